@@ -1,0 +1,294 @@
+"""The bodies of a transcript's records: one class per kind, its fields in the order they are signed.
+
+A body is a canonical array that starts with the tag of its kind; the classes say, once, which fields follow and of
+which type. Nothing here judges what a body means: that is the ledger's.
+"""
+
+from typing import Annotated, Any
+
+import msgspec
+
+from truc_protocol.codec import MAX_INT
+
+U = Annotated[int, msgspec.Meta(ge=0, le=MAX_INT)]
+Hash = Annotated[bytes, msgspec.Meta(min_length=32, max_length=32)]
+Salt = Annotated[bytes, msgspec.Meta(min_length=16, max_length=16)]
+Name = Annotated[bytes, msgspec.Meta(max_length=64)]
+SideScore = tuple[U, U, U]
+Args = tuple[Any, ...]
+
+
+class Body(msgspec.Struct, array_like=True, frozen=True, forbid_unknown_fields=True):
+    """A decoded body; subclasses list the fields after the tag, in order."""
+
+
+class Table(Body, frozen=True, tag="truc/1/table"):
+    """The server's terms for one match, with its own commitments."""
+
+    spk: Hash
+    tn: Hash
+    rules: Hash
+    deck: U
+    seats: U
+    links: U
+    policy: str
+    mode: str
+    anchor: Hash
+    x: Hash
+    opts: tuple[U, ...]
+    name: Name
+    time: U
+
+
+class SeatTaken(Body, frozen=True, tag="truc/1/seat"):
+    """A keyed player joins these terms."""
+
+    th: Hash
+    seat: U
+    pk: Hash
+    anchor: Hash
+    x: Hash
+    name: Name
+
+
+class Guest(Body, frozen=True, tag="truc/1/guest"):
+    """The server seats a player without a key; `x` is nil when the hand travels unboxed."""
+
+    th: Hash
+    seat: U
+    x: Hash | None
+    name: Name
+
+
+class MatchStart(Body, frozen=True, tag="truc/1/match"):
+    """The closed set of seats."""
+
+    th: Hash
+    seats: tuple[Hash, ...]
+
+
+class Call(Body, frozen=True, tag="truc/1/call"):
+    """Everything that may influence deal `j`, fixed before any link of `j` is opened."""
+
+    mid: Hash
+    k: U
+    head: Hash
+    j: U
+    dealer: U
+    ncards: U
+    cut: U
+    roles: tuple[U, ...]
+
+
+class Release(Body, frozen=True, tag="truc/1/release"):
+    """A contributor opens its link of deal `j`."""
+
+    mid: Hash
+    k: U
+    head: Hash
+    j: U
+    seat: U
+    link: Hash
+
+
+class Draw(Body, frozen=True, tag="truc/1/draw"):
+    """The first dealer, drawn from everybody's links."""
+
+    mid: Hash
+    k: U
+    head: Hash
+    j: U
+    link: Hash
+    first: U
+
+
+class Deal(Body, frozen=True, tag="truc/1/deal"):
+    """Commitments to every card dealt, and each hand sealed to its seat."""
+
+    mid: Hash
+    k: U
+    head: Hash
+    j: U
+    d: U
+    dealer: U
+    ncards: U
+    cut: U
+    up: tuple[U, ...]
+    leaves: tuple[tuple[Hash, ...], ...]
+    boxes: tuple[bytes, ...]
+
+
+class Act(Body, frozen=True, tag="truc/1/act"):
+    """A keyed seat's decision."""
+
+    mid: Hash
+    k: U
+    head: Hash
+    j: U
+    seat: U
+    kind: str
+    args: Args
+
+
+class Proxy(Body, frozen=True, tag="truc/1/proxy"):
+    """A guest's decision, written down by the server, unsigned."""
+
+    mid: Hash
+    k: U
+    head: Hash
+    j: U
+    seat: U
+    kind: str
+    args: Args
+
+
+class Open(Body, frozen=True, tag="truc/1/open"):
+    """Cards the rules force a seat to show."""
+
+    mid: Hash
+    k: U
+    head: Hash
+    j: U
+    d: U
+    seat: U
+    openings: tuple[tuple[U, U, Salt], ...]
+
+
+class Share(Body, frozen=True, tag="truc/1/share"):
+    """A partner's hand, where the rules show it."""
+
+    mid: Hash
+    k: U
+    head: Hash
+    j: U
+    d: U
+    giver: U
+    receiver: U
+    box: bytes
+
+
+class Rule(Body, frozen=True, tag="truc/1/rule"):
+    """The server's claim that time ran out; what it does is fixed by the rules."""
+
+    mid: Hash
+    k: U
+    head: Hash
+    j: U
+    ruling: str
+    seat: U | None
+    kind: str | None
+    args: Args
+
+
+class Close(Body, frozen=True, tag="truc/1/close"):
+    """The end of a hand; under reveal = hand it opens the whole deal."""
+
+    mid: Hash
+    k: U
+    head: Hash
+    j: U
+    link: Hash | None
+    score: tuple[SideScore, SideScore]
+    reason: str
+
+
+class Void(Body, frozen=True, tag="truc/1/void"):
+    """A deal that did not happen, because of the seats named."""
+
+    mid: Hash
+    k: U
+    head: Hash
+    j: U
+    reason: str
+    seats: tuple[U, ...]
+    link: Hash | None
+
+
+class Rekey(Body, frozen=True, tag="truc/1/rekey"):
+    """A contributor starts a new chain."""
+
+    mid: Hash
+    k: U
+    head: Hash
+    role: U
+    first: U
+    anchor: Hash
+    x: Hash | None
+
+
+class Sub(Body, frozen=True, tag="truc/1/sub"):
+    """A newcomer takes the seat of somebody who is gone."""
+
+    mid: Hash
+    k: U
+    head: Hash
+    first: U
+    seat: U
+    pk: Hash
+    anchor: Hash
+    x: Hash
+    name: Name
+
+
+class Resign(Body, frozen=True, tag="truc/1/resign"):
+    """A seat gives the match up."""
+
+    mid: Hash
+    k: U
+    head: Hash
+    seat: U
+
+
+class End(Body, frozen=True, tag="truc/1/end"):
+    """The result, and everything that was still sealed."""
+
+    mid: Hash
+    k: U
+    head: Hash
+    next_index: U
+    links: tuple[tuple[U, Hash], ...]
+    xsec: Hash
+    score: tuple[SideScore, SideScore]
+    winner: U | None
+    reason: str
+
+
+class Ack(Body, frozen=True, tag="truc/1/ack"):
+    """A seat has seen the end."""
+
+    mid: Hash
+    k: U
+    head: Hash
+    seat: U
+
+
+class Refuse(Body, frozen=True, tag="truc/1/refuse"):
+    """The server did not take a validly signed body; stands in error replies, never in a transcript."""
+
+    mid: Hash
+    body: Hash
+    code: str
+
+
+AnyBody = (
+    Table
+    | SeatTaken
+    | Guest
+    | MatchStart
+    | Call
+    | Release
+    | Draw
+    | Deal
+    | Act
+    | Proxy
+    | Open
+    | Share
+    | Rule
+    | Close
+    | Void
+    | Rekey
+    | Sub
+    | Resign
+    | End
+    | Ack
+)

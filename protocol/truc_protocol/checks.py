@@ -1,0 +1,78 @@
+"""The numbered checks a verifier makes, and the error that names the one that failed.
+
+The table is the one source: error messages, documentation and tests cite its numbers. A `CheckError` says which
+check failed, who is to blame as far as the record shows it, and what was expected; `at` (which record) is added by
+whoever feeds the records.
+"""
+
+from typing import Final
+
+CHECKS: Final[dict[str, str]] = {
+    "C1": "the body is canonical and within its size",
+    "C2": "the record has the shape of its kind, from a signer who may make it",
+    "C3": "the signature is valid under the key in force for that role",
+    "C4": "keys are admissible",
+    "C5": "the rule document is the one signed, and the table's terms are in range",
+    "C6": "seats and guests follow each other, bound to this table, guests as far as admitted",
+    "C7": "keys, anchors and box keys all differ and are sound",
+    "C8": "match lists exactly these seats",
+    "C9": "the server, its terms and its nonce are those this client accepted",
+    "C10": "the record stands at exactly this position and head",
+    "C11": "the phase allows this record",
+    "C12": "deal index and seat are the open ones",
+    "C13": "one call for an index, with the fields the records before it give",
+    "C14": "an opened link fits the chain in force",
+    "C15": "each contributor releases once, and all before the deal",
+    "C16": "the draw is recomputed, and there is only one",
+    "C17": "the deal repeats its call and has its shape",
+    "C18": "the seat's own box opens onto its leaves",
+    "C19": "an opening hashes to its leaf, of a slot not used before",
+    "C20": "the rules allow this act to this seat now",
+    "C21": "proxies are for guests, acts for keyed seats",
+    "C22": "a ruling is on the list, its content recomputed, its condition shown",
+    "C23": "cards are opened and shared exactly when the rules demand it",
+    "C24": "score, reason and winner are recomputed",
+    "C25": "the whole deal is recomputed from its seed, and the rules replayed on the open cards",
+    "C26": "a void names exactly the silent seats, and its consequence follows",
+    "C27": "a rekey is due and fresh",
+    "C28": "a substitution is due and fresh",
+    "C29": "a paused match rests",
+    "C30": "the end opens every server chain",
+    "C31": "the end opens the server's box key, and every box is recomputed",
+    "C32": "one ack for a keyed seat",
+    "C33": "the server signed one history",
+    "C34": "a seat signed one history",
+    "C35": "no refused body stands in the transcript",
+    "C36": "a table serves one match, a nonce one table",
+    "C37": "the server's hello is for this connection",
+    "C38": "the login is for this connection",
+    "C39": "a key rotation follows from the pinned key",
+    "C40": "a revoked key is never accepted",
+    "C41": "the file is a transcript",
+    "C42": "the transcript ends in end",
+}
+
+
+class CheckError(Exception):
+    """A check failed: `check` is its number, `culprit` who the record blames ("server", "seat 1") or None.
+
+    `refusal` is the code of the rules where they refused an act (C20): not_your_turn, illegal_action or void_bet.
+    """
+
+    def __init__(self, check: str, message: str, culprit: str | None = None, *, refusal: str | None = None) -> None:
+        if check not in CHECKS:
+            raise KeyError(check)
+        super().__init__(message)
+        self.check = check
+        self.culprit = culprit
+        self.message = message
+        self.refusal = refusal
+
+    def __str__(self) -> str:
+        blame = f" ({self.culprit})" if self.culprit else ""
+        return f"{self.check}{blame}: {self.message}"
+
+
+def role_name(role: int) -> str:
+    """Say who a role is: 0 the server, i + 1 seat i."""
+    return "server" if role == 0 else f"seat {role - 1}"

@@ -1,0 +1,153 @@
+"""The one door to msgpack: canonical arrays for what is signed, maps for the wire.
+
+Two profiles live here and nowhere else. `enc`/`dec` are CM-1 (docs/fairness/specification.md, "Encoding"): every
+value has exactly one encoding, and `dec` refuses the others, so that a hash or signature over bytes is one over
+the value. `pack`/`unpack` are the looser profile of messages on the wire, where foreign encoders may choose longer
+forms of an integer but never floats, extension types, duplicate keys or trailing bytes.
+"""
+
+import hashlib
+from typing import Any
+
+import msgpack
+
+MAX_INT = 2**53 - 1
+MAX_BODY = 65_536
+MAX_BODY_DEPTH = 6
+MAX_MESSAGE_DEPTH = 16
+_STR8, _BIN32, _ARRAY16 = 0xFF, MAX_BODY, 0xFFFF
+
+
+class EncodingError(ValueError):
+    """Bytes or values outside the profile; the text says what was expected and what came."""
+
+
+def enc(value: object) -> bytes:
+    """Encode `value` canonically.
+
+    Raises:
+        EncodingError: The value is not nil, bool, an int of 0..2^53-1, printable ASCII, bytes or an array of these.
+    """
+    _check_canonical(value, MAX_BODY_DEPTH)
+    return _pack(value)
+
+
+def dec(encoded: bytes, limit: int = MAX_BODY) -> Any:
+    """Decode what `enc` made, arrays as lists; refuse every other encoding of the same value.
+
+    Raises:
+        EncodingError: Too long, malformed, of a type outside the profile, or not in the shortest form.
+    """
+    if len(encoded) > limit:
+        raise EncodingError(f"expected at most {limit} bytes, got {len(encoded)}")
+    value = _unpack(encoded, MAX_BODY_DEPTH)
+    _check_canonical(value, MAX_BODY_DEPTH)
+    if _pack(value) != encoded:
+        raise EncodingError("expected the shortest form of every item, got a longer one")
+    return value
+
+
+def digest(tag: str, *fields: object) -> bytes:
+    """Return H(tag, fields) = SHA-256(enc(["truc/1/" + tag, fields...])), 32 bytes."""
+    return hashlib.sha256(enc([f"truc/1/{tag}", *fields])).digest()
+
+
+def sha256(encoded: bytes) -> bytes:
+    """Return the SHA-256 of bytes that are already encoded, 32 bytes."""
+    return hashlib.sha256(encoded).digest()
+
+
+def pack(message: dict[str, Any]) -> bytes:
+    """Encode a message of the wire."""
+    return _pack(message)
+
+
+def unpack(frame: bytes) -> dict[str, Any]:
+    """Decode one message of the wire: a map with str keys, no float, no extension, at most 16 levels.
+
+    Raises:
+        EncodingError: The bytes are no such map, or something stands after it.
+    """
+    value = _unpack(frame, MAX_MESSAGE_DEPTH)
+    if type(value) is not dict:
+        raise EncodingError(f"expected a map, got {type(value).__name__}")
+    _check_message(value, MAX_MESSAGE_DEPTH)
+    return value
+
+
+def _pack(value: object) -> bytes:
+    try:
+        packed: bytes = msgpack.packb(value, use_bin_type=True)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise EncodingError(f"cannot be encoded: {error}") from error
+    return packed
+
+
+def _unpack(encoded: bytes, depth: int) -> Any:
+    try:
+        return msgpack.unpackb(
+            encoded,
+            raw=False,
+            strict_map_key=True,
+            object_pairs_hook=_distinct_keys,
+            ext_hook=_refuse_extension,
+        )
+    except EncodingError:
+        raise
+    except msgpack.StackError as error:
+        raise EncodingError(f"expected at most {depth} levels of nesting, got more") from error
+    except (ValueError, msgpack.UnpackException, RecursionError) as error:
+        raise EncodingError(f"expected one msgpack value: {str(error) or type(error).__name__}") from error
+
+
+def _distinct_keys(pairs: list[tuple[Any, Any]]) -> dict[str, Any]:
+    unique = dict(pairs)
+    if len(unique) != len(pairs):
+        raise EncodingError("expected distinct keys in a map, got one twice")
+    if any(type(key) is not str for key in unique):
+        raise EncodingError("expected str keys in a map")
+    return unique
+
+
+def _refuse_extension(code: int, _payload: bytes) -> Any:
+    raise EncodingError(f"expected no extension type, got type {code}")
+
+
+def _check_canonical(value: object, depth: int) -> None:
+    kind = type(value)
+    if value is None or kind is bool:
+        return
+    if isinstance(value, int):
+        if not 0 <= value <= MAX_INT:
+            raise EncodingError(f"expected an integer of 0 to 2^53-1, got {value}")
+    elif isinstance(value, str):
+        if len(value) > _STR8 or not (value.isascii() and value.isprintable()):
+            raise EncodingError("expected at most 255 characters of printable ASCII in a str")
+    elif isinstance(value, list | tuple):
+        if depth == 0 or len(value) > _ARRAY16:
+            raise EncodingError(f"expected at most {MAX_BODY_DEPTH} nested arrays of at most 65535 items")
+        for item in value:
+            _check_canonical(item, depth - 1)
+    elif not isinstance(value, bytes) or len(value) > _BIN32:
+        raise EncodingError(f"expected nil, bool, int, str, bin or array, got {kind.__name__}")
+
+
+def _check_message(value: object, depth: int) -> None:
+    if depth == 0 and isinstance(value, list | dict):  # an empty one counts
+        raise EncodingError(f"expected at most {MAX_MESSAGE_DEPTH} levels of nesting, got more")
+    match value:
+        case bool() | None | str() | bytes():
+            return
+        case int():
+            if not -MAX_INT <= value <= MAX_INT:
+                raise EncodingError(f"expected an integer between -2^53+1 and 2^53-1, got {value}")
+        case list():
+            for item in value:
+                _check_message(item, depth - 1)
+        case dict():
+            for item in value.values():
+                _check_message(item, depth - 1)
+        case _:
+            raise EncodingError(
+                f"expected nil, bool, int, str, bin, array or map, got {type(value).__name__}"
+            )

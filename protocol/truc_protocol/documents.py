@@ -1,0 +1,60 @@
+"""The rule document: a variant as canonical bytes, whose hash the table record signs.
+
+The document alone rebuilds the variant, house rules included; whoever verifies a transcript needs no list of presets.
+"""
+
+from typing import Any, Final
+
+from truc_protocol.checks import CheckError
+from truc_protocol.codec import EncodingError, dec, enc
+from truc_rules import ENGINE, Variant, VariantError, params, variant_from_params
+
+MAX_DOCUMENT: Final = 16_384
+_TAG: Final = "truc/1/rules"
+
+
+def rule_document(variant: Variant) -> bytes:
+    """Return enc(["truc/1/rules", engine, name, version, pack, [[param, value], ...]])."""
+    fields = [[name, value] for name, value in params(variant)]
+    return enc([_TAG, ENGINE, variant.name, variant.version, list(variant.pack), fields])
+
+
+def read_document(document: bytes) -> Variant:
+    """Rebuild the variant.
+
+    Raises:
+        CheckError: C5, when the bytes are no rule document of an engine we have, or it contradicts itself.
+    """
+    try:
+        name, version, pack, fields = _items(dec(document, MAX_DOCUMENT))
+        return variant_from_params(name, version, pack, fields)
+    except (EncodingError, VariantError) as error:
+        raise CheckError("C5", f"rule document: {error}", "server") from error
+
+
+def _items(value: Any) -> tuple[str, int, tuple[str, ...], tuple[tuple[str, Any], ...]]:
+    match value:
+        case [tag, int(engine), str(name), int(version), [*pack], [*fields]] if tag == _TAG:
+            if engine != ENGINE:
+                raise EncodingError(f"expected rules engine {ENGINE}, got {engine}")
+            if all(isinstance(card, str) for card in pack):
+                return name, version, tuple(pack), _pairs(fields)
+    raise EncodingError("expected [tag, engine, variant, version, pack, params]")
+
+
+def _pairs(fields: list[Any]) -> tuple[tuple[str, Any], ...]:
+    pairs = []
+    for field in fields:
+        match field:
+            case [str(name), value]:
+                pairs.append((name, _frozen(value)))
+            case _:
+                raise EncodingError("expected params as pairs of a name and a value")
+    names = [name for name, _ in pairs]
+    if names != sorted(set(names)):
+        raise EncodingError("expected params with different names in ascending order")
+    return tuple(pairs)
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(_frozen(item) for item in value) if isinstance(value, list) else value

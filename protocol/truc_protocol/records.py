@@ -1,0 +1,153 @@
+"""The table of record kinds, and how records are parsed and linked.
+
+A record is (signer, body, sig). The table says for each kind who signs it, how it is bound to its place, and in which
+phases of a match it may stand; the ledger, the documentation and the tests read it from here.
+"""
+
+from enum import StrEnum
+from typing import Final, NamedTuple, cast
+
+import msgspec
+
+from truc_protocol import bodies
+from truc_protocol.bodies import AnyBody, Body
+from truc_protocol.checks import CheckError, role_name
+from truc_protocol.codec import EncodingError, dec, digest, enc, sha256
+
+SERVER: Final = 0
+SIGNATURE_BYTES: Final = 64
+
+
+class Record(NamedTuple):
+    """One signed item of a transcript: `signer` is the role, 0 for the server and i + 1 for seat i."""
+
+    signer: int
+    body: bytes
+    sig: bytes
+
+
+class Binding(StrEnum):
+    """How a body is tied to its place: not at all, to (k, T) as P, or to (k0, T0) as Q."""
+
+    SETUP = "setup"
+    POSITION = "P"
+    PARALLEL = "Q"
+
+
+class Phase(StrEnum):
+    """Where a match stands between two records (specification, "Phases")."""
+
+    SETUP = "setup"
+    BETWEEN = "between"
+    CALLED = "called"
+    HAND = "hand"
+    OVER = "over"
+    ENDED = "ended"
+
+
+class RecordKind(NamedTuple):
+    """A row of the table: `signer` names the field that tells the signing seat or role, None for the server."""
+
+    body: type[Body]
+    signer: str | None
+    binding: Binding
+    phases: tuple[Phase, ...]
+
+
+_SETUP, _P, _Q = Binding.SETUP, Binding.POSITION, Binding.PARALLEL
+_BETWEEN_HAND = (Phase.BETWEEN, Phase.HAND)
+
+KINDS: Final[tuple[RecordKind, ...]] = (
+    RecordKind(bodies.Table, None, _SETUP, (Phase.SETUP,)),
+    RecordKind(bodies.SeatTaken, "seat", _SETUP, (Phase.SETUP,)),
+    RecordKind(bodies.Guest, None, _SETUP, (Phase.SETUP,)),
+    RecordKind(bodies.MatchStart, None, _SETUP, (Phase.SETUP,)),
+    RecordKind(bodies.Call, None, _P, (Phase.BETWEEN,)),
+    RecordKind(bodies.Release, "seat", _Q, (Phase.CALLED,)),
+    RecordKind(bodies.Draw, None, _P, (Phase.CALLED,)),
+    RecordKind(bodies.Deal, None, _P, (Phase.CALLED, Phase.HAND)),
+    RecordKind(bodies.Act, "seat", _P, _BETWEEN_HAND),
+    RecordKind(bodies.Proxy, None, _P, _BETWEEN_HAND),
+    RecordKind(bodies.Open, None, _P, (Phase.HAND,)),
+    RecordKind(bodies.Share, None, _P, (Phase.HAND,)),
+    RecordKind(bodies.Rule, None, _P, _BETWEEN_HAND),
+    RecordKind(bodies.Close, None, _P, (Phase.HAND, Phase.OVER)),
+    RecordKind(bodies.Void, None, _P, (Phase.CALLED,)),
+    RecordKind(bodies.Rekey, "role", _P, (Phase.BETWEEN,)),
+    RecordKind(bodies.Sub, "seat", _P, (Phase.BETWEEN,)),
+    RecordKind(bodies.Resign, "seat", _P, _BETWEEN_HAND),
+    RecordKind(bodies.End, None, _P, (Phase.OVER,)),
+    RecordKind(bodies.Ack, "seat", _Q, (Phase.ENDED,)),
+)
+
+
+def tag_of(body: Body | type[Body]) -> str:
+    """Return the full tag of a body or of its class."""
+    return str(body.__struct_config__.tag)
+
+
+_BY_TAG: Final = {tag_of(kind.body): kind for kind in KINDS}
+
+
+def kind_of(body: AnyBody) -> RecordKind:
+    """Return the row of a body's kind."""
+    return _BY_TAG[tag_of(body)]
+
+
+def encode(body: Body) -> bytes:
+    """Return the canonical bytes that are signed and hashed."""
+    return enc([tag_of(body), *msgspec.structs.astuple(body)])
+
+
+def parse(record: Record) -> AnyBody:
+    """Decode a record's body and check its shape and who may sign it.
+
+    Raises:
+        CheckError: C1 the body is not canonical; C2 unknown kind, wrong fields, wrong signer or signature length.
+    """
+    body = _decode(record)
+    culprit = role_name(record.signer)
+    expected = signer_of(body)
+    if record.signer != expected:
+        raise CheckError("C2", f"{tag_of(body)}: expected signer {expected}, got {record.signer}", culprit)
+    length = 0 if isinstance(body, bodies.Proxy) else SIGNATURE_BYTES
+    if len(record.sig) != length:
+        message = f"{tag_of(body)}: expected a signature of {length} bytes, got {len(record.sig)}"
+        raise CheckError("C2", message, culprit)
+    return body
+
+
+def _decode(record: Record) -> AnyBody:
+    culprit = role_name(record.signer)
+    try:
+        items = dec(record.body)
+    except EncodingError as error:
+        raise CheckError("C1", f"body: {error}", culprit) from error
+    tag = items[0] if isinstance(items, list) and items else None
+    kind = _BY_TAG.get(tag) if isinstance(tag, str) else None
+    if kind is None:
+        raise CheckError("C2", f"expected an array with the tag of a known kind, got {tag!r}", culprit)
+    try:
+        body = msgspec.convert(items, kind.body, builtin_types=(bytes,))
+    except msgspec.ValidationError as error:
+        raise CheckError("C2", f"{tag}: {error}", culprit) from error
+    return cast("AnyBody", body)  # the table holds exactly the classes of AnyBody
+
+
+def signer_of(body: AnyBody) -> int:
+    """Return the role that signs this body: 0 the server, i + 1 seat i."""
+    match kind_of(body).signer:
+        case None:
+            return SERVER
+        case field:
+            return int(getattr(body, field)) + (field == "seat")  # a role counts the server, a seat does not
+
+
+def link(head: bytes, record: Record) -> bytes:
+    """Return the head after `record`: T_{k+1} = H("link", T_k, signer, body, sig)."""
+    return digest("link", head, record.signer, record.body, record.sig)
+
+
+def body_hash(record: Record) -> bytes:
+    """Return SHA-256 of a record's body, without signer and signature."""
+    return sha256(record.body)

@@ -1,0 +1,247 @@
+"""The setup of a match: the server's terms, the seats, and the record that closes the set.
+
+`open_terms`, `check_seat` and `close_setup` are used by the server as it gathers the records, by the client before it
+signs, and by the auditor; each takes the records as sent and returns what they say once everything has been checked.
+"""
+
+from typing import Final, NamedTuple
+
+from truc_protocol import keys
+from truc_protocol.bodies import Guest, MatchStart, SeatTaken, Sub, Table
+from truc_protocol.checks import CheckError, role_name
+from truc_protocol.codec import sha256
+from truc_protocol.documents import read_document
+from truc_protocol.records import Record, body_hash, parse
+from truc_rules import CARDS_EACH, Variant, turn_count
+
+MAX_LINKS: Final = 4096
+MIN_PACK, MAX_PACK = 6, 256
+
+
+class Opts(NamedTuple):
+    """The table's terms in numbers; what a table record leaves out takes the default here.
+
+    Attributes:
+        decision_ms: time for a decision, 0 none.
+        bank_ms: extra time of a seat for a game.
+        release_ms: time to release or rekey, and to sign a seat record.
+        voids: deals that may be voided in the match.
+        gone: what happens to a seat that is gone: 0 forfeit, 1 substitute, 2 wait.
+        guests: guests admitted at most.
+        rekeys: new chains of a seat, exhaustion not counted.
+        pause_ms: the longest pause.
+        spectators: 0 none, 1 live, 2 after the close of each hand, 3 + s: s seconds late.
+        gone_after: `move` rulings in a row after which a seat is gone, 0 never.
+    """
+
+    decision_ms: int = 30_000
+    bank_ms: int = 120_000
+    release_ms: int = 60_000
+    voids: int = 1
+    gone: int = 0
+    guests: int = 0
+    rekeys: int = 3
+    pause_ms: int = 600_000
+    spectators: int = 1
+    gone_after: int = 3
+
+
+GONE_FORFEIT, GONE_SUBSTITUTE, GONE_WAIT = 0, 1, 2
+
+
+class Terms(NamedTuple):
+    """A table record and its rule document, checked; `th` is the hash that everything later binds to."""
+
+    document: bytes
+    record: Record
+    table: Table
+    variant: Variant
+    opts: Opts
+    th: bytes
+
+
+class Setup(NamedTuple):
+    """A closed setup: who sits where under which terms. `mid` names the match from here on."""
+
+    terms: Terms
+    seats: tuple[SeatTaken | Guest, ...]
+    records: tuple[Record, ...]
+    mid: bytes
+
+    @property
+    def level(self) -> str:
+        """The assurance level: A every seat keyed, B some guests, C none keyed."""
+        keyed = sum(isinstance(seat, SeatTaken) for seat in self.seats)
+        return "A" if keyed == len(self.seats) else "B" if keyed else "C"
+
+
+def check_signature(public: bytes, record: Record) -> None:
+    """Check a record's signature.
+
+    Raises:
+        CheckError: C3.
+    """
+    if not keys.verify(public, record.body, record.sig):
+        raise CheckError(
+            "C3", "the signature does not fit the body and the key in force", role_name(record.signer)
+        )
+
+
+def open_terms(document: bytes, record: Record) -> Terms:
+    """Check a table record against its rule document.
+
+    Raises:
+        CheckError: C1 to C5, C7.
+    """
+    table = parse(record)
+    if not isinstance(table, Table):
+        raise CheckError("C11", f"expected a table record, got {type(table).__name__}", "server")
+    _check_key(table.spk, "server")
+    check_signature(table.spk, record)
+    _check_box_key(table.x, "server")
+    if sha256(document) != table.rules:
+        raise CheckError("C5", "the rule document is not the one whose hash the table record signs", "server")
+    variant = read_document(document)
+    _check_table(table, variant)
+    return Terms(document, record, table, variant, _opts(table), body_hash(record))
+
+
+def _opts(table: Table) -> Opts:
+    return Opts(*table.opts[: len(Opts._fields)])
+
+
+def _check_table(table: Table, variant: Variant) -> None:
+    pack = len(variant.pack)
+    needed = table.seats * CARDS_EACH + turn_count(variant)
+    opts = _opts(table)
+    _expect(table.deck == pack, f"deck: expected the pack's {pack} cards, got {table.deck}")
+    _expect(
+        MIN_PACK <= pack <= MAX_PACK and pack >= needed,
+        f"pack: expected {max(needed, MIN_PACK)} to 256 cards, got {pack}",
+    )
+    _expect(table.seats in variant.players, f"seats: expected one of {variant.players}, got {table.seats}")
+    _expect(1 <= table.links <= MAX_LINKS, f"links: expected 1 to {MAX_LINKS}, got {table.links}")
+    _expect(table.mode == "dealt", f"mode: expected 'dealt', got {table.mode!r}")
+    _expect(
+        table.policy == variant.reveal,
+        f"policy: expected the rules' {variant.reveal!r}, got {table.policy!r}",
+    )
+    _expect(
+        len(table.opts) <= len(Opts._fields),
+        f"opts: expected at most {len(Opts._fields)}, got {len(table.opts)}",
+    )
+    _expect(opts.gone <= GONE_WAIT, f"opts 4: expected 0, 1 or 2, got {opts.gone}")
+    _expect(opts.guests <= table.seats, f"opts 5: expected at most {table.seats} guests, got {opts.guests}")
+    _expect(_is_text(table.name), "name: expected UTF-8")
+
+
+def _expect(holds: bool, message: str) -> None:
+    if not holds:
+        raise CheckError("C5", message, "server")
+
+
+def _is_text(name: bytes) -> bool:
+    try:
+        name.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _check_key(public: bytes, culprit: str) -> None:
+    if not keys.admissible(public):
+        raise CheckError("C4", f"the key {public.hex()} is not admissible", culprit)
+
+
+def _check_box_key(public: bytes, culprit: str) -> None:
+    if not keys.admissible_box_public(public):
+        raise CheckError("C7", f"the X25519 key {public.hex()} is not admissible", culprit)
+
+
+def check_contributor(public: bytes, box_public: bytes, culprit: str) -> None:
+    """Check a seat's keys: C4 the Ed25519 key, C7 the X25519 key.
+
+    Raises:
+        CheckError: C4 or C7.
+    """
+    _check_key(public, culprit)
+    _check_box_key(box_public, culprit)
+
+
+def check_seat(terms: Terms, record: Record) -> SeatTaken | Guest:
+    """Check one seat or guest record by itself, signature included.
+
+    Raises:
+        CheckError: C1 to C4, C6, C7.
+    """
+    seat = parse(record)
+    match seat:
+        case SeatTaken():
+            culprit = role_name(seat.seat + 1)
+            check_contributor(seat.pk, seat.x, culprit)
+            check_signature(seat.pk, record)
+        case Guest():
+            culprit = "server"
+            check_signature(terms.table.spk, record)
+            if seat.x is not None:
+                _check_box_key(seat.x, culprit)
+        case _:
+            raise CheckError("C11", f"expected a seat or guest record, got {type(seat).__name__}", "server")
+    if seat.th != terms.th:
+        raise CheckError("C6", "the record joins another table record than this one", culprit)
+    if seat.seat >= terms.table.seats or not _is_text(seat.name):
+        message = f"expected a seat below {terms.table.seats} and a UTF-8 name, got seat {seat.seat}"
+        raise CheckError("C6", message, culprit)
+    return seat
+
+
+def check_seats(terms: Terms, seats: tuple[SeatTaken | Guest, ...]) -> None:
+    """Check what the seats must be to each other; `seats` may be the first few of them.
+
+    Raises:
+        CheckError: C6 order or number of guests, C7 a key, anchor or box key used twice.
+    """
+    for index, seat in enumerate(seats):
+        if seat.seat != index:
+            raise CheckError(
+                "C6", f"expected the record of seat {index}, got that of seat {seat.seat}", "server"
+            )
+    guests = sum(isinstance(seat, Guest) for seat in seats)
+    if guests > terms.opts.guests:
+        raise CheckError("C6", f"expected at most {terms.opts.guests} guests, got {guests}", "server")
+    used = {("key", terms.table.spk), ("anchor", terms.table.anchor), ("box key", terms.table.x)}
+    for seat in seats:
+        for name, public in commitments(seat):
+            if (name, public) in used:
+                raise CheckError(
+                    "C7", f"expected a {name} of its own, got one used before", role_name(seat.seat + 1)
+                )
+            used.add((name, public))
+
+
+def commitments(seat: SeatTaken | Guest | Sub) -> tuple[tuple[str, bytes], ...]:
+    """Return what a seat brings that no other may share: its key, anchor and box key, each with its name."""
+    match seat:
+        case SeatTaken() | Sub():
+            return ("key", seat.pk), ("anchor", seat.anchor), ("box key", seat.x)
+        case Guest():
+            return () if seat.x is None else (("box key", seat.x),)
+
+
+def close_setup(terms: Terms, seats: tuple[Record, ...], start: Record) -> Setup:
+    """Check the closed set of seats.
+
+    Raises:
+        CheckError: C1 to C8.
+    """
+    taken = tuple(check_seat(terms, record) for record in seats)
+    check_seats(terms, taken)
+    if len(taken) != terms.table.seats:
+        raise CheckError("C6", f"expected {terms.table.seats} seats, got {len(taken)}", "server")
+    body = parse(start)
+    if not isinstance(body, MatchStart):
+        raise CheckError("C11", f"expected the match record, got {type(body).__name__}", "server")
+    check_signature(terms.table.spk, start)
+    if body.th != terms.th or body.seats != tuple(body_hash(record) for record in seats):
+        raise CheckError("C8", "the match record does not list this table and these seats", "server")
+    return Setup(terms, taken, (terms.record, *seats, start), body_hash(start))
