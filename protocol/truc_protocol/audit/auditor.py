@@ -1,0 +1,248 @@
+"""The auditor: feed it the records of a match as they come, and it checks everything that can be checked by then.
+
+One auditor serves the live client, `truc verify` and a replay alike. The order of calls is: construct it with the rule
+document, then `feed` every record, the setup's first. It raises at the first record that fails and takes nothing after
+that. A seat that gives its own box key has its hands opened and checked at every deal.
+"""
+
+from typing import NamedTuple
+
+from truc_protocol import boxes, chains, dealing
+from truc_protocol.audit.hands import ClosedHand, check_boxes, closed_hand, open_hand
+from truc_protocol.audit.verdict import Refutation, Result, Verdict, describe
+from truc_protocol.bodies import (
+    AnyBody,
+    Close,
+    Deal,
+    End,
+    Guest,
+    Proxy,
+    Rule,
+    SeatTaken,
+    Share,
+    Sub,
+)
+from truc_protocol.checks import CheckError, role_name
+from truc_protocol.dealing import Opening
+from truc_protocol.keys import BoxKey, box_key
+from truc_protocol.ledger import Ledger, fold, learn, start
+from truc_protocol.records import Phase, Record, parse, tag_of
+from truc_protocol.setup import (
+    Terms,
+    check_seat,
+    check_seats,
+    check_signature,
+    close_setup,
+    open_terms,
+)
+from truc_rules import Event
+
+
+class AuditError(Exception):
+    """A record was refused: which one, by which check, and who is to blame where the record shows it."""
+
+    def __init__(self, refutation: Refutation) -> None:
+        super().__init__(str(refutation))
+        self.refutation = refutation
+
+
+class OwnSeat(NamedTuple):
+    """The seat whose private cards an auditor can open, with its X25519 key of this match."""
+
+    seat: int
+    x: BoxKey
+
+
+class Finding(NamedTuple):
+    """A record that passed: its position (None in the setup), its body, and what happened in the rules."""
+
+    k: int | None
+    body: AnyBody
+    events: tuple[Event, ...] = ()
+
+
+class Auditor:
+    """Check the records of one match, in order."""
+
+    def __init__(self, document: bytes, own: OwnSeat | None = None) -> None:
+        self._document = document
+        self._own = own
+        self._setup: list[Record] = []
+        self._terms: Terms | None = None
+        self._seats: tuple[SeatTaken | Guest, ...] = ()
+        self._ledger: Ledger | None = None
+        self._hands: list[ClosedHand] = []
+        self._openings: tuple[Opening, ...] = ()
+        self._rulings: list[tuple[int, Rule]] = []
+        self._proxies: list[int] = []
+        self._signed_to = 0
+        self._failed: Refutation | None = None
+
+    @property
+    def ledger(self) -> Ledger | None:
+        """The match so far; None as long as its setup is open."""
+        return self._ledger
+
+    @property
+    def terms(self) -> Terms | None:
+        """The table record, once it has been checked."""
+        return self._terms
+
+    @property
+    def openings(self) -> tuple[Opening, ...]:
+        """The own seat's cards and salts of the newest deal, by slot."""
+        return self._openings
+
+    @property
+    def last_hand(self) -> ClosedHand | None:
+        """The hand closed last; its `dealt` holds every card once the server's link is open."""
+        return self._hands[-1] if self._hands else None
+
+    def feed(self, record: Record) -> Finding:
+        """Check the next record.
+
+        Raises:
+            AuditError: It fails a check; the auditor takes nothing more.
+        """
+        if self._failed is not None:
+            raise AuditError(self._failed)
+        try:
+            return self._feed(record)
+        except CheckError as error:
+            at = None if self._ledger is None else self._ledger.k
+            self._failed = Refutation(error.check, error.message, error.culprit, at, len(self._setup))
+            raise AuditError(self._failed) from error
+
+    def _feed(self, record: Record) -> Finding:
+        if self._ledger is None:
+            return Finding(None, self._feed_setup(record))
+        body = parse(record)
+        before = self._ledger
+        _check_author(before, record, body)
+        folded = fold(before, record, body)
+        self._ledger = self._audit(before, folded.ledger, body)
+        if isinstance(body, Rule):
+            self._rulings.append((before.k, body))
+        if isinstance(body, Proxy):
+            self._proxies.append(before.k)
+        else:
+            self._signed_to = self._ledger.k
+        return Finding(before.k, body, folded.events)
+
+    def _feed_setup(self, record: Record) -> AnyBody:
+        body = parse(record)
+        if self._terms is None:
+            self._terms = open_terms(self._document, record)
+        elif len(self._seats) < self._terms.table.seats:
+            self._seats = (*self._seats, check_seat(self._terms, record))
+            check_seats(self._terms, self._seats)
+        else:
+            self._ledger = start(close_setup(self._terms, tuple(self._setup[1:]), record))
+        self._setup.append(record)
+        return body
+
+    def _audit(self, before: Ledger, after: Ledger, body: AnyBody) -> Ledger:
+        match body:
+            case Deal():
+                return self._open_own(after, body)
+            case Share():
+                return self._open_share(after, body)
+            case Close():
+                self._close(before, body)
+            case End():
+                self._end(before, body)
+            case _:
+                pass
+        return after
+
+    def _open_own(self, ledger: Ledger, body: Deal) -> Ledger:
+        if self._own is None or not body.boxes[self._own.seat]:
+            return ledger
+        seat, setup = self._own.seat, ledger.setup
+        shared = self._own.x.exchange(setup.terms.table.x)
+        try:
+            hand = boxes.open_hand(shared, setup.mid, j=body.j, d=body.d, seat=seat, box=body.boxes[seat])
+        except boxes.BoxError as error:
+            raise CheckError("C18", f"the box of seat {seat} does not open: {error}", "server") from error
+        _check_leaves(body, seat, hand)
+        self._openings = tuple(hand)
+        return learn(ledger, seat, tuple(opening.card for opening in hand))
+
+    def _open_share(self, ledger: Ledger, body: Share) -> Ledger:
+        if self._own is None or body.receiver != self._own.seat or ledger.hand is None:
+            return ledger
+        setup = ledger.setup
+        shared = self._own.x.exchange(setup.terms.table.x)
+        try:
+            hand = boxes.open_share(
+                shared, setup.mid, j=body.j, d=body.d, giver=body.giver, receiver=body.receiver, box=body.box
+            )
+        except boxes.BoxError as error:
+            raise CheckError(
+                "C18", f"the share for seat {body.receiver} does not open: {error}", "server"
+            ) from error
+        _check_leaves(ledger.hand.deals[-1], body.giver, hand)
+        return learn(ledger, body.giver, tuple(opening.card for opening in hand))
+
+    def _close(self, before: Ledger, body: Close) -> None:
+        hand = closed_hand(before)
+        self._hands.append(hand if body.link is None else open_hand(before.setup, hand, body.link))
+
+    def _end(self, before: Ledger, body: End) -> None:
+        links = _all_links(before, body)
+        secret = box_key(body.xsec)
+        for at, hand in enumerate(self._hands):
+            opened = hand if hand.dealt else open_hand(before.setup, hand, links[hand.log.call.j + 1])
+            check_boxes(before.setup, opened, secret)
+            self._hands[at] = opened
+
+    def verdict(self) -> Verdict:
+        """Say what the records fed so far prove."""
+        if self._failed is not None:
+            return describe(Result.REFUTED, self._terms, self._ledger, self._failed)
+        ended = self._ledger is not None and self._ledger.phase is Phase.ENDED
+        result = Result.PROVEN if ended else Result.INCOMPLETE
+        verdict = describe(result, self._terms, self._ledger, None)
+        return verdict._replace(
+            rulings=tuple(self._rulings),
+            proxies=tuple(k for k in self._proxies if k < self._signed_to),
+            unsigned=tuple(k for k in self._proxies if k >= self._signed_to),
+        )
+
+
+def _check_leaves(body: Deal, seat: int, hand: tuple[Opening, ...]) -> None:
+    leaves = tuple(
+        dealing.leaf(body.mid, j=body.j, d=body.d, seat=seat, slot=slot, opening=opening)
+        for slot, opening in enumerate(hand)
+    )
+    if leaves != body.leaves[seat]:
+        raise CheckError("C18", f"the cards in the box of seat {seat} do not hash to its leaves", "server")
+
+
+def _check_author(ledger: Ledger, record: Record, body: AnyBody) -> None:
+    """Check the signature under the key in force; a proxy has none."""
+    match body:
+        case Proxy():
+            return
+        case Sub():
+            check_signature(body.pk, record)
+        case _:
+            known = record.signer < len(ledger.contributors)
+            author = ledger.contributors[record.signer] if known else None
+            if author is None:
+                message = f"{tag_of(body)}: {role_name(record.signer)} has no key in this match"
+                raise CheckError("C21" if known else "C12", message, role_name(record.signer))
+            check_signature(author.public, record)
+
+
+def _all_links(ledger: Ledger, body: End) -> dict[int, bytes]:
+    """Return every link of the server, by number, from the ends of its chains down to their anchors."""
+    table = ledger.setup.terms.table
+    links: dict[int, bytes] = {}
+    for first, newest in body.links:
+        number, link = min(ledger.deal_index, first + table.links), newest
+        while number > first:
+            links[number] = link
+            link = chains.step(table.spk, table.tn, number, link)
+            number -= 1
+    return links

@@ -1,0 +1,295 @@
+"""The records that make a deal: call, release, draw, deal, void; and rekey and substitution between two deals."""
+
+from truc_protocol import chains, dealing
+from truc_protocol.bodies import Call, Deal, Draw, Guest, Rekey, Release, Sub, Void
+from truc_protocol.checks import CheckError, role_name
+from truc_protocol.ledger.state import (
+    Contributor,
+    HandLog,
+    Ledger,
+    is_exhausted,
+    is_gone,
+    missing,
+    must_end,
+    roles,
+)
+from truc_protocol.records import SERVER, Phase
+from truc_protocol.setup import GONE_SUBSTITUTE, check_contributor, commitments
+from truc_rules import Card, Event, Seat, awaits_deal, deal, deciders, know, new_match, turn_count
+
+Events = tuple[Event, ...]
+
+
+def next_call(ledger: Ledger) -> Call:
+    """Return the only call that may come now (P0): every field follows from the records before it."""
+    dealer, ncards = 0, 0
+    if ledger.match is not None:
+        dealer, ncards = ledger.match.dealer, ledger.match.hand.dealt.each
+    return Call(
+        ledger.setup.mid, ledger.k, ledger.head, ledger.deal_index, dealer, ncards, ledger.cut, roles(ledger)
+    )
+
+
+def call(ledger: Ledger, body: Call) -> Ledger:
+    """Take the call of the next index.
+
+    Raises:
+        CheckError: C13 other fields than follow, an exhausted chain, or an open decision; C26 after a void.
+    """
+    if ledger.match is not None and deciders(ledger.match):
+        raise CheckError("C13", "a call while a decision before the deal is open", "server")
+    if ledger.silent and ledger.setup.terms.opts.gone == GONE_SUBSTITUTE and ledger.match is not None:
+        raise CheckError(
+            "C26", f"expected substitutes for seats {list(ledger.silent)} before the next call", "server"
+        )
+    expected = next_call(ledger)
+    if body != expected:
+        raise CheckError("C13", f"expected {_call_text(expected)}, got {_call_text(body)}", "server")
+    for role in body.roles:
+        if is_exhausted(ledger, role):
+            raise CheckError(
+                "C13", f"the chain of {role_name(role)} has no link for index {body.j}", "server"
+            )
+    return ledger._replace(phase=Phase.CALLED, call=body, released=(), silent=())
+
+
+def _call_text(body: Call) -> str:
+    return (
+        f"index {body.j}, dealer {body.dealer}, {body.ncards} cards, cut {body.cut}, roles {list(body.roles)}"
+    )
+
+
+def release(ledger: Ledger, body: Release) -> Ledger:
+    """Take a seat's link of the open index.
+
+    Raises:
+        CheckError: C12, C14, C15.
+    """
+    role = body.seat + 1
+    check_index(ledger, body.j, role)
+    if body.seat not in missing(ledger):
+        raise CheckError(
+            "C15",
+            f"expected releases of seats {list(missing(ledger))}, got seat {body.seat}",
+            role_name(role),
+        )
+    opened = open_link(ledger, role, body.link)
+    released = tuple(sorted((*ledger.released, (role, body.link))))
+    return opened._replace(released=released)
+
+
+def check_index(ledger: Ledger, index: int, role: int) -> None:
+    """Check that a record speaks of the open, or next, deal index.
+
+    Raises:
+        CheckError: C12.
+    """
+    if index != ledger.deal_index:
+        raise CheckError("C12", f"expected deal index {ledger.deal_index}, got {index}", role_name(role))
+
+
+def open_link(ledger: Ledger, role: int, link: bytes) -> Ledger:
+    """Take link index + 1 of a role's chain.
+
+    Raises:
+        CheckError: C14 when it does not hash down to the newest link known.
+    """
+    contributor = ledger.contributors[role]
+    number = ledger.deal_index + 1
+    table = ledger.setup.terms.table
+    if contributor is None or not chains.descends(
+        contributor.public, table.tn, known=contributor.known, index=number, link=link
+    ):
+        raise CheckError(
+            "C14", f"link {number} does not hash down to the chain of {role_name(role)}", role_name(role)
+        )
+    return with_contributor(ledger, role, contributor._replace(known=(number, link)))
+
+
+def with_contributor(ledger: Ledger, role: int, contributor: Contributor) -> Ledger:
+    """Return the ledger with another contributor in a role."""
+    return ledger._replace(
+        contributors=(*ledger.contributors[:role], contributor, *ledger.contributors[role + 1 :])
+    )
+
+
+def server_link(ledger: Ledger, link: bytes | None) -> Ledger:
+    """Take the server's link of a close or void: there under "hand", nil under "match".
+
+    Raises:
+        CheckError: C14.
+    """
+    if (link is not None) != ledger.opens_at_close:
+        expected = "the server's link" if ledger.opens_at_close else "nil"
+        raise CheckError("C14", f"reveal = {ledger.setup.terms.table.policy}: expected {expected}", "server")
+    return ledger if link is None else open_link(ledger, SERVER, link)
+
+
+def draw(ledger: Ledger, body: Draw) -> Ledger:
+    """Take the first dealer.
+
+    Raises:
+        CheckError: C12, C14, C15, C16.
+    """
+    check_index(ledger, body.j, SERVER)
+    _check_complete(ledger)
+    if ledger.match is not None:
+        raise CheckError("C16", "a second draw", "server")
+    opened = open_link(ledger, SERVER, body.link)
+    links = ((SERVER, body.link), *ledger.released)
+    first = dealing.first_dealer(ledger.setup.mid, body.j, links, ledger.seats)
+    if body.first != first:
+        raise CheckError("C16", f"expected first dealer {first}, got {body.first}", "server")
+    match = new_match(ledger.setup.terms.variant, seats=ledger.seats, dealer=Seat(first))
+    return opened._replace(phase=Phase.BETWEEN, deal_index=ledger.deal_index + 1, match=match, call=None, released=())
+
+
+def _check_complete(ledger: Ledger) -> None:
+    if waiting := missing(ledger):
+        raise CheckError("C15", f"releases of seats {list(waiting)} are missing", "server")
+
+
+def take_deal(ledger: Ledger, body: Deal) -> tuple[Ledger, Events]:
+    """Take the commitments of a deal; its cards are unknown until somebody learns them.
+
+    Raises:
+        CheckError: C12, C15, C16, C17.
+    """
+    check_index(ledger, body.j, SERVER)
+    match = ledger.match
+    if match is None or ledger.call is None:
+        raise CheckError("C16", "a hand before the draw", "server")
+    hand = ledger.hand
+    if hand is None:
+        _check_complete(ledger)
+        hand = HandLog(ledger.call, ledger.released, match)
+    if not awaits_deal(match):
+        raise CheckError("C17", "no new cards are due", "server")
+    _check_deal(ledger, hand, body)
+    unknown = tuple((None,) * body.ncards for _ in range(ledger.seats))
+    dealt, events = deal(match, unknown, tuple(Card(card) for card in body.up))
+    hand = hand._replace(deals=(*hand.deals, body))
+    return ledger._replace(phase=Phase.HAND, match=dealt, hand=hand), events
+
+
+def _check_deal(ledger: Ledger, hand: HandLog, body: Deal) -> None:
+    called = hand.call
+    if body.d != len(hand.deals):
+        raise CheckError("C17", f"expected sub-deal {len(hand.deals)}, got {body.d}", "server")
+    if (body.dealer, body.ncards, body.cut) != (called.dealer, called.ncards, called.cut):
+        raise CheckError("C17", f"the deal does not repeat its call: {_call_text(called)}", "server")
+    ups = turn_count(ledger.setup.terms.variant) if body.d == 0 else 0
+    if len(body.up) != ups or any(card >= ledger.setup.terms.table.deck for card in body.up):
+        raise CheckError("C17", f"expected {ups} cards turned up, got {len(body.up)}", "server")
+    if len(body.leaves) != ledger.seats or any(len(leaves) != body.ncards for leaves in body.leaves):
+        raise CheckError("C17", f"expected {ledger.seats} seats with {body.ncards} leaves each", "server")
+    boxed = tuple(box_public(ledger, seat) is not None for seat in range(ledger.seats))
+    if tuple(bool(box) for box in body.boxes) != boxed:
+        raise CheckError("C17", "expected a box for each seat with a box key, and for no other", "server")
+
+
+def box_public(ledger: Ledger, seat: int) -> bytes | None:
+    """Return the X25519 key a seat's cards are sealed to, None for a guest without one."""
+    contributor = ledger.contributors[seat + 1]
+    if contributor is not None:
+        return contributor.x
+    body = ledger.setup.seats[seat]
+    return body.x if isinstance(body, Guest) else None
+
+
+def learn(ledger: Ledger, seat: int, cards: tuple[int, ...]) -> Ledger:
+    """Tell the rules the cards of a seat's newest deal, by slot; `CardError` if another card is known there."""
+    match = ledger.match
+    if match is None:
+        raise ValueError("no cards are dealt yet")
+    for slot, card in enumerate(cards):
+        match = know(match, Seat(seat), slot, Card(card))
+    return ledger._replace(match=match)
+
+
+def void(ledger: Ledger, body: Void) -> Ledger:
+    """Take a deal that does not happen.
+
+    Raises:
+        CheckError: C12, C14, C26.
+    """
+    check_index(ledger, body.j, SERVER)
+    if body.reason not in ("silent", "link"):
+        raise CheckError("C26", f"expected the reason silent or link, got {body.reason!r}", "server")
+    waiting = missing(ledger)
+    if not waiting or body.seats != waiting:
+        raise CheckError(
+            "C26", f"expected the silent seats {list(waiting)}, got {list(body.seats)}", "server"
+        )
+    opened = server_link(ledger, body.link)
+    named = () if ledger.match is None else waiting
+    return opened._replace(
+        phase=Phase.BETWEEN,
+        deal_index=ledger.deal_index + 1,
+        call=None,
+        released=(),
+        voids=ledger.voids + 1,
+        silent=named,
+    )
+
+
+def rekey(ledger: Ledger, body: Rekey) -> Ledger:
+    """Take a new chain of a role.
+
+    Raises:
+        CheckError: C7, C27.
+    """
+    culprit = role_name(body.role)
+    old = ledger.contributors[body.role] if body.role < len(ledger.contributors) else None
+    exhausted = old is not None and is_exhausted(ledger, body.role)
+    if old is None or body.first != ledger.deal_index:
+        raise CheckError("C27", f"expected a chain from {ledger.deal_index} of a contributor", culprit)
+    if body.role == SERVER:
+        if not exhausted or body.x is not None:
+            raise CheckError(
+                "C27", "the server rekeys only when its chain is exhausted, and keeps its box key", culprit
+            )
+        fresh = _take_commitments(ledger, (("anchor", body.anchor),), culprit)
+        fresh = fresh._replace(chains=(*ledger.chains, (body.first, body.anchor)))
+        return with_contributor(
+            fresh, SERVER, old._replace(first=body.first, known=(body.first, body.anchor))
+        )
+    return _rekey_seat(ledger, body, old, exhausted=exhausted)
+
+
+def _rekey_seat(ledger: Ledger, body: Rekey, old: Contributor, *, exhausted: bool) -> Ledger:
+    culprit = role_name(body.role)
+    count = old.rekeys + (not exhausted)
+    if body.x is None or count > ledger.setup.terms.opts.rekeys:
+        allowed = ledger.setup.terms.opts.rekeys
+        raise CheckError("C27", f"expected a new box key, and at most {allowed} rekeys", culprit)
+    check_contributor(old.public, body.x, culprit)
+    fresh = _take_commitments(ledger, (("anchor", body.anchor), ("box key", body.x)), culprit)
+    renewed = Contributor(old.public, body.x, body.first, (body.first, body.anchor), count)
+    return with_contributor(fresh, body.role, renewed)
+
+
+def _take_commitments(ledger: Ledger, new: tuple[tuple[str, bytes], ...], culprit: str) -> Ledger:
+    for name, public in new:
+        if (name, public) in ledger.commitments:
+            raise CheckError("C7", f"expected a new {name}, got one used before", culprit)
+    return ledger._replace(commitments=ledger.commitments | frozenset(new))
+
+
+def substitute(ledger: Ledger, body: Sub) -> Ledger:
+    """Take a newcomer in the place of a seat that is gone.
+
+    Raises:
+        CheckError: C4, C7, C28.
+    """
+    culprit = role_name(body.seat + 1)
+    if body.seat >= ledger.seats or body.first != ledger.deal_index:
+        raise CheckError("C28", f"expected a seat of this table and a chain from {ledger.deal_index}", culprit)
+    if ledger.setup.terms.opts.gone != GONE_SUBSTITUTE or not is_gone(ledger, body.seat) or must_end(ledger):
+        raise CheckError("C28", f"seat {body.seat} is not open to a substitute", culprit)
+    check_contributor(body.pk, body.x, culprit)
+    fresh = _take_commitments(ledger, commitments(body), culprit)
+    newcomer = Contributor(body.pk, body.x, body.first, (body.first, body.anchor))
+    streaks = (*ledger.streaks[: body.seat], 0, *ledger.streaks[body.seat + 1 :])
+    silent = tuple(seat for seat in ledger.silent if seat != body.seat)
+    return with_contributor(fresh, body.seat + 1, newcomer)._replace(streaks=streaks, silent=silent)

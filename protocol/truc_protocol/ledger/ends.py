@@ -1,0 +1,97 @@
+"""The records that end: close of a hand, resignation, end of the match, acks."""
+
+from truc_protocol import chains, keys
+from truc_protocol.bodies import Ack, Close, End, Resign, SideScore
+from truc_protocol.checks import CheckError, role_name
+from truc_protocol.ledger.deals import check_index, server_link
+from truc_protocol.ledger.play import resign
+from truc_protocol.ledger.state import Ledger, Outcome, Pause, next_share, score
+from truc_protocol.records import SERVER, Phase
+from truc_rules import hand_over, next_hand
+
+
+def close(ledger: Ledger, body: Close) -> Ledger:
+    """Take the end of a hand.
+
+    Raises:
+        CheckError: C12, C14, C24.
+    """
+    check_index(ledger, body.j, SERVER)
+    if ledger.hand is None or ledger.match is None or next_share(ledger) is not None:
+        raise CheckError("C24", "no hand is open to be closed", "server")
+    reason = "ended" if ledger.phase is Phase.OVER else "hand"
+    if reason == "hand" and not hand_over(ledger.match):
+        raise CheckError("C24", "the hand is not over", "server")
+    if body.reason != reason:
+        raise CheckError("C24", f"expected the reason {reason}, got {body.reason!r}", "server")
+    _check_score(ledger, body.score)
+    opened = server_link(ledger, body.link)
+    closed = opened._replace(
+        deal_index=ledger.deal_index + 1, hand=None, call=None, released=(), cut=0, pause=Pause(ledger.pause.active)
+    )
+    if ledger.outcome is not None:
+        return closed
+    if ledger.match.winner is not None:
+        return closed._replace(phase=Phase.OVER, outcome=Outcome(ledger.match.winner, "won"))
+    return closed._replace(phase=Phase.BETWEEN, match=next_hand(ledger.match))
+
+
+def _check_score(ledger: Ledger, claimed: tuple[SideScore, SideScore]) -> None:
+    if claimed != score(ledger):
+        raise CheckError("C24", f"expected the score {score(ledger)}, got {claimed}", "server")
+
+
+def take_resign(ledger: Ledger, body: Resign) -> Ledger:
+    """Take a keyed seat's resignation.
+
+    Raises:
+        CheckError: C21.
+    """
+    if ledger.contributors[body.seat + 1] is None:
+        raise CheckError("C21", f"seat {body.seat} has no key to resign with", role_name(body.seat + 1))
+    return resign(ledger, body.seat)
+
+
+def end(ledger: Ledger, body: End) -> Ledger:
+    """Take the end of the match.
+
+    Raises:
+        CheckError: C24, C30, C31 the box key.
+    """
+    if ledger.hand is not None or ledger.outcome is None:
+        raise CheckError("C24", "expected the open hand to be closed first", "server")
+    _check_score(ledger, body.score)
+    if (body.winner, body.reason) != ledger.outcome:
+        raise CheckError("C24", f"expected {ledger.outcome}, got {(body.winner, body.reason)}", "server")
+    _check_links(ledger, body)
+    if keys.box_key(body.xsec).public != ledger.setup.terms.table.x:
+        raise CheckError("C31", "the X25519 secret is not that of the table's key", "server")
+    return ledger._replace(phase=Phase.ENDED)
+
+
+def _check_links(ledger: Ledger, body: End) -> None:
+    table = ledger.setup.terms.table
+    due = tuple((first, anchor) for first, anchor in ledger.chains if first < ledger.deal_index)
+    if body.next_index != ledger.deal_index or tuple(first for first, _ in body.links) != tuple(
+        first for first, _ in due
+    ):
+        message = f"expected index {ledger.deal_index} and chains {[first for first, _ in due]}"
+        raise CheckError("C30", message, "server")
+    for (first, anchor), (_, link) in zip(due, body.links, strict=True):
+        newest = min(ledger.deal_index, first + table.links)
+        if not chains.descends(table.spk, table.tn, known=(first, anchor), index=newest, link=link):
+            raise CheckError("C30", f"link {newest} does not hash down to the chain from {first}", "server")
+
+
+def ack(ledger: Ledger, body: Ack) -> Ledger:
+    """Take a seat's signature under the final head.
+
+    Raises:
+        CheckError: C21, C32.
+    """
+    culprit = role_name(body.seat + 1)
+    if ledger.contributors[body.seat + 1] is None:
+        raise CheckError("C21", f"seat {body.seat} has no key to sign an ack with", culprit)
+    if body.seat in ledger.acks:
+        raise CheckError("C32", f"seat {body.seat} has signed its ack already", culprit)
+    return ledger._replace(acks=ledger.acks | {body.seat})

@@ -1,0 +1,152 @@
+"""The fold: one record after another, each checked against all before it.
+
+`fold` is what the server does with every record it is about to make durable, and what the auditor does with every
+record it is given. It does not verify signatures (the caller has, or has just made them) and does not recompute a whole
+deal (the auditor does); everything else that the records alone decide is checked here.
+"""
+
+from typing import NamedTuple, assert_never
+
+from truc_protocol.bodies import (
+    Ack,
+    Act,
+    AnyBody,
+    Call,
+    Close,
+    Deal,
+    Draw,
+    End,
+    Guest,
+    MatchStart,
+    Open,
+    Proxy,
+    Rekey,
+    Release,
+    Resign,
+    Rule,
+    SeatTaken,
+    Share,
+    Sub,
+    Table,
+    Void,
+)
+from truc_protocol.checks import CheckError, role_name
+from truc_protocol.ledger import deals, ends, play
+from truc_protocol.ledger.state import Ledger, must_end
+from truc_protocol.records import Binding, Phase, Record, kind_of, link, tag_of
+from truc_rules import Event
+
+Taken = tuple[Ledger, tuple[Event, ...]]
+
+
+class Folded(NamedTuple):
+    """The ledger after a record, and what happened in the rules."""
+
+    ledger: Ledger
+    events: tuple[Event, ...]
+
+
+def fold(ledger: Ledger, record: Record, body: AnyBody) -> Folded:
+    """Take one record, already parsed.
+
+    Raises:
+        CheckError: The first check that fails; the ledger stays as it was.
+    """
+    check_place(ledger, record, body)
+    taken, events = _take(ledger, body)
+    return Folded(_advance(taken, ledger, record, body), events)
+
+
+def check_place(ledger: Ledger, record: Record, body: AnyBody) -> None:
+    """Check that a record stands in its phase, at its position, under its head, and of a seat of this table.
+
+    Raises:
+        CheckError: C10, C11, C12, C26, C29.
+    """
+    culprit, kind, name = role_name(record.signer), kind_of(body), tag_of(body)
+    if isinstance(body, Table | SeatTaken | Guest | MatchStart):
+        raise CheckError("C11", f"{name}: the setup is closed", culprit)
+    place = ledger.parallel if kind.binding is Binding.PARALLEL else (ledger.k, ledger.head)
+    if body.mid != ledger.setup.mid:
+        raise CheckError("C10", f"{name}: the record is of another match", culprit)
+    if (body.k, body.head) != place:
+        head = "the same" if body.head == place[1] else "another"
+        raise CheckError(
+            "C10", f"{name}: expected position {place[0]}, got {body.k} under {head} head", culprit
+        )
+    if ledger.phase not in kind.phases:
+        raise CheckError("C11", f"{name}: does not stand in the phase {ledger.phase}", culprit)
+    if _seat_of(body) >= ledger.seats:
+        raise CheckError(
+            "C12", f"{name}: expected a seat below {ledger.seats}, got {_seat_of(body)}", culprit
+        )
+    _check_rest(ledger, body, culprit)
+
+
+def _seat_of(body: AnyBody) -> int:
+    match body:
+        case Release() | Act() | Proxy() | Open() | Sub() | Resign() | Ack():
+            return body.seat
+        case _:
+            return 0
+
+
+def _check_rest(ledger: Ledger, body: AnyBody, culprit: str) -> None:
+    if must_end(ledger) and ledger.phase is Phase.BETWEEN and not isinstance(body, Rule):
+        raise CheckError("C26", "expected a forfeit or an abandoned match after the void", culprit)
+    if ledger.pause.active and not isinstance(body, Act | Proxy | Rule | Resign | Close | End | Ack):
+        raise CheckError("C29", f"{tag_of(body)}: the match is paused", culprit)
+
+
+def _take(ledger: Ledger, body: AnyBody) -> Taken:
+    match body:
+        case Deal():
+            return deals.take_deal(ledger, body)
+        case Act() | Proxy():
+            return play.act(ledger, body)
+        case Rule():
+            return play.rule(ledger, body)
+        case _:
+            return _take_silently(ledger, body), ()
+
+
+def _take_silently(ledger: Ledger, body: AnyBody) -> Ledger:
+    match body:
+        case Call():
+            return deals.call(ledger, body)
+        case Release():
+            return deals.release(ledger, body)
+        case Draw():
+            return deals.draw(ledger, body)
+        case Void():
+            return deals.void(ledger, body)
+        case Rekey():
+            return deals.rekey(ledger, body)
+        case Sub():
+            return deals.substitute(ledger, body)
+        case Open():
+            return play.open_cards(ledger, body)
+        case Share():
+            return play.share(ledger, body)
+        case Close():
+            return ends.close(ledger, body)
+        case Resign():
+            return ends.take_resign(ledger, body)
+        case End():
+            return ends.end(ledger, body)
+        case Ack():
+            return ends.ack(ledger, body)
+        case Table() | SeatTaken() | Guest() | MatchStart() | Deal() | Act() | Proxy() | Rule():
+            raise TypeError(f"{tag_of(body)} is taken elsewhere")
+        case _:
+            assert_never(body)
+
+
+def _advance(taken: Ledger, before: Ledger, record: Record, body: AnyBody) -> Ledger:
+    k, head = before.k + 1, link(before.head, record)
+    parallel = before.parallel if kind_of(body).binding is Binding.PARALLEL else (k, head)
+    covered = before.covered
+    if record.signer > 0 and not isinstance(body, Table | SeatTaken | Guest | MatchStart):
+        seat = record.signer - 1
+        covered = (*covered[:seat], body.k, *covered[seat + 1 :])
+    return taken._replace(k=k, head=head, parallel=parallel, covered=covered)

@@ -1,0 +1,267 @@
+"""What a match amounts to after some of its records: the values, and the questions asked of them.
+
+A `Ledger` is never changed; each record yields the next one. It holds only what the records say (and, where the
+caller knows more, cards it has been told): no secret of any party, no clock.
+"""
+
+from enum import Enum
+from typing import NamedTuple
+
+from truc_protocol.bodies import Call, Deal, SeatTaken, Share, SideScore
+from truc_protocol.records import Phase
+from truc_protocol.setup import GONE_FORFEIT, GONE_SUBSTITUTE, Setup, commitments
+from truc_rules import Action, Match, Score, Seat, awaits_deal, deciders, hand_over, owed_shares
+
+Place = tuple[int, bytes]
+Links = tuple[tuple[int, bytes], ...]
+
+
+class Contributor(NamedTuple):
+    """Who adds entropy to the deals: the key and chain in force for one role.
+
+    Attributes:
+        public: the Ed25519 key that signs.
+        x: the X25519 key that hands are sealed to.
+        first: the number of the chain's anchor; it serves deals first to first + N - 1.
+        known: number and value of the newest link that is open.
+        rekeys: new chains taken before the old one was exhausted.
+    """
+
+    public: bytes
+    x: bytes
+    first: int
+    known: tuple[int, bytes]
+    rekeys: int = 0
+
+
+class Step(NamedTuple):
+    """A move of the rules within a hand; `ruled` when a ruling made it."""
+
+    action: Action
+    ruled: bool
+
+
+class HandLog(NamedTuple):
+    """What the audit of one deal index needs.
+
+    Attributes:
+        call: what was fixed before the deal.
+        links: the contributors' links of this index, ascending by role; the server's comes first once it is open.
+        start: the rules' state that awaits the first deal.
+        deals: the deal records, by sub-deal.
+        shares: the share records.
+        steps: what the rules were told since, in order.
+        used: (d, seat, slot) of the cards opened so far.
+    """
+
+    call: Call
+    links: Links
+    start: Match
+    deals: tuple[Deal, ...] = ()
+    shares: tuple[Share, ...] = ()
+    steps: tuple[Step, ...] = ()
+    used: frozenset[tuple[int, int, int]] = frozenset()
+
+
+class Pause(NamedTuple):
+    """Who has asked for a pause or for its end, who has had one this hand, and whether the match rests."""
+
+    active: bool = False
+    asked: frozenset[int] = frozenset()
+    spent: frozenset[int] = frozenset()
+
+
+class Outcome(NamedTuple):
+    """How a match is decided: the side that wins, or None, and the reason as `end` gives it."""
+
+    winner: int | None
+    reason: str
+
+
+class Ledger(NamedTuple):
+    """The fold of a match's records.
+
+    Attributes:
+        k: position of the next record.
+        head: the head before it.
+        parallel: (k0, T0) that releases and acks carry.
+        deal_index: the open deal index, or the next one.
+        contributors: by role; None for a guest's seat.
+        chains: (first, anchor) of every chain the server has had.
+        commitments: keys, anchors and box keys ever used, with their names.
+        match: the rules' state; None before the draw.
+        cut: cards the next call moves from top to bottom.
+        call: the call of the open index.
+        released: links of the open index, ascending by role.
+        hand: the open hand.
+        voids: deals voided so far.
+        silent: seats named by the void just before, as long as they owe its consequence.
+        streaks: per seat, `move` rulings since it last acted.
+        covered: per seat, the position whose head its newest signature binds; None before it signs one.
+    """
+
+    setup: Setup
+    k: int
+    head: bytes
+    parallel: Place
+    phase: Phase
+    deal_index: int
+    contributors: tuple[Contributor | None, ...]
+    chains: Links
+    commitments: frozenset[tuple[str, bytes]]
+    match: Match | None
+    cut: int
+    call: Call | None
+    released: Links
+    hand: HandLog | None
+    voids: int
+    silent: tuple[int, ...]
+    streaks: tuple[int, ...]
+    pause: Pause
+    outcome: Outcome | None
+    acks: frozenset[int]
+    covered: tuple[int | None, ...]
+
+    @property
+    def seats(self) -> int:
+        """Number of seats."""
+        return self.setup.terms.table.seats
+
+    @property
+    def opens_at_close(self) -> bool:
+        """Whether close and void open the server's link (reveal = hand)."""
+        return self.setup.terms.table.policy == "hand"
+
+
+def start(setup: Setup) -> Ledger:
+    """Return the ledger of a match that has only its setup."""
+    table = setup.terms.table
+    server = Contributor(table.spk, table.x, 0, (0, table.anchor))
+    seats = (
+        Contributor(seat.pk, seat.x, 0, (0, seat.anchor)) if isinstance(seat, SeatTaken) else None
+        for seat in setup.seats
+    )
+    used = {("key", table.spk), ("anchor", table.anchor), ("box key", table.x)}
+    used.update(item for seat in setup.seats for item in commitments(seat))
+    return Ledger(
+        setup=setup,
+        k=0,
+        head=setup.mid,
+        parallel=(0, setup.mid),
+        phase=Phase.BETWEEN,
+        deal_index=0,
+        contributors=(server, *seats),
+        chains=((0, table.anchor),),
+        commitments=frozenset(used),
+        match=None,
+        cut=0,
+        call=None,
+        released=(),
+        hand=None,
+        voids=0,
+        silent=(),
+        streaks=(0,) * table.seats,
+        pause=Pause(),
+        outcome=None,
+        acks=frozenset(),
+        covered=(None,) * table.seats,
+    )
+
+
+class Due(Enum):
+    """What must come next: a record of the server, or a decision, release or ack of somebody else."""
+
+    CALL = "call"
+    DRAW = "draw"
+    DEAL = "deal"
+    SHARE = "share"
+    CLOSE = "close"
+    END = "end"
+    REKEY = "rekey"
+    CONSEQUENCE = "consequence"
+    PLAYERS = "players"
+
+
+def due(ledger: Ledger) -> Due:
+    """Tell what the match waits for."""
+    match ledger.phase:
+        case Phase.BETWEEN:
+            return _due_between(ledger)
+        case Phase.CALLED if missing(ledger):
+            return Due.PLAYERS
+        case Phase.CALLED:
+            return Due.DRAW if ledger.match is None else Due.DEAL
+        case Phase.HAND:
+            return _due_in_hand(ledger)
+        case Phase.OVER:
+            return Due.END if ledger.hand is None else Due.CLOSE
+        case _:
+            return Due.PLAYERS
+
+
+def _due_between(ledger: Ledger) -> Due:
+    if must_end(ledger) or (ledger.silent and ledger.setup.terms.opts.gone == GONE_SUBSTITUTE):
+        return Due.CONSEQUENCE
+    if ledger.pause.active or (ledger.match is not None and deciders(ledger.match)):
+        return Due.PLAYERS
+    return Due.REKEY if any(is_exhausted(ledger, role) for role in roles(ledger)) else Due.CALL
+
+
+def _due_in_hand(ledger: Ledger) -> Due:
+    if next_share(ledger) is not None:
+        return Due.SHARE
+    if ledger.match is not None and hand_over(ledger.match):
+        return Due.CLOSE
+    return Due.DEAL if ledger.match is not None and awaits_deal(ledger.match) else Due.PLAYERS
+
+
+def must_end(ledger: Ledger) -> bool:
+    """Tell whether a void leaves nothing but a forfeit or an abandoned match (specification, "Aborts")."""
+    opts = ledger.setup.terms.opts
+    return ledger.voids > opts.voids or (bool(ledger.silent) and opts.gone == GONE_FORFEIT)
+
+
+def roles(ledger: Ledger) -> tuple[int, ...]:
+    """Return the contributors' roles, ascending: the server and every keyed seat."""
+    return tuple(role for role, contributor in enumerate(ledger.contributors) if contributor is not None)
+
+
+def missing(ledger: Ledger) -> tuple[int, ...]:
+    """Return the seats whose release the open call waits for, ascending."""
+    if ledger.call is None:
+        return ()
+    there = {role for role, _ in ledger.released}
+    return tuple(role - 1 for role in ledger.call.roles if role > 0 and role not in there)
+
+
+def is_exhausted(ledger: Ledger, role: int) -> bool:
+    """Tell whether a role's chain has no link for the next index."""
+    contributor = ledger.contributors[role]
+    return contributor is not None and contributor.first + ledger.setup.terms.table.links <= ledger.deal_index
+
+
+def next_share(ledger: Ledger) -> tuple[Seat, Seat] | None:
+    """Return (from, to) of the share record the rules demand next."""
+    if ledger.hand is None or ledger.match is None or awaits_deal(ledger.match):
+        return None
+    owed = sorted(owed_shares(ledger.match))
+    given = sum(share.d == len(ledger.hand.deals) - 1 for share in ledger.hand.shares)
+    return owed[given] if given < len(owed) else None
+
+
+def is_gone(ledger: Ledger, seat: int) -> bool:
+    """Tell whether a seat counts as gone: silent at the call, or absent for opts[9] rulings in a row."""
+    after = ledger.setup.terms.opts.gone_after
+    return seat in ledger.silent or 0 < after <= ledger.streaks[seat]
+
+
+def score(ledger: Ledger) -> tuple[SideScore, SideScore]:
+    """Return [games, upper, points] of each side."""
+    if ledger.match is None:
+        return (0, 0, 0), (0, 0, 0)
+    first, second = ledger.match.score
+    return _side_score(ledger.match.games[0], first), _side_score(ledger.match.games[1], second)
+
+
+def _side_score(games: int, side: Score) -> SideScore:
+    return games, side.upper, side.points
