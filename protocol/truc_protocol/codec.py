@@ -16,6 +16,8 @@ MAX_BODY = 65_536
 MAX_BODY_DEPTH = 6
 MAX_MESSAGE_DEPTH = 16
 _STR8, _BIN32, _ARRAY16 = 0xFF, MAX_BODY, 0xFFFF
+_ARRAYS = (list, tuple)
+_PLAIN = frozenset({type(None), bool, str, bytes})
 
 
 class EncodingError(ValueError):
@@ -114,40 +116,48 @@ def _refuse_extension(code: int, _payload: bytes) -> Any:
 
 
 def _check_canonical(value: object, depth: int) -> None:
-    kind = type(value)
-    if value is None or kind is bool:
-        return
-    if isinstance(value, int):
-        if not 0 <= value <= MAX_INT:
-            raise EncodingError(f"expected an integer of 0 to 2^53-1, got {value}")
-    elif isinstance(value, str):
-        if len(value) > _STR8 or not (value.isascii() and value.isprintable()):
-            raise EncodingError("expected at most 255 characters of printable ASCII in a str")
-    elif isinstance(value, list | tuple):
+    if isinstance(value, _ARRAYS):
         if depth == 0 or len(value) > _ARRAY16:
             raise EncodingError(f"expected at most {MAX_BODY_DEPTH} nested arrays of at most 65535 items")
         for item in value:
             _check_canonical(item, depth - 1)
-    elif not isinstance(value, bytes) or len(value) > _BIN32:
-        raise EncodingError(f"expected nil, bool, int, str, bin or array, got {kind.__name__}")
+    elif not _is_canonical_item(value):
+        raise EncodingError(_expectation(value))
 
 
-def _check_message(value: object, depth: int) -> None:
-    if depth == 0 and isinstance(value, list | dict):  # an empty one counts
-        raise EncodingError(f"expected at most {MAX_MESSAGE_DEPTH} levels of nesting, got more")
+def _is_canonical_item(value: object) -> bool:
+    if isinstance(value, bytes):
+        return len(value) <= _BIN32
+    if isinstance(value, int):  # False and True lie in the range
+        return 0 <= value <= MAX_INT
+    if isinstance(value, str):
+        return len(value) <= _STR8 and value.isascii() and value.isprintable()
+    return value is None
+
+
+def _expectation(value: object) -> str:
     match value:
-        case bool() | None | str() | bytes():
-            return
         case int():
-            if not -MAX_INT <= value <= MAX_INT:
-                raise EncodingError(f"expected an integer between -2^53+1 and 2^53-1, got {value}")
-        case list():
-            for item in value:
-                _check_message(item, depth - 1)
-        case dict():
-            for item in value.values():
-                _check_message(item, depth - 1)
+            return f"expected an integer of 0 to 2^53-1, got {value}"
+        case str():
+            return f"expected at most {_STR8} characters of printable ASCII in a str, got others"
+        case bytes():
+            return f"expected at most {_BIN32} bytes in a bin, got {len(value)}"
         case _:
-            raise EncodingError(
-                f"expected nil, bool, int, str, bin, array or map, got {type(value).__name__}"
-            )
+            return f"expected nil, bool, int, str, bin or array, got {type(value).__name__}"
+
+
+def _check_message(value: Any, depth: int) -> None:
+    kind = type(value)  # msgpack makes no subclasses
+    if kind in _PLAIN:
+        return
+    if kind is int:
+        if not -MAX_INT <= value <= MAX_INT:
+            raise EncodingError(f"expected an integer between -2^53+1 and 2^53-1, got {value}")
+    elif kind is list or kind is dict:
+        if depth == 0:  # an empty one counts
+            raise EncodingError(f"expected at most {MAX_MESSAGE_DEPTH} levels of nesting, got more")
+        for item in value.values() if kind is dict else value:
+            _check_message(item, depth - 1)
+    else:
+        raise EncodingError(f"expected nil, bool, int, str, bin, array or map, got {kind.__name__}")

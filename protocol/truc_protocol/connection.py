@@ -1,0 +1,329 @@
+"""The state of a connection, the same for both ends: bytes in, messages out; a message in, bytes out.
+
+`TRANSITIONS` is the whole of it: who may send which message in which state, and what follows. A step that is not in
+the table is the error, ours or the peer's. A connection reads no clock, opens no socket and decides nothing about
+tables; `pulse` tells from stamps when to ping and when to give up.
+"""
+
+from collections.abc import Iterator, Mapping
+from enum import Enum, StrEnum, auto
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from msgspec.structs import replace
+
+from truc_protocol.errors import REGISTRY, Code, LocalError, RemoteError
+from truc_protocol.frames import (
+    CLIENT_LIMIT,
+    LOGIN_LIMIT,
+    SERVER_LIMIT,
+    FrameSplitter,
+    MistakenPeerError,
+    to_frame,
+)
+from truc_protocol.messages import (
+    MESSAGES,
+    AnyMessage,
+    Bye,
+    ClientHello,
+    Direction,
+    MessageError,
+    Ok,
+    Refusal,
+    Request,
+    ServerHello,
+    ServerMessage,
+    Welcome,
+    bye,
+    decode,
+    encode,
+    refusal,
+    tag_of,
+)
+
+MAX_OUTSTANDING: Final = 64
+
+
+class Role(StrEnum):
+    """The two ends of a connection."""
+
+    CLIENT = auto()
+    SERVER = auto()
+
+
+class State(StrEnum):
+    """Where a connection stands; both ends run through the same states."""
+
+    NEW = auto()
+    GREETING = auto()
+    GREETED = auto()
+    ENTERING = auto()
+    READY = auto()
+    CLOSING = auto()
+    CLOSED = auto()
+
+
+STATES: Final[Mapping[State, str]] = MappingProxyType(
+    {
+        State.NEW: "The connection is open; nothing was said.",
+        State.GREETING: "The client has said hello; the server must prove itself.",
+        State.GREETED: "The server has proved itself; the client must say who it is.",
+        State.ENTERING: "The client has said who it is; the server must decide.",
+        State.READY: "The client is logged in.",
+        State.CLOSING: "The server has sent an error that ends the connection; only its bye is left.",
+        State.CLOSED: "Nothing may be sent any more.",
+    }
+)
+FATAL: Final = "error, close"
+_HANDSHAKE_TAGS: Final = ("hello", "login", "welcome")
+_OPEN: Final = tuple(state for state in State if state is not State.CLOSED)
+_SENDER: Final = {Direction.TO_SERVER: Role.CLIENT, Direction.TO_CLIENT: Role.SERVER}
+
+TRANSITIONS: Final[Mapping[tuple[State, Role, str], State]] = MappingProxyType(
+    {
+        (State.NEW, Role.CLIENT, "hello"): State.GREETING,
+        (State.GREETING, Role.SERVER, "hello"): State.GREETED,
+        (State.GREETED, Role.CLIENT, "login"): State.ENTERING,
+        (State.ENTERING, Role.SERVER, "welcome"): State.READY,
+    }
+    | {
+        (State.READY, _SENDER[row.direction], row.tag): State.READY
+        for row in MESSAGES
+        if row.tag not in _HANDSHAKE_TAGS
+    }
+    | {(state, Role.SERVER, FATAL): State.CLOSING for state in _OPEN}
+    | {(state, Role.SERVER, "bye"): State.CLOSED for state in _OPEN}
+)
+
+
+class Failure(NamedTuple):
+    """What the peer did wrong, as a value: `line` is text for a peer of another protocol."""
+
+    code: Code
+    message: str
+    closes: bool
+    field: str | None = None
+    re: int | None = None
+    line: bytes | None = None
+
+
+class Pulse(Enum):
+    """What silence asks for."""
+
+    REST = auto()
+    PING = auto()
+    GIVE_UP = auto()
+
+
+class Connection:
+    """One end of a connection, from the first byte to the last.
+
+    A client closes without a word after any `Failure`; a server sends `answer(failure)` first.
+    """
+
+    __slots__ = ("_deaf", "_hellos", "_outstanding", "_splitter", "_state", "role")
+
+    def __init__(self, role: Role) -> None:
+        self.role = role
+        self._state = State.NEW
+        self._splitter = FrameSplitter(LOGIN_LIMIT if role is Role.SERVER else SERVER_LIMIT)
+        self._outstanding: dict[int, tuple[str, ...]] = {}
+        self._hellos: dict[Role, bytes] = {}
+        self._deaf = False
+
+    @property
+    def state(self) -> State:
+        """Where the connection stands."""
+        return self._state
+
+    @property
+    def outstanding(self) -> frozenset[int]:
+        """The ids of requests without a reply."""
+        return frozenset(self._outstanding)
+
+    def hello_frame(self, sender: Role) -> bytes:
+        """Return the exact bytes of a hello, as the handshake hashes them; kept until welcome.
+
+        Raises:
+            LocalError: There was no such hello, or welcome has been said.
+        """
+        try:
+            return self._hellos[sender]
+        except KeyError:
+            raise LocalError(f"there is no hello of the {sender} in state {self._state}") from None
+
+    def receive(self, received: bytes) -> list[AnyMessage | Failure]:
+        """Take bytes from the peer and return what they complete, failures among it.
+
+        Nothing is read after a failure that closes. A server still answers what came before it, then the failure.
+        """
+        if self._is_deaf():
+            return []
+        self._splitter.feed(received)
+        return list(self._read())
+
+    def send(self, message: AnyMessage) -> bytes:
+        """Return the bytes to send for a message, and take the step it makes.
+
+        Raises:
+            LocalError: The state does not allow it, it answers no open request, or it is too long.
+        """
+        state = self._next_state(self.role, message)
+        if state is None:
+            raise LocalError(f"{self.role} cannot send {tag_of(message)} in state {self._state}")
+        encoded = encode(message)
+        frame = to_frame(encoded, self._limit_out())
+        try:
+            self._track(message)
+        except RemoteError as error:
+            raise LocalError(error.message) from error
+        self._enter(state, self.role, message, encoded)
+        return frame
+
+    def refuse(self, refused: Refusal) -> bytes:
+        """Return the bytes of an error and, where the connection ends with it, of the bye that follows.
+
+        Before welcome every error ends the connection.
+        """
+        if self._state is State.READY and not refused.close:
+            return self.send(refused)
+        error = self.send(replace(refused, close=True))
+        return error + self.send(bye(Code(refused.code), refused.msg))
+
+    def answer(self, failure: Failure) -> bytes:
+        """Return the bytes that tell the peer of a server what it did wrong."""
+        if failure.line is not None:
+            self._state = State.CLOSED
+            return failure.line
+        refused = refusal(failure.code, failure.message, re=failure.re, field=failure.field)
+        return self.refuse(replace(refused, close=failure.closes))
+
+    def _read(self) -> Iterator[AnyMessage | Failure]:
+        while not self._is_deaf():
+            try:
+                frame = self._splitter.next_frame()
+                if frame is None:
+                    return
+                message = self._take(frame)
+            except RemoteError as error:
+                yield self._fail(error)
+            else:
+                if message is not None:
+                    yield message
+
+    def _take(self, frame: bytes) -> AnyMessage | None:
+        try:
+            message = decode(frame, _INCOMING[self.role])
+        except MessageError as error:
+            if error.code is Code.UNKNOWN_REQUEST and self.role is Role.CLIENT:
+                return None  # docs/protocol/evolution.md: a client passes over notices it does not know
+            raise
+        state = self._next_state(_PEER[self.role], message)
+        if state is None:
+            raise self._out_of_step(message)
+        self._track(message)
+        self._enter(state, _PEER[self.role], message, frame)
+        return message
+
+    def _next_state(self, sender: Role, message: AnyMessage) -> State | None:
+        event = FATAL if isinstance(message, Refusal) and message.close else tag_of(message)
+        return TRANSITIONS.get((self._state, sender, event))
+
+    def _out_of_step(self, message: AnyMessage) -> RemoteError:
+        tag = tag_of(message)
+        early = self._state is not State.READY and tag not in _HANDSHAKE_TAGS
+        code = Code.AUTH_REQUIRED if early else Code.NOT_NOW
+        expected = " or ".join(sorted(_allowed(self._state, _PEER[self.role]))) or "nothing"
+        number = message.id if isinstance(message, Request) else None
+        return RemoteError(
+            code, f"expected {expected} in state {self._state}, got {tag}", field="t", re=number
+        )
+
+    def _track(self, message: AnyMessage) -> None:
+        """Open a request or close the one that `message` answers."""
+        if isinstance(message, Request):
+            self._open(message)
+        elif isinstance(message, ServerHello | Welcome | Ok | Refusal) and message.re is not None:
+            tag = tag_of(message)
+            replies = self._outstanding.get(message.re)
+            if replies is None or (tag != "error" and tag not in replies):
+                raise RemoteError(
+                    Code.BAD_MESSAGE,
+                    f"expected the reply to an open request, got {tag} to {message.re}",
+                    field="re",
+                )
+            del self._outstanding[message.re]
+
+    def _open(self, request: Request) -> None:
+        if request.id in self._outstanding:
+            raise RemoteError(
+                Code.BAD_MESSAGE, f"expected a new request id, got {request.id}, still open", field="id"
+            )
+        if len(self._outstanding) >= MAX_OUTSTANDING:
+            raise RemoteError(
+                Code.RATE_LIMITED,
+                f"expected at most {MAX_OUTSTANDING} requests without a reply",
+                re=request.id,
+            )
+        self._outstanding[request.id] = _REPLIES[tag_of(request)]
+
+    def _fail(self, error: RemoteError) -> Failure:
+        """Turn the peer's error into a value; a request that was never opened is, so that it can be refused."""
+        closes = REGISTRY[error.code].closes or self._state is not State.READY or self.role is Role.CLIENT
+        number = None if error.re in self._outstanding else error.re
+        if number is not None and self.role is Role.SERVER:
+            self._outstanding[number] = ()
+        self._deaf = closes
+        if self.role is Role.CLIENT:
+            self._state = State.CLOSED
+        line = error.line if isinstance(error, MistakenPeerError) else None
+        return Failure(error.code, error.message, closes, error.field, number, line)
+
+    def _is_deaf(self) -> bool:
+        return self._deaf or self._state is State.CLOSED
+
+    def _enter(self, state: State, sender: Role, message: AnyMessage, frame: bytes) -> None:
+        if state is self._state:
+            return
+        self._state = state
+        if isinstance(message, ClientHello | ServerHello):
+            self._hellos[sender] = frame
+        elif isinstance(message, Welcome):
+            self._hellos.clear()
+            if self.role is Role.SERVER:
+                self._splitter.limit = CLIENT_LIMIT
+        elif isinstance(message, Bye):
+            self._outstanding.clear()
+
+    def _limit_out(self) -> int:
+        if self.role is Role.SERVER:
+            return SERVER_LIMIT
+        return CLIENT_LIMIT if self._state is State.READY else LOGIN_LIMIT
+
+
+_INCOMING: Final = {Role.SERVER: Direction.TO_SERVER, Role.CLIENT: Direction.TO_CLIENT}
+_REPLIES: Final = {row.tag: row.replies for row in MESSAGES if row.direction is Direction.TO_SERVER}
+_PEER: Final = {Role.SERVER: Role.CLIENT, Role.CLIENT: Role.SERVER}
+
+
+def _allowed(state: State, sender: Role) -> list[str]:
+    return [tag for (at, who, tag) in TRANSITIONS if at is state and who is sender]
+
+
+def broadcast_frame(message: ServerMessage) -> bytes:
+    """Return the bytes of a record or notice once, for every connection that is READY.
+
+    Raises:
+        LocalError: The message is too long.
+    """
+    return to_frame(encode(message), SERVER_LIMIT)
+
+
+def pulse(now: float, *, heard: float, pinged: float | None, idle_s: float) -> Pulse:
+    """Tell what to do about a peer last heard at `heard` and last pinged at `pinged`."""
+    silence = now - heard
+    if silence >= 1.5 * idle_s:
+        return Pulse.GIVE_UP
+    if silence >= idle_s and (pinged is None or pinged < heard):
+        return Pulse.PING
+    return Pulse.REST

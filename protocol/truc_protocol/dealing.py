@@ -1,0 +1,119 @@
+"""The deal as a function of the contributors' links: seed, order of the pack, hands, salts and leaves.
+
+The server deals with it, a seat checks its hand with it, and the audit recomputes everything with it. Nothing is
+sealed or signed here. A leaf commits to one card in one place of one deal; its salt tells nothing about the seed.
+"""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from truc_protocol.codec import digest
+from truc_protocol.shuffle import pick, shuffle
+
+SALT_BYTES: Final = 16
+
+
+class DealError(ValueError):
+    """A deal that the pack does not hold; the text says what was expected and what came."""
+
+
+class Opening(NamedTuple):
+    """What opens a leaf. Until it is opened it is a secret, so it does not show."""
+
+    card: int
+    salt: bytes
+
+    def __repr__(self) -> str:
+        return "Opening(hidden)"
+
+
+class DealtCards(NamedTuple):
+    """One deal or redeal.
+
+    Attributes:
+        hands: the openings, by seat and slot.
+        up: the cards turned up.
+        next_card: where in the order a redeal goes on.
+    """
+
+    hands: tuple[tuple[Opening, ...], ...]
+    up: tuple[int, ...]
+    next_card: int
+
+
+def seed(mid: bytes, j: int, links: Sequence[tuple[int, bytes]]) -> bytes:
+    """Return the seed of deal `j`; `links` are (role, link j+1) of the call's roles, ascending."""
+    return digest("seed", mid, j, links)
+
+
+def first_dealer(mid: bytes, j: int, links: Sequence[tuple[int, bytes]], seats: int) -> int:
+    """Return the seat that the draw at index `j` makes the first dealer."""
+    return pick(digest("drawseed", mid, j, links), seats)
+
+
+def deck_order(seed: bytes, *, size: int, cut: int) -> tuple[int, ...]:
+    """Return the pack, shuffled and then cut: `cut` cards moved from the top to the bottom.
+
+    Raises:
+        DealError: The cut is not within the pack.
+    """
+    if not 0 <= cut < size:
+        raise DealError(f"cut: expected 0 to {size - 1} cards, got {cut}")
+    order = tuple(shuffle(seed, size))
+    return order[cut:] + order[:cut]
+
+
+def deal_cards(
+    seed: bytes,
+    order: Sequence[int],
+    *,
+    d: int,
+    dealer: int,
+    seats: int,
+    ncards: int,
+    start: int,
+    up: int,
+) -> DealtCards:
+    """Deal `ncards` to each seat from place `start` of the order, one at a time from the seat after the dealer.
+
+    The first deal (d = 0) then turns `up` cards up; redeals turn none.
+
+    Raises:
+        DealError: The order does not hold that many cards.
+    """
+    dealt = start + seats * ncards
+    next_card = dealt + (up if d == 0 else 0)
+    if next_card > len(order):
+        raise DealError(f"deal {d}: expected at least {next_card} cards in the pack, got {len(order)}")
+    hands = tuple(
+        tuple(
+            Opening(order[start + slot * seats + (seat - dealer - 1) % seats], _salt(seed, d, seat, slot))
+            for slot in range(ncards)
+        )
+        for seat in range(seats)
+    )
+    return DealtCards(hands, tuple(order[dealt:next_card]), next_card)
+
+
+def _salt(seed: bytes, d: int, seat: int, slot: int) -> bytes:
+    return digest("salt", seed, d, seat, slot)[:SALT_BYTES]
+
+
+def leaf(mid: bytes, *, j: int, d: int, seat: int, slot: int, opening: Opening) -> bytes:
+    """Return the commitment to one card in its place."""
+    return digest("leaf", mid, j, d, seat, slot, opening.card, opening.salt)
+
+
+def leaves(
+    mid: bytes, *, j: int, d: int, hands: Sequence[Sequence[Opening]]
+) -> tuple[tuple[bytes, ...], ...]:
+    """Return the commitments to every card of a deal, by seat and slot."""
+    return tuple(
+        tuple(leaf(mid, j=j, d=d, seat=seat, slot=slot, opening=opening) for slot, opening in enumerate(hand))
+        for seat, hand in enumerate(hands)
+    )
+
+
+def hand_digest(mid: bytes, *, j: int, d: int, seat: int, leaves: Sequence[bytes]) -> bytes:
+    """Return the digest shown to people for one seat's hand; `leaves` are that seat's, by slot."""
+    return digest("hand", mid, j, d, seat, leaves)

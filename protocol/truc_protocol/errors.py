@@ -1,0 +1,355 @@
+"""The registry of error codes, and the errors that carry them.
+
+Each code stands once, in `REGISTRY`: what it means, whether the connection ends with it, whether the same request may
+be tried again, and what its receiver can do. Replies, documentation and tests read it from here. Nothing here says
+when a code is given: that is decided where the mistake shows.
+"""
+
+from collections.abc import Mapping
+from enum import Enum, StrEnum, auto
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+
+class Topic(StrEnum):
+    """The groups of the registry."""
+
+    PROTOCOL = auto()
+    LOGIN = auto()
+    LIMITS = auto()
+    TABLE = auto()
+    PLAY = auto()
+    SERVER = auto()
+
+
+class Code(StrEnum):
+    """Every code of an `error` or `bye`; names never change their meaning and are never used again."""
+
+    BAD_FRAME = auto()
+    FRAME_TOO_LARGE = auto()
+    BAD_MSGPACK = auto()
+    BAD_MESSAGE = auto()
+    UNKNOWN_REQUEST = auto()
+    UNSUPPORTED = auto()
+    NOT_NOW = auto()
+
+    AUTH_REQUIRED = auto()
+    BAD_SIGNATURE = auto()
+    KEY_NOT_ALLOWED = auto()
+    BAD_TOKEN = auto()
+    GUESTS_NOT_ALLOWED = auto()
+    BANNED = auto()
+
+    RATE_LIMITED = auto()
+    SERVER_FULL = auto()
+    TOO_MANY_TABLES = auto()
+    SLOW_CONSUMER = auto()
+    TIMEOUT = auto()
+
+    NO_SUCH_TABLE = auto()
+    NO_SUCH_VARIANT = auto()
+    NO_SUCH_MATCH = auto()
+    BAD_OPTION = auto()
+    PRIVATE_TABLE = auto()
+    TABLE_FULL = auto()
+    TABLE_NOT_OPEN = auto()
+    SEAT_TAKEN = auto()
+    NOT_SEATED = auto()
+    SEAT_GONE = auto()
+    TERMS_REFUSED = auto()
+
+    NOT_YOUR_TURN = auto()
+    STALE_POSITION = auto()
+    BAD_POSITION = auto()
+    ILLEGAL_ACTION = auto()
+    VOID_BET = auto()
+    PAUSED = auto()
+
+    SHUTTING_DOWN = auto()
+    MOVED = auto()
+    INTERNAL = auto()
+
+
+class Outcome(Enum):
+    """What an error does: does the connection end with it, may the same request succeed later."""
+
+    REFUSED = auto()
+    LATER = auto()
+    ENDED = auto()
+    INTERRUPTED = auto()
+
+
+class Row(NamedTuple):
+    """One line of the registry; `since` is the protocol number that brought the code."""
+
+    topic: Topic
+    outcome: Outcome
+    meaning: str
+    remedy: str
+    since: int = 1
+
+    @property
+    def closes(self) -> bool:
+        """Tell whether the connection ends with this error."""
+        return self.outcome in (Outcome.ENDED, Outcome.INTERRUPTED)
+
+    @property
+    def retryable(self) -> bool:
+        """Tell whether the same request may succeed later, unchanged."""
+        return self.outcome in (Outcome.LATER, Outcome.INTERRUPTED)
+
+
+REGISTRY: Final[Mapping[Code, Row]] = MappingProxyType(
+    {
+        Code.BAD_FRAME: Row(
+            Topic.PROTOCOL,
+            Outcome.ENDED,
+            "A frame has length 0, or the peer speaks another protocol.",
+            "Send a length of 1 or more, then exactly that many bytes.",
+        ),
+        Code.FRAME_TOO_LARGE: Row(
+            Topic.PROTOCOL,
+            Outcome.ENDED,
+            "The announced length is above the limit in force.",
+            "Keep to limits.frame_in of the server's info, and to 2048 bytes before welcome.",
+        ),
+        Code.BAD_MSGPACK: Row(
+            Topic.PROTOCOL,
+            Outcome.ENDED,
+            "The frame is not one msgpack map of the profile.",
+            "Send one map with distinct str keys; no float, no extension type, nothing after it.",
+        ),
+        Code.BAD_MESSAGE: Row(
+            Topic.PROTOCOL,
+            Outcome.REFUSED,
+            "A field is missing, or has the wrong type, length or range; or a request id is still in use.",
+            "Correct the field named in `field`.",
+        ),
+        Code.UNKNOWN_REQUEST: Row(
+            Topic.PROTOCOL,
+            Outcome.REFUSED,
+            "`t` names no message that a client may send.",
+            "Send only messages of the reference, or ask for the capability that adds it.",
+        ),
+        Code.UNSUPPORTED: Row(
+            Topic.PROTOCOL,
+            Outcome.ENDED,
+            "The server speaks none of the protocol numbers offered, or lacks a required capability.",
+            "Offer another number, or drop the capability that `field` points at.",
+        ),
+        Code.NOT_NOW: Row(
+            Topic.PROTOCOL,
+            Outcome.REFUSED,
+            "The message exists but does not fit the state of the connection, table or match.",
+            "Wait for the message or record that opens it.",
+        ),
+        Code.AUTH_REQUIRED: Row(
+            Topic.LOGIN,
+            Outcome.ENDED,
+            "The request came before welcome.",
+            "Send hello, then login, and wait for welcome.",
+        ),
+        Code.BAD_SIGNATURE: Row(
+            Topic.LOGIN,
+            Outcome.ENDED,
+            "A signature does not fit its bytes and key, or the signed bytes are for another connection.",
+            "Sign exactly the bytes sent, made for this connection and this match.",
+        ),
+        Code.KEY_NOT_ALLOWED: Row(
+            Topic.LOGIN,
+            Outcome.ENDED,
+            "The public key is inadmissible, or not a member of this server.",
+            "Use a properly generated Ed25519 key; ask the host to admit it.",
+        ),
+        Code.BAD_TOKEN: Row(
+            Topic.LOGIN,
+            Outcome.ENDED,
+            "The guest token is unknown or has expired.",
+            "Log in with a name and keep the new token.",
+        ),
+        Code.GUESTS_NOT_ALLOWED: Row(
+            Topic.LOGIN,
+            Outcome.REFUSED,
+            "This server or table admits only players with a key.",
+            "Log in with a key, or choose a table that admits guests.",
+        ),
+        Code.BANNED: Row(
+            Topic.LOGIN,
+            Outcome.ENDED,
+            "The host has shut this key, token or address out.",
+            "Ask the host; trying again does not help.",
+        ),
+        Code.RATE_LIMITED: Row(
+            Topic.LIMITS,
+            Outcome.LATER,
+            "Too many requests in a short time, or too many of them unanswered.",
+            "Wait `retry_after_ms`, then send again.",
+        ),
+        Code.SERVER_FULL: Row(
+            Topic.LIMITS,
+            Outcome.INTERRUPTED,
+            "The server, or this address, has as many connections as it may.",
+            "Connect again later.",
+        ),
+        Code.TOO_MANY_TABLES: Row(
+            Topic.LIMITS,
+            Outcome.LATER,
+            "This player or server has as many open tables as it may.",
+            "Leave a table first.",
+        ),
+        Code.SLOW_CONSUMER: Row(
+            Topic.LIMITS,
+            Outcome.INTERRUPTED,
+            "The client does not read what it is sent.",
+            "Connect again and resume; the seat is kept.",
+        ),
+        Code.TIMEOUT: Row(
+            Topic.LIMITS,
+            Outcome.INTERRUPTED,
+            "Nothing came for one and a half times limits.idle_s, or login took too long.",
+            "Connect again and resume; answer ping at once.",
+        ),
+        Code.NO_SUCH_TABLE: Row(
+            Topic.TABLE,
+            Outcome.REFUSED,
+            "There is no table with this code.",
+            "Ask for `tables`; tables that nobody starts expire.",
+        ),
+        Code.NO_SUCH_VARIANT: Row(
+            Topic.TABLE,
+            Outcome.REFUSED,
+            "This server has no game of that name.",
+            "Choose a name from `variants` of the server's info.",
+        ),
+        Code.NO_SUCH_MATCH: Row(
+            Topic.TABLE,
+            Outcome.REFUSED,
+            "The table plays, or has played, no such match.",
+            "Take `match` from the newest table notice or setup.",
+        ),
+        Code.BAD_OPTION: Row(
+            Topic.TABLE,
+            Outcome.REFUSED,
+            "A table option is unknown, out of range or not possible in this variant.",
+            "Correct the option named in `field`.",
+        ),
+        Code.PRIVATE_TABLE: Row(
+            Topic.TABLE,
+            Outcome.REFUSED,
+            "The table is private and does not admit this player.",
+            "Ask whoever made the table.",
+        ),
+        Code.TABLE_FULL: Row(
+            Topic.TABLE,
+            Outcome.LATER,
+            "Every seat is taken.",
+            "Watch the table, or join another.",
+        ),
+        Code.TABLE_NOT_OPEN: Row(
+            Topic.TABLE,
+            Outcome.REFUSED,
+            "The table is setting up a match or playing; seats and readiness are fixed.",
+            "Wait until the match is over.",
+        ),
+        Code.SEAT_TAKEN: Row(
+            Topic.TABLE,
+            Outcome.LATER,
+            "Somebody sits there.",
+            "Join without `seat`, or choose an empty one.",
+        ),
+        Code.NOT_SEATED: Row(
+            Topic.TABLE,
+            Outcome.REFUSED,
+            "This player has no seat at the table.",
+            "Join first.",
+        ),
+        Code.SEAT_GONE: Row(
+            Topic.TABLE,
+            Outcome.REFUSED,
+            "The seat was forfeited or has been taken by a substitute.",
+            "Watch the rest of the match.",
+        ),
+        Code.TERMS_REFUSED: Row(
+            Topic.TABLE,
+            Outcome.REFUSED,
+            "A seat record does not fit the terms it answers, or those terms were dropped.",
+            "Wait for new terms and sign a fresh seat record for them.",
+        ),
+        Code.NOT_YOUR_TURN: Row(
+            Topic.PLAY,
+            Outcome.REFUSED,
+            "The seat does not hold the decision.",
+            "Act only with `options` in hand.",
+        ),
+        Code.STALE_POSITION: Row(
+            Topic.PLAY,
+            Outcome.REFUSED,
+            "Another record stands at the position this act was made for.",
+            "Read the records up to now, then decide again.",
+        ),
+        Code.BAD_POSITION: Row(
+            Topic.PLAY,
+            Outcome.REFUSED,
+            "The position lies beyond the last record of the match.",
+            "Resume from a position already reached, or -1.",
+        ),
+        Code.ILLEGAL_ACTION: Row(
+            Topic.PLAY,
+            Outcome.REFUSED,
+            "The rules do not allow this act now.",
+            "Choose one of the options.",
+        ),
+        Code.VOID_BET: Row(
+            Topic.PLAY,
+            Outcome.REFUSED,
+            "The ask came too late: the next seat's card has closed its window.",
+            "Do not repeat it.",
+        ),
+        Code.PAUSED: Row(
+            Topic.PLAY,
+            Outcome.LATER,
+            "The match is paused.",
+            "Ask to resume, or wait.",
+        ),
+        Code.SHUTTING_DOWN: Row(
+            Topic.SERVER,
+            Outcome.INTERRUPTED,
+            "The server is being stopped; every table is kept.",
+            "Connect again after `reconnect_after_ms` and resume.",
+        ),
+        Code.MOVED: Row(
+            Topic.SERVER,
+            Outcome.INTERRUPTED,
+            "The table is served elsewhere.",
+            "Connect to the address in `to` and resume.",
+        ),
+        Code.INTERNAL: Row(
+            Topic.SERVER,
+            Outcome.LATER,
+            "The server failed. `detail.incident` names the entry in its log.",
+            "Try once more; tell the host the incident.",
+        ),
+    }
+)
+
+
+class ProtocolError(Exception):
+    """The root of what goes wrong on a connection."""
+
+
+class LocalError(ProtocolError):
+    """We tried to do what the protocol does not allow now; nothing was sent."""
+
+
+class RemoteError(ProtocolError):
+    """The peer broke the protocol.
+
+    `code` is what to answer, `field` the place in the message (`seats/0/name`), `re` the request it belongs to.
+    """
+
+    def __init__(self, code: Code, message: str, *, field: str | None = None, re: int | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.field = field
+        self.re = re

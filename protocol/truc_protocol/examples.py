@@ -1,0 +1,177 @@
+"""One example of every form of every message, shown in the reference and sent there and back by the tests.
+
+The values are plausible, not consistent: bodies are cut short, and signatures are made of one repeated byte.
+"""
+
+from typing import Final
+
+from truc_protocol.errors import Code
+from truc_protocol.messages import (
+    AnyMessage,
+    BoxedOptions,
+    Choice,
+    ClientHello,
+    Create,
+    Direction,
+    GuestAct,
+    GuestLogin,
+    GuestReturn,
+    Join,
+    KeyLogin,
+    Leave,
+    ListTables,
+    MatchRecord,
+    Message,
+    Ok,
+    OpenOptions,
+    OwnCards,
+    Ping,
+    Pong,
+    Ready,
+    Resume,
+    SeatHeld,
+    SeatState,
+    SeatTakenOver,
+    ServerHello,
+    Setup,
+    SignedAct,
+    Software,
+    TableClosed,
+    TableState,
+    Terms,
+    Unready,
+    Unwatch,
+    Waiting,
+    Watch,
+    Welcome,
+    bye,
+    refusal,
+)
+from truc_protocol.records import Record
+
+_TABLE: Final = "K7PQ"
+_MATCH: Final = b"\x33" * 32
+_BODY: Final = b"\x92\xaatruc/1/..."
+_SIG: Final = b"\x77" * 64
+_BEARER: Final = "qRw5Jt1mYdX0cVbN7aHk"
+_DOC: Final = b"\x96\xactruc/1/rules"
+_IN, _OUT = Direction.TO_SERVER, Direction.TO_CLIENT
+
+_OPEN_TABLE: Final = TableState(
+    table=_TABLE,
+    variant="truc-french",
+    rules=b"\x44" * 32,
+    seats=(
+        SeatState(seat=0, kind="key", name="Ana", ready=True, online=True),
+        SeatState(seat=1, kind="empty"),
+    ),
+    n=2,
+    state="open",
+    private=False,
+    options={"match": 3},
+    opts=(30_000, 120_000),
+    policy="hand",
+    expires_ms=600_000,
+)
+
+EXAMPLES: Final[tuple[tuple[Direction, AnyMessage], ...]] = (
+    (
+        _IN,
+        ClientHello(
+            id=1, proto=(1,), cn=b"\x11" * 32, client=Software(name="example", version="0.1", lang="python")
+        ),
+    ),
+    (
+        _OUT,
+        ServerHello(re=1, body=_BODY, sig=_SIG, info=b"\x81\xa4name\xa4Casa", rolls=((_BODY, _SIG, _SIG),)),
+    ),
+    (_IN, KeyLogin(id=2, body=_BODY, sig=_SIG, name="Ana")),
+    (_IN, GuestLogin(id=2, name="Ben")),
+    (_IN, GuestReturn(id=2, token=_BEARER)),
+    (
+        _OUT,
+        Welcome(
+            re=2,
+            name="Ben",
+            token=_BEARER,
+            seats=(SeatHeld(table=_TABLE, match=_MATCH, seat=1),),
+        ),
+    ),
+    (_OUT, Ok(re=3, table=_TABLE, seat=0)),
+    (
+        _OUT,
+        refusal(
+            Code.NO_SUCH_TABLE, "expected the code of a table, got 'K7PX'", re=4, field="table", detail={}
+        ),
+    ),
+    (_OUT, bye(Code.SHUTTING_DOWN, "the server is being stopped", reconnect_after_ms=5_000)),
+    (_IN, ListTables(id=3, variant="truc-french", after="K7PA")),
+    (_IN, Create(id=3, variant="truc-french", seats=2, options={"match": 3}, seat=0, private=True)),
+    (_IN, Join(id=4, table=_TABLE, seat=1)),
+    (_IN, Leave(id=5, table=_TABLE)),
+    (_IN, Ready(id=6, table=_TABLE, x=b"\x55" * 32)),
+    (_IN, Unready(id=7, table=_TABLE)),
+    (_OUT, _OPEN_TABLE),
+    (_OUT, TableClosed(table=_TABLE, reason="expired")),
+    (_OUT, Terms(table=_TABLE, record=Record(0, _BODY, _SIG), doc=_DOC)),
+    (
+        _OUT,
+        Setup(
+            table=_TABLE,
+            match=_MATCH,
+            doc=_DOC,
+            records=(
+                Record(0, _BODY, _SIG),
+                Record(1, _BODY, _SIG),
+                Record(2, _BODY, _SIG),
+                Record(0, _BODY, _SIG),
+            ),
+        ),
+    ),
+    (
+        _OUT,
+        MatchRecord(
+            table=_TABLE,
+            match=_MATCH,
+            k=7,
+            signer=1,
+            body=_BODY,
+            sig=_SIG,
+            means=({"what": "card_played", "seat": 0, "card": "7e"},),
+        ),
+    ),
+    (
+        _OUT,
+        BoxedOptions(
+            table=_TABLE, match=_MATCH, at=8, offer=7, must=True, deadline_ms=30_000, box=b"\x66" * 32
+        ),
+    ),
+    (
+        _OUT,
+        OpenOptions(
+            table=_TABLE,
+            match=_MATCH,
+            at=6,
+            offer=5,
+            must=True,
+            choices=(Choice(key="play 7e", kind="play", hints={}),),
+        ),
+    ),
+    (_OUT, OwnCards(table=_TABLE, match=_MATCH, k=5, j=1, d=0, cards=("7e", "3o", "4b"))),
+    (_OUT, Waiting(table=_TABLE, match=_MATCH, at=8, seats=(0,), deadline_ms=30_000)),
+    (_IN, SignedAct(id=8, table=_TABLE, match=_MATCH, body=_BODY, sig=_SIG)),
+    (_IN, GuestAct(id=8, table=_TABLE, match=_MATCH, at=6, choose="play 7e")),
+    (_IN, Resume(id=9, table=_TABLE, match=_MATCH, next=-1)),
+    (_IN, Watch(id=10, table=_TABLE)),
+    (_IN, Unwatch(id=11, table=_TABLE)),
+    (_OUT, SeatTakenOver(table=_TABLE, seat=1)),
+    (_IN, Ping(n=1)),
+    (_IN, Pong(n=1)),
+    (_OUT, Ping(n=1)),
+    (_OUT, Pong(n=1, now_ms=1_790_000_000_000)),
+)
+
+
+def example_of(direction: Direction, kind: type[Message]) -> AnyMessage:
+    """Return the example of one form of a message."""
+    return next(message for way, message in EXAMPLES if way is direction and type(message) is kind)

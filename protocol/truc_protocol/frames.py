@@ -1,0 +1,108 @@
+"""Frames: a length of four bytes, big-endian, then that many bytes of one message.
+
+Bytes come in as they arrive and frames go out; nothing here knows what a frame holds. A length that is 0 or above the
+limit ends the stream: there is no way back into step, and none is tried. Because every limit is far below 2^24 the
+first byte of a connection is always 0, so that a peer of another protocol is recognised and told so in words.
+"""
+
+import string
+import struct
+from typing import Final
+
+from truc_protocol.errors import Code, LocalError, RemoteError
+
+LOGIN_LIMIT: Final = 2_048
+CLIENT_LIMIT: Final = 8_192
+SERVER_LIMIT: Final = 65_536
+
+_HEADER: Final = struct.Struct(">I")
+_HTTP: Final = (b"GET ", b"HEAD", b"POST", b"PUT ", b"DELE", b"OPTI", b"CONN", b"PATC", b"PRI ", b"HTTP")
+_TLS_RECORDS: Final = (b"\x16\x03", b"\x15\x03")
+_TEXT: Final = frozenset(string.printable.encode())
+
+
+class FrameError(RemoteError):
+    """The stream of frames is broken and cannot go on."""
+
+
+class MistakenPeerError(FrameError):
+    """The peer speaks something else; `line` tells it so, as text to send as it is."""
+
+    def __init__(self, spoken: str) -> None:
+        super().__init__(Code.BAD_FRAME, f"expected a frame, got {spoken}")
+        self.line = f"This port speaks the Truc protocol (binary frames over TCP), not {spoken}.\r\n".encode()
+
+
+class FrameSplitter:
+    """Cuts a stream of bytes into frames.
+
+    `limit` is the longest frame taken; it may be changed between two frames.
+    """
+
+    __slots__ = ("_fresh", "_received", "limit")
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self._received = bytearray()
+        self._fresh = True
+
+    @property
+    def pending(self) -> int:
+        """How many bytes wait for the rest of their frame."""
+        return len(self._received)
+
+    def feed(self, received: bytes) -> None:
+        """Take bytes as they came from the peer."""
+        self._received += received
+
+    def next_frame(self) -> bytes | None:
+        """Return the next whole frame without its length, or None until more bytes come.
+
+        Raises:
+            FrameError: The length is 0 or above the limit, or the peer speaks another protocol.
+        """
+        if len(self._received) < _HEADER.size:
+            return None
+        (length,) = _HEADER.unpack_from(self._received)
+        self._check_length(length)
+        end = _HEADER.size + length
+        if len(self._received) < end:
+            return None
+        frame = bytes(self._received[_HEADER.size : end])
+        del self._received[:end]
+        self._fresh = False
+        return frame
+
+    def _check_length(self, length: int) -> None:
+        if length == 0:
+            raise FrameError(Code.BAD_FRAME, "expected a frame of at least 1 byte, got length 0")
+        if length <= self.limit:
+            return
+        spoken = _foreign_protocol(bytes(self._received[: _HEADER.size])) if self._fresh else None
+        if spoken is not None:
+            raise MistakenPeerError(spoken)
+        raise FrameError(
+            Code.FRAME_TOO_LARGE, f"expected a frame of at most {self.limit} bytes, got length {length}"
+        )
+
+
+def to_frame(message: bytes, limit: int) -> bytes:
+    """Put the length before an encoded message.
+
+    Raises:
+        LocalError: The message is empty or longer than the peer takes.
+    """
+    if not 0 < len(message) <= limit:
+        raise LocalError(f"expected a message of 1 to {limit} bytes, got {len(message)}")
+    return _HEADER.pack(len(message)) + message
+
+
+def _foreign_protocol(first: bytes) -> str | None:
+    """Name the protocol that starts with these four bytes, None if they tell nothing."""
+    if first.startswith(_TLS_RECORDS):
+        return "TLS"
+    if first in _HTTP:
+        return "HTTP"
+    if first == b"SSH-":
+        return "SSH"
+    return "text" if all(byte in _TEXT for byte in first) else None

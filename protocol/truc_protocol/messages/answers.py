@@ -1,0 +1,149 @@
+"""What a server answers, and the last word before it closes.
+
+Every field has a line under it, from which docs/protocol/messages.md is made.
+"""
+
+import msgspec
+
+from truc_protocol.errors import REGISTRY, Code
+from truc_protocol.messages.fields import (
+    Fact,
+    Hash,
+    Message,
+    Name,
+    Record,
+    RequestId,
+    Rolls,
+    SeatNumber,
+    Signature,
+    TableCode,
+    Token,
+    U,
+    Word,
+)
+from truc_protocol.messages.notices import TableState
+
+_LONGEST_TEXT = 400
+
+
+class SeatHeld(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A seat that belongs to the player who logged in."""
+
+    table: TableCode
+    """The table's code."""
+    match: Hash | None = None
+    """The match being played, to resume it."""
+    seat: SeatNumber
+    """The seat."""
+
+
+class ServerHello(Message, frozen=True, kw_only=True, tag="hello"):
+    """Prove who the server is, and say what it offers."""
+
+    re: RequestId
+    """The request answered."""
+    body: bytes
+    """The `hello` body (security.md), the exact bytes signed."""
+    sig: Signature
+    """The signature of `body` by the server's key."""
+    info: bytes
+    """A msgpack map of its own, hashed in `body`: the fields of Info."""
+    rolls: Rolls = ()
+    """The newest rotations of the server's key, at most 8: body, signature by the old key, by the new key."""
+
+
+class Welcome(Message, frozen=True, kw_only=True, tag="welcome"):
+    """The client is logged in; from here on everything else may be sent."""
+
+    re: RequestId
+    """The request answered."""
+    name: Name
+    """The name shown for this player."""
+    token: Token | None = None
+    """A guest's token for the next login; whoever has it is this guest."""
+    seats: tuple[SeatHeld, ...] = ()
+    """Seats that belong to this player."""
+
+
+class Ok(Message, frozen=True, kw_only=True, tag="ok"):
+    """The request is done, and durable where it changed something."""
+
+    re: RequestId
+    """The request answered."""
+    table: TableCode | None = None
+    """create: the new table's code."""
+    seat: SeatNumber | None = None
+    """create, join: the seat taken."""
+    k: U | None = None
+    """act: the record's position. resume: the next position, after everything sent."""
+    dup: bool = False
+    """act: the very same record was stored before."""
+    tables: tuple[TableState, ...] | None = None
+    """tables: the tables found."""
+    more: bool = False
+    """tables: further ones follow; ask again with `after`."""
+
+
+class Refusal(Message, frozen=True, kw_only=True, tag="error"):
+    """The request, or what was received, is refused."""
+
+    re: RequestId | None = None
+    """The request answered; absent when it could not be told."""
+    code: Word
+    """A code of the registry (errors.md)."""
+    msg: str
+    """English for people and logs: what was expected, what came. Never to be parsed."""
+    retryable: bool
+    """The same request may succeed later, unchanged."""
+    close: bool
+    """The connection ends with this; `bye` follows."""
+    retry_after_ms: U | None = None
+    """When to try again."""
+    field: str | None = None
+    """Where in the request the mistake stands, as `seats/0/name`."""
+    detail: Fact | None = None
+    """More for programs, by code."""
+    refuse: Record | None = None
+    """The server's signed refusal of a validly signed body; evidence to keep."""
+
+
+class Bye(Message, frozen=True, kw_only=True, tag="bye"):
+    """The server closes the connection, and says why."""
+
+    code: Word
+    """A code of the registry (errors.md)."""
+    msg: str
+    """English for people and logs."""
+    retryable: bool
+    """Connecting again may succeed."""
+    reconnect_after_ms: U | None = None
+    """When to connect again."""
+    to: str | None = None
+    """Where to connect instead, as `host:port`."""
+
+
+def refusal(
+    code: Code, message: str, *, re: int | None = None, field: str | None = None, detail: Fact | None = None
+) -> Refusal:
+    """Return the error for `code`; whether it closes and may be retried is the registry's to say."""
+    row = REGISTRY[code]
+    return Refusal(
+        re=re,
+        code=code.value,
+        msg=message[:_LONGEST_TEXT],
+        retryable=row.retryable,
+        close=row.closes,
+        field=field,
+        detail=detail,
+    )
+
+
+def bye(code: Code, message: str, *, reconnect_after_ms: int | None = None, to: str | None = None) -> Bye:
+    """Return the last message before the connection is closed for `code`."""
+    return Bye(
+        code=code.value,
+        msg=message[:_LONGEST_TEXT],
+        retryable=REGISTRY[code].retryable,
+        reconnect_after_ms=reconnect_after_ms,
+        to=to,
+    )

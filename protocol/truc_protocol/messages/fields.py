@@ -1,0 +1,67 @@
+"""The types of message fields: what each may hold is said here once, with its bounds.
+
+Bounds are those of the wire. Whether a value makes sense at a table is the table's to judge.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from truc_protocol.bodies import Hash, U
+from truc_protocol.records import Record
+
+RequestId = Annotated[int, Meta(ge=0, le=2**32 - 1)]
+ProtocolNumber = Annotated[int, Meta(ge=1, le=65_535)]
+ProtocolNumbers = Annotated[tuple[ProtocolNumber, ...], Meta(min_length=1, max_length=16)]
+SeatNumber = Annotated[int, Meta(ge=0, le=15)]
+Position = Annotated[int, Meta(ge=-1, le=2**53 - 1)]
+Signature = Annotated[bytes, Meta(min_length=64, max_length=64)]
+Token = Annotated[str, Meta(min_length=16, max_length=128)]
+TableCode = Annotated[str, Meta(min_length=1, max_length=32)]
+Word = Annotated[str, Meta(min_length=1, max_length=64)]
+Name = Annotated[str, Meta(min_length=1, max_length=64)]
+MoveLine = Annotated[str, Meta(min_length=1, max_length=64)]
+Capabilities = Annotated[tuple[Word, ...], Meta(max_length=32)]
+TableOptions = Annotated[dict[Word, int | Word], Meta(max_length=32)]
+Opts = Annotated[tuple[U, ...], Meta(max_length=10)]
+Hints = dict[Word, int | Word]
+Fact = Mapping[str, object]
+Roll = tuple[bytes, Signature, Signature]
+Rolls = Annotated[tuple[Roll, ...], Meta(max_length=8)]
+
+__all__ = [
+    "Capabilities",
+    "Fact",
+    "Hash",
+    "Hints",
+    "Message",
+    "MoveLine",
+    "Name",
+    "Opts",
+    "Position",
+    "ProtocolNumbers",
+    "Record",
+    "Request",
+    "RequestId",
+    "Rolls",
+    "SeatNumber",
+    "Signature",
+    "TableCode",
+    "TableOptions",
+    "Token",
+    "U",
+    "Word",
+]
+
+
+class Message(msgspec.Struct, frozen=True, kw_only=True, tag_field="t", omit_defaults=True):
+    """A message of the wire: a map whose `t` names its kind."""
+
+
+class Request(Message, frozen=True, kw_only=True):
+    """A message that gets exactly one reply."""
+
+    id: RequestId
+    """The client's number for this request; not in use by another request without a reply."""

@@ -1,0 +1,72 @@
+"""What a server says about itself: the map inside its hello, hashed as the bytes sent."""
+
+import msgspec
+
+from truc_protocol.codec import EncodingError, pack, unpack
+from truc_protocol.errors import Code, RemoteError
+from truc_protocol.messages.fields import Fact, SeatNumber, U, Word
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What the server takes and gives; unknown limits are ignored."""
+
+    frame_in: U
+    """The longest frame the server takes after login, in bytes."""
+    frame_out: U
+    """The longest frame the server sends, in bytes."""
+    idle_s: U
+    """Silence after which a ping is sent; the connection ends after one and a half times as long."""
+    requests_per_s: U
+    """How many requests a second are taken in the long run."""
+    burst: U
+    """How many requests are taken at once."""
+    tables: U | None = None
+    """How many open tables one player may have."""
+
+
+class VariantOffer(msgspec.Struct, frozen=True, kw_only=True):
+    """A game that this server plays."""
+
+    name: Word
+    """The game."""
+    seats: tuple[SeatNumber, ...]
+    """The numbers of seats it can be played with."""
+
+
+class Info(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a server says about itself."""
+
+    name: Word
+    """The server's name, given by its host."""
+    software: Word
+    """Program and version; for logs, never to decide by."""
+    caps: Fact
+    """Every capability the server has, with its value."""
+    limits: Limits
+    """What the server takes and gives."""
+    variants: tuple[VariantOffer, ...]
+    """The games it plays."""
+    guests: bool
+    """Whether players without a key may log in."""
+    motd: str | None = None
+    """A word of the host to everybody."""
+    now_ms: U
+    """The server's clock, Unix time in milliseconds."""
+
+
+def encode_info(info: Info) -> bytes:
+    """Return the bytes that the server hello carries and its signature covers."""
+    fields: dict[str, object] = msgspec.to_builtins(info, builtin_types=(bytes,))
+    return pack(fields)
+
+
+def decode_info(encoded: bytes) -> Info:
+    """Read the map of a server hello.
+
+    Raises:
+        RemoteError: It is no such map.
+    """
+    try:
+        return msgspec.convert(unpack(encoded), Info, builtin_types=(bytes,))
+    except (EncodingError, msgspec.ValidationError) as error:
+        raise RemoteError(Code.BAD_MESSAGE, f"info: {error}", field="info") from error

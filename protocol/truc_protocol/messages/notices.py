@@ -1,0 +1,227 @@
+"""What a server sends unasked: the state of tables, the records of a match, what one seat alone may know.
+
+Every field has a line under it, from which docs/protocol/messages.md is made. A notice carries the full state of what
+it is about; records are the transcript itself, the same bytes for every viewer.
+"""
+
+from typing import Literal
+
+import msgspec
+
+from truc_protocol.messages.fields import (
+    Fact,
+    Hash,
+    Hints,
+    Message,
+    MoveLine,
+    Name,
+    Opts,
+    Record,
+    SeatNumber,
+    TableCode,
+    TableOptions,
+    U,
+    Word,
+)
+
+
+class SeatState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One seat of a table, as everybody may see it."""
+
+    seat: SeatNumber
+    """The seat."""
+    kind: Literal["empty", "key", "guest"]
+    """Who sits there: nobody, a player with a key, a guest."""
+    name: Name | None = None
+    """The name shown; a label."""
+    ready: bool = False
+    """Agrees to start."""
+    online: bool = False
+    """Has a connection that follows the table."""
+
+
+class TableState(Message, frozen=True, kw_only=True, tag="table"):
+    """The full state of a table before, between and after matches."""
+
+    table: TableCode
+    """The table's code."""
+    variant: Word
+    """The game."""
+    rules: Hash
+    """SHA-256 of its rule document, house rules included."""
+    seats: tuple[SeatState, ...]
+    """Every seat, in order."""
+    n: SeatNumber
+    """How many seats there are."""
+    state: Literal["open", "terms", "playing", "over"]
+    """open: seats may change. terms: seat records are awaited. playing, over: of the newest match."""
+    match: Hash | None = None
+    """The id of the newest match."""
+    private: bool
+    """Not listed in `tables`."""
+    options: TableOptions
+    """The table options chosen."""
+    opts: Opts
+    """The terms of the match by position (play.md): clocks, voids, guests, spectators."""
+    policy: Literal["hand", "match"]
+    """When the cards are opened: after every hand, or after the match."""
+    expires_ms: U | None = None
+    """When the table is dropped if nothing happens."""
+
+
+class TableClosed(Message, frozen=True, kw_only=True, tag="closed"):
+    """The table is gone."""
+
+    table: TableCode
+    """The table's code."""
+    reason: Word
+    """expired: nobody started it. empty: everybody left. server: the host closed it."""
+
+
+class Terms(Message, frozen=True, kw_only=True, tag="terms"):
+    """The server's signed terms; each keyed seat answers with its `seat` record."""
+
+    table: TableCode
+    """The table's code."""
+    record: Record
+    """The `table` record: signer, body, sig."""
+    doc: bytes
+    """The rule document whose hash stands in the record."""
+
+
+class Setup(Message, frozen=True, kw_only=True, tag="setup"):
+    """The match begins: everything that stands before position 0."""
+
+    table: TableCode
+    """The table's code."""
+    match: Hash
+    """The match id, SHA-256 of the `match` body."""
+    doc: bytes
+    """The rule document."""
+    records: tuple[Record, ...]
+    """The `table` record, `seat` or `guest` by seat, `match`: each signer, body, sig."""
+
+
+class MatchRecord(Message, frozen=True, kw_only=True, tag="record"):
+    """One record of the transcript, the same bytes for every viewer."""
+
+    table: TableCode
+    """The table's code."""
+    match: Hash
+    """The match id."""
+    k: U
+    """The record's position: 0 after the setup, then without gaps."""
+    signer: SeatNumber
+    """The role that signed: 0 the server, i + 1 seat i."""
+    body: bytes
+    """The record's body, the exact bytes signed."""
+    sig: bytes
+    """The signature of `body`, 64 bytes; empty for a guest's act."""
+    means: tuple[Fact, ...]
+    """What happened, derived by the rules, in order; unsigned."""
+
+
+class Choice(msgspec.Struct, frozen=True, kw_only=True):
+    """One option of a guest without a box."""
+
+    key: MoveLine
+    """The move line: what `act` sends back as `choose`."""
+    kind: Word
+    """The kind of the act."""
+    hints: Hints
+    """Stakes and costs by name, for display; they decide nothing."""
+
+
+class BoxedOptions(Message, frozen=True, kw_only=True, tag="options"):
+    """What this seat may do now, sealed for it."""
+
+    table: TableCode
+    """The table's code."""
+    match: Hash
+    """The match id."""
+    at: U
+    """The position the act must carry."""
+    offer: U
+    """The position of the record that opened the decision."""
+    must: bool
+    """The hand waits for this seat; if not, it may act but need not."""
+    deadline_ms: U | None = None
+    """How long the seat has; absent without a clock."""
+    box: bytes
+    """The sealed options (security.md)."""
+
+
+class OpenOptions(Message, frozen=True, kw_only=True, tag="options"):
+    """What this seat may do now, in clear, for a guest without a box."""
+
+    table: TableCode
+    """The table's code."""
+    match: Hash
+    """The match id."""
+    at: U
+    """The position the act must carry."""
+    offer: U
+    """The position of the record that opened the decision."""
+    must: bool
+    """The hand waits for this seat; if not, it may act but need not."""
+    deadline_ms: U | None = None
+    """How long the seat has; absent without a clock."""
+    choices: tuple[Choice, ...] = msgspec.field(name="list")
+    """The options."""
+
+
+class OwnCards(Message, frozen=True, kw_only=True, tag="cards"):
+    """The cards dealt to this seat, in clear, for a guest without a box."""
+
+    table: TableCode
+    """The table's code."""
+    match: Hash
+    """The match id."""
+    k: U
+    """The position of the deal."""
+    j: U
+    """The deal's index."""
+    d: U
+    """The sub-deal: 0, then one more with every redeal."""
+    cards: tuple[Word, ...]
+    """The cards by slot, as `7e`."""
+
+
+class Waiting(Message, frozen=True, kw_only=True, tag="waiting"):
+    """Whom the hand waits for."""
+
+    table: TableCode
+    """The table's code."""
+    match: Hash
+    """The match id."""
+    at: U
+    """The position that comes next."""
+    seats: tuple[SeatNumber, ...]
+    """The seats that hold the decision."""
+    deadline_ms: U | None = None
+    """How long they have; absent without a clock."""
+
+
+class SeatTakenOver(Message, frozen=True, kw_only=True, tag="seat_taken_over"):
+    """A newer connection of the same player has the seat now; this one stays and may watch."""
+
+    table: TableCode
+    """The table's code."""
+    seat: SeatNumber
+    """The seat."""
+
+
+class Ping(Message, frozen=True, kw_only=True, tag="ping"):
+    """Ask for a sign of life."""
+
+    n: U
+    """Any number."""
+
+
+class Pong(Message, frozen=True, kw_only=True, tag="pong"):
+    """Give the sign of life, at once."""
+
+    n: U
+    """The number of the ping."""
+    now_ms: U | None = None
+    """The sender's clock, Unix time in milliseconds."""

@@ -1,0 +1,184 @@
+"""What a client sends: requests, each answered once.
+
+Every field has a line under it, from which docs/protocol/messages.md is made. A message that comes in several forms
+has a class for each.
+"""
+
+import msgspec
+
+from truc_protocol.messages.fields import (
+    Capabilities,
+    Hash,
+    MoveLine,
+    Name,
+    Position,
+    ProtocolNumbers,
+    Request,
+    SeatNumber,
+    Signature,
+    TableCode,
+    TableOptions,
+    Token,
+    U,
+    Word,
+)
+
+
+class Software(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Which program speaks; for logs and statistics, never to decide by."""
+
+    name: Word
+    """The program's name."""
+    version: Word | None = None
+    """Its version."""
+    lang: Word | None = None
+    """The language it is written in."""
+
+
+class ClientHello(Request, frozen=True, kw_only=True, tag="hello"):
+    """Open the connection: what the client speaks, and a nonce that the server must sign."""
+
+    proto: ProtocolNumbers
+    """The protocol numbers the client speaks; the server chooses one."""
+    cn: Hash
+    """32 fresh random bytes."""
+    want: Capabilities = ()
+    """Capabilities the client would use."""
+    require: Capabilities = ()
+    """Capabilities without which the client cannot go on; one missing gives `unsupported`."""
+    client: Software | None = None
+    """Which program speaks."""
+
+
+class KeyLogin(Request, frozen=True, kw_only=True, tag="login"):
+    """Log in with a key."""
+
+    body: bytes
+    """The `auth` body (security.md), the exact bytes signed."""
+    sig: Signature
+    """The signature of `body` by the player's key."""
+    name: Name | None = None
+    """The name to show for this player, at most 64 bytes of UTF-8; a label, never an identity."""
+
+
+class GuestLogin(Request, frozen=True, kw_only=True, tag="login"):
+    """Log in as a guest, without a key."""
+
+    name: Name
+    """The name to show for this guest, at most 64 bytes of UTF-8."""
+
+
+class GuestReturn(Request, frozen=True, kw_only=True, tag="login"):
+    """Log in as a guest who was here before."""
+
+    token: Token
+    """The token that `welcome` gave."""
+
+
+class ListTables(Request, frozen=True, kw_only=True, tag="tables"):
+    """Ask which public tables there are, ascending by code."""
+
+    variant: Word | None = None
+    """Only tables of this game."""
+    after: TableCode | None = None
+    """Only tables with a code after this one: the next page."""
+
+
+class Create(Request, frozen=True, kw_only=True, tag="create"):
+    """Open a table and sit down at it."""
+
+    variant: Word
+    """The game, by the name in the server's info."""
+    seats: SeatNumber | None = None
+    """How many seats; the fewest that the game allows if absent."""
+    options: TableOptions = msgspec.field(default_factory=dict)
+    """Table options by name."""
+    seat: SeatNumber | None = None
+    """The seat to take; the first if absent."""
+    private: bool = False
+    """Keep the table out of `tables`; who has its code may join."""
+
+
+class Join(Request, frozen=True, kw_only=True, tag="join"):
+    """Take a seat at a table, or come back to one's own on this connection."""
+
+    table: TableCode
+    """The table's code."""
+    seat: SeatNumber | None = None
+    """The seat to take; one's own, else the first empty one, if absent."""
+
+
+class Leave(Request, frozen=True, kw_only=True, tag="leave"):
+    """Give the seat up, before a match has started or after it is over."""
+
+    table: TableCode
+    """The table's code."""
+
+
+class Ready(Request, frozen=True, kw_only=True, tag="ready"):
+    """Agree to start; the last seat to say so starts the match."""
+
+    table: TableCode
+    """The table's code."""
+    x: Hash | None = None
+    """A guest's X25519 public key for this match; with it the guest's cards and options come boxed."""
+
+
+class Unready(Request, frozen=True, kw_only=True, tag="unready"):
+    """Take `ready` back, before the match has started."""
+
+    table: TableCode
+    """The table's code."""
+
+
+class SignedAct(Request, frozen=True, kw_only=True, tag="act"):
+    """Hand in a record that this seat signed: act, release, ack, rekey, sub, resign, or seat."""
+
+    table: TableCode
+    """The table's code."""
+    match: Hash | None = None
+    """The match id; absent or nil with a `seat` record, which comes before there is one."""
+    body: bytes
+    """The record's body, the exact bytes signed."""
+    sig: Signature
+    """The signature of `body` by the seat's key."""
+
+
+class GuestAct(Request, frozen=True, kw_only=True, tag="act"):
+    """Choose one of the options as a guest."""
+
+    table: TableCode
+    """The table's code."""
+    match: Hash
+    """The match id."""
+    at: U
+    """`at` of the options chosen from."""
+    choose: MoveLine
+    """The key of the option, or one of the lines that are open at any time."""
+    p: U | None = None
+    """Where to cut, instead of the option's own place; only with `cut`."""
+
+
+class Resume(Request, frozen=True, kw_only=True, tag="resume"):
+    """Take one's seat on this connection and be sent every record that is missing."""
+
+    table: TableCode
+    """The table's code."""
+    match: Hash
+    """The match id."""
+    next: Position
+    """The first position wanted; -1 asks for the setup too."""
+
+
+class Watch(Request, frozen=True, kw_only=True, tag="watch"):
+    """Follow a table without a seat."""
+
+    table: TableCode
+    """The table's code."""
+
+
+class Unwatch(Request, frozen=True, kw_only=True, tag="unwatch"):
+    """Stop following a table."""
+
+    table: TableCode
+    """The table's code."""

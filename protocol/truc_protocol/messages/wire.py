@@ -1,0 +1,237 @@
+"""The table of messages, and the way between messages and bytes.
+
+`MESSAGES` holds one row for each tag and direction; decoding, the states of a connection, the documentation and the
+tests read it. Unknown fields are passed over, nil and absent mean the same, and everything else that does not fit is
+an error that names the field.
+"""
+
+import re
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Final, NamedTuple, cast
+
+import msgspec
+
+from truc_protocol.codec import EncodingError, pack, unpack
+from truc_protocol.errors import Code, RemoteError
+from truc_protocol.messages import answers, notices, requests
+from truc_protocol.messages.fields import Message
+
+ClientMessage = (
+    requests.ClientHello
+    | requests.KeyLogin
+    | requests.GuestLogin
+    | requests.GuestReturn
+    | requests.ListTables
+    | requests.Create
+    | requests.Join
+    | requests.Leave
+    | requests.Ready
+    | requests.Unready
+    | requests.SignedAct
+    | requests.GuestAct
+    | requests.Resume
+    | requests.Watch
+    | requests.Unwatch
+    | notices.Ping
+    | notices.Pong
+)
+ServerMessage = (
+    answers.ServerHello
+    | answers.Welcome
+    | answers.Ok
+    | answers.Refusal
+    | answers.Bye
+    | notices.TableState
+    | notices.TableClosed
+    | notices.Terms
+    | notices.Setup
+    | notices.MatchRecord
+    | notices.BoxedOptions
+    | notices.OpenOptions
+    | notices.OwnCards
+    | notices.Waiting
+    | notices.SeatTakenOver
+    | notices.Ping
+    | notices.Pong
+)
+AnyMessage = ClientMessage | ServerMessage
+
+
+class Direction(StrEnum):
+    """Which way a message goes."""
+
+    TO_SERVER = "client to server"
+    TO_CLIENT = "server to client"
+
+
+class MessageError(RemoteError):
+    """A frame that is no message; `re` is its request id where that could be read."""
+
+
+class Form(NamedTuple):
+    """A shape a message can have; `mark` is the field that tells it from the other shapes of its tag."""
+
+    message: type[Message]
+    mark: str | None = None
+
+
+class Row(NamedTuple):
+    """One message: `replies` are the tags that answer it, beside `error`."""
+
+    direction: Direction
+    forms: tuple[Form, ...]
+    replies: tuple[str, ...] = ()
+
+    @property
+    def tag(self) -> str:
+        """The value of `t`."""
+        return tag_of(self.forms[0].message)
+
+
+_IN, _OUT = Direction.TO_SERVER, Direction.TO_CLIENT
+
+
+def tag_of(message: Message | type[Message]) -> str:
+    """Return the `t` of a message or of its class."""
+    return str(message.__struct_config__.tag)
+
+
+MESSAGES: Final[tuple[Row, ...]] = (
+    Row(_IN, (Form(requests.ClientHello),), ("hello",)),
+    Row(_OUT, (Form(answers.ServerHello),)),
+    Row(
+        _IN,
+        (Form(requests.KeyLogin, "body"), Form(requests.GuestReturn, "token"), Form(requests.GuestLogin)),
+        ("welcome",),
+    ),
+    Row(_OUT, (Form(answers.Welcome),)),
+    Row(_OUT, (Form(answers.Ok),)),
+    Row(_OUT, (Form(answers.Refusal),)),
+    Row(_OUT, (Form(answers.Bye),)),
+    Row(_IN, (Form(requests.ListTables),), ("ok",)),
+    Row(_IN, (Form(requests.Create),), ("ok",)),
+    Row(_IN, (Form(requests.Join),), ("ok",)),
+    Row(_IN, (Form(requests.Leave),), ("ok",)),
+    Row(_IN, (Form(requests.Ready),), ("ok",)),
+    Row(_IN, (Form(requests.Unready),), ("ok",)),
+    Row(_OUT, (Form(notices.TableState),)),
+    Row(_OUT, (Form(notices.TableClosed),)),
+    Row(_OUT, (Form(notices.Terms),)),
+    Row(_OUT, (Form(notices.Setup),)),
+    Row(_OUT, (Form(notices.MatchRecord),)),
+    Row(_OUT, (Form(notices.BoxedOptions, "box"), Form(notices.OpenOptions))),
+    Row(_OUT, (Form(notices.OwnCards),)),
+    Row(_OUT, (Form(notices.Waiting),)),
+    Row(_IN, (Form(requests.SignedAct, "body"), Form(requests.GuestAct)), ("ok",)),
+    Row(_IN, (Form(requests.Resume),), ("ok",)),
+    Row(_IN, (Form(requests.Watch),), ("ok",)),
+    Row(_IN, (Form(requests.Unwatch),), ("ok",)),
+    Row(_OUT, (Form(notices.SeatTakenOver),)),
+    Row(_IN, (Form(notices.Ping),), ("pong",)),
+    Row(_IN, (Form(notices.Pong),)),
+    Row(_OUT, (Form(notices.Ping),), ("pong",)),
+    Row(_OUT, (Form(notices.Pong),)),
+)
+_ROWS: Final[Mapping[Direction, Mapping[str, Row]]] = {
+    direction: {row.tag: row for row in MESSAGES if row.direction is direction} for direction in Direction
+}
+_PLACE: Final = re.compile(r" - at (?:`key` in )?`\$\.?(?P<path>[^`]*)`$")
+_MISSING: Final = re.compile(r"missing required field `(?P<name>[^`]+)`")
+_LARGEST_ID: Final = 2**32 - 1
+
+
+def row_of(direction: Direction, tag: str) -> Row | None:
+    """Return the row of a tag in one direction, None if there is no such message."""
+    return _ROWS[direction].get(tag)
+
+
+def encode(message: AnyMessage) -> bytes:
+    """Return the bytes of a message, without optional fields that were not set."""
+    fields: dict[str, object] = msgspec.to_builtins(message, builtin_types=(bytes,))
+    return pack(fields)
+
+
+def decode(frame: bytes, direction: Direction) -> AnyMessage:
+    """Read one message.
+
+    Raises:
+        MessageError: bad_msgpack, unknown_request, or bad_message with the field.
+    """
+    try:
+        fields = unpack(frame)
+    except EncodingError as error:
+        raise MessageError(Code.BAD_MSGPACK, str(error)) from error
+    request = _request_id(fields)
+    if None in fields.values():
+        fields = {name: value for name, value in fields.items() if value is not None}
+    form = _form(fields, direction, request)
+    try:
+        message = msgspec.convert(fields, form.message, builtin_types=(bytes,))
+    except msgspec.ValidationError as error:
+        raise _explained(error, fields, request) from error
+    return cast("AnyMessage", message)  # the table holds exactly the classes of AnyMessage
+
+
+def _request_id(fields: Mapping[str, object]) -> int | None:
+    request = fields.get("id")
+    return request if type(request) is int and 0 <= request <= _LARGEST_ID else None
+
+
+def _form(fields: Mapping[str, object], direction: Direction, request: int | None) -> Form:
+    tag = fields.get("t")
+    if not isinstance(tag, str):
+        raise MessageError(
+            Code.BAD_MESSAGE, "expected the message's name, a str, in `t`", field="t", re=request
+        )
+    row = row_of(direction, tag)
+    if row is None:
+        known = "a message that goes from " + direction.value
+        raise MessageError(Code.UNKNOWN_REQUEST, f"expected {known}, got {tag[:64]!r}", field="t", re=request)
+    for form in row.forms[:-1]:
+        if form.mark in fields:
+            return form
+    return row.forms[-1]
+
+
+def _explained(
+    error: msgspec.ValidationError, fields: Mapping[str, object], request: int | None
+) -> MessageError:
+    text = str(error)
+    found = _PLACE.search(text)
+    steps = _steps(found["path"]) if found else []
+    said = _PLACE.sub("", text)
+    missing = _MISSING.search(said)
+    if missing:
+        steps.append(missing["name"])
+        said = "expected this field, got none"
+    elif not said.startswith("Invalid") and "got" not in said and found and "`key`" not in found[0]:
+        said += f", got {_came(fields, steps)}"
+    place = "/".join(steps)
+    said = said[0].lower() + said[1:]
+    return MessageError(Code.BAD_MESSAGE, f"{place}: {said}", field=place, re=request)
+
+
+def _steps(path: str) -> list[str]:
+    """Split msgspec's `seats[0].name` into its steps; `[...]` stands for any key of a map."""
+    return [
+        step for step in path.replace("[...]", ".*").replace("[", ".").replace("]", "").split(".") if step
+    ]
+
+
+def _came(fields: object, steps: list[str]) -> str:
+    """Describe the value at `steps` without showing what may be secret."""
+    value = fields
+    for step in steps:
+        match value:
+            case dict() if step in value:
+                value = value[step]
+            case list() if step.isdigit():
+                value = value[int(step)]
+            case _:
+                return "another"
+    match value:
+        case str() | bytes() | list() | dict():
+            return f"length {len(value)}"
+        case _:
+            return repr(value)

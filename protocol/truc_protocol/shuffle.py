@@ -1,0 +1,64 @@
+"""The shuffle: bytes from a seed, and numbers and orders from the bytes, without bias.
+
+Every byte that would favour a residue is passed over, so an order of n cards is as uniform as the seed. Nothing here
+knows of deals, dealers or where a seed comes from.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from truc_protocol.codec import digest
+
+MAX_BOUND: Final = 256
+
+
+def stream(seed: bytes) -> Iterator[int]:
+    """Yield the bytes of H("deck", seed, 0), H("deck", seed, 1), and so on without end."""
+    block = 0
+    while True:
+        yield from digest("deck", seed, block)
+        block += 1
+
+
+def accepted_below(bound: int) -> int:
+    """Return the L below which a byte is taken: the largest multiple of `bound` up to 256.
+
+    Raises:
+        ValueError: `bound` is not of 1 to 256.
+    """
+    if not 1 <= bound <= MAX_BOUND:
+        raise ValueError(f"expected a bound of 1 to {MAX_BOUND}, got {bound}")
+    return MAX_BOUND - MAX_BOUND % bound
+
+
+def draw(octets: Iterator[int], bound: int) -> int:
+    """Take from `octets` a number of 0 to bound-1, each as likely as the others."""
+    limit = accepted_below(bound)
+    octet = next(octets)
+    while octet >= limit:
+        octet = next(octets)
+    return octet % bound
+
+
+def shuffle(seed: bytes, size: int) -> list[int]:
+    """Return the numbers 0 to size-1 in the order the seed gives; the first is the top card.
+
+    Raises:
+        ValueError: `size` is not of 1 to 256.
+    """
+    accepted_below(size)
+    octets = stream(seed)
+    order = list(range(size))
+    for last in range(size - 1, 0, -1):
+        other = draw(octets, last + 1)
+        order[last], order[other] = order[other], order[last]
+    return order
+
+
+def pick(seed: bytes, bound: int) -> int:
+    """Return the number of 0 to bound-1 that the seed gives.
+
+    Raises:
+        ValueError: `bound` is not of 1 to 256.
+    """
+    return draw(stream(seed), bound)

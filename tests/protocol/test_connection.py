@@ -1,0 +1,503 @@
+"""The connection: every step is in the table, every other step is an error with a name."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from truc_protocol.codec import pack
+from truc_protocol.connection import (
+    MAX_OUTSTANDING,
+    STATES,
+    TRANSITIONS,
+    Connection,
+    Failure,
+    Pulse,
+    Role,
+    State,
+    broadcast_frame,
+    pulse,
+)
+from truc_protocol.errors import Code, LocalError
+from truc_protocol.frames import CLIENT_LIMIT, LOGIN_LIMIT, SERVER_LIMIT, to_frame
+from truc_protocol.messages import (
+    MESSAGES,
+    Bye,
+    ClientHello,
+    Direction,
+    GuestLogin,
+    Join,
+    Leave,
+    Ok,
+    Ping,
+    Pong,
+    ServerHello,
+    TableClosed,
+    Welcome,
+    bye,
+    decode,
+    encode,
+    refusal,
+)
+
+HELLO = ClientHello(id=1, proto=(1,), cn=bytes(32))
+ANSWER = ServerHello(re=1, body=b"body", sig=bytes(64), info=b"\x80")
+LOGIN = GuestLogin(id=2, name="Ben")
+WELCOME = Welcome(re=2, name="Ben")
+HANDSHAKE = ((Role.CLIENT, HELLO), (Role.SERVER, ANSWER), (Role.CLIENT, LOGIN), (Role.SERVER, WELCOME))
+
+
+def pair(steps=4):
+    """Return client and server after the first steps of the handshake."""
+    ends = {role: Connection(role) for role in Role}
+    for sender, message in HANDSHAKE[:steps]:
+        receiver = Role.SERVER if sender is Role.CLIENT else Role.CLIENT
+        assert ends[receiver].receive(ends[sender].send(message)) == [message]
+    return ends[Role.CLIENT], ends[Role.SERVER]
+
+
+def raw(**fields):
+    return to_frame(pack(fields), SERVER_LIMIT)
+
+
+def messages_in(received):
+    """Decode what a server sent."""
+    found = []
+    while received:
+        end = 4 + int.from_bytes(received[:4], "big")
+        found.append(decode(received[4:end], Direction.TO_CLIENT))
+        received = received[end:]
+    return found
+
+
+@pytest.mark.parametrize("role", Role)
+def test_both_ends_are_ready_after_the_handshake(role):
+    client, server = pair()
+    assert {Role.CLIENT: client, Role.SERVER: server}[role].state is State.READY
+
+
+@pytest.mark.parametrize(
+    ("steps", "state"),
+    list(enumerate((State.NEW, State.GREETING, State.GREETED, State.ENTERING, State.READY))),
+)
+def test_each_step_of_the_handshake_has_its_state(steps, state):
+    client, server = pair(steps)
+    assert client.state is server.state is state
+
+
+def test_every_state_is_described():
+    assert tuple(STATES) == tuple(State)
+
+
+def test_every_state_but_the_first_is_reached():
+    assert set(TRANSITIONS.values()) | {State.NEW} == set(State)
+
+
+def test_nothing_follows_the_last_state():
+    assert all(state is not State.CLOSED for state, _, _ in TRANSITIONS)
+
+
+def test_messages_come_out_of_one_chunk_in_order():
+    client, server = pair()
+    chunk = client.send(Leave(id=3, table="A")) + client.send(Ping(n=4))
+    assert server.receive(chunk) == [Leave(id=3, table="A"), Ping(n=4)]
+
+
+def test_message_cut_by_the_network_comes_out_whole():
+    client, server = pair()
+    frame = client.send(Ping(n=4))
+    assert [server.receive(frame[:5]), server.receive(frame[5:])] == [[], [Ping(n=4)]]
+
+
+# Hellos are kept for the handshake
+
+
+@pytest.mark.parametrize(("sender", "hello"), [(Role.CLIENT, HELLO), (Role.SERVER, ANSWER)])
+def test_both_ends_keep_the_exact_bytes_of_a_hello(sender, hello):
+    client, server = pair(2)
+    assert client.hello_frame(sender) == server.hello_frame(sender) == encode(hello)
+
+
+def test_received_hello_is_kept_as_it_was_sent():
+    server = Connection(Role.SERVER)
+    frame = pack({"id": 1, "cn": bytes(32), "x": 1, "proto": [1], "t": "hello"})
+    server.receive(to_frame(frame, LOGIN_LIMIT))
+    assert server.hello_frame(Role.CLIENT) == frame
+
+
+def test_hellos_are_dropped_at_welcome():
+    _, server = pair()
+    with pytest.raises(LocalError, match="no hello of the client in state ready"):
+        server.hello_frame(Role.CLIENT)
+
+
+# Out of step
+
+
+@pytest.mark.parametrize("steps", [0, 2])
+def test_request_before_welcome_needs_a_login(steps):
+    _, server = pair(steps)
+    (failure,) = server.receive(raw(t="join", id=9, table="A"))
+    assert (failure.code, failure.closes, failure.re) == (Code.AUTH_REQUIRED, True, 9)
+
+
+def test_failure_out_of_step_says_what_was_expected():
+    _, server = pair(2)
+    (failure,) = server.receive(raw(t="join", id=9, table="A"))
+    assert failure.message == "expected login in state greeted, got join"
+
+
+def test_client_that_does_not_wait_is_told_that_nothing_was_expected():
+    _, server = pair(1)
+    (failure,) = server.receive(to_frame(encode(LOGIN), LOGIN_LIMIT))
+    assert (failure.code, failure.message) == (
+        Code.NOT_NOW,
+        "expected nothing in state greeting, got login",
+    )
+
+
+def test_second_hello_is_not_now_and_the_connection_stays():
+    _, server = pair()
+    (failure,) = server.receive(raw(t="hello", id=9, proto=[1], cn=bytes(32)))
+    assert (failure.code, failure.closes, server.state) == (Code.NOT_NOW, False, State.READY)
+
+
+def test_ping_before_welcome_is_answered_without_a_request():
+    _, server = pair(0)
+    (failure,) = server.receive(raw(t="ping", n=1))
+    assert (failure.code, failure.re) == (Code.AUTH_REQUIRED, None)
+
+
+def test_sending_out_of_step_is_our_error():
+    client, _ = pair(0)
+    with pytest.raises(LocalError, match="client cannot send join in state new"):
+        client.send(Join(id=3, table="A"))
+
+
+def test_sending_what_the_other_end_says_is_our_error():
+    client, _ = pair()
+    with pytest.raises(LocalError, match="client cannot send ok"):
+        client.send(Ok(re=3))
+
+
+# Failures are values
+
+
+def test_bad_request_is_refused_and_the_connection_goes_on():
+    client, server = pair()
+    leave = client.send(Leave(id=4, table="A"))
+    failure, after = server.receive(raw(t="join", id=3, table=5) + leave)
+    assert (failure.code, failure.field, failure.re, after) == (
+        Code.BAD_MESSAGE,
+        "table",
+        3,
+        Leave(id=4, table="A"),
+    )
+
+
+def test_answer_to_a_bad_request_is_its_one_reply():
+    _, server = pair()
+    (failure,) = server.receive(raw(t="join", id=3, table=5))
+    (error,) = messages_in(server.answer(failure))
+    assert (error.re, error.code, error.close) == (3, "bad_message", False)
+
+
+def test_unknown_request_is_refused_by_name():
+    _, server = pair()
+    (failure,) = server.receive(raw(t="shuffle", id=3))
+    assert (failure.code, failure.re, server.outstanding) == (Code.UNKNOWN_REQUEST, 3, {3})
+
+
+def test_broken_msgpack_ends_the_connection():
+    _, server = pair()
+    (failure,) = server.receive(to_frame(b"\xc1", 9))
+    assert (failure.code, failure.closes) == (Code.BAD_MSGPACK, True)
+
+
+def test_request_before_a_failure_is_still_answered():
+    client, server = pair()
+    server.receive(client.send(Join(id=3, table="A")) + bytes(4))
+    assert client.receive(server.send(Ok(re=3, seat=0))) == [Ok(re=3, seat=0)]
+
+
+def test_late_reply_is_not_sent_after_the_farewell():
+    client, server = pair()
+    _, failure = server.receive(client.send(Join(id=3, table="A")) + bytes(4))
+    server.answer(failure)
+    with pytest.raises(LocalError, match="server cannot send ok in state closed"):
+        server.send(Ok(re=3, seat=0))
+
+
+def test_nothing_is_read_after_a_failure_that_closes():
+    client, server = pair()
+    ping = client.send(Ping(n=1))
+    assert [len(server.receive(bytes(4) + ping)), server.receive(ping)] == [1, []]
+
+
+def test_failure_that_closes_is_answered_with_error_and_bye():
+    _, server = pair()
+    (failure,) = server.receive(bytes(4))
+    error, farewell = messages_in(server.answer(failure))
+    assert (error.code, error.close, farewell.code, server.state) == (
+        "bad_frame",
+        True,
+        "bad_frame",
+        State.CLOSED,
+    )
+
+
+def test_every_failure_before_welcome_closes():
+    _, server = pair(0)
+    (failure,) = server.receive(raw(t="hello", id=1, proto=[], cn=bytes(32)))
+    assert (failure.code, failure.closes) == (Code.BAD_MESSAGE, True)
+
+
+def test_peer_of_another_protocol_gets_one_line():
+    server = Connection(Role.SERVER)
+    (failure,) = server.receive(b"GET / HTTP/1.1\r\n\r\n")
+    assert server.answer(failure).startswith(b"This port speaks the Truc protocol")
+
+
+def test_connection_is_closed_after_the_line():
+    server = Connection(Role.SERVER)
+    (failure,) = server.receive(b"GET / HTTP/1.1\r\n\r\n")
+    server.answer(failure)
+    assert server.state is State.CLOSED
+
+
+def test_client_closes_after_any_failure_of_the_server():
+    client, _ = pair()
+    (failure,) = client.receive(raw(t="closed", table=5))
+    assert (failure.code, failure.closes, client.state) == (Code.BAD_MESSAGE, True, State.CLOSED)
+
+
+def test_client_passes_over_a_notice_it_does_not_know():
+    client, _ = pair()
+    assert client.receive(raw(t="confetti", n=1) + raw(t="ping", n=1)) == [Ping(n=1)]
+
+
+PLAIN = (
+    st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.text(max_size=4) | st.binary(max_size=4)
+)
+VALUES = st.recursive(
+    PLAIN,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=8,
+)
+TAGS = sorted({row.tag for row in MESSAGES})
+NAMES = ["id", "re", "table", "match", "body", "sig", "seat", "n", "options", "record", "means", "list", "x"]
+
+
+@pytest.mark.slow
+@settings(max_examples=60, derandomize=True, deadline=None)
+@given(received=st.binary(max_size=64), role=st.sampled_from(Role))
+def test_any_bytes_give_messages_or_failures(received, role):
+    client, server = pair()
+    end = client if role is Role.CLIENT else server
+    end.receive(received)
+    end.receive(to_frame(received or b"\0", SERVER_LIMIT))
+
+
+@pytest.mark.slow
+@settings(max_examples=60, derandomize=True, deadline=None)
+@given(
+    tag=st.sampled_from(TAGS),
+    fields=st.dictionaries(st.sampled_from(NAMES), VALUES, max_size=6),
+    role=st.sampled_from(Role),
+)
+def test_any_map_is_a_message_or_is_refused_by_name(tag, fields, role):
+    client, server = pair()
+    end = client if role is Role.CLIENT else server
+    for item in end.receive(to_frame(pack(fields | {"t": tag}), SERVER_LIMIT)):
+        if isinstance(item, Failure) and role is Role.SERVER:
+            assert messages_in(end.answer(item))[0].code == item.code
+
+
+# The server's own refusals
+
+
+def test_refusal_in_ready_keeps_the_connection():
+    client, server = pair()
+    server.receive(client.send(Join(id=3, table="A")))
+    received = client.receive(server.refuse(refusal(Code.TABLE_FULL, "expected a free seat", re=3)))
+    assert ([message.code for message in received], client.state) == (["table_full"], State.READY)
+
+
+def test_refusal_before_welcome_closes_after_a_bye():
+    client, server = pair(3)
+    received = client.receive(server.refuse(refusal(Code.GUESTS_NOT_ALLOWED, "expected a key", re=2)))
+    assert ([type(message) for message in received], received[0].close, client.state) == (
+        [type(refusal(Code.BANNED, "")), Bye],
+        True,
+        State.CLOSED,
+    )
+
+
+def test_error_that_stays_cannot_be_sent_before_welcome():
+    _, server = pair(3)
+    with pytest.raises(LocalError, match="server cannot send error in state entering"):
+        server.send(refusal(Code.GUESTS_NOT_ALLOWED, "expected a key", re=2))
+
+
+def test_refusal_whose_code_closes_ends_a_ready_connection():
+    client, server = pair()
+    server.receive(client.send(Join(id=3, table="A")))
+    server.refuse(refusal(Code.BAD_SIGNATURE, "expected a valid signature", re=3))
+    assert server.state is State.CLOSED
+
+
+@pytest.mark.parametrize("steps", range(5))
+def test_server_may_say_bye_at_any_time(steps):
+    client, server = pair(steps)
+    client.receive(server.send(bye(Code.SHUTTING_DOWN, "stopping")))
+    assert client.state is server.state is State.CLOSED
+
+
+def test_nothing_is_open_after_bye():
+    client, server = pair()
+    client.send(Join(id=3, table="A"))
+    client.receive(server.send(bye(Code.SHUTTING_DOWN, "stopping")))
+    assert client.outstanding == frozenset()
+
+
+def test_nothing_is_sent_after_bye():
+    _, server = pair()
+    server.send(bye(Code.SHUTTING_DOWN, "stopping"))
+    with pytest.raises(LocalError, match="state closed"):
+        server.send(Ping(n=1))
+
+
+# One reply for each request
+
+
+def test_request_is_open_until_its_reply():
+    client, server = pair()
+    server.receive(client.send(Join(id=3, table="A")))
+    opened = (client.outstanding, server.outstanding)
+    client.receive(server.send(Ok(re=3, seat=0)))
+    assert (opened, client.outstanding, server.outstanding) == (({3}, {3}), frozenset(), frozenset())
+
+
+def test_client_does_not_use_an_open_id_again():
+    client, _ = pair()
+    client.send(Join(id=3, table="A"))
+    with pytest.raises(LocalError, match="expected a new request id, got 3"):
+        client.send(Leave(id=3, table="A"))
+
+
+def test_id_is_free_again_after_its_reply():
+    client, server = pair()
+    server.receive(client.send(Join(id=3, table="A")))
+    client.receive(server.send(Ok(re=3, seat=0)))
+    assert server.receive(client.send(Leave(id=3, table="A"))) == [Leave(id=3, table="A")]
+
+
+def test_server_refuses_an_open_id_without_taking_its_reply():
+    _, server = pair()
+    _, failure = server.receive(raw(t="leave", id=3, table="A") * 2)
+    (error,) = messages_in(server.answer(failure))
+    assert (error.code, error.field, error.re, server.outstanding) == ("bad_message", "id", None, {3})
+
+
+def test_server_answers_no_request_twice():
+    client, server = pair()
+    server.receive(client.send(Join(id=3, table="A")))
+    server.send(Ok(re=3))
+    with pytest.raises(LocalError, match="expected the reply to an open request, got ok to 3"):
+        server.send(Ok(re=3))
+
+
+def test_client_refuses_a_reply_to_nothing():
+    client, _ = pair()
+    (failure,) = client.receive(raw(t="ok", re=77))
+    assert (failure.code, failure.field) == (Code.BAD_MESSAGE, "re")
+
+
+def test_client_refuses_a_reply_of_the_wrong_kind():
+    client, _ = pair(1)
+    (failure,) = client.receive(to_frame(encode(ANSWER).replace(b"\xa2re\x01", b"\xa2re\x02"), SERVER_LIMIT))
+    assert failure.message == "expected the reply to an open request, got hello to 2"
+
+
+def test_request_refused_by_the_decoder_takes_no_other_reply():
+    _, server = pair()
+    server.receive(raw(t="join", id=3, table=5))
+    with pytest.raises(LocalError, match="got ok to 3"):
+        server.send(Ok(re=3))
+
+
+def test_error_without_a_request_is_received():
+    client, server = pair()
+    error = refusal(Code.RATE_LIMITED, "expected fewer messages")
+    assert client.receive(server.send(error)) == [error]
+
+
+def test_too_many_open_requests_are_rate_limited():
+    _, server = pair()
+    received = server.receive(b"".join(raw(t="leave", id=n, table="A") for n in range(MAX_OUTSTANDING + 1)))
+    assert (received[-1].code, received[-1].re) == (Code.RATE_LIMITED, MAX_OUTSTANDING)
+
+
+# Limits
+
+
+@pytest.mark.parametrize(("steps", "limit"), [(0, LOGIN_LIMIT), (4, CLIENT_LIMIT)])
+def test_server_takes_frames_up_to_the_limit_of_the_state(steps, limit):
+    _, server = pair(steps)
+    (failure,) = server.receive((limit + 1).to_bytes(4, "big"))
+    assert failure.message == f"expected a frame of at most {limit} bytes, got length {limit + 1}"
+
+
+@pytest.mark.parametrize("steps", [0, 4])
+def test_client_takes_long_frames_from_the_start(steps):
+    client, _ = pair(steps)
+    assert client.receive(SERVER_LIMIT.to_bytes(4, "big")) == []
+
+
+def test_client_sends_no_login_above_its_limit():
+    client, _ = pair(2)
+    with pytest.raises(LocalError, match="1 to 2048 bytes"):
+        client.send(GuestLogin(id=2, name="B" * 2100))
+
+
+def test_message_too_long_opens_no_request():
+    client, _ = pair()
+    with pytest.raises(LocalError, match="1 to 8192 bytes"):
+        client.send(Join(id=3, table="A" * 9000))
+    assert client.outstanding == frozenset()
+
+
+def test_broadcast_frame_is_what_each_connection_would_send():
+    _, server = pair()
+    closed = TableClosed(table="A", reason="expired")
+    assert broadcast_frame(closed) == server.send(closed)
+
+
+# Life
+
+
+@pytest.mark.parametrize(
+    ("now", "pinged", "expected"),
+    [
+        (129.9, None, Pulse.REST),
+        (130.0, None, Pulse.PING),
+        (131.0, 130.0, Pulse.REST),
+        (131.0, 60.0, Pulse.PING),
+        (144.9, 130.0, Pulse.REST),
+        (145.0, 130.0, Pulse.GIVE_UP),
+        (145.0, None, Pulse.GIVE_UP),
+    ],
+)
+def test_silence_asks_for_a_ping_and_then_for_the_end(now, pinged, expected):
+    assert pulse(now, heard=100.0, pinged=pinged, idle_s=30) is expected
+
+
+def test_ping_goes_both_ways():
+    client, server = pair()
+    assert (client.receive(server.send(Ping(n=1))), server.receive(client.send(Pong(n=1)))) == (
+        [Ping(n=1)],
+        [Pong(n=1)],
+    )
+
+
+def test_failure_is_a_value():
+    assert Failure(Code.BAD_FRAME, "x", closes=True) == Failure(Code.BAD_FRAME, "x", closes=True)

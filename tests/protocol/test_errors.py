@@ -1,0 +1,66 @@
+"""The registry of codes: complete, and of one mind with itself."""
+
+import re
+
+import pytest
+
+from truc_protocol.errors import REGISTRY, Code, LocalError, Outcome, ProtocolError, RemoteError
+
+
+def test_every_code_has_one_row():
+    assert tuple(REGISTRY) == tuple(Code)
+
+
+@pytest.mark.parametrize("code", Code)
+def test_code_is_lower_snake_case(code):
+    assert re.fullmatch("[a-z]+(_[a-z]+)*", code.value)
+
+
+@pytest.mark.parametrize("code", Code)
+def test_row_says_what_it_means_and_what_to_do(code):
+    row = REGISTRY[code]
+    assert row.meaning.endswith(".")
+    assert row.remedy.endswith(".")
+
+
+@pytest.mark.parametrize("code", Code)
+def test_row_belongs_to_the_first_protocol(code):
+    assert REGISTRY[code].since == 1
+
+
+@pytest.mark.parametrize(
+    ("outcome", "closes", "retryable"),
+    [
+        (Outcome.REFUSED, False, False),
+        (Outcome.LATER, False, True),
+        (Outcome.ENDED, True, False),
+        (Outcome.INTERRUPTED, True, True),
+    ],
+)
+def test_outcome_tells_both_flags(outcome, closes, retryable):
+    row = next(iter(REGISTRY.values()))._replace(outcome=outcome)
+    assert (row.closes, row.retryable) == (closes, retryable)
+
+
+def test_codes_of_the_rules_do_not_close():
+    codes = (Code.NOT_YOUR_TURN, Code.ILLEGAL_ACTION, Code.VOID_BET, Code.STALE_POSITION)
+    assert not any(REGISTRY[code].closes for code in codes)
+
+
+def test_failed_signature_closes():
+    assert REGISTRY[Code.BAD_SIGNATURE].closes
+
+
+def test_remote_error_carries_what_to_answer():
+    error = RemoteError(Code.BAD_OPTION, "expected 1 to 3", field="options/match", re=7)
+    assert (error.code, str(error), error.field, error.re) == (
+        Code.BAD_OPTION,
+        "expected 1 to 3",
+        "options/match",
+        7,
+    )
+
+
+@pytest.mark.parametrize("kind", [LocalError, RemoteError])
+def test_errors_have_one_root(kind):
+    assert issubclass(kind, ProtocolError)

@@ -1,0 +1,125 @@
+"""Frames: cut from the stream as the bytes come, refused by name when the stream is broken."""
+
+import pytest
+
+from truc_protocol.errors import Code, LocalError
+from truc_protocol.frames import LOGIN_LIMIT, FrameError, FrameSplitter, MistakenPeerError, to_frame
+
+
+def split(received, limit=16):
+    splitter = FrameSplitter(limit)
+    splitter.feed(received)
+    return splitter
+
+
+def test_length_stands_before_the_message_big_endian():
+    assert to_frame(b"abc", 3) == b"\x00\x00\x00\x03abc"
+
+
+def test_message_above_the_limit_is_not_framed():
+    with pytest.raises(LocalError, match="1 to 2 bytes, got 3"):
+        to_frame(b"abc", 2)
+
+
+def test_empty_message_is_not_framed():
+    with pytest.raises(LocalError, match="got 0"):
+        to_frame(b"", 2)
+
+
+def test_whole_frame_comes_out_without_its_length():
+    assert split(to_frame(b"abc", 9)).next_frame() == b"abc"
+
+
+def test_nothing_comes_out_before_the_length_is_whole():
+    assert split(b"\x00\x00\x00").next_frame() is None
+
+
+def test_nothing_comes_out_before_the_frame_is_whole():
+    assert split(b"\x00\x00\x00\x03ab").next_frame() is None
+
+
+def test_pending_counts_the_bytes_of_an_unfinished_frame():
+    assert split(b"\x00\x00\x00\x03ab").pending == 6
+
+
+def test_frames_fed_byte_by_byte_come_out_whole():
+    splitter = FrameSplitter(16)
+    frames = []
+    for byte in to_frame(b"abc", 9) + to_frame(b"d", 9):
+        splitter.feed(bytes([byte]))
+        frames.append(splitter.next_frame())
+    assert [frame for frame in frames if frame] == [b"abc", b"d"]
+
+
+def test_frames_fed_together_come_out_one_by_one():
+    splitter = split(to_frame(b"abc", 9) + to_frame(b"d", 9))
+    assert [splitter.next_frame(), splitter.next_frame(), splitter.next_frame()] == [b"abc", b"d", None]
+
+
+def test_frame_at_the_limit_is_taken():
+    assert split(to_frame(b"abc", 3), limit=3).next_frame() == b"abc"
+
+
+def test_length_above_the_limit_is_too_large():
+    with pytest.raises(FrameError, match="at most 2 bytes, got length 3") as caught:
+        split(to_frame(b"abc", 9), limit=2).next_frame()
+    assert caught.value.code is Code.FRAME_TOO_LARGE
+
+
+def test_length_is_judged_before_the_frame_is_received():
+    with pytest.raises(FrameError, match="got length 4294967295"):
+        split(b"\xff\xff\xff\xff").next_frame()
+
+
+def test_length_zero_is_a_bad_frame():
+    with pytest.raises(FrameError, match="got length 0") as caught:
+        split(bytes(4)).next_frame()
+    assert caught.value.code is Code.BAD_FRAME
+
+
+def test_broken_stream_stays_broken():
+    splitter = split(bytes(4) + to_frame(b"abc", 9))
+    for _ in range(2):
+        with pytest.raises(FrameError):
+            splitter.next_frame()
+
+
+def test_limit_changes_between_two_frames():
+    splitter = split(to_frame(b"a", 9) + to_frame(b"abc", 9), limit=1)
+    splitter.next_frame()
+    splitter.limit = 3
+    assert splitter.next_frame() == b"abc"
+
+
+@pytest.mark.parametrize(
+    ("first", "spoken"),
+    [
+        (b"GET / HTTP/1.1\r\n", "HTTP"),
+        (b"POST / HTTP/1.1\r\n", "HTTP"),
+        (b"HTTP/1.1 400 Bad Request", "HTTP"),
+        (b"\x16\x03\x01\x02\x00", "TLS"),
+        (b"\x15\x03\x01\x00\x02", "TLS"),
+        (b"SSH-2.0-OpenSSH", "SSH"),
+        (b"hello?\n", "text"),
+    ],
+)
+def test_peer_of_another_protocol_is_told_in_one_line(first, spoken):
+    with pytest.raises(MistakenPeerError) as caught:
+        split(first, LOGIN_LIMIT).next_frame()
+    assert caught.value.line == (
+        f"This port speaks the Truc protocol (binary frames over TCP), not {spoken}.\r\n".encode()
+    )
+
+
+def test_unknown_first_bytes_are_only_too_large():
+    with pytest.raises(FrameError) as caught:
+        split(b"\xff\x00\x00\x01", LOGIN_LIMIT).next_frame()
+    assert not isinstance(caught.value, MistakenPeerError)
+
+
+def test_text_after_a_frame_is_not_taken_for_another_protocol():
+    splitter = split(to_frame(b"a", 9) + b"GET / HTTP/1.1\r\n")
+    splitter.next_frame()
+    with pytest.raises(FrameError) as caught:
+        splitter.next_frame()
+    assert caught.value.code is Code.FRAME_TOO_LARGE

@@ -1,0 +1,345 @@
+"""The handshake: each side proves itself for this connection and no other; every check fails on its own fault."""
+
+import pytest
+
+from truc_protocol.codec import enc, sha256
+from truc_protocol.errors import Code, RemoteError
+from truc_protocol.handshake import (
+    Auth,
+    Challenge,
+    Contact,
+    Fingerprint,
+    Greeting,
+    HandshakeError,
+    Hello,
+    KeyRoll,
+    Pin,
+    Signed,
+    Trust,
+    agree,
+    authenticate,
+    check_login,
+    check_revoke,
+    check_server_hello,
+    make_roll,
+    revoke,
+    server_hello,
+)
+from truc_protocol.keys import fingerprint, signing_key_from_seed
+from truc_protocol.messages import ClientHello, Info, KeyLogin, Limits, ServerHello, encode, encode_info
+from truc_protocol.records import encode as body_of
+
+SERVER, NEXT, LAST, PLAYER, STRANGER = (signing_key_from_seed(bytes([i]) * 32) for i in range(1, 6))
+SMALL_ORDER = b"\x01" + bytes(31)
+CN, SN = b"\xc1" * 32, b"\x51" * 32
+CERT = b"\xce" * 32
+NOW = 1_790_000_000
+INFO = encode_info(
+    Info(
+        name="Casa",
+        software="truc 0.1.0",
+        caps={},
+        limits=Limits(frame_in=8192, frame_out=65536, idle_s=30, requests_per_s=10, burst=20),
+        variants=(),
+        guests=True,
+        now_ms=NOW * 1000,
+    )
+)
+CLIENT_HELLO = ClientHello(id=1, proto=(1,), cn=CN)
+CLIENT_FRAME = encode(CLIENT_HELLO)
+ROLL_1 = make_roll(SERVER, NEXT, serial=1, not_before=NOW)
+ROLL_2 = make_roll(NEXT, LAST, serial=2, not_before=NOW)
+PINNED = Pin(SERVER.public, SERVER.public, 0)
+
+
+def hello_of(key=SERVER, *, rolls=(), cert=None, client_frame=CLIENT_FRAME):
+    return server_hello(Greeting(key, SN, 1, INFO, cert, rolls), 1, client_frame)
+
+
+def contact(known=None, **changes):
+    return Contact(CLIENT_FRAME, (1,), known, NOW)._replace(**changes)
+
+
+def hello_with(**changes):
+    """Return a hello whose body was changed and signed again."""
+    fields = {
+        "spk": SERVER.public,
+        "sn": SN,
+        "client_hello": sha256(CLIENT_FRAME),
+        "proto": 1,
+        "cert": None,
+        "info": sha256(INFO),
+    }
+    body = body_of(Hello(**fields | changes))
+    return ServerHello(re=1, body=body, sig=SERVER.sign(body), info=INFO)
+
+
+def failed(hello, seen):
+    with pytest.raises(HandshakeError) as caught:
+        check_server_hello(hello, seen)
+    return caught.value
+
+
+def login_for(hello=None, *, key=PLAYER, cn=CN):
+    hello = hello or hello_of()
+    server = check_server_hello(hello, contact())
+    signed = authenticate(key, server, cn=cn, hello_frame=encode(hello))
+    return KeyLogin(id=2, body=signed.body, sig=signed.sig)
+
+
+def challenge(**changes):
+    return Challenge(SERVER.public, CN, SN, encode(hello_of()))._replace(**changes)
+
+
+def refused_login(login, expected):
+    with pytest.raises(HandshakeError) as caught:
+        check_login(login, expected)
+    return caught.value
+
+
+# Agreeing on a protocol
+
+
+def test_highest_common_protocol_is_spoken():
+    assert agree(ClientHello(id=1, proto=(7, 1), cn=CN), ()) == 1
+
+
+def test_unknown_protocols_are_unsupported():
+    with pytest.raises(RemoteError, match=r"one of the protocols \[1\], got \[2, 3\]") as caught:
+        agree(ClientHello(id=4, proto=(2, 3), cn=CN), ())
+    assert (caught.value.code, caught.value.field, caught.value.re) == (Code.UNSUPPORTED, "proto", 4)
+
+
+def test_required_capability_that_is_there_is_agreed():
+    assert agree(ClientHello(id=1, proto=(1,), cn=CN, require=("chat",)), {"chat": 1}) == 1
+
+
+def test_required_capability_that_is_missing_is_unsupported():
+    with pytest.raises(RemoteError, match="'draft/x'") as caught:
+        agree(ClientHello(id=1, proto=(1,), cn=CN, require=("chat", "draft/x")), {"chat": 1})
+    assert caught.value.field == "require/1"
+
+
+def test_wanted_capability_that_is_missing_does_no_harm():
+    assert agree(ClientHello(id=1, proto=(1,), cn=CN, want=("draft/x",)), ()) == 1
+
+
+# The server proves itself
+
+
+def test_first_contact_takes_the_key_and_says_so():
+    server = check_server_hello(hello_of(), contact())
+    assert (server.pin, server.trust) == (PINNED, Trust.FIRST_CONTACT)
+
+
+def test_server_hello_tells_what_it_proved():
+    server = check_server_hello(hello_of(), contact())
+    assert (server.spk, server.proto, server.sn, server.info.name) == (SERVER.public, 1, SN, "Casa")
+
+
+def test_pinned_key_is_recognised():
+    assert check_server_hello(hello_of(), contact(PINNED)).trust is Trust.PINNED
+
+
+def test_old_rolls_do_not_move_a_pin_that_is_present():
+    pin = Pin(SERVER.public, LAST.public, 2)
+    assert check_server_hello(hello_of(LAST, rolls=(ROLL_1, ROLL_2)), contact(pin)).pin == pin
+
+
+def test_fingerprint_of_a_join_string_admits_its_key():
+    known = Fingerprint(fingerprint(SERVER.public))
+    assert check_server_hello(hello_of(), contact(known)).pin == PINNED
+
+
+def test_certificate_seen_is_the_one_signed():
+    assert check_server_hello(hello_of(cert=CERT), contact(cert=CERT)).spk == SERVER.public
+
+
+@pytest.mark.parametrize(
+    "body", [b"\xc1", enc(["truc/1/hello"]), enc(["truc/1/auth", *[bytes(32)] * 5]), enc(1)]
+)
+def test_hello_of_another_shape_fails_c37(body):
+    error = failed(ServerHello(re=1, body=body, sig=bytes(64), info=INFO), contact())
+    assert (error.check, error.code) == ("C37", Code.BAD_MESSAGE)
+
+
+def test_hello_under_an_inadmissible_key_fails_c37():
+    error = failed(hello_with(spk=SMALL_ORDER), contact())
+    assert (error.check, error.code) == ("C37", Code.KEY_NOT_ALLOWED)
+
+
+def test_hello_signed_by_another_key_fails_c37():
+    error = failed(hello_with(spk=STRANGER.public), contact())
+    assert str(error) == "C37: the server's signature is not valid"
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"client_hello": bytes(32)}, "C37: expected the hash of this client's hello, got another"),
+        ({"proto": 2}, "C37: expected a protocol of [1], got 2"),
+        ({"cert": CERT}, "C37: expected the certificate of this connection, got another"),
+        ({"info": bytes(32)}, "C37: expected the hash of the info sent along, got another"),
+    ],
+)
+def test_hello_for_other_terms_fails_c37(changes, text):
+    assert str(failed(hello_with(**changes), contact())) == text
+
+
+def test_certificate_that_was_not_signed_fails_c37():
+    assert failed(hello_of(), contact(cert=CERT)).check == "C37"
+
+
+def test_changed_key_is_named_with_both_fingerprints():
+    error = failed(hello_of(STRANGER), contact(PINNED))
+    assert str(error) == (
+        "C37: the server's key has changed: "
+        f"expected {fingerprint(SERVER.public)}, got {fingerprint(STRANGER.public)}"
+    )
+
+
+def test_key_off_the_join_string_fails_c37():
+    known = Fingerprint(fingerprint(SERVER.public))
+    assert failed(hello_of(STRANGER), contact(known)).check == "C37"
+
+
+def test_info_that_is_no_map_is_refused():
+    hello = server_hello(Greeting(SERVER, SN, 1, b"\x01"), 1, CLIENT_FRAME)
+    with pytest.raises(RemoteError, match="info: expected a map"):
+        check_server_hello(hello, contact())
+
+
+# Rotation
+
+
+def test_pin_follows_rolls_to_the_present_key():
+    server = check_server_hello(hello_of(LAST, rolls=(ROLL_1, ROLL_2)), contact(PINNED))
+    assert (server.pin, server.trust) == (Pin(SERVER.public, LAST.public, 2), Trust.ROLLED)
+
+
+def test_pin_follows_only_the_rolls_after_its_serial():
+    pin = Pin(SERVER.public, NEXT.public, 1)
+    assert check_server_hello(hello_of(LAST, rolls=(ROLL_1, ROLL_2)), contact(pin)).pin.serial == 2
+
+
+def test_first_contact_learns_how_far_the_serials_have_come():
+    server = check_server_hello(hello_of(LAST, rolls=(ROLL_1, ROLL_2)), contact())
+    assert server.pin == Pin(LAST.public, LAST.public, 2)
+
+
+def test_fingerprint_of_an_earlier_key_is_followed():
+    known = Fingerprint(fingerprint(NEXT.public))
+    server = check_server_hello(hello_of(LAST, rolls=(ROLL_1, ROLL_2)), contact(known))
+    assert (server.pin, server.trust) == (Pin(NEXT.public, LAST.public, 2), Trust.ROLLED)
+
+
+def test_fingerprint_beside_the_rolls_fails_c37():
+    known = Fingerprint(fingerprint(STRANGER.public))
+    assert failed(hello_of(LAST, rolls=(ROLL_1, ROLL_2)), contact(known)).check == "C37"
+
+
+def test_server_sends_only_the_newest_rolls():
+    assert len(hello_of(rolls=(ROLL_1,) * 9).rolls) == 8
+
+
+@pytest.mark.parametrize(
+    ("rolls", "text"),
+    [
+        ((ROLL_2,), "C39: expected the rotation with serial 1, got 2"),
+        ((make_roll(STRANGER, LAST, serial=1, not_before=NOW),), "C39: expected the key before in rotation 1, got another"),
+        ((make_roll(SERVER, LAST, serial=1, not_before=NOW + 1),), f"C39: rotation 1 is not in force before {NOW + 1}"),
+        ((ROLL_1,), "C39: expected rotations that end at the server's key, got another"),
+        ((ROLL_1, (ROLL_2[0], bytes(64), ROLL_2[2])), "C39: rotation 2 is not signed by both keys"),
+        ((ROLL_1, (ROLL_2[0], ROLL_2[1], bytes(64))), "C39: rotation 2 is not signed by both keys"),
+    ],
+)  # fmt: skip
+def test_broken_rotation_fails_c39(rolls, text):
+    assert str(failed(hello_of(LAST, rolls=rolls), contact(PINNED))) == text
+
+
+@pytest.mark.parametrize("known", [None, PINNED, Fingerprint("A" * 26)])
+def test_roll_of_another_shape_fails_c39(known):
+    error = failed(hello_of(LAST, rolls=((b"\x90", bytes(64), bytes(64)),)), contact(known))
+    assert (error.check, error.code) == ("C39", Code.BAD_MESSAGE)
+
+
+def test_roll_with_serial_zero_fails_c39():
+    rolls = (make_roll(SERVER, LAST, serial=0, not_before=NOW),)
+    assert failed(hello_of(LAST, rolls=rolls), contact()).check == "C39"
+
+
+def test_roll_to_an_inadmissible_key_fails_c39():
+    body = body_of(KeyRoll(old=SERVER.public, new=SMALL_ORDER, serial=1, not_before=NOW))
+    error = failed(hello_of(LAST, rolls=((body, SERVER.sign(body), bytes(64)),)), contact(PINNED))
+    assert (error.check, str(error)) == ("C39", "C39: rotation 1 names an inadmissible key")
+
+
+# Revocation
+
+
+def test_revoked_key_is_not_pinned():
+    assert failed(hello_of(), contact(revoked={SERVER.public})).check == "C40"
+
+
+def test_revoked_key_is_not_accepted_though_pinned():
+    assert failed(hello_of(), contact(PINNED, revoked={SERVER.public})).check == "C40"
+
+
+@pytest.mark.parametrize("key", [SERVER, NEXT])
+def test_revoked_key_is_not_rolled_through(key):
+    seen = contact(PINNED, revoked={key.public})
+    assert failed(hello_of(LAST, rolls=(ROLL_1, ROLL_2)), seen).check == "C40"
+
+
+def test_revocation_gives_up_the_key_that_signed_it():
+    assert check_revoke(revoke(SERVER)) == SERVER.public
+
+
+def test_revocation_by_another_key_fails_c40():
+    body = revoke(SERVER).body
+    with pytest.raises(HandshakeError, match="C40: the revocation is not signed"):
+        check_revoke(Signed(body, STRANGER.sign(body)))
+
+
+# The client says who it is
+
+
+def test_login_gives_the_key():
+    assert check_login(login_for(), challenge()) == PLAYER.public
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"spk": STRANGER.public}, "C38: expected this server's key, got another"),
+        ({"cn": bytes(32)}, "C38: expected the client's nonce, got another"),
+        ({"sn": bytes(32)}, "C38: expected the server's nonce, got another"),
+        ({"hello_frame": b"other"}, "C38: expected the hash of the server's hello, got another"),
+    ],
+)
+def test_login_for_another_connection_fails_c38(changes, text):
+    assert str(refused_login(login_for(), challenge(**changes))) == text
+
+
+def test_login_signed_by_another_key_fails_c38():
+    login = login_for()
+    forged = KeyLogin(id=2, body=login.body, sig=STRANGER.sign(login.body))
+    error = refused_login(forged, challenge())
+    assert (error.check, error.code) == ("C38", Code.BAD_SIGNATURE)
+
+
+def test_login_under_a_key_of_small_order_fails_c38():
+    body = body_of(
+        Auth(spk=SERVER.public, pk=SMALL_ORDER, cn=CN, sn=SN, server_hello=sha256(encode(hello_of())))
+    )
+    error = refused_login(KeyLogin(id=2, body=body, sig=SMALL_ORDER + bytes(32)), challenge())
+    assert (error.check, error.code) == ("C38", Code.KEY_NOT_ALLOWED)
+
+
+def test_login_under_a_revoked_key_fails_c40():
+    assert refused_login(login_for(), challenge(revoked={PLAYER.public})).check == "C40"
+
+
+def test_login_of_another_shape_fails_c38():
+    error = refused_login(KeyLogin(id=2, body=enc(["truc/1/auth"]), sig=bytes(64)), challenge())
+    assert (error.check, error.code) == ("C38", Code.BAD_MESSAGE)

@@ -1,0 +1,330 @@
+"""The protocol's chapters: every example in them is what the code does, every figure is the code's figure."""
+
+import re
+from pathlib import Path
+from typing import get_args
+
+import msgspec
+import pytest
+
+from truc_protocol import codec, frames, meaning
+from truc_protocol.connection import MAX_OUTSTANDING, Connection, Failure, Role, State
+from truc_protocol.errors import Code
+from truc_protocol.examples import EXAMPLES
+from truc_protocol.handshake import (
+    MAX_ROLLS,
+    Challenge,
+    Contact,
+    Greeting,
+    authenticate,
+    check_login,
+    check_server_hello,
+    server_hello,
+)
+from truc_protocol.keys import fingerprint, signing_key_from_seed
+from truc_protocol.messages import (
+    MESSAGES,
+    Choice,
+    ClientHello,
+    GuestAct,
+    GuestLogin,
+    Info,
+    Join,
+    KeyLogin,
+    Limits,
+    ListTables,
+    Ok,
+    OpenOptions,
+    Ping,
+    Pong,
+    Ready,
+    TableState,
+    VariantOffer,
+    Welcome,
+    encode_info,
+    refusal,
+)
+from truc_protocol.reference import PAGES
+from truc_protocol.setup import Opts
+from truc_rules import Event
+
+DOCS = Path(__file__).parents[2] / "docs" / "protocol"
+CHAPTERS = sorted(DOCS.glob("*.md"))
+SERVER, PLAYER = signing_key_from_seed(b"\x01" * 32), signing_key_from_seed(b"\x02" * 32)
+CN, SN = b"\xc1" * 32, b"\x51" * 32
+INFO = Info(
+    name="Casa",
+    software="truc 0.1.0",
+    caps={},
+    limits=Limits(frame_in=8192, frame_out=65536, idle_s=30, requests_per_s=10, burst=20),
+    variants=(VariantOffer(name="truc-french", seats=(2,)),),
+    guests=True,
+    now_ms=1_790_000_000_000,
+)
+
+
+def chapter(name):
+    return (DOCS / name).read_text(encoding="utf-8")
+
+
+def blocks(text, label):
+    """Return the fenced blocks that carry exactly this label."""
+    return re.findall(rf"^```{label}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+
+
+def block_bytes(text, label):
+    return [bytes.fromhex(block) for block in blocks(text, label)]
+
+
+def rows(text, first_heading):
+    """Return the cells of the table whose first heading this is."""
+    lines = text.split(f"| {first_heading} |", 1)[1].splitlines()[2:]
+    table = []
+    for line in lines:
+        if not line.startswith("|"):
+            break
+        table.append([cell.strip().strip("`") for cell in line.strip("|").split("|")])
+    return table
+
+
+def first_exchange():
+    """Make the exchange of the README: the messages, the frames of each side, and both connections."""
+    client, server = Connection(Role.CLIENT), Connection(Role.SERVER)
+    sent = {Role.CLIENT: [], Role.SERVER: []}
+
+    def say(sender, receiver, message):
+        sent[sender.role].append(sender.send(message))
+        receiver.receive(sent[sender.role][-1])
+
+    say(client, server, ClientHello(id=1, proto=(1,), cn=CN))
+    hello = server_hello(Greeting(SERVER, SN, 1, encode_info(INFO)), 1, server.hello_frame(Role.CLIENT))
+    say(server, client, hello)
+    hellos = {role: client.hello_frame(role) for role in Role}
+    say(client, server, GuestLogin(id=2, name="Ana"))
+    say(server, client, Welcome(re=2, name="Ana", token="qRw5Jt1mYdX0cVbN7aHk"))
+    say(client, server, ListTables(id=3))
+    say(server, client, Ok(re=3, tables=()))
+    return sent, hello, hellos
+
+
+@pytest.mark.parametrize(("role", "label"), [(Role.CLIENT, "hex client"), (Role.SERVER, "hex server")])
+def test_readme_shows_the_bytes_of_a_first_exchange(role, label):
+    sent, _, _ = first_exchange()
+    assert block_bytes(chapter("README.md"), label) == sent[role]
+
+
+def test_readme_lists_every_chapter():
+    listed = re.findall(r"\]\(([a-z-]+\.md)\)", chapter("README.md"))
+    assert {path.name for path in CHAPTERS} - {"README.md"} <= set(listed)
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.name)
+def test_links_between_chapters_lead_somewhere(path):
+    names = re.findall(r"\]\(([a-z-]+\.md)", path.read_text(encoding="utf-8"))
+    assert all((DOCS / name).exists() for name in names)
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.name)
+def test_codes_named_in_a_chapter_exist(path):
+    known = {code.value for code in Code} | {row.tag for row in MESSAGES}
+    forms = [form.message for row in MESSAGES for form in row.forms]
+    known |= {field.encode_name for form in forms for field in msgspec.structs.fields(form)}
+    known |= (
+        set(Info.__struct_fields__) | set(Limits.__struct_fields__) | {"now_ms", "not_before", "big_endian"}
+    )
+    named = re.findall(r"`([a-z]+(?:_[a-z]+)+)`", path.read_text(encoding="utf-8"))
+    facts = {word for word, *_ in rows(chapter("facts.md"), "what")}
+    assert set(named) - facts <= known
+
+
+# Transport
+
+
+@pytest.mark.parametrize(("received", "answer"), rows(chapter("transport.md"), "bytes"))
+def test_first_bytes_get_the_answer_of_the_chapter(received, answer):
+    (failure,) = Connection(Role.SERVER).receive(bytes.fromhex(received))
+    assert answer == ("one line of text" if failure.line else failure.code)
+
+
+# Security
+
+
+def test_security_shows_the_servers_body_and_signature():
+    _, hello, _ = first_exchange()
+    text = chapter("security.md")
+    assert [block_bytes(text, "hex hello"), block_bytes(text, "hex hello-sig")] == [[hello.body], [hello.sig]]
+
+
+def test_security_shows_the_players_body_and_signature():
+    _, hello, hellos = first_exchange()
+    server = check_server_hello(hello, Contact(hellos[Role.CLIENT], (1,), None, 1_790_000_000))
+    signed = authenticate(PLAYER, server, cn=CN, hello_frame=hellos[Role.SERVER])
+    text = chapter("security.md")
+    assert [block_bytes(text, "hex auth"), block_bytes(text, "hex auth-sig")] == [[signed.body], [signed.sig]]
+
+
+def test_login_of_the_example_is_taken():
+    _, _, hellos = first_exchange()
+    text = chapter("security.md")
+    ((body,), (sig,)) = block_bytes(text, "hex auth"), block_bytes(text, "hex auth-sig")
+    challenge = Challenge(SERVER.public, CN, SN, hellos[Role.SERVER])
+    assert check_login(KeyLogin(id=2, body=body, sig=sig), challenge) == PLAYER.public
+
+
+def test_security_shows_the_fingerprint():
+    assert f"`{fingerprint(SERVER.public)}`" in chapter("security.md")
+
+
+# Figures
+
+
+def test_limits_are_those_of_the_code():
+    stated = {what: int(most.split()[0]) for what, most in rows(chapter("limits.md"), "what")}
+    assert stated == {
+        "frame from a client before `welcome": frames.LOGIN_LIMIT,
+        "frame from a client after `welcome": frames.CLIENT_LIMIT,
+        "frame from a server": frames.SERVER_LIMIT,
+        "arrays and maps inside each other": codec.MAX_MESSAGE_DEPTH,
+        "requests without a reply": MAX_OUTSTANDING,
+        "rotations in a hello": MAX_ROLLS,
+        "text of an error": len(refusal(Code.INTERNAL, "x" * 9999).msg),
+    }
+
+
+def test_terms_by_position_are_those_of_the_code():
+    stated = [(int(place), int(default)) for place, _, default in rows(chapter("play.md"), "position")]
+    assert stated == list(enumerate(Opts()))
+
+
+def test_messages_drawn_in_play_exist():
+    tags = {row.tag for row in MESSAGES}
+    drawn = re.findall(r"^(?:client|server)  (\w+) \{", chapter("play.md"), re.MULTILINE)
+    assert drawn
+    assert set(drawn) <= tags
+
+
+def test_fields_drawn_in_play_exist():
+    fields = {}
+    for row in MESSAGES:
+        for form in row.forms:
+            names = {field.encode_name for field in msgspec.structs.fields(form.message)}
+            fields.setdefault(row.tag, set()).update(names)
+    drawn = re.findall(r"(\w+) \{([\w, ]+)\}", chapter("play.md") + chapter("session.md"))
+    assert drawn
+    assert [tag for tag, names in drawn if not set(names.split(", ")) <= fields[tag]] == []
+
+
+# Facts
+
+
+@pytest.mark.parametrize("event", get_args(Event), ids=lambda event: event.__name__)
+def test_fact_of_every_event_is_listed_with_its_fields(event):
+    fact = meaning._event_fact(event(*[0] * len(event._fields)), ("7e",))
+    listed = {what: fields for what, fields, _ in rows(chapter("facts.md"), "what")}
+    fields = ", ".join(f"`{name}`" for name in fact if name != "what").strip("`") or "none"
+    assert listed[fact["what"]] == fields
+
+
+# The client guide
+
+
+class ScriptedServer:
+    """A socket whose other end is a server with one table; it deals one decision and ends the match."""
+
+    def __init__(self):
+        self.connection = Connection(Role.SERVER)
+        self.heard = []
+        self.unread = b""
+
+    def sendall(self, sent):
+        for message in self.connection.receive(sent):
+            assert not isinstance(message, Failure), message
+            self.heard.append(message)
+            self.reply(message)
+
+    def recv(self, size):
+        piece, self.unread = self.unread[: min(size, 3)], self.unread[min(size, 3) :]
+        return piece
+
+    def say(self, message):
+        self.unread += self.connection.send(message)
+
+    def reply(self, message):
+        match message:
+            case ClientHello():
+                frame = self.connection.hello_frame(Role.CLIENT)
+                self.say(server_hello(Greeting(SERVER, SN, 1, encode_info(INFO)), message.id, frame))
+            case GuestLogin():
+                self.say(Welcome(re=message.id, name=message.name, token="t" * 16))
+            case Join():
+                self.say(Ping(n=5))
+                self.say(Ok(re=message.id, seat=1))
+            case Ready():
+                self.say(Ok(re=message.id))
+                self.say(options(must=False, key="raise 2"))
+                self.say(options(must=True, key="play 7e"))
+            case GuestAct():
+                self.say(Ok(re=message.id, k=6))
+                self.say(Ping(n=6))
+                self.say(msgspec.structs.replace(TABLE, state="over"))
+            case _:
+                pass
+
+
+TABLE = next(message for _, message in EXAMPLES if type(message) is TableState)
+
+
+def options(*, must, key):
+    choices = (Choice(key=key, kind=key.split()[0], hints={}),)
+    return OpenOptions(table="K7PQ", match=bytes(32), at=6, offer=5, must=must, choices=choices)
+
+
+@pytest.fixture
+def guide():
+    """The program that the guide's blocks add up to."""
+    program = {}
+    exec("\n".join(blocks(chapter("client-guide.md"), "python")), program)
+    return program
+
+
+@pytest.fixture
+def server():
+    return ScriptedServer()
+
+
+def test_client_of_the_guide_logs_in(guide, server):
+    guide["log_in"](server, "Ana")
+    assert server.connection.state is State.READY
+
+
+def test_client_of_the_guide_plays_the_option_it_must(guide, server):
+    guide["log_in"](server, "Ana")
+    guide["sit_down"](server, "K7PQ")
+    guide["play"](server, "K7PQ")
+    acts = [message for message in server.heard if isinstance(message, GuestAct)]
+    assert [(act.table, act.match, act.at, act.choose) for act in acts] == [("K7PQ", bytes(32), 6, "play 7e")]
+
+
+def test_client_of_the_guide_answers_pings(guide, server):
+    guide["log_in"](server, "Ana")
+    guide["sit_down"](server, "K7PQ")
+    guide["play"](server, "K7PQ")
+    assert [message.n for message in server.heard if isinstance(message, Pong)] == [5, 6]
+
+
+def test_client_of_the_guide_says_why_it_was_refused(guide, server):
+    server.reply = lambda message: setattr(
+        server, "unread", server.connection.refuse(refusal(Code.BANNED, "ask the host", re=message.id))
+    )
+    with pytest.raises(SystemExit, match="banned: ask the host"):
+        guide["log_in"](server, "Ana")
+
+
+def test_client_of_the_guide_notices_the_end_of_the_connection(guide, server):
+    server.reply = lambda message: None
+    with pytest.raises(EOFError, match="closed the connection"):
+        guide["log_in"](server, "Ana")
+
+
+def test_reference_pages_are_chapters():
+    assert set(PAGES) <= {path.name for path in CHAPTERS}
