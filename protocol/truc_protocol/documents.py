@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from truc_protocol.checks import CheckError
 from truc_protocol.codec import EncodingError, dec, enc
-from truc_rules import ENGINE, Variant, VariantError, params, variant_from_params
+from truc_rules import ENGINE, RulesError, Variant, params, variant_from_params
 
 MAX_DOCUMENT: Final = 16_384
 _TAG: Final = "truc/1/rules"
@@ -28,15 +28,17 @@ def read_document(document: bytes) -> Variant:
     try:
         name, version, pack, fields = _items(dec(document, MAX_DOCUMENT))
         return variant_from_params(name, version, pack, fields)
-    except (EncodingError, VariantError) as error:
+    except (EncodingError, RulesError) as error:
         raise CheckError("C5", f"rule document: {error}", "server") from error
 
 
 def _items(value: Any) -> tuple[str, int, tuple[str, ...], tuple[tuple[str, Any], ...]]:
     match value:
         case [tag, int(engine), str(name), int(version), [*pack], [*fields]] if tag == _TAG:
-            if engine != ENGINE:
-                raise EncodingError(f"expected rules engine {ENGINE}, got {engine}")
+            if isinstance(engine, bool) or isinstance(version, bool) or engine != ENGINE:
+                raise EncodingError(
+                    f"expected rules engine {ENGINE} and a version, got {engine} and {version}"
+                )
             if all(isinstance(card, str) for card in pack):
                 return name, version, tuple(pack), _pairs(fields)
     raise EncodingError("expected [tag, engine, variant, version, pack, params]")

@@ -11,7 +11,7 @@ from truc_protocol.bodies import Guest, MatchStart, SeatTaken, Sub, Table
 from truc_protocol.checks import CheckError, role_name
 from truc_protocol.codec import sha256
 from truc_protocol.documents import read_document
-from truc_protocol.records import Record, body_hash, parse
+from truc_protocol.records import Record, body_hash, parse, tag_of
 from truc_rules import CARDS_EACH, Variant, turn_count
 
 MAX_LINKS: Final = 4096
@@ -76,15 +76,14 @@ class Setup(NamedTuple):
 
 
 def check_signature(public: bytes, record: Record) -> None:
-    """Check a record's signature.
+    """Check a record's signature; one that fails shows nothing about the signer it names.
 
     Raises:
         CheckError: C3.
     """
     if not keys.verify(public, record.body, record.sig):
-        raise CheckError(
-            "C3", "the signature does not fit the body and the key in force", role_name(record.signer)
-        )
+        message = f"the signature of {role_name(record.signer)} does not fit the body and the key in force"
+        raise CheckError("C3", message)
 
 
 def open_terms(document: bytes, record: Record) -> Terms:
@@ -95,12 +94,12 @@ def open_terms(document: bytes, record: Record) -> Terms:
     """
     table = parse(record)
     if not isinstance(table, Table):
-        raise CheckError("C11", f"expected a table record, got {type(table).__name__}", "server")
-    _check_key(table.spk, "server")
+        raise CheckError("C11", f"expected a table record, got {tag_of(table)}")
+    check_key(table.spk)
     check_signature(table.spk, record)
-    _check_box_key(table.x, "server")
+    check_box_key(table.x, "server")
     if sha256(document) != table.rules:
-        raise CheckError("C5", "the rule document is not the one whose hash the table record signs", "server")
+        raise CheckError("C5", "the rule document is not the one whose hash the table record signs")
     variant = read_document(document)
     _check_table(table, variant)
     return Terms(document, record, table, variant, _opts(table), body_hash(record))
@@ -132,7 +131,7 @@ def _check_table(table: Table, variant: Variant) -> None:
     )
     _expect(opts.gone <= GONE_WAIT, f"opts 4: expected 0, 1 or 2, got {opts.gone}")
     _expect(opts.guests <= table.seats, f"opts 5: expected at most {table.seats} guests, got {opts.guests}")
-    _expect(_is_text(table.name), "name: expected UTF-8")
+    _expect(is_text(table.name), "name: expected UTF-8")
 
 
 def _expect(holds: bool, message: str) -> None:
@@ -140,7 +139,8 @@ def _expect(holds: bool, message: str) -> None:
         raise CheckError("C5", message, "server")
 
 
-def _is_text(name: bytes) -> bool:
+def is_text(name: bytes) -> bool:
+    """Tell whether a name is UTF-8, as names of people and servers are."""
     try:
         name.decode()
     except UnicodeDecodeError:
@@ -148,24 +148,24 @@ def _is_text(name: bytes) -> bool:
     return True
 
 
-def _check_key(public: bytes, culprit: str) -> None:
-    if not keys.admissible(public):
-        raise CheckError("C4", f"the key {public.hex()} is not admissible", culprit)
-
-
-def _check_box_key(public: bytes, culprit: str) -> None:
-    if not keys.admissible_box_public(public):
-        raise CheckError("C7", f"the X25519 key {public.hex()} is not admissible", culprit)
-
-
-def check_contributor(public: bytes, box_public: bytes, culprit: str) -> None:
-    """Check a seat's keys: C4 the Ed25519 key, C7 the X25519 key.
+def check_key(public: bytes) -> None:
+    """Check that an Ed25519 key may be used; nothing under another shows who made it.
 
     Raises:
-        CheckError: C4 or C7.
+        CheckError: C4.
     """
-    _check_key(public, culprit)
-    _check_box_key(box_public, culprit)
+    if not keys.admissible(public):
+        raise CheckError("C4", f"the key {public.hex()} is not admissible")
+
+
+def check_box_key(public: bytes, culprit: str) -> None:
+    """Check that an X25519 key may be used.
+
+    Raises:
+        CheckError: C7.
+    """
+    if not keys.admissible_box_public(public):
+        raise CheckError("C7", f"the X25519 key {public.hex()} is not admissible", culprit)
 
 
 def check_seat(terms: Terms, record: Record) -> SeatTaken | Guest:
@@ -178,18 +178,19 @@ def check_seat(terms: Terms, record: Record) -> SeatTaken | Guest:
     match seat:
         case SeatTaken():
             culprit = role_name(seat.seat + 1)
-            check_contributor(seat.pk, seat.x, culprit)
+            check_key(seat.pk)
             check_signature(seat.pk, record)
+            check_box_key(seat.x, culprit)
         case Guest():
             culprit = "server"
             check_signature(terms.table.spk, record)
             if seat.x is not None:
-                _check_box_key(seat.x, culprit)
+                check_box_key(seat.x, culprit)
         case _:
-            raise CheckError("C11", f"expected a seat or guest record, got {type(seat).__name__}", "server")
+            raise CheckError("C11", f"expected a seat or guest record, got {tag_of(seat)}")
     if seat.th != terms.th:
-        raise CheckError("C6", "the record joins another table record than this one", culprit)
-    if seat.seat >= terms.table.seats or not _is_text(seat.name):
+        raise CheckError("C6", "the record joins another table record than this one")
+    if seat.seat >= terms.table.seats or not is_text(seat.name):
         message = f"expected a seat below {terms.table.seats} and a UTF-8 name, got seat {seat.seat}"
         raise CheckError("C6", message, culprit)
     return seat
@@ -203,20 +204,20 @@ def check_seats(terms: Terms, seats: tuple[SeatTaken | Guest, ...]) -> None:
     """
     for index, seat in enumerate(seats):
         if seat.seat != index:
-            raise CheckError(
-                "C6", f"expected the record of seat {index}, got that of seat {seat.seat}", "server"
-            )
+            raise CheckError("C6", f"expected the record of seat {index}, got that of seat {seat.seat}")
     guests = sum(isinstance(seat, Guest) for seat in seats)
     if guests > terms.opts.guests:
         raise CheckError("C6", f"expected at most {terms.opts.guests} guests, got {guests}", "server")
-    used = {("key", terms.table.spk), ("anchor", terms.table.anchor), ("box key", terms.table.x)}
+    table = terms.table
+    servers = {("key", table.spk), ("anchor", table.anchor), ("box key", table.x)}
+    used = set(servers)
     for seat in seats:
-        for name, public in commitments(seat):
-            if (name, public) in used:
-                raise CheckError(
-                    "C7", f"expected a {name} of its own, got one used before", role_name(seat.seat + 1)
-                )
-            used.add((name, public))
+        for item in commitments(seat):
+            if item in used:
+                # only what the table record showed was certainly there first
+                culprit = role_name(seat.seat + 1) if item in servers else None
+                raise CheckError("C7", f"expected a {item[0]} of its own, got one used before", culprit)
+            used.add(item)
 
 
 def commitments(seat: SeatTaken | Guest | Sub) -> tuple[tuple[str, bytes], ...]:
@@ -237,11 +238,11 @@ def close_setup(terms: Terms, seats: tuple[Record, ...], start: Record) -> Setup
     taken = tuple(check_seat(terms, record) for record in seats)
     check_seats(terms, taken)
     if len(taken) != terms.table.seats:
-        raise CheckError("C6", f"expected {terms.table.seats} seats, got {len(taken)}", "server")
+        raise CheckError("C6", f"expected {terms.table.seats} seats, got {len(taken)}")
     body = parse(start)
     if not isinstance(body, MatchStart):
-        raise CheckError("C11", f"expected the match record, got {type(body).__name__}", "server")
+        raise CheckError("C11", f"expected the match record, got {tag_of(body)}")
     check_signature(terms.table.spk, start)
     if body.th != terms.th or body.seats != tuple(body_hash(record) for record in seats):
-        raise CheckError("C8", "the match record does not list this table and these seats", "server")
+        raise CheckError("C8", "the match record does not list this table and these seats")
     return Setup(terms, taken, (terms.record, *seats, start), body_hash(start))

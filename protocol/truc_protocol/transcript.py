@@ -68,26 +68,44 @@ def read_transcript(file: bytes) -> Transcript:
     Raises:
         CheckError: C41, naming the item: not a transcript, damaged lengths, an item that is no record.
     """
+    document, rest = read_document_item(file)
+    return Transcript(document, tuple(read_records(file, rest)))
+
+
+def read_document_item(file: bytes) -> tuple[bytes, int]:
+    """Return a file's rule document, as bytes, and where its records begin.
+
+    Raises:
+        CheckError: C41.
+    """
     if len(file) > MAX_FILE:
         raise CheckError("C41", f"expected at most {MAX_FILE} bytes, got {len(file)}")
     if not file.startswith(MAGIC):
         raise CheckError("C41", f"expected a file that starts with {MAGIC.decode().strip()!r}")
-    items = _items(file)
-    document = next(items, None)
-    if document is None or len(document) > MAX_DOCUMENT:
-        raise CheckError("C41", f"expected a rule document of at most {MAX_DOCUMENT} bytes as the first item")
-    return Transcript(
-        document, tuple(unpack_record(encoded, f"record {at}") for at, encoded in enumerate(items))
-    )
+    document, rest = _item(file, len(MAGIC), "the rule document")
+    if len(document) > MAX_DOCUMENT:
+        raise CheckError("C41", f"expected a rule document of at most {MAX_DOCUMENT} bytes")
+    return document, rest
 
 
-def _items(file: bytes) -> Iterator[bytes]:
-    at, count = len(MAGIC), 0
+def read_records(file: bytes, at: int) -> Iterator[Record]:
+    """Yield the records from place `at` of a file to its end.
+
+    Raises:
+        CheckError: C41, when the next item is none, or no record; items are counted from the rule document, 0.
+    """
+    number = 1
     while at < len(file):
-        end = at + _LENGTH.size
-        length = _LENGTH.unpack(file[at:end])[0] if end <= len(file) else None
-        if length is None or end + length > len(file):
-            name = f"record {count - 1}" if count else "the rule document"
-            raise CheckError("C41", f"{name}: the file ends inside it, or its length is damaged")
-        yield file[end : end + length]
-        at, count = end + length, count + 1
+        where = f"item {number}"
+        encoded, at = _item(file, at, where)
+        yield unpack_record(encoded, where)
+        number += 1
+
+
+def _item(file: bytes, at: int, where: str) -> tuple[bytes, int]:
+    begin = at + _LENGTH.size
+    if begin <= len(file):
+        end = begin + _LENGTH.unpack(file[at:begin])[0]
+        if end <= len(file):
+            return file[begin:end], end
+    raise CheckError("C41", f"{where}: the file ends inside it, or its length is damaged")

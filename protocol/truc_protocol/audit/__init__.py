@@ -1,7 +1,20 @@
-"""The audit of a match: the auditor that is fed its records, and the verdict it comes to."""
+"""The audit of a match: the auditor that is fed its records, the verdict it comes to, and whole files."""
 
-from truc_protocol.audit.auditor import AuditError, Auditor, Finding, OwnSeat
+from truc_protocol.audit.auditor import AuditError, Auditor, Finding
+from truc_protocol.audit.file import verify
 from truc_protocol.audit.hands import ClosedHand
+from truc_protocol.audit.own import Accepted, OwnSeat
 from truc_protocol.audit.verdict import Refutation, Result, Verdict
 
-__all__ = ["AuditError", "Auditor", "ClosedHand", "Finding", "OwnSeat", "Refutation", "Result", "Verdict"]
+__all__ = [
+    "Accepted",
+    "AuditError",
+    "Auditor",
+    "ClosedHand",
+    "Finding",
+    "OwnSeat",
+    "Refutation",
+    "Result",
+    "Verdict",
+    "verify",
+]

@@ -7,25 +7,15 @@ that. A seat that gives its own box key has its hands opened and checked at ever
 
 from typing import NamedTuple
 
-from truc_protocol import boxes, chains, dealing
+from truc_protocol import chains, keys
 from truc_protocol.audit.hands import ClosedHand, check_boxes, closed_hand, open_hand
-from truc_protocol.audit.verdict import Refutation, Result, Verdict, describe
-from truc_protocol.bodies import (
-    AnyBody,
-    Close,
-    Deal,
-    End,
-    Guest,
-    Proxy,
-    Rule,
-    SeatTaken,
-    Share,
-    Sub,
-)
+from truc_protocol.audit.own import Accepted, OwnSeat, check_setup, check_terms, open_deal, open_share
+from truc_protocol.audit.verdict import Refutation, Result, Verdict, Words, describe
+from truc_protocol.bodies import AnyBody, Close, Deal, End, Guest, Proxy, SeatTaken, Share, Sub
 from truc_protocol.checks import CheckError, role_name
 from truc_protocol.dealing import Opening
 from truc_protocol.keys import BoxKey, box_key
-from truc_protocol.ledger import Ledger, fold, learn, start
+from truc_protocol.ledger import Ledger, fold, start
 from truc_protocol.records import Phase, Record, parse, tag_of
 from truc_protocol.setup import (
     Terms,
@@ -46,13 +36,6 @@ class AuditError(Exception):
         self.refutation = refutation
 
 
-class OwnSeat(NamedTuple):
-    """The seat whose private cards an auditor can open, with its X25519 key of this match."""
-
-    seat: int
-    x: BoxKey
-
-
 class Finding(NamedTuple):
     """A record that passed: its position (None in the setup), its body, and what happened in the rules."""
 
@@ -64,18 +47,21 @@ class Finding(NamedTuple):
 class Auditor:
     """Check the records of one match, in order."""
 
-    def __init__(self, document: bytes, own: OwnSeat | None = None) -> None:
+    def __init__(
+        self, document: bytes, own: OwnSeat | None = None, *, accepted: Accepted | None = None
+    ) -> None:
         self._document = document
         self._own = own
+        self._own_keys = {} if own is None else {own.x.public: own.x}
+        self._accepted = accepted
         self._setup: list[Record] = []
         self._terms: Terms | None = None
         self._seats: tuple[SeatTaken | Guest, ...] = ()
         self._ledger: Ledger | None = None
+        self._signed: Ledger | None = None
         self._hands: list[ClosedHand] = []
         self._openings: tuple[Opening, ...] = ()
-        self._rulings: list[tuple[int, Rule]] = []
-        self._proxies: list[int] = []
-        self._signed_to = 0
+        self._words = Words()
         self._failed: Refutation | None = None
 
     @property
@@ -98,6 +84,10 @@ class Auditor:
         """The hand closed last; its `dealt` holds every card once the server's link is open."""
         return self._hands[-1] if self._hands else None
 
+    def add_box_key(self, x: BoxKey) -> None:
+        """Let the auditor open boxes under a key the own seat rekeys to, or brings as a substitute."""
+        self._own_keys[x.public] = x
+
     def feed(self, record: Record) -> Finding:
         """Check the next record.
 
@@ -109,44 +99,52 @@ class Auditor:
         try:
             return self._feed(record)
         except CheckError as error:
-            at = None if self._ledger is None else self._ledger.k
-            self._failed = Refutation(error.check, error.message, error.culprit, at, len(self._setup))
-            raise AuditError(self._failed) from error
+            raise AuditError(self.refute(error)) from error
+
+    def refute(self, error: CheckError) -> Refutation:
+        """Let what comes next fail, for a reason found outside the records: a file that breaks off, say."""
+        at = None if self._ledger is None else self._ledger.k
+        self._failed = Refutation(error.check, error.message, error.culprit, at, len(self._setup))
+        return self._failed
 
     def _feed(self, record: Record) -> Finding:
         if self._ledger is None:
             return Finding(None, self._feed_setup(record))
-        body = parse(record)
         before = self._ledger
+        body = _parse(before, record)
         _check_author(before, record, body)
         folded = fold(before, record, body)
         self._ledger = self._audit(before, folded.ledger, body)
-        if isinstance(body, Rule):
-            self._rulings.append((before.k, body))
-        if isinstance(body, Proxy):
-            self._proxies.append(before.k)
-        else:
-            self._signed_to = self._ledger.k
+        self._words = self._words.heard(before.k, body)
+        if not isinstance(body, Proxy):
+            self._signed = self._ledger
         return Finding(before.k, body, folded.events)
 
     def _feed_setup(self, record: Record) -> AnyBody:
         body = parse(record)
         if self._terms is None:
-            self._terms = open_terms(self._document, record)
+            terms = open_terms(self._document, record)
+            if self._accepted is not None:
+                check_terms(self._accepted, terms)
+            self._terms = terms
         elif len(self._seats) < self._terms.table.seats:
-            self._seats = (*self._seats, check_seat(self._terms, record))
-            check_seats(self._terms, self._seats)
+            seats = (*self._seats, check_seat(self._terms, record))
+            check_seats(self._terms, seats)
+            self._seats = seats
         else:
-            self._ledger = start(close_setup(self._terms, tuple(self._setup[1:]), record))
+            setup = close_setup(self._terms, tuple(self._setup[1:]), record)
+            if self._accepted is not None:
+                check_setup(self._accepted, setup, self._own)
+            self._ledger = self._signed = start(setup)
         self._setup.append(record)
         return body
 
     def _audit(self, before: Ledger, after: Ledger, body: AnyBody) -> Ledger:
         match body:
             case Deal():
-                return self._open_own(after, body)
+                return self._open_deal(after, body)
             case Share():
-                return self._open_share(after, body)
+                return self._open_share(before, after, body)
             case Close():
                 self._close(before, body)
             case End():
@@ -155,34 +153,16 @@ class Auditor:
                 pass
         return after
 
-    def _open_own(self, ledger: Ledger, body: Deal) -> Ledger:
-        if self._own is None or not body.boxes[self._own.seat]:
+    def _open_deal(self, ledger: Ledger, body: Deal) -> Ledger:
+        if self._own is None:
             return ledger
-        seat, setup = self._own.seat, ledger.setup
-        shared = self._own.x.exchange(setup.terms.table.x)
-        try:
-            hand = boxes.open_hand(shared, setup.mid, j=body.j, d=body.d, seat=seat, box=body.boxes[seat])
-        except boxes.BoxError as error:
-            raise CheckError("C18", f"the box of seat {seat} does not open: {error}", "server") from error
-        _check_leaves(body, seat, hand)
-        self._openings = tuple(hand)
-        return learn(ledger, seat, tuple(opening.card for opening in hand))
+        ledger, self._openings = open_deal(ledger, body, self._own.seat, self._own_keys)
+        return ledger
 
-    def _open_share(self, ledger: Ledger, body: Share) -> Ledger:
-        if self._own is None or body.receiver != self._own.seat or ledger.hand is None:
-            return ledger
-        setup = ledger.setup
-        shared = self._own.x.exchange(setup.terms.table.x)
-        try:
-            hand = boxes.open_share(
-                shared, setup.mid, j=body.j, d=body.d, giver=body.giver, receiver=body.receiver, box=body.box
-            )
-        except boxes.BoxError as error:
-            raise CheckError(
-                "C18", f"the share for seat {body.receiver} does not open: {error}", "server"
-            ) from error
-        _check_leaves(ledger.hand.deals[-1], body.giver, hand)
-        return learn(ledger, body.giver, tuple(opening.card for opening in hand))
+    def _open_share(self, before: Ledger, after: Ledger, body: Share) -> Ledger:
+        if self._own is None or body.receiver != self._own.seat or before.hand is None:
+            return after
+        return open_share(after, body, before.hand.deals[-1], self._own_keys)
 
     def _close(self, before: Ledger, body: Close) -> None:
         hand = closed_hand(before)
@@ -197,26 +177,25 @@ class Auditor:
             self._hands[at] = opened
 
     def verdict(self) -> Verdict:
-        """Say what the records fed so far prove."""
+        """Say what the records fed so far prove; guests' acts after the last signature are left out."""
         if self._failed is not None:
-            return describe(Result.REFUTED, self._terms, self._ledger, self._failed)
-        ended = self._ledger is not None and self._ledger.phase is Phase.ENDED
-        result = Result.PROVEN if ended else Result.INCOMPLETE
-        verdict = describe(result, self._terms, self._ledger, None)
-        return verdict._replace(
-            rulings=tuple(self._rulings),
-            proxies=tuple(k for k in self._proxies if k < self._signed_to),
-            unsigned=tuple(k for k in self._proxies if k >= self._signed_to),
-        )
+            result = Result.REFUTED
+        elif self._ledger is not None and self._ledger.phase is Phase.ENDED:
+            result = Result.PROVEN
+        else:
+            result = Result.INCOMPLETE
+        return describe(result, self._failed, self._terms, self._signed, self._words)
 
 
-def _check_leaves(body: Deal, seat: int, hand: tuple[Opening, ...]) -> None:
-    leaves = tuple(
-        dealing.leaf(body.mid, j=body.j, d=body.d, seat=seat, slot=slot, opening=opening)
-        for slot, opening in enumerate(hand)
-    )
-    if leaves != body.leaves[seat]:
-        raise CheckError("C18", f"the cards in the box of seat {seat} do not hash to its leaves", "server")
+def _parse(ledger: Ledger, record: Record) -> AnyBody:
+    """Decode a record; a body without sense blames its signer only under a valid signature."""
+    try:
+        return parse(record)
+    except CheckError as error:
+        author = ledger.contributors[record.signer] if record.signer < len(ledger.contributors) else None
+        if author is not None and keys.verify(author.public, record.body, record.sig):
+            raise CheckError(error.check, error.message, role_name(record.signer)) from error
+        raise
 
 
 def _check_author(ledger: Ledger, record: Record, body: AnyBody) -> None:
@@ -231,7 +210,7 @@ def _check_author(ledger: Ledger, record: Record, body: AnyBody) -> None:
             author = ledger.contributors[record.signer] if known else None
             if author is None:
                 message = f"{tag_of(body)}: {role_name(record.signer)} has no key in this match"
-                raise CheckError("C21" if known else "C12", message, role_name(record.signer))
+                raise CheckError("C21" if known else "C12", message)
             check_signature(author.public, record)
 
 

@@ -11,8 +11,8 @@ from truc_protocol.ledger import HandLog, Ledger, box_public
 from truc_protocol.setup import Setup
 from truc_rules import (
     Card,
-    IllegalActionError,
     Match,
+    RulesError,
     apply,
     apply_ruled,
     awaits_deal,
@@ -95,8 +95,8 @@ def _replay(hand: ClosedHand, dealt: tuple[DealtCards, ...]) -> None:
             match, _ = (apply_ruled if step.ruled else apply)(match, step.action)
             if awaits_deal(match) and (cards := next(waiting, None)) is not None:
                 match = _deal(match, cards)
-    except IllegalActionError as error:
-        message = f"deal {hand.log.call.j}: with all cards open the rules refuse a move: {error.message}"
+    except RulesError as error:
+        message = f"deal {hand.log.call.j}: with all cards open the rules refuse a move: {error}"
         raise CheckError("C25", message, "server") from error
     if (match.score, match.games, match.winner) != (hand.match.score, hand.match.games, hand.match.winner):
         raise CheckError("C25", f"deal {hand.log.call.j}: with all cards open the score is another", "server")
@@ -128,14 +128,18 @@ def check_boxes(setup: Setup, hand: ClosedHand, secret: BoxKey) -> None:
 
 
 def _check_share(setup: Setup, share: Share, key: bytes | None, cards: DealtCards) -> None:
-    sealed = key and boxes.seal_share(
-        key,
-        setup.mid,
-        j=share.j,
-        d=share.d,
-        giver=share.giver,
-        receiver=share.receiver,
-        hand=cards.hands[share.giver],
+    sealed = (
+        b""
+        if key is None
+        else boxes.seal_share(
+            key,
+            setup.mid,
+            j=share.j,
+            d=share.d,
+            giver=share.giver,
+            receiver=share.receiver,
+            hand=cards.hands[share.giver],
+        )
     )
     if sealed != share.box:
         message = (

@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import NamedTuple
 
-from truc_protocol.bodies import Rule, SideScore
+from truc_protocol.bodies import AnyBody, Proxy, Rule, SideScore, Sub, Void
 from truc_protocol.checks import CHECKS
 from truc_protocol.ledger import Ledger, score
 from truc_protocol.setup import Terms
@@ -42,12 +42,36 @@ class Refutation(NamedTuple):
         return CHECKS[self.check]
 
 
+class Words(NamedTuple):
+    """What rests on somebody's word: rulings on the server's, proxies until a signature covers them."""
+
+    rulings: tuple[tuple[int, Rule], ...] = ()
+    voids: tuple[tuple[int, Void], ...] = ()
+    proxies: tuple[int, ...] = ()
+    substitutes: tuple[Sub, ...] = ()
+
+    def heard(self, k: int, body: AnyBody) -> "Words":
+        """Return these and what stands at `k`."""
+        match body:
+            case Rule():
+                return self._replace(rulings=(*self.rulings, (k, body)))
+            case Void():
+                return self._replace(voids=(*self.voids, (k, body)))
+            case Proxy():
+                return self._replace(proxies=(*self.proxies, k))
+            case Sub():
+                return self._replace(substitutes=(*self.substitutes, body))
+            case _:
+                return self
+
+
 class Verdict(NamedTuple):
-    """The outcome of an audit.
+    """The outcome of an audit, up to the last signed record.
 
     Attributes:
         level: assurance level A, B or C; None before the setup is closed.
-        players: names by seat, as their records give them.
+        players: names by seat, as the records of those who sat there last give them.
+        records: the match's records that are signed, or that a signature covers.
         score: [games, upper, points] of each side.
         winner: the winning side, if the match has one.
         reason: how it ended: won, resigned, forfeit, abandoned; None while it has not.
@@ -56,6 +80,7 @@ class Verdict(NamedTuple):
         proxies: positions of guests' acts that a later signature covers.
         unsigned: positions of guests' acts after the last signature: they prove nothing.
         covered: per seat, the position whose head its newest signature binds.
+        silent: (k, seats): whom the server called silent.
     """
 
     result: Result
@@ -72,26 +97,43 @@ class Verdict(NamedTuple):
     proxies: tuple[int, ...] = ()
     unsigned: tuple[int, ...] = ()
     covered: tuple[int | None, ...] = ()
+    silent: tuple[tuple[int, tuple[int, ...]], ...] = ()
+
+    @property
+    def by_ruling(self) -> bool:
+        """Whether the server's word, not play or a resignation, decided the match."""
+        return self.reason in ("forfeit", "abandoned")
 
 
 def describe(
-    result: Result, terms: Terms | None, ledger: Ledger | None, refutation: Refutation | None
+    result: Result, refutation: Refutation | None, terms: Terms | None, signed: Ledger | None, words: Words
 ) -> Verdict:
-    """Put together what is known of a match."""
+    """Put together what is known of a match; `signed` is its ledger after the last signed record."""
     variant = terms.variant.name if terms else None
-    if ledger is None:
+    if signed is None:
         return Verdict(result, refutation, variant)
-    outcome = ledger.outcome
+    winner, reason = signed.outcome or (None, None)
     return Verdict(
         result,
         refutation,
         variant,
-        level=ledger.setup.level,
-        players=tuple(seat.name.decode() for seat in ledger.setup.seats),
-        records=ledger.k,
-        score=score(ledger),
-        winner=outcome.winner if outcome else None,
-        reason=outcome.reason if outcome else None,
-        voids=ledger.voids,
-        covered=ledger.covered,
+        level=signed.setup.level,
+        players=_names(signed, words),
+        records=signed.k,
+        score=score(signed),
+        winner=winner,
+        reason=reason,
+        rulings=words.rulings,
+        voids=signed.voids,
+        proxies=tuple(k for k in words.proxies if k < signed.k),
+        unsigned=tuple(k for k in words.proxies if k >= signed.k),
+        covered=signed.covered,
+        silent=tuple((k, void.seats) for k, void in words.voids),
     )
+
+
+def _names(signed: Ledger, words: Words) -> tuple[str, ...]:
+    names = [seat.name.decode() for seat in signed.setup.seats]
+    for newcomer in words.substitutes:
+        names[newcomer.seat] = newcomer.name.decode()
+    return tuple(names)

@@ -7,14 +7,14 @@ from truc_protocol.ledger.state import (
     Contributor,
     HandLog,
     Ledger,
+    awaits_substitutes,
     is_exhausted,
     is_gone,
     missing,
-    must_end,
     roles,
 )
 from truc_protocol.records import SERVER, Phase
-from truc_protocol.setup import GONE_SUBSTITUTE, check_contributor, commitments
+from truc_protocol.setup import GONE_SUBSTITUTE, check_box_key, check_key, commitments, is_text
 from truc_rules import Card, Event, Seat, awaits_deal, deal, deciders, know, new_match, turn_count
 
 Events = tuple[Event, ...]
@@ -38,7 +38,7 @@ def call(ledger: Ledger, body: Call) -> Ledger:
     """
     if ledger.match is not None and deciders(ledger.match):
         raise CheckError("C13", "a call while a decision before the deal is open", "server")
-    if ledger.silent and ledger.setup.terms.opts.gone == GONE_SUBSTITUTE and ledger.match is not None:
+    if awaits_substitutes(ledger):
         raise CheckError(
             "C26", f"expected substitutes for seats {list(ledger.silent)} before the next call", "server"
         )
@@ -66,26 +66,25 @@ def release(ledger: Ledger, body: Release) -> Ledger:
         CheckError: C12, C14, C15.
     """
     role = body.seat + 1
-    check_index(ledger, body.j, role)
+    check_index(ledger, body.j, role_name(role))
     if body.seat not in missing(ledger):
-        raise CheckError(
-            "C15",
-            f"expected releases of seats {list(missing(ledger))}, got seat {body.seat}",
-            role_name(role),
-        )
+        # the same record twice is the doing of whoever made the list
+        culprit = None if (role, body.link) in ledger.released else role_name(role)
+        waiting = list(missing(ledger))
+        raise CheckError("C15", f"expected releases of seats {waiting}, got seat {body.seat}", culprit)
     opened = open_link(ledger, role, body.link)
     released = tuple(sorted((*ledger.released, (role, body.link))))
     return opened._replace(released=released)
 
 
-def check_index(ledger: Ledger, index: int, role: int) -> None:
+def check_index(ledger: Ledger, index: int, culprit: str) -> None:
     """Check that a record speaks of the open, or next, deal index.
 
     Raises:
         CheckError: C12.
     """
     if index != ledger.deal_index:
-        raise CheckError("C12", f"expected deal index {ledger.deal_index}, got {index}", role_name(role))
+        raise CheckError("C12", f"expected deal index {ledger.deal_index}, got {index}", culprit)
 
 
 def open_link(ledger: Ledger, role: int, link: bytes) -> Ledger:
@@ -131,7 +130,7 @@ def draw(ledger: Ledger, body: Draw) -> Ledger:
     Raises:
         CheckError: C12, C14, C15, C16.
     """
-    check_index(ledger, body.j, SERVER)
+    check_index(ledger, body.j, "server")
     _check_complete(ledger)
     if ledger.match is not None:
         raise CheckError("C16", "a second draw", "server")
@@ -141,7 +140,9 @@ def draw(ledger: Ledger, body: Draw) -> Ledger:
     if body.first != first:
         raise CheckError("C16", f"expected first dealer {first}, got {body.first}", "server")
     match = new_match(ledger.setup.terms.variant, seats=ledger.seats, dealer=Seat(first))
-    return opened._replace(phase=Phase.BETWEEN, deal_index=ledger.deal_index + 1, match=match, call=None, released=())
+    return opened._replace(
+        phase=Phase.BETWEEN, deal_index=ledger.deal_index + 1, match=match, call=None, released=()
+    )
 
 
 def _check_complete(ledger: Ledger) -> None:
@@ -155,16 +156,14 @@ def take_deal(ledger: Ledger, body: Deal) -> tuple[Ledger, Events]:
     Raises:
         CheckError: C12, C15, C16, C17.
     """
-    check_index(ledger, body.j, SERVER)
+    check_index(ledger, body.j, "server")
     match = ledger.match
     if match is None or ledger.call is None:
         raise CheckError("C16", "a hand before the draw", "server")
-    hand = ledger.hand
-    if hand is None:
-        _check_complete(ledger)
-        hand = HandLog(ledger.call, ledger.released, match)
+    _check_complete(ledger)
     if not awaits_deal(match):
         raise CheckError("C17", "no new cards are due", "server")
+    hand = ledger.hand or HandLog(ledger.call, ledger.released, match)
     _check_deal(ledger, hand, body)
     unknown = tuple((None,) * body.ncards for _ in range(ledger.seats))
     dealt, events = deal(match, unknown, tuple(Card(card) for card in body.up))
@@ -213,7 +212,7 @@ def void(ledger: Ledger, body: Void) -> Ledger:
     Raises:
         CheckError: C12, C14, C26.
     """
-    check_index(ledger, body.j, SERVER)
+    check_index(ledger, body.j, "server")
     if body.reason not in ("silent", "link"):
         raise CheckError("C26", f"expected the reason silent or link, got {body.reason!r}", "server")
     waiting = missing(ledger)
@@ -222,14 +221,13 @@ def void(ledger: Ledger, body: Void) -> Ledger:
             "C26", f"expected the silent seats {list(waiting)}, got {list(body.seats)}", "server"
         )
     opened = server_link(ledger, body.link)
-    named = () if ledger.match is None else waiting
     return opened._replace(
         phase=Phase.BETWEEN,
         deal_index=ledger.deal_index + 1,
         call=None,
         released=(),
         voids=ledger.voids + 1,
-        silent=named,
+        silent=waiting,
     )
 
 
@@ -263,7 +261,7 @@ def _rekey_seat(ledger: Ledger, body: Rekey, old: Contributor, *, exhausted: boo
     if body.x is None or count > ledger.setup.terms.opts.rekeys:
         allowed = ledger.setup.terms.opts.rekeys
         raise CheckError("C27", f"expected a new box key, and at most {allowed} rekeys", culprit)
-    check_contributor(old.public, body.x, culprit)
+    check_box_key(body.x, culprit)
     fresh = _take_commitments(ledger, (("anchor", body.anchor), ("box key", body.x)), culprit)
     renewed = Contributor(old.public, body.x, body.first, (body.first, body.anchor), count)
     return with_contributor(fresh, body.role, renewed)
@@ -284,10 +282,15 @@ def substitute(ledger: Ledger, body: Sub) -> Ledger:
     """
     culprit = role_name(body.seat + 1)
     if body.seat >= ledger.seats or body.first != ledger.deal_index:
-        raise CheckError("C28", f"expected a seat of this table and a chain from {ledger.deal_index}", culprit)
-    if ledger.setup.terms.opts.gone != GONE_SUBSTITUTE or not is_gone(ledger, body.seat) or must_end(ledger):
+        raise CheckError(
+            "C28", f"expected a seat of this table and a chain from {ledger.deal_index}", culprit
+        )
+    if ledger.setup.terms.opts.gone != GONE_SUBSTITUTE or not is_gone(ledger, body.seat):
         raise CheckError("C28", f"seat {body.seat} is not open to a substitute", culprit)
-    check_contributor(body.pk, body.x, culprit)
+    if not is_text(body.name):
+        raise CheckError("C28", "name: expected UTF-8", culprit)
+    check_key(body.pk)
+    check_box_key(body.x, culprit)
     fresh = _take_commitments(ledger, commitments(body), culprit)
     newcomer = Contributor(body.pk, body.x, body.first, (body.first, body.anchor))
     streaks = (*ledger.streaks[: body.seat], 0, *ledger.streaks[body.seat + 1 :])

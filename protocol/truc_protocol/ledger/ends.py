@@ -2,11 +2,11 @@
 
 from truc_protocol import chains, keys
 from truc_protocol.bodies import Ack, Close, End, Resign, SideScore
-from truc_protocol.checks import CheckError, role_name
+from truc_protocol.checks import CheckError
 from truc_protocol.ledger.deals import check_index, server_link
 from truc_protocol.ledger.play import resign
-from truc_protocol.ledger.state import Ledger, Outcome, Pause, next_share, score
-from truc_protocol.records import SERVER, Phase
+from truc_protocol.ledger.state import Ledger, Outcome, Pause, score
+from truc_protocol.records import Phase
 from truc_rules import hand_over, next_hand
 
 
@@ -16,8 +16,8 @@ def close(ledger: Ledger, body: Close) -> Ledger:
     Raises:
         CheckError: C12, C14, C24.
     """
-    check_index(ledger, body.j, SERVER)
-    if ledger.hand is None or ledger.match is None or next_share(ledger) is not None:
+    check_index(ledger, body.j, "server")
+    if ledger.hand is None or ledger.match is None:
         raise CheckError("C24", "no hand is open to be closed", "server")
     reason = "ended" if ledger.phase is Phase.OVER else "hand"
     if reason == "hand" and not hand_over(ledger.match):
@@ -27,7 +27,12 @@ def close(ledger: Ledger, body: Close) -> Ledger:
     _check_score(ledger, body.score)
     opened = server_link(ledger, body.link)
     closed = opened._replace(
-        deal_index=ledger.deal_index + 1, hand=None, call=None, released=(), cut=0, pause=Pause(ledger.pause.active)
+        deal_index=ledger.deal_index + 1,
+        hand=None,
+        call=None,
+        released=(),
+        cut=0,
+        pause=Pause(ledger.pause.active),
     )
     if ledger.outcome is not None:
         return closed
@@ -48,7 +53,7 @@ def take_resign(ledger: Ledger, body: Resign) -> Ledger:
         CheckError: C21.
     """
     if ledger.contributors[body.seat + 1] is None:
-        raise CheckError("C21", f"seat {body.seat} has no key to resign with", role_name(body.seat + 1))
+        raise CheckError("C21", f"seat {body.seat} has no key to resign with")
     return resign(ledger, body.seat)
 
 
@@ -89,9 +94,8 @@ def ack(ledger: Ledger, body: Ack) -> Ledger:
     Raises:
         CheckError: C21, C32.
     """
-    culprit = role_name(body.seat + 1)
     if ledger.contributors[body.seat + 1] is None:
-        raise CheckError("C21", f"seat {body.seat} has no key to sign an ack with", culprit)
+        raise CheckError("C21", f"seat {body.seat} has no key to sign an ack with")
     if body.seat in ledger.acks:
-        raise CheckError("C32", f"seat {body.seat} has signed its ack already", culprit)
+        raise CheckError("C32", f"seat {body.seat} has signed its ack already")
     return ledger._replace(acks=ledger.acks | {body.seat})

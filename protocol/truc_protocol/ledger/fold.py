@@ -5,7 +5,7 @@ record it is given. It does not verify signatures (the caller has, or has just m
 deal (the auditor does); everything else that the records alone decide is checked here.
 """
 
-from typing import NamedTuple, assert_never
+from typing import NamedTuple, assert_never, cast
 
 from truc_protocol.bodies import (
     Ack,
@@ -31,12 +31,16 @@ from truc_protocol.bodies import (
     Void,
 )
 from truc_protocol.checks import CheckError, role_name
-from truc_protocol.ledger import deals, ends, play
-from truc_protocol.ledger.state import Ledger, must_end
+from truc_protocol.ledger import deals, ends, play, rulings
+from truc_protocol.ledger.state import Ledger, must_end, next_share
 from truc_protocol.records import Binding, Phase, Record, kind_of, link, tag_of
 from truc_rules import Event
 
 Taken = tuple[Ledger, tuple[Event, ...]]
+Setup = Table | SeatTaken | Guest | MatchStart
+SilentBody = Call | Release | Draw | Void | Rekey | Sub | Open | Share | Close | Resign | End | Ack
+"""Records that bring no event of the rules."""
+MatchBody = SilentBody | Deal | Act | Proxy | Rule
 
 
 class Folded(NamedTuple):
@@ -53,34 +57,36 @@ def fold(ledger: Ledger, record: Record, body: AnyBody) -> Folded:
         CheckError: The first check that fails; the ledger stays as it was.
     """
     check_place(ledger, record, body)
-    taken, events = _take(ledger, body)
-    return Folded(_advance(taken, ledger, record, body), events)
+    placed = cast("MatchBody", body)  # the setup's kinds have just been refused
+    taken, events = _take(ledger, placed)
+    return Folded(_advance(taken, ledger, record, placed), events)
 
 
 def check_place(ledger: Ledger, record: Record, body: AnyBody) -> None:
     """Check that a record stands in its phase, at its position, under its head, and of a seat of this table.
 
+    A record at another place blames nobody: whoever wrote the list may have moved it.
+
     Raises:
-        CheckError: C10, C11, C12, C26, C29.
+        CheckError: C10, C11, C12, C23, C26, C29.
     """
-    culprit, kind, name = role_name(record.signer), kind_of(body), tag_of(body)
-    if isinstance(body, Table | SeatTaken | Guest | MatchStart):
-        raise CheckError("C11", f"{name}: the setup is closed", culprit)
+    kind, name = kind_of(body), tag_of(body)
+    if isinstance(body, Setup):
+        raise CheckError("C11", f"{name}: the setup is closed")
     place = ledger.parallel if kind.binding is Binding.PARALLEL else (ledger.k, ledger.head)
     if body.mid != ledger.setup.mid:
-        raise CheckError("C10", f"{name}: the record is of another match", culprit)
+        raise CheckError("C10", f"{name}: the record is of another match")
     if (body.k, body.head) != place:
         head = "the same" if body.head == place[1] else "another"
-        raise CheckError(
-            "C10", f"{name}: expected position {place[0]}, got {body.k} under {head} head", culprit
-        )
+        raise CheckError("C10", f"{name}: expected position {place[0]}, got {body.k} under {head} head")
+    culprit = role_name(record.signer)
     if ledger.phase not in kind.phases:
         raise CheckError("C11", f"{name}: does not stand in the phase {ledger.phase}", culprit)
     if _seat_of(body) >= ledger.seats:
         raise CheckError(
             "C12", f"{name}: expected a seat below {ledger.seats}, got {_seat_of(body)}", culprit
         )
-    _check_rest(ledger, body, culprit)
+    _check_due(ledger, body, culprit)
 
 
 def _seat_of(body: AnyBody) -> int:
@@ -91,26 +97,30 @@ def _seat_of(body: AnyBody) -> int:
             return 0
 
 
-def _check_rest(ledger: Ledger, body: AnyBody, culprit: str) -> None:
-    if must_end(ledger) and ledger.phase is Phase.BETWEEN and not isinstance(body, Rule):
+def _check_due(ledger: Ledger, body: AnyBody, culprit: str) -> None:
+    """Check what a void, a share that is owed and a pause let through."""
+    ends = isinstance(body, Rule) and body.ruling in ("forfeit", "abandon")
+    if ledger.phase is Phase.BETWEEN and must_end(ledger) and not ends:
         raise CheckError("C26", "expected a forfeit or an abandoned match after the void", culprit)
+    if ledger.phase is Phase.HAND and next_share(ledger) is not None and not isinstance(body, Share):
+        raise CheckError("C23", f"{tag_of(body)}: expected a share right after the deal", culprit)
     if ledger.pause.active and not isinstance(body, Act | Proxy | Rule | Resign | Close | End | Ack):
         raise CheckError("C29", f"{tag_of(body)}: the match is paused", culprit)
 
 
-def _take(ledger: Ledger, body: AnyBody) -> Taken:
+def _take(ledger: Ledger, body: MatchBody) -> Taken:
     match body:
         case Deal():
             return deals.take_deal(ledger, body)
         case Act() | Proxy():
             return play.act(ledger, body)
         case Rule():
-            return play.rule(ledger, body)
+            return rulings.rule(ledger, body)
         case _:
             return _take_silently(ledger, body), ()
 
 
-def _take_silently(ledger: Ledger, body: AnyBody) -> Ledger:
+def _take_silently(ledger: Ledger, body: SilentBody) -> Ledger:
     match body:
         case Call():
             return deals.call(ledger, body)
@@ -136,17 +146,15 @@ def _take_silently(ledger: Ledger, body: AnyBody) -> Ledger:
             return ends.end(ledger, body)
         case Ack():
             return ends.ack(ledger, body)
-        case Table() | SeatTaken() | Guest() | MatchStart() | Deal() | Act() | Proxy() | Rule():
-            raise TypeError(f"{tag_of(body)} is taken elsewhere")
         case _:
             assert_never(body)
 
 
-def _advance(taken: Ledger, before: Ledger, record: Record, body: AnyBody) -> Ledger:
+def _advance(taken: Ledger, before: Ledger, record: Record, body: MatchBody) -> Ledger:
     k, head = before.k + 1, link(before.head, record)
     parallel = before.parallel if kind_of(body).binding is Binding.PARALLEL else (k, head)
     covered = before.covered
-    if record.signer > 0 and not isinstance(body, Table | SeatTaken | Guest | MatchStart):
+    if record.signer > 0:
         seat = record.signer - 1
         covered = (*covered[:seat], body.k, *covered[seat + 1 :])
     return taken._replace(k=k, head=head, parallel=parallel, covered=covered)

@@ -95,7 +95,7 @@ class Ledger(NamedTuple):
         released: links of the open index, ascending by role.
         hand: the open hand.
         voids: deals voided so far.
-        silent: seats named by the void just before, as long as they owe its consequence.
+        silent: seats named by the void just before, less those that have a substitute.
         streaks: per seat, `move` rulings since it last acted.
         covered: per seat, the position whose head its newest signature binds; None before it signs one.
     """
@@ -200,7 +200,7 @@ def due(ledger: Ledger) -> Due:
 
 
 def _due_between(ledger: Ledger) -> Due:
-    if must_end(ledger) or (ledger.silent and ledger.setup.terms.opts.gone == GONE_SUBSTITUTE):
+    if must_end(ledger) or awaits_substitutes(ledger):
         return Due.CONSEQUENCE
     if ledger.pause.active or (ledger.match is not None and deciders(ledger.match)):
         return Due.PLAYERS
@@ -218,7 +218,14 @@ def _due_in_hand(ledger: Ledger) -> Due:
 def must_end(ledger: Ledger) -> bool:
     """Tell whether a void leaves nothing but a forfeit or an abandoned match (specification, "Aborts")."""
     opts = ledger.setup.terms.opts
-    return ledger.voids > opts.voids or (bool(ledger.silent) and opts.gone == GONE_FORFEIT)
+    named = bool(ledger.silent) and ledger.match is not None  # a void at the draw costs nobody anything
+    return ledger.voids > opts.voids or (named and opts.gone == GONE_FORFEIT)
+
+
+def awaits_substitutes(ledger: Ledger) -> bool:
+    """Tell whether the seats named by a void must be substituted, or forfeit, before the next call."""
+    named = bool(ledger.silent) and ledger.match is not None
+    return named and ledger.setup.terms.opts.gone == GONE_SUBSTITUTE
 
 
 def roles(ledger: Ledger) -> tuple[int, ...]:

@@ -1,0 +1,129 @@
+"""What one seat can check at once: its own sealed cards, and that the match is the one its user accepted."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from truc_protocol import boxes, dealing
+from truc_protocol.bodies import Deal, Share
+from truc_protocol.checks import CheckError
+from truc_protocol.dealing import Opening
+from truc_protocol.keys import BoxKey
+from truc_protocol.ledger import Ledger, box_public, learn
+from truc_protocol.records import body_hash
+from truc_protocol.setup import Setup, Terms
+from truc_rules import CardError
+
+_SERVER = "server"
+Opened = tuple[Ledger, tuple[Opening, ...]]
+BoxKeys = Mapping[bytes, BoxKey]
+"""A seat's X25519 keys of a match, by public key: the one of its seat record, and those it rekeyed to."""
+
+
+class OwnSeat(NamedTuple):
+    """The seat whose private cards an auditor can open, with its X25519 key of this match."""
+
+    seat: int
+    x: BoxKey
+
+
+class Accepted(NamedTuple):
+    """What a client's user has agreed to, before the match (C9).
+
+    Attributes:
+        spk: the key pinned for this server.
+        th: the hash of the table record that the user was shown.
+        level: the lowest assurance level the user takes: "C" takes all, "A" only a table without guests.
+        seen: th and tn of every other match this client has ever joined.
+        seat_hash: the hash of the own seat record's body; None for a guest or a spectator.
+    """
+
+    spk: bytes
+    th: bytes
+    level: str = "C"
+    seen: frozenset[bytes] = frozenset()
+    seat_hash: bytes | None = None
+
+
+def check_terms(accepted: Accepted, terms: Terms) -> None:
+    """Check that a table record is the one accepted.
+
+    Raises:
+        CheckError: C9.
+    """
+    if terms.table.spk != accepted.spk:
+        raise CheckError("C9", "the table is signed by another key than the one pinned for this server")
+    if terms.th != accepted.th:
+        raise CheckError("C9", "the table record is not the one that was accepted", _SERVER)
+    if accepted.seen & {terms.th, terms.table.tn}:
+        raise CheckError("C9", "the table record or its nonce has served another match", _SERVER)
+
+
+def check_setup(accepted: Accepted, setup: Setup, own: OwnSeat | None) -> None:
+    """Check that the closed set of seats is one the user takes, with the own seat in its place.
+
+    Raises:
+        CheckError: C9.
+    """
+    if setup.level > accepted.level:
+        message = f"expected an assurance level of {accepted.level} or better, got {setup.level}"
+        raise CheckError("C9", message, _SERVER)
+    if own is None:
+        return
+    at = own.seat + 1  # behind the table record
+    another = accepted.seat_hash is not None and body_hash(setup.records[at]) != accepted.seat_hash
+    if another or setup.seats[own.seat].x != own.x.public:
+        raise CheckError("C9", f"the record of seat {own.seat} is not the one this client signed", _SERVER)
+
+
+def _shared(ledger: Ledger, seat: int, own: BoxKeys) -> bytes | None:
+    """Return the secret shared with the server, None if the seat's key in force is none of ours."""
+    public = box_public(ledger, seat)
+    key = None if public is None else own.get(public)
+    return None if key is None else key.exchange(ledger.setup.terms.table.x)
+
+
+def open_deal(ledger: Ledger, body: Deal, seat: int, own: BoxKeys) -> Opened:
+    """Open the own box of a deal and tell the ledger the cards; nothing if the seat's key is none of ours.
+
+    Raises:
+        CheckError: C18; the culprit is the server.
+    """
+    shared = _shared(ledger, seat, own)
+    if shared is None:
+        return ledger, ()
+    try:
+        hand = boxes.open_hand(shared, body.mid, j=body.j, d=body.d, seat=seat, box=body.boxes[seat])
+    except boxes.BoxError as error:
+        raise CheckError("C18", f"the box of seat {seat} does not open: {error}", _SERVER) from error
+    return _learnt(ledger, body, seat, hand), hand
+
+
+def open_share(ledger: Ledger, body: Share, deal: Deal, own: BoxKeys) -> Ledger:
+    """Open a partner's cards shared with the own seat and tell the ledger.
+
+    Raises:
+        CheckError: C18; the culprit is the server.
+    """
+    shared = _shared(ledger, body.receiver, own)
+    if shared is None:
+        return ledger
+    place = {"j": body.j, "d": body.d, "giver": body.giver, "receiver": body.receiver}
+    try:
+        hand = boxes.open_share(shared, body.mid, box=body.box, **place)
+    except boxes.BoxError as error:
+        message = f"the share for seat {body.receiver} does not open: {error}"
+        raise CheckError("C18", message, _SERVER) from error
+    return _learnt(ledger, deal, body.giver, hand)
+
+
+def _learnt(ledger: Ledger, deal: Deal, seat: int, hand: tuple[Opening, ...]) -> Ledger:
+    leaves = tuple(
+        dealing.leaf(deal.mid, j=deal.j, d=deal.d, seat=seat, slot=slot, opening=opening)
+        for slot, opening in enumerate(hand)
+    )
+    if leaves != deal.leaves[seat]:
+        raise CheckError("C18", f"the cards in the box of seat {seat} do not hash to its leaves", _SERVER)
+    try:
+        return learn(ledger, seat, tuple(opening.card for opening in hand))
+    except CardError as error:
+        raise CheckError("C18", f"the cards in the box of seat {seat}: {error}", _SERVER) from error

@@ -1,0 +1,41 @@
+"""What a seat checks of an option before it offers it to its player: that it says what would be signed.
+
+An option carries (kind, args), which is signed, and a move line, which is shown. Here the line is made again from
+(kind, args), and the cards it would open are compared with the seat's own. Whether the rules allow it is not asked.
+"""
+
+from collections.abc import Sequence
+
+from truc_protocol.acts import Move, read_act
+from truc_protocol.boxes import BoxError, Option
+from truc_protocol.checks import CheckError
+from truc_protocol.dealing import Opening
+from truc_rules import KINDS, Action, ArgShape, Card, Kind, Variant, move_line
+
+
+def check_option(variant: Variant, seat: int, option: Option, openings: Sequence[Opening]) -> Move:
+    """Return the move that an option would sign; `openings` are the seat's own of the newest deal, by slot.
+
+    Raises:
+        BoxError: (kind, args) are no act, the line says another, or the cards are not the seat's own.
+    """
+    try:
+        move = read_act(seat, option.kind, option.args, deck=len(variant.pack))
+    except CheckError as error:
+        raise BoxError(f"option {option.line!r}: {error.message}") from error
+    for opening in move.openings:
+        if opening.slot >= len(openings) or openings[opening.slot] != Opening(opening.card, opening.salt):
+            raise BoxError(f"option {option.line!r}: expected the seat's own card in slot {opening.slot}")
+    line = move_line(variant, _named(move.action, openings))
+    if line != option.line:
+        raise BoxError(f"expected the line {line!r} for what would be signed, got {option.line!r}")
+    return move
+
+
+def _named(action: Action, openings: Sequence[Opening]) -> Action:
+    """Put the card in, where the act names only its slot and the line names the card."""
+    slot = action.value
+    covered = KINDS[Kind(action.kind)] is ArgShape.COVER
+    if not covered or not isinstance(slot, int) or slot >= len(openings):
+        return action
+    return Action(action.seat, action.kind, (Card(openings[slot].card),))

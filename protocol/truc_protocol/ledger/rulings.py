@@ -1,0 +1,125 @@
+"""Rulings: the server's claims that time ran out. What each does, and what the records must show for it, is fixed."""
+
+from truc_protocol.acts import Move, read_act
+from truc_protocol.bodies import Rule
+from truc_protocol.checks import CheckError
+from truc_protocol.ledger.deals import check_index
+from truc_protocol.ledger.play import counted, moved, open_slots
+from truc_protocol.ledger.state import Ledger, Outcome, Pause, Step, is_exhausted, is_gone
+from truc_protocol.records import Phase
+from truc_protocol.setup import GONE_WAIT
+from truc_rules import (
+    Event,
+    Kind,
+    Match,
+    apply_ruled,
+    deciders,
+    hand_over,
+    lowest_slot,
+    ruled,
+)
+
+Events = tuple[Event, ...]
+_SERVER = "server"
+
+
+def rule(ledger: Ledger, body: Rule) -> tuple[Ledger, Events]:
+    """Take a ruling.
+
+    Raises:
+        CheckError: C2 the shape of a ruled move, C12, C19 its opening, C22, C29.
+    """
+    check_index(ledger, body.j, _SERVER)
+    if body.seat is not None and body.seat >= ledger.seats:
+        raise CheckError("C12", f"expected a seat below {ledger.seats}, got {body.seat}", _SERVER)
+    if ledger.match is not None and hand_over(ledger.match) and ledger.match.winner is not None:
+        raise CheckError("C22", f"ruling {body.ruling}: the match is won, only its close can follow", _SERVER)
+    match body:
+        case Rule(ruling="move", seat=int(seat), kind=str(kind)):
+            return _move(ledger, seat, kind, body.args)
+        case Rule(args=()):
+            return _standing(ledger, body), ()
+        case _:
+            raise _unlisted(body)
+
+
+def _standing(ledger: Ledger, body: Rule) -> Ledger:
+    """Take a ruling that moves nothing in the hand."""
+    pause = ledger.pause
+    match body:
+        case Rule(ruling="forfeit", seat=int(seat), kind=str(kind)) if may_forfeit(ledger, seat, kind):
+            return ledger._replace(phase=Phase.OVER, outcome=Outcome(1 - seat % 2, "forfeit"))
+        case Rule(ruling="abandon", seat=None, kind=str(kind)) if may_abandon(ledger, kind):
+            return ledger._replace(phase=Phase.OVER, outcome=Outcome(None, "abandoned"))
+        case Rule(ruling="pause", seat=None, kind=None) if not pause.active and _all_asked(ledger):
+            return ledger._replace(pause=Pause(active=True, spent=pause.spent))
+        case Rule(ruling="resume", seat=None, kind=None) if pause.active:
+            # opts[7] may be over without the seats' consent: no record shows time
+            return ledger._replace(pause=Pause(spent=pause.spent))
+        case _:
+            raise _unlisted(body)
+
+
+def _unlisted(body: Rule) -> CheckError:
+    message = f"ruling {body.ruling}, seat {body.seat}, kind {body.kind}: not on the list, or not its time"
+    return CheckError("C22", message, _SERVER)
+
+
+def _all_asked(ledger: Ledger) -> bool:
+    return len(ledger.pause.asked) == ledger.seats
+
+
+def may_forfeit(ledger: Ledger, seat: int, kind: str) -> bool:
+    """Tell whether the records show what a forfeit of this seat needs."""
+    opts = ledger.setup.terms.opts
+    waits = opts.gone == GONE_WAIT and ledger.voids <= opts.voids
+    match kind:
+        case "silent":
+            one_side = len({silent % 2 for silent in ledger.silent}) == 1
+            return seat in ledger.silent and one_side and ledger.match is not None and not waits
+        case "absent":
+            exhausted = ledger.phase is Phase.BETWEEN and is_exhausted(ledger, seat + 1)
+            return (0 < opts.gone_after <= ledger.streaks[seat] or exhausted) and not waits
+        case _:
+            return False
+
+
+def may_abandon(ledger: Ledger, kind: str) -> bool:
+    """Tell whether the records show what abandoning the match for this reason needs."""
+    match kind:
+        case "server":
+            return True
+        case "voids":
+            return ledger.voids > ledger.setup.terms.opts.voids
+        case "empty":
+            return {seat % 2 for seat in range(ledger.seats) if is_gone(ledger, seat)} == {0, 1}
+        case _:
+            return False
+
+
+def _move(ledger: Ledger, seat: int, kind: str, args: tuple[object, ...]) -> tuple[Ledger, Events]:
+    if ledger.pause.active:
+        raise CheckError("C29", "a ruled move: the match is paused", _SERVER)
+    match = ledger.match
+    holders = deciders(match) if match is not None else ()
+    if match is None or not holders or seat != holders[0]:
+        expected = f"a move of seat {holders[0]}" if holders else "no move: nothing is to be decided"
+        raise CheckError("C22", f"expected {expected}, got one of seat {seat}", _SERVER)
+    move = read_act(seat, kind, args, deck=ledger.setup.terms.table.deck, culprit=_SERVER)
+    _check_lowest(match, move)
+    opened, match = open_slots(ledger, match, seat, move.openings, _SERVER)
+    if move.action != ruled(match):
+        raise CheckError("C22", f"ruled {kind} is not what the rules fix for seat {seat}", _SERVER)
+    decided, events = apply_ruled(match, move.action)
+    after = moved(opened, decided, Step(move.action, ruled=True), 0)
+    return after._replace(streaks=counted(ledger, seat, ledger.streaks[seat] + 1)), events
+
+
+def _check_lowest(match: Match, move: Move) -> None:
+    """Check, before a card is opened, that the ruling plays the lowest slot and cuts nothing."""
+    fixed = ruled(match)
+    kind, seat = move.action.kind, move.action.seat
+    if fixed is None or kind is not fixed.kind or move.cut:
+        raise CheckError("C22", f"ruled {kind} is not what the rules fix for seat {seat}", _SERVER)
+    if kind is Kind.PLAY and move.openings[0].slot != lowest_slot(match, seat):
+        raise CheckError("C22", f"ruled play of seat {seat}: expected its lowest slot", _SERVER)

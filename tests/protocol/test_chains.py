@@ -1,0 +1,132 @@
+"""Chains: every link, what is held, and what does not descend."""
+
+import pytest
+
+from truc_protocol import chains
+from truc_protocol.chains import Chain, descends, step
+
+PUBLIC, TN, ROOT = bytes(range(32)), bytes([0x11] * 32), bytes([0x22] * 32)
+
+
+def chain(first=0, count=100):
+    return Chain(PUBLIC, TN, ROOT, first=first, count=count)
+
+
+def check(link, index, known=None, *, public=PUBLIC, tn=TN):
+    return descends(public, tn, known=known or (0, chain().anchor), index=index, link=link)
+
+
+def test_root_is_the_last_link():
+    assert chain().link(100) == ROOT
+
+
+def test_anchor_is_the_first_link():
+    assert chain(first=8).anchor == chain(first=8).link(8)
+
+
+@pytest.mark.parametrize("count", [1, 31, 32, 33, 64, 100])
+def test_each_link_is_the_step_from_the_next(count):
+    made = chain(first=5, count=count)
+    links = [made.link(i) for i in range(5, 5 + count + 1)]
+    assert links[:-1] == [step(PUBLIC, TN, i, link) for i, link in enumerate(links[1:], start=6)]
+
+
+def test_chain_knows_its_last_number():
+    assert chain(first=8, count=4).last == 12
+
+
+@pytest.mark.parametrize("i", [7, 13])
+def test_link_outside_the_chain_is_refused(i):
+    with pytest.raises(ValueError, match="a link of 8 to 12, got"):
+        chain(first=8, count=4).link(i)
+
+
+@pytest.mark.parametrize("count", [0, 4097])
+def test_number_of_links_is_limited(count):
+    with pytest.raises(ValueError, match="1 to 4096 links"):
+        chain(count=count)
+
+
+def test_negative_first_index_is_refused():
+    with pytest.raises(ValueError, match="first index of 0 or more"):
+        chain(first=-1)
+
+
+def test_root_of_31_bytes_is_refused():
+    with pytest.raises(ValueError, match="root of 32 bytes"):
+        Chain(PUBLIC, TN, ROOT[:31], first=0, count=4)
+
+
+def test_chain_shows_no_link():
+    assert repr(chain()) == f"Chain(public={PUBLIC!r}, tn={TN!r}, first=0, count=100)"
+
+
+def test_link_costs_at_most_31_steps(monkeypatch):
+    made, steps = chain(), []
+
+    def counted(public, tn, i, v_i):
+        steps.append(i)
+        return step(public, tn, i, v_i)
+
+    monkeypatch.setattr(chains, "step", counted)
+    most = 0
+    for i in range(101):
+        steps.clear()
+        made.link(i)
+        most = max(most, len(steps))
+    assert most == 31
+
+
+def test_chain_of_1024_holds_33_links():
+    assert len(chain(count=1024)._held) == 33
+
+
+@pytest.mark.parametrize("index", [0, 1, 50, 100])
+def test_link_descends_to_the_anchor(index):
+    assert check(chain().link(index), index)
+
+
+def test_link_descends_to_a_later_link_too():
+    assert check(chain().link(60), 60, known=(59, chain().link(59)))
+
+
+def test_link_below_the_known_one_does_not_descend():
+    assert not check(chain().link(58), 58, known=(59, chain().link(59)))
+
+
+def test_link_of_another_number_does_not_descend():
+    assert not check(chain().link(60), 61)
+
+
+def test_link_of_another_key_does_not_descend():
+    assert not check(chain().link(60), 60, public=bytes(32))
+
+
+def test_link_of_another_table_does_not_descend():
+    assert not check(chain().link(60), 60, tn=bytes(32))
+
+
+def test_link_of_another_first_index_does_not_descend():
+    assert not check(chain(first=1).link(60), 60)
+
+
+@pytest.mark.parametrize("link", [b"", ROOT[:31], ROOT + b"\0"], ids=len)
+def test_link_of_wrong_length_does_not_descend(link):
+    assert not check(link, 100)
+
+
+def test_link_of_wrong_length_does_not_descend_to_itself():
+    assert not check(ROOT[:31], 5, known=(5, ROOT[:31]))
+
+
+def test_4096_steps_are_walked():
+    longest = chain(count=4096)
+    assert check(ROOT, 4096, known=(0, longest.anchor))
+
+
+def test_more_than_4096_steps_are_not_walked(monkeypatch):
+    def unexpected(*_arguments):
+        raise AssertionError("a step was made")
+
+    monkeypatch.setattr(chains, "step", unexpected)
+    assert not check(ROOT, 4097, known=(0, ROOT))

@@ -1,0 +1,253 @@
+"""Keys, signatures, exchanges and seals beyond what tests/vectors/keys.json pins."""
+
+import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
+
+from truc_protocol import keys
+from truc_protocol.keys import KeyFileError, SealError, WeakKeyError
+
+SEED = bytes(range(32))
+KEY = keys.signing_key_from_seed(SEED)
+BOX = keys.box_key(SEED)
+SECRET = bytes([7] * 32)
+NONCE = bytes(12)
+
+
+def test_signature_verifies():
+    assert keys.verify(KEY.public, b"body", KEY.sign(b"body"))
+
+
+def test_signature_is_64_bytes():
+    assert len(KEY.sign(b"body")) == keys.SIGNATURE_BYTES
+
+
+def test_seed_comes_back():
+    assert KEY.seed() == SEED
+
+
+def test_generated_signing_keys_differ():
+    assert keys.generate_signing_key() != keys.generate_signing_key()
+
+
+def test_generated_signing_key_is_admissible():
+    assert keys.admissible(keys.generate_signing_key().public)
+
+
+def test_signing_key_shows_no_secret():
+    assert repr(KEY) == f"SigningKey(public={KEY.public!r})"
+
+
+def test_signing_keys_of_one_seed_are_equal():
+    assert keys.signing_key_from_seed(SEED) == KEY
+
+
+def test_key_comes_back_from_pem():
+    assert keys.from_pem(keys.to_pem(KEY)).seed() == SEED
+
+
+def test_key_comes_back_from_encrypted_pem():
+    assert keys.from_pem(keys.to_pem(KEY, "pässword"), "pässword").seed() == SEED
+
+
+def test_encrypted_pem_says_that_it_is():
+    assert keys.to_pem(KEY, "password").startswith(b"-----BEGIN ENCRYPTED PRIVATE KEY-----")
+
+
+@pytest.mark.parametrize("passphrase", ["", "a" * 1024], ids=["empty", "too long"])
+def test_passphrase_out_of_range_is_refused(passphrase):
+    with pytest.raises(KeyFileError, match="passphrase of 1 to 1023 bytes"):
+        keys.to_pem(KEY, passphrase)
+
+
+@pytest.mark.parametrize("passphrase", [None, ""], ids=["none", "empty"])
+def test_missing_passphrase_is_asked_for(passphrase):
+    with pytest.raises(KeyFileError, match="encrypted, expected its passphrase"):
+        keys.from_pem(keys.to_pem(KEY, "password"), passphrase)
+
+
+def test_wrong_passphrase_is_refused():
+    with pytest.raises(KeyFileError, match="or another passphrase"):
+        keys.from_pem(keys.to_pem(KEY, "password"), "passwort")
+
+
+def test_passphrase_for_an_open_key_is_refused():
+    with pytest.raises(KeyFileError, match="without encryption"):
+        keys.from_pem(keys.to_pem(KEY), "password")
+
+
+@pytest.mark.parametrize(
+    "pem", [b"", b"garbage", keys.to_pem(KEY)[:-40]], ids=["empty", "garbage", "cut off"]
+)
+def test_bytes_that_are_no_pem_are_refused(pem):
+    with pytest.raises(KeyFileError, match="expected an Ed25519 key in PKCS#8 PEM"):
+        keys.from_pem(pem)
+
+
+def test_pem_of_another_kind_of_key_is_refused():
+    pem = X25519PrivateKey.generate().private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    with pytest.raises(KeyFileError, match="expected an Ed25519 key, got X25519"):
+        keys.from_pem(pem)
+
+
+def test_key_file_error_does_not_repeat_the_passphrase():
+    with pytest.raises(KeyFileError) as caught:
+        keys.from_pem(keys.to_pem(KEY), "hunter2")
+    assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize("length", [0, 31, 33])
+def test_key_of_wrong_length_verifies_nothing(length):
+    assert not keys.verify(bytes(length), b"body", KEY.sign(b"body"))
+
+
+@pytest.mark.parametrize("length", [0, 63, 65])
+def test_signature_of_wrong_length_is_invalid(length):
+    assert not keys.verify(KEY.public, b"body", bytes(length))
+
+
+def test_there_are_14_encodings_of_small_order():
+    assert len(keys.SMALL_ORDER) == 14
+
+
+@pytest.mark.parametrize("public", sorted(keys.SMALL_ORDER), ids=bytes.hex)
+def test_small_order_is_blacklisted(public):
+    assert keys.blacklisted(public)
+
+
+@pytest.mark.parametrize("sign", [0, 1 << 255])
+def test_y_of_the_field_and_above_is_blacklisted(sign):
+    assert all(keys.blacklisted((2**255 - 19 + excess | sign).to_bytes(32, "little")) for excess in range(19))
+
+
+@pytest.mark.parametrize("length", [0, 31, 33])
+def test_wrong_length_is_blacklisted(length):
+    assert keys.blacklisted(b"\x02" * length)
+
+
+def test_good_key_is_not_blacklisted():
+    assert not keys.blacklisted(KEY.public)
+
+
+def test_mixed_order_is_left_to_admission():
+    mixed = bytes.fromhex("9b5dabbe394005ba18c816595131eb4d2802556196013958498d1e294b79ed40")
+    assert (keys.blacklisted(mixed), keys.admissible(mixed)) == (False, False)
+
+
+def test_exchange_is_the_same_on_both_sides():
+    other = keys.generate_box_key()
+    assert other.exchange(BOX.public) == BOX.exchange(other.public)
+
+
+def test_box_key_comes_back_from_its_secret():
+    assert keys.box_key(BOX.secret) == BOX
+
+
+def test_generated_box_keys_differ():
+    assert keys.generate_box_key() != keys.generate_box_key()
+
+
+def test_generated_box_key_is_admissible():
+    assert keys.admissible_box_public(keys.generate_box_key().public)
+
+
+def test_box_key_shows_no_secret():
+    assert repr(BOX) == f"BoxKey(public={BOX.public!r})"
+
+
+def test_exchange_with_a_key_of_low_order_is_refused():
+    with pytest.raises(WeakKeyError, match="full order"):
+        BOX.exchange(bytes(32))
+
+
+def test_exchange_with_31_bytes_is_refused():
+    with pytest.raises(WeakKeyError, match="full order"):
+        BOX.exchange(bytes(31))
+
+
+def test_zero_secret_is_refused_even_where_the_library_gives_it(monkeypatch):
+    class Lenient:
+        @staticmethod
+        def from_private_bytes(_secret):
+            return Lenient()
+
+        def exchange(self, public):
+            assert isinstance(public, X25519PublicKey)
+            return bytes(32)
+
+    monkeypatch.setattr(keys, "X25519PrivateKey", Lenient)
+    with pytest.raises(WeakKeyError, match="full order"):
+        BOX.exchange(BOX.public)
+
+
+def test_derivation_is_hkdf_of_rfc_5869():
+    # RFC 5869, test case 1: the first 32 of its 42 bytes
+    salt, info = bytes(range(13)), bytes(range(0xF0, 0xFA))
+    made = keys.derive(b"\x0b" * 22, salt, info)
+    assert made.hex() == "3cb25f25faacd57a90434f64d0362f2a2d2d0a90cf1a5a4c5db02d56ecc4c5bf"
+
+
+def test_fingerprint_has_26_characters():
+    assert len(keys.fingerprint(KEY.public)) == 26
+
+
+def test_player_seeds_differ_between_servers():
+    assert keys.player_seed(SECRET, bytes(32)) != keys.player_seed(SECRET, bytes([1] * 32))
+
+
+def test_sealed_bytes_open():
+    assert keys.unseal(SECRET, NONCE, keys.seal(SECRET, NONCE, b"cards", b"place"), b"place") == b"cards"
+
+
+@pytest.mark.parametrize(
+    ("key", "nonce", "aad"),
+    [(SEED, NONCE, b"place"), (SECRET, bytes([1] * 12), b"place"), (SECRET, NONCE, b"")],
+    ids=["key", "nonce", "associated data"],
+)
+def test_sealed_bytes_open_only_with_everything_right(key, nonce, aad):
+    box = keys.seal(SECRET, NONCE, b"cards", b"place")
+    with pytest.raises(SealError, match="do not open"):
+        keys.unseal(key, nonce, box, aad)
+
+
+@pytest.mark.parametrize("at", range(21))
+def test_sealed_bytes_with_a_bit_flipped_do_not_open(at):
+    box = bytearray(keys.seal(SECRET, NONCE, b"cards"))
+    box[at] ^= 1
+    with pytest.raises(SealError, match="do not open"):
+        keys.unseal(SECRET, NONCE, bytes(box))
+
+
+@pytest.mark.parametrize("length", [0, 15])
+def test_box_shorter_than_its_tag_does_not_open(length):
+    with pytest.raises(SealError, match="do not open"):
+        keys.unseal(SECRET, NONCE, bytes(length))
+
+
+def test_stored_bytes_open():
+    assert keys.unseal_at_rest(SECRET, keys.seal_at_rest(SECRET, b"root", b"match"), b"match") == b"root"
+
+
+def test_stored_bytes_never_repeat_a_nonce():
+    assert keys.seal_at_rest(SECRET, b"root", b"")[:12] != keys.seal_at_rest(SECRET, b"root", b"")[:12]
+
+
+def test_stored_bytes_open_only_for_their_place():
+    with pytest.raises(SealError, match="do not open"):
+        keys.unseal_at_rest(SECRET, keys.seal_at_rest(SECRET, b"root", b"match"), b"another")
+
+
+def test_stored_bytes_cut_off_do_not_open():
+    with pytest.raises(SealError, match="at least 28 stored bytes, got 27"):
+        keys.unseal_at_rest(SECRET, bytes(27), b"")
+
+
+def test_equal_secrets_are_the_same():
+    assert keys.same_secret(SECRET, bytes([7] * 32))
+
+
+@pytest.mark.parametrize("other", [SEED, SECRET[:31]], ids=["bytes", "length"])
+def test_different_secrets_are_not_the_same(other):
+    assert not keys.same_secret(SECRET, other)
