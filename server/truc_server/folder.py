@@ -1,0 +1,119 @@
+"""The data folder: where each file stands, who may read it, and that one process at a time uses it.
+
+The folder is created for its owner alone. Invariant: while `locked` is open no other process has it open; the lock
+belongs to the process, so a killed server leaves none behind.
+"""
+
+import fcntl
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+
+class FolderError(Exception):
+    """The data folder cannot be used; the text says why."""
+
+
+class FolderLockedError(FolderError):
+    """Another process uses the data folder; `pid` is its number, or None if it has not said."""
+
+    def __init__(self, root: Path, pid: int | None) -> None:
+        self.pid = pid
+        who = "another process" if pid is None else f"process {pid}"
+        super().__init__(f"{root} is in use by {who}; stop it first, or choose another folder with --data")
+
+
+class Folder(NamedTuple):
+    """The layout of a data folder."""
+
+    root: Path
+
+    @property
+    def settings(self) -> Path:
+        """The settings file, where the host has put one."""
+        return self.root / "truc.toml"
+
+    @property
+    def identity(self) -> Path:
+        """The server's identity key."""
+        return self.root / "identity.pem"
+
+    @property
+    def secrets_key(self) -> Path:
+        """The key that match secrets are sealed with."""
+        return self.root / "secrets.key"
+
+    @property
+    def database(self) -> Path:
+        """The SQLite database, unless store.url names another."""
+        return self.root / "truc.db"
+
+    @property
+    def lock(self) -> Path:
+        """The lock file; it holds the number of the process that has the lock."""
+        return self.root / "lock"
+
+
+def default_root(environ: Mapping[str, str], platform: str = sys.platform) -> Path:
+    """Return the user's own folder for the server's data."""
+    if platform == "darwin":
+        return Path.home() / "Library" / "Application Support" / "truc-server"
+    base = environ.get("XDG_DATA_HOME", "")
+    return (Path(base) if base else Path.home() / ".local" / "share") / "truc-server"
+
+
+def open_folder(root: Path) -> Folder:
+    """Return the data folder at `root`, created with mode 0700 if it is not there.
+
+    Raises:
+        FolderError: It cannot be created, or is no folder that can be written to.
+    """
+    try:
+        root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise FolderError(f"cannot create the data folder {root}: {error.strerror}") from error
+    if not os.access(root, os.R_OK | os.W_OK | os.X_OK):
+        raise FolderError(f"expected to read and write the data folder {root}, got no permission")
+    return Folder(root)
+
+
+@contextmanager
+def locked(folder: Folder) -> Iterator[None]:
+    """Keep every other process out of the folder.
+
+    Raises:
+        FolderLockedError: Another process is in it.
+    """
+    descriptor = os.open(folder.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        _take(folder, descriptor)
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def lock_holder(folder: Folder) -> FolderLockedError | None:
+    """Return why the folder cannot be locked now, or None if it can."""
+    if not folder.lock.exists():
+        return None
+    descriptor = os.open(folder.lock, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        _take(folder, descriptor)
+    except FolderLockedError as error:
+        return error
+    finally:
+        os.close(descriptor)
+    return None
+
+
+def _take(folder: Folder, descriptor: int) -> None:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        text = os.pread(descriptor, 32, 0).strip()
+        raise FolderLockedError(folder.root, int(text) if text.isdigit() else None) from error

@@ -1,0 +1,115 @@
+"""The journal: what the tables decide becomes durable, many decisions in one transaction.
+
+Table code calls `write` and goes on; one task commits batch after batch in a worker thread, and while one commits the
+next fills. Deliberately not here: what waits for a batch (frames in outboxes), and what the server says when the
+store fails. Invariants: batches become durable in the order of their numbers, all of one batch or nothing; after a
+failure nothing becomes durable any more.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from typing import Final
+
+import trio
+
+from truc_server.store import Store, StoreError, Write
+
+MAX_BATCH: Final = 500  # writes in one transaction
+MAX_WAITING: Final = 20 * MAX_BATCH  # writes not yet taken for a commit, before `is_behind`
+
+
+class JournalStoppedError(StoreError):
+    """The journal takes no more writes: a commit failed, or the server is closing."""
+
+
+class Journal:
+    """The open batches of one store, and the task that commits them."""
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        on_durable: Callable[[int], None],
+        on_failure: Callable[[StoreError], None],
+    ) -> None:
+        self._store = store
+        self._on_durable = on_durable
+        self._on_failure = on_failure
+        self._batches: deque[list[Write]] = deque()
+        self._waiting = 0
+        self._taken = 0
+        self._durable = 0
+        self._stopped: str | None = None
+        self._filled = trio.Event()
+        self._progress = trio.lowlevel.ParkingLot()
+
+    @property
+    def durable(self) -> int:
+        """The number of the newest durable batch; 0 before the first."""
+        return self._durable
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether so much waits for the store that no new work should be taken on."""
+        return self._waiting >= MAX_WAITING
+
+    def write(self, *writes: Write) -> int:
+        """Put `writes` into one batch, to be committed together, and return its number.
+
+        Raises:
+            JournalStoppedError: They would never become durable.
+        """
+        if self._stopped is not None:
+            raise JournalStoppedError(self._stopped)
+        if not self._batches or len(self._batches[-1]) + len(writes) > MAX_BATCH:
+            self._batches.append([])
+        self._batches[-1].extend(writes)
+        self._waiting += len(writes)
+        self._filled.set()
+        return self._taken + len(self._batches)
+
+    async def wait_durable(self, number: int) -> None:
+        """Wait until batch `number` is durable.
+
+        Raises:
+            JournalStoppedError: It never will be.
+        """
+        while self._durable < number:
+            if self._stopped is not None and number > self._taken + len(self._batches):
+                raise JournalStoppedError(self._stopped)
+            await self._progress.park()
+
+    def close(self) -> None:
+        """Take no more writes; `run` ends when those taken are durable."""
+        if self._stopped is None:
+            self._stopped = "the journal is closed: the server is stopping"
+        self._filled.set()
+
+    async def run(self) -> None:
+        """Commit batch after batch, until the journal is closed or a commit fails."""
+        limiter = trio.CapacityLimiter(1)
+        while True:
+            while not self._batches:
+                if self._stopped is not None:
+                    return
+                self._filled = trio.Event()
+                await self._filled.wait()
+            batch = self._batches.popleft()
+            self._waiting -= len(batch)
+            self._taken += 1
+            try:
+                await trio.to_thread.run_sync(self._store.commit, batch, limiter=limiter)
+            except StoreError as error:
+                self._fail(error)
+                return
+            self._durable += 1
+            self._progress.unpark_all()
+            self._on_durable(self._durable)
+
+    def _fail(self, error: StoreError) -> None:
+        self._stopped = f"the journal has stopped: {error}"
+        self._batches.clear()
+        self._waiting = 0
+        self._taken = self._durable
+        self._progress.unpark_all()
+        self._on_failure(error)

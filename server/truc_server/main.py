@@ -1,0 +1,306 @@
+"""The command line of a host: `truc-server run` and what helps around it.
+
+Here a process is set up: settings, data folder, keys, store, signals, limits. What a server does stands in server.py.
+The first line `run` prints on standard output is for programs: `listening truc://HOST:PORT#FINGERPRINT`. Invariant:
+whatever is wrong is said in one line on standard error; exit status 2 for settings and usage, 1 for the rest.
+"""
+
+import os
+import resource
+import signal
+import socket
+import stat
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
+
+import click
+import trio
+
+from truc_server import logs
+from truc_server.folder import Folder, FolderError, default_root, lock_holder, locked, open_folder
+from truc_server.identity import Identity, IdentityError, load_identity, read_identity
+from truc_server.settings import KEYS, Settings, SettingsError
+from truc_server.settings_file import FILE_VARIABLE, default_file, effective_file, load
+
+if TYPE_CHECKING:
+    from truc_server.store import Store
+
+_SPARE_FILES: Final = 256  # open files beside the connections: database, lock, listeners, worker threads
+_LOOPBACK: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - compared with, not listened on
+
+
+class Failure(click.ClickException):
+    """Something that ends the command: one line, exit status 1."""
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """Print the line on standard error."""
+        click.echo(f"truc-server: {self.message}", file=file, err=file is None)
+
+
+class SettingsFailure(Failure):
+    """A wrong setting; exit status 2."""
+
+    exit_code = 2
+
+
+class Flag(NamedTuple):
+    """A flag of the command line, and the setting it overrides."""
+
+    flag: str
+    key: str
+
+
+_FLAGS: Final = {
+    "data": Flag("--data", "data"),
+    "hosts": Flag("--host", "listen.hosts"),
+    "port": Flag("--port", "listen.port"),
+    "public_host": Flag("--public-host", "listen.public_host"),
+    "name": Flag("--name", "name"),
+    "log_format": Flag("--log-format", "log.format"),
+    "log_level": Flag("--log-level", "log.level"),
+}
+
+
+class Finding(NamedTuple):
+    """One thing `check` looked at."""
+
+    is_right: bool
+    text: str
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="truc", prog_name="truc-server")
+def main() -> None:
+    """Run and look after a server for the Truc family of card games."""
+
+
+_settings_option = click.option(
+    "--settings",
+    "file",
+    type=click.Path(path_type=Path),
+    help="Settings file [truc.toml in the data folder].",
+)
+_data_option = click.option("--data", help="Data folder.")
+
+
+@main.command()
+@_settings_option
+@_data_option
+@click.option("--host", "hosts", multiple=True, help="Address to listen on; may be given several times.")
+@click.option("--port", type=int, help="TCP port; 0 takes a free one.")
+@click.option("--public-host", help="Name or address that players use.")
+@click.option("--name", help="Name of the server.")
+@click.option("--log-format", help="human or json.")
+@click.option("--log-level", help="debug, info, warning or error.")
+def run(file: Path | None, **flags: object) -> None:
+    """Run the server until SIGTERM or SIGINT."""
+    settings = _load(file, flags)
+    logs.configure(settings.log, sys.stderr)
+    os.umask(0o077)
+    raise_file_limit(settings.limits.connections + _SPARE_FILES)
+    with _failures():
+        folder = open_folder(data_root(settings))
+        with locked(folder):
+            identity = load_identity(folder)
+            with _store(settings, folder) as store:
+                trio.run(_serve, settings, folder, store, identity)
+
+
+@main.command("settings")
+@_settings_option
+@_data_option
+@click.option("--effective", is_flag=True, help="Print what is in force, from file, environment and flags.")
+def print_settings(file: Path | None, effective: bool, **flags: object) -> None:
+    """Print a commented settings file with every default."""
+    click.echo(effective_file(_load(file, flags)) if effective else default_file(), nl=False)
+
+
+@main.command()
+@_settings_option
+@_data_option
+def check(file: Path | None, **flags: object) -> None:
+    """Say what is wrong with settings, data folder, keys and limits; change nothing."""
+    settings = _load(file, flags)
+    findings = (Finding(is_right=True, text="settings: in range"), *_look(settings))
+    for finding in findings:
+        click.echo(f"{'ok   ' if finding.is_right else 'wrong'}  {finding.text}")
+    if not all(finding.is_right for finding in findings):
+        raise click.exceptions.Exit(1)
+
+
+@main.command("fingerprint")
+@_settings_option
+@_data_option
+def print_fingerprint(file: Path | None, **flags: object) -> None:
+    """Print the fingerprint of the server's key."""
+    with _failures():
+        click.echo(read_identity(Folder(data_root(_load(file, flags)))).fingerprint)
+
+
+@main.command()
+@_settings_option
+@_data_option
+@click.option("--public-host", help="Name or address that players use.")
+def invite(file: Path | None, **flags: object) -> None:
+    """Print the address of the server, with its fingerprint, to give to players."""
+    settings = _load(file, flags)
+    with _failures():
+        identity = read_identity(Folder(data_root(settings)))
+    click.echo(address(settings, settings.listen.port, identity))
+    if not settings.listen.public_host and settings.listen.hosts[0] in _LOOPBACK:
+        click.echo("listen.public_host is not set: this address works on this machine only", err=True)
+
+
+def address(settings: Settings, port: int, identity: Identity) -> str:
+    """Return the join string of the server."""
+    first = settings.listen.hosts[0]
+    host = settings.listen.public_host or _LOOPBACK.get(first, first)
+    return f"truc://{f'[{host}]' if ':' in host else host}:{port}#{identity.fingerprint}"
+
+
+def data_root(settings: Settings) -> Path:
+    """Return where the data folder is."""
+    return Path(settings.data).expanduser() if settings.data else default_root(os.environ)
+
+
+def raise_file_limit(needed: int) -> None:
+    """Raise the process's limit of open files to `needed`, or as far as it goes."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != resource.RLIM_INFINITY and soft < needed:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (_least(needed, hard), hard))
+
+
+async def _serve(settings: Settings, folder: Folder, store: "Store", identity: Identity) -> None:
+    # Slow to import, and needed by this command alone.
+    from truc_server.server import serve
+
+    def announce(port: int) -> None:
+        click.echo(f"listening {address(settings, port, identity)}")
+
+    async with trio.open_nursery() as nursery:
+        await nursery.start(_stop_on_signal, nursery.cancel_scope)
+        await serve(settings, folder, store, identity, announce)
+        nursery.cancel_scope.cancel()
+
+
+async def _stop_on_signal(
+    server: trio.CancelScope, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
+) -> None:
+    with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+        task_status.started()
+        async for _ in signals:
+            server.cancel()
+            return  # from here on a second signal has its usual, immediate effect
+
+
+def _load(file: Path | None, flags: Mapping[str, object]) -> Settings:
+    given = {
+        _FLAGS[name].key: (_FLAGS[name].flag, value)
+        for name, value in flags.items()
+        if value not in {None, ()}
+    }
+    path = file or _default_file(flags.get("data"))
+    try:
+        text = None if path is None else (str(path), path.read_text("utf-8"))
+        return load(file=text, environ=os.environ, flags=given)
+    except SettingsError as error:
+        raise SettingsFailure(str(error)) from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsFailure(f"cannot read the settings file {path}: {error}") from error
+
+
+def _default_file(data: object) -> Path | None:
+    if named := os.environ.get(FILE_VARIABLE):
+        return Path(named)
+    root = data or os.environ.get(KEYS["data"].variable)
+    file = Folder(Path(str(root)).expanduser() if root else default_root(os.environ)).settings
+    return file if file.exists() else None
+
+
+@contextmanager
+def _store(settings: Settings, folder: Folder) -> "Iterator[Store]":
+    # Slow to import, and needed by `run` alone.
+    from truc_server.store import open_store
+
+    store = open_store(settings.store.url or f"sqlite:///{folder.database}")
+    try:
+        store.claim(f"{socket.gethostname()}:{os.getpid()}")
+        yield store
+    finally:
+        store.close()
+
+
+@contextmanager
+def _failures() -> Iterator[None]:
+    from truc_server.store import StoreError
+
+    expected = (FolderError, IdentityError, StoreError, OSError)
+    try:
+        yield
+    except expected as error:
+        raise Failure(str(error)) from error
+    except BaseExceptionGroup as group:
+        known, other = group.split(expected)
+        if known is None or other is not None:
+            raise
+        raise Failure("; ".join(map(str, _leaves(known)))) from group
+
+
+def _leaves(group: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]:
+    for error in group.exceptions:
+        if isinstance(error, BaseExceptionGroup):
+            yield from _leaves(error)
+        else:
+            yield error
+
+
+def _look(settings: Settings) -> Iterator[Finding]:
+    folder = Folder(data_root(settings))
+    yield _look_at_files(settings)
+    if not folder.root.exists():
+        yield Finding(is_right=True, text=f"data folder: {folder.root} will be made at the first start")
+        return
+    yield _look_at_folder(folder)
+    yield _look_at_keys(folder)
+    holder = lock_holder(folder)
+    yield Finding(is_right=True, text=f"lock: {holder or 'free, no server is running in the data folder'}")
+
+
+def _look_at_files(settings: Settings) -> Finding:
+    needed = settings.limits.connections + _SPARE_FILES
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    enough = _least(needed, hard) == needed
+    text = f"open files: {needed} needed for limits.connections, {_limit(hard)} allowed (ulimit -Hn)"
+    return Finding(enough, text if enough else f"{text}: raise the limit or lower limits.connections")
+
+
+def _look_at_folder(folder: Folder) -> Finding:
+    mode = stat.S_IMODE(folder.root.stat().st_mode)
+    if not os.access(folder.root, os.R_OK | os.W_OK | os.X_OK):
+        return Finding(
+            is_right=False, text=f"data folder: {folder.root} cannot be read and written by this user"
+        )
+    if mode & (stat.S_IRWXG | stat.S_IRWXO):
+        text = f"data folder: {folder.root} is open to other users (mode {mode:04o}): run chmod 700 {folder.root}"
+        return Finding(is_right=False, text=text)
+    return Finding(is_right=True, text=f"data folder: {folder.root}")
+
+
+def _look_at_keys(folder: Folder) -> Finding:
+    if not folder.identity.exists() and not folder.database.exists():
+        return Finding(is_right=True, text="keys: will be made at the first start")
+    try:
+        return Finding(is_right=True, text=f"keys: fingerprint {read_identity(folder).fingerprint}")
+    except IdentityError as error:
+        return Finding(is_right=False, text=f"keys: {error}")
+
+
+def _least(needed: int, limit: int) -> int:
+    return needed if limit == resource.RLIM_INFINITY else min(needed, limit)
+
+
+def _limit(limit: int) -> str:
+    return "any number" if limit == resource.RLIM_INFINITY else str(limit)

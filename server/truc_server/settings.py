@@ -1,0 +1,233 @@
+"""The settings of a server: what there is to set.
+
+Each setting stands once, as a field with its default, its range and a line for the host; the commented file, the
+names in the environment and the messages are made from that (settings_file.py). Invariant: a loaded `Settings` holds
+only values in range.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Final, Literal, NamedTuple, get_args, get_origin
+
+import msgspec
+from msgspec import Meta
+
+PREFIX: Final = "TRUC_"
+
+_WHEN_GONE: Final = {"forfeit": 0, "wait": 2}
+_SPECTATORS: Final = {"none": 0, "live": 1}
+
+
+class SettingsError(Exception):
+    """A setting is wrong; the text says where it stands, what was expected and what came."""
+
+
+class Listen(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where the server listens, and how it is called from outside."""
+
+    hosts: Annotated[
+        tuple[str, ...],
+        Meta(min_length=1, description="Addresses to listen on: IPv4, IPv6, or names that resolve to them."),
+    ] = ("0.0.0.0", "::")  # noqa: S104 - players come from outside
+    port: Annotated[int, Meta(ge=0, le=65535, description="TCP port; 0 takes a free one.")] = 7373
+    public_host: Annotated[
+        str,
+        Meta(
+            extra={"max_bytes": 253},
+            description="Name or address that players use, for invites; empty: the first of hosts.",
+        ),
+    ] = ""
+
+
+class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What one player, one address and everybody together may use."""
+
+    connections: Annotated[int, Meta(ge=1, le=1_000_000, description="Open connections in all.")] = 10_000
+    connections_per_address: Annotated[
+        int, Meta(ge=1, le=1_000_000, description="Open connections from one address.")
+    ] = 20
+    idle_s: Annotated[
+        int,
+        Meta(ge=5, le=3_600, description="Seconds of silence before a ping; cut after half as many again."),
+    ] = 30
+    login_s: Annotated[int, Meta(ge=1, le=120, description="Seconds from connecting to being logged in.")] = (
+        10
+    )
+    tables: Annotated[int, Meta(ge=1, le=1_000_000, description="Tables in all.")] = 4_096
+    tables_per_player: Annotated[
+        int, Meta(ge=1, le=10_000, description="Tables that one player may open.")
+    ] = 5
+    requests_per_s: Annotated[int, Meta(ge=1, le=10_000, description="Requests a second, on average.")] = 10
+    burst: Annotated[int, Meta(ge=1, le=10_000, description="Requests at once.")] = 20
+    outbox_bytes: Annotated[
+        int,
+        Meta(ge=65_536, le=1 << 26, description="Bytes waiting for a slow connection before it is cut."),
+    ] = 262_144
+
+
+class Tables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How tables live."""
+
+    expiry_s: Annotated[
+        int, Meta(ge=10, le=604_800, description="Seconds after which a table that nobody starts is closed.")
+    ] = 1_800
+    between_hands_ms: Annotated[
+        int, Meta(ge=0, le=60_000, description="Pause between hands at a table without keyed seats.")
+    ] = 2_000
+
+
+class MatchDefaults(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The terms of a match where the table's creator chooses no others."""
+
+    decision_ms: Annotated[
+        int, Meta(ge=0, le=86_400_000, description="Time for one decision; 0 is no limit.")
+    ] = 30_000
+    bank_ms: Annotated[int, Meta(ge=0, le=86_400_000, description="Extra time, for a seat and game.")] = (
+        120_000
+    )
+    release_ms: Annotated[
+        int, Meta(ge=1_000, le=86_400_000, description="Time for a client to contribute to the next deal.")
+    ] = 60_000
+    voids: Annotated[
+        int, Meta(ge=0, le=100, description="Deals that may fail before a match is given up.")
+    ] = 1
+    when_gone: Annotated[
+        Literal["forfeit", "wait"], Meta(description="What happens when a seat is gone: forfeit or wait.")
+    ] = "forfeit"
+    guests: Annotated[int, Meta(ge=0, le=6, description="Seats of a table that guests may take.")] = 0
+    rekeys: Annotated[int, Meta(ge=0, le=100, description="How often a seat may start a new chain.")] = 3
+    pause_ms: Annotated[int, Meta(ge=0, le=86_400_000, description="Longest pause.")] = 600_000
+    spectators: Annotated[Literal["none", "live"], Meta(description="Who may watch: none or live.")] = "live"
+    absences: Annotated[
+        int,
+        Meta(ge=0, le=100, description="Decisions missed in a row after which a seat is gone; 0 is never."),
+    ] = 3
+
+    def opts(self) -> tuple[int, ...]:
+        """Return the array `opts` of the record `table`, complete."""
+        return (
+            self.decision_ms,
+            self.bank_ms,
+            self.release_ms,
+            self.voids,
+            _WHEN_GONE[self.when_gone],
+            self.guests,
+            self.rekeys,
+            self.pause_ms,
+            _SPECTATORS[self.spectators],
+            self.absences,
+        )
+
+
+class Logs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What is written to standard error."""
+
+    format: Annotated[
+        Literal["human", "json"],
+        Meta(description="Form of the lines: human, or json with one object a line."),
+    ] = "human"
+    level: Annotated[
+        Literal["debug", "info", "warning", "error"],
+        Meta(description="The least level that is written: debug, info, warning or error."),
+    ] = "info"
+
+
+class Database(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where matches are kept."""
+
+    url: Annotated[
+        str,
+        Meta(
+            extra={"max_bytes": 1_024},
+            description="SQLAlchemy URL; empty: truc.db (SQLite) in the data folder.",
+        ),
+    ] = ""
+
+
+class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Everything a host can set."""
+
+    data: Annotated[
+        str,
+        Meta(
+            extra={"max_bytes": 4_096}, description="The data folder; empty: the user's own folder for data."
+        ),
+    ] = ""
+    name: Annotated[
+        str,
+        Meta(
+            min_length=1, extra={"max_bytes": 64}, description="Name of the server, signed into every match."
+        ),
+    ] = "Truc"
+    motd: Annotated[
+        str, Meta(extra={"max_bytes": 1_024}, description="A line for everybody who connects.")
+    ] = ""
+    guests: Annotated[bool, Meta(description="Whether players without a key may log in.")] = True
+    listen: Listen = Listen()
+    limits: Limits = Limits()
+    tables: Tables = Tables()
+    match: MatchDefaults = MatchDefaults()
+    log: Logs = Logs()
+    store: Database = Database()
+
+
+class Key(NamedTuple):
+    """One setting: its dotted name, its type with range and description, and its default."""
+
+    name: str
+    type: Any
+    default: object
+
+    @property
+    def variable(self) -> str:
+        """The name of the environment variable that sets it."""
+        return PREFIX + self.name.upper().replace(".", "_")
+
+    @property
+    def description(self) -> str:
+        """The line that explains it to the host."""
+        return next((meta.description for meta in _metas(self.type) if meta.description), "")
+
+
+def expected(key: Key) -> str:
+    """Say which values a setting takes."""
+    kind = plain(key.type)
+    if kind is bool:
+        return "true or false"
+    if kind is int:
+        return f"int {_bound(key, 'ge')}..{_bound(key, 'le')}"
+    if get_origin(kind) is Literal:
+        return "one of " + ", ".join(map(json.dumps, get_args(kind)))
+    if get_origin(kind) is tuple:
+        return "a list of one or more str"
+    return f"str of {_bound(key, 'min_length') or 0}..{max_bytes(key)} bytes"
+
+
+def plain(annotated: object) -> object:
+    """Return a setting's type without range and description."""
+    return get_args(annotated)[0] if get_origin(annotated) is Annotated else annotated
+
+
+def _metas(annotated: object) -> tuple[Meta, ...]:
+    return tuple(meta for meta in get_args(annotated)[1:] if isinstance(meta, Meta))
+
+
+def max_bytes(key: Key) -> int:
+    """Return how many bytes of UTF-8 a str setting may have."""
+    return sum(meta.extra["max_bytes"] for meta in _metas(key.type) if meta.extra)
+
+
+def _bound(key: Key, name: str) -> int | None:
+    return next((bound for meta in _metas(key.type) if (bound := getattr(meta, name)) is not None), None)
+
+
+def _keys(struct: type[msgspec.Struct], prefix: str = "") -> Iterator[Key]:
+    for field in msgspec.structs.fields(struct):
+        if isinstance(field.type, type) and issubclass(field.type, msgspec.Struct):
+            yield from _keys(field.type, f"{prefix}{field.name}.")
+        else:
+            yield Key(prefix + field.name, field.type, field.default)
+
+
+KEYS: Final[Mapping[str, Key]] = {key.name: key for key in _keys(Settings)}
+SECTIONS: Final = frozenset(name.rpartition(".")[0] for name in KEYS) - {""}

@@ -1,0 +1,99 @@
+"""Opening the database: the engine, what SQLite is told on every connection, and bringing the schema up to date.
+
+Alembic is imported only when the one SELECT says that the schema is not the newest: a start stays fast. Invariant:
+a migration is one transaction, so a process killed in it leaves the schema as it was.
+"""
+
+import sqlite3
+from importlib.resources import as_file, files
+from typing import Final
+
+from sqlalchemy import Connection, Engine, create_engine, event, text
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
+
+from truc_server.store.interface import StoreError
+from truc_server.store.schema import REVISION
+
+BUSY_TIMEOUT_MS: Final = 5_000
+
+
+def open_engine(url: str) -> Engine:
+    """Return an engine on `url` whose schema is the newest.
+
+    Raises:
+        StoreError: No such database, no driver for it, or a schema this version does not know.
+    """
+    engine = _engine(url)
+    try:
+        _bring_up_to_date(engine)
+    except SQLAlchemyError as error:
+        engine.dispose()
+        raise StoreError(f"cannot open {engine.url}: {reason(error)}") from error
+    except StoreError:
+        engine.dispose()
+        raise
+    return engine
+
+
+def reason(error: SQLAlchemyError) -> str:
+    """Return the database's own words, without statement and parameters: these may hold secrets."""
+    return str(error.orig) if isinstance(error, DBAPIError) else str(error)
+
+
+def _engine(url: str) -> Engine:
+    try:
+        engine = create_engine(make_url(url), hide_parameters=True)
+    except (ArgumentError, NoSuchModuleError, ImportError) as error:
+        raise StoreError(f"store.url: {error}") from error
+    if engine.dialect.name == "sqlite" and engine.url.database in {None, "", ":memory:"}:
+        raise StoreError(f"store.url: expected a file for SQLite to write to, got {engine.url}")
+    if engine.dialect.name == "sqlite":
+        event.listen(engine, "connect", _prepare_sqlite)
+        event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
+    # The driver's own transactions begin at the first INSERT only; with None every BEGIN is ours.
+    connection.isolation_level = None
+    connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    reading = connection.get_execution_options().get("reading", False)
+    connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
+
+
+def _bring_up_to_date(engine: Engine) -> None:
+    found = _revision(engine)
+    if found == REVISION:
+        return
+    if found is not None and found > REVISION:
+        raise StoreError(
+            f"{engine.url} was written by a newer version: expected revision {REVISION} or older, found {found}"
+        )
+    with engine.begin() as connection:
+        _migrate(connection)
+
+
+def _revision(engine: Engine) -> str | None:
+    try:
+        with engine.execution_options(reading=True).connect() as connection:
+            found = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+    except DBAPIError:  # an empty database; whatever else is wrong, the migration meets again
+        return None
+    return None if found is None else str(found)
+
+
+def _migrate(connection: Connection) -> None:
+    from alembic import command
+    from alembic.config import Config
+
+    with as_file(files("truc_server.store") / "migrations") as folder:
+        config = Config()
+        config.set_main_option("script_location", str(folder).replace("%", "%%"))
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")

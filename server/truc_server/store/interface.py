@@ -1,0 +1,80 @@
+"""The one interface of storage, and how it fails.
+
+Every method blocks and may be called from any thread: under Trio call it in a worker thread. Invariant: when
+`commit` returns, all of its writes will be found again after a crash; when it raises, none of them will.
+"""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from truc_server.store.writes import (
+    AddRecord,
+    Lease,
+    RunningMatch,
+    SaveGuest,
+    SaveSeat,
+    SaveTable,
+    StoredTranscript,
+    Write,
+)
+
+
+class StoreError(Exception):
+    """The store cannot be opened, read or written; the text says which and why."""
+
+
+class StoreLostError(StoreError):
+    """This process does not own a table it wrote to (any more): another one claimed it."""
+
+
+class Store(Protocol):
+    """Tables, seats, guests, matches and their records, kept for good."""
+
+    def claim(self, owner: str) -> Lease:
+        """Take every table for `owner` under a new epoch; earlier owners can write no more."""
+        ...
+
+    def commit(self, writes: Sequence[Write]) -> None:
+        """Write all, in order, in one durable transaction.
+
+        Raises:
+            StoreLostError: A write touches a table that this process does not own, or a position already taken.
+            StoreError: The database failed; nothing was written.
+        """
+        ...
+
+    def tables(self) -> tuple[SaveTable, ...]:
+        """Return every table as it was last saved, oldest first."""
+        ...
+
+    def seats(self, table: str) -> tuple[SaveSeat, ...]:
+        """Return the taken seats of a table, in seat order."""
+        ...
+
+    def running(self) -> tuple[RunningMatch, ...]:
+        """Return the matches that have not ended and whose table still stands."""
+        ...
+
+    def records(self, mid: bytes, *, first: int, limit: int) -> tuple[AddRecord, ...]:
+        """Return at most `limit` records of a match from position `first` on."""
+        ...
+
+    def record_count(self, mid: bytes) -> int:
+        """Return the next position of a match: the number of records stored."""
+        ...
+
+    def guest_by_token(self, token_hash: bytes) -> SaveGuest | None:
+        """Return the guest whose token has this hash."""
+        ...
+
+    def transcript(self, mid: bytes) -> StoredTranscript | None:
+        """Return the whole transcript of a match, or None if there is no such match."""
+        ...
+
+    def stray_secrets(self) -> tuple[bytes, ...]:
+        """Return the `th` of secrets whose match never started."""
+        ...
+
+    def close(self) -> None:
+        """Release the database; nothing may be called afterwards."""
+        ...

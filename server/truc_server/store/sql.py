@@ -1,0 +1,170 @@
+"""The store on SQLAlchemy Core: SQLite in a file, or another database by its URL.
+
+Writing goes through one kept connection, one transaction at a time; reading goes beside it, through a small pool.
+Invariants: a commit begins with the fence, so that a process that lost a table writes nothing to it; and two records
+never share a position, whoever writes.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import groupby
+from threading import Lock
+from typing import Any, Final
+
+from sqlalchemy import Connection, Engine, Select, func, select, update
+from sqlalchemy.exc import SQLAlchemyError
+
+from truc_protocol.codec import dec
+from truc_protocol.records import Record
+from truc_server.store.engine import open_engine, reason
+from truc_server.store.interface import StoreError
+from truc_server.store.schema import guests, matches, ownership, records, seats, secrets, tables
+from truc_server.store.statements import apply, check_fence
+from truc_server.store.writes import (
+    AddRecord,
+    Lease,
+    PlayerKind,
+    RunningMatch,
+    SaveGuest,
+    SaveSeat,
+    SaveTable,
+    StoredTranscript,
+    Write,
+)
+
+MAX_SETUP: Final = 65_536
+
+_TABLES: Final = select(*(tables.c[field] for field in SaveTable._fields))
+_SEATS: Final = select(*(seats.c[field] for field in SaveSeat._fields))
+_RECORDS: Final = select(*(records.c[field] for field in AddRecord._fields))
+_GUESTS: Final = select(*(guests.c[field] for field in SaveGuest._fields))
+_RUNNING: Final = (
+    select(*(matches.c[field] for field in RunningMatch._fields[:-1]), secrets.c.sealed)
+    .join(tables, tables.c.code == matches.c.table)
+    .join(secrets, secrets.c.th == matches.c.th, isouter=True)
+    .where(matches.c.ended_ms.is_(None))
+    .order_by(matches.c.mid)
+)
+_STRAY_SECRETS: Final = (
+    select(secrets.c.th)
+    .join(matches, matches.c.th == secrets.c.th, isouter=True)
+    .where(matches.c.mid.is_(None))
+    .order_by(secrets.c.th)
+)
+
+
+def open_store(url: str) -> "SqlStore":
+    """Open the database at `url`, bringing its schema up to date.
+
+    Raises:
+        StoreError: It cannot be opened, or belongs to a newer version.
+    """
+    engine = open_engine(url)
+    try:
+        return SqlStore(engine)
+    except SQLAlchemyError as error:
+        engine.dispose()
+        raise StoreError(f"cannot open {engine.url}: {reason(error)}") from error
+
+
+class SqlStore:
+    """A `Store` on one database."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._reading = engine.execution_options(reading=True)
+        self._writing = engine.connect()
+        self._turn = Lock()
+        self._lease: Lease | None = None
+
+    def claim(self, owner: str) -> Lease:
+        """Take every table for `owner` under a new epoch; earlier owners can write no more."""
+        with self._transaction("claim the tables of") as connection:
+            connection.execute(update(ownership).values(epoch=ownership.c.epoch + 1))
+            epoch = connection.execute(select(ownership.c.epoch)).scalar_one()
+            connection.execute(update(tables).values(owner=owner, epoch=epoch, lease_until_ms=None))
+        self._lease = Lease(owner, epoch)
+        return self._lease
+
+    def commit(self, writes: Sequence[Write]) -> None:
+        """Write all, in order, in one durable transaction.
+
+        Raises:
+            StoreLostError: A write touches a table that this process does not own, or a position already taken.
+            StoreError: The database failed; nothing was written.
+        """
+        lease = self._lease
+        if lease is None:
+            raise StoreError("expected a claim of the tables before the first commit, got none")
+        with self._transaction("write to") as connection:
+            check_fence(connection, lease, writes)
+            for _kind, alike in groupby(writes, type):
+                apply(connection, lease, tuple(alike))
+
+    def tables(self) -> tuple[SaveTable, ...]:
+        """Return every table as it was last saved, oldest first."""
+        rows = self._read(_TABLES.order_by(tables.c.created_ms, tables.c.code))
+        return tuple(SaveTable._make(row) for row in rows)
+
+    def seats(self, table: str) -> tuple[SaveSeat, ...]:
+        """Return the taken seats of a table, in seat order."""
+        rows = self._read(_SEATS.where(seats.c.table == table).order_by(seats.c.seat))
+        return tuple(SaveSeat._make(row)._replace(kind=PlayerKind(row.kind)) for row in rows)
+
+    def running(self) -> tuple[RunningMatch, ...]:
+        """Return the matches that have not ended and whose table still stands."""
+        rows = self._read(_RUNNING)
+        return tuple(RunningMatch._make(row)._replace(setup=_setup(row.setup)) for row in rows)
+
+    def records(self, mid: bytes, *, first: int, limit: int) -> tuple[AddRecord, ...]:
+        """Return at most `limit` records of a match from position `first` on."""
+        page = _RECORDS.where(records.c.mid == mid, records.c.k >= first).order_by(records.c.k).limit(limit)
+        return tuple(AddRecord._make(row) for row in self._read(page))
+
+    def record_count(self, mid: bytes) -> int:
+        """Return the next position of a match: the number of records stored."""
+        ((last,),) = self._read(select(func.max(records.c.k)).where(records.c.mid == mid))
+        return 0 if last is None else int(last) + 1
+
+    def guest_by_token(self, token_hash: bytes) -> SaveGuest | None:
+        """Return the guest whose token has this hash."""
+        rows = self._read(_GUESTS.where(guests.c.token_hash == token_hash))
+        return SaveGuest._make(rows[0]) if rows else None
+
+    def transcript(self, mid: bytes) -> StoredTranscript | None:
+        """Return the whole transcript of a match, or None if there is no such match."""
+        found = self._read(select(matches.c.document, matches.c.setup).where(matches.c.mid == mid))
+        if not found:
+            return None
+        columns = (records.c.signer, records.c.body, records.c.sig)
+        rows = self._read(select(*columns).where(records.c.mid == mid).order_by(records.c.k))
+        return StoredTranscript(found[0].document, _setup(found[0].setup), tuple(map(Record._make, rows)))
+
+    def stray_secrets(self) -> tuple[bytes, ...]:
+        """Return the `th` of secrets whose match never started."""
+        return tuple(th for (th,) in self._read(_STRAY_SECRETS))
+
+    def close(self) -> None:
+        """Release the database; nothing may be called afterwards."""
+        with self._turn:
+            self._writing.close()
+            self._engine.dispose()
+
+    @contextmanager
+    def _transaction(self, purpose: str) -> Iterator[Connection]:
+        try:
+            with self._turn, self._writing.begin():
+                yield self._writing
+        except SQLAlchemyError as error:
+            raise StoreError(f"cannot {purpose} {self._engine.url}: {reason(error)}") from error
+
+    def _read(self, query: Select[*tuple[Any, ...]]) -> Sequence[Any]:
+        try:
+            with self._reading.connect() as connection:
+                return connection.execute(query).all()
+        except SQLAlchemyError as error:
+            raise StoreError(f"cannot read {self._engine.url}: {reason(error)}") from error
+
+
+def _setup(packed: bytes) -> tuple[Record, ...]:
+    return tuple(Record._make(record) for record in dec(packed, MAX_SETUP))

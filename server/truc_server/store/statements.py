@@ -1,0 +1,200 @@
+"""The statements behind a commit: the fence that opens it, and what each kind of write does.
+
+Writes of one kind that follow each other become one statement with many rows. Invariant: nothing here commits.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, assert_never
+
+from sqlalchemy import Connection, Dialect, Executable, Table, bindparam, delete, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from truc_protocol.codec import enc
+from truc_server.store import schema
+from truc_server.store.interface import StoreLostError
+from truc_server.store.schema import matches, seats, secrets, tables
+from truc_server.store.writes import (
+    AddRecord,
+    ClearSeat,
+    DropSecrets,
+    DropTable,
+    EndMatch,
+    Lease,
+    LobbyChange,
+    MatchChange,
+    SaveGuest,
+    SaveMatch,
+    SaveSeat,
+    SaveSecrets,
+    SaveTable,
+    Write,
+)
+
+if TYPE_CHECKING:
+    from sqlalchemy.dialects import postgresql, sqlite
+
+Name = str | bytes
+Rows = list[dict[str, Any]]
+
+_ADD_RECORD: Final = insert(schema.records)
+_SAVE_MATCH: Final = insert(matches)
+_END_MATCH: Final = update(matches).where(matches.c.mid == bindparam("ended"))
+_DROP_TABLE: Final = delete(tables).where(tables.c.code == bindparam("code"))
+_DROP_SEATS: Final = delete(seats).where(seats.c.table == bindparam("code"))
+_CLEAR_SEAT: Final = delete(seats).where(
+    seats.c.table == bindparam("table"), seats.c.seat == bindparam("seat")
+)
+_DROP_SECRETS: Final = delete(secrets).where(secrets.c.th == bindparam("th"))
+_NEWEST_CLAIM: Final = select(schema.ownership.c.epoch).with_for_update(read=True)
+_TABLE_HOLDERS: Final = (
+    select(tables.c.code, tables.c.owner, tables.c.epoch)
+    .where(tables.c.code.in_(bindparam("codes", expanding=True)))
+    .with_for_update(read=True)
+)
+_MATCH_HOLDERS: Final = (
+    select(matches.c.mid, tables.c.owner, tables.c.epoch)
+    .join(tables, tables.c.code == matches.c.table)
+    .where(matches.c.mid.in_(bindparam("mids", expanding=True)))
+    .with_for_update(read=True, of=tables)
+)
+
+
+class _Touched(NamedTuple):
+    """The tables and matches that a commit writes to, and which of both it creates."""
+
+    codes: set[str]
+    mids: set[bytes]
+    created: set[Name]
+
+
+def check_fence(connection: Connection, lease: Lease, writes: Sequence[Write]) -> None:
+    """Make sure that `lease` owns every table written to, and keep it so until the commit.
+
+    Raises:
+        StoreLostError: Somebody else claimed one, or removed it.
+    """
+    if connection.execute(_NEWEST_CLAIM).scalar_one() == lease.epoch:
+        return  # every claim raises it, so no table has changed hands since ours
+    touched = _touched(writes)
+    holders: dict[Name, Lease] = {}
+    if touched.codes:
+        holders |= _holders(connection, _TABLE_HOLDERS, {"codes": sorted(touched.codes)})
+    if touched.mids:
+        holders |= _holders(connection, _MATCH_HOLDERS, {"mids": sorted(touched.mids)})
+    names: set[Name] = {*touched.codes, *touched.mids}
+    for name in names:
+        holder = holders.get(name, lease if name in touched.created else None)
+        if holder != lease:
+            what = f"table {name}" if isinstance(name, str) else f"the table of match {name.hex()[:16]}"
+            raise StoreLostError(f"expected {what} to be owned by {lease}, found {holder or 'no such table'}")
+
+
+def apply(connection: Connection, lease: Lease, writes: Sequence[Write]) -> None:
+    """Carry out `writes`, which are all of one kind.
+
+    Raises:
+        StoreLostError: A record's position is taken.
+    """
+    match writes[0]:
+        case AddRecord():
+            _add_records(connection, writes)
+        case SaveTable() | DropTable() | SaveSeat() | ClearSeat() | SaveGuest() as first:
+            _apply_to_lobby(connection, lease, first, [write._asdict() for write in writes])
+        case SaveSecrets() | DropSecrets() | SaveMatch() | EndMatch() as first:
+            _apply_to_matches(connection, first, [write._asdict() for write in writes])
+        case _ as never:
+            assert_never(never)
+
+
+def _apply_to_lobby(connection: Connection, lease: Lease, first: LobbyChange, rows: Rows) -> None:
+    match first:
+        case SaveTable():
+            owned = [{**row, **lease._asdict(), "lease_until_ms": None} for row in rows]
+            connection.execute(_upsert(connection.dialect.name, tables), owned)
+        case DropTable():
+            connection.execute(_DROP_SEATS, rows)
+            connection.execute(_DROP_TABLE, rows)
+        case SaveSeat():
+            connection.execute(_upsert(connection.dialect.name, seats), rows)
+        case ClearSeat():
+            connection.execute(_CLEAR_SEAT, rows)
+        case SaveGuest():
+            connection.execute(_upsert(connection.dialect.name, schema.guests), rows)
+        case _:
+            assert_never(first)
+
+
+def _apply_to_matches(connection: Connection, first: MatchChange, rows: Rows) -> None:
+    match first:
+        case SaveSecrets():
+            connection.execute(_upsert(connection.dialect.name, secrets), rows)
+        case DropSecrets():
+            connection.execute(_DROP_SECRETS, rows)
+        case SaveMatch():
+            connection.execute(_SAVE_MATCH, [{**row, "setup": enc(row["setup"])} for row in rows])
+        case EndMatch():
+            connection.execute(_END_MATCH, [{"ended": row.pop("mid"), **row} for row in rows])
+        case _:
+            assert_never(first)
+
+
+def _touched(writes: Sequence[Write]) -> _Touched:
+    touched = _Touched(set(), set(), set())
+    for write in writes:
+        match write:
+            case SaveTable(code=code):
+                touched.codes.add(code)
+                touched.created.add(code)
+            case DropTable(code=code) | SaveSeat(table=code) | ClearSeat(table=code):
+                touched.codes.add(code)
+            case SaveMatch(mid=mid, table=code):
+                touched.codes.add(code)
+                touched.created.add(mid)
+            case AddRecord(mid=mid) | EndMatch(mid=mid):
+                touched.mids.add(mid)
+            case SaveGuest() | SaveSecrets() | DropSecrets():
+                pass
+            case _:
+                assert_never(write)
+    return touched
+
+
+def _holders(connection: Connection, statement: Executable, names: dict[str, Any]) -> dict[Name, Lease]:
+    return {name: Lease(owner, epoch) for name, owner, epoch in connection.execute(statement, names)}
+
+
+def _add_records(connection: Connection, writes: Sequence[Write]) -> None:
+    dialect = connection.dialect
+    try:
+        if dialect.positional:
+            # The columns stand in the order of the fields, so that a write is a row: half of the cost of a commit.
+            connection.exec_driver_sql(_insert_record(dialect), [tuple(write) for write in writes])
+        else:
+            connection.execute(_ADD_RECORD, [write._asdict() for write in writes])
+    except IntegrityError as error:
+        raise StoreLostError(f"expected free positions for {len(writes)} records: {error.orig}") from error
+
+
+@cache
+def _insert_record(dialect: Dialect) -> str:
+    return str(_ADD_RECORD.compile(dialect=dialect))
+
+
+@cache
+def _upsert(dialect: str, table: Table) -> Executable:
+    # Core has no portable form; both databases spell it alike, each in a module of its own.
+    statement = _insert_of(dialect)(table)
+    fresh = {column.key: statement.excluded[column.key] for column in table.columns if not column.primary_key}
+    upsert: Executable = statement.on_conflict_do_update(index_elements=table.primary_key, set_=fresh)
+    return upsert
+
+
+def _insert_of(dialect: str) -> "type[postgresql.Insert | sqlite.Insert]":
+    if dialect == "postgresql":
+        from sqlalchemy.dialects.postgresql import Insert as PostgresqlInsert
+
+        return PostgresqlInsert
+    from sqlalchemy.dialects.sqlite import Insert as SqliteInsert
+
+    return SqliteInsert

@@ -1,0 +1,135 @@
+"""The data folder: how it is made, and that one process at a time has it."""
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from truc_server.folder import (
+    Folder,
+    FolderError,
+    FolderLockedError,
+    default_root,
+    lock_holder,
+    locked,
+    open_folder,
+)
+
+# Holds the lock until its standard input ends.
+HOLDER = """
+import sys
+from pathlib import Path
+from truc_server.folder import locked, open_folder
+with locked(open_folder(Path(sys.argv[1]))):
+    print("locked", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return open_folder(tmp_path / "data")
+
+
+@pytest.fixture
+def holder(folder):
+    """Another process that has the lock."""
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDER, folder.root], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout.readline() == b"locked\n"
+        yield process
+        process.kill()
+
+
+class TestMaking:
+    def test_new_folder_is_its_owners_alone(self, folder):
+        assert stat.S_IMODE(folder.root.stat().st_mode) == 0o700
+
+    def test_folders_above_are_made_too(self, tmp_path):
+        assert open_folder(tmp_path / "a" / "b").root.is_dir()
+
+    def test_folder_that_is_there_is_taken_as_it_is(self, tmp_path):
+        (tmp_path / "kept").write_text("x")
+        assert (open_folder(tmp_path).root / "kept").read_text() == "x"
+
+    def test_file_in_its_place_is_refused(self, tmp_path):
+        (tmp_path / "data").write_text("")
+        with pytest.raises(FolderError, match="cannot create the data folder"):
+            open_folder(tmp_path / "data")
+
+    def test_everything_stands_in_the_folder(self):
+        folder = Folder(Path("/data"))
+        files = (folder.settings, folder.identity, folder.secrets_key, folder.database, folder.lock)
+        assert [str(file) for file in files] == [
+            "/data/truc.toml",
+            "/data/identity.pem",
+            "/data/secrets.key",
+            "/data/truc.db",
+            "/data/lock",
+        ]
+
+
+class TestDefaultRoot:
+    def test_xdg_data_home_is_used(self):
+        assert default_root({"XDG_DATA_HOME": "/x"}, "linux") == Path("/x/truc-server")
+
+    def test_without_it_the_folder_is_in_the_home(self):
+        assert default_root({}, "linux") == Path.home() / ".local/share/truc-server"
+
+    def test_macos_has_its_own_place(self):
+        assert default_root({}, "darwin") == Path.home() / "Library/Application Support/truc-server"
+
+
+class TestLock:
+    def test_other_process_is_named(self, folder, holder):
+        with pytest.raises(FolderLockedError, match=f"is in use by process {holder.pid};"), locked(folder):
+            pass
+
+    def test_refused_attempt_leaves_the_holders_number(self, folder, holder):
+        for _ in range(2):
+            with pytest.raises(FolderLockedError) as caught, locked(folder):
+                pass
+        assert caught.value.pid == holder.pid
+
+    def test_killed_process_leaves_no_lock(self, folder, holder):
+        holder.kill()
+        holder.wait()
+        with locked(folder):
+            assert folder.lock.read_text() == f"{os.getpid()}\n"
+
+    def test_lock_is_free_again_after_use(self, folder):
+        with locked(folder):
+            pass
+        with locked(folder):
+            assert folder.lock.exists()
+
+    def test_longer_number_before_leaves_nothing_behind(self, folder):
+        folder.lock.write_text("99999999999999\n")
+        with locked(folder):
+            assert folder.lock.read_text() == f"{os.getpid()}\n"
+
+    def test_holder_that_has_not_said_its_number_is_another_process(self, folder, holder):
+        folder.lock.write_text("")
+        with pytest.raises(FolderLockedError, match="in use by another process;"), locked(folder):
+            pass
+
+    def test_lock_file_is_its_owners_alone(self, folder):
+        with locked(folder):
+            assert stat.S_IMODE(folder.lock.stat().st_mode) == 0o600
+
+
+class TestLockHolder:
+    def test_new_folder_has_none(self, folder):
+        assert lock_holder(folder) is None
+
+    def test_folder_no_longer_in_use_has_none(self, folder):
+        with locked(folder):
+            pass
+        assert lock_holder(folder) is None
+
+    def test_process_that_has_it_is_named(self, folder, holder):
+        assert lock_holder(folder).pid == holder.pid

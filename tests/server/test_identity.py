@@ -1,0 +1,95 @@
+"""The server's keys: made once, readable by their owner alone, never silently replaced."""
+
+import stat
+
+import pytest
+
+from truc_protocol.keys import fingerprint, from_pem
+from truc_server.folder import Folder, open_folder
+from truc_server.identity import Identity, IdentityError, load_identity, read_identity
+
+
+@pytest.fixture
+def folder(tmp_path) -> Folder:
+    return open_folder(tmp_path / "data")
+
+
+@pytest.fixture
+def identity(folder) -> Identity:
+    return load_identity(folder)
+
+
+def test_keys_stay_the_same(folder, identity):
+    again = load_identity(folder)
+    assert (again.key.public, again.at_rest) == (identity.key.public, identity.at_rest)
+
+
+def test_two_servers_have_different_keys(tmp_path, identity):
+    other = load_identity(open_folder(tmp_path / "other"))
+    assert other.key.public != identity.key.public
+    assert other.at_rest != identity.at_rest
+
+
+def test_identity_file_holds_the_key_as_pem(folder, identity):
+    assert from_pem(folder.identity.read_bytes()).public == identity.key.public
+
+
+def test_fingerprint_is_that_of_the_public_key(identity):
+    assert identity.fingerprint == fingerprint(identity.key.public)
+
+
+def test_both_files_are_their_owners_alone(folder, identity):
+    modes = [stat.S_IMODE(file.stat().st_mode) for file in (folder.identity, folder.secrets_key)]
+    assert modes == [0o600, 0o600]
+
+
+def test_making_keys_leaves_no_other_file(folder, identity):
+    assert sorted(file.name for file in folder.root.iterdir()) == ["identity.pem", "secrets.key"]
+
+
+def test_repr_shows_no_secret(identity):
+    assert repr(identity) == f"Identity({identity.fingerprint})"
+
+
+def test_start_killed_while_making_keys_is_repeated(folder):
+    folder.secrets_key.write_bytes(bytes(32))
+    folder.secrets_key.chmod(0o600)
+    (folder.root / "identity.new").write_bytes(b"half of")
+    assert load_identity(folder).at_rest == bytes(32)
+
+
+@pytest.mark.parametrize("name", ["identity.pem", "secrets.key"])
+def test_key_open_to_others_is_refused(folder, identity, name):
+    (folder.root / name).chmod(0o640)
+    with pytest.raises(IdentityError, match=rf"{name} is open to other users \(mode 0640\): run chmod 600"):
+        load_identity(folder)
+
+
+def test_missing_identity_beside_a_database_is_refused(folder):
+    folder.database.touch()
+    with pytest.raises(IdentityError, match="restore the key from a backup"):
+        load_identity(folder)
+
+
+def test_missing_secrets_key_beside_an_identity_is_refused(folder, identity):
+    folder.secrets_key.unlink()
+    with pytest.raises(IdentityError, match=r"secrets\.key is missing"):
+        load_identity(folder)
+
+
+def test_secrets_key_of_another_length_is_refused(folder, identity):
+    folder.secrets_key.write_bytes(bytes(31))
+    with pytest.raises(IdentityError, match="expected 32 bytes, got 31"):
+        load_identity(folder)
+
+
+def test_damaged_identity_names_the_file(folder, identity):
+    folder.identity.write_bytes(b"-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n")
+    with pytest.raises(IdentityError, match=r"identity\.pem: "):
+        load_identity(folder)
+
+
+def test_reading_makes_no_keys(folder):
+    with pytest.raises(IdentityError, match="is missing"):
+        read_identity(folder)
+    assert list(folder.root.iterdir()) == []

@@ -1,0 +1,299 @@
+"""The journal: batches, their order, and what a failing store leaves behind."""
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+import trio
+from trio.testing import wait_all_tasks_blocked
+
+from truc_server.journal import MAX_BATCH, MAX_WAITING, Journal, JournalStoppedError
+from truc_server.store import SaveGuest, StoreError, Write, open_store
+
+FULL = StoreError("cannot write to the disk: it is full")
+
+
+def guest(n: int) -> SaveGuest:
+    return SaveGuest(b"%d" % n, "Pau", b"%d" % n)
+
+
+class GatedStore:
+    """A store that commits only when told to, and fails when told to."""
+
+    def __init__(self, *, is_open: bool = True, failure: StoreError | None = None) -> None:
+        self.committed: list[tuple[Write, ...]] = []
+        self.failure = failure
+        self.attempts = 0
+        self._permits = trio.Semaphore(1_000 if is_open else 0)
+
+    def let_one_through(self) -> None:
+        self._permits.release()
+
+    def commit(self, writes: Sequence[Write]) -> None:
+        self.attempts += 1
+        trio.from_thread.run(self._permits.acquire)
+        if self.failure is not None:
+            raise self.failure
+        self.committed.append(tuple(writes))
+
+
+class Heard:
+    """What the journal has called back."""
+
+    def __init__(self) -> None:
+        self.durable: list[int] = []
+        self.failures: list[StoreError] = []
+
+
+@pytest.fixture
+def heard():
+    return Heard()
+
+
+@pytest.fixture
+def start(nursery, heard):
+    """Start a journal on a store."""
+
+    def started(store) -> Journal:
+        journal = Journal(store, on_durable=heard.durable.append, on_failure=heard.failures.append)
+        nursery.start_soon(journal.run)
+        return journal
+
+    return started
+
+
+async def test_write_becomes_durable(start, heard):
+    journal = start(store := GatedStore())
+    await journal.wait_durable(journal.write(guest(1)))
+    assert (store.committed, heard.durable) == ([(guest(1),)], [1])
+
+
+async def test_writes_before_a_checkpoint_share_a_batch(start):
+    journal = start(store := GatedStore())
+    assert (journal.write(guest(1)), journal.write(guest(2))) == (1, 1)
+    await journal.wait_durable(1)
+    assert store.committed == [(guest(1), guest(2))]
+
+
+async def test_batch_fills_while_another_commits(start):
+    journal = start(store := GatedStore(is_open=False))
+    journal.write(guest(1))
+    await wait_all_tasks_blocked()
+    assert (journal.write(guest(2)), journal.write(guest(3))) == (2, 2)
+    store.let_one_through()
+    store.let_one_through()
+    await journal.wait_durable(2)
+    assert store.committed == [(guest(1),), (guest(2), guest(3))]
+
+
+async def test_nothing_is_durable_before_its_commit_ends(start, heard):
+    journal = start(store := GatedStore(is_open=False))
+    journal.write(guest(1))
+    await wait_all_tasks_blocked()
+    assert (journal.durable, heard.durable) == (0, [])
+    store.let_one_through()
+    await journal.wait_durable(1)
+    assert (journal.durable, heard.durable) == (1, [1])
+
+
+async def test_durable_is_raised_before_the_callback(nursery):
+    seen: list[int] = []
+    journal = Journal(GatedStore(), on_durable=lambda _: seen.append(journal.durable), on_failure=seen.append)
+    nursery.start_soon(journal.run)
+    await journal.wait_durable(journal.write(guest(1)))
+    assert seen == [1]
+
+
+async def test_commit_has_at_most_max_batch_writes(start):
+    journal = start(store := GatedStore())
+    numbers = [journal.write(guest(n)) for n in range(2 * MAX_BATCH + 1)]
+    await journal.wait_durable(numbers[-1])
+    assert [len(batch) for batch in store.committed] == [MAX_BATCH, MAX_BATCH, 1]
+
+
+async def test_number_tells_the_batch_a_write_is_in(start):
+    journal = start(store := GatedStore())
+    numbers = [journal.write(guest(n)) for n in range(MAX_BATCH + 1)]
+    await journal.wait_durable(2)
+    assert [guest(MAX_BATCH) in batch for batch in store.committed] == [False, True]
+    assert (numbers[0], numbers[-2], numbers[-1]) == (1, 1, 2)
+
+
+async def test_writes_given_together_stay_in_one_batch(start):
+    journal = start(store := GatedStore())
+    for n in range(MAX_BATCH - 1):
+        journal.write(guest(n))
+    await journal.wait_durable(journal.write(guest(-1), guest(-2)))
+    assert store.committed[-1] == (guest(-1), guest(-2))
+
+
+async def test_journal_is_behind_when_much_waits(start):
+    journal = start(GatedStore(is_open=False))
+    for n in range(MAX_WAITING - 1):
+        journal.write(guest(n))
+    assert not journal.is_behind
+    journal.write(guest(-1))
+    assert journal.is_behind
+
+
+async def test_journal_catches_up(start):
+    journal = start(GatedStore())
+    for n in range(MAX_WAITING):
+        number = journal.write(guest(n))
+    await journal.wait_durable(number)
+    assert not journal.is_behind
+
+
+async def test_idle_journal_wakes_for_a_write(start, heard):
+    journal = start(GatedStore())
+    await wait_all_tasks_blocked()
+    await journal.wait_durable(journal.write(guest(1)))
+    await wait_all_tasks_blocked()
+    await journal.wait_durable(journal.write(guest(2)))
+    assert heard.durable == [1, 2]
+
+
+async def test_failed_commit_is_reported_once(start, heard):
+    journal = start(GatedStore(failure=FULL))
+    with pytest.raises(JournalStoppedError):
+        await journal.wait_durable(journal.write(guest(1)))
+    assert (heard.failures, heard.durable) == ([FULL], [])
+
+
+async def test_run_ends_after_a_failed_commit(nursery):
+    journal = Journal(GatedStore(failure=FULL), on_durable=print, on_failure=lambda _: None)
+    journal.write(guest(1))
+    await journal.run()
+    assert journal.durable == 0
+
+
+async def test_waiter_for_a_failed_batch_hears_why(start):
+    journal = start(GatedStore(failure=FULL))
+    with pytest.raises(JournalStoppedError, match="it is full"):
+        await journal.wait_durable(journal.write(guest(1)))
+
+
+async def test_waiter_for_a_batch_behind_a_failed_one_hears_why(start):
+    journal = start(store := GatedStore(is_open=False, failure=FULL))
+    journal.write(guest(1))
+    await wait_all_tasks_blocked()
+    behind = [journal.write(guest(n)) for n in range(3 * MAX_BATCH)]
+    store.let_one_through()
+    with pytest.raises(JournalStoppedError, match="it is full"):
+        await journal.wait_durable(behind[0])
+
+
+async def test_batches_behind_a_failed_one_are_not_committed(start):
+    journal = start(store := GatedStore(is_open=False, failure=FULL))
+    journal.write(guest(1))
+    await wait_all_tasks_blocked()
+    second = journal.write(guest(2))
+    store.let_one_through()
+    with pytest.raises(JournalStoppedError):
+        await journal.wait_durable(second)
+    assert (store.committed, store.attempts) == ([], 1)
+
+
+async def test_write_after_a_failure_is_refused(start):
+    journal = start(GatedStore(failure=FULL))
+    with pytest.raises(JournalStoppedError):
+        await journal.wait_durable(journal.write(guest(1)))
+    with pytest.raises(JournalStoppedError, match="it is full"):
+        journal.write(guest(2))
+
+
+async def test_waiting_for_what_is_durable_ends_at_once_after_a_failure(start):
+    journal = start(store := GatedStore())
+    await journal.wait_durable(journal.write(guest(1)))
+    store.failure = FULL
+    with pytest.raises(JournalStoppedError):
+        await journal.wait_durable(journal.write(guest(2)))
+    await journal.wait_durable(1)
+    assert journal.durable == 1
+
+
+async def test_closed_journal_commits_what_it_took_and_ends():
+    journal = Journal(store := GatedStore(), on_durable=lambda _: None, on_failure=lambda _: None)
+    journal.write(guest(1))
+    journal.close()
+    await journal.run()
+    assert store.committed == [(guest(1),)]
+
+
+async def test_closing_ends_an_idle_run():
+    journal = Journal(GatedStore(), on_durable=lambda _: None, on_failure=lambda _: None)
+    async with trio.open_nursery() as inner:
+        inner.start_soon(journal.run)
+        await wait_all_tasks_blocked()
+        journal.close()
+
+
+async def test_closed_journal_takes_no_more():
+    journal = Journal(GatedStore(), on_durable=lambda _: None, on_failure=lambda _: None)
+    journal.close()
+    with pytest.raises(JournalStoppedError, match="closed"):
+        journal.write(guest(1))
+
+
+async def test_closing_a_failed_journal_keeps_its_reason(start):
+    journal = start(GatedStore(failure=FULL))
+    with pytest.raises(JournalStoppedError):
+        await journal.wait_durable(journal.write(guest(1)))
+    journal.close()
+    with pytest.raises(JournalStoppedError, match="it is full"):
+        journal.write(guest(2))
+
+
+class HeldStore:
+    """A store whose commit cannot be interrupted, like one that waits for a disk."""
+
+    def __init__(self) -> None:
+        self.entered = trio.Event()
+        self.release = threading.Event()
+        self.committed: list[tuple[Write, ...]] = []
+
+    def commit(self, writes: Sequence[Write]) -> None:
+        trio.from_thread.run_sync(self.entered.set)
+        assert self.release.wait(timeout=10)
+        self.committed.append(tuple(writes))
+
+
+async def test_cancelled_run_lets_its_commit_finish(heard):
+    journal = Journal(store := HeldStore(), on_durable=heard.durable.append, on_failure=print)
+    async with trio.open_nursery() as inner:
+        inner.start_soon(journal.run)
+        journal.write(guest(1))
+        await store.entered.wait()
+        inner.cancel_scope.cancel()
+        store.release.set()
+    assert (store.committed, heard.durable) == ([(guest(1),)], [1])
+
+
+async def test_on_a_real_store_everything_durable_is_found_again(tmp_path: Path):
+    url = f"sqlite:///{tmp_path / 'truc.db'}"
+    store = open_store(url)
+    store.claim("this process")
+    journal = Journal(store, on_durable=lambda _: None, on_failure=print)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(journal.run)
+        await journal.wait_durable(max(journal.write(guest(n)) for n in range(700)))
+        nursery.cancel_scope.cancel()
+    store.close()
+    reopened = open_store(url)
+    found = [reopened.guest_by_token(b"%d" % n) for n in (0, 499, 500, 699)]
+    reopened.close()
+    assert found == [guest(0), guest(499), guest(500), guest(699)]
+
+
+async def test_real_store_that_lost_its_tables_stops_the_journal(tmp_path: Path, heard):
+    url = f"sqlite:///{tmp_path / 'truc.db'}"
+    store = open_store(url)  # without a claim it owns nothing
+    journal = Journal(store, on_durable=heard.durable.append, on_failure=heard.failures.append)
+    journal.write(guest(1))
+    await journal.run()
+    store.close()
+    assert (heard.durable, [str(error) for error in heard.failures]) == (
+        [],
+        ["expected a claim of the tables before the first commit, got none"],
+    )

@@ -1,0 +1,148 @@
+"""Logs: their two formats, their level, and that no secret passes."""
+
+import io
+import json
+from enum import StrEnum
+
+import pytest
+import structlog
+
+from truc_server.logs import SECRET, WITHHELD, configure, withhold_secrets
+from truc_server.settings import Logs
+
+CARD = b"\x07\xff secret bytes"
+
+
+@pytest.fixture(autouse=True)
+def restored():
+    yield
+    structlog.reset_defaults()
+
+
+def logged(
+    log_format: str = "json", level: str = "info"
+) -> tuple[structlog.typing.FilteringBoundLogger, io.StringIO]:
+    stream = io.StringIO()
+    configure(Logs(format=log_format, level=level), stream)
+    return structlog.get_logger(), stream
+
+
+def safe(**fields: object) -> dict[str, object]:
+    return dict(withhold_secrets(None, "info", fields))
+
+
+def fail(text: str) -> None:
+    hidden = f"7{'e'} of the other seat"
+    assert hidden
+    raise ValueError(text)
+
+
+def log_failure(log, text: str) -> None:
+    try:
+        fail(text)
+    except ValueError:
+        log.exception("failed")
+
+
+class TestFormats:
+    def test_json_is_one_object_a_line(self):
+        log, stream = logged()
+        log.info("table opened", table="ABC", seats=2)
+        entry = json.loads(stream.getvalue())
+        del entry["timestamp"]
+        assert entry == {"event": "table opened", "table": "ABC", "seats": 2, "level": "info"}
+
+    def test_json_has_the_time_in_utc(self):
+        log, stream = logged()
+        log.info("started")
+        assert json.loads(stream.getvalue())["timestamp"].endswith("Z")
+
+    def test_human_line_has_event_and_fields(self):
+        log, stream = logged("human")
+        log.info("table opened", table="ABC")
+        assert "table opened" in stream.getvalue()
+        assert "table='ABC'" in stream.getvalue()
+
+    def test_human_line_on_no_terminal_has_no_colours(self):
+        log, stream = logged("human")
+        log.info("table opened", table="ABC")
+        assert "\x1b" not in stream.getvalue()
+
+    @pytest.mark.parametrize("log_format", ["human", "json"])
+    def test_newline_in_a_value_makes_no_second_line(self, log_format):
+        log, stream = logged(log_format)
+        log.info("joined", player="Pau\nlevel=error \x1b[31m")
+        assert (stream.getvalue().count("\n"), stream.getvalue().count("\x1b")) == (1, 0)
+
+    @pytest.mark.parametrize("log_format", ["human", "json"])
+    def test_traceback_is_in_the_log(self, log_format):
+        log, stream = logged(log_format)
+        log_failure(log, "what happened")
+        assert "ValueError: what happened" in stream.getvalue()
+
+    @pytest.mark.parametrize("log_format", ["human", "json"])
+    def test_traceback_has_no_values_of_variables(self, log_format):
+        log, stream = logged(log_format)
+        log_failure(log, "what happened")
+        assert "7e of the other seat" not in stream.getvalue()
+
+    def test_context_of_a_connection_is_in_every_line(self):
+        log, stream = logged()
+        with structlog.contextvars.bound_contextvars(connection=7):
+            log.info("joined")
+        assert json.loads(stream.getvalue())["connection"] == 7
+
+
+class TestLevel:
+    def test_lower_level_is_silent(self):
+        log, stream = logged(level="warning")
+        log.info("joined")
+        assert stream.getvalue() == ""
+
+    def test_equal_level_speaks(self):
+        log, stream = logged(level="warning")
+        log.warning("slow")
+        assert "slow" in stream.getvalue()
+
+
+class TestSecrets:
+    @pytest.mark.parametrize("log_format", ["human", "json"])
+    def test_no_bytes_reach_the_stream(self, log_format):
+        log, stream = logged(log_format)
+        log.info(CARD, at=CARD, deep={"a": [(CARD,), bytearray(CARD), memoryview(CARD)]})
+        assert "secret" not in stream.getvalue()
+
+    def test_bytes_are_told_by_their_length(self):
+        assert safe(body=b"12345") == {"body": "(5 bytes withheld)"}
+
+    @pytest.mark.parametrize("word", sorted(SECRET))
+    def test_value_under_a_secret_name_is_withheld(self, word):
+        assert safe(**{f"match_{word}": "7e"}) == {f"match_{word}": WITHHELD}
+
+    def test_secret_name_is_known_in_any_case(self):
+        assert safe(Token="abc") == {"Token": WITHHELD}
+
+    def test_secret_name_inside_a_value_is_withheld(self):
+        assert safe(guest={"name": "Pau", "token": "abc"}) == {"guest": {"name": "Pau", "token": WITHHELD}}
+
+    def test_object_is_told_by_its_type_alone(self):
+        class Hand:
+            def __repr__(self) -> str:
+                return "7e 1o"
+
+        assert safe(state=Hand(), states=[Hand()]) == {"state": "(Hand)", "states": ["(Hand)"]}
+
+    def test_bytes_as_a_key_are_withheld(self):
+        assert safe(seats={CARD: 1}) == {"seats": {"(15 bytes withheld)": 1}}
+
+    def test_nesting_without_end_is_cut(self):
+        endless: list[object] = []
+        endless.append(endless)
+        assert "(list)" in str(safe(a=endless))
+
+    def test_plain_values_pass(self):
+        class State(StrEnum):
+            OPEN = "open"
+
+        fields = {"a": 1, "b": "x", "c": None, "d": True, "e": 0.5, "f": State.OPEN, "g": [1, 2]}
+        assert safe(**fields) == fields

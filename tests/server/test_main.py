@@ -1,0 +1,390 @@
+"""The command line: its first line, its exit statuses, and what it says when something is wrong."""
+
+import os
+import re
+import resource
+import signal
+import stat
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import pytest
+import structlog
+import trio
+from click.testing import CliRunner, Result
+
+from truc_server import __name__ as package
+from truc_server.folder import Folder, locked, open_folder
+from truc_server.identity import load_identity
+from truc_server.main import main, raise_file_limit
+from truc_server.settings_file import default_file
+from truc_server.store import StoreError, StoreLostError
+
+PORT = 4242
+
+
+@pytest.fixture(autouse=True)
+def process(monkeypatch, tmp_path):
+    """Give the process back its umask, its limits and its log; let nothing from outside in."""
+    for variable in [name for name in os.environ if name.startswith("TRUC_")]:
+        monkeypatch.delenv(variable)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
+    umask = os.umask(0o022)
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    yield
+    os.umask(umask)
+    resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    structlog.reset_defaults()
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Folder:
+    return Folder(tmp_path / "data")
+
+
+@pytest.fixture
+def call(data):
+    """Call a command on the data folder of the test."""
+
+    def called(command: str, *arguments: str) -> Result:
+        return CliRunner().invoke(
+            main, [command, "--data", str(data.root), *arguments], prog_name="truc-server"
+        )
+
+    return called
+
+
+class FakeServer:
+    """Stands for server.py: announces a port, then does as told."""
+
+    def __init__(self, ending) -> None:
+        self.ending = ending
+        self.started_with: tuple[object, ...] = ()
+        self.was_cancelled = False
+
+    async def serve(self, *started_with) -> None:
+        *self.started_with, announce = started_with
+        announce(PORT)
+        try:
+            await self.ending()
+        except trio.Cancelled:
+            self.was_cancelled = True
+            raise
+
+
+@pytest.fixture
+def serve(monkeypatch):
+    """Put a fake in the place of server.py."""
+
+    def served(ending) -> FakeServer:
+        fake = FakeServer(ending)
+        module = types.ModuleType(f"{package}.server")
+        module.serve = fake.serve
+        monkeypatch.setitem(sys.modules, f"{package}.server", module)
+        return fake
+
+    return served
+
+
+async def end() -> None:
+    await trio.lowlevel.checkpoint()
+
+
+def raising(error: BaseException):
+    async def ending() -> None:
+        raise error
+
+    return ending
+
+
+def signalled(number: int):
+    async def ending() -> None:
+        os.kill(os.getpid(), number)
+        await trio.sleep_forever()
+
+    return ending
+
+
+class TestRun:
+    def test_first_line_is_the_address_with_the_fingerprint(self, call, serve, data):
+        serve(end)
+        output = call("run", "--host", "127.0.0.1").stdout
+        assert output == f"listening truc://127.0.0.1:{PORT}#{load_identity(data).fingerprint}\n"
+
+    def test_ipv6_address_stands_in_brackets(self, call, serve):
+        serve(end)
+        assert call("run", "--host", "::1").stdout.startswith(f"listening truc://[::1]:{PORT}#")
+
+    def test_any_address_is_announced_as_loopback(self, call, serve):
+        serve(end)
+        assert call("run").stdout.startswith(f"listening truc://127.0.0.1:{PORT}#")
+
+    def test_public_host_is_announced(self, call, serve):
+        serve(end)
+        assert call("run", "--public-host", "truc.example").stdout.startswith(
+            f"listening truc://truc.example:{PORT}#"
+        )
+
+    @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+    def test_signal_ends_it_cleanly(self, call, serve, number):
+        fake = serve(signalled(number))
+        assert (call("run").exit_code, fake.was_cancelled) == (0, True)
+
+    def test_second_signal_has_its_usual_effect(self, call, serve):
+        handlers = []
+
+        async def ending() -> None:
+            os.kill(os.getpid(), signal.SIGTERM)
+            try:
+                await trio.sleep_forever()
+            finally:
+                with trio.CancelScope(shield=True):
+                    await trio.testing.wait_all_tasks_blocked()
+                handlers.append(signal.getsignal(signal.SIGTERM))
+
+        serve(ending)
+        call("run")
+        assert handlers == [signal.SIG_DFL]
+
+    def test_server_gets_settings_folder_store_and_keys(self, call, serve, data):
+        fake = serve(end)
+        call("run", "--name", "La Penya")
+        settings, folder, store, identity = fake.started_with
+        assert (settings.name, folder, type(store).__name__) == ("La Penya", data, "SqlStore")
+        assert identity.key.public == load_identity(data).key.public
+
+    def test_flags_reach_the_settings(self, call, serve):
+        fake = serve(end)
+        call(
+            "run",
+            "--host",
+            "::1",
+            "--host",
+            "127.0.0.1",
+            "--port",
+            "0",
+            "--log-format",
+            "json",
+            "--log-level",
+            "error",
+        )
+        settings = fake.started_with[0]
+        assert settings.listen.hosts == ("::1", "127.0.0.1")
+        assert (settings.listen.port, settings.log.format, settings.log.level) == (0, "json", "error")
+
+    def test_store_has_claimed_the_tables_under_a_new_epoch_at_each_start(self, call, serve):
+        epochs = []
+        for _ in range(2):
+            fake = serve(end)
+            call("run")
+            epochs.append(fake.started_with[2]._lease.epoch)
+        assert epochs == [1, 2]
+
+    def test_database_is_its_owners_alone(self, call, serve, data):
+        serve(end)
+        call("run")
+        assert stat.S_IMODE(data.database.stat().st_mode) == 0o600
+
+    def test_folder_is_locked_while_it_runs(self, call, serve, data):
+        held = []
+
+        async def ending() -> None:
+            held.append(data.lock.read_text())
+
+        serve(ending)
+        call("run")
+        assert held == [f"{os.getpid()}\n"]
+
+    def test_store_of_the_settings_is_used(self, call, serve, data, tmp_path):
+        serve(end)
+        file = tmp_path / "elsewhere.toml"
+        file.write_text(f'[store]\nurl = "sqlite:///{tmp_path}/other.db"\n')
+        call("run", "--settings", str(file))
+        assert ((tmp_path / "other.db").exists(), data.database.exists()) == (True, False)
+
+
+class TestRunFailures:
+    def test_locked_folder_is_status_1_and_names_the_process(self, call, serve, data):
+        serve(end)
+        with locked(open_folder(data.root)):
+            result = call("run")
+        assert (result.exit_code, result.stdout) == (1, "")
+        assert result.stderr == (
+            f"truc-server: {data.root} is in use by process {os.getpid()}; "
+            "stop it first, or choose another folder with --data\n"
+        )
+
+    def test_wrong_settings_file_is_status_2_and_names_the_line(self, call, data):
+        open_folder(data.root).settings.write_text('[listen]\nport = "abc"\n')
+        result = call("run")
+        assert result.exit_code == 2
+        assert result.stderr == (
+            f"truc-server: {data.settings} line 2: listen.port expected int 0..65535, got 'abc'\n"
+        )
+
+    def test_wrong_flag_is_status_2(self, call):
+        result = call("run", "--port", "70000")
+        assert (result.exit_code, result.stderr) == (
+            2,
+            "truc-server: --port: listen.port expected int 0..65535, got 70000\n",
+        )
+
+    def test_missing_settings_file_is_status_2(self, call, tmp_path):
+        result = call("run", "--settings", str(tmp_path / "none.toml"))
+        assert result.exit_code == 2
+        assert "cannot read the settings file" in result.stderr
+
+    def test_settings_file_that_is_no_text_is_status_2(self, call, tmp_path):
+        (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe")
+        assert call("run", "--settings", str(tmp_path / "bytes.toml")).exit_code == 2
+
+    def test_database_that_cannot_be_opened_is_status_1(self, call, data):
+        load_identity(open_folder(data.root))
+        data.database.write_bytes(b"no database " * 100)
+        result = call("run")
+        assert (result.exit_code, result.stderr.count("\n")) == (1, 1)
+        assert "file is not a database" in result.stderr
+
+    def test_key_open_to_others_is_status_1(self, call, data):
+        load_identity(open_folder(data.root))
+        data.identity.chmod(0o644)
+        result = call("run")
+        assert result.exit_code == 1
+        assert "chmod 600" in result.stderr
+
+    @pytest.mark.parametrize(
+        "error", [StoreLostError("the table is lost"), OSError(98, "Address already in use")]
+    )
+    def test_error_of_the_server_is_one_line_and_status_1(self, call, serve, error):
+        serve(raising(error))
+        result = call("run")
+        assert (result.exit_code, result.stderr) == (1, f"truc-server: {error}\n")
+
+    def test_several_errors_are_one_line(self, call, serve):
+        serve(raising(ExceptionGroup("two", [StoreError("one"), ExceptionGroup("inner", [OSError("two")])])))
+        assert call("run").stderr == "truc-server: one; two\n"
+
+    def test_programming_error_is_not_hidden(self, call, serve):
+        serve(raising(ExceptionGroup("two", [StoreError("one"), ZeroDivisionError()])))
+        assert isinstance(call("run").exception, ExceptionGroup)
+
+
+class TestSettingsFile:
+    def test_settings_prints_the_commented_defaults(self, call):
+        assert call("settings").stdout == default_file()
+
+    def test_file_in_the_data_folder_is_used(self, call, data):
+        open_folder(data.root).settings.write_text('name = "La Penya"\n')
+        assert 'name = "La Penya"\n' in call("settings", "--effective").stdout
+
+    def test_file_named_by_the_environment_is_used(self, call, tmp_path, monkeypatch):
+        (tmp_path / "mine.toml").write_text('name = "La Penya"\n')
+        monkeypatch.setenv("TRUC_SETTINGS", str(tmp_path / "mine.toml"))
+        assert 'name = "La Penya"\n' in call("settings", "--effective").stdout
+
+    def test_file_of_the_flag_comes_first(self, call, data, tmp_path):
+        open_folder(data.root).settings.write_text('name = "La Penya"\n')
+        (tmp_path / "mine.toml").write_text('name = "El Racó"\n')
+        output = call("settings", "--effective", "--settings", str(tmp_path / "mine.toml")).stdout
+        assert 'name = "El Racó"\n' in output
+
+    def test_data_folder_of_the_environment_is_used(self, monkeypatch, tmp_path):
+        open_folder(tmp_path / "there").settings.write_text('name = "La Penya"\n')
+        monkeypatch.setenv("TRUC_DATA", str(tmp_path / "there"))
+        output = CliRunner().invoke(main, ["settings", "--effective"]).stdout
+        assert 'name = "La Penya"\n' in output
+
+    def test_default_data_folder_is_the_users_own(self, tmp_path):
+        open_folder(tmp_path / "home" / "truc-server").settings.write_text('name = "La Penya"\n')
+        output = CliRunner().invoke(main, ["settings", "--effective"]).stdout
+        assert 'name = "La Penya"\n' in output
+
+
+class TestCheck:
+    def test_new_folder_is_right_and_not_made(self, call, data):
+        result = call("check")
+        assert (result.exit_code, data.root.exists()) == (0, False)
+        assert f"ok     data folder: {data.root} will be made at the first start\n" in result.stdout
+
+    def test_used_folder_is_right_and_shows_the_fingerprint(self, call, data):
+        identity = load_identity(open_folder(data.root))
+        result = call("check")
+        assert result.exit_code == 0
+        assert f"ok     keys: fingerprint {identity.fingerprint}\n" in result.stdout
+
+    def test_running_server_is_named(self, call, data):
+        with locked(open_folder(data.root)):
+            assert f"ok     lock: {data.root} is in use by process {os.getpid()}" in call("check").stdout
+
+    def test_folder_open_to_others_is_wrong(self, call, data):
+        open_folder(data.root).root.chmod(0o755)
+        result = call("check")
+        assert result.exit_code == 1
+        assert "wrong  data folder" in result.stdout
+        assert "(mode 0755): run chmod 700" in result.stdout
+
+    def test_missing_key_is_wrong(self, call, data):
+        open_folder(data.root).database.touch()
+        result = call("check")
+        assert result.exit_code == 1
+        assert "wrong  keys: " in result.stdout
+
+    def test_too_few_files_is_wrong(self, call, tmp_path):
+        _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        (tmp_path / "many.toml").write_text(f"[limits]\nconnections = {min(hard, 1_000_000)}\n")
+        result = call("check", "--settings", str(tmp_path / "many.toml"))
+        assert (result.exit_code, "wrong  open files" in result.stdout) == (1, True)
+
+    def test_wrong_settings_are_status_2(self, call, data):
+        open_folder(data.root).settings.write_text("prot = 5\n")
+        assert call("check").exit_code == 2
+
+
+class TestKeys:
+    def test_fingerprint_is_printed(self, call, data):
+        identity = load_identity(open_folder(data.root))
+        assert call("fingerprint").stdout == f"{identity.fingerprint}\n"
+
+    def test_fingerprint_without_keys_is_status_1(self, call, data):
+        assert (call("fingerprint").exit_code, data.root.exists()) == (1, False)
+
+    def test_invite_has_host_port_and_fingerprint(self, call, data):
+        identity = load_identity(open_folder(data.root))
+        result = call("invite", "--public-host", "truc.example")
+        assert (result.stdout, result.stderr) == (f"truc://truc.example:7373#{identity.fingerprint}\n", "")
+
+    def test_invite_without_a_public_host_says_that_it_is_local(self, call, data):
+        load_identity(open_folder(data.root))
+        assert "works on this machine only" in call("invite").stderr
+
+
+class TestFileLimit:
+    def test_limit_is_raised_to_what_is_needed(self):
+        _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))
+        raise_file_limit(300)
+        assert resource.getrlimit(resource.RLIMIT_NOFILE) == (300, hard)
+
+    def test_limit_is_never_lowered(self):
+        before = resource.getrlimit(resource.RLIMIT_NOFILE)
+        raise_file_limit(16)
+        assert resource.getrlimit(resource.RLIMIT_NOFILE) == before
+
+    def test_limit_stops_at_what_is_allowed(self):
+        _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        raise_file_limit(hard + 1)
+        assert resource.getrlimit(resource.RLIMIT_NOFILE) == (hard, hard)
+
+
+def test_module_is_the_command():
+    shown = subprocess.run(
+        [sys.executable, "-m", package, "--help"], capture_output=True, text=True, check=True
+    )
+    assert re.search(r"^Usage: truc-server .*\n", shown.stdout)
+
+
+def test_hosting_page_names_every_command():
+    page = (Path(__file__).parents[2] / "docs" / "hosting.md").read_text("utf-8")
+    assert re.findall(r"^\| `truc-server (\w+)` \|", page, re.MULTILINE) == list(main.commands)

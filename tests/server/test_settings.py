@@ -1,0 +1,244 @@
+"""Settings: defaults, the three sources and their order, and errors that name the key and the place."""
+
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from truc_server.settings import KEYS, SECTIONS, MatchDefaults, Settings, SettingsError, expected
+from truc_server.settings_file import MAX_FILE, default_file, effective_file, line_of, load
+
+
+def from_text(text: str) -> Settings:
+    return load(file=("truc.toml", text), environ={}, flags={})
+
+
+def from_environment(**variables: str) -> Settings:
+    return load(file=None, environ=variables, flags={})
+
+
+def refusal(text: str) -> str:
+    with pytest.raises(SettingsError) as caught:
+        from_text(text)
+    return str(caught.value)
+
+
+class TestDefaults:
+    def test_nothing_given_is_the_defaults(self):
+        assert load(file=None, environ={}, flags={}) == Settings()
+
+    def test_port_is_7373(self):
+        assert Settings().listen.port == 7373
+
+    def test_default_opts_are_those_of_the_specification(self):
+        assert MatchDefaults().opts() == (30_000, 120_000, 60_000, 1, 0, 0, 3, 600_000, 1, 3)
+
+    def test_words_of_opts_become_their_numbers(self):
+        opts = MatchDefaults(when_gone="wait", spectators="none").opts()
+        assert (opts[4], opts[8]) == (2, 0)
+
+    @pytest.mark.parametrize("key", KEYS.values(), ids=lambda key: key.name)
+    def test_every_default_is_in_range(self, key):
+        given = load(file=None, environ={}, flags={key.name: ("--flag", key.default)})
+        assert given == Settings()
+
+    @pytest.mark.parametrize("key", KEYS.values(), ids=lambda key: key.name)
+    def test_every_key_is_described_in_one_sentence(self, key):
+        assert re.fullmatch(r"[A-Z].{10,}\.", key.description)
+
+    def test_variables_are_all_different(self):
+        assert len({key.variable for key in KEYS.values()}) == len(KEYS)
+
+
+class TestFile:
+    def test_value_of_the_file_is_taken(self):
+        assert from_text("[listen]\nport = 1234").listen.port == 1234
+
+    def test_key_without_section_is_taken(self):
+        assert from_text('name = "La Penya"').name == "La Penya"
+
+    def test_dotted_and_inline_forms_are_the_same(self):
+        assert from_text("listen.port = 5") == from_text("listen = {port = 5}")
+
+    def test_list_becomes_a_tuple(self):
+        assert from_text('[listen]\nhosts = ["127.0.0.1"]').listen.hosts == ("127.0.0.1",)
+
+    def test_wrong_type_names_line_key_range_and_value(self):
+        text = "# one\n\n[listen]\n\nport = 'abc'\n"
+        assert refusal(text) == "truc.toml line 5: listen.port expected int 0..65535, got 'abc'"
+
+    def test_number_out_of_range_is_refused(self):
+        assert (
+            refusal("[listen]\nport = 65536")
+            == "truc.toml line 2: listen.port expected int 0..65535, got 65536"
+        )
+
+    def test_true_is_no_number(self):
+        assert (
+            refusal("[listen]\nport = true")
+            == "truc.toml line 2: listen.port expected int 0..65535, got True"
+        )
+
+    def test_number_is_no_text(self):
+        assert refusal("name = 5") == "truc.toml line 1: name expected str of 1..64 bytes, got 5"
+
+    def test_name_is_measured_in_bytes(self):
+        assert refusal(f"name = '{'à' * 33}'").startswith(
+            "truc.toml line 1: name expected str of 1..64 bytes, got 'àà"
+        )
+
+    def test_name_of_64_bytes_is_taken(self):
+        assert from_text(f"name = '{'à' * 32}'").name == "à" * 32
+
+    def test_empty_name_is_refused(self):
+        assert refusal("name = ''") == "truc.toml line 1: name expected str of 1..64 bytes, got ''"
+
+    def test_word_not_on_the_list_is_refused_with_the_list(self):
+        text = '[log]\nformat = "xml"'
+        assert refusal(text) == 'truc.toml line 2: log.format expected one of "human", "json", got \'xml\''
+
+    def test_text_for_a_switch_is_refused(self):
+        assert refusal('guests = "yes"') == "truc.toml line 1: guests expected true or false, got 'yes'"
+
+    def test_empty_list_of_hosts_is_refused(self):
+        text = "[listen]\nhosts = []"
+        assert refusal(text) == "truc.toml line 2: listen.hosts expected a list of one or more str, got []"
+
+    def test_section_given_a_value_is_refused(self):
+        assert refusal("listen = 5") == "truc.toml line 1: listen expected a section [listen], got 5"
+
+    def test_key_given_a_section_is_refused(self):
+        assert refusal("[listen.port]\nx = 1").startswith(
+            "truc.toml line 1: listen.port expected int 0..65535, got {"
+        )
+
+    def test_unknown_key_names_the_nearest(self):
+        text = "[listen]\nprot = 5"
+        assert refusal(text) == "truc.toml line 2: unknown key listen.prot; the nearest is listen.port"
+
+    def test_unknown_section_names_the_nearest(self):
+        assert refusal("\n[limit]\n") == "truc.toml line 2: unknown key limit; the nearest is limits"
+
+    def test_text_that_is_not_toml_names_the_line(self):
+        assert refusal("name = 'a'\nport 5\n").startswith("truc.toml line 2: expected TOML")
+
+    def test_text_that_breaks_off_names_the_last_line(self):
+        assert refusal("name = 'a'\nmotd =").startswith("truc.toml line 2: expected TOML")
+
+    def test_file_too_long_is_refused(self):
+        assert (
+            refusal("#" * (MAX_FILE + 1))
+            == f"truc.toml: expected at most {MAX_FILE} bytes, got {MAX_FILE + 1}"
+        )
+
+    def test_long_value_is_cut_in_the_message(self):
+        assert len(refusal(f"guests = '{'x' * 5_000}'")) < 200
+
+
+class TestLine:
+    @pytest.mark.parametrize(
+        ("text", "line"),
+        [
+            ("a.b = 1", 1),
+            ("# a.b = 0\n[a]\nc = 2\nb = 1", 4),
+            ("a = {c = 2, b = 1}", 1),
+            ("[a]\nc = '''\nb = 0\n'''\nb = 1", 5),
+            ("[a]\nb = [\n 1,\n 2,\n]", 2),
+            ("[c]\nb = 0\n[a]\n'b' = 1", 4),
+            ("[a]\r\nb = 1\r\n", 2),
+        ],
+    )
+    def test_line_of_a_key_is_found(self, text, line):
+        assert line_of(text, ("a", "b")) == line
+
+
+class TestEnvironment:
+    def test_number_is_read_from_text(self):
+        assert from_environment(TRUC_LISTEN_PORT="99").listen.port == 99
+
+    def test_list_is_split_at_commas(self):
+        assert from_environment(TRUC_LISTEN_HOSTS="127.0.0.1, ::1").listen.hosts == ("127.0.0.1", "::1")
+
+    def test_switch_is_read_from_text(self):
+        assert from_environment(TRUC_GUESTS="false").guests is False
+
+    def test_digits_stay_text_where_text_is_meant(self):
+        assert from_environment(TRUC_NAME="7373").name == "7373"
+
+    def test_wrong_value_names_the_variable_and_the_key(self):
+        with pytest.raises(SettingsError) as caught:
+            from_environment(TRUC_LISTEN_PORT="abc")
+        assert str(caught.value) == "TRUC_LISTEN_PORT: listen.port expected int 0..65535, got 'abc'"
+
+    def test_variable_like_one_of_ours_is_refused(self):
+        with pytest.raises(SettingsError) as caught:
+            from_environment(TRUC_LISTEN_PROT="5")
+        assert str(caught.value) == "TRUC_LISTEN_PROT: unknown variable; the nearest is TRUC_LISTEN_PORT"
+
+    def test_variable_without_its_section_is_refused(self):
+        with pytest.raises(SettingsError, match="the nearest is TRUC_LISTEN_PORT"):
+            from_environment(TRUC_PORT="5")
+
+    def test_variables_of_other_programs_are_left_alone(self):
+        assert from_environment(TRUC_HOME="/x", PATH="/bin", TRUC_SETTINGS="f") == Settings()
+
+    def test_environment_wins_over_the_file(self):
+        given = load(file=("f", "listen.port = 1"), environ={"TRUC_LISTEN_PORT": "2"}, flags={})
+        assert given.listen.port == 2
+
+
+class TestFlags:
+    def test_flag_wins_over_the_environment(self):
+        flags = {"listen.port": ("--port", 3)}
+        assert load(file=None, environ={"TRUC_LISTEN_PORT": "2"}, flags=flags).listen.port == 3
+
+    def test_wrong_value_names_the_flag(self):
+        with pytest.raises(SettingsError) as caught:
+            load(file=None, environ={}, flags={"listen.port": ("--port", -1)})
+        assert str(caught.value) == "--port: listen.port expected int 0..65535, got -1"
+
+
+class TestPrinted:
+    def test_default_file_as_it_stands_changes_nothing(self):
+        assert from_text(default_file()) == Settings()
+
+    def test_default_file_uncommented_says_the_defaults(self):
+        text = re.sub(r"(?m)^#(?=\w)", "", default_file())
+        assert (from_text(text), len(tomllib.loads(text))) == (Settings(), 4 + len(SECTIONS))
+
+    @pytest.mark.parametrize("key", KEYS.values(), ids=lambda key: key.name)
+    def test_default_file_explains_every_key(self, key):
+        assert f"# {key.description} [{key.variable}]\n#{key.name.rpartition('.')[2]} = " in default_file()
+
+    def test_effective_file_is_a_settings_file_with_the_same_effect(self):
+        given = from_text(
+            'name = "\\"A\\\\ \\t é"\nguests = false\n[listen]\nhosts = ["::1"]\n[log]\nlevel = "error"'
+        )
+        assert from_text(effective_file(given)) == given
+
+    def test_effective_file_hides_the_password_of_the_database(self):
+        given = from_text('[store]\nurl = "postgresql://truc:hush@host/truc"')
+        assert 'url = "postgresql://truc:***@host/truc"' in effective_file(given)
+
+    @pytest.mark.parametrize("key", KEYS.values(), ids=lambda key: key.name)
+    def test_expected_says_something_of_every_key(self, key):
+        assert "None" not in expected(key)
+
+
+class TestHostingPage:
+    PAGE = (Path(__file__).parents[2] / "docs" / "hosting.md").read_text("utf-8")
+
+    @pytest.mark.parametrize("key", KEYS.values(), ids=lambda key: key.name)
+    def test_every_setting_stands_on_the_page_as_it_is(self, key):
+        default = json.dumps(key.default, ensure_ascii=False)
+        assert f"\n| `{key.name}` | `{default}` | {expected(key)} | {key.description} |\n" in self.PAGE
+
+    def test_page_names_no_setting_that_is_none(self):
+        named = re.findall(r"^\| `([a-z_.]+)` \| `.*` \| .* \| .* \|$", self.PAGE, re.MULTILINE)
+        assert named == list(KEYS)
+
+    def test_message_on_the_page_is_the_one_that_comes(self):
+        wrong = "\n" * 10 + "[listen]\nport = 'abc'"
+        assert f"`truc-server: {refusal(wrong)}`" in self.PAGE

@@ -1,0 +1,542 @@
+"""The store on a real database file: what comes back, what is fenced off, and what a kill leaves."""
+
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import event
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.schema import CreateTable
+
+from truc_protocol.records import Record
+from truc_server.store import (
+    AddRecord,
+    ClearSeat,
+    DropSecrets,
+    DropTable,
+    EndMatch,
+    Lease,
+    PlayerKind,
+    SaveGuest,
+    SaveMatch,
+    SaveSeat,
+    SaveSecrets,
+    SaveTable,
+    SqlStore,
+    StoreError,
+    StoreLostError,
+    open_store,
+)
+from truc_server.store.engine import open_engine
+from truc_server.store.schema import REVISION, metadata, records, tables
+from truc_server.store.statements import _upsert
+
+MID, TH = b"m" * 32, b"t" * 32
+TABLE = SaveTable(
+    code="ABC",
+    variant="truc-french",
+    options={"games": 3, "reveal": "hand"},
+    seats=2,
+    private=False,
+    creator=b"p" * 32,
+    created_ms=1_700_000_000_000,
+    state="open",
+    match=None,
+)
+SEAT = SaveSeat("ABC", 1, PlayerKind.KEY, b"p" * 32, "Núria", ready=False, x=None)
+MATCH = SaveMatch(MID, "ABC", b"document", (Record(0, b"body", b"sig"), Record(1, b"seat", b"")), TH, 2)
+
+
+def record(k: int, mid: bytes = MID) -> AddRecord:
+    return AddRecord(mid, k, 0, b"body %d" % k, b"s" * 64, b"means", 1_000 + k, b"clocks")
+
+
+def url(folder: Path) -> str:
+    return f"sqlite:///{folder / 'truc.db'}"
+
+
+@pytest.fixture(scope="session")
+def migrated(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """Return the bytes of a new database, so that not every test migrates one."""
+    folder = tmp_path_factory.mktemp("store")
+    open_store(url(folder)).close()
+    return (folder / "truc.db").read_bytes()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, migrated: bytes) -> Path:
+    (tmp_path / "truc.db").write_bytes(migrated)
+    return tmp_path
+
+
+@pytest.fixture
+def store(folder: Path) -> Iterator[SqlStore]:
+    with_claim = open_store(url(folder))
+    with_claim.claim("this process")
+    yield with_claim
+    with_claim.close()
+
+
+@pytest.fixture
+def rival(folder: Path) -> Iterator[SqlStore]:
+    """Another process on the same database, before its claim."""
+    other = open_store(url(folder))
+    yield other
+    other.close()
+
+
+class TestTables:
+    def test_table_comes_back_as_saved(self, store):
+        store.commit([TABLE])
+        assert store.tables() == (TABLE,)
+
+    def test_saving_a_table_again_replaces_it(self, store):
+        store.commit([TABLE])
+        store.commit([TABLE._replace(state="playing", match=MID)])
+        assert store.tables() == (TABLE._replace(state="playing", match=MID),)
+
+    def test_tables_come_back_oldest_first(self, store):
+        store.commit([TABLE._replace(code="NEW", created_ms=2), TABLE._replace(code="OLD", created_ms=1)])
+        assert [table.code for table in store.tables()] == ["OLD", "NEW"]
+
+    def test_seat_comes_back_as_saved(self, store):
+        store.commit([TABLE, SEAT])
+        assert store.seats("ABC") == (SEAT,)
+
+    def test_seat_kind_comes_back_as_its_enum(self, store):
+        store.commit([TABLE, SEAT])
+        assert store.seats("ABC")[0].kind is PlayerKind.KEY
+
+    def test_guest_seat_keeps_its_box_key(self, store):
+        guest = SEAT._replace(kind=PlayerKind.GUEST, player=b"g", x=b"x" * 32, ready=True)
+        store.commit([TABLE, guest])
+        assert store.seats("ABC") == (guest,)
+
+    def test_seats_come_back_in_seat_order(self, store):
+        store.commit([TABLE, SEAT, SEAT._replace(seat=0)])
+        assert [seat.seat for seat in store.seats("ABC")] == [0, 1]
+
+    def test_cleared_seat_is_gone_and_the_others_stay(self, store):
+        store.commit([TABLE, SEAT, SEAT._replace(seat=0), ClearSeat("ABC", 1)])
+        assert store.seats("ABC") == (SEAT._replace(seat=0),)
+
+    def test_writes_of_one_commit_keep_their_order(self, store):
+        store.commit([TABLE, SEAT, ClearSeat("ABC", 1), SEAT._replace(name="Pau")])
+        assert store.seats("ABC") == (SEAT._replace(name="Pau"),)
+
+    def test_dropped_table_takes_its_seats_along(self, store):
+        store.commit([TABLE, SEAT, DropTable("ABC")])
+        assert (store.tables(), store.seats("ABC")) == ((), ())
+
+    def test_dropping_a_table_leaves_the_others(self, store):
+        other = TABLE._replace(code="XYZ")
+        store.commit([TABLE, other, SEAT._replace(table="XYZ"), DropTable("ABC")])
+        assert (store.tables(), len(store.seats("XYZ"))) == ((other,), 1)
+
+
+class TestGuests:
+    def test_guest_is_found_by_token_hash(self, store):
+        guest = SaveGuest(b"id", "Pau", b"h" * 32)
+        store.commit([guest])
+        assert store.guest_by_token(b"h" * 32) == guest
+
+    def test_unknown_token_hash_finds_nobody(self, store):
+        assert store.guest_by_token(b"?" * 32) is None
+
+    def test_new_token_replaces_the_old_one(self, store):
+        store.commit([SaveGuest(b"id", "Pau", b"old")])
+        store.commit([SaveGuest(b"id", "Pau", b"new")])
+        assert store.guest_by_token(b"old") is None
+
+
+class TestMatches:
+    def test_running_match_comes_back_with_its_secrets(self, store):
+        store.commit([TABLE, SaveSecrets(TH, b"sealed"), MATCH])
+        assert [tuple(match) for match in store.running()] == [(*MATCH, b"sealed")]
+
+    def test_setup_comes_back_as_records(self, store):
+        store.commit([TABLE, MATCH])
+        assert store.running()[0].setup == MATCH.setup
+
+    def test_setup_of_six_long_records_comes_back(self, store):
+        setup = tuple(Record(i, bytes(8_000), bytes(64)) for i in range(8))
+        store.commit([TABLE, MATCH._replace(setup=setup)])
+        assert store.running()[0].setup == setup
+
+    def test_ended_match_is_not_running(self, store):
+        store.commit([TABLE, MATCH, EndMatch(MID, "won", 5)])
+        assert store.running() == ()
+
+    def test_match_whose_table_was_dropped_is_not_running(self, store):
+        store.commit([TABLE, MATCH, DropTable("ABC")])
+        assert store.running() == ()
+
+    def test_secrets_saved_again_are_replaced(self, store):
+        store.commit([TABLE, SaveSecrets(TH, b"old"), MATCH])
+        store.commit([SaveSecrets(TH, b"rekeyed")])
+        assert store.running()[0].sealed == b"rekeyed"
+
+    def test_dropped_secrets_are_gone(self, store):
+        store.commit([TABLE, SaveSecrets(TH, b"sealed"), MATCH, DropSecrets(TH)])
+        assert store.running()[0].sealed is None
+
+    def test_secrets_without_a_match_are_strays(self, store):
+        store.commit([TABLE, SaveSecrets(TH, b"sealed"), MATCH, SaveSecrets(b"u" * 32, b"sealed")])
+        assert store.stray_secrets() == (b"u" * 32,)
+
+    def test_transcript_outlives_its_table(self, store):
+        store.commit([TABLE, MATCH, record(0), record(1), EndMatch(MID, "won", 5)])
+        store.commit([DropTable("ABC")])
+        transcript = store.transcript(MID)
+        assert transcript == (
+            b"document",
+            MATCH.setup,
+            (Record(0, b"body 0", b"s" * 64), Record(0, b"body 1", b"s" * 64)),
+        )
+
+    def test_transcript_of_an_unknown_match_is_none(self, store):
+        assert store.transcript(b"?" * 32) is None
+
+
+class TestRecords:
+    @pytest.fixture(autouse=True)
+    def match(self, store):
+        store.commit([TABLE, MATCH])
+
+    def test_record_comes_back_whole(self, store):
+        store.commit([record(0)])
+        assert store.records(MID, first=0, limit=10) == (record(0),)
+
+    def test_page_starts_at_first_and_ends_at_limit(self, store):
+        store.commit([record(k) for k in range(10)])
+        assert [found.k for found in store.records(MID, first=4, limit=3)] == [4, 5, 6]
+
+    def test_last_page_is_short(self, store):
+        store.commit([record(k) for k in range(10)])
+        assert [found.k for found in store.records(MID, first=8, limit=3)] == [8, 9]
+
+    def test_records_come_back_in_order_of_position(self, store):
+        store.commit([record(1), record(0)])
+        assert [found.k for found in store.records(MID, first=0, limit=3)] == [0, 1]
+
+    def test_count_is_the_next_position(self, store):
+        store.commit([record(k) for k in range(3)])
+        assert store.record_count(MID) == 3
+
+    def test_count_of_a_match_without_records_is_zero(self, store):
+        assert store.record_count(MID) == 0
+
+    def test_matches_do_not_see_each_others_records(self, store):
+        other = b"o" * 32
+        store.commit([MATCH._replace(mid=other, th=other), record(0), record(0, other)])
+        assert store.records(other, first=0, limit=9) == (record(0, other),)
+
+    def test_taken_position_is_refused(self, store):
+        store.commit([record(0)])
+        with pytest.raises(StoreLostError, match="free positions"):
+            store.commit([record(0)._replace(body=b"another")])
+
+    def test_refused_commit_writes_nothing_of_it(self, store):
+        store.commit([record(0)])
+        with pytest.raises(StoreLostError):
+            store.commit([TABLE._replace(state="playing"), record(1), record(0)])
+        assert (store.record_count(MID), store.tables()) == (1, (TABLE,))
+
+    def test_store_works_on_after_a_refused_commit(self, store):
+        store.commit([record(0)])
+        with pytest.raises(StoreLostError):
+            store.commit([record(0)])
+        store.commit([record(1)])
+        assert store.record_count(MID) == 2
+
+    def test_hundred_rows_are_one_transaction(self, store):
+        begun: list[str] = []
+        ended: list[str] = []
+        event.listen(store._engine, "begin", lambda _connection: begun.append("begin"))
+        event.listen(store._engine, "commit", lambda _connection: ended.append("commit"))
+        store.commit([record(k) for k in range(100)])
+        assert (begun, ended) == (["begin"], ["commit"])
+
+    def test_records_in_a_row_are_one_statement(self, store):
+        statements: list[str] = []
+        event.listen(
+            store._engine,
+            "before_cursor_execute",
+            lambda _connection, _cursor, statement, *_: statements.append(statement),
+        )
+        store.commit([record(k) for k in range(100)])
+        assert sum("INSERT" in statement for statement in statements) == 1
+
+    def test_reading_goes_on_while_a_commit_is_open(self, store):
+        with store._transaction("write to"):
+            assert store.records(MID, first=0, limit=1) == ()
+
+
+class TestFence:
+    def test_commit_before_a_claim_is_refused(self, rival):
+        with pytest.raises(StoreError, match="expected a claim"):
+            rival.commit([TABLE])
+
+    def test_every_claim_raises_the_epoch(self, store):
+        assert store.claim("again") == Lease("again", 2)
+
+    def test_epoch_is_raised_across_a_restart(self, store, folder):
+        store.close()
+        reopened = open_store(url(folder))
+        epoch = reopened.claim("this process").epoch
+        reopened.close()
+        assert epoch == 2
+
+    def test_claim_takes_the_tables_there_are(self, store, rival):
+        store.commit([TABLE])
+        rival.claim("rival")
+        with store._reading.connect() as connection:
+            assert connection.execute(tables.select()).one().owner == "rival"
+
+    def test_new_table_belongs_to_the_process_that_made_it(self, store):
+        store.commit([TABLE])
+        with store._reading.connect() as connection:
+            row = connection.execute(tables.select()).one()
+        assert (row.owner, row.epoch) == ("this process", 1)
+
+    def test_lease_has_no_end_while_one_process_owns_all(self, store):
+        store.commit([TABLE])
+        with store._reading.connect() as connection:
+            assert connection.execute(tables.select()).one().lease_until_ms is None
+
+    @pytest.mark.parametrize(
+        "write",
+        [
+            record(0),
+            TABLE._replace(state="playing"),
+            DropTable("ABC"),
+            SEAT,
+            ClearSeat("ABC", 0),
+            EndMatch(MID, "won", 5),
+            MATCH._replace(mid=b"n" * 32, th=b"n" * 32),
+        ],
+        ids=lambda write: type(write).__name__,
+    )
+    def test_write_to_a_table_that_another_claimed_is_refused(self, store, rival, write):
+        store.commit([TABLE, MATCH])
+        rival.claim("rival")
+        with pytest.raises(StoreLostError, match=r"ABC|of match"):
+            store.commit([write])
+
+    def test_fenced_commit_writes_nothing(self, store, rival):
+        store.commit([TABLE, MATCH])
+        rival.claim("rival")
+        with pytest.raises(StoreLostError):
+            store.commit([SaveGuest(b"id", "Pau", b"h"), record(0)])
+        assert (store.record_count(MID), store.guest_by_token(b"h")) == (0, None)
+
+    def test_new_owner_writes_on_at_the_next_position(self, store, rival):
+        store.commit([TABLE, MATCH, record(0)])
+        rival.claim("rival")
+        rival.commit([record(1)])
+        assert store.record_count(MID) == 2
+
+    def test_same_name_in_an_older_epoch_is_refused(self, store, rival):
+        store.commit([TABLE, MATCH])
+        rival.claim("this process")
+        with pytest.raises(StoreLostError):
+            store.commit([record(0)])
+
+    def test_loser_may_still_open_tables_of_its_own(self, store, rival):
+        rival.claim("rival")
+        store.commit([TABLE, SEAT, SaveSecrets(TH, b"sealed"), MATCH, record(0)])
+        store.commit([record(1)])
+        assert store.record_count(MID) == 2
+
+    def test_loser_cannot_seat_anybody_at_a_table_that_is_gone(self, store, rival):
+        rival.claim("rival")
+        with pytest.raises(StoreLostError, match="no such table"):
+            store.commit([SEAT])
+
+
+class TestDurability:
+    def test_journal_mode_is_wal(self, store):
+        assert store._writing.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
+
+    def test_writing_connection_syncs_fully(self, store):
+        assert store._writing.exec_driver_sql("PRAGMA synchronous").scalar() == 2
+
+    def test_driver_begins_no_transaction_by_itself(self, store):
+        assert store._writing.connection.driver_connection.isolation_level is None
+
+    def test_closed_store_is_one_file(self, store, folder):
+        store.commit([TABLE])
+        store.close()
+        assert [file.name for file in folder.iterdir()] == ["truc.db"]
+
+    def test_backup_made_while_running_opens_with_every_commit(self, store, folder):
+        store.commit([TABLE, MATCH, record(0)])
+        with sqlite3.connect(folder / "truc.db") as raw:
+            raw.execute("VACUUM INTO ?", [str(folder / "backup.db")])
+        raw.close()
+        store.commit([record(1)])
+        backup = open_store(f"sqlite:///{folder / 'backup.db'}")
+        found = (backup.tables(), backup.record_count(MID))
+        backup.close()
+        assert found == ((TABLE,), 1)
+
+    def test_everything_is_found_again_after_closing(self, store, folder):
+        store.commit([TABLE, SEAT, MATCH, record(0)])
+        store.close()
+        reopened = open_store(url(folder))
+        found = (reopened.tables(), reopened.seats("ABC"), reopened.record_count(MID))
+        reopened.close()
+        assert found == ((TABLE,), (SEAT,), 1)
+
+    def test_commit_is_seen_by_another_connection_at_once(self, store, rival):
+        store.commit([TABLE])
+        assert rival.tables() == (TABLE,)
+
+    def test_uncommitted_write_of_a_lost_connection_is_gone(self, store, folder):
+        lost = sqlite3.connect(folder / "truc.db", isolation_level=None)
+        lost.execute("BEGIN IMMEDIATE")
+        lost.execute("INSERT INTO secrets VALUES (x'00', x'00')")
+        lost.close()
+        assert store.stray_secrets() == ()
+
+
+class TestMigrations:
+    def test_schema_is_what_the_migrations_make(self, folder):
+        engine = open_engine(url(folder))
+        with engine.connect() as connection:
+            difference = compare_metadata(MigrationContext.configure(connection), metadata)
+        engine.dispose()
+        assert difference == []
+
+    def test_revision_is_the_newest_migration(self):
+        config = Config()
+        config.set_main_option("script_location", "truc_server.store:migrations")
+        assert ScriptDirectory.from_config(config).get_current_head() == REVISION
+
+    def test_open_database_is_not_migrated_again(self, folder):
+        script = f"import sys; from truc_server.store import open_store; open_store({url(folder)!r}).close(); sys.exit('alembic' in sys.modules)"
+        assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+    def test_newer_schema_is_refused(self, folder):
+        with sqlite3.connect(folder / "truc.db") as raw:
+            raw.execute("UPDATE alembic_version SET version_num = '9999'")
+        raw.close()
+        with pytest.raises(StoreError, match="newer version: expected revision 0001 or older, found 9999"):
+            open_store(url(folder))
+
+    def test_kill_at_any_statement_of_a_migration_leaves_it_repeatable(self, tmp_path):
+        killed = subprocess.run(
+            [sys.executable, "-c", KILLED_MIGRATIONS, url(tmp_path)],
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        assert int(killed.stdout) > 10
+
+
+# One process forks a child for each statement of the migration; the child dies right after that statement. Then the
+# database must be as empty as before, and at last a migration must succeed.
+KILLED_MIGRATIONS = """
+import os, sqlite3, sys
+import alembic.command
+from sqlalchemy import event
+from sqlalchemy.engine import Engine
+from truc_server.store import open_store
+
+url = sys.argv[1]
+n = 0
+while True:
+    n += 1
+    child = os.fork()
+    if child == 0:
+        seen = []
+        @event.listens_for(Engine, "after_cursor_execute")
+        def die(connection, cursor, statement, *rest):
+            if statement.strip().startswith(("CREATE", "INSERT", "UPDATE")):
+                seen.append(statement)
+                if len(seen) == n:
+                    os._exit(9)
+        open_store(url).close()
+        os._exit(0)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if status == 0:
+        break
+    assert status == 9, status
+    raw = sqlite3.connect(url.removeprefix("sqlite:///"))
+    assert raw.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,), n
+    raw.close()
+print(n)
+"""
+
+
+class TestFailures:
+    def test_missing_folder_is_named(self, tmp_path):
+        with pytest.raises(StoreError, match="unable to open database file"):
+            open_store(url(tmp_path / "nowhere"))
+
+    def test_file_that_is_no_database_is_refused(self, tmp_path):
+        (tmp_path / "truc.db").write_bytes(b"no database " * 100)
+        with pytest.raises(StoreError, match="file is not a database"):
+            open_store(url(tmp_path))
+
+    def test_url_that_is_none_is_refused(self):
+        with pytest.raises(StoreError, match=r"store\.url"):
+            open_store("no url")
+
+    def test_database_without_a_driver_is_refused(self):
+        with pytest.raises(StoreError, match=r"store\.url"):
+            open_store("unheard-of://host/name")
+
+    @pytest.mark.parametrize("memory", ["sqlite://", "sqlite:///:memory:"])
+    def test_store_in_memory_is_refused(self, memory):
+        with pytest.raises(StoreError, match="expected a file"):
+            open_store(memory)
+
+    def test_full_disk_is_a_store_error_and_loses_nothing_committed(self, store):
+        store.commit([TABLE, MATCH, record(0)])
+        pages = store._writing.exec_driver_sql("PRAGMA page_count").scalar()
+        store._writing.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
+        store._writing.rollback()
+        with pytest.raises(StoreError, match=r"cannot write to .*full"):
+            store.commit([record(k)._replace(body=bytes(4_000)) for k in range(1, 50)])
+        assert store.record_count(MID) == 1
+
+    def test_error_text_holds_no_row(self, store):
+        store.commit([TABLE, MATCH, SaveGuest(b"one", "Pau", b"same hash")])
+        with pytest.raises(StoreError) as caught:
+            store.commit([SaveGuest(b"two", "Ona", b"same hash")])
+        assert "Ona" not in f"{caught.value} {caught.value.__cause__}"
+
+    def test_error_is_one_line_in_the_databases_words(self, store, folder):
+        store.commit([SaveGuest(b"one", "Pau", b"same hash")])
+        with pytest.raises(StoreError) as caught:
+            store.commit([SaveGuest(b"two", "Ona", b"same hash")])
+        assert (
+            str(caught.value) == f"cannot write to {url(folder)}: UNIQUE constraint failed: guests.token_hash"
+        )
+
+    def test_reading_a_broken_database_is_a_store_error(self, store):
+        store._writing.exec_driver_sql("DROP TABLE records")
+        store._writing.commit()
+        with pytest.raises(StoreError, match="cannot read"):
+            store.record_count(MID)
+
+
+class TestPortability:
+    @pytest.mark.parametrize(
+        "dialect", [sqlite.dialect(), postgresql.dialect()], ids=["sqlite", "postgresql"]
+    )
+    def test_upsert_compiles(self, dialect):
+        assert "ON CONFLICT (code) DO UPDATE SET" in str(
+            _upsert(dialect.name, tables).compile(dialect=dialect)
+        )
+
+    def test_schema_compiles_for_postgresql(self):
+        assert "BYTEA" in str(CreateTable(records).compile(dialect=postgresql.dialect()))
