@@ -1,0 +1,59 @@
+"""What the documentation says of files, commands and rules is checked against the tree."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from truc_rules import presets
+from truc_rules.scenario import main as run_scenarios
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_of_a_page_leads_to_a_file(page):
+    links = LINK.findall(page.read_text())
+    missing = [link for link in links if not (page.parent / link).exists()]
+    assert missing == []
+
+
+def test_every_page_is_reached_from_the_index():
+    seen, queue = set(), [ROOT / "docs" / "README.md"]
+    while queue:
+        page = queue.pop()
+        seen.add(page)
+        targets = [(page.parent / link).resolve() for link in LINK.findall(page.read_text())]
+        folders = [target for target in targets if target.is_dir()]
+        targets += [path for folder in folders for path in folder.glob("*.md")]
+        queue += [target for target in targets if target.suffix == ".md" and target.exists() and target not in seen]
+    fragments = {page for page in PAGES if page.parent.name == "news"}
+    assert set(PAGES) - seen - fragments - {ROOT / "README.md"} == set()
+
+
+def test_scenario_of_the_rules_page_passes(tmp_path, capsys):
+    text = (ROOT / "docs/rules/README.md").read_text()
+    (block,) = [block for block in re.findall(r"^```\w*\n(.*?)^```", text, re.S | re.M) if block.startswith("scenario")]
+    (tmp_path / "page.scenario").write_text(block)
+    assert run_scenarios([str(tmp_path / "page.scenario")]) == 0
+    assert capsys.readouterr().out == "1 passed, 0 failed\n"
+
+
+def test_rules_page_lists_every_preset_and_no_other():
+    text = (ROOT / "docs/rules/README.md").read_text()
+    table = "\n".join(line for line in text.splitlines() if line.startswith("|"))
+    named = set(re.findall(r"`(truc-[a-z0-9-]+)`", table))
+    assert named == set(presets())
+
+
+def test_ci_runs_the_test_line_of_the_readme():
+    readme = (ROOT / "README.md").read_text()
+    lines = [line for line in readme.splitlines() if "-m pytest" in line]
+    assert len(lines) == 1
+    words = shlex.split(lines[0])
+    assert words[:3] == ["python3", "-m", "venv"]
+    assert words[-3:] == ["-m", "pytest", "-q"]
+    assert "grep -m 1 -- '-m pytest' README.md" in (ROOT / ".ci/run").read_text()
