@@ -1,0 +1,97 @@
+"""The rules of the Truc family: pure functions from values to values.
+
+What stands in `__all__` is public; everything else may move. No I/O, no clock, no randomness: shuffling, waiting and
+lost connections are not rules. A match begins with `new_match`; `deal` gives it cards, `legal` says what a seat may
+do, `apply` does it and returns the next match with what happened.
+"""
+
+from .actions import KINDS, REST, TRUT, Action, ArgShape, Kind
+from .cards import Card, card_named, card_names
+from .deals import lowest_slot, slot_of, turn_count
+from .errors import CardError, IllegalActionError, MatchError, MoveError, RulesError, VariantError
+from .events import Event
+from .hints import hints
+from .match import (
+    apply,
+    awaits_deal,
+    deal,
+    deciders,
+    hand_over,
+    know,
+    legal,
+    new_match,
+    next_hand,
+    owed_shares,
+)
+from .moves import move_line, parse_move
+from .options import with_options
+from .params import params, variant_from_params
+from .perft import perft
+from .presets import preset, presets
+from .rulings import apply_ruled, ruled
+from .seats import SIDES, Seat, Side, other_side, seat_after, seats_after, side_of
+from .state import Hand
+from .table import Match, Score
+from .variant import CARDS_EACH, ENGINE, LastPoint, Redeal, Scoring, Variant
+from .views import View, view
+
+__all__ = [
+    "CARDS_EACH",
+    "ENGINE",
+    "KINDS",
+    "REST",
+    "SIDES",
+    "TRUT",
+    "Action",
+    "ArgShape",
+    "Card",
+    "CardError",
+    "Event",
+    "Hand",
+    "IllegalActionError",
+    "Kind",
+    "LastPoint",
+    "Match",
+    "MatchError",
+    "MoveError",
+    "Redeal",
+    "RulesError",
+    "Score",
+    "Scoring",
+    "Seat",
+    "Side",
+    "Variant",
+    "VariantError",
+    "View",
+    "apply",
+    "apply_ruled",
+    "awaits_deal",
+    "card_named",
+    "card_names",
+    "deal",
+    "deciders",
+    "hand_over",
+    "hints",
+    "know",
+    "legal",
+    "lowest_slot",
+    "move_line",
+    "new_match",
+    "next_hand",
+    "other_side",
+    "owed_shares",
+    "params",
+    "parse_move",
+    "perft",
+    "preset",
+    "presets",
+    "ruled",
+    "seat_after",
+    "seats_after",
+    "side_of",
+    "slot_of",
+    "turn_count",
+    "variant_from_params",
+    "view",
+    "with_options",
+]

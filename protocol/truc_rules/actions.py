@@ -1,0 +1,121 @@
+"""Actions: everything a seat can do, and the one table of their kinds.
+
+The table holds the acts of the whole family, so that records, options and notation need no change when a variant
+brings another machine. `pause`, `resume` and `resign` are acts too; the rules of a hand never offer them.
+"""
+
+from collections.abc import Mapping
+from enum import Enum, StrEnum, auto
+from functools import cache
+from types import MappingProxyType
+from typing import NamedTuple
+
+from .cards import Card
+from .seats import Seat
+
+REST = "rest"
+TRUT = "trut"
+
+
+class Kind(StrEnum):
+    """The first word of a move line."""
+
+    PLAY = "play"
+    COVER = "cover"
+    BLIND = "blind"
+    SHOW = "show"
+    RAISE = "raise"
+    ACCEPT = "accept"
+    DECLINE = "decline"
+    CONCEDE = "concede"
+    CUT = "cut"
+    TAP = "tap"
+    DEAL = "deal"
+    REDEAL = "redeal"
+    STAND = "stand"
+    ENVIDO = "envido"
+    REAL_ENVIDO = "real-envido"
+    FALTA_ENVIDO = "falta-envido"
+    POINTS = "points"
+    GOOD = "good"
+    SILENT = "silent"
+    FLOR = "flor"
+    FLOR_FOLD = "flor-fold"
+    CONTRAFLOR = "contraflor"
+    CONTRAFLOR_REST = "contraflor-rest"
+    CLAIM = "claim"
+    ORDER = "order"
+    PAUSE = "pause"
+    RESUME = "resume"
+    RESIGN = "resign"
+
+
+class ArgShape(Enum):
+    """What stands beside a kind in an action, and after it in a line."""
+
+    NONE = auto()
+    """Nothing."""
+    CUT = auto()
+    """Nothing in the rules; the record adds the place of the cut."""
+    PLAY = auto()
+    """One card; value: None or the stake asked with it."""
+    COVER = auto()
+    """One card for its owner; for all others no card, and value: its slot."""
+    SLOT = auto()
+    """Value: a slot."""
+    SHOW = auto()
+    """One or more cards."""
+    STAKE = auto()
+    """Value: a stake, "rest" or "trut"."""
+    COUNT = auto()
+    """Value: cards a seat, 3 or 1."""
+    NUMBER = auto()
+    """Value: a number of points."""
+    SEAT = auto()
+    """Value: a seat."""
+    ORDER = auto()
+    """Value: a rank, "low", "high" or "leave"."""
+
+
+_WITH_ARGS = {
+    Kind.PLAY: ArgShape.PLAY,
+    Kind.COVER: ArgShape.COVER,
+    Kind.BLIND: ArgShape.SLOT,
+    Kind.SHOW: ArgShape.SHOW,
+    Kind.RAISE: ArgShape.STAKE,
+    Kind.CUT: ArgShape.CUT,
+    Kind.DEAL: ArgShape.COUNT,
+    Kind.POINTS: ArgShape.NUMBER,
+    Kind.CLAIM: ArgShape.SEAT,
+    Kind.ORDER: ArgShape.ORDER,
+}
+KINDS: Mapping[Kind, ArgShape] = MappingProxyType(
+    {kind: _WITH_ARGS.get(kind, ArgShape.NONE) for kind in Kind}
+)
+
+
+class Action(NamedTuple):
+    """One thing one seat does; see ArgShape for what `cards` and `value` hold."""
+
+    seat: Seat
+    kind: Kind
+    cards: tuple[Card, ...] = ()
+    value: int | str | None = None
+
+
+@cache
+def play_card(seat: Seat, card: Card, stake: int | str | None) -> Action:
+    """Return the play of `card`, with an ask if `stake` names one; built once, as hands offer it over and over."""
+    return Action(seat, Kind.PLAY, (card,), stake)
+
+
+@cache
+def ask_for(seat: Seat, stake: int | str) -> Action:
+    """Return the ask for `stake`; built once."""
+    return Action(seat, Kind.RAISE, (), stake)
+
+
+@cache
+def yes_or_no(seat: Seat) -> tuple[Action, Action]:
+    """Return both plain answers to an offer; built once."""
+    return Action(seat, Kind.ACCEPT), Action(seat, Kind.DECLINE)

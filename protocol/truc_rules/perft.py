@@ -1,0 +1,31 @@
+"""Counts of what can be reached from a match: a fingerprint of its rules."""
+
+from .hand import legal
+from .match import apply
+from .seats import Seat
+from .table import Match
+
+
+def perft(match: Match, depth: int) -> int:
+    """Return how many rows of `depth` actions, over all seats, lead from `match` within its hand.
+
+    A row that ends the hand, or that needs new cards, is not counted beyond its end.
+    """
+    if depth == 0:
+        return 1
+    actions = (action for seat in range(match.seats) for action in legal(match, Seat(seat)))
+    return sum(perft(apply(match, action)[0], depth - 1) for action in actions)
+
+
+def positions(match: Match, depth: int) -> tuple[int, ...]:
+    """Return how many different positions are reached after 0, 1 ... `depth` actions."""
+    layer, counts = {match}, [1]
+    for _ in range(depth):
+        layer = {
+            apply(position, action)[0]
+            for position in layer
+            for seat in range(match.seats)
+            for action in legal(position, Seat(seat))
+        }
+        counts.append(len(layer))
+    return tuple(counts)

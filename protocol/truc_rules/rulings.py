@@ -1,0 +1,58 @@
+"""What is done for a seat whose time is over: the "move" ruling, a function of the state alone.
+
+The first that applies: an open question is declined, a redeal is not proposed, the pack is cut, three cards are
+dealt; on a turn the lowest slot is played, or the hand conceded, as the variant's `absent` says.
+"""
+
+from . import hand as hands
+from . import play
+from .actions import Action, Kind
+from .deals import lowest_slot
+from .errors import MatchError
+from .match import Outcome, apply, carry_out
+from .seats import Seat
+from .state import Phase
+from .table import Match
+from .variant import CARDS_EACH
+
+
+def ruled(match: Match) -> Action | None:
+    """Return what a ruling does for the first of the seats that hold the decision; None if nobody does.
+
+    A card to be played that is unknown here is left out: `know` it first, then ask again.
+    """
+    waiting = hands.deciders(match)
+    if not waiting:
+        return None
+    seat = waiting[0]
+    if match.hand.offers:
+        return Action(seat, Kind.DECLINE)
+    match match.hand.phase:
+        case Phase.REDEAL:
+            return Action(seat, Kind.STAND)
+        case Phase.CUT:
+            return Action(seat, Kind.CUT)
+        case Phase.COUNT:
+            return Action(seat, Kind.DEAL, (), CARDS_EACH)
+        case _:
+            return _ruled_turn(match, seat)
+
+
+def _ruled_turn(match: Match, seat: Seat) -> Action:
+    if match.variant.absent == "concede":
+        return Action(seat, Kind.CONCEDE)
+    card = match.hand.dealt.cards[seat][lowest_slot(match, seat)]
+    return Action(seat, Kind.PLAY, () if card is None else (card,))
+
+
+def apply_ruled(match: Match, action: Action) -> Outcome:
+    """Carry out a ruling; a ruled concession needs no right to concede.
+
+    Raises:
+        MatchError: `action` is not what `ruled` returns, or its card is not known yet.
+    """
+    if action != ruled(match) or (action.kind is Kind.PLAY and not action.cards):
+        raise MatchError("expected the ruling on this state, with its card known")
+    if action.kind is Kind.CONCEDE:
+        return carry_out(match, play.concede(match, action.seat))
+    return apply(match, action)

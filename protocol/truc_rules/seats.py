@@ -1,0 +1,40 @@
+"""Seats and sides: who sits where, who plays next, who belongs together.
+
+Seats are numbered in order of play, so only "the next seat" matters and never a direction. Sides alternate: the
+seat after any seat is always an opponent's.
+"""
+
+from functools import cache
+from typing import NewType
+
+Seat = NewType("Seat", int)
+Side = NewType("Side", int)
+
+SIDES = (Side(0), Side(1))
+
+
+def side_of(seat: Seat) -> Side:
+    """Return the side `seat` plays for."""
+    return Side(seat % 2)
+
+
+def other_side(side: Side) -> Side:
+    """Return the opponents of `side`."""
+    return Side(1 - side)
+
+
+def seat_after(seat: Seat, seats: int, *, steps: int = 1) -> Seat:
+    """Return the seat `steps` places after `seat` in order of play."""
+    return Seat((seat + steps) % seats)
+
+
+@cache
+def seats_after(seat: Seat, seats: int) -> tuple[Seat, ...]:
+    """Return all seats in order of play, beginning after `seat` and ending with it."""
+    return tuple(Seat((seat + step) % seats) for step in range(1, seats + 1))
+
+
+@cache
+def side_after(seat: Seat, side: Side, seats: int) -> tuple[Seat, ...]:
+    """Return the seats of `side` in order of play, beginning after `seat`."""
+    return tuple(other for other in seats_after(seat, seats) if other % 2 == side)

@@ -1,0 +1,164 @@
+"""The main stake: ask, accept, decline, ask again. One machine for every system of rules.md 1.6.
+
+An ask is an offer on the stack; while it is open nobody plays a card, save the implicit acceptance. Declining pays
+the stake before the ask.
+"""
+
+from functools import lru_cache
+
+from . import ending
+from .actions import REST, Action, Kind, ask_for, yes_or_no
+from .events import StakeAccepted, StakeAsked, StakeDeclined
+from .seats import SIDES, Seat, Side, other_side, side_after, side_of
+from .state import Bets, Hand, Offer, Phase, StakeAsk, Step, seat_to_act
+from .table import Match
+from .variant import Ladder, Variant
+
+
+def opening_bets(variant: Variant) -> Bets:
+    """Return the stake of a hand in which nobody has asked."""
+    return Bets(variant.base_stake, locked=False, right=SIDES, offered=())
+
+
+def ask_moment(match: Match, seat: Seat) -> bool:
+    """Tell whether `seat` is to act, or has just played and may still ask after its card."""
+    row = match.hand.row
+    if (row.leader + len(row.table)) % match.seats == seat:
+        return True
+    return match.variant.ask_window == "ba" and row.last == seat
+
+
+def stakes_open(match: Match, bets: Bets, side: Side) -> tuple[int | str, ...]:
+    """Return every stake that `side` may ask for over `bets`, the remainder last; the moment is not looked at."""
+    if bets.locked or side not in bets.right:
+        return ()
+    return _stakes_over(match, bets.stake, side)
+
+
+def _stakes_over(match: Match, stake: int, side: Side) -> tuple[int | str, ...]:
+    variant = match.variant
+    return _stakes_above(variant.ladder, variant.remainder, stake, _limit(match, stake, side))
+
+
+def _limit(match: Match, stake: int, side: Side) -> int:
+    """Return the highest stake that `side` may ask for by number."""
+    cap, target = match.variant.cap, match.variant.scoring.target
+    if cap == "strict":
+        return target - max(match.score[0].points, match.score[1].points)
+    if cap == "no_overkill" and match.score[side].points + stake >= target:
+        return stake
+    return target
+
+
+@lru_cache(maxsize=4096)
+def _stakes_above(ladder: Ladder, remainder: str, stake: int, limit: int) -> tuple[int | str, ...]:
+    match ladder:
+        case "any":
+            steps = list(range(stake + 1, limit + 1))
+        case "game":
+            steps = []
+        case "x2":
+            steps = [2 * stake]
+        case "+2":
+            steps = [stake + 2 if stake > 1 else 2]
+        case rungs:
+            steps = [rung for rung in rungs if rung > stake][:1]
+    by_number = [step for step in steps if step <= limit]
+    return tuple(by_number) if remainder == "none" else (*by_number, REST)
+
+
+def asks(match: Match, seat: Seat) -> tuple[int | str, ...]:
+    """Return the stakes `seat` may ask for now, with no offer open."""
+    bets = match.hand.bets
+    if seat in bets.offered or not ask_moment(match, seat):
+        return ()
+    return stakes_open(match, bets, side_of(seat))
+
+
+def answerers(match: Match, ask: StakeAsk) -> tuple[Seat, ...]:
+    """Return the seats that may answer `ask`, in order of play after the asker."""
+    return side_after(ask.seat, other_side(ask.side), match.seats)
+
+
+def answers(match: Match, seat: Seat, ask: StakeAsk) -> tuple[Action, ...]:
+    """Return the answers of `seat` to `ask`, save the cards that accept it."""
+    if side_of(seat) == ask.side:
+        return ()
+    found = yes_or_no(seat)
+    if isinstance(ask.stake, str):
+        return (ask_for(seat, REST), found[1]) if match.variant.remainder == "counter" else found
+    # who accepts has the right to ask, unless one ask is all there is
+    if not match.variant.raise_in_answer or match.variant.alternate == "once":
+        return found
+    higher = _stakes_over(match, ask.stake, side_of(seat))
+    return (*found, *[ask_for(seat, stake) for stake in higher])
+
+
+def accepted_by_card(match: Match, seat: Seat, offer: Offer) -> bool:
+    """Tell whether a card played by `seat`, which is to act, accepts `offer`."""
+    if match.variant.accept == "explicit" or not isinstance(offer, StakeAsk):
+        return False
+    return side_of(seat) != offer.side and offer.stake != REST
+
+
+def ask(hand: Hand, seat: Seat, stake: int | str) -> Step:
+    """Open an ask of `seat`, the one of its turn."""
+    bets = hand.bets
+    return _ask(hand, Bets(bets.stake, bets.locked, bets.right, (*bets.offered, seat)), seat, stake)
+
+
+def _ask(hand: Hand, bets: Bets, seat: Seat, stake: int | str) -> Step:
+    offers = (*hand.offers, StakeAsk(seat, side_of(seat), stake))
+    return Hand(hand.phase, hand.dealt, hand.row, bets, offers, None), (StakeAsked(seat, stake),)
+
+
+def answer(match: Match, action: Action, open_ask: StakeAsk) -> Step:
+    """Accept `open_ask`, decline it, or accept it and ask again."""
+    seat = action.seat
+    if action.kind is Kind.DECLINE:
+        return _decline(match, seat, open_ask)
+    hand, events = accept(match, seat, open_ask)
+    if action.value is not None and open_ask.stake != REST:
+        hand, asked = _ask(hand, hand.bets, seat, action.value)
+        events += asked
+    return hand, events
+
+
+def accept(match: Match, seat: Seat, open_ask: StakeAsk) -> Step:
+    """Make the stake asked for the stake."""
+    hand = match.hand
+    bets = _accepted(match, open_ask)
+    accepted = Hand(hand.phase, hand.dealt, hand.row, bets, hand.offers[:-1], None)
+    return accepted, (StakeAccepted(seat, open_ask.stake),)
+
+
+def _accepted(match: Match, open_ask: StakeAsk) -> Bets:
+    bets = match.hand.bets
+    if isinstance(open_ask.stake, str):
+        return Bets(bets.stake, locked=True, right=(), offered=bets.offered)
+    match match.variant.alternate:
+        case "yes":
+            right: tuple[Side, ...] = (other_side(open_ask.side),)
+        case "once":
+            right = ()
+        case "no":
+            right = SIDES
+    return Bets(open_ask.stake, locked=False, right=right, offered=bets.offered)
+
+
+def _decline(match: Match, seat: Seat, open_ask: StakeAsk) -> Step:
+    hand = match.hand
+    over, events = ending.won(
+        match, hand, open_ask.side, points=hand.bets.stake, reason=ending.AWARD_DECLINED
+    )
+    return over, (StakeDeclined(seat), *events)
+
+
+def may_concede(match: Match, seat: Seat) -> bool:
+    """Tell whether `seat` may give the hand up without being asked; an open offer must be answered first."""
+    concede, hand = match.variant.concede, match.hand
+    if concede == "vs_ask" or hand.offers:
+        return False
+    if concede == "any":
+        return hand.phase in (Phase.PLAY, Phase.REDEAL)
+    return hand.phase is Phase.PLAY and seat_to_act(hand.row, match.seats) == seat

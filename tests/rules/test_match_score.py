@@ -1,0 +1,105 @@
+"""Games and matches around the hands."""
+
+from dataclasses import replace
+
+import pytest
+from rules.played import dealt, events, played
+
+from truc_rules import LastPoint, MatchError, Score, Scoring, Seat, new_match, next_hand, owed_shares, preset
+from truc_rules.events import Conceded, GameStaked, GameWon, HandWon, MatchWon, PointsScored
+
+CATALAN, FRENCH = preset("truc-catalan"), preset("truc-french")
+HANDS = ("8h Jd 9c", "Ks 7d 10h")
+
+
+def points(match):
+    return [side.points for side in match.score]
+
+
+def test_a_game_won_counts_at_once_and_its_score_stays():
+    match = played(dealt(FRENCH, *HANDS, score=(11, 4)), "1 concede")
+    assert (match.games, points(match), match.game_winner, match.winner) == ((1, 0), [12, 4], 0, None)
+
+
+def test_the_next_game_begins_at_nothing_with_the_next_dealer():
+    match = next_hand(played(dealt(FRENCH, *HANDS, score=(11, 4)), "1 concede"))
+    assert (match.games, points(match), match.dealer, match.game_winner) == ((1, 0), [0, 0], 0, None)
+
+
+def test_the_score_goes_on_within_a_game():
+    match = next_hand(played(dealt(FRENCH, *HANDS, score=(3, 4)), "1 concede"))
+    assert points(match) == [4, 4]
+
+
+def test_the_end_of_a_match_is_told_in_order():
+    match = dealt(FRENCH, *HANDS, score=(11, 4), games=(1, 0))
+    assert events(match, "1 concede") == (
+        Conceded(1), HandWon(0), PointsScored(0, 1, "conceded"), GameWon(0), MatchWon(0),
+    )  # fmt: skip
+
+
+def test_no_hand_follows_a_match():
+    match = played(dealt(FRENCH, *HANDS, score=(11, 4), games=(1, 0)), "1 concede")
+    with pytest.raises(MatchError, match="expected a match that goes on"):
+        next_hand(match)
+
+
+def test_no_hand_follows_a_hand_that_is_open():
+    with pytest.raises(MatchError, match="after a hand that is over"):
+        next_hand(dealt(FRENCH, *HANDS))
+
+
+def test_both_at_the_last_point_is_told():
+    match = new_match(CATALAN, seats=2, dealer=Seat(0), score=(Score(0, 11), Score(0, 11)))
+    match = played(match, "1 cut")
+    assert dealt(CATALAN, "3o 7e 4b", "2o 1e 5c", score=(11, 11), dealer=0, before=["1 cut"]).hand.bets.locked
+    assert GameStaked() not in events(dealt(CATALAN, "3o 7e 4b", "2o 1e 5c", before=["0 cut"]), "0 play 3o")
+
+
+def test_at_hand_end_equal_scores_beyond_the_target_go_on():
+    level = replace(FRENCH, scoring=Scoring(12, "hand_end"))
+    match = played(dealt(level, *HANDS, score=(12, 12)), "1 concede")
+    assert (points(match), match.game_winner) == ([13, 12], 0)
+
+
+def test_a_drawn_hand_at_equal_scores_beyond_the_target_wins_nothing():
+    level = replace(FRENCH, scoring=Scoring(12, "hand_end"))
+    match = dealt(level, "8h Jd 9c", "8s Js 9s", score=(12, 12))
+    match = played(
+        match, "0 stand", "0 play 8h", "1 play 8s", "0 play Jd", "1 play Js", "0 play 9c", "1 play 9s"
+    )
+    assert match.game_winner is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"seats": 4}, r"seats: expected one of \(2,\) for truc-french, got 4"),
+        ({"dealer": 2}, "dealer: expected a seat of 0 to 1, got 2"),
+        ({"dealer": -1}, "dealer: expected a seat of 0 to 1, got -1"),
+        ({"games": (2, 0)}, "games: expected less than 2 each"),
+        ({"games": (-1, 0)}, "games: expected less than 2 each"),
+        ({"score": (Score(0, 12), Score(0, 0))}, "score: expected less than 12 each"),
+        ({"score": (Score(0, 0), Score(0, -1))}, "score: expected less than 12 each"),
+    ],
+)
+def test_a_match_that_cannot_begin_is_refused(changes, said):
+    with pytest.raises(MatchError, match=said):
+        new_match(FRENCH, **{"seats": 2, "dealer": Seat(0), **changes})
+
+
+def test_partners_at_their_last_point_are_owed_each_others_cards_where_the_variant_says_so():
+    shared = replace(CATALAN, last_point=LastPoint(1, 3, 1, share=True))
+    hands = ("3o 12c 4e", "3c 7b 5o", "2e 6c 1b", "2b 10e 4c")
+    match = dealt(shared, *hands, score=(0, 11), before=["2 cut"])
+    assert owed_shares(match) == ((1, 3), (3, 1))
+    assert owed_shares(played(match, "1 accept")) == ()
+
+
+def test_catalan_partners_are_shown_nothing():
+    hands = ("3o 12c 4e", "3c 7b 5o", "2e 6c 1b", "2b 10e 4c")
+    assert owed_shares(dealt(CATALAN, *hands, score=(0, 11), before=["2 cut"])) == ()
+
+
+def test_without_a_last_point_rule_nobody_is_shown_anything():
+    assert owed_shares(dealt(FRENCH, *HANDS, score=(11, 0))) == ()

@@ -1,0 +1,121 @@
+"""What is done for a seat whose time is over: fairness, "Rulings", row "move"."""
+
+from dataclasses import replace
+
+import pytest
+from rules.played import action, dealt, played
+
+from truc_rules import (
+    IllegalActionError,
+    MatchError,
+    Seat,
+    apply,
+    apply_ruled,
+    deciders,
+    know,
+    lowest_slot,
+    move_line,
+    new_match,
+    preset,
+    ruled,
+)
+
+CATALAN, FRENCH = preset("truc-catalan"), preset("truc-french")
+FOUR = ("3o 12c 4e", "3c 7b 5o", "2e 6c 1b", "2b 10e 4c")
+
+
+def ruling(match):
+    found = ruled(match)
+    return found and f"{found.seat} {move_line(match.variant, found)}"
+
+
+def test_the_pack_is_cut():
+    assert ruling(new_match(CATALAN, seats=4, dealer=Seat(3))) == "2 cut"
+
+
+def test_three_cards_are_dealt():
+    assert ruling(played(new_match(CATALAN, seats=4, dealer=Seat(3)), "2 tap")) == "3 deal 3"
+
+
+def test_nothing_is_ruled_while_cards_are_awaited():
+    assert ruling(played(new_match(CATALAN, seats=4, dealer=Seat(3)), "2 cut")) is None
+
+
+def test_nothing_is_ruled_after_the_hand():
+    match = played(dealt(CATALAN, *FOUR, before=["2 cut"]), "0 raise 2", "1 decline")
+    assert ruling(match) is None
+    with pytest.raises(MatchError):
+        apply_ruled(match, action(match, "0 accept"))
+
+
+def test_the_lowest_slot_is_played():
+    match = dealt(CATALAN, *FOUR, before=["2 cut"])
+    assert ruling(match) == "0 play 3o"
+    assert ruling(played(match, "0 play 3o", "1 play 3c", "2 play 2e", "3 play 2b")) == "0 play 12c"
+
+
+def test_the_first_after_the_asker_declines():
+    match = played(dealt(CATALAN, *FOUR, before=["2 cut"]), "0 play 3o", "1 play 3c", "2 play 2e raise 2")
+    assert deciders(match) == (3, 1)
+    assert ruling(match) == "3 decline"
+
+
+def test_after_a_raise_in_the_answer_the_first_after_that_asker_declines():
+    match = played(dealt(CATALAN, *FOUR, before=["2 cut"]), "0 play 3o raise 2", "3 raise 3")
+    assert deciders(match) == (0, 2)
+    assert ruling(match) == "0 decline"
+
+
+@pytest.mark.parametrize(("dealer", "order"), [(0, (2, 0)), (1, (2, 0)), (2, (0, 2)), (3, (0, 2))])
+def test_the_last_point_question_goes_round_from_the_dealer(dealer, order):
+    match = dealt(CATALAN, *FOUR, score=(11, 0), dealer=dealer, before=[f"{(dealer - 1) % 4} cut"])
+    assert deciders(match) == order
+    assert ruling(match) == f"{order[0]} decline"
+
+
+def test_a_redeal_is_not_proposed():
+    assert ruling(dealt(FRENCH, "8h Jd 9c", "Ks 7d 10h")) == "0 stand"
+
+
+def test_a_proposed_redeal_is_refused():
+    match = played(dealt(FRENCH, "8h Jd 9c", "Ks 7d 10h"), "0 redeal")
+    assert ruling(match) == "1 decline"
+
+
+def test_a_remainder_is_declined():
+    match = played(dealt(FRENCH, "8h Jd 9c", "Ks 7d 10h"), "0 stand", "0 raise rest")
+    assert ruling(match) == "1 decline"
+
+
+def test_an_absent_seat_concedes_where_the_variant_says_so():
+    match = dealt(replace(CATALAN, absent="concede"), *FOUR, before=["2 cut"])
+    assert ruling(match) == "0 concede"
+
+
+def test_a_ruled_concession_needs_no_right_to_concede():
+    match = dealt(replace(CATALAN, absent="concede"), *FOUR, before=["2 cut"])
+    with pytest.raises(IllegalActionError):
+        apply(match, ruled(match))
+    after, _ = apply_ruled(match, ruled(match))
+    assert [side.points for side in after.score] == [0, 1]
+
+
+def test_a_ruling_is_applied_like_an_action():
+    match = dealt(CATALAN, *FOUR, before=["2 cut"])
+    assert apply_ruled(match, ruled(match)) == apply(match, ruled(match))
+
+
+def test_only_the_ruling_is_applied():
+    match = dealt(CATALAN, *FOUR, before=["2 cut"])
+    with pytest.raises(MatchError, match="expected the ruling on this state"):
+        apply_ruled(match, action(match, "0 play 12c"))
+
+
+def test_a_card_unknown_here_is_learnt_first():
+    match = dealt(CATALAN, "? 12c ?", *FOUR[1:], before=["2 cut"])
+    assert ruling(match) == "0 play"
+    with pytest.raises(MatchError, match="with its card known"):
+        apply_ruled(match, ruled(match))
+    match = know(match, Seat(0), lowest_slot(match, Seat(0)), CATALAN.pack.index("3o"))
+    assert ruling(match) == "0 play 3o"
+    assert apply_ruled(match, ruled(match))[0].hand.row.table == (CATALAN.pack.index("3o"),)

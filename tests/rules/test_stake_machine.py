@@ -1,0 +1,139 @@
+"""The columns of the stake machine that no preset here uses alone: caps, one ask, the game, conceding on turn."""
+
+from dataclasses import replace
+
+from rules.played import dealt, events, options, played
+
+from truc_rules import Scoring, preset
+from truc_rules.events import PointsScored, StakeAccepted, StakeAsked, StakeDeclined
+
+HANDS = ("7h Kd 9c", "8s Ah 10d")
+DOUBLES = replace(preset("truc-lanes"), ladder="x2", cap="strict", alternate="no", redeal=None)
+BRAZIL = replace(
+    preset("truc-lanes"),
+    ladder=(1, 3, 6, 9, 12),
+    cap="no_overkill",
+    raise_in_answer=True,
+    remainder="none",
+    redeal=None,
+)
+PUT = replace(
+    preset("truc-lanes"), ladder="game", alternate="once", redeal=None, scoring=Scoring(5, "immediate")
+)
+
+
+def raises(match, seat):
+    return [line for line in options(match, seat) if line.startswith("raise")]
+
+
+def test_strict_cap_bars_a_double_beyond_the_target_for_the_leading_side():
+    match = played(
+        dealt(DOUBLES, *HANDS, score=(7, 3)), "0 raise 2", "1 accept", "0 play 7h", "1 raise 4", "0 accept"
+    )
+    match = played(match, "1 play 10d")
+    assert raises(match, 0) == ["raise rest"]
+
+
+def test_strict_cap_admits_a_double_up_to_the_target():
+    match = played(
+        dealt(DOUBLES, *HANDS, score=(4, 3)), "0 raise 2", "1 accept", "0 play 7h", "1 raise 4", "0 accept"
+    )
+    match = played(match, "1 play 10d")
+    assert raises(match, 0) == ["raise 8", "raise rest"]
+
+
+def test_strict_cap_bounds_a_raise_by_any_amount():
+    match = dealt(replace(DOUBLES, ladder="any"), *HANDS, score=(2, 8))
+    assert raises(match, 0) == ["raise 2", "raise 3", "raise 4", "raise rest"]
+
+
+def test_no_overkill_bars_an_ask_of_a_side_that_wins_already():
+    assert raises(dealt(BRAZIL, *HANDS, score=(11, 0)), 0) == []
+
+
+def test_no_overkill_leaves_the_ask_to_the_side_behind():
+    assert raises(dealt(BRAZIL, *HANDS, score=(0, 11)), 0) == ["raise 3"]
+
+
+def test_no_overkill_bars_a_raise_in_the_answer_too():
+    match = played(dealt(BRAZIL, *HANDS, score=(0, 9)), "0 raise 3")
+    assert raises(match, 1) == []
+
+
+def test_a_raise_in_the_answer_goes_up_the_whole_ladder():
+    match = played(dealt(BRAZIL, *HANDS), "0 raise 3", "1 raise 6", "0 raise 9", "1 raise 12", "0 accept")
+    assert match.hand.bets.stake == 12
+    assert raises(match, 0) == []
+
+
+def test_an_answer_is_not_the_offer_of_ones_own_turn():
+    match = played(dealt(BRAZIL, *HANDS), "0 raise 3", "1 raise 6", "0 raise 9", "1 accept", "0 play 7h")
+    assert raises(match, 1) == ["raise 12"]
+
+
+def test_one_ask_a_hand_leaves_nobody_the_right():
+    match = played(dealt(replace(BRAZIL, alternate="once"), *HANDS), "0 raise 3", "1 accept", "0 play 7h")
+    assert raises(match, 1) == []
+
+
+def test_the_only_ask_of_put_is_for_the_game():
+    match = dealt(PUT, *HANDS, score=(1, 4))
+    assert raises(match, 0) == ["raise rest"]
+    assert played(match, "0 raise rest", "1 decline").score[0].points == 2
+
+
+def test_the_game_taken_sets_the_score_to_the_target():
+    match = played(dealt(PUT, *HANDS, score=(1, 4)), "0 raise rest", "1 accept", "0 play 7h", "1 play Ah")
+    match = played(match, "0 play Kd", "1 play 8s", "1 play 10d", "0 play 9c")
+    assert match.game_winner == 1
+    assert [side.points for side in match.score] == [1, 5]
+
+
+def test_conceding_on_turn_is_for_the_seat_to_act():
+    match = dealt(replace(BRAZIL, concede="on_turn"), *HANDS)
+    assert "concede" in options(match, 0)
+    assert "concede" not in options(match, 1)
+
+
+def test_conceding_on_turn_does_not_come_before_the_play():
+    match = dealt(replace(preset("truc-lanes"), concede="on_turn"), *HANDS)
+    assert "concede" not in options(match, 0)
+
+
+def test_two_asks_of_one_turn_are_one_too_many_before_and_after_the_card():
+    both = replace(preset("truc-catalan"), alternate="no")
+    match = dealt(both, "3o 7e 4b", "2o 1e 5c", before=["0 cut"])
+    match = played(match, "0 raise 2", "1 accept", "0 play 4b")
+    assert raises(match, 0) == []
+    assert raises(match, 1) == ["raise 3"]
+
+
+def test_the_winner_of_a_trick_has_a_new_turn():
+    both = replace(preset("truc-catalan"), alternate="no")
+    match = dealt(both, "3o 7e 4b", "2o 1e 5c", before=["0 cut"])
+    match = played(match, "0 play 4b", "1 raise 2", "0 accept", "1 play 5c")
+    assert raises(match, 1) == ["raise 3"]
+
+
+def test_implicit_acceptance_is_told_before_the_card():
+    match = played(dealt("truc-catalan", "3o 7e 4b", "2o 1e 5c", before=["0 cut"]), "0 play 3o raise 2")
+    accepted, card, *_ = events(match, "1 play 5c")
+    assert accepted == StakeAccepted(1, 2)
+    assert card == (1, match.hand.dealt.cards[1][2])
+
+
+def test_a_refused_ask_tells_the_points_and_why():
+    match = played(dealt("truc-catalan", "3o 7e 4b", "2o 1e 5c", before=["0 cut"]), "0 raise 2")
+    told = events(match, "1 decline")
+    assert told[0] == StakeDeclined(1)
+    assert told[-1] == PointsScored(0, 1, "declined")
+
+
+def test_a_counter_takes_the_remainder_and_asks_nothing():
+    match = played(dealt("truc-french", *HANDS), "0 stand", "0 raise rest")
+    assert events(match, "1 raise rest") == (StakeAccepted(1, "rest"),)
+
+
+def test_a_raise_in_the_answer_accepts_first():
+    match = played(dealt("truc-catalan", "3o 7e 4b", "2o 1e 5c", before=["0 cut"]), "0 raise 2")
+    assert events(match, "1 raise 3") == (StakeAccepted(1, 2), StakeAsked(1, 3))

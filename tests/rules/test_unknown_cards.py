@@ -1,0 +1,141 @@
+"""Cards by slot, known or not: the same engine for a server and for an auditor."""
+
+import pytest
+from rules.played import action, dealt, known, options, played
+
+from truc_rules import (
+    Action,
+    CardError,
+    IllegalActionError,
+    Kind,
+    MatchError,
+    Seat,
+    apply,
+    awaits_deal,
+    deal,
+    know,
+    lowest_slot,
+    new_match,
+    preset,
+    slot_of,
+    turn_count,
+)
+
+FRENCH = preset("truc-french")
+HANDS = ("8h Jd 9c", "? ? ?")
+
+
+def test_only_known_cards_are_legal():
+    match = played(dealt(FRENCH, "? Jd ?", "? ? ?"), "0 stand")
+    assert options(match, 0) == ["raise 2", "raise rest", "play Jd", "concede"]
+
+
+def test_an_unknown_card_cannot_be_played():
+    match = played(dealt(FRENCH, *HANDS), "0 stand", "0 play 8h")
+    with pytest.raises(IllegalActionError, match="seat 1 cannot play 7s: it does not hold that card"):
+        apply(match, action(match, "1 play 7s"))
+
+
+def test_no_card_at_all_is_no_unknown_card():
+    match = played(dealt(FRENCH, *HANDS), "0 stand", "0 play 8h")
+    with pytest.raises(IllegalActionError):
+        apply(match, Action(Seat(1), Kind.PLAY, (None,)))
+    with pytest.raises(IllegalActionError):
+        apply(match, Action(Seat(1), Kind.PLAY, ()))
+
+
+def test_a_card_that_became_known_can_be_played():
+    match = played(dealt(FRENCH, *HANDS), "0 stand", "0 play 8h")
+    match = played(know(match, Seat(1), 2, known(FRENCH, "7s")), "1 play 7s")
+    assert match.hand.row.leader == 1
+    assert match.hand.dealt.left[1] == (0, 1)
+
+
+def test_to_know_a_known_card_changes_nothing():
+    match = dealt(FRENCH, *HANDS)
+    assert know(match, Seat(0), 1, known(FRENCH, "Jd")) == match
+
+
+@pytest.mark.parametrize(
+    ("seat", "slot", "name", "said"),
+    [
+        (0, 1, "Qd", "expected Jd in slot 1 of seat 0, got Qd"),
+        (1, 1, "Jd", "expected every card once in a hand, got Jd again in slot 1 of seat 1"),
+        (1, 3, "Qd", "expected a slot and a card of this deal"),
+        (2, 0, "Qd", "expected a slot and a card of this deal"),
+    ],
+)
+def test_a_card_elsewhere_is_refused(seat, slot, name, said):
+    with pytest.raises(CardError, match=said):
+        know(dealt(FRENCH, *HANDS), Seat(seat), slot, known(FRENCH, name))
+
+
+def test_a_card_thrown_in_does_not_come_back():
+    match = played(dealt(FRENCH, *HANDS), "0 redeal", "1 accept")
+    match, _ = deal(match, [[None] * 3] * 2)
+    with pytest.raises(CardError, match="got 8h again"):
+        know(match, Seat(0), 0, known(FRENCH, "8h"))
+
+
+def test_a_hand_played_with_cards_learnt_late_ends_as_one_dealt_open():
+    moves = ["0 stand", "0 play 8h", "1 play 7s", "1 play Ac", "0 play Jd"]
+    openly = played(dealt(FRENCH, "8h Jd 9c", "Ac 10s 7s"), *moves)
+    match = played(dealt(FRENCH, *HANDS), *moves[:2])
+    match = played(know(match, Seat(1), 2, known(FRENCH, "7s")), moves[2])
+    match = played(know(match, Seat(1), 0, known(FRENCH, "Ac")), *moves[3:])
+    assert know(match, Seat(1), 1, known(FRENCH, "10s")) == openly
+
+
+def test_the_slot_of_an_action_is_that_of_its_card():
+    match = played(dealt(FRENCH, *HANDS), "0 stand")
+    assert slot_of(match, action(match, "0 play 9c")) == 2
+
+
+@pytest.mark.parametrize("line", ["0 play Qd", "1 play Qd", "0 raise 2", "5 play 9c"])
+def test_an_action_without_a_known_card_has_no_slot(line):
+    match = played(dealt(FRENCH, *HANDS), "0 stand")
+    with pytest.raises(CardError, match="expected one card that seat"):
+        slot_of(match, action(match, line))
+
+
+def test_the_lowest_slot_left():
+    match = played(dealt(FRENCH, *HANDS), "0 stand", "0 play 8h")
+    assert lowest_slot(match, Seat(0)) == 1
+
+
+def test_without_cards_there_is_no_lowest_slot():
+    with pytest.raises(CardError, match="expected a seat with a card left"):
+        lowest_slot(new_match(FRENCH, seats=2, dealer=Seat(0)), Seat(0))
+
+
+def test_no_card_is_turned_up():
+    assert turn_count(FRENCH) == 0
+    with pytest.raises(CardError, match="expected no card to be turned up, got 1"):
+        deal(new_match(FRENCH, seats=2, dealer=Seat(0)), [[0, 1, 2], [3, 4, 5]], [6])
+
+
+@pytest.mark.parametrize(
+    ("hands", "said"),
+    [
+        ([[0, 1, 2]], r"expected 3 cards for each of 2 seats, got \[3\]"),
+        ([[0, 1, 2], [3, 4]], r"expected 3 cards for each of 2 seats, got \[3, 2\]"),
+        ([[0, 1, 2], [3, 4, 0]], "expected every card once in a hand, got As again"),
+        ([[0, 1, 2], [3, 4, 32]], "expected a card of 0 to 31, got 32"),
+        ([[0, 1, 2], [3, 4, -1]], "expected a card of 0 to 31, got -1"),
+    ],
+)
+def test_a_deal_that_cannot_be_is_refused(hands, said):
+    with pytest.raises(CardError, match=said):
+        deal(new_match(FRENCH, seats=2, dealer=Seat(0)), hands)
+
+
+def test_a_redeal_takes_other_cards():
+    match = played(dealt(FRENCH, *HANDS), "0 redeal", "1 accept")
+    assert awaits_deal(match)
+    with pytest.raises(CardError, match="got 8h again"):
+        deal(match, [[known(FRENCH, "8h"), None, None], [None] * 3])
+
+
+def test_cards_are_dealt_only_when_they_are_awaited():
+    with pytest.raises(MatchError, match="expected a hand that waits for cards, got one in phase redeal"):
+        deal(dealt(FRENCH, *HANDS), [[0, 1, 2], [3, 4, 5]])

@@ -1,0 +1,172 @@
+"""Variants as named plain values, and the contradictions that are refused."""
+
+from dataclasses import replace
+
+import pytest
+
+from truc_rules import (
+    ENGINE,
+    LastPoint,
+    Redeal,
+    Scoring,
+    Variant,
+    VariantError,
+    params,
+    preset,
+    presets,
+    variant_from_params,
+)
+
+CATALAN, FRENCH = preset("truc-catalan"), preset("truc-french")
+
+
+def rebuilt(variant, **changes):
+    entries = [[name, changes.get(name, value)] for name, value in params(variant)]
+    return variant_from_params(variant.name, variant.version, list(variant.pack), entries)
+
+
+def as_lists(value):
+    return [as_lists(item) for item in value] if isinstance(value, tuple) else value
+
+
+@pytest.mark.parametrize("name", presets())
+def test_a_preset_comes_back_from_its_params(name):
+    variant = preset(name)
+    assert variant_from_params(name, variant.version, variant.pack, params(variant)) == variant
+
+
+@pytest.mark.parametrize("name", presets())
+def test_a_preset_comes_back_from_lists_as_a_document_has_them(name):
+    variant = preset(name)
+    assert (
+        variant_from_params(name, variant.version, list(variant.pack), as_lists(params(variant))) == variant
+    )
+
+
+@pytest.mark.parametrize("name", presets())
+def test_names_are_ascending_and_different(name):
+    names = [entry[0] for entry in params(preset(name))]
+    assert names == sorted(set(names))
+
+
+def test_params_hold_every_rule_but_name_version_and_pack():
+    assert {name for name, _ in params(CATALAN)} == set(Variant.__dataclass_fields__) - {
+        "name",
+        "version",
+        "pack",
+        "strengths",
+    }
+
+
+def test_the_engine_has_a_version():
+    assert ENGINE == 1
+
+
+def test_an_unknown_preset_names_the_known_ones():
+    with pytest.raises(VariantError, match=r"expected one of truc-catalan, .*got 'truc-klingon'"):
+        preset("truc-klingon")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("players", 2, "players: expected a list, got 2"),
+        ("players", [2, "4"], "players: expected a number, got '4'"),
+        ("match", True, "match: expected a number, got True"),
+        ("match", -1, "match: expected a number, got -1"),
+        ("short_deal", 1, "short_deal: expected true or false, got 1"),
+        ("order", ["3", 2], "order: expected text, got 2"),
+        ("all_tied", "nobody", "all_tied: expected one of eldest, draw, got 'nobody'"),
+        ("ladder", "x3", "ladder: expected one of x2, .2, any, game, got 'x3'"),
+        ("ladder", None, "ladder: expected a list, got None"),
+        ("redeal", [["consent", "dealer"]], "redeal.max: expected this field, got none"),
+        ("redeal", [["consent", "dealer"], ["max", "often"]], "redeal.max: expected a number, got 'often'"),
+        (
+            "scoring",
+            [["end_check", "immediate"], ["target", 12], ["x", 1]],
+            "scoring.x: expected no such field",
+        ),
+        ("scoring", [["target"]], "scoring.params: expected a name, once, and its value"),
+        ("scoring", [["target", 12], ["target", 13]], "scoring.params: expected a name, once, and its value"),
+    ],
+)
+def test_a_wrong_value_is_refused_by_field(name, value, said):
+    with pytest.raises(VariantError, match=said):
+        rebuilt(CATALAN, **{name: value})
+
+
+def test_a_missing_field_is_refused_by_name():
+    with pytest.raises(VariantError, match="absent: expected this field, got none"):
+        variant_from_params("x", 1, CATALAN.pack, params(CATALAN)[1:])
+
+
+def test_an_unknown_field_is_refused_by_name():
+    with pytest.raises(VariantError, match="envido: expected no such field in engine version 1"):
+        variant_from_params("x", 1, CATALAN.pack, (*params(CATALAN), ("envido", True)))
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"ladder": (1, 2, 2)}, "ladder: expected two or more rising stakes"),
+        ({"ladder": (3, 2)}, "ladder: expected two or more rising stakes"),
+        ({"ladder": (1,)}, "ladder: expected two or more rising stakes"),
+        ({"ladder": ()}, "ladder: expected two or more rising stakes"),
+        ({"ladder": "game", "raise_in_answer": False}, "remainder: expected accept or counter"),
+        (
+            {"ladder": "game", "remainder": "accept", "accept": "explicit"},
+            "ladder: expected stakes that an answer can raise",
+        ),
+        ({"remainder": "accept"}, "accept: expected explicit"),
+        ({"players": ()}, "players: expected some of 2, 4, 6"),
+        ({"players": (4, 2)}, "players: expected some of 2, 4, 6"),
+        ({"players": (3,)}, "players: expected some of 2, 4, 6"),
+        ({"pack": CATALAN.pack[:10]}, "pack: expected at least 12 cards for 4 seats, got 10"),
+        ({"pack": (*CATALAN.pack, "7e")}, "pack: expected no card twice"),
+        ({"order": (*CATALAN.order, "7")}, "order: expected every rank and card once, got '7' twice"),
+        ({"order": CATALAN.order[1:]}, "order: expected a place for every card of the pack, got none for 3o"),
+        ({"order": (*CATALAN.order, "8")}, "order: expected ranks or cards of the pack, got '8'"),
+        ({"redeal": Redeal("dealer", 0)}, "redeal.max: expected at least 1"),
+        ({"match": 2}, "match: expected an odd number of games, got 2"),
+        ({"version": 0}, "version: expected at least 1, got 0"),
+        (
+            {"scoring": Scoring(1, "immediate")},
+            "scoring.target: expected more than the first stake, 1, got 1",
+        ),
+        (
+            {"last_point": LastPoint(12, 3, 1, share=False)},
+            "last_point.at: expected 1 to 11 points short, got 12",
+        ),
+        (
+            {"last_point": LastPoint(1, 0, 1, share=False)},
+            "last_point.stake: expected at least the first stake",
+        ),
+        (
+            {"last_point": LastPoint(1, 3, 0, share=False)},
+            "last_point.stake: expected at least the first stake",
+        ),
+    ],
+)
+def test_a_contradiction_is_refused_with_its_reason(changes, said):
+    with pytest.raises(VariantError, match=said):
+        replace(CATALAN, **changes)
+
+
+def test_a_suitless_card_is_refused():
+    with pytest.raises(VariantError, match="pack: expected cards of a rank and a suit"):
+        replace(FRENCH, pack=(*FRENCH.pack, "s"), order=(*FRENCH.order, ""))
+
+
+def test_cards_named_in_the_order_stand_above_their_rank_and_entries_may_tie():
+    order = ("1e", "1b", "7e", "7o", "3", "2", "1o 1c", "12", "11", "10", "7", "6", "5", "4")
+    variant = replace(CATALAN, order=order)
+    strength = dict(zip(variant.pack, variant.strengths, strict=True))
+    assert strength["1e"] > strength["1b"] > strength["7e"] > strength["7o"] > strength["3c"]
+    assert (
+        strength["2b"] > strength["1o"] == strength["1c"] > strength["12o"] > strength["7c"] == strength["7b"]
+    )
+
+
+def test_only_plain_values_go_into_a_document():
+    with pytest.raises(VariantError, match="expected a plain value, got float"):
+        params(replace(CATALAN, match=3.0))
