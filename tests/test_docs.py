@@ -29,14 +29,20 @@ def test_every_page_is_reached_from_the_index():
         targets = [(page.parent / link).resolve() for link in LINK.findall(page.read_text())]
         folders = [target for target in targets if target.is_dir()]
         targets += [path for folder in folders for path in folder.glob("*.md")]
-        queue += [target for target in targets if target.suffix == ".md" and target.exists() and target not in seen]
+        queue += [
+            target for target in targets if target.suffix == ".md" and target.exists() and target not in seen
+        ]
     fragments = {page for page in PAGES if page.parent.name == "news"}
     assert set(PAGES) - seen - fragments - {ROOT / "README.md"} == set()
 
 
 def test_scenario_of_the_rules_page_passes(tmp_path, capsys):
     text = (ROOT / "docs/rules/README.md").read_text()
-    (block,) = [block for block in re.findall(r"^```\w*\n(.*?)^```", text, re.S | re.M) if block.startswith("scenario")]
+    (block,) = [
+        block
+        for block in re.findall(r"^```\w*\n(.*?)^```", text, re.S | re.M)
+        if block.startswith("scenario")
+    ]
     (tmp_path / "page.scenario").write_text(block)
     assert run_scenarios([str(tmp_path / "page.scenario")]) == 0
     assert capsys.readouterr().out == "1 passed, 0 failed\n"
