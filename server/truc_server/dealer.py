@@ -8,9 +8,6 @@ is not open, except `openings`, which is for the seat it is asked for.
 import secrets as entropy
 from typing import NamedTuple
 
-from truc_protocol.chains import Chain
-from truc_protocol.dealing import DealtCards, Opening
-
 from truc_protocol import boxes, dealing
 from truc_protocol.acts import write_args
 from truc_protocol.bodies import (
@@ -25,12 +22,15 @@ from truc_protocol.bodies import (
     MatchStart,
     Proxy,
     Refuse,
+    Rekey,
     Rule,
     Share,
     Table,
     Void,
 )
+from truc_protocol.chains import Chain
 from truc_protocol.codec import dec, enc, sha256
+from truc_protocol.dealing import DealtCards, Opening
 from truc_protocol.documents import rule_document
 from truc_protocol.keys import SigningKey, box_key, generate_box_key
 from truc_protocol.ledger import (
@@ -93,9 +93,16 @@ class Dealer:
         self._key = key
         self._x = box_key(secrets.x)
         self._tn = secrets.tn
-        self._chain = Chain(key.public, secrets.tn, secrets.root, first=0, count=links)
         self._links = links
+        self._chains: tuple[Chain, ...] = ()
+        self.add_chain(0, secrets.root)
         self._dealt: tuple[bytes, tuple[DealtCards, ...]] = (b"", ())
+
+    def add_chain(self, first: int, root: bytes) -> Chain:
+        """Go on with the chain that serves deals from `first`; the last of these added is in force."""
+        chain = Chain(self._key.public, self._tn, root, first=first, count=self._links)
+        self._chains = (*(older for older in self._chains if older.first < first), chain)
+        return chain
 
     def _signed(self, body: Body) -> Record:
         encoded = encode(body)
@@ -114,7 +121,7 @@ class Dealer:
                 links=self._links,
                 policy=variant.reveal,
                 mode="dealt",
-                anchor=self._chain.anchor,
+                anchor=self._chains[0].anchor,
                 x=self._x.public,
                 opts=tuple(opts),
                 name=name.encode(),
@@ -152,7 +159,7 @@ class Dealer:
                 return None
 
     def _link(self, ledger: Ledger) -> bytes:
-        return self._chain.link(ledger.deal_index + 1)
+        return self._chains[-1].link(ledger.deal_index + 1)
 
     def _policy_link(self, ledger: Ledger) -> bytes | None:
         return self._link(ledger) if ledger.opens_at_close else None
@@ -244,11 +251,12 @@ class Dealer:
     def _end(self, ledger: Ledger) -> Record:
         if ledger.outcome is None:
             raise ValueError("the match is not decided")
-        links = ((0, self._chain.link(min(ledger.deal_index, self._links))),) if ledger.deal_index else ()
-        winner, reason = ledger.outcome
-        return self._signed(
-            End(*_place(ledger), ledger.deal_index, links, self._x.secret, score(ledger), winner, reason)
+        index = ledger.deal_index
+        links = tuple(
+            (chain.first, chain.link(min(index, chain.last))) for chain in self._chains if chain.first < index
         )
+        winner, reason = ledger.outcome
+        return self._signed(End(*_place(ledger), index, links, self._x.secret, score(ledger), winner, reason))
 
     def openings(self, ledger: Ledger, seat: int) -> tuple[Opening, ...]:
         """Return a seat's cards and salts of the newest deal: for that seat alone."""
@@ -293,6 +301,14 @@ class Dealer:
         """End the match without a winner: "empty", "voids" or "server"."""
         return self._rule(ledger, "abandon", None, kind, ())
 
+    def pause(self, ledger: Ledger) -> Record:
+        """Let the match rest: every seat has asked for it."""
+        return self._rule(ledger, "pause", None, None, ())
+
+    def resume(self, ledger: Ledger) -> Record:
+        """End the pause."""
+        return self._rule(ledger, "resume", None, None, ())
+
     def _rule(self, ledger: Ledger, ruling: str, seat: int | None, kind: str | None, args: Args) -> Record:
         word = None if kind is None else str(kind)
         return self._signed(Rule(*_place(ledger), ledger.deal_index, ruling, seat, word, args))
@@ -302,6 +318,11 @@ class Dealer:
         return self._signed(
             Void(*_place(ledger), ledger.deal_index, "silent", missing(ledger), self._policy_link(ledger))
         )
+
+    def rekey(self, ledger: Ledger, root: bytes) -> Record:
+        """Start a new chain where the old one is exhausted; `root` is stored, sealed, before the record leaves."""
+        chain = self.add_chain(ledger.deal_index, root)
+        return self._signed(Rekey(*_place(ledger), 0, chain.first, chain.anchor, None))
 
     def refuse(self, mid: bytes, body: bytes, code: str) -> Record:
         """Sign that a validly signed body was not taken, for the error reply."""

@@ -55,6 +55,10 @@ class Store(Protocol):
         """Return the matches that have not ended and whose table still stands."""
         ...
 
+    def match(self, mid: bytes) -> RunningMatch | None:
+        """Return a match, ended or not, or None if there is none."""
+        ...
+
     def records(self, mid: bytes, *, first: int, limit: int) -> tuple[AddRecord, ...]:
         """Return at most `limit` records of a match from position `first` on."""
         ...

@@ -38,10 +38,11 @@ _TABLES: Final = select(*(tables.c[field] for field in SaveTable._fields))
 _SEATS: Final = select(*(seats.c[field] for field in SaveSeat._fields))
 _RECORDS: Final = select(*(records.c[field] for field in AddRecord._fields))
 _GUESTS: Final = select(*(guests.c[field] for field in SaveGuest._fields))
+_MATCHES: Final = select(*(matches.c[field] for field in RunningMatch._fields[:-1]), secrets.c.sealed).join(
+    secrets, secrets.c.th == matches.c.th, isouter=True
+)
 _RUNNING: Final = (
-    select(*(matches.c[field] for field in RunningMatch._fields[:-1]), secrets.c.sealed)
-    .join(tables, tables.c.code == matches.c.table)
-    .join(secrets, secrets.c.th == matches.c.th, isouter=True)
+    _MATCHES.join(tables, tables.c.code == matches.c.table)
     .where(matches.c.ended_ms.is_(None))
     .order_by(matches.c.mid)
 )
@@ -113,8 +114,12 @@ class SqlStore:
 
     def running(self) -> tuple[RunningMatch, ...]:
         """Return the matches that have not ended and whose table still stands."""
-        rows = self._read(_RUNNING)
-        return tuple(RunningMatch._make(row)._replace(setup=_setup(row.setup)) for row in rows)
+        return tuple(_match(row) for row in self._read(_RUNNING))
+
+    def match(self, mid: bytes) -> RunningMatch | None:
+        """Return a match, ended or not, or None if there is none."""
+        rows = self._read(_MATCHES.where(matches.c.mid == mid))
+        return _match(rows[0]) if rows else None
 
     def records(self, mid: bytes, *, first: int, limit: int) -> tuple[AddRecord, ...]:
         """Return at most `limit` records of a match from position `first` on."""
@@ -164,6 +169,10 @@ class SqlStore:
                 return connection.execute(query).all()
         except SQLAlchemyError as error:
             raise StoreError(f"cannot read {self._engine.url}: {reason(error)}") from error
+
+
+def _match(row: Any) -> RunningMatch:
+    return RunningMatch._make(row)._replace(setup=_setup(row.setup))
 
 
 def _setup(packed: bytes) -> tuple[Record, ...]:

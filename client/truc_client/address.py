@@ -1,0 +1,66 @@
+"""Where a server is: `truc://HOST:PORT/TABLE#FINGERPRINT`, or just a host, with or without a port."""
+
+import re
+from typing import Final, NamedTuple
+from urllib.parse import urlsplit
+
+from truc_client.errors import AddressError
+from truc_protocol.handshake import Fingerprint
+from truc_protocol.keys import FINGERPRINT_CHARACTERS
+
+PORT: Final = 7373
+_SCHEME: Final = "truc://"
+_FINGERPRINT: Final = re.compile(rf"[A-Z2-7]{{{FINGERPRINT_CHARACTERS}}}")
+_TABLE: Final = re.compile(r"[A-Za-z0-9_-]{1,32}")
+
+
+class Address(NamedTuple):
+    """A server, and what a link says beside: the table to join, the fingerprint its key must have."""
+
+    host: str
+    port: int = PORT
+    table: str | None = None
+    fingerprint: Fingerprint | None = None
+
+    @property
+    def server(self) -> str:
+        """The name under which the server's key is remembered."""
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+    def __str__(self) -> str:
+        table = f"/{self.table}" if self.table else ""
+        pin = f"#{self.fingerprint}" if self.fingerprint else ""
+        return f"{_SCHEME}{self.server}{table}{pin}"
+
+
+def parse_address(text: str) -> Address:
+    """Read an address.
+
+    Raises:
+        AddressError: It is none; the text says what was expected.
+    """
+    if "://" in text and not text.startswith(_SCHEME):
+        raise AddressError(f"expected a link that starts with {_SCHEME}, got {text!r}")
+    try:
+        parts = urlsplit(_SCHEME + text.removeprefix(_SCHEME))
+        host, port = parts.hostname, parts.port
+    except ValueError as error:
+        raise AddressError(f"expected HOST:PORT or a truc:// link, got {text!r}: {error}") from error
+    if not host or parts.username or parts.query or any(sign.isspace() for sign in text):
+        raise AddressError(f"expected HOST:PORT or a truc:// link, got {text!r}")
+    return Address(host, port or PORT, _table(parts.path), _fingerprint(parts.fragment))
+
+
+def _table(path: str) -> str | None:
+    code = path.strip("/")
+    if code and not _TABLE.fullmatch(code):
+        raise AddressError(f"expected a table's code after the slash, got {code!r}")
+    return code or None
+
+
+def _fingerprint(fragment: str) -> Fingerprint | None:
+    if fragment and not _FINGERPRINT.fullmatch(fragment):
+        raise AddressError(
+            f"expected a fingerprint of {FINGERPRINT_CHARACTERS} capital letters and digits after #, got {fragment!r}"
+        )
+    return Fingerprint(fragment) if fragment else None

@@ -1,0 +1,54 @@
+"""Bots: players that choose from the options alone, with no knowledge of the rules.
+
+A bot is a client like any other, with a key of its own; the server does not know it from a person.
+"""
+
+import random
+from collections.abc import Callable
+from typing import Final
+
+from truc_client.happenings import Choice, Happening, MatchEnded, TableClosed, YourTurn
+from truc_client.table import Table
+
+Chooser = Callable[[YourTurn], Choice]
+
+_RELUCTANT: Final = ("concede", "redeal")
+_BOLD: Final = ("raise",)
+_RELUCTANCE: Final = 0.03
+_BOLDNESS: Final = 0.15
+
+
+def simple_bot(seed: int) -> Chooser:
+    """Return a chooser that mostly plays, sometimes asks, and seldom gives up; the same seed chooses the same."""
+    dice = random.Random(seed)  # noqa: S311 - a bot's taste, nothing secret
+
+    def choose(turn: YourTurn) -> Choice:
+        weights = [_weight(choice) for choice in turn.options]
+        return dice.choices(turn.options, weights)[0]
+
+    return choose
+
+
+def _weight(choice: Choice) -> float:
+    if choice.kind in _RELUCTANT:
+        return _RELUCTANCE
+    asks = choice.kind in _BOLD or choice.line.partition(" raise ")[1]
+    return _BOLDNESS if asks else 1.0
+
+
+async def play_match(
+    table: Table, choose: Chooser, show: Callable[[Happening], None] = lambda _happening: None
+) -> MatchEnded | None:
+    """Play at a table until a match has ended; None if the table was closed instead. `show` sees what happens."""
+    async for happening in table:
+        show(happening)
+        match happening:
+            case YourTurn(must=True):
+                await table.choose(choose(happening))
+            case MatchEnded():
+                return happening
+            case TableClosed():
+                return None
+            case _:
+                pass
+    return None

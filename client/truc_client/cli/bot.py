@@ -1,0 +1,136 @@
+"""`truc bot`: a bot with a key of its own, at a server."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import NamedTuple
+
+import click
+
+from truc_client.account import Player
+from truc_client.bots import Chooser, play_match, simple_bot
+from truc_client.cli.common import FailedError, own_home, run, table_options
+from truc_client.connection import Connection, connect
+from truc_client.errors import ClientError
+from truc_client.happenings import MatchEnded
+from truc_client.home import Home, open_home, sole_use
+from truc_client.table import Table
+from truc_client.verifying import result_line
+from truc_protocol.words import shown_name
+
+_MOST_BOTS = 1000
+
+
+class Work(NamedTuple):
+    """What a bot is to do."""
+
+    code: str | None
+    variant: str | None
+    seats: int | None
+    options: dict[str, int | str]
+    private: bool
+    matches: int
+
+
+@click.command()
+@click.argument("address")
+@click.option("--table", "code", help="Sit down at the table with this code.")
+@click.option("--create", "variant", help="Open a table of this game.")
+@click.option("--seats", type=int, help="Number of seats of a new table.")
+@click.option(
+    "--option", "options", multiple=True, metavar="NAME=VALUE", help="A table option of a new table."
+)
+@click.option("--private", is_flag=True, help="Keep a new table out of the list.")
+@click.option(
+    "--matches", default=1, show_default=True, type=click.IntRange(1), help="Matches to play, then leave."
+)
+@click.option("--seed", default=0, show_default=True, help="What its choices are drawn from.")
+@click.option(
+    "--name", default="bot", show_default=True, help="Its name, and that of its folder in the home."
+)
+def bot(
+    *,
+    address: str,
+    code: str | None,
+    variant: str | None,
+    seats: int | None,
+    options: tuple[str, ...],
+    private: bool,
+    matches: int,
+    seed: int,
+    name: str,
+) -> None:
+    """Play at ADDRESS as a bot, choosing from the options alone.
+
+    A bot has a folder and a key of its own; started again it goes on with its match. Of several bots with one name
+    each takes the first folder that no other uses.
+    """
+    if code is not None and variant is not None:
+        raise click.UsageError("--table and --create exclude each other")
+    work = Work(code, variant, seats, table_options(options), private, matches)
+    with _bot_home(name) as home:
+
+        async def main() -> None:
+            async with connect(address, Player(home, home.root.name)) as connection:
+                await _work(connection, work, simple_bot(seed))
+
+        run(main, "the bot's seat is kept; start it again to go on")
+
+
+@contextmanager
+def _bot_home(name: str) -> Iterator[Home]:
+    if not name.isprintable() or "/" in name or name.startswith("."):
+        raise FailedError(f"expected a name that can be a folder's, got {name!r}")
+    bots = own_home().root / "bots"
+    for number in range(1, _MOST_BOTS):
+        try:
+            home = open_home(bots / (name if number == 1 else f"{name}-{number}"))
+        except ClientError as error:
+            raise FailedError(str(error)) from error
+        with ExitStack() as stack:
+            if stack.enter_context(sole_use(home.root)):
+                yield home
+                return
+    raise FailedError(f"{_MOST_BOTS} bots are called {name}")
+
+
+async def _work(connection: Connection, work: Work, choose: Chooser) -> None:
+    table = await _sit_down(connection, work)
+    click.echo(f"table {connection.address._replace(table=table.code, fingerprint=connection.fingerprint)}")
+    for number in range(work.matches):
+        if number:
+            await table.ready()
+        ended = await play_match(table, choose)
+        if ended is None:
+            raise ClientError("the table was closed")
+        click.echo(_result(ended))
+    await table.leave()
+
+
+async def _sit_down(connection: Connection, work: Work) -> Table:
+    for held in connection.held:
+        if work.code in (None, held.table):
+            table = await connection.resume(held)
+            if held.match is None:
+                await table.ready()
+            return table
+    if work.variant is not None:
+        table = await connection.create(
+            work.variant, seats=work.seats, options=work.options, private=work.private
+        )
+    else:
+        table = await connection.join(work.code or await _open_table(connection))
+    await table.ready()
+    return table
+
+
+async def _open_table(connection: Connection) -> str:
+    for state in await connection.tables():
+        if state.state == "open" and any(seat.kind == "empty" for seat in state.seats):
+            return state.table
+    raise ClientError("no public table has a free seat; name one with --table, or open one with --create")
+
+
+def _result(ended: MatchEnded) -> str:
+    names = [shown_name(name, seat) for seat, name in enumerate(ended.verdict.players)]
+    verdict = ended.verdict
+    return f"{verdict.result}, level {verdict.level}: {result_line(verdict, names)}; {ended.transcript}"

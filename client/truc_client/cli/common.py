@@ -1,0 +1,81 @@
+"""What every command shares: one-line failures, the player's home and name, table options from the command line."""
+
+import getpass
+from collections.abc import Awaitable, Callable
+from typing import IO, Any, Final
+
+import click
+import trio
+
+from truc_client.errors import ClientError
+from truc_client.home import Home, default_root, has_seed, master_seed, open_home
+
+INTERRUPTED: Final = 130
+_NAME_BYTES: Final = 64
+
+
+class FailedError(click.ClickException):
+    """Something that ends the command: one line on standard error, exit status 1."""
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """Print the line."""
+        click.echo(f"truc: {self.message}", file=file, err=file is None)
+
+
+def run(main: Callable[[], Awaitable[None]], farewell: str = "") -> None:
+    """Run a command under Trio; what goes wrong becomes one line, Ctrl-C the farewell and status 130."""
+    try:
+        trio.run(main)
+    except ClientError as error:
+        raise FailedError(str(error)) from error
+    except KeyboardInterrupt:
+        if farewell:
+            click.echo(f"\n{farewell}", err=True)
+        raise click.exceptions.Exit(INTERRUPTED) from None
+
+
+def own_home() -> Home:
+    """Return the player's home.
+
+    Raises:
+        FailedError: It cannot be used.
+    """
+    import os
+
+    try:
+        return open_home(default_root(os.environ))
+    except ClientError as error:
+        raise FailedError(str(error)) from error
+
+
+def tell_first_use(home: Home) -> None:
+    """Make the player's key at first use, and say what losing it means."""
+    if not has_seed(home):
+        master_seed(home)
+        click.echo(
+            f"A key was made for you: {home.seed}. It is you: whoever loses it loses seats and rating."
+            " Keep a copy: truc keys export",
+            err=True,
+        )
+
+
+def player_name(given: str | None) -> str:
+    """Return the name to show: the one given, or the user's."""
+    try:
+        name = given or getpass.getuser()
+    except (KeyError, OSError):
+        name = "player"
+    if len(name.encode()) > _NAME_BYTES:
+        raise FailedError(f"expected a name of at most {_NAME_BYTES} bytes")
+    return name
+
+
+def table_options(pairs: tuple[str, ...]) -> dict[str, int | str]:
+    """Read NAME=VALUE pairs."""
+    options: dict[str, int | str] = {}
+    for pair in pairs:
+        name, sign, value = pair.partition("=")
+        if not sign or not name:
+            raise FailedError(f"expected NAME=VALUE for a table option, got {pair!r}")
+        options[name] = int(value) if value.isdigit() else value
+    return options

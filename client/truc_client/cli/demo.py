@@ -1,0 +1,164 @@
+"""`truc demo`: a server of its own, bots in the other seats, a match, and its proof.
+
+Server, bots and player live in a temporary folder; only the transcript is kept. The server is a process: the client
+never imports it.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+import click
+import trio
+from rich.console import Console
+
+from truc_client.account import Player
+from truc_client.bots import play_match, simple_bot
+from truc_client.cli.common import FailedError, own_home, player_name, run
+from truc_client.connection import connect
+from truc_client.errors import ClientError
+from truc_client.home import Home, open_home
+from truc_client.person import Person, typed_lines
+from truc_client.screen import Screen
+from truc_client.verifying import verdict_lines, verify_file
+from truc_protocol.audit import Result
+
+_START_S: Final = 30.0
+_STOP_S: Final = 10.0
+_LISTENING: Final = "listening "
+_BOTS: Final = ("Blai", "Caterina", "Dídac", "Elena", "Feliu")
+
+
+@click.command()
+@click.option("--variant", default="truc-catalan", show_default=True, help="The game; see `truc rules`.")
+@click.option("--seats", default=2, show_default=True, help="Number of players, you among them.")
+@click.option("--name", help="The name shown.")
+def demo(variant: str, seats: int, name: str | None) -> None:
+    """Play a match against bots on this machine, and verify it.
+
+    Without a terminal a bot plays for you.
+    """
+    if not 1 < seats <= len(_BOTS) + 1:
+        raise FailedError(f"expected 2 to {len(_BOTS) + 1} seats, got {seats}")
+    keep, shown = own_home(), player_name(name)
+
+    async def main() -> None:
+        with tempfile.TemporaryDirectory(prefix="truc-demo-", ignore_cleanup_errors=True) as folder:
+            async with _server(Path(folder) / "server") as address:
+                await _play(address, Path(folder), keep, variant=variant, seats=seats, name=shown)
+
+    run(main, "The demo has ended; its server is stopped.")
+
+
+@asynccontextmanager
+async def _server(data: Path) -> AsyncIterator[str]:
+    """Run a server as a process; yields its address."""
+    arguments = ("run", "--host", "127.0.0.1", "--port", "0", "--data", str(data), "--log-level", "warning")
+    process = await trio.lowlevel.open_process(
+        [sys.executable, "-m", "truc_server", *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,  # Ctrl-C is for the player; the server is stopped after them
+    )
+    try:
+        yield await _address(process)
+    finally:
+        await _stop(process)
+
+
+async def _address(process: trio.Process) -> str:
+    text = ""
+    with trio.move_on_after(_START_S):
+        async for received in _pipe(process.stdout):
+            text += received.decode(errors="replace")
+            if "\n" in text:
+                break
+    text = text.partition("\n")[0]
+    if not text.startswith(_LISTENING):
+        raise ClientError(f"the server did not start: {await _complaint(process)}")
+    return text.removeprefix(_LISTENING)
+
+
+def _pipe(pipe: trio.abc.ReceiveStream | None) -> trio.abc.ReceiveStream:
+    if pipe is None:
+        raise ValueError("the process was started without this pipe")
+    return pipe
+
+
+async def _complaint(process: trio.Process) -> str:
+    told = b""
+    with trio.move_on_after(1):
+        async for received in _pipe(process.stderr):
+            told += received
+    lines = told.decode(errors="replace").strip().splitlines()
+    return lines[-1] if lines else "it said nothing"
+
+
+async def _stop(process: trio.Process) -> None:
+    with trio.CancelScope(shield=True):
+        if process.returncode is None:
+            process.terminate()
+            with trio.move_on_after(_STOP_S):
+                await process.wait()
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+        for pipe in (process.stdout, process.stderr):
+            if pipe is not None:
+                await pipe.aclose()
+
+
+async def _play(address: str, folder: Path, keep: Home, *, variant: str, seats: int, name: str) -> None:
+    screen = Screen(Console(highlight=False))
+    screen.say(f"A server of your own runs on this machine: {address}")
+    async with connect(address, Player(open_home(folder / "you"), name)) as connection:
+        table = await connection.create(variant, seats=seats)
+        async with _bots(address, table.code, folder, seats - 1):
+            await table.ready()
+            if not sys.stdin.isatty():
+                ended = await play_match(table, simple_bot(seats), screen.show)
+            else:
+                async with typed_lines() as lines:
+                    ended = await Person(table, screen, lines).play()
+        if ended is None:
+            screen.say("You left; the demo ends here, and its server with it.")
+        else:
+            _verify(ended.transcript, keep, screen)
+
+
+@asynccontextmanager
+async def _bots(address: str, code: str, folder: Path, number: int) -> AsyncIterator[None]:
+    async with trio.open_nursery() as nursery:
+        for seat in range(number):
+            home = open_home(folder / f"bot-{seat}")
+            nursery.start_soon(_bot, address, code, Player(home, _BOTS[seat]), seat + 1)
+        yield
+        nursery.cancel_scope.cancel()
+
+
+async def _bot(address: str, code: str, player: Player, seed: int) -> None:
+    async with connect(address, player) as connection:
+        table = await connection.join(code)
+        await table.ready()
+        await play_match(table, simple_bot(seed))
+        await trio.sleep_forever()
+
+
+def _verify(transcript: Path, keep: Home, screen: Screen) -> None:
+    kept = keep.transcripts / transcript.name
+    shutil.copyfile(transcript, kept)
+    verdict = verify_file(kept)
+    screen.say(f"Verified from the file alone: {next(verdict_lines(verdict))}", "bold")
+    screen.say(f"The transcript is yours: {kept}")
+    screen.say(
+        f"Check it again: truc verify {os.path.relpath(kept) if kept.is_relative_to(Path.cwd()) else kept}"
+    )
+    if verdict.result is not Result.PROVEN:
+        raise ClientError(f"the transcript is {verdict.result}")

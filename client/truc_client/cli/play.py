@@ -1,0 +1,177 @@
+"""`truc play`: sit down at a table, in person."""
+
+import sys
+from typing import NamedTuple
+
+import click
+from rich.console import Console
+
+from truc_client.account import Player
+from truc_client.address import Address, parse_address
+from truc_client.cli.common import FailedError, own_home, player_name, run, table_options, tell_first_use
+from truc_client.connection import Connection, connect
+from truc_client.errors import ClientError
+from truc_client.home import Home
+from truc_client.person import Lines, Person, Typed, typed_lines
+from truc_client.screen import Screen
+from truc_client.store import Store
+from truc_client.table import Table
+from truc_protocol.handshake import Trust
+from truc_protocol.setup import Opts
+
+_DEFAULT_VARIANT = "truc-catalan"
+_YES = ("y", "yes")
+
+
+class Wish(NamedTuple):
+    """What kind of table the player wants."""
+
+    code: str | None
+    variant: str | None
+    seats: int | None
+    options: dict[str, int | str]
+    private: bool
+
+
+@click.command()
+@click.argument("address", required=False)
+@click.option("--table", "code", help="Sit down at the table with this code.")
+@click.option("--variant", help="The game; see `truc rules`.")
+@click.option("--seats", type=int, help="Number of seats of a new table.")
+@click.option(
+    "--option", "options", multiple=True, metavar="NAME=VALUE", help="A table option of a new table."
+)
+@click.option("--private", is_flag=True, help="Keep a new table out of the list; invite by its link.")
+@click.option("--name", help="The name shown to others.")
+@click.option("--guest", is_flag=True, help="Play without a key.")
+def play(
+    *,
+    address: str | None,
+    code: str | None,
+    variant: str | None,
+    seats: int | None,
+    options: tuple[str, ...],
+    private: bool,
+    name: str | None,
+    guest: bool,
+) -> None:
+    """Play at ADDRESS: HOST, HOST:PORT or a truc:// link.
+
+    Goes on with a match you left, else sits down at an open table, else opens one.
+    """
+    home = own_home()
+    where = _address(address, home)
+    if not guest:
+        tell_first_use(home)
+    player = Player(home, player_name(name), guest)
+    wish = Wish(code or where.table, variant, seats, table_options(options), private)
+    farewell = f"Your seat is kept. To come back: truc play {where._replace(table=None)}"
+
+    async def main() -> None:
+        screen = Screen(Console(highlight=False))
+        async with connect(where, player) as connection:
+            _greet(connection, screen, is_guest=guest)
+            async with typed_lines() as lines:
+                table = await _sit_down(connection, wish, screen, lines)
+                if await play_matches(table, screen, lines):
+                    screen.say(farewell)
+
+    run(main, farewell)
+
+
+def _address(given: str | None, home: Home) -> Address:
+    try:
+        if given is not None:
+            return parse_address(given)
+        store = Store(home.state)
+        servers = tuple(store.pins())
+        store.close()
+        if len(servers) == 1:
+            return parse_address(servers[0])
+    except ClientError as error:
+        raise FailedError(str(error)) from error
+    raise FailedError(f"expected the ADDRESS of a server{': ' if servers else ''}{', '.join(servers)}")
+
+
+def _greet(connection: Connection, screen: Screen, *, is_guest: bool) -> None:
+    trust = connection.trust
+    if trust is not Trust.PINNED:
+        word = (
+            "first contact; its key is remembered"
+            if trust is Trust.FIRST_CONTACT
+            else "its key was changed, signed by the old one"
+        )
+        screen.say(f"server {connection.info.name}, fingerprint {connection.fingerprint}: {word}")
+    if connection.info.motd:
+        screen.say("".join(sign for sign in connection.info.motd if sign.isprintable()))
+    if is_guest:
+        screen.say(
+            "You play as a guest, without a key: your cards travel in clear on this plain connection,"
+            " and others have only the server's word for what you did.",
+            "yellow",
+        )
+
+
+async def _sit_down(connection: Connection, wish: Wish, screen: Screen, lines: Lines) -> Table:
+    for held in connection.held:
+        if wish.code not in (None, held.table):
+            continue
+        if held.match is None or await _goes_on(held.table, screen, lines):
+            table = await connection.resume(held)
+            if held.match is None:
+                await table.ready()
+            return table
+    table = await _find(connection, wish)
+    screen.say(f"table {table.code}; to invite: {_invite(connection, table)}")
+    await table.ready()
+    return table
+
+
+async def _goes_on(code: str, screen: Screen, lines: Lines) -> bool:
+    screen.say(f"You have a seat in a match at table {code}. Go on? [Y/n]")
+    answer = await _answer(lines)
+    return answer is None or answer == "" or answer.lower() in _YES
+
+
+async def _answer(lines: Lines) -> str | None:
+    if not sys.stdin.isatty():
+        return None
+    typed: Typed = await lines.receive()
+    return typed.text
+
+
+async def _find(connection: Connection, wish: Wish) -> Table:
+    if wish.code is not None:
+        return await connection.join(wish.code)
+    if not wish.private and not wish.options:
+        for state in await connection.tables(wish.variant):
+            free = any(seat.kind == "empty" for seat in state.seats)
+            admitted = not connection.account.is_guest or _guests(state.opts) > 0
+            if state.state == "open" and free and admitted and wish.seats in (None, state.n):
+                return await connection.join(state.table)
+    options = {"guests": 1, **wish.options} if connection.account.is_guest else wish.options
+    variant = wish.variant or _DEFAULT_VARIANT
+    return await connection.create(variant, seats=wish.seats, options=options, private=wish.private)
+
+
+def _guests(opts: tuple[int, ...]) -> int:
+    return Opts(*opts).guests
+
+
+def _invite(connection: Connection, table: Table) -> str:
+    return str(connection.address._replace(table=table.code, fingerprint=connection.fingerprint))
+
+
+async def play_matches(table: Table, screen: Screen, lines: Lines) -> bool:
+    """Play match after match as long as the person wants; tells whether they left in the middle of one."""
+    while True:
+        ended = await Person(table, screen, lines).play()
+        if ended is None:
+            return True
+        screen.say(f"Transcript: {ended.transcript}")
+        screen.say("Another match at this table? [y/N]")
+        answer = await _answer(lines)
+        if answer is None or answer.lower() not in _YES:
+            await table.leave()
+            return False
+        await table.ready()

@@ -1,0 +1,45 @@
+"""How cards and digests look: suits as symbols on a terminal, the bare names everywhere else."""
+
+from typing import Final, NamedTuple
+
+_SPANISH: Final = {"o": "◉", "c": "◡", "e": "†", "b": "♣"}
+_FRENCH: Final = {"s": "♠", "h": "♥", "d": "♦", "c": "♣"}
+_COLOURS: Final = {"o": "yellow", "c": "red", "e": "blue", "b": "green", "s": "cyan", "h": "red", "d": "red"}
+_SHOWN_DIGITS: Final = 8
+LEGENDS: Final = {
+    "spanish": "◉ oros (o), ◡ copas (c), † espadas (e), ♣ bastos (b)",
+    "french": "♠ spades (s), ♥ hearts (h), ♦ diamonds (d), ♣ clubs (c)",
+}
+
+
+class Faces(NamedTuple):
+    """How the cards of one pack are shown; plain means by their names."""
+
+    is_spanish: bool
+    is_plain: bool
+
+    def card(self, name: str) -> str:
+        """Return a card as people see it, `7†` for `7e`."""
+        if self.is_plain:
+            return name
+        suits = _SPANISH if self.is_spanish else _FRENCH
+        return name[:-1] + suits.get(name[-1], name[-1])
+
+    def colour(self, name: str) -> str:
+        """Return the colour of a card's suit."""
+        return "green" if name[-1] == "c" and not self.is_spanish else _COLOURS.get(name[-1], "white")
+
+    @property
+    def legend(self) -> str:
+        """What the symbols mean."""
+        return LEGENDS["spanish" if self.is_spanish else "french"]
+
+
+def faces_of(pack: tuple[str, ...], *, is_plain: bool) -> Faces:
+    """Return how to show the cards of a pack."""
+    return Faces(any(card.endswith("o") for card in pack), is_plain)
+
+
+def short(digest: bytes) -> str:
+    """Return the first digits of a digest, enough for people to compare by eye."""
+    return digest.hex()[:_SHOWN_DIGITS]

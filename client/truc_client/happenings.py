@@ -1,0 +1,131 @@
+"""What happens at a table, as typed values: what `async for` over a table yields.
+
+Everything here was checked before it is said. `facts` are derived from the audited records, never taken from what the
+server wrote beside them; their words are in docs/protocol/facts.md.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from truc_protocol.audit import Verdict
+from truc_protocol.messages import TableState
+
+Fact = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One move that may be chosen.
+
+    Attributes:
+        line: its move line, as a person can type it.
+        kind: the first word of the line.
+        hints: stakes and costs by name; for display.
+        args: what would be signed beside the kind; None for a guest, whose choice goes by its line.
+        at: the position the choice is for.
+    """
+
+    line: str
+    kind: str
+    hints: Mapping[str, int | str]
+    args: tuple[Any, ...] | None = field(default=None, repr=False)
+    at: int = field(default=0, compare=False)
+
+
+class TableChanged(NamedTuple):
+    """The table is now like this."""
+
+    state: TableState
+
+
+class MatchStarted(NamedTuple):
+    """A match has begun, or gone on after a restart of the client; `seat` is one's own."""
+
+    match: bytes
+    variant: str
+    pack: tuple[str, ...]
+    players: tuple[str, ...]
+    seat: int | None
+    level: str
+    transcript: Path
+    resumed: bool = False
+
+
+class RecordSeen(NamedTuple):
+    """A record came and passed every check; `means` is what happened, in order, last the state."""
+
+    k: int
+    kind: str
+    means: tuple[Fact, ...]
+
+
+class CardsDealt(NamedTuple):
+    """One's own cards of the newest deal, by slot."""
+
+    cards: tuple[str, ...]
+
+
+class YourTurn(NamedTuple):
+    """One may act now; with `must` the hand waits for it. `again`: another record came before one's last choice."""
+
+    at: int
+    offer: int
+    options: tuple[Choice, ...]
+    must: bool
+    deadline_ms: int | None
+    again: bool = False
+
+
+class Waiting(NamedTuple):
+    """The hand waits for these seats."""
+
+    seats: tuple[int, ...]
+    deadline_ms: int | None
+
+
+class MatchEnded(NamedTuple):
+    """The match is over and everything was opened and checked."""
+
+    verdict: Verdict
+    transcript: Path
+
+
+class Interrupted(NamedTuple):
+    """The connection was lost; it is being opened again."""
+
+    reason: str
+
+
+class Resumed(NamedTuple):
+    """The connection is back, and nothing is missing up to position `k`."""
+
+    k: int
+
+
+class SeatTakenOver(NamedTuple):
+    """Another connection of the same player has the seat now."""
+
+    seat: int
+
+
+class TableClosed(NamedTuple):
+    """The table is gone."""
+
+    reason: str
+
+
+Happening = (
+    TableChanged
+    | MatchStarted
+    | RecordSeen
+    | CardsDealt
+    | YourTurn
+    | Waiting
+    | MatchEnded
+    | Interrupted
+    | Resumed
+    | SeatTakenOver
+    | TableClosed
+)

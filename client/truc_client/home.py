@@ -1,0 +1,155 @@
+"""The client's home: the folder that holds the player's key, the state of matches, transcripts and evidence.
+
+It is readable by its owner alone. The master seed in it is the player: from it come the keys for every server, and
+whoever loses it loses seats and rating.
+"""
+
+import os
+import secrets
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from truc_client.errors import HomeError
+from truc_protocol.keys import KEY_BYTES, SigningKey, player_seed, signing_key_from_seed
+
+VARIABLE: Final = "TRUC_HOME"
+_EXPORT_HEAD: Final = "truc player key 1"
+
+
+class Home(NamedTuple):
+    """A folder that exists; see `open_home`."""
+
+    root: Path
+
+    @property
+    def state(self) -> Path:
+        """The database of pinned servers and matches."""
+        return self.root / "state.sqlite"
+
+    @property
+    def seed(self) -> Path:
+        """The master seed, 32 bytes."""
+        return self.root / "master.seed"
+
+    @property
+    def transcripts(self) -> Path:
+        """The folder of transcripts."""
+        return self.root / "transcripts"
+
+    @property
+    def evidence(self) -> Path:
+        """The folder of what failed a check."""
+        return self.root / "evidence"
+
+
+def default_root(environ: Mapping[str, str], platform: str = sys.platform) -> Path:
+    """Return the home's place: TRUC_HOME, or where the platform keeps such things."""
+    if named := environ.get(VARIABLE):
+        return Path(named).expanduser()
+    if platform == "win32":
+        return Path(environ.get("APPDATA") or Path.home() / "AppData" / "Roaming") / "truc"
+    if platform == "darwin":
+        return Path.home() / "Library" / "Application Support" / "truc"
+    return Path(environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "truc"
+
+
+def open_home(root: Path) -> Home:
+    """Make the folder where it is missing, for its owner alone.
+
+    Raises:
+        HomeError: It cannot be made.
+    """
+    home = Home(root)
+    try:
+        root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for folder in (home.transcripts, home.evidence):
+            folder.mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise HomeError(f"cannot use the folder {root}: {error.strerror or error}") from error
+    return home
+
+
+def has_seed(home: Home) -> bool:
+    """Tell whether this home has a player already."""
+    return home.seed.exists()
+
+
+def master_seed(home: Home) -> bytes:
+    """Return the master seed, made at first use.
+
+    Raises:
+        HomeError: The file cannot be read, or holds something else.
+    """
+    if not has_seed(home):
+        write_seed(home, secrets.token_bytes(KEY_BYTES))
+    try:
+        seed = home.seed.read_bytes()
+    except OSError as error:
+        raise HomeError(f"cannot read the key file {home.seed}: {error.strerror}") from error
+    if len(seed) != KEY_BYTES:
+        raise HomeError(f"{home.seed}: expected {KEY_BYTES} bytes, got {len(seed)}")
+    return seed
+
+
+def write_seed(home: Home, seed: bytes) -> None:
+    """Write the master seed where there is none yet.
+
+    Raises:
+        HomeError: There is one, or it cannot be written.
+    """
+    try:
+        descriptor = os.open(home.seed, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with open(descriptor, "wb") as file:
+            file.write(seed)
+            file.flush()
+            os.fsync(file.fileno())
+    except FileExistsError as error:
+        raise HomeError(f"there is a key in {home.seed} already; move it away first") from error
+    except OSError as error:
+        raise HomeError(f"cannot write the key file {home.seed}: {error.strerror}") from error
+
+
+def player_key(seed: bytes, first_spk: bytes) -> SigningKey:
+    """Return the player's key for one server, named by the first key pinned for it."""
+    return signing_key_from_seed(player_seed(seed, first_spk))
+
+
+def export_seed(seed: bytes) -> str:
+    """Return the master seed as text, to be kept safe or carried to another machine."""
+    return f"{_EXPORT_HEAD}\n{seed.hex()}\n"
+
+
+def import_seed(text: str) -> bytes:
+    """Read what `export_seed` wrote.
+
+    Raises:
+        HomeError: It is something else.
+    """
+    head, _, digits = text.strip().partition("\n")
+    try:
+        seed = bytes.fromhex(digits)
+    except ValueError:
+        seed = b""
+    if head.strip() != _EXPORT_HEAD or len(seed) != KEY_BYTES:
+        raise HomeError(f"expected {_EXPORT_HEAD!r} and {2 * KEY_BYTES} hex digits on the next line")
+    return seed
+
+
+@contextmanager
+def sole_use(root: Path) -> Iterator[bool]:
+    """Hold a folder as its only user; yields whether it was free. A process that ends sets it free."""
+    import fcntl
+
+    descriptor = os.open(root / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            yield False
+        else:
+            yield True
+    finally:
+        os.close(descriptor)

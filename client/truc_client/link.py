@@ -1,0 +1,308 @@
+"""One TCP connection to a server, from the hello to the last byte.
+
+`enter` makes the handshake: the server proves who it is before the client says who asks. After that one task reads, one
+writes and one keeps the connection alive; losing it in any way is a `LostError`, nothing else leaves `Link.run`.
+"""
+
+import secrets
+import time
+from collections import deque
+from collections.abc import Callable
+from importlib.metadata import version
+from typing import Final, NamedTuple
+
+import trio
+
+from truc_client.account import Account
+from truc_client.address import Address
+from truc_client.errors import ConnectError, LostError, RefusedError, ServerKeyError
+from truc_protocol.connection import Connection, Failure, Pulse, Role, pulse
+from truc_protocol.errors import Code, LocalError, RemoteError
+from truc_protocol.handshake import (
+    PROTOCOLS,
+    Contact,
+    HandshakeError,
+    ServerIdentity,
+    authenticate,
+    check_server_hello,
+)
+from truc_protocol.keys import fingerprint
+from truc_protocol.messages import (
+    AnyMessage,
+    Bye,
+    ClientHello,
+    ClientMessage,
+    Create,
+    GuestAct,
+    GuestLogin,
+    GuestReturn,
+    Join,
+    KeyLogin,
+    Leave,
+    ListTables,
+    Ok,
+    Ping,
+    Pong,
+    Ready,
+    Refusal,
+    Resume,
+    ServerHello,
+    ServerMessage,
+    SignedAct,
+    Software,
+    Unready,
+    Unwatch,
+    Watch,
+    Welcome,
+)
+
+HANDSHAKE_S: Final = 10.0
+_READ_BYTES: Final = 65_536
+_MAX_WAITING: Final = 256  # frames to send; a server that takes none of them for that long is gone
+_NONCE_BYTES: Final = 32
+_PULSES: Final = 4
+
+Answer = Ok | Refusal
+ClientRequest = (
+    ListTables | Create | Join | Leave | Ready | Unready | SignedAct | GuestAct | Resume | Watch | Unwatch
+)
+OnAnswer = Callable[[Answer], None]
+
+
+class Entered(NamedTuple):
+    """A login that succeeded."""
+
+    link: "Link"
+    server: ServerIdentity
+    welcome: Welcome
+
+
+class Link:
+    """A connection that is logged in."""
+
+    def __init__(
+        self, stream: trio.abc.Stream, protocol: Connection, early: list[AnyMessage], idle_s: float
+    ) -> None:
+        self._stream = stream
+        self._protocol = protocol
+        self._early = early
+        self._idle_s = idle_s
+        self._heard = trio.current_time()
+        self._pinged: float | None = None
+        self._requests = 1
+        self._answers: dict[int, OnAnswer] = {}
+        self._sending, self._to_send = trio.open_memory_channel[bytes](_MAX_WAITING)
+
+    def next_id(self) -> int:
+        """Return a number for the next request."""
+        self._requests += 1
+        return self._requests
+
+    def post(self, message: ClientRequest, on_answer: OnAnswer) -> None:
+        """Send a request; `on_answer` is called with its reply, unless the connection is lost before.
+
+        Raises:
+            LostError: The server has not read for too long, or the connection is gone.
+        """
+        self._queue(message)
+        self._answers[message.id] = on_answer
+
+    def _queue(self, message: AnyMessage) -> None:
+        try:
+            self._sending.send_nowait(self._protocol.send(message))
+        except (trio.WouldBlock, trio.BrokenResourceError) as error:
+            raise LostError("the server does not read") from error
+        except LocalError as error:
+            raise LostError(f"nothing can be sent now: {error}") from error
+
+    async def run(self, handle: Callable[[ServerMessage], None]) -> None:
+        """Read until the connection is lost; `handle` gets every message that is no reply.
+
+        Raises:
+            LostError: Always, in the end.
+        """
+        try:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(self._write)
+                nursery.start_soon(self._keep_alive)
+                for message in self._early:
+                    self._take(message, handle)
+                while True:
+                    for message in await self._read():
+                        self._take(message, handle)
+        except BaseExceptionGroup as group:
+            raise _loss(group) from group
+        finally:
+            await trio.aclose_forcefully(self._stream)
+
+    async def _read(self) -> list[AnyMessage]:
+        received = await self._stream.receive_some(_READ_BYTES)
+        if not received:
+            raise LostError("the server closed the connection")
+        self._heard = trio.current_time()
+        return list(map(_sound, self._protocol.receive(bytes(received))))
+
+    async def _write(self) -> None:
+        async for frame in self._to_send:
+            await self._stream.send_all(frame)
+
+    async def _keep_alive(self) -> None:
+        while True:
+            await trio.sleep(self._idle_s / _PULSES)
+            now = trio.current_time()
+            match pulse(now, heard=self._heard, pinged=self._pinged, idle_s=self._idle_s):
+                case Pulse.GIVE_UP:
+                    raise LostError(f"the server was silent for {1.5 * self._idle_s:.0f} seconds")
+                case Pulse.PING:
+                    self._pinged = now
+                    self._queue(Ping(n=int(now)))
+                case Pulse.REST:
+                    pass
+
+    def _take(self, message: AnyMessage, handle: Callable[[ServerMessage], None]) -> None:
+        match message:
+            case Ok() | Refusal(re=int()):
+                self._answer(message)
+            case Refusal():
+                raise LostError(f"the server did not understand: {message.msg} ({message.code})", again=False)
+            case Bye():
+                raise LostError(
+                    f"the server says goodbye: {message.msg} ({message.code})", again=message.retryable
+                )
+            case Ping():
+                self._queue(Pong(n=message.n))
+            case Pong():
+                pass
+            case _:
+                handle(message)  # type: ignore[arg-type]  # a client's connection yields a server's messages only
+
+    def _answer(self, message: Answer) -> None:
+        on_answer = self._answers.pop(message.re, None) if message.re is not None else None
+        if on_answer is not None:
+            on_answer(message)
+
+
+def _loss(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """Return the one loss that several tasks met, or the group if there is anything else in it."""
+    losses, other = group.split((LostError, trio.BrokenResourceError, trio.ClosedResourceError))
+    if losses is None or other is not None:
+        return group
+    told = [error for error in leaves(losses) if isinstance(error, LostError)]
+    return told[0] if told else LostError("the connection was lost")
+
+
+def leaves(group: BaseExceptionGroup[BaseException]) -> list[BaseException]:
+    """Return the errors in a group, however deep."""
+    found: list[BaseException] = []
+    for error in group.exceptions:
+        found += leaves(error) if isinstance(error, BaseExceptionGroup) else [error]
+    return found
+
+
+def _sound(item: AnyMessage | Failure) -> AnyMessage:
+    if isinstance(item, Failure):
+        raise LostError(f"the server broke the protocol: {item.message} ({item.code})", again=False)
+    return item
+
+
+async def enter(stream: trio.abc.Stream, address: Address, account: Account) -> Entered:
+    """Make the handshake.
+
+    Raises:
+        ServerKeyError: The server is not the one known.
+        ConnectError: It is no server of this protocol, or does not answer in time.
+        RefusedError: It does not let this player in.
+    """
+    try:
+        with trio.fail_after(HANDSHAKE_S):
+            return await _enter(stream, address, account)
+    except trio.TooSlowError as error:
+        raise ConnectError(f"{address.server} does not answer") from error
+    except LostError as error:
+        raise ConnectError(f"{address.server}: {error}") from error
+    except trio.BrokenResourceError as error:
+        raise ConnectError(f"{address.server}: the connection was lost") from error
+
+
+async def _enter(stream: trio.abc.Stream, address: Address, account: Account) -> Entered:
+    talk = _Talk(stream)
+    nonce = secrets.token_bytes(_NONCE_BYTES)
+    client = Software(name="truc", version=version("truc"), lang="Python")
+    hello = await talk.ask(ClientHello(id=0, proto=PROTOCOLS, cn=nonce, client=client))
+    if not isinstance(hello, ServerHello):
+        raise ConnectError(f"expected the server's hello, got {type(hello).__name__}")
+    server = _recognise(hello, talk.protocol, address, account)
+    welcome = await talk.ask(_login(account, server, nonce, talk.protocol))
+    if not isinstance(welcome, Welcome):
+        raise ConnectError(f"expected welcome, got {type(welcome).__name__}")
+    link = Link(stream, talk.protocol, list(talk.inbox), server.info.limits.idle_s)
+    return Entered(link, server, welcome)
+
+
+class _Talk:
+    """Question and answer before the connection is open to everything."""
+
+    def __init__(self, stream: trio.abc.Stream) -> None:
+        self.protocol = Connection(Role.CLIENT)
+        self.inbox: deque[AnyMessage] = deque()
+        self._stream = stream
+
+    async def ask(self, message: ClientMessage) -> AnyMessage:
+        await self._stream.send_all(self.protocol.send(message))
+        while not self.inbox:
+            received = await self._stream.receive_some(_READ_BYTES)
+            if not received:
+                raise LostError("the server closed the connection")
+            self.inbox.extend(map(_sound, self.protocol.receive(bytes(received))))
+        answer = self.inbox.popleft()
+        match answer:
+            case Refusal():
+                raise RefusedError(answer.code, answer.msg)
+            case Bye():
+                raise RefusedError(answer.code, answer.msg)
+            case _:
+                return answer
+
+
+def _recognise(
+    hello: ServerHello, protocol: Connection, address: Address, account: Account
+) -> ServerIdentity:
+    pin = account.store.pin(address.server)
+    invited = address.fingerprint
+    if pin and invited and invited not in (fingerprint(pin.first), fingerprint(pin.present)):
+        raise ServerKeyError(
+            f"{address.server} is known with the key {fingerprint(pin.present)}, but the link says {invited}"
+        )
+    contact = Contact(protocol.hello_frame(Role.CLIENT), PROTOCOLS, pin or invited, int(time.time()))
+    try:
+        server = check_server_hello(hello, contact)
+    except HandshakeError as error:
+        raise _stop(error, address, known=pin is not None) from error
+    except RemoteError as error:
+        raise ConnectError(f"{address.server}: {error}") from error
+    account.store.keep_pin(address.server, server.pin)
+    return server
+
+
+def _stop(error: HandshakeError, address: Address, *, known: bool) -> ConnectError:
+    changed = "has changed" in error.message
+    advice = (
+        f"; if its host confirms the change: truc keys forget {address.server}" if known and changed else ""
+    )
+    return ServerKeyError(f"{address.server}: {error.message}{advice}")
+
+
+def _login(
+    account: Account, server: ServerIdentity, nonce: bytes, protocol: Connection
+) -> KeyLogin | GuestLogin | GuestReturn:
+    if account.is_guest:
+        token = account.store.token(server.pin.first)
+        return GuestReturn(id=1, token=token) if token else GuestLogin(id=1, name=account.name)
+    key = account.key(server.pin.first)
+    signed = authenticate(key, server, cn=nonce, hello_frame=protocol.hello_frame(Role.SERVER))
+    return KeyLogin(id=1, body=signed.body, sig=signed.sig, name=account.name)
+
+
+def is_unknown_token(error: RefusedError) -> bool:
+    """Tell whether a guest's token is no longer known."""
+    return error.code == Code.BAD_TOKEN

@@ -1,0 +1,21 @@
+"""The command line of players: `truc`, with a module for each command."""
+
+import click
+
+from truc_client.cli.bot import bot
+from truc_client.cli.demo import demo
+from truc_client.cli.keys import keys
+from truc_client.cli.play import play
+from truc_client.cli.rules import rules
+from truc_client.cli.tables import tables
+from truc_client.cli.verify import verify
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="truc", prog_name="truc")
+def main() -> None:
+    """Play card games of the Truc family, and prove that the deals were fair."""
+
+
+for command in (demo, play, tables, bot, verify, rules, keys):
+    main.add_command(command)

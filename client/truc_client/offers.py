@@ -1,0 +1,109 @@
+"""Options as they come, opened and checked: boxed for a keyed seat, in clear for a guest."""
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from truc_client.happenings import Choice
+from truc_protocol.bodies import Act, Open, Proxy, Share
+from truc_protocol.boxes import BoxError, Option, open_options, private_key
+from truc_protocol.checks import CheckError
+from truc_protocol.choices import check_option
+from truc_protocol.dealing import Opening
+from truc_protocol.keys import BoxKey
+from truc_protocol.ledger import Ledger
+from truc_protocol.messages import BoxedOptions, OpenOptions
+from truc_protocol.records import Record, parse
+
+_KINDS_BETWEEN = ("pause", "resume")
+
+
+class Offered(NamedTuple):
+    """Options that were opened: `offer` is the position of the record that opened the decision."""
+
+    at: int
+    offer: int
+    choices: tuple[Choice, ...]
+
+
+class OfferReader(Protocol):
+    """Reads the options of one seat."""
+
+    counter: int
+
+    def read(
+        self, message: BoxedOptions | OpenOptions, ledger: Ledger, openings: Sequence[Opening]
+    ) -> Offered:
+        """Return what is offered; raises BoxError."""
+        ...
+
+
+class BoxedReader:
+    """Reads the boxes of a keyed seat; their counter must rise."""
+
+    def __init__(self, x: BoxKey, ledger: Ledger, seat: int, counter: int) -> None:
+        self.counter = counter
+        self._seat = seat
+        self._key = private_key(x.exchange(ledger.setup.terms.table.x), ledger.setup.mid, seat)
+
+    def read(
+        self, message: BoxedOptions | OpenOptions, ledger: Ledger, openings: Sequence[Opening]
+    ) -> Offered:
+        """Open a box and check every option in it.
+
+        Raises:
+            BoxError: Options outside a box, a box that does not open, or an option that would sign something else.
+        """
+        if isinstance(message, OpenOptions):
+            raise BoxError("expected options in a box, got them in clear")
+        setup, at, offer = ledger.setup, message.at, message.offer
+        opened = open_options(
+            self._key, setup.mid, seat=self._seat, at=at, offer=offer, box=message.box, after=self.counter
+        )
+        for option in opened.options:
+            check_option(setup.terms.variant, self._seat, option, openings)
+        self.counter = opened.counter
+        return Offered(at, offer, tuple(_choice(option, at) for option in opened.options))
+
+
+def _choice(option: Option, at: int) -> Choice:
+    return Choice(option.line, option.kind, dict(option.hints), option.args, at)
+
+
+class ClearReader:
+    """Takes the options of a guest as they are."""
+
+    counter = -1
+
+    def read(
+        self, message: BoxedOptions | OpenOptions, ledger: Ledger, openings: Sequence[Opening]
+    ) -> Offered:
+        """Return the options.
+
+        Raises:
+            BoxError: They are in a box that this guest never gave a key for.
+        """
+        if isinstance(message, BoxedOptions):
+            raise BoxError("expected options in clear, got a box")
+        choices = tuple(
+            Choice(option.key, option.kind, option.hints, None, message.at) for option in message.choices
+        )
+        return Offered(message.at, message.offer, choices)
+
+
+def same_decision(choice: Choice, offer: int, offered: Offered, between: Sequence[Record]) -> bool:
+    """Tell whether a choice still stands after other records: the same offer and move, nothing decided between."""
+    return offered.offer == offer and choice in offered.choices and all(map(_decides_nothing, between))
+
+
+def _decides_nothing(record: Record) -> bool:
+    try:
+        body = parse(record)
+    except CheckError:
+        return False
+    match body:
+        case Open() | Share():
+            return True
+        case Act() | Proxy():
+            return body.kind in _KINDS_BETWEEN
+        case _:
+            return False

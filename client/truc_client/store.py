@@ -1,0 +1,227 @@
+"""What a client must never forget, in one SQLite file: pinned servers, terms accepted, and every body it signed.
+
+Each write is on the disk when its method returns (synchronous = FULL), and is made before the bytes it is about are
+sent. That is why the calls are synchronous: between deciding and storing nothing else may happen. Invariant: for each
+place (a release of a deal, an act at a position) there is one body, unless the server signed that it refused it.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from truc_client.errors import HomeError, SignedBeforeError
+from truc_protocol.handshake import Pin
+
+_VERSION: Final = 1
+_BUSY_S: Final = 10.0
+_SCHEMA: Final = (
+    "CREATE TABLE servers (server TEXT PRIMARY KEY, first BLOB NOT NULL, present BLOB NOT NULL, serial INTEGER NOT NULL)",
+    "CREATE TABLE tokens (server BLOB PRIMARY KEY, token TEXT NOT NULL)",
+    """CREATE TABLE matches (
+        th BLOB PRIMARY KEY, tn BLOB NOT NULL UNIQUE, server BLOB NOT NULL, code TEXT NOT NULL, seat INTEGER NOT NULL,
+        root BLOB, secret BLOB, mid BLOB UNIQUE, k INTEGER, head BLOB, counter INTEGER NOT NULL DEFAULT -1)""",
+    """CREATE TABLE statements (
+        match BLOB NOT NULL, what TEXT NOT NULL, number INTEGER NOT NULL, attempt INTEGER NOT NULL,
+        body BLOB NOT NULL, sig BLOB NOT NULL, refusal BLOB,
+        PRIMARY KEY (match, what, number, attempt))""",
+)
+_MATCH_COLUMNS: Final = "th, tn, server, code, seat, root, secret, mid, k, head, counter"
+
+
+class Slot(NamedTuple):
+    """A place for one signed body: `what` is seat, release, act or ack, `number` a deal index or position."""
+
+    what: str
+    number: int = 0
+
+
+class Statement(NamedTuple):
+    """A body this client signed, as sent."""
+
+    body: bytes
+    sig: bytes
+
+
+class Place(NamedTuple):
+    """The highest position and head accepted in a match, and the counter of the newest private box."""
+
+    k: int
+    head: bytes
+    counter: int
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """A table record this client accepted, with its secrets of that match until the match has ended."""
+
+    th: bytes
+    tn: bytes
+    server: bytes
+    code: str
+    seat: int
+    root: bytes | None = field(repr=False)
+    secret: bytes | None = field(repr=False)
+    mid: bytes | None = None
+    k: int | None = None
+    head: bytes | None = None
+    counter: int = -1
+
+
+class Store:
+    """The client's database."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            fresh = not path.exists()
+            self._database = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None)
+            if fresh:
+                path.chmod(0o600)
+            self._open()
+        except (sqlite3.Error, OSError) as error:
+            raise HomeError(f"cannot use {path}: {error}") from error
+
+    def _open(self) -> None:
+        for pragma in ("journal_mode = WAL", "synchronous = FULL", "secure_delete = ON"):
+            self._database.execute(f"PRAGMA {pragma}")
+        with self._writing():
+            (version,) = self._database.execute("PRAGMA user_version").fetchone()
+            if version > _VERSION:
+                raise HomeError(f"the client's database has version {version}, made by a newer client")
+            if version == 0:
+                for statement in _SCHEMA:
+                    self._database.execute(statement)
+                self._database.execute(f"PRAGMA user_version = {_VERSION}")
+
+    def close(self) -> None:
+        """Close the file."""
+        self._database.close()
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        self._database.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._database.execute("ROLLBACK")
+            raise
+        self._database.execute("COMMIT")
+
+    def pin(self, server: str) -> Pin | None:
+        """Return what is known of a server, by `host:port`."""
+        query = "SELECT first, present, serial FROM servers WHERE server = ?"
+        row = self._database.execute(query, (server,)).fetchone()
+        return Pin(*row) if row else None
+
+    def pins(self) -> dict[str, Pin]:
+        """Return every server known."""
+        rows = self._database.execute("SELECT server, first, present, serial FROM servers ORDER BY server")
+        return {server: Pin(*pin) for server, *pin in rows}
+
+    def keep_pin(self, server: str, pin: Pin) -> None:
+        """Remember a server's keys."""
+        self._database.execute("INSERT OR REPLACE INTO servers VALUES (?, ?, ?, ?)", (server, *pin))
+
+    def forget_pin(self, server: str) -> bool:
+        """Forget a server's keys, so that the next contact is a first one; tells whether it was known."""
+        return self._database.execute("DELETE FROM servers WHERE server = ?", (server,)).rowcount > 0
+
+    def token(self, server: bytes) -> str | None:
+        """Return a guest's token for a server, by its first key."""
+        row = self._database.execute("SELECT token FROM tokens WHERE server = ?", (server,)).fetchone()
+        return row[0] if row else None
+
+    def keep_token(self, server: bytes, token: str | None) -> None:
+        """Remember a guest's token; None forgets it."""
+        if token is None:
+            self._database.execute("DELETE FROM tokens WHERE server = ?", (server,))
+        else:
+            self._database.execute("INSERT OR REPLACE INTO tokens VALUES (?, ?)", (server, token))
+
+    def join(self, joined: Joined, statement: Statement) -> None:
+        """Store the acceptance of a table record, secrets included, and the seat record it answers with."""
+        values = (joined.th, joined.tn, joined.server, joined.code, joined.seat, joined.root, joined.secret)
+        with self._writing():
+            self._database.execute(
+                "INSERT INTO matches (th, tn, server, code, seat, root, secret) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                values,
+            )
+            self._insert(joined.th, Slot("seat"), 0, statement)
+
+    def joined(self, th: bytes) -> Joined | None:
+        """Return an acceptance by the hash of its table record."""
+        return self._match("th", th)
+
+    def joined_with(self, tn: bytes) -> Joined | None:
+        """Return an acceptance by the table's nonce."""
+        return self._match("tn", tn)
+
+    def playing(self, mid: bytes) -> Joined | None:
+        """Return the acceptance that became this match."""
+        return self._match("mid", mid)
+
+    def _match(self, column: str, value: bytes) -> Joined | None:
+        query = f"SELECT {_MATCH_COLUMNS} FROM matches WHERE {column} = ?"  # noqa: S608 - names of columns, from this file
+        row = self._database.execute(query, (value,)).fetchone()
+        return Joined(*row) if row else None
+
+    def begin(self, th: bytes, mid: bytes) -> None:
+        """Note which match an accepted table record has become."""
+        self._database.execute("UPDATE matches SET mid = ? WHERE th = ?", (mid, th))
+
+    def keep_place(self, mid: bytes, place: Place) -> None:
+        """Note the highest position accepted."""
+        self._database.execute("UPDATE matches SET k = ?, head = ?, counter = ? WHERE mid = ?", (*place, mid))
+
+    def end(self, mid: bytes, place: Place) -> None:
+        """Drop the secrets of a match that has ended; what names it stays for ever."""
+        with self._writing():
+            self.keep_place(mid, place)
+            self._database.execute("UPDATE matches SET root = NULL, secret = NULL WHERE mid = ?", (mid,))
+
+    def statement(self, match: bytes, slot: Slot) -> Statement | None:
+        """Return the body signed for a place that the server has not refused."""
+        row = self._newest(match, slot)
+        return Statement(row[1], row[2]) if row and row[3] is None else None
+
+    def keep_statement(self, match: bytes, slot: Slot, statement: Statement, place: Place) -> Statement:
+        """Store a body before it is sent, with the place reached; the stored one comes back if it is the same.
+
+        Raises:
+            SignedBeforeError: Another body was signed for this place, and not refused.
+        """
+        with self._writing():
+            row = self._newest(match, slot)
+            if row and row[3] is None:
+                if row[1] != statement.body:
+                    raise SignedBeforeError(f"another {slot.what} was signed for {slot.number} before")
+                return Statement(row[1], row[2])
+            self._insert(match, slot, row[0] + 1 if row else 0, statement)
+            self.keep_place(match, place)
+        return statement
+
+    def keep_refusal(self, match: bytes, slot: Slot, refusal: bytes) -> None:
+        """Keep the server's signed refusal beside the body it refused."""
+        row = self._newest(match, slot)
+        if row:
+            place = (refusal, match, *slot, row[0])
+            self._database.execute(
+                "UPDATE statements SET refusal = ? WHERE match = ? AND what = ? AND number = ? AND attempt = ?",
+                place,
+            )
+
+    def _newest(self, match: bytes, slot: Slot) -> tuple[int, bytes, bytes, bytes | None] | None:
+        query = (
+            "SELECT attempt, body, sig, refusal FROM statements WHERE match = ? AND what = ? AND number = ?"
+            " ORDER BY attempt DESC LIMIT 1"
+        )
+        row: tuple[int, bytes, bytes, bytes | None] | None
+        row = self._database.execute(query, (match, *slot)).fetchone()
+        return row
+
+    def _insert(self, match: bytes, slot: Slot, attempt: int, statement: Statement) -> None:
+        self._database.execute(
+            "INSERT INTO statements VALUES (?, ?, ?, ?, ?, ?, NULL)", (match, *slot, attempt, *statement)
+        )

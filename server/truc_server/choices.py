@@ -1,0 +1,119 @@
+"""What a seat may do now, as it is sent to that seat: options in a box, or in clear to a guest without a key.
+
+Derived from the ledger and the dealer alone. Invariant: `must` and the deadline do not depend on hidden cards, and a
+box goes to the seat whose key it is sealed with and to nobody else.
+"""
+
+from secrets import randbelow
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from truc_protocol.acts import write_args
+from truc_protocol.boxes import Option, PrivateKey, counter, private_key, seal_options
+from truc_protocol.ledger import Due, Ledger, box_public, due
+from truc_protocol.messages import BoxedOptions, Choice, OpenOptions
+from truc_protocol.records import Phase
+from truc_rules import Action, Match, Seat, deciders, hints, legal, move_line
+from truc_server.dealer import Dealer
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class Moment(NamedTuple):
+    """Where and until when a decision stands: what every message about it repeats."""
+
+    table: str
+    match: bytes
+    at: int
+    offer: int
+    deadline_ms: int | None
+
+
+class Sealer:
+    """The private boxes of one match under one ownership of its table: no counter is used twice."""
+
+    def __init__(self, dealer: Dealer, epoch: int) -> None:
+        self._dealer = dealer
+        self._epoch = epoch
+        self._keys: dict[tuple[int, bytes], PrivateKey] = {}
+        self._numbers: dict[int, int] = {}
+
+    def seal(self, ledger: Ledger, seat: int, moment: Moment, options: tuple[Option, ...]) -> bytes | None:
+        """Return the box of a seat's options; None for a seat without a box key."""
+        public = box_public(ledger, seat)
+        if public is None:
+            return None
+        number = self._numbers.get(seat, 0)
+        self._numbers[seat] = number + 1
+        return seal_options(
+            self._key(ledger, seat, public),
+            moment.match,
+            seat=seat,
+            at=moment.at,
+            offer=moment.offer,
+            ctr=counter(epoch=self._epoch, number=number),
+            options=options,
+        )
+
+    def _key(self, ledger: Ledger, seat: int, public: bytes) -> PrivateKey:
+        key = self._keys.get((seat, public))
+        if key is None:
+            shared = self._dealer.shared(ledger, seat)
+            if shared is None:
+                raise ValueError(f"seat {seat} has no box key")
+            key = self._keys[seat, public] = private_key(shared, ledger.setup.mid, seat)
+        return key
+
+
+def open_actions(ledger: Ledger, seat: int) -> tuple[Action, ...]:
+    """Return every action that a seat may choose from now."""
+    match = _deciding(ledger)
+    return () if match is None else legal(match, Seat(seat))
+
+
+def holders(ledger: Ledger) -> tuple[int, ...]:
+    """Return the seats that hold the decision the match waits for."""
+    match = _deciding(ledger)
+    return () if match is None else deciders(match)
+
+
+def _deciding(ledger: Ledger) -> Match | None:
+    """Return the rules' state, if it is theirs to say what comes next."""
+    if ledger.phase not in (Phase.BETWEEN, Phase.HAND) or ledger.pause.active:
+        return None
+    return ledger.match if due(ledger) is Due.PLAYERS else None
+
+
+def some_cut(ledger: Ledger) -> int:
+    """Return a place to cut at, for a seat that does not choose its own."""
+    return 1 + randbelow(ledger.setup.terms.table.deck - 1)
+
+
+def args_of(ledger: Ledger, dealer: Dealer, action: Action, cut: int) -> tuple[Any, ...]:
+    """Return the args that say `action` in a record."""
+    if ledger.match is None:
+        raise ValueError("nothing is decided before the draw")
+    openings = dealer.openings(ledger, action.seat) if ledger.hand is not None else ()
+    return tuple(write_args(ledger.match, action, openings, cut=cut))
+
+
+def options_message(
+    ledger: Ledger, sealer: Sealer, dealer: Dealer, moment: Moment, actions: tuple[Action, ...], cut: int
+) -> BoxedOptions | OpenOptions:
+    """Return the options of the one seat that `actions` belong to."""
+    seat = actions[0].seat
+    options = tuple(_option(ledger, dealer, action, cut) for action in actions)
+    box = sealer.seal(ledger, seat, moment, options)
+    shared: Mapping[str, Any] = {**moment._asdict(), "must": seat in holders(ledger)}
+    if box is not None:
+        return BoxedOptions(**shared, box=box)
+    choices = tuple(Choice(key=option.line, kind=option.kind, hints=dict(option.hints)) for option in options)
+    return OpenOptions(**shared, choices=choices)
+
+
+def _option(ledger: Ledger, dealer: Dealer, action: Action, cut: int) -> Option:
+    if ledger.match is None:
+        raise ValueError("nothing is decided before the draw")
+    args = args_of(ledger, dealer, action, cut)
+    line = move_line(ledger.match.variant, action)
+    return Option(str(action.kind), args, line, hints(ledger.match, action))

@@ -1,0 +1,60 @@
+"""What every part of the server shares: settings, keys, store, journal, timers, and the clock on the wall."""
+
+import time
+from typing import Final
+
+import trio
+
+from truc_server.identity import Identity
+from truc_server.journal import Journal
+from truc_server.outbox import Flusher
+from truc_server.settings import Settings
+from truc_server.store import Lease, Store, StoreError, Write
+from truc_server.timers import Timers
+
+PUBLIC_CODE: Final = 5  # characters of the code of a table that is listed
+
+
+class House:
+    """One running server.
+
+    Attributes:
+        gate: the newest batch of the journal that was written to. A frame that is queued now waits for it, so that
+            nobody sees what is not durable.
+        failure: why the store has stopped taking writes.
+        failed: set when it has.
+    """
+
+    def __init__(self, settings: Settings, identity: Identity, store: Store, lease: Lease) -> None:
+        self.settings = settings
+        self.identity = identity
+        self.store = store
+        self.epoch = lease.epoch
+        self.timers = Timers()
+        self.flusher = Flusher()
+        self.journal = Journal(store, on_durable=self.flusher.release, on_failure=self._fail)
+        self.gate = 0
+        self.failed = trio.Event()
+        self.failure: StoreError | None = None
+
+    def write(self, *writes: Write) -> None:
+        """Make `writes` durable together; whatever is sent from now on waits for them."""
+        self.gate = self.journal.write(*writes)
+
+    def renounce(self) -> None:
+        """Let what is sent from now on wait for nothing: for goodbyes after the store has failed."""
+        self.gate = self.journal.durable
+
+    def _fail(self, error: StoreError) -> None:
+        self.failure = error
+        self.failed.set()
+
+
+def label(code: str) -> str:
+    """Return how a table is named in logs: never by the whole code of a private one, which is its invite."""
+    return code if len(code) <= PUBLIC_CODE else f"{code[:4]}..."
+
+
+def now_ms() -> int:
+    """Return Unix time in milliseconds."""
+    return time.time_ns() // 1_000_000

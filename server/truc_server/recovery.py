@@ -1,0 +1,115 @@
+"""Coming back: every table as it was, from the store.
+
+A running match is folded again from its records, with the deals recomputed from the sealed secrets; what the fold and
+the secrets disagree on stops that match and nothing else. Terms that nobody had signed in time fall back to seats that
+are not ready.
+"""
+
+from typing import Final, NamedTuple
+
+import structlog
+
+from truc_protocol.checks import CheckError
+from truc_protocol.keys import SealError, unseal_at_rest
+from truc_protocol.setup import Opts, Setup, close_setup, open_terms
+from truc_server.dealer import Dealer, MatchSecrets
+from truc_server.game import RebuildError
+from truc_server.house import House, label
+from truc_server.lobby import Lobby
+from truc_server.options import choose
+from truc_server.peer import Player, RefusedError
+from truc_server.store import (
+    AddRecord,
+    DropSecrets,
+    RunningMatch,
+    SaveSeat,
+    SaveTable,
+    Store,
+)
+from truc_server.table import Made, Seated, Table
+
+PAGE: Final = 500
+
+log = structlog.get_logger()
+
+
+class StoredTable(NamedTuple):
+    """A table as it was found, with its newest match."""
+
+    row: SaveTable
+    seats: tuple[SaveSeat, ...]
+    match: RunningMatch | None
+    records: tuple[AddRecord, ...]
+
+
+class Stored(NamedTuple):
+    """Everything that a start needs from the store."""
+
+    tables: tuple[StoredTable, ...]
+    stray: tuple[bytes, ...]
+
+
+def read(store: Store) -> Stored:
+    """Read all tables; blocks."""
+    return Stored(tuple(_read_table(store, row) for row in store.tables()), store.stray_secrets())
+
+
+def _read_table(store: Store, row: SaveTable) -> StoredTable:
+    match = None if row.match is None else store.match(row.match)
+    records: list[AddRecord] = []
+    while match is not None:
+        page = store.records(match.mid, first=len(records), limit=PAGE)
+        records += page
+        if len(page) < PAGE:
+            break
+    return StoredTable(row, store.seats(row.code), match, tuple(records))
+
+
+def restore(house: House, lobby: Lobby, stored: Stored) -> None:
+    """Put every table back into the lobby and let its match go on."""
+    if stored.stray:
+        house.write(*(DropSecrets(th) for th in stored.stray))
+    for found in stored.tables:
+        try:
+            _restore(house, lobby, found)
+        except (CheckError, RebuildError, RefusedError, SealError) as error:
+            log.warning("table_not_restored", table=label(found.row.code), reason=str(error))
+
+
+def _restore(house: House, lobby: Lobby, found: StoredTable) -> None:
+    row, setup = found.row, _setup(found.match)
+    chosen, seats = choose(row.variant, row.seats, row.options, Opts(*house.settings.match.opts()))
+    if setup is not None:
+        chosen = chosen._replace(opts=setup.terms.opts)
+    made = Made(row.code, chosen, seats, row.options, row.private, row.creator, row.created_ms)
+    table = Table(house, made, lobby.forget)
+    for seat in found.seats:
+        player = Player(seat.kind, seat.player, seat.name)
+        table.seats[seat.seat] = Seated(player, seat.ready, seat.x)
+    if setup is not None and found.match is not None and found.match.sealed is not None:
+        secrets = unseal_at_rest(house.identity.at_rest, found.match.sealed, found.match.th)
+        dealer = Dealer(house.identity.key, MatchSecrets.from_bytes(secrets), links=setup.terms.table.links)
+        table.game = table.make_game(setup, dealer)
+        table.game.restore(found.records)
+    lobby.add(table)
+    _go_on(table, row)
+
+
+def _setup(match: RunningMatch | None) -> Setup | None:
+    if match is None:
+        return None
+    terms = open_terms(match.document, match.setup[0])
+    return close_setup(terms, match.setup[1:-1], match.setup[-1])
+
+
+def _go_on(table: Table, row: SaveTable) -> None:
+    table.match = row.match
+    if table.game is None:
+        all_ready = all(seated and seated.is_ready for seated in table.seats)
+        if row.state != "open" or all_ready:
+            table.fall_back()
+        return
+    table.state = "over" if table.game.is_over and row.state != "playing" else "playing"
+    log.info("match_restored", table=label(table.code), k=table.game.ledger.k)
+    table.game.drive()
+    table.keep()

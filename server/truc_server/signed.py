@@ -1,0 +1,133 @@
+"""The order of work for a body that a seat has signed: what is cheap is compared first, a signature is checked last.
+
+Invariants: nothing reaches the ledger whose signature was not verified under the key in force for its seat; a validly
+signed body at the present place that is not taken is refused with the server's signature.
+"""
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from msgspec.structs import replace
+
+from truc_protocol import keys
+from truc_protocol.bodies import Act, AnyBody, Proxy, Rule
+from truc_protocol.checks import CheckError
+from truc_protocol.errors import Code
+from truc_protocol.ledger import check_place
+from truc_protocol.messages import Refusal
+from truc_protocol.records import Binding, Record, kind_of, parse
+from truc_rules import Kind
+from truc_server.game import Game
+from truc_server.peer import RefusedError
+
+CODES: Final[Mapping[str, Code]] = {
+    "C1": Code.BAD_MESSAGE,
+    "C2": Code.BAD_MESSAGE,
+    "C3": Code.BAD_SIGNATURE,
+    "C4": Code.TERMS_REFUSED,
+    "C6": Code.TERMS_REFUSED,
+    "C7": Code.TERMS_REFUSED,
+    "C10": Code.BAD_POSITION,
+    "C11": Code.NOT_NOW,
+    "C12": Code.BAD_POSITION,
+    "C14": Code.ILLEGAL_ACTION,
+    "C15": Code.NOT_NOW,
+    "C19": Code.ILLEGAL_ACTION,
+    "C20": Code.ILLEGAL_ACTION,
+    "C21": Code.NOT_NOW,
+    "C26": Code.NOT_NOW,
+    "C27": Code.ILLEGAL_ACTION,
+    "C28": Code.ILLEGAL_ACTION,
+    "C29": Code.PAUSED,
+    "C32": Code.NOT_NOW,
+}
+"""What a failed check of a player's body is answered with."""
+
+_CLOSES_WINDOW: Final = (Kind.PLAY, Kind.COVER, Kind.BLIND)
+
+
+class Accepted(NamedTuple):
+    """Where a body stands; `is_repeat` if it stood there before."""
+
+    k: int
+    is_repeat: bool
+
+
+class RefusedBodyError(RefusedError):
+    """A body that is not taken; `evidence` is the server's signed word on it, where one is owed."""
+
+    def __init__(self, code: Code, message: str, evidence: Record | None = None) -> None:
+        super().__init__(code, message, field="body" if code is Code.BAD_MESSAGE else None)
+        self.evidence = evidence
+
+    def refusal(self, request: int | None) -> Refusal:
+        """Return the answer."""
+        return replace(super().refusal(request), refuse=self.evidence)
+
+
+def code_of(error: CheckError) -> Code:
+    """Return the code that answers a failed check."""
+    return Code(error.refusal) if error.refusal else CODES[error.check]
+
+
+def accept(game: Game, record: Record) -> Accepted:
+    """Take a seat's record into the match.
+
+    Raises:
+        RefusedBodyError: It is not taken.
+    """
+    body = _parsed(record)
+    repeated = game.tail.find(record)
+    if repeated is not None:
+        return Accepted(repeated, is_repeat=True)
+    _check_place(game, record, body)
+    _check_signature(game, record)
+    try:
+        return Accepted(game.take(record, body), is_repeat=False)
+    except CheckError as error:
+        code = code_of(error)
+        evidence = None if code is Code.VOID_BET else game.dealer.refuse(game.mid, record.body, str(code))
+        raise RefusedBodyError(code, str(error), evidence) from error
+
+
+def _parsed(record: Record) -> AnyBody:
+    try:
+        return parse(record)
+    except CheckError as error:
+        raise RefusedBodyError(code_of(error), str(error)) from error
+
+
+def _check_signature(game: Game, record: Record) -> None:
+    contributor = game.ledger.contributors[record.signer]
+    if contributor is None or not keys.verify(contributor.public, record.body, record.sig):
+        raise RefusedBodyError(
+            Code.BAD_SIGNATURE,
+            f"expected the signature of seat {record.signer - 1} over the body, got another",
+        )
+
+
+def _check_place(game: Game, record: Record, body: AnyBody) -> None:
+    ledger = game.ledger
+    try:
+        check_place(ledger, record, body)
+    except CheckError as error:
+        k = getattr(body, "k", None)
+        here = ledger.parallel[0] if kind_of(body).binding is Binding.PARALLEL else ledger.k
+        if error.check != "C10" or k is None or k >= here:
+            raise RefusedBodyError(code_of(error), str(error)) from error
+        code = Code.VOID_BET if _window_is_closed(game, body) else Code.STALE_POSITION
+        raise RefusedBodyError(code, f"expected position {here}, got {k}") from error
+
+
+def _window_is_closed(game: Game, body: AnyBody) -> bool:
+    """Tell whether a late ask was overtaken by another seat's card."""
+    if not isinstance(body, Act) or body.kind != Kind.RAISE:
+        return False
+    overtaking = game.tail.at(body.k)
+    if overtaking is None:
+        return False
+    match parse(overtaking.record):
+        case Act() | Proxy() | Rule(ruling="move") as other:
+            return other.seat != body.seat and other.kind in _CLOSES_WINDOW
+        case _:
+            return False

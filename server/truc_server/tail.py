@@ -1,0 +1,60 @@
+"""The newest records of a match, as they were sent: for repeats, for resuming, and for those who watch later.
+
+Older ones are read from the store. Invariant: what is dropped from the tail is durable, so that tail and store
+together have no hole.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from truc_protocol.records import Record
+
+
+class Item(NamedTuple):
+    """A record with its position, the frame that carries it, and the batch that makes it durable."""
+
+    k: int
+    record: Record
+    frame: bytes
+    gate: int
+
+
+class Tail:
+    """The records since the hand before the present one."""
+
+    def __init__(self, first: int = 0) -> None:
+        self._items: list[Item] = []
+        self._first = first
+        self._keep_from = first
+
+    @property
+    def first(self) -> int:
+        """The position of the first record held, or of the next one."""
+        return self._first
+
+    def add(self, item: Item) -> None:
+        """Append the next record."""
+        self._items.append(item)
+
+    def close_hand(self, durable: int) -> None:
+        """Drop the hand before the one that has just been closed, as far as it is durable."""
+        kept = next(
+            (i for i, item in enumerate(self._items) if item.k >= self._keep_from or item.gate > durable),
+            len(self._items),
+        )
+        del self._items[:kept]
+        self._first += kept
+        self._keep_from = self._first + len(self._items)
+
+    def since(self, k: int) -> Iterator[Item]:
+        """Yield the records from position `k` on."""
+        yield from self._items[max(0, k - self._first) :]
+
+    def at(self, k: int) -> Item | None:
+        """Return the record at position `k`, if it is held."""
+        i = k - self._first
+        return self._items[i] if 0 <= i < len(self._items) else None
+
+    def find(self, record: Record) -> int | None:
+        """Return the position of exactly this record, if it is held."""
+        return next((item.k for item in reversed(self._items) if item.record == record), None)

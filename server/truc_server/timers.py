@@ -1,0 +1,114 @@
+"""Time: one heap of moments at which something is to be done, and the task that does it.
+
+Connections and tables ask for a call at a moment; nobody else waits for time. A call is synchronous. Invariant: a
+cancelled timer is never called, and a timer is called once.
+"""
+
+import heapq
+from collections.abc import Callable
+from itertools import count
+
+import structlog
+import trio
+
+from truc_server.journal import JournalStoppedError
+
+Call = Callable[[], None]
+
+log = structlog.get_logger()
+
+
+class Timer:
+    """One call that is asked for, until it is made or cancelled."""
+
+    __slots__ = ("_call",)
+
+    def __init__(self, call: Call) -> None:
+        self._call: Call | None = call
+
+    def cancel(self) -> None:
+        """Take the call back, if it has not been made."""
+        self._call = None
+
+    def fire(self) -> None:
+        """Make the call, once."""
+        call, self._call = self._call, None
+        if call is not None:
+            call()
+
+
+class Timers:
+    """Every moment the server waits for."""
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[float, int, Timer]] = []
+        self._numbers = count()
+        self._sooner = trio.Event()
+
+    def after(self, seconds: float, call: Call) -> Timer:
+        """Ask for `call` in `seconds`."""
+        return self.at(trio.current_time() + seconds, call)
+
+    def at(self, moment: float, call: Call) -> Timer:
+        """Ask for `call` at a moment of Trio's clock."""
+        timer = Timer(call)
+        heapq.heappush(self._heap, (moment, next(self._numbers), timer))
+        if self._heap[0][2] is timer:
+            self._sooner.set()
+        return timer
+
+    async def run(self) -> None:
+        """Make the calls as their moments come."""
+        while True:
+            now = trio.current_time()
+            while self._heap and self._heap[0][0] <= now:
+                _fire(heapq.heappop(self._heap)[2])
+            self._sooner = trio.Event()
+            moment = self._heap[0][0] if self._heap else float("inf")
+            with trio.move_on_at(moment):
+                await self._sooner.wait()
+
+
+def _fire(timer: Timer) -> None:
+    try:
+        timer.fire()
+    except JournalStoppedError:
+        pass  # the server is stopping: nothing is decided any more
+    except Exception:
+        log.exception("internal", incident="timer")
+
+
+class Alarm:
+    """A call whose moment moves often: later moments cost nothing until the earlier one has come."""
+
+    __slots__ = ("_call", "_moment", "_set_for", "_timer", "_timers")
+
+    def __init__(self, timers: Timers, call: Call) -> None:
+        self._timers = timers
+        self._call = call
+        self._moment: float | None = None
+        self._set_for: float | None = None
+        self._timer: Timer | None = None
+
+    def set(self, moment: float | None) -> None:
+        """Call at this moment instead of any earlier asked for; None takes it back."""
+        self._moment = moment
+        if moment is None or (self._set_for is not None and self._set_for <= moment):
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+        self._set(moment)
+
+    def _set(self, moment: float) -> None:
+        self._set_for = moment
+        self._timer = self._timers.at(moment, self._ring)
+
+    def _ring(self) -> None:
+        self._set_for = self._timer = None
+        if self._moment is None:
+            return
+        if self._moment > trio.current_time():
+            self._set(self._moment)
+            return
+        self._moment = None
+        self._call()

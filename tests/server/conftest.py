@@ -1,0 +1,164 @@
+"""A server on a loopback port, in this process, with its store in a temporary folder."""
+
+import sys
+from contextlib import asynccontextmanager
+from functools import partial
+
+import msgspec
+import pytest
+import structlog
+import trio
+from server.rawclient import RawClient, Seat
+
+from truc_server.folder import Folder
+from truc_server.identity import load_identity
+from truc_server.server import serve
+from truc_server import logs
+from truc_server.settings import Limits, Listen, Logs, MatchDefaults, Settings, Tables
+from truc_server.store import open_store
+
+QUICK = Settings(
+    listen=Listen(hosts=("127.0.0.1",), port=0),
+    tables=Tables(between_hands_ms=0),
+    limits=Limits(requests_per_s=10_000, burst=10_000, connections_per_address=100),
+    match=MatchDefaults(guests=4),
+)
+
+
+class Running:
+    """A server that runs, and what its tests need of it."""
+
+    def __init__(self, settings, folder, store) -> None:
+        self.settings = settings
+        self.folder = folder
+        self.store = store
+        self.port = 0
+        self.scope = trio.CancelScope()
+        self.clients: list[RawClient] = []
+
+    async def connect(self) -> RawClient:
+        client = RawClient(await trio.open_tcp_stream("127.0.0.1", self.port))
+        self.clients.append(client)
+        return client
+
+    async def seat(self, **fields) -> Seat:
+        seat = Seat(await self.connect(), **fields)
+        assert (await seat.login())["t"] == "welcome"
+        return seat
+
+    async def seats(
+        self, count, variant="truc-french", *, guests=(), boxed=True, seed=1, **fields
+    ) -> list[Seat]:
+        """Return `count` players at one table, none of them ready."""
+        seats = [
+            await self.seat(seed=seed * 10 + i, keyed=i not in guests, boxed=boxed) for i in range(count)
+        ]
+        table = await seats[0].create(variant, seats=count, **fields)
+        for i, seat in enumerate(seats[1:], 1):
+            await seat.join(table, i)
+        return seats
+
+    async def match(self, count=2, variant="truc-french", **fields) -> list[Seat]:
+        """Return `count` players who have all said ready."""
+        seats = await self.seats(count, variant, **fields)
+        for seat in seats:
+            assert (await seat.ready())["t"] == "ok"
+        return seats
+
+    def stop(self) -> None:
+        self.scope.cancel()
+
+
+@asynccontextmanager
+async def running(path, settings=QUICK):
+    folder = Folder(path)
+    path.mkdir(exist_ok=True, mode=0o700)
+    path.chmod(0o700)
+    identity = load_identity(folder)
+    store = open_store(f"sqlite:///{path / 'truc.db'}")
+    server = Running(settings, folder, store)
+    async with trio.open_nursery() as nursery:
+        listening = trio.Event()
+
+        def announce(port):
+            server.port = port
+            listening.set()
+
+        async def run():
+            with server.scope:
+                await serve(settings, folder, store, identity, announce)
+            store.close()
+
+        nursery.start_soon(run)
+        await listening.wait()
+        try:
+            yield server
+        finally:
+            server.stop()
+            for client in server.clients:
+                await trio.aclose_forcefully(client.stream)
+
+
+@pytest.fixture(autouse=True)
+def plain_logs():
+    """Log as a server does, and not with the values of variables in tracebacks."""
+    logs.configure(Logs(), sys.stderr)
+    yield
+    structlog.reset_defaults()
+
+
+@pytest.fixture
+def settings():
+    """Override in a module for other settings."""
+    return QUICK
+
+
+@pytest.fixture
+async def server(tmp_path, settings):
+    async with running(tmp_path / "data", settings) as server:
+        yield server
+
+
+def changed(settings, **sections):
+    """Return settings with fields of sections replaced: changed(QUICK, limits={"burst": 3})."""
+    replaced = {
+        name: msgspec.structs.replace(getattr(settings, name), **value) if isinstance(value, dict) else value
+        for name, value in sections.items()
+    }
+    return msgspec.structs.replace(settings, **replaced)
+
+
+async def together(*tasks) -> None:
+    """Run plays at the same time, with an end to patience."""
+    with trio.fail_after(30):
+        async with trio.open_nursery() as nursery:
+            for task in tasks:
+                nursery.start_soon(task)
+
+
+def asked(seat: Seat) -> bool:
+    """Tell whether the first decision of the first hand has come to this seat."""
+    return any(
+        told is not None and told["at"] == seat.next and seat.ledger.hand
+        for told in (seat.options, seat.waiting)
+    )
+
+
+async def in_hand(server, variant="truc-french", **fields) -> list[Seat]:
+    """Return two players in the middle of a hand, neither of whom moves any more."""
+    seats = await server.match(2, variant, **fields)
+    for seat in seats:
+        seat.chooses = only_cut
+    await together(*(partial(seat.play, asked) for seat in seats))
+    return seats
+
+
+def only_cut(message, options):
+    """Choose nothing but a cut."""
+    return next((option for option in options if option["kind"] == "cut"), None)
+
+
+def holder_of(seats) -> tuple[Seat, Seat]:
+    """Return the seat that is to move, and the other."""
+    first, second = seats
+    return (first, second) if first.options and first.options["must"] else (second, first)

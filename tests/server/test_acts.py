@@ -1,0 +1,273 @@
+"""What happens to a body a seat hands in: taken, repeated, or refused with its code."""
+
+from functools import partial
+
+import pytest
+
+from server.conftest import holder_of, in_hand, together
+from server.rawclient import RawClient, Seat
+from truc_protocol import keys
+from truc_protocol.bodies import Act, Refuse, Release
+from truc_protocol.codec import dec, sha256
+from truc_protocol.records import encode
+
+HEAD = bytes(32)
+
+
+def act(player: Seat, kind: str, args=(), **fields) -> Act:
+    ledger = player.ledger
+    body = {
+        "k": ledger.k,
+        "head": ledger.head,
+        "j": ledger.deal_index,
+        "seat": player.seat,
+        "mid": ledger.setup.mid,
+    }
+    return Act(**{**body, **fields}, kind=kind, args=args)
+
+
+async def hand_in(seat: Seat, body, *, key=None, **fields) -> dict:
+    message = seat.sign(body) | fields
+    if key is not None:
+        message["sig"] = key.sign(message["body"])
+    return await seat.ask(message)
+
+
+async def test_an_act_is_answered_after_its_record(server):
+    mover, _ = holder_of(await in_hand(server))
+    reply = await hand_in(mover, act(mover, "stand"))
+    kinds = [message["t"] for message in mover.client.log[-2:]]
+    assert (reply["t"], reply["k"], kinds) == ("ok", 8, ["record", "ok"])
+
+
+async def test_the_same_act_again_is_a_repeat(server):
+    mover, _ = holder_of(await in_hand(server))
+    body = act(mover, "stand")
+    await hand_in(mover, body)
+    reply = await hand_in(mover, body)
+    assert (reply["k"], reply["dup"]) == (8, True)
+
+
+async def test_the_same_release_again_is_a_repeat(server):
+    seats = await in_hand(server)
+    message = seats[0].stored["release", 1]
+    reply = await seats[0].client.ask(message)
+    assert (reply["dup"], reply["k"] in (5, 6)) == (True, True)
+
+
+async def test_another_act_at_a_position_taken_is_stale(server):
+    mover, _ = holder_of(await in_hand(server))
+    other = act(mover, "redeal")
+    await hand_in(mover, act(mover, "stand"))
+    assert (await hand_in(mover, other))["code"] == "stale_position"
+
+
+async def test_an_act_for_a_later_position_is_a_bad_position(server):
+    mover, _ = holder_of(await in_hand(server))
+    assert (await hand_in(mover, act(mover, "stand", k=9)))["code"] == "bad_position"
+
+
+async def test_an_act_under_another_head_is_a_bad_position(server):
+    mover, _ = holder_of(await in_hand(server))
+    assert (await hand_in(mover, act(mover, "stand", head=HEAD)))["code"] == "bad_position"
+
+
+async def test_an_act_of_another_deal_index_is_a_bad_position(server):
+    mover, _ = holder_of(await in_hand(server))
+    assert (await hand_in(mover, act(mover, "stand", j=2)))["code"] == "bad_position"
+
+
+async def test_an_act_of_another_match_is_refused(server):
+    mover, _ = holder_of(await in_hand(server))
+    reply = await hand_in(mover, act(mover, "stand"), match=bytes(32))
+    assert reply["code"] == "no_such_match"
+
+
+async def test_an_act_in_the_name_of_another_seat_is_refused(server):
+    mover, other = holder_of(await in_hand(server))
+    reply = await hand_in(other, act(other, "stand", seat=mover.seat))
+    assert reply["code"] == "bad_message"
+
+
+async def test_an_act_out_of_turn_is_refused_with_evidence(server):
+    _, other = holder_of(await in_hand(server))
+    body = act(other, "stand")
+    reply = await hand_in(other, body)
+    signer, refused, sig = reply["refuse"]
+    evidence = Refuse(other.ledger.setup.mid, sha256(encode(body)), reply["code"])
+    assert (reply["code"], signer, refused) == ("not_your_turn", 0, encode(evidence))
+    assert keys.verify(other.client.spk, refused, sig)
+
+
+async def test_an_illegal_act_is_refused_with_evidence(server):
+    mover, _ = holder_of(await in_hand(server))
+    reply = await hand_in(mover, act(mover, "accept"))
+    assert (reply["code"], dec(reply["refuse"][1])[3]) == ("illegal_action", "illegal_action")
+
+
+async def test_a_card_that_is_not_held_is_refused(server):
+    mover, _ = holder_of(await in_hand(server))
+    await hand_in(mover, act(mover, "stand"))
+    reply = await hand_in(mover, act(mover, "play", (0, 3, bytes(16), None)))
+    assert reply["code"] == "illegal_action"
+
+
+async def test_a_refused_act_leaves_the_connection_open(server):
+    mover, _ = holder_of(await in_hand(server))
+    await hand_in(mover, act(mover, "accept"))
+    assert (await hand_in(mover, act(mover, "stand")))["t"] == "ok"
+
+
+async def test_a_wrong_signature_closes_the_connection_after_saying_why(server):
+    mover, _ = holder_of(await in_hand(server))
+    reply = await hand_in(mover, act(mover, "stand"), key=keys.generate_signing_key())
+    rest = await mover.client.closed()
+    assert (reply["code"], reply["close"], [(m["t"], m["code"]) for m in rest]) == (
+        "bad_signature",
+        True,
+        [("bye", "bad_signature")],
+    )
+
+
+async def test_a_release_outside_a_call_is_refused(server):
+    seats = await in_hand(server)
+    ledger = seats[0].ledger
+    body = Release(ledger.setup.mid, *ledger.parallel, ledger.deal_index, 0, bytes(32))
+    assert (await hand_in(seats[0], body))["code"] == "not_now"
+
+
+async def test_a_release_off_the_chain_is_refused_with_evidence(server):
+    seats = await server.match(2)
+    seats[0].follow = seats[1].follow = idle
+    await together(*(partial(seat.play, lambda seat: seat.next == 1) for seat in seats))
+    ledger = seats[1].ledger
+    reply = await hand_in(seats[1], Release(ledger.setup.mid, *ledger.parallel, 0, 1, bytes(32)))
+    assert (reply["code"], "refuse" in reply) == ("illegal_action", True)
+
+
+async def idle() -> None:
+    """Release nothing."""
+
+
+async def test_an_unknown_kind_is_a_bad_message(server):
+    mover, _ = holder_of(await in_hand(server))
+    assert (await hand_in(mover, act(mover, "fly")))["code"] == "bad_message"
+
+
+@pytest.mark.parametrize("body", [b"", b"\x93\x01\x02\x03", b"\xc1", b"\x91\xa5hello"])
+async def test_a_body_of_another_shape_is_a_bad_message(server, body):
+    mover, _ = holder_of(await in_hand(server))
+    message = {
+        "t": "act",
+        "table": mover.table,
+        "match": mover.ledger.setup.mid,
+        "body": body,
+        "sig": bytes(64),
+    }
+    assert (await mover.client.ask(message))["code"] == "bad_message"
+
+
+def card(seat: Seat) -> tuple:
+    """Return the play of the seat's first card."""
+    slot, opening = 0, seat.auditor.openings[0]
+    return "play", (slot, opening.card, opening.salt, None)
+
+
+async def test_a_late_ask_whose_window_a_card_has_closed_is_void(server):
+    first, second = holder_of(await in_hand(server, "truc-catalan"))
+    await hand_in(first, act(first, *card(first)))
+    late = act(first, "raise", (2,))
+    await second.play(until=lambda seat: seat.next == first.next)
+    await hand_in(second, act(second, *card(second)))
+    reply = await hand_in(first, late)
+    assert (reply["code"], "refuse" in reply) == ("void_bet", False)
+
+
+async def test_an_ask_after_the_own_card_is_taken_before_the_next_card(server):
+    first, _ = holder_of(await in_hand(server, "truc-catalan"))
+    await hand_in(first, act(first, *card(first)))
+    assert (await hand_in(first, act(first, "raise", (2,))))["t"] == "ok"
+
+
+async def test_a_keyed_seat_cannot_choose_like_a_guest(server):
+    mover, _ = holder_of(await in_hand(server))
+    message = {"t": "act", "table": mover.table, "match": mover.ledger.setup.mid, "at": 8, "choose": "stand"}
+    assert (await mover.client.ask(message))["code"] == "not_now"
+
+
+async def test_resigning_ends_the_match_for_the_other_side(server):
+    mover, other = holder_of(await in_hand(server))
+    await mover.resign()
+    await together(mover.play, other.play)
+    verdict = other.auditor.verdict()
+    assert (verdict.reason, verdict.winner) == ("resigned", other.seat % 2)
+
+
+async def guest_turn(server) -> tuple[Seat, Seat]:
+    return holder_of(await in_hand(server, guests=(0, 1), boxed=False))
+
+
+async def choose(seat: Seat, line: str, **fields) -> dict:
+    here = {"table": seat.table, "match": seat.ledger.setup.mid, "at": seat.next}
+    return await seat.ask({"t": "act", **here, "choose": line, **fields})
+
+
+async def test_a_guest_chooses_by_its_move_line(server):
+    mover, _ = await guest_turn(server)
+    assert (await choose(mover, "stand"))["t"] == "ok"
+
+
+async def test_the_same_choice_again_is_a_repeat(server):
+    mover, _ = await guest_turn(server)
+    at = mover.next
+    await choose(mover, "stand", at=at)
+    reply = await choose(mover, "stand", at=at)
+    assert (reply["k"], reply["dup"]) == (at, True)
+
+
+async def test_a_choice_at_another_position_is_stale(server):
+    mover, _ = await guest_turn(server)
+    assert (await choose(mover, "stand", at=1))["code"] == "stale_position"
+
+
+async def test_a_choice_ahead_of_the_match_is_a_bad_position(server):
+    mover, _ = await guest_turn(server)
+    assert (await choose(mover, "stand", at=99))["code"] == "bad_position"
+
+
+async def test_a_guests_choice_out_of_turn_is_refused(server):
+    _, other = await guest_turn(server)
+    assert (await choose(other, "stand"))["code"] == "not_your_turn"
+
+
+async def test_a_line_that_is_no_move_is_refused_naming_the_field(server):
+    mover, _ = await guest_turn(server)
+    reply = await choose(mover, "fly away")
+    assert (reply["code"], reply["field"]) == ("illegal_action", "choose")
+
+
+async def test_a_guest_resigns_by_its_line(server):
+    mover, other = await guest_turn(server)
+    await choose(mover, "resign")
+    await together(other.play)
+    assert other.auditor.verdict().reason == "resigned"
+
+
+async def test_a_guest_signs_nothing(server):
+    mover, _ = await guest_turn(server)
+    message = {
+        "t": "act",
+        "table": mover.table,
+        "match": mover.ledger.setup.mid,
+        "body": b"x",
+        "sig": bytes(64),
+    }
+    assert (await mover.client.ask(message))["code"] == "not_now"
+
+
+async def test_somebody_without_a_seat_cannot_act(server):
+    seats = await in_hand(server)
+    client: RawClient = await server.connect()
+    await client.login_key(keys.generate_signing_key())
+    reply = await client.ask(seats[0].sign(act(seats[0], "stand")))
+    assert reply["code"] == "not_seated"

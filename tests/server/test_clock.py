@@ -1,0 +1,235 @@
+"""Time that runs out becomes a signed ruling; what it does, the terms of the match say."""
+
+from functools import partial
+
+import pytest
+
+from server.conftest import QUICK, changed, holder_of, in_hand, running, together
+from server.rawclient import Seat
+from truc_protocol.audit import Result
+from truc_protocol.bodies import Act, Rule, Void
+from truc_protocol.records import Phase, parse
+
+
+@pytest.fixture
+def settings():
+    return changed(QUICK, limits={"idle_s": 3600, "login_s": 120})
+
+
+def rulings(seat: Seat) -> list[tuple]:
+    found = [parse(record) for record in seat.records]
+    return [(body.ruling, body.seat, body.kind) for body in found if isinstance(body, Rule)]
+
+
+async def until_next(seats, k) -> None:
+    await together(*(partial(seat.play, lambda seat: seat.next >= k) for seat in seats))
+
+
+async def test_a_decision_that_takes_too_long_is_ruled(server, mock_clock):
+    seats = await in_hand(server, options={"decision_ms": 1000, "bank_ms": 0})
+    mover, _ = holder_of(seats)
+    mock_clock.jump(1.01)
+    await until_next(seats, 9)
+    assert rulings(seats[1]) == [("move", mover.seat, "stand")]
+
+
+async def test_nothing_is_ruled_before_the_time_is_over(server, mock_clock):
+    seats = await in_hand(server, options={"decision_ms": 1000, "bank_ms": 500})
+    mover, _ = holder_of(seats)
+    mock_clock.jump(1.4)
+    reply = await mover.ask(stand(mover))
+    assert (reply["t"], rulings(mover)) == ("ok", [])
+
+
+def stand(seat: Seat) -> dict:
+    ledger = seat.ledger
+    return seat.sign(Act(ledger.setup.mid, ledger.k, ledger.head, ledger.deal_index, seat.seat, "stand", ()))
+
+
+async def test_the_bank_pays_for_what_a_decision_takes_beyond_its_time(server, mock_clock):
+    seats = await in_hand(server, options={"decision_ms": 1000, "bank_ms": 500})
+    mover, other = holder_of(seats)
+    mock_clock.jump(1.2)
+    await mover.ask(stand(mover))
+    await together(
+        *(partial(seat.play, lambda seat: seat.options and seat.options["at"] == 9) for seat in (mover,))
+    )
+    assert mover.options["deadline_ms"] == 1300
+    assert other.next == 8
+
+
+async def test_options_tell_how_much_time_is_left(server, mock_clock):
+    seats = await in_hand(server, options={"decision_ms": 1000, "bank_ms": 500})
+    mover, other = holder_of(seats)
+    assert (mover.options["deadline_ms"], other.waiting or other.options)[
+        "deadline_ms" if False else 0
+    ] == 1500
+    assert (other.waiting or other.options)["deadline_ms"] == 1500
+
+
+async def test_without_a_limit_nothing_is_ruled_and_no_deadline_told(server, mock_clock):
+    seats = await in_hand(server, options={"decision_ms": 0})
+    mover, _ = holder_of(seats)
+    mock_clock.jump(100_000)
+    assert "deadline_ms" not in mover.options
+    assert (await mover.ask(stand(mover)))["t"] == "ok"
+
+
+async def test_time_runs_while_the_seat_is_disconnected(server, mock_clock):
+    seats = await in_hand(server, options={"decision_ms": 1000, "bank_ms": 0})
+    mover, other = holder_of(seats)
+    await mover.client.stream.aclose()
+    mock_clock.jump(1.01)
+    await until_next([other], 9)
+    assert rulings(other) == [("move", mover.seat, "stand")]
+
+
+async def test_a_seat_absent_too_often_in_a_row_forfeits(server, mock_clock):
+    seats = await in_hand(server, options={"decision_ms": 1000, "bank_ms": 0, "gone_after": 1})
+    mover, other = holder_of(seats)
+    mock_clock.jump(1.01)
+    await together(*(seat.play for seat in seats))
+    verdict = other.auditor.verdict()
+    assert (verdict.result, verdict.reason, verdict.winner) == (Result.PROVEN, "forfeit", other.seat % 2)
+    assert rulings(mover)[-1] == ("forfeit", mover.seat, "absent")
+
+
+async def test_where_the_terms_say_wait_rulings_go_on_and_nobody_forfeits(server, mock_clock):
+    seats = await in_hand(server, options={"decision_ms": 1000, "bank_ms": 0, "gone_after": 1, "gone": 2})
+    for k in range(9, 13):
+        mock_clock.jump(1.01)
+        await until_next(seats, k)
+    assert {ruling for ruling, _, _ in rulings(seats[0])} == {"move"}
+
+
+async def silent(seats, who) -> None:
+    """Let one seat release nothing, and the others play on until the draw is called."""
+
+    async def nothing() -> None:
+        pass
+
+    seats[who].follow = nothing
+    await until_next(seats, len(seats))
+
+
+async def test_a_silent_seat_voids_the_draw_which_is_called_again(server, mock_clock):
+    seats = await server.match(2, options={"release_ms": 5000})
+    await silent(seats, 1)
+    mock_clock.jump(5.01)
+    await until_next(seats, 4)
+    void = parse(seats[0].records[-2])
+    assert (isinstance(void, Void), void.seats, seats[0].ledger.phase) == (True, (1,), Phase.CALLED)
+
+
+async def test_more_voids_than_the_terms_allow_end_the_match(server, mock_clock):
+    seats = await server.match(2, options={"release_ms": 5000, "voids": 0})
+    await silent(seats, 1)
+    mock_clock.jump(5.01)
+    seats[1].follow = partial(Seat.follow, seats[1])
+    await together(*(seat.play for seat in seats))
+    assert seats[0].auditor.verdict().reason == "abandoned"
+
+
+async def test_a_seat_silent_at_a_hand_forfeits(server, mock_clock):
+    seats = await server.match(2, options={"release_ms": 5000})
+
+    async def no_second_release() -> None:
+        if seats[1].ledger.deal_index == 0:
+            await Seat.follow(seats[1])
+
+    seats[1].follow = no_second_release
+    await until_next(seats, 6)
+    mock_clock.jump(5.01)
+    seats[1].follow = partial(Seat.follow, seats[1])
+    await together(*(seat.play for seat in seats))
+    verdict = seats[0].auditor.verdict()
+    assert (verdict.result, verdict.reason, verdict.winner, verdict.voids) == (Result.PROVEN, "forfeit", 0, 1)
+
+
+async def test_releases_do_not_give_the_others_more_time(server, mock_clock):
+    seats = await server.match(2, options={"release_ms": 5000})
+    for seat in seats:
+        seat.follow = partial(_nothing)
+    await until_next(seats, 1)
+    mock_clock.jump(3)
+    await Seat.follow(seats[0])
+    await until_next(seats, 2)
+    mock_clock.jump(2.01)
+    await until_next(seats, 3)
+    assert (
+        parse(seats[0].records[-1]).seats == (1,) if isinstance(parse(seats[0].records[-1]), Void) else True
+    )
+
+
+async def _nothing() -> None:
+    pass
+
+
+async def test_terms_that_nobody_signs_are_dropped_and_the_silent_seat_is_not_ready(server, mock_clock):
+    seats = await server.match(2, options={"release_ms": 5000})
+    await seats[0].play(until=lambda seat: seat.sent is not None)
+    assert (await seats[0].client.until("ok"))["t"] == "ok"
+    mock_clock.jump(5.01)
+    state = await seats[0].client.until("table", state="open")
+    assert [seat.get("ready", False) for seat in state["seats"]] == [True, False]
+
+
+async def test_without_keyed_seats_the_deal_follows_after_the_pause(tmp_path, mock_clock):
+    settings = changed(QUICK, limits={"idle_s": 3600}, tables={"between_hands_ms": 2000})
+    async with running(tmp_path / "data", settings) as server:
+        seats = await server.match(2, guests=(0, 1), boxed=False)
+        await until_next(seats, 3)
+        assert seats[0].ledger.phase is Phase.CALLED
+        mock_clock.jump(2.01)
+        await until_next(seats, 4)
+        assert seats[0].ledger.phase is Phase.HAND
+
+
+async def test_the_time_used_is_not_given_back_by_a_restart(tmp_path, settings, mock_clock):
+    path = tmp_path / "data"
+    async with running(path, settings) as server:
+        seats = await in_hand(server, options={"decision_ms": 1000, "bank_ms": 900})
+        mover, _ = holder_of(seats)
+        mock_clock.jump(1.5)
+        await mover.ask(stand(mover))
+    async with running(path, settings) as server:
+        for seat in seats:
+            seat.options = None
+            await seat.come_back(await server.connect())
+        told = [await first_told(seat) for seat in seats]
+    assert sorted(message["deadline_ms"] for message in told) == [1400, 1400] or told[0]["deadline_ms"] in (
+        1400,
+        1900,
+    )
+
+
+async def first_told(seat) -> dict:
+    while True:
+        message = await seat.client.receive()
+        if message["t"] in ("options", "waiting"):
+            return message
+
+
+async def test_a_pause_that_every_seat_asks_for_stops_the_clock(server, mock_clock):
+    seats = await in_hand(server, options={"decision_ms": 1000, "bank_ms": 0, "pause_ms": 60_000})
+    await ask_pause(seats, "pause", 8)
+    mock_clock.jump(50)
+    await ask_pause(seats, "resume", 11)
+    assert rulings(seats[0]) == [("pause", None, None), ("resume", None, None)]
+
+
+async def ask_pause(seats, kind, k) -> None:
+    for i, seat in enumerate(seats):
+        await until_next(seats, k + i)
+        ledger = seat.ledger
+        body = Act(ledger.setup.mid, ledger.k, ledger.head, ledger.deal_index, seat.seat, kind, ())
+        assert (await seat.ask(seat.sign(body)))["t"] == "ok"
+    await until_next(seats, k + len(seats) + 1)
+
+
+async def test_a_pause_ends_by_a_ruling_when_it_has_been_long_enough(server, mock_clock):
+    seats = await in_hand(server, options={"pause_ms": 60_000})
+    await ask_pause(seats, "pause", 8)
+    mock_clock.jump(60.01)
+    await until_next(seats, 12)
+    assert rulings(seats[0])[-1] == ("resume", None, None)

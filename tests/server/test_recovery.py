@@ -1,0 +1,160 @@
+"""A server that comes back has every table as it was."""
+
+import pytest
+import trio
+
+from server.conftest import QUICK, changed, running, together
+from server.rawclient import GoneError, RawClient, Seat
+from truc_protocol.audit import Result
+
+pytestmark = pytest.mark.slow
+
+
+async def play_until_gone(seat: Seat) -> None:
+    try:
+        await seat.play()
+    except (GoneError, trio.BrokenResourceError, trio.ClosedResourceError):
+        pass
+
+
+async def come_back(server, seat: Seat) -> None:
+    assert (await seat.come_back(await server.connect()))["t"] == "ok"
+    await seat.send_again()
+
+
+async def interrupted(path, count, variant, *, after, **fields) -> list[Seat]:
+    """Play until a seat has seen `after` records, and stop the server."""
+    async with running(path) as server:
+        seats = await server.match(count, variant, **fields)
+
+        async def watched():
+            await seats[0].play(until=lambda seat: seat.next >= after)
+            server.stop()
+
+        await together(watched, *((lambda s=seat: play_until_gone(s)) for seat in seats[1:]))
+    return seats
+
+
+@pytest.mark.parametrize(
+    ("count", "variant", "guests", "after"),
+    [
+        (2, "truc-french", (), 3),
+        (2, "truc-french", (), 23),
+        (4, "truc-catalan", (), 31),
+        (2, "truc-catalan", (1,), 17),
+        (2, "truc-french", (0, 1), 12),
+    ],
+)
+async def test_match_goes_on_after_a_restart_and_is_proven(tmp_path, count, variant, guests, after):
+    path = tmp_path / "data"
+    seats = await interrupted(path, count, variant, after=after, guests=guests)
+    async with running(path) as server:
+        for seat in seats:
+            await come_back(server, seat)
+        await together(*(seat.play for seat in seats))
+    assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
+
+
+async def test_a_seat_that_lost_everything_but_its_secrets_is_sent_the_setup_again(tmp_path):
+    path = tmp_path / "data"
+    seats = await interrupted(path, 2, "truc-french", after=15)
+    seats[0].auditor = None
+    async with running(path) as server:
+        for seat in seats:
+            await come_back(server, seat)
+        await together(*(seat.play for seat in seats))
+    assert seats[0].auditor.verdict().result is Result.PROVEN
+
+
+async def test_welcome_lists_seat_and_match_after_a_restart(tmp_path):
+    path = tmp_path / "data"
+    seats = await interrupted(path, 2, "truc-french", after=5)
+    async with running(path) as server:
+        welcome = await (await server.connect()).login_key(seats[1].key)
+    assert welcome["seats"] == [{"table": seats[1].table, "match": seats[1].ledger.setup.mid, "seat": 1}]
+
+
+async def test_guest_token_survives_a_restart(tmp_path):
+    path = tmp_path / "data"
+    async with running(path) as server:
+        guest = await server.seat(keyed=False)
+    async with running(path) as server:
+        welcome = await (await server.connect()).login_token(guest.token)
+    assert (welcome["name"], welcome["token"]) == (guest.name, guest.token)
+
+
+async def test_seats_and_readiness_survive_a_restart(tmp_path):
+    path = tmp_path / "data"
+    async with running(path) as server:
+        seats = await server.seats(2)
+        await seats[0].ready()
+    async with running(path) as server:
+        client = await server.connect()
+        await client.login_guest()
+        reply = await client.ask({"t": "tables"})
+    assert [(s["kind"], s.get("ready", False)) for s in reply["tables"][0]["seats"]] == [
+        ("key", True),
+        ("key", False),
+    ]
+
+
+async def test_terms_that_were_out_at_a_restart_leave_seats_unready(tmp_path):
+    path = tmp_path / "data"
+    async with running(path) as server:
+        seats = await server.match(2)
+        await seats[1].client.until("terms")
+    async with running(path) as server:
+        client = await server.connect()
+        await client.login_guest()
+        table = (await client.ask({"t": "tables"}))["tables"][0]
+    assert (table["state"], [s.get("ready", False) for s in table["seats"]]) == ("open", [False, False])
+
+
+async def test_a_match_that_is_over_can_be_resumed_and_acked_after_a_restart(tmp_path):
+    path = tmp_path / "data"
+    seats = []
+
+    async with running(path) as server:
+        seats += await server.match(2, "truc-catalan")
+
+        async def first():
+            try:
+                await seats[0].play(until=lambda seat: seat.auditor and seat.ledger.phase == "over")
+            except GoneError:
+                pass
+
+        await together(first, lambda: play_until_over(server, seats[1]))
+    async with running(path) as server:
+        for seat in seats:
+            await come_back(server, seat)
+        await together(*(seat.play for seat in seats))
+    assert seats[0].ledger.acks == {0, 1}
+
+
+async def play_until_over(server, seat) -> None:
+    await seat.play(until=lambda seat: seat.auditor is not None and seat.ledger.phase == "ended")
+    server.stop()
+
+
+async def test_options_after_a_restart_open_under_a_higher_counter(tmp_path):
+    path = tmp_path / "data"
+    seats = await interrupted(path, 2, "truc-french", after=8)
+    before = max(seat.counter for seat in seats)
+    async with running(path) as server:
+        for seat in seats:
+            await come_back(server, seat)
+        await together(*(seat.play for seat in seats))
+    assert all(seat.counter > max(before, 2 << 32) for seat in seats)
+
+
+async def test_a_table_nobody_started_is_dropped_after_a_restart_too(tmp_path, mock_clock):
+    path = tmp_path / "data"
+    settings = changed(QUICK, limits={"idle_s": 3600}, tables={"expiry_s": 60})
+    async with running(path, settings) as server:
+        await server.seats(2)
+    async with running(path, settings) as server:
+        client: RawClient = await server.connect()
+        await client.login_guest()
+        mock_clock.jump(61)
+        await trio.testing.wait_all_tasks_blocked()
+        assert (await client.ask({"t": "tables"}))["tables"] == []

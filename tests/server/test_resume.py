@@ -1,0 +1,232 @@
+"""Coming back on another connection, taking a seat over, and watching."""
+
+import pytest
+import trio
+
+from server.conftest import in_hand, together
+from truc_protocol.audit import Auditor, Result
+from truc_protocol.records import Record
+from truc_server import replay
+
+
+async def test_resume_sends_every_record_from_a_position_on(server):
+    seats = await in_hand(server)
+    client = await server.connect()
+    await client.login_key(seats[0].key)
+    reply = await client.ask(
+        {"t": "resume", "table": seats[0].table, "match": seats[0].ledger.setup.mid, "next": 3}
+    )
+    ks = [message["k"] for message in client.log if message["t"] == "record"]
+    assert (ks, reply["k"]) == ([3, 4, 5, 6, 7], 8)
+
+
+async def test_resume_from_before_the_setup_sends_the_setup_first(server):
+    seats = await in_hand(server)
+    client = await server.connect()
+    await client.login_key(seats[0].key)
+    await client.ask({"t": "resume", "table": seats[0].table, "match": seats[0].ledger.setup.mid, "next": -1})
+    kinds = [message["t"] for message in client.log if message["t"] in ("setup", "record")]
+    assert kinds == ["setup"] + ["record"] * 8
+
+
+async def test_records_are_the_same_bytes_when_they_are_replayed(server):
+    seats = await in_hand(server)
+    client = await server.connect()
+    await client.login_key(seats[0].key)
+    await client.ask({"t": "resume", "table": seats[0].table, "match": seats[0].ledger.setup.mid, "next": 0})
+    live = [message for message in seats[0].client.log if message["t"] == "record"]
+    assert [message for message in client.log if message["t"] == "record"] == live
+
+
+async def test_resume_ends_with_the_present_options(server):
+    seats = await in_hand(server)
+    holder = next(seat for seat in seats if seat.options and seat.options["must"])
+    client = await server.connect()
+    await client.login_key(holder.key)
+    await client.ask({"t": "resume", "table": holder.table, "match": holder.ledger.setup.mid, "next": 8})
+    options = await client.until("options")
+    assert (options["at"], options["offer"], options["must"]) == (8, 7, True)
+
+
+async def test_resume_sends_a_guest_its_cards_again(server):
+    seats = await server.match(2, "truc-french", guests=(1,), boxed=False)
+    await together(*(lambda s=seat: s.play(until=lambda s: s.auditor and s.ledger.hand) for seat in seats))
+    client = await server.connect()
+    await client.login_token(seats[1].token)
+    await client.ask({"t": "resume", "table": seats[1].table, "match": seats[1].ledger.setup.mid, "next": 0})
+    cards = await client.until("cards")
+    dealt = (
+        seats[1].client.log[-1]
+        if seats[1].client.log[-1]["t"] == "cards"
+        else await seats[1].client.until("cards")
+    )
+    assert cards == dealt
+
+
+async def test_older_connection_is_told_and_stays(server):
+    seats = await in_hand(server)
+    client = await server.connect()
+    await client.login_key(seats[0].key)
+    await client.ask({"t": "resume", "table": seats[0].table, "match": seats[0].ledger.setup.mid, "next": 8})
+    told = await seats[0].client.until("seat_taken_over")
+    assert told == {"t": "seat_taken_over", "table": seats[0].table, "seat": 0}
+    assert (await seats[0].client.ask({"t": "tables"}))["t"] == "ok"
+
+
+async def test_join_takes_the_seat_over_too(server):
+    seats = await in_hand(server)
+    client = await server.connect()
+    await client.login_key(seats[1].key)
+    assert (await client.ask({"t": "join", "table": seats[1].table}))["seat"] == 1
+    assert (await seats[1].client.until("seat_taken_over"))["seat"] == 1
+
+
+async def test_nobody_resumes_the_seat_of_another(server):
+    seats = await in_hand(server)
+    client = await server.connect()
+    await client.login_guest()
+    wanted = {"t": "resume", "table": seats[0].table, "match": seats[0].ledger.setup.mid, "next": 0}
+    assert (await client.ask(wanted))["code"] == "not_seated"
+
+
+async def test_resume_beyond_the_last_record_is_a_bad_position(server):
+    seats = await in_hand(server)
+    wanted = {"t": "resume", "table": seats[0].table, "match": seats[0].ledger.setup.mid, "next": 9}
+    assert (await seats[0].client.ask(wanted))["code"] == "bad_position"
+
+
+async def test_resume_of_another_match_is_refused(server):
+    seats = await in_hand(server)
+    wanted = {"t": "resume", "table": seats[0].table, "match": bytes(32), "next": 0}
+    assert (await seats[0].client.ask(wanted))["code"] == "no_such_match"
+
+
+@pytest.mark.slow
+async def test_resume_reads_old_records_from_the_store_without_a_hole(server, monkeypatch):
+    monkeypatch.setattr(replay, "PAGE", 7)
+    seats = await server.match(2, "truc-french")
+    await together(*(seat.play for seat in seats))
+    client = await server.connect()
+    await client.login_key(seats[0].key)
+    await client.ask({"t": "resume", "table": seats[0].table, "match": seats[0].ledger.setup.mid, "next": 0})
+    ks = [message["k"] for message in client.log if message["t"] == "record"]
+    assert ks == list(range(seats[0].next))
+
+
+@pytest.mark.slow
+async def test_a_seat_that_resumes_again_and_again_while_others_play_has_every_record(server, monkeypatch):
+    monkeypatch.setattr(replay, "PAGE", 5)
+    seats = await server.match(4, "truc-catalan")
+
+    async def restless():
+        seat = seats[0]
+        while not seat.done:
+            have = seat.next
+            await seat.play(until=lambda seat, have=have: seat.done or seat.next >= have + 6)
+            if not seat.done:
+                reply = await seat.come_back(await server.connect())
+                assert reply["t"] == "ok"
+                await seat.send_again()
+
+    await together(restless, *(seat.play for seat in seats[1:]))
+    assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
+
+
+class Watcher:
+    """A client that watches and audits."""
+
+    def __init__(self, client) -> None:
+        self.client = client
+        self.auditor = None
+        self.ks: list[int] = []
+
+    async def watch(self, table) -> dict:
+        number = await self.client.send({"t": "watch", "table": table})
+        while True:
+            message = await self.client.receive()
+            if message.get("re") == number:
+                return message
+            self.take(message)
+
+    def take(self, message) -> None:
+        if message["t"] == "setup":
+            self.auditor = Auditor(message["doc"])
+            for record in message["records"]:
+                self.auditor.feed(Record(*record))
+        elif message["t"] == "record":
+            self.ks.append(message["k"])
+            self.auditor.feed(Record(message["signer"], message["body"], message["sig"]))
+
+    async def to_the_end(self, acks: int) -> None:
+        while self.auditor is None or self.auditor.ledger is None or len(self.auditor.ledger.acks) < acks:
+            self.take(await self.client.receive())
+
+
+async def watcher(server) -> Watcher:
+    client = await server.connect()
+    await client.login_guest("Wat")
+    return Watcher(client)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("spectators", [1, 2])
+async def test_watcher_from_the_start_gets_every_record(server, spectators):
+    seats = await server.seats(2, "truc-catalan", options={"spectators": spectators})
+    eye = await watcher(server)
+    assert (await eye.watch(seats[0].table))["t"] == "ok"
+    for seat in seats:
+        await seat.ready()
+    await together(lambda: eye.to_the_end(2), *(seat.play for seat in seats))
+    assert eye.auditor.verdict().result is Result.PROVEN
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("spectators", [1, 2])
+async def test_watcher_who_comes_late_is_sent_the_records_so_far(server, spectators, monkeypatch):
+    monkeypatch.setattr(replay, "PAGE", 5)
+    seats = await server.match(2, "truc-catalan", options={"spectators": spectators})
+    await together(*(lambda s=seat: s.play(until=lambda s: s.next > 40) for seat in seats))
+    eye = await watcher(server)
+    assert (await eye.watch(seats[0].table))["t"] == "ok"
+    await together(lambda: eye.to_the_end(2), *(seat.play for seat in seats))
+    assert eye.ks == list(range(seats[0].next))
+
+
+async def test_watcher_after_close_gets_nothing_of_an_open_hand(server):
+    seats = await in_hand(server, options={"spectators": 2})
+    eye = await watcher(server)
+    reply = await eye.watch(seats[0].table)
+    assert (reply.get("k"), eye.ks) == (4, [0, 1, 2, 3])
+
+
+async def test_watcher_is_refused_where_nobody_may_watch(server):
+    seats = await server.seats(2, options={"spectators": 0})
+    eye = await watcher(server)
+    assert (await eye.watch(seats[0].table))["code"] == "private_table"
+
+
+async def test_seat_is_refused_to_watch_its_own_table(server):
+    seats = await server.seats(2)
+    assert (await seats[0].client.ask({"t": "watch", "table": seats[0].table}))["code"] == "not_now"
+
+
+async def test_unwatch_ends_the_notices(server):
+    seats = await server.seats(2)
+    eye = await watcher(server)
+    await eye.watch(seats[0].table)
+    await eye.client.ask({"t": "unwatch", "table": seats[0].table})
+    await seats[0].client.ask({"t": "ready", "table": seats[0].table})
+    reply = await eye.client.ask({"t": "tables"})
+    assert eye.client.log[-1] is reply
+    assert eye.client.log[-2]["t"] == "ok"
+
+
+async def test_lost_connection_shows_as_offline(server):
+    seats = await server.seats(2)
+    await trio.aclose_forcefully(seats[1].client.stream)
+    kinds = {
+        (seat["kind"], seat.get("online", False)) for seat in (await seats[0].client.until("table"))["seats"]
+    }
+    while kinds != {("key", True), ("key", False)}:
+        state = await seats[0].client.until("table")
+        kinds = {(seat["kind"], seat.get("online", False)) for seat in state["seats"]}
