@@ -40,7 +40,7 @@ def test_scenario_of_the_rules_page_passes(tmp_path, capsys):
     text = (ROOT / "docs/rules/README.md").read_text()
     (block,) = [
         block
-        for block in re.findall(r"^```\w*\n(.*?)^```", text, re.S | re.M)
+        for block in re.findall(r"^```\w*\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
         if block.startswith("scenario")
     ]
     (tmp_path / "page.scenario").write_text(block)

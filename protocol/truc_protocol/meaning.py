@@ -10,16 +10,20 @@ from typing import Any, Final
 from truc_protocol import dealing
 from truc_protocol.bodies import (
     Ack,
+    Act,
     AnyBody,
     Call,
     Close,
     Deal,
     Draw,
     End,
+    Open,
+    Proxy,
     Rekey,
     Release,
     Resign,
     Rule,
+    Share,
     Sub,
     Void,
 )
@@ -29,6 +33,31 @@ from truc_protocol.records import Phase
 from truc_rules import Event, Match, deciders, hand_over
 
 Fact = dict[str, Any]
+
+RECORD_FACTS: Final[dict[str, tuple[tuple[str, ...], str]]] = {
+    "called": (
+        ("index", "dealer", "cards"),
+        "The next deal was called: every keyed seat now releases its link.",
+    ),
+    "released": (("seat",), "A seat opened its link of this deal."),
+    "first_dealer_drawn": (("seat",), "The first dealer was drawn from everybody's links."),
+    "hands_committed": (("digests",), "The hands are dealt and committed to: one digest for each seat."),
+    "cards_opened": (("seat", "cards"), "The rules forced a seat to show these cards."),
+    "hand_shared": (("giver", "receiver"), "A seat was shown its partner's cards."),
+    "ruled": (("ruling", "seat", "kind"), "The server ruled, by its own word, that time had run out."),
+    "deal_voided": (("seats",), "The deal did not happen: these seats did not release."),
+    "hand_closed": (("reason",), "The hand is closed; `ended` if the match stopped within it."),
+    "hands_opened": (("cards",), "Every card of the newest deal of the hand, by seat."),
+    "pause_asked": (("seat",), "A seat asked for a pause."),
+    "resume_asked": (("seat",), "A seat asked to go on."),
+    "resigned": (("seat",), "A seat gave the match up."),
+    "rekeyed": (("role",), "A contributor began a new chain: 0 the server, i + 1 seat i."),
+    "seat_substituted": (("seat",), "A newcomer took the seat."),
+    "match_ended": (("winner", "reason"), "The match is over; `winner` is a side, or nil."),
+    "acked": (("seat",), "A seat signed the end of the match."),
+}
+"""What the records themselves say, beside the rules' events: fields and meaning of each `what`."""
+
 _WORD_START: Final = re.compile(r"(?<!^)(?=[A-Z])")
 
 
@@ -38,13 +67,12 @@ def means(
     """Return what a record means; `dealt` are the newest cards of the hand it opens, if it opens one."""
     pack = after.setup.terms.variant.pack
     facts = [_event_fact(event, pack) for event in events]
-    fact = _record_fact(body)
+    fact = _record_fact(body, pack)
     if fact is not None:
         facts.append(fact)
     if dealt is not None:
-        facts.append(
-            {"what": "hands_opened", "cards": [[pack[card] for card, _ in hand] for hand in dealt.hands]}
-        )
+        opened = [[pack[opening.card] for opening in hand] for hand in dealt.hands]
+        facts.append(_fact("hands_opened", opened))
     return [*facts, state_fact(after)]
 
 
@@ -55,29 +83,50 @@ def _event_fact(event: Event, pack: tuple[str, ...]) -> Fact:
     return fact
 
 
-def _record_fact(body: AnyBody) -> Fact | None:
+def _fact(what: str, *values: Any) -> Fact:
+    fields, _ = RECORD_FACTS[what]
+    return {"what": what, **dict(zip(fields, values, strict=True))}
+
+
+def _record_fact(body: AnyBody, pack: tuple[str, ...]) -> Fact | None:
     match body:
         case Call():
-            return {"what": "called", "index": body.j, "dealer": body.dealer, "cards": body.ncards}
+            return _fact("called", body.j, body.dealer, body.ncards)
         case Release():
-            return {"what": "released", "seat": body.seat}
+            return _fact("released", body.seat)
         case Draw():
-            return {"what": "first_dealer_drawn", "seat": body.first}
+            return _fact("first_dealer_drawn", body.first)
         case Deal():
-            return {"what": "hands_committed", "digests": _digests(body)}
+            return _fact("hands_committed", _digests(body))
+        case Open():
+            return _fact("cards_opened", body.seat, [pack[card] for _, card, _ in body.openings])
+        case Share():
+            return _fact("hand_shared", body.giver, body.receiver)
         case Rule():
-            return {"what": "ruled", "ruling": body.ruling, "seat": body.seat, "kind": body.kind}
+            return _fact("ruled", body.ruling, body.seat, body.kind)
         case Void():
-            return {"what": "deal_voided", "seats": list(body.seats)}
+            return _fact("deal_voided", list(body.seats))
         case Close():
-            return {"what": "hand_closed", "reason": body.reason}
+            return _fact("hand_closed", body.reason)
         case End():
-            return {"what": "match_ended", "winner": body.winner, "reason": body.reason}
-        case Resign() | Ack() | Sub():
-            words = {Resign: "resigned", Ack: "acked", Sub: "seat_substituted"}
-            return {"what": words[type(body)], "seat": body.seat}
+            return _fact("match_ended", body.winner, body.reason)
+        case _:
+            return _seat_fact(body)
+
+
+def _seat_fact(body: AnyBody) -> Fact | None:
+    """Return what a seat said beside its moves, which the rules' events tell."""
+    match body:
+        case Act(kind="pause" | "resume" as word) | Proxy(kind="pause" | "resume" as word):
+            return _fact(f"{word}_asked", body.seat)
+        case Resign() | Proxy(kind="resign"):
+            return _fact("resigned", body.seat)
         case Rekey():
-            return {"what": "rekeyed", "role": body.role}
+            return _fact("rekeyed", body.role)
+        case Sub():
+            return _fact("seat_substituted", body.seat)
+        case Ack():
+            return _fact("acked", body.seat)
         case _:
             return None
 
@@ -90,12 +139,17 @@ def _digests(body: Deal) -> list[bytes]:
 
 
 def state_fact(ledger: Ledger) -> Fact:
-    """Return where a match stands: phase, score, and in a hand the stake, the tricks and whose decision it is."""
+    """Return where a match stands: phase, score, and in a hand the stake, the tricks and whose decision it is.
+
+    `paused` is there, and true, only while the match rests.
+    """
     fact: Fact = {
         "what": "state",
         "phase": str(ledger.phase),
         "score": [list(side) for side in score(ledger)],
     }
+    if ledger.pause.active:
+        fact["paused"] = True
     if ledger.phase is Phase.CALLED:
         fact["waiting"] = list(missing(ledger))
     elif ledger.match is not None and ledger.phase in (Phase.HAND, Phase.BETWEEN):

@@ -3,8 +3,6 @@
 Everything random comes from a seed, so that a test's transcript is the same on every run.
 """
 
-from __future__ import annotations
-
 import hashlib
 import random
 from dataclasses import dataclass, field
@@ -12,14 +10,15 @@ from dataclasses import dataclass, field
 from truc_protocol import keys
 from truc_protocol.acts import write_args
 from truc_protocol.audit import Auditor
-from truc_protocol.bodies import Ack, Act, Body, Close, Release, Resign, SeatTaken
+from truc_protocol.bodies import Ack, Act, Body, Rekey, Release, Resign, Rule, SeatTaken, Sub
 from truc_protocol.chains import Chain
 from truc_protocol.documents import rule_document
-from truc_protocol.ledger import Due, Ledger, due, missing, start
+from truc_protocol.ledger import Due, Ledger, due, may_abandon, may_forfeit, missing, start
+from truc_protocol.ledger.state import awaits_substitutes, is_exhausted, must_end
 from truc_protocol.records import Phase, Record, encode
 from truc_protocol.setup import Opts, Setup, Terms, close_setup, open_terms
 from truc_protocol.transcript import write_transcript
-from truc_rules import Action, Kind, Variant, legal, preset
+from truc_rules import Action, Kind, Variant, deciders, legal, move_line, preset
 from truc_server.dealer import Dealer, MatchSecrets
 
 
@@ -30,29 +29,40 @@ def secret(name: str, seed: int) -> bytes:
 
 @dataclass
 class Player:
-    """A keyed seat."""
+    """A keyed seat; `person` tells apart those who have sat there."""
 
     seat: int
     seed: int
-    links: int = 64
+    person: str = ""
     key: keys.SigningKey = field(init=False)
     x: keys.BoxKey = field(init=False)
+    chain: Chain | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
-        self.key = keys.signing_key_from_seed(secret(f"key {self.seat}", self.seed))
-        self.x = keys.box_key(secret(f"x {self.seat}", self.seed))
-        self.chain: Chain | None = None
+        self.key = keys.signing_key_from_seed(self.secret("key"))
+        self.x = keys.box_key(self.secret("x"))
+
+    def secret(self, name: str) -> bytes:
+        return secret(f"{self.person}{name} {self.seat}", self.seed)
+
+    @property
+    def name(self) -> bytes:
+        return f"{self.person}player {self.seat}".encode()
 
     def sign(self, body: Body) -> Record:
         encoded = encode(body)
         return Record(self.seat + 1, encoded, self.key.sign(encoded))
 
-    def join(self, terms: Terms) -> Record:
+    def commit(self, terms: Terms, first: int, at: int = -1) -> bytes:
+        """Start a chain and return its anchor; `at` tells apart chains from the same index."""
         table = terms.table
-        root = secret(f"root {self.seat}", self.seed)
-        self.chain = Chain(self.key.public, table.tn, root, first=0, count=table.links)
-        name = f"player {self.seat}".encode()
-        return self.sign(SeatTaken(terms.th, self.seat, self.key.public, self.chain.anchor, self.x.public, name))
+        root = self.secret(f"root {first} {at}")
+        self.chain = Chain(self.key.public, table.tn, root, first=first, count=table.links)
+        return self.chain.anchor
+
+    def join(self, terms: Terms) -> Record:
+        anchor = self.commit(terms, 0)
+        return self.sign(SeatTaken(terms.th, self.seat, self.key.public, anchor, self.x.public, self.name))
 
     def release(self, ledger: Ledger) -> Record:
         assert self.chain is not None
@@ -61,6 +71,19 @@ class Player:
 
     def act(self, ledger: Ledger, kind: str, args: tuple = ()) -> Record:
         return self.sign(Act(*here(ledger), ledger.deal_index, self.seat, kind, args))
+
+    def rekey(self, ledger: Ledger) -> Record:
+        first = ledger.deal_index
+        self.x = keys.box_key(self.secret(f"x {first} {ledger.k}"))
+        anchor = self.commit(ledger.setup.terms, first, ledger.k)
+        return self.sign(Rekey(*here(ledger), self.seat + 1, first, anchor, self.x.public))
+
+    def sub(self, ledger: Ledger) -> Record:
+        first = ledger.deal_index
+        anchor = self.commit(ledger.setup.terms, first)
+        return self.sign(
+            Sub(*here(ledger), first, self.seat, self.key.public, anchor, self.x.public, self.name)
+        )
 
     def resign(self, ledger: Ledger) -> Record:
         return self.sign(Resign(*here(ledger), self.seat))
@@ -74,7 +97,10 @@ def here(ledger: Ledger) -> tuple[bytes, int, bytes]:
 
 
 class Table:
-    """An honest match in memory; `records` is its transcript so far, the setup included."""
+    """A match in memory; `records` is its transcript so far, the setup included.
+
+    Seats in `silent` release nothing; seats in `away` decide nothing, so that rulings play for them.
+    """
 
     def __init__(
         self,
@@ -87,31 +113,44 @@ class Table:
         links: int = 64,
         boxed_guests: bool = False,
     ) -> None:
-        variant = preset(variant) if isinstance(variant, str) else variant
+        self.variant = preset(variant) if isinstance(variant, str) else variant
         self.random = random.Random(seed)
+        self.seed = seed
+        self.silent: frozenset[int] = frozenset()
+        self.away: frozenset[int] = frozenset()
         self.server = keys.signing_key_from_seed(secret("server", seed))
         secrets = MatchSecrets(secret("root", seed), secret("x", seed), secret("tn", seed))
         self.dealer = Dealer(self.server, secrets, links=links)
-        self.document = rule_document(variant)
+        self.document = rule_document(self.variant)
         opts = (opts or Opts())._replace(guests=len(guests))
-        table = self.dealer.table_record(variant, seats=seats, opts=opts, name="a table", opened=1_700_000_000)
+        table = self.dealer.table_record(
+            self.variant, seats=seats, opts=opts, name="a table", opened=1_700_000_000
+        )
         self.terms = open_terms(self.document, table)
         self.players = {seat: Player(seat, seed) for seat in range(seats) if seat not in guests}
-        x = keys.box_key(secret("guest", seed)).public if boxed_guests else None
-        taken = tuple(
-            self.players[seat].join(self.terms)
-            if seat in self.players
-            else self.dealer.guest_record(self.terms, seat=seat, x=x, name=f"guest {seat}")
-            for seat in range(seats)
-        )
+        self.guest_keys = {seat: keys.box_key(secret(f"guest {seat}", seed)) for seat in guests}
+        taken = tuple(self._seat(seat, boxed=boxed_guests) for seat in range(seats))
         self.setup: Setup = close_setup(self.terms, taken, self.dealer.match_record(self.terms, taken))
         self.ledger = start(self.setup)
         self.records: list[Record] = list(self.setup.records)
+
+    def _seat(self, seat: int, *, boxed: bool) -> Record:
+        if seat in self.players:
+            return self.players[seat].join(self.terms)
+        x = self.guest_keys[seat].public if boxed else None
+        return self.dealer.guest_record(self.terms, seat=seat, x=x, name=f"guest {seat}")
+
+    @property
+    def opts(self) -> Opts:
+        return self.terms.opts
 
     def sign(self, body: Body) -> Record:
         """Sign as the server."""
         encoded = encode(body)
         return Record(0, encoded, self.server.sign(encoded))
+
+    def rule(self, ruling: str, seat: int | None = None, kind: str | None = None, args: tuple = ()) -> Record:
+        return self.sign(Rule(*here(self.ledger), self.ledger.deal_index, ruling, seat, kind, args))
 
     def add(self, record: Record) -> Ledger:
         self.ledger = self.dealer.take(self.ledger, record)
@@ -121,9 +160,10 @@ class Table:
     def choice(self) -> Action:
         """Pick a legal action of somebody, conceding rarely."""
         assert self.ledger.match is not None
-        seats = self.ledger.seats
-        actions = [action for seat in range(seats) for action in legal(self.ledger.match, seat)]
-        quiet = [action for action in actions if action.kind is not Kind.CONCEDE or self.random.random() < 0.05]
+        actions = [action for seat in range(self.ledger.seats) for action in legal(self.ledger.match, seat)]
+        quiet = [
+            action for action in actions if action.kind is not Kind.CONCEDE or self.random.random() < 0.05
+        ]
         return self.random.choice(quiet or actions)
 
     def record_of(self, action: Action) -> Record:
@@ -132,22 +172,65 @@ class Table:
         openings = self.dealer.openings(self.ledger, action.seat) if self.ledger.hand else ()
         cut = self.random.randrange(1, self.terms.table.deck)
         args = tuple(write_args(self.ledger.match, action, openings, cut=cut))
-        if action.seat in self.players:
-            return self.players[action.seat].act(self.ledger, str(action.kind), args)
-        return self.dealer.proxy(self.ledger, action.seat, str(action.kind), args)
+        return self.act(action.seat, str(action.kind), args)
+
+    def act(self, seat: int, kind: str, args: tuple = ()) -> Record:
+        """Write an act of a seat: its own record, or a guest's proxy."""
+        if seat in self.players:
+            return self.players[seat].act(self.ledger, kind, args)
+        return self.dealer.proxy(self.ledger, seat, kind, args)
 
     def next_record(self) -> Record | None:
         """Return what an honest party would write next; None once every ack is in."""
         record = self.dealer.next_record(self.ledger)
         if record is not None:
             return record
-        if self.ledger.phase is Phase.CALLED:
-            return self.players[missing(self.ledger)[0]].release(self.ledger)
-        if self.ledger.phase is Phase.ENDED:
-            waiting = [seat for seat in self.players if seat not in self.ledger.acks]
-            return self.players[waiting[0]].ack(self.ledger) if waiting else None
-        assert due(self.ledger) is Due.PLAYERS
+        match due(self.ledger):
+            case Due.CONSEQUENCE:
+                return self.consequence()
+            case Due.REKEY:
+                return self._fresh_chain()
+            case _ if self.ledger.phase is Phase.CALLED:
+                return self._release()
+            case _ if self.ledger.phase is Phase.ENDED:
+                waiting = [seat for seat in self.players if seat not in self.ledger.acks]
+                return self.players[waiting[0]].ack(self.ledger) if waiting else None
+            case _:
+                return self._decision()
+
+    def _release(self) -> Record:
+        ready = [seat for seat in missing(self.ledger) if seat not in self.silent]
+        return self.players[ready[0]].release(self.ledger) if ready else self.dealer.void(self.ledger)
+
+    def _decision(self) -> Record:
+        if self.ledger.pause.active:
+            return self.rule("resume")
+        assert self.ledger.match is not None
+        if deciders(self.ledger.match)[0] in self.away:
+            return self.dealer.move(self.ledger)
         return self.record_of(self.choice())
+
+    def _fresh_chain(self) -> Record:
+        if is_exhausted(self.ledger, 0):
+            return self.dealer.rekey(self.ledger, secret(f"root {self.ledger.deal_index}", self.seed))
+        seat = next(seat for seat in self.players if is_exhausted(self.ledger, seat + 1))
+        return self.players[seat].rekey(self.ledger)
+
+    def consequence(self) -> Record:
+        """Return what must follow a void: a substitute, a forfeit, or the end without a winner."""
+        if awaits_substitutes(self.ledger) and not must_end(self.ledger):
+            return self.newcomer(self.ledger.silent[0])
+        for seat in self.ledger.silent:
+            if may_forfeit(self.ledger, seat, "silent"):
+                return self.dealer.forfeit(self.ledger, seat, "silent")
+        return self.dealer.abandon(self.ledger, "empty" if may_abandon(self.ledger, "empty") else "voids")
+
+    def newcomer(self, seat: int) -> Record:
+        """Let somebody new take a seat."""
+        self.players[seat] = Player(seat, self.seed, person=f"newcomer {self.ledger.k} ")
+        self.silent -= {seat}
+        self.away -= {seat}
+        return self.players[seat].sub(self.ledger)
 
     def step(self) -> Record | None:
         record = self.next_record()
@@ -155,16 +238,18 @@ class Table:
             self.add(record)
         return record
 
-    def run(self, *, until=lambda ledger: False) -> Table:
+    def run(self, *, until=lambda ledger: False) -> "Table":
         """Play until the condition holds, or to the last ack."""
         while not until(self.ledger) and self.step() is not None:
             pass
         return self
 
+    def to(self, phase: str, *, index: int = 1) -> "Table":
+        """Play to a phase of a deal index."""
+        return self.run(until=lambda ledger: ledger.phase == phase and ledger.deal_index >= index)
+
     def play(self, line: str) -> Ledger:
         """Let the one seat that can do so make a move, by its line."""
-        from truc_rules import move_line
-
         assert self.ledger.match is not None
         match = self.ledger.match
         for seat in range(self.ledger.seats):
@@ -173,8 +258,18 @@ class Table:
                     return self.add(self.record_of(action))
         raise AssertionError(f"nobody can {line}")
 
+    def rest(self) -> "Table":
+        """Let every seat ask for a pause and the server grant it."""
+        for seat in range(self.ledger.seats):
+            self.add(self.act(seat, "pause"))
+        self.add(self.rule("pause"))
+        return self
+
     def file(self) -> bytes:
         return write_transcript(self.document, self.records)
+
+    def audit(self) -> Auditor:
+        return audit(self.document, self.records)
 
 
 def audit(document: bytes, records: list[Record]) -> Auditor:
@@ -185,8 +280,4 @@ def audit(document: bytes, records: list[Record]) -> Auditor:
     return auditor
 
 
-def closes(record: Record) -> bool:
-    return b"truc/1/close" in record.body[:16]
-
-
-__all__ = ["Close", "Player", "Table", "audit", "closes", "here", "secret"]
+__all__ = ["Player", "Table", "audit", "here", "secret"]

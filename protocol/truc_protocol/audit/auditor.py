@@ -54,12 +54,12 @@ class Auditor:
         self._own = own
         self._own_keys = {} if own is None else {own.x.public: own.x}
         self._accepted = accepted
-        self._setup: list[Record] = []
+        self._setup: tuple[Record, ...] = ()
         self._terms: Terms | None = None
         self._seats: tuple[SeatTaken | Guest, ...] = ()
         self._ledger: Ledger | None = None
         self._signed: Ledger | None = None
-        self._hands: list[ClosedHand] = []
+        self._hands: tuple[ClosedHand, ...] = ()
         self._openings: tuple[Opening, ...] = ()
         self._words = Words()
         self._failed: Refutation | None = None
@@ -86,7 +86,7 @@ class Auditor:
 
     def add_box_key(self, x: BoxKey) -> None:
         """Let the auditor open boxes under a key the own seat rekeys to, or brings as a substitute."""
-        self._own_keys[x.public] = x
+        self._own_keys = {**self._own_keys, x.public: x}
 
     def feed(self, record: Record) -> Finding:
         """Check the next record.
@@ -132,11 +132,11 @@ class Auditor:
             check_seats(self._terms, seats)
             self._seats = seats
         else:
-            setup = close_setup(self._terms, tuple(self._setup[1:]), record)
+            setup = close_setup(self._terms, self._setup[1:], record)
             if self._accepted is not None:
                 check_setup(self._accepted, setup, self._own)
             self._ledger = self._signed = start(setup)
-        self._setup.append(record)
+        self._setup = (*self._setup, record)
         return body
 
     def _audit(self, before: Ledger, after: Ledger, body: AnyBody) -> Ledger:
@@ -166,15 +166,19 @@ class Auditor:
 
     def _close(self, before: Ledger, body: Close) -> None:
         hand = closed_hand(before)
-        self._hands.append(hand if body.link is None else open_hand(before.setup, hand, body.link))
+        opened = hand if body.link is None else open_hand(before.setup, hand, body.link)
+        self._hands = (*self._hands, opened)
 
     def _end(self, before: Ledger, body: End) -> None:
         links = _all_links(before, body)
         secret = box_key(body.xsec)
-        for at, hand in enumerate(self._hands):
-            opened = hand if hand.dealt else open_hand(before.setup, hand, links[hand.log.call.j + 1])
-            check_boxes(before.setup, opened, secret)
-            self._hands[at] = opened
+        opened = tuple(
+            hand if hand.dealt else open_hand(before.setup, hand, links[hand.log.call.j + 1])
+            for hand in self._hands
+        )
+        for hand in opened:
+            check_boxes(before.setup, hand, secret)
+        self._hands = opened
 
     def verdict(self) -> Verdict:
         """Say what the records fed so far prove; guests' acts after the last signature are left out."""

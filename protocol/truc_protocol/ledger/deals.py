@@ -34,8 +34,9 @@ def call(ledger: Ledger, body: Call) -> Ledger:
     """Take the call of the next index.
 
     Raises:
-        CheckError: C13 other fields than follow, an exhausted chain, or an open decision; C26 after a void.
+        CheckError: C12; C13 other fields than follow, an exhausted chain, or an open decision; C26 after a void.
     """
+    check_index(ledger, body.j, "server")
     if ledger.match is not None and deciders(ledger.match):
         raise CheckError("C13", "a call while a decision before the deal is open", "server")
     if awaits_substitutes(ledger):

@@ -86,7 +86,9 @@ def check_place(ledger: Ledger, record: Record, body: AnyBody) -> None:
         raise CheckError(
             "C12", f"{name}: expected a seat below {ledger.seats}, got {_seat_of(body)}", culprit
         )
-    _check_due(ledger, body, culprit)
+    _check_due(ledger, body, None if record.signer else culprit)
+    if ledger.pause.active and not isinstance(body, Act | Proxy | Rule | Resign | Close | End | Ack):
+        raise CheckError("C29", f"{name}: the match is paused", culprit)
 
 
 def _seat_of(body: AnyBody) -> int:
@@ -97,15 +99,19 @@ def _seat_of(body: AnyBody) -> int:
             return 0
 
 
-def _check_due(ledger: Ledger, body: AnyBody, culprit: str) -> None:
-    """Check what a void, a share that is owed and a pause let through."""
+def _check_due(ledger: Ledger, body: AnyBody, culprit: str | None) -> None:
+    """Check that no record of the server is owed before this one; a seat that signed too early is not to blame."""
     ends = isinstance(body, Rule) and body.ruling in ("forfeit", "abandon")
     if ledger.phase is Phase.BETWEEN and must_end(ledger) and not ends:
         raise CheckError("C26", "expected a forfeit or an abandoned match after the void", culprit)
-    if ledger.phase is Phase.HAND and next_share(ledger) is not None and not isinstance(body, Share):
+    if ledger.phase is not Phase.HAND or ledger.match is None:
+        return
+    if next_share(ledger) is not None and not isinstance(body, Share):
         raise CheckError("C23", f"{tag_of(body)}: expected a share right after the deal", culprit)
-    if ledger.pause.active and not isinstance(body, Act | Proxy | Rule | Resign | Close | End | Ack):
-        raise CheckError("C29", f"{tag_of(body)}: the match is paused", culprit)
+    if ledger.match.winner is not None and not isinstance(body, Close):
+        raise CheckError(
+            "C24", f"{tag_of(body)}: the match is won, expected the close of its last hand", culprit
+        )
 
 
 def _take(ledger: Ledger, body: MatchBody) -> Taken:

@@ -14,7 +14,6 @@ from truc_rules import (
     Match,
     apply_ruled,
     deciders,
-    hand_over,
     lowest_slot,
     ruled,
 )
@@ -32,8 +31,6 @@ def rule(ledger: Ledger, body: Rule) -> tuple[Ledger, Events]:
     check_index(ledger, body.j, _SERVER)
     if body.seat is not None and body.seat >= ledger.seats:
         raise CheckError("C12", f"expected a seat below {ledger.seats}, got {body.seat}", _SERVER)
-    if ledger.match is not None and hand_over(ledger.match) and ledger.match.winner is not None:
-        raise CheckError("C22", f"ruling {body.ruling}: the match is won, only its close can follow", _SERVER)
     match body:
         case Rule(ruling="move", seat=int(seat), kind=str(kind)):
             return _move(ledger, seat, kind, body.args)

@@ -1,0 +1,228 @@
+import pytest
+from client.playing import play_on
+from msgspec.structs import replace
+from protocol.peers import secret
+
+from truc_client import CheckFailedError, ServerKeyError, connect
+from truc_client.verifying import verify_file
+from truc_protocol import keys
+from truc_protocol.acts import write_args
+from truc_protocol.audit import Result
+from truc_protocol.bodies import Deal
+from truc_protocol.boxes import Option, private_key, seal_options
+from truc_protocol.messages import BoxedOptions, Choice, MatchRecord, OpenOptions, Setup, Terms
+from truc_protocol.records import Record, encode, parse
+from truc_server.choices import open_actions
+
+FRENCH = "truc-french"
+
+
+async def caught(server, player) -> CheckFailedError:
+    """Play until the client stops; returns why."""
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create(FRENCH)
+        await table.ready()
+        with pytest.raises(CheckFailedError) as stopped:
+            await play_on(table)
+    return stopped.value
+
+
+def on(kind: type, change):
+    """Return a bend for messages of one class."""
+    return lambda message: change(message) if isinstance(message, kind) else message
+
+
+def on_record(tag: str, change):
+    def bend(message: MatchRecord) -> MatchRecord:
+        return change(message) if f"truc/1/{tag}".encode() in message.body[:16] else message
+
+    return on(MatchRecord, bend)
+
+
+def resigned(server, message: MatchRecord, **changes) -> MatchRecord:
+    """Change a server's record and sign it again with the server's key."""
+    body = encode(replace(parse(Record(message.signer, message.body, message.sig)), **changes))
+    return replace(message, body=body, sig=server.key.sign(body))
+
+
+async def test_bad_signature_stops_the_match(scripted, player) -> None:
+    server = scripted()
+    server.bend = on_record("deal", lambda message: replace(message, sig=b"\x01" * 64))
+    assert (await caught(server, player)).check == "C3"
+
+
+async def test_wrong_head_stops_the_match(scripted, player) -> None:
+    server = scripted()
+    server.bend = on_record("call", lambda message: resigned(server, message, head=b"\x01" * 32))
+    assert (await caught(server, player)).check == "C10"
+
+
+async def test_box_of_other_cards_stops_the_match(scripted, player) -> None:
+    server = scripted()
+
+    def swap(message: MatchRecord) -> MatchRecord:
+        boxes = parse(Record(message.signer, message.body, message.sig)).boxes
+        return resigned(server, message, boxes=tuple(reversed(boxes)))
+
+    server.bend = on_record("deal", swap)
+    assert (await caught(server, player)).check == "C18"
+
+
+async def test_card_swapped_under_its_commitment_is_found_at_the_close(scripted, player) -> None:
+    server = scripted()
+
+    def swap(record: Record) -> Record:
+        body = parse(record)
+        if not isinstance(body, Deal):
+            return record
+        forged = encode(replace(body, leaves=(body.leaves[0], (secret("leaf", 1), *body.leaves[1][1:]))))
+        return Record(0, forged, server.key.sign(forged))
+
+    server.forge = swap
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create(FRENCH)
+        await table.ready()
+        with pytest.raises(CheckFailedError) as stopped:
+            await play_on(table, choose=lambda turn: turn.options[-1])  # concede, before a card is played
+    assert (stopped.value.check, stopped.value.culprit) == ("C25", "server")
+
+
+async def test_evidence_is_a_transcript_that_is_refuted_at_the_same_check(scripted, player) -> None:
+    server = scripted()
+    server.bend = on_record("call", lambda message: resigned(server, message, head=b"\x01" * 32))
+    stopped = await caught(server, player)
+    verdict = verify_file(stopped.evidence)
+    assert (verdict.result, verdict.refutation.check) == (Result.REFUTED, "C10")
+
+
+async def test_option_that_would_sign_another_move_is_refused(scripted, player) -> None:
+    server = scripted()
+    server.bend = on(
+        BoxedOptions, lambda message: reboxed(server, message, lambda option: option._replace(line="concede"))
+    )
+    assert "would be signed" in (await caught(server, player)).message
+
+
+async def test_option_that_opens_a_foreign_card_is_refused(scripted, player) -> None:
+    server = scripted()
+
+    def foreign(option: Option) -> Option:
+        return option._replace(args=(option.args[0], (option.args[1] + 1) % 32, *option.args[2:]))
+
+    server.bend = on(BoxedOptions, lambda message: reboxed(server, message, foreign))
+    assert "own card" in (await caught(server, player)).message
+
+
+def reboxed(server, message: BoxedOptions, change) -> BoxedOptions:
+    """Seal the play options again, changed."""
+    ledger = server.ledger
+    plays = [action for action in open_actions(ledger, 0) if action.kind == "play"]
+    if not plays:
+        return message
+    openings = server.dealer.openings(ledger, 0)
+    option = Option("play", tuple(write_args(ledger.match, plays[0], openings)), "play")
+    key = private_key(server.dealer.shared(ledger, 0), ledger.setup.mid, 0)
+    box = seal_options(
+        key,
+        ledger.setup.mid,
+        seat=0,
+        at=message.at,
+        offer=message.offer,
+        ctr=1 << 40,
+        options=(change(option),),
+    )
+    return replace(message, box=box)
+
+
+async def test_options_outside_a_box_are_refused(scripted, player) -> None:
+    server = scripted()
+
+    def clear(message: BoxedOptions) -> OpenOptions:
+        return OpenOptions(
+            table=message.table,
+            match=message.match,
+            at=message.at,
+            offer=message.offer,
+            must=True,
+            choices=(Choice(key="stand", kind="stand", hints={}),),
+        )
+
+    server.bend = on(BoxedOptions, clear)
+    assert "in clear" in (await caught(server, player)).message
+
+
+async def test_box_with_a_counter_used_before_is_refused(scripted, player) -> None:
+    server = scripted()
+    first: list[BoxedOptions] = []
+
+    def stale(message: BoxedOptions) -> BoxedOptions:
+        first.append(message)
+        return replace(message, box=first[0].box[:8] + message.box[8:])
+
+    server.bend = on(BoxedOptions, stale)
+    assert (await caught(server, player)).check == "C9"
+
+
+async def test_terms_other_than_the_table_showed_are_not_signed(scripted, player) -> None:
+    server = scripted()
+    server.bend = on(Terms, lambda message: changed_terms(server, message))
+    assert (await caught(server, player)).check == "C9"
+
+
+def changed_terms(server, message: Terms) -> Terms:
+    record = server.dealer.table_record(
+        server.variant, seats=2, opts=server.opts._replace(voids=9), name="x", opened=1
+    )
+    return replace(message, record=record)
+
+
+async def test_setup_without_the_seat_record_signed_is_refused(scripted, player) -> None:
+    server = scripted()
+    server.bend = on(
+        Setup,
+        lambda message: replace(
+            message, records=(*message.records[:1], message.records[2], *message.records[2:])
+        ),
+    )
+    assert (await caught(server, player)).check == "C9"
+
+
+async def test_table_record_that_served_before_is_not_signed_again(scripted, player) -> None:
+    server = scripted(target=3)
+    first: list[Terms] = []
+
+    def again(message: Terms) -> Terms:
+        first.append(message)
+        return first[0]
+
+    server.bend = on(Terms, again)
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create(FRENCH)
+        await table.ready()
+        await play_on(table)
+        await table.ready()
+        with pytest.raises(CheckFailedError) as stopped:
+            await play_on(table)
+    assert stopped.value.check == "C9"
+
+
+async def test_another_server_key_is_a_hard_stop_with_both_fingerprints(scripted, player) -> None:
+    server = scripted()
+    async with connect("host", player, dial=server.dial):
+        pass
+    known = keys.fingerprint(server.key.public)
+    server.key = keys.signing_key_from_seed(secret("another", 1))
+    with pytest.raises(ServerKeyError) as stopped:
+        async with connect("host", player, dial=server.dial):
+            pass
+    assert known in str(stopped.value)
+    assert keys.fingerprint(server.key.public) in str(stopped.value)
+
+
+async def test_nothing_about_the_player_is_said_to_another_server(scripted, player) -> None:
+    server = scripted()
+    wrong = f"host#{'A' * 26}"
+    with pytest.raises(ServerKeyError):
+        async with connect(wrong, player, dial=server.dial):
+            pass
+    assert [type(message).__name__ for message in server.received] == ["ClientHello"]

@@ -1,0 +1,39 @@
+from client.playing import play_on
+
+from truc_client import MatchEnded, MatchStarted, connect
+from truc_protocol.audit import Auditor, Result
+from truc_protocol.transcript import read_transcript
+
+
+async def test_keyed_seat_plays_a_match_to_a_proven_end(scripted, player) -> None:
+    server = scripted(target=4)
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create("truc-french")
+        await table.ready()
+        seen = await play_on(table)
+    ended = seen[-1]
+    assert isinstance(ended, MatchEnded)
+    assert ended.verdict.result is Result.PROVEN
+
+
+async def test_transcript_on_the_disk_is_the_whole_match(scripted, player) -> None:
+    server = scripted(target=4)
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create("truc-french")
+        await table.ready()
+        seen = await play_on(table)
+    document, records = read_transcript(seen[-1].transcript.read_bytes())
+    auditor = Auditor(document)
+    for record in records:
+        auditor.feed(record)
+    assert auditor.verdict().result is Result.PROVEN
+
+
+async def test_guest_plays_a_match(scripted, guest) -> None:
+    server = scripted(target=4)
+    async with connect("host", guest, dial=server.dial) as connection:
+        table = await connection.create("truc-french")
+        await table.ready()
+        seen = await play_on(table)
+    started = next(happening for happening in seen if isinstance(happening, MatchStarted))
+    assert (started.level, seen[-1].verdict.result) == ("B", Result.PROVEN)

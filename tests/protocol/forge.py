@@ -1,0 +1,140 @@
+"""Forging: records changed and signed again with every key the forger holds, and the check that refuses them."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import msgspec
+import pytest
+from protocol.peers import Table
+
+from truc_protocol import dealing
+from truc_protocol.audit import AuditError, Auditor, OwnSeat, Refutation
+from truc_protocol.audit.own import Accepted
+from truc_protocol.bodies import Proxy
+from truc_protocol.checks import role_name
+from truc_protocol.dealing import DealtCards, Opening
+from truc_protocol.records import Record, encode, kind_of, parse, signer_of
+from truc_rules import Variant, preset, with_options
+
+SERVER = "server"
+SIGNER = "its signer"
+LINK = bytes(range(32))
+"""A link of no chain."""
+
+
+class Forgery(NamedTuple):
+    """A list of records whose last one must be refused, and none before it."""
+
+    document: bytes
+    records: list[Record]
+    own: OwnSeat | None = None
+    accepted: Accepted | None = None
+
+
+class Case(NamedTuple):
+    """Which check refuses what a function builds, and whom it blames."""
+
+    check: str
+    culprit: str | None
+    build: Callable[[], Forgery | tuple[Table, Record]]
+
+
+def cases(*rows: tuple[str, str | None, Callable[[], Any]]) -> list[Any]:
+    """Return parameters for a table of forgeries, named by their functions."""
+    return [pytest.param(Case(*row), id=f"{row[0]}-{row[2].__name__}") for row in rows]
+
+
+def forgery_of(case: Case) -> Forgery:
+    built = case.build()
+    if isinstance(built, Forgery):
+        return built
+    table, record = built
+    return Forgery(table.document, [*table.records, record])
+
+
+def check_refused(case: Case) -> None:
+    """Assert that exactly the last record is refused, by the check and with the culprit of the case."""
+    forgery = forgery_of(case)
+    refutation = refused(forgery)
+    culprit = role_name(forgery.records[-1].signer) if case.culprit == SIGNER else case.culprit
+    assert (refutation.check, refutation.culprit) == (case.check, culprit), refutation
+    assert (refutation.setup if refutation.k is None else refutation.k + refutation.setup) == (
+        len(forgery.records) - 1
+    )
+
+
+def refused(forgery: Forgery) -> Refutation:
+    auditor = Auditor(forgery.document, forgery.own, accepted=forgery.accepted)
+    for record in forgery.records[:-1]:
+        auditor.feed(record)
+    with pytest.raises(AuditError) as caught:
+        auditor.feed(forgery.records[-1])
+    return caught.value.refutation
+
+
+def resigned(table: Table, body: Any) -> Record:
+    """Sign a body by whoever must sign its kind; a proxy by nobody."""
+    encoded, role = encode(body), signer_of(body)
+    return signed_bytes(table, role, encoded) if not isinstance(body, Proxy) else Record(0, encoded, b"")
+
+
+def signed_bytes(table: Table, role: int, body: bytes) -> Record:
+    key = table.players[role - 1].key if role - 1 in table.players else table.server
+    return Record(role, body, key.sign(body))
+
+
+def altered(table: Table, record: Record, **fields: Any) -> Record:
+    """Change fields of a record and sign it again."""
+    return resigned(table, msgspec.structs.replace(parse(record), **fields))
+
+
+def place(table: Table, body: Any) -> Any:
+    """Bind a body to the next position."""
+    parallel = kind_of(body).binding == "Q"
+    k, head = table.ledger.parallel if parallel else (table.ledger.k, table.ledger.head)
+    return msgspec.structs.replace(body, mid=table.setup.mid, k=k, head=head)
+
+
+def until(table: Table, kind: type) -> Record:
+    """Play until the next honest record is of a kind; return it without adding it."""
+    while True:
+        record = table.next_record()
+        assert record is not None
+        if isinstance(parse(record), kind):
+            return record
+        table.add(record)
+
+
+def small(name: str = "truc-french", **options: Any) -> Variant:
+    """Return a preset that is over soon."""
+    return with_options(preset(name), {"target": 2, "match": 1, **options})
+
+
+def cheat(table: Table, change: Callable[[DealtCards], DealtCards]) -> None:
+    """Make the dealer deal other cards than the shuffle gives, in the deal that is due now."""
+    ledger = table.ledger
+    d = len(ledger.hand.deals) if ledger.hand else 0
+    cards = table.dealer._cards(ledger, d + 1)
+    seed = table.dealer._dealt[0]
+    table.dealer._dealt = (seed, (*cards[:d], change(cards[d])))
+
+
+def with_card(cards: DealtCards, seat: int, slot: int, opening: Opening) -> DealtCards:
+    """Return the deal with one opening replaced."""
+    hand = (*cards.hands[seat][:slot], opening, *cards.hands[seat][slot + 1 :])
+    return cards._replace(hands=(*cards.hands[:seat], hand, *cards.hands[seat + 1 :]))
+
+
+def undealt_card(table: Table, cards: DealtCards) -> int:
+    """Return a card that nobody was dealt."""
+    held = {opening.card for hand in cards.hands for opening in hand}
+    return next(card for card in range(table.terms.table.deck) if card not in held)
+
+
+def leaves_of(table: Table, cards: DealtCards, *, d: int = 0) -> tuple[tuple[bytes, ...], ...]:
+    return dealing.leaves(table.setup.mid, j=table.ledger.deal_index, d=d, hands=cards.hands)
+
+
+def as_seat(table: Table, record: Record, seat: int = 0) -> Forgery:
+    """Let a seat that opens its own boxes meet the record."""
+    return Forgery(table.document, [*table.records, record], OwnSeat(seat, table.players[seat].x))

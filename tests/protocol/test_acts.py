@@ -1,0 +1,157 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from protocol.peers import Table
+
+from truc_protocol.acts import Move, SlotOpening, read_act, write_args
+from truc_protocol.checks import CheckError
+from truc_rules import KINDS, Action, ArgShape, Kind, Seat
+
+SALT = bytes(range(16))
+OPENED = [2, 17, SALT]
+ARGS = {
+    ArgShape.NONE: [],
+    ArgShape.PLAY: [*OPENED, None],
+    ArgShape.COVER: [1],
+    ArgShape.SLOT: [1],
+    ArgShape.SHOW: [[[0, 5, SALT], OPENED]],
+    ArgShape.STAKE: ["rest"],
+    ArgShape.COUNT: [1],
+    ArgShape.NUMBER: [28],
+    ArgShape.SEAT: [3],
+    ArgShape.ORDER: ["low"],
+    ArgShape.CUT: [12],
+}
+
+
+def action(kind: str, args: list) -> Action:
+    return read_act(1, kind, args, deck=40).action
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_every_kind_is_read_in_the_shape_of_its_row(kind):
+    assert action(str(kind), ARGS[KINDS[kind]]).kind is kind
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_every_kind_refuses_the_args_of_no_shape(kind):
+    with pytest.raises(CheckError, match="C2"):
+        read_act(1, str(kind), [[], [], []], deck=40)
+
+
+@pytest.mark.parametrize(
+    ("args", "value"), [([*OPENED, None], None), ([*OPENED, 3], 3), ([*OPENED, "trut"], "trut")]
+)
+def test_play_names_the_card_it_opens_and_what_is_asked_with_it(args, value):
+    move = read_act(1, "play", args, deck=40)
+    assert move == Move(Action(Seat(1), Kind.PLAY, (17,), value), (SlotOpening(*OPENED),))
+
+
+def test_show_opens_its_slots_in_order():
+    move = read_act(1, "show", ARGS[ArgShape.SHOW], deck=40)
+    assert (move.action.cards, [opening.slot for opening in move.openings]) == ((5, 17), [0, 2])
+
+
+def test_cut_leaves_its_place_to_the_deal():
+    assert read_act(1, "cut", [12], deck=40) == Move(Action(Seat(1), Kind.CUT), (), 12)
+
+
+@pytest.mark.parametrize(
+    ("kind", "args"),
+    [
+        ("bluff", []),
+        ("stand", [1]),
+        ("play", [2, 17, SALT]),
+        ("play", [2, 40, SALT, None]),
+        ("play", [2, 17, SALT[:-1], None]),
+        ("play", [2, True, SALT, None]),
+        ("play", [2, 17, SALT, "much"]),
+        ("play", [2, 17, SALT, True]),
+        ("show", [[]]),
+        ("show", [[OPENED, [0, 5, SALT]]]),
+        ("show", [[OPENED, 1]]),
+        ("show", [[OPENED, [3]]]),
+        ("cut", [40]),
+        ("cut", [None]),
+        ("raise", [None]),
+        ("raise", ["all"]),
+        ("points", ["28"]),
+        ("order", [7]),
+        ("deal", [False]),
+    ],
+)
+def test_args_of_another_shape_are_refused(kind, args):
+    with pytest.raises(CheckError, match="C2"):
+        read_act(1, kind, args, deck=40)
+
+
+def test_shape_is_blamed_on_the_seat_unless_another_wrote_it():
+    with pytest.raises(CheckError) as seat:
+        read_act(1, "bluff", [], deck=40)
+    with pytest.raises(CheckError) as server:
+        read_act(1, "bluff", [], deck=40, culprit="server")
+    assert (seat.value.culprit, server.value.culprit) == ("seat 1", "server")
+
+
+NESTED = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.binary(max_size=17),
+    lambda children: st.lists(children, max_size=4),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(st.sampled_from([*Kind, "", "bluff"]), st.lists(NESTED, max_size=4))
+def test_anything_is_read_or_refused(kind, args):
+    try:
+        read_act(0, str(kind), args, deck=32)
+    except CheckError as error:
+        assert error.check == "C2"
+
+
+@pytest.mark.parametrize("name", ["truc-french", "truc-catalan"])
+def test_what_is_written_is_read_back(name):
+    table = Table(name)
+    while table.ledger.phase != "over":
+        record = table.next_record()
+        if b"truc/1/act" in record.body[:16]:
+            before = table.ledger.match
+            table.add(record)
+            assert table.ledger.match != before
+        else:
+            table.add(record)
+
+
+def hand() -> tuple[Table, list]:
+    table = Table().to("hand")
+    seat = 1 - table.ledger.match.dealer
+    return table, table.dealer.openings(table.ledger, seat)
+
+
+def eldest(table: Table) -> Seat:
+    return Seat(1 - table.ledger.match.dealer)
+
+
+def test_show_is_written_by_ascending_slot():
+    table, openings = hand()
+    shown = Action(eldest(table), Kind.SHOW, (openings[2].card, openings[0].card))
+    assert write_args(table.ledger.match, shown, openings) == [[[0, *openings[0]], [2, *openings[2]]]]
+
+
+def test_covered_card_is_written_as_its_slot():
+    table, openings = hand()
+    covered = Action(eldest(table), Kind.COVER, (openings[1].card,))
+    assert write_args(table.ledger.match, covered, openings) == [1]
+
+
+def test_covered_card_unknown_here_is_written_as_the_slot_given():
+    table, openings = hand()
+    assert write_args(table.ledger.match, Action(eldest(table), Kind.COVER, (), 2), openings) == [2]
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"), [(Kind.RAISE, "rest"), (Kind.BLIND, 0), (Kind.CLAIM, 3), (Kind.ORDER, "7")]
+)
+def test_value_is_the_only_arg_of_a_kind_that_has_one(kind, value):
+    table, openings = hand()
+    assert write_args(table.ledger.match, Action(eldest(table), kind, (), value), openings) == [value]

@@ -1,0 +1,333 @@
+"""Forged calls, releases, draws and deals: C13 to C18."""
+
+import pytest
+from protocol.forge import (
+    LINK,
+    SERVER,
+    Case,
+    altered,
+    as_seat,
+    cases,
+    check_refused,
+    leaves_of,
+    small,
+    undealt_card,
+    until,
+    with_card,
+)
+from protocol.peers import Table, here
+
+from truc_protocol import boxes
+from truc_protocol.bodies import Call, Close, Deal, Draw, Release
+from truc_protocol.dealing import Opening
+from truc_protocol.ledger import next_call
+from truc_protocol.records import parse
+
+
+def next_altered(kind: type, table: Table | None = None, *, second: bool = False, **fields):
+    """The next honest record of a kind, changed and signed again; `second`: the one after that."""
+    table = table or Table()
+    record = until(table, kind)
+    if second:
+        table.add(record)
+        record = until(table, kind)
+    return table, altered(table, record, **fields)
+
+
+def call_for_another_dealer():
+    table = Table()
+    record = until(table.to("between"), Call)
+    return table, altered(table, record, dealer=1 - parse(record).dealer)
+
+
+def call_for_other_cards():
+    return next_altered(Call, second=True, ncards=1)
+
+
+def call_with_another_cut():
+    return next_altered(Call, second=True, cut=5)
+
+
+def call_without_a_contributor():
+    return next_altered(Call, roles=(0, 1))
+
+
+def call_over_an_open_cut():
+    table = Table("truc-catalan").to("between")
+    return table, table.sign(next_call(table.ledger))
+
+
+def call_on_an_exhausted_chain():
+    table = Table(links=2)
+    table.run(until=lambda ledger: ledger.phase == "between" and ledger.deal_index == 2)
+    return table, table.sign(next_call(table.ledger))
+
+
+def call_on_an_exhausted_chain_of_a_seat():
+    table = Table(links=2)
+    table.run(until=lambda ledger: ledger.phase == "between" and ledger.deal_index == 2)
+    table.step()
+    return table, table.sign(next_call(table.ledger))
+
+
+def draw_with_a_link_off_the_chain():
+    return next_altered(Draw, link=LINK)
+
+
+def release_of_fresh_entropy():
+    return next_altered(Release, link=LINK)
+
+
+def release_of_a_later_link():
+    table = Table()
+    until(table, Release)
+    return next_altered(Release, table, link=table.players[0].chain.link(2))
+
+
+def release_of_an_old_link():
+    table = Table().to("called", index=1)
+    return next_altered(Release, table, link=table.players[0].chain.link(1))
+
+
+def link_of_the_chain_before_the_rekey():
+    table = Table().to("between")
+    old = table.players[0].chain
+    table.add(table.players[0].rekey(table.ledger))
+    return next_altered(Release, table, link=old.link(2))
+
+
+def close_with_a_link_off_the_chain():
+    return next_altered(Close, link=LINK)
+
+
+def close_without_a_link():
+    return next_altered(Close, link=None)
+
+
+def early_opening_under_match():
+    table = Table(small(reveal="match"))
+    until(table, Close)
+    return next_altered(Close, table, link=table.dealer._link(table.ledger))
+
+
+def void_with_a_link_off_the_chain():
+    table = Table().to("called")
+    return table, altered(table, table.dealer.void(table.ledger), link=LINK)
+
+
+def void_without_a_link():
+    table = Table().to("called")
+    return table, altered(table, table.dealer.void(table.ledger), link=None)
+
+
+def void_that_opens_under_match():
+    table = Table(small(reveal="match")).to("called")
+    return table, altered(table, table.dealer.void(table.ledger), link=table.dealer._link(table.ledger))
+
+
+def one_release_short(kind: type, index: int):
+    """What the server would sign if the last seat had released; signed one release too early."""
+    table = Table().to("called", index=index)
+    table.step()
+    place = here(table.ledger)
+    ahead = table.ledger, list(table.records)
+    record = parse(until(table, kind))
+    table.ledger, table.records = ahead
+    return table, table.sign(record.__class__(*place, *fields_after_place(record)))
+
+
+def fields_after_place(body):
+    return [getattr(body, name) for name in body.__struct_fields__[3:]]
+
+
+def draw_without_one_release():
+    return one_release_short(Draw, 0)
+
+
+def deal_without_one_release():
+    return one_release_short(Deal, 1)
+
+
+def second_release():
+    table = Table().to("called")
+    table.step()
+    return table, table.records[-1]
+
+
+def second_release_with_another_link():
+    table = Table().to("called")
+    table.step()
+    return table, altered(table, table.records[-1], link=LINK)
+
+
+def draw_of_another_dealer():
+    table = Table()
+    record = until(table, Draw)
+    return table, altered(table, record, first=1 - parse(record).first)
+
+
+def second_draw():
+    table = Table().to("called", index=1)
+    until(table, Deal)
+    link = table.dealer._link(table.ledger)
+    return table, table.sign(Draw(*here(table.ledger), 1, link, 0))
+
+
+def hand_before_the_draw():
+    table = Table()
+    until(table, Draw)
+    return table, table.sign(Deal(*here(table.ledger), 0, 0, 0, 0, 0, (), ((), ()), (b"", b"")))
+
+
+def deal_with_another_cut():
+    return next_altered(Deal, cut=7)
+
+
+def deal_for_another_dealer():
+    table = Table()
+    record = until(table, Deal)
+    return table, altered(table, record, dealer=1 - parse(record).dealer)
+
+
+def deal_of_other_cards_each():
+    return next_altered(Deal, ncards=1)
+
+
+def deal_that_skips_a_sub_deal():
+    return next_altered(Deal, d=1)
+
+
+def deal_with_a_leaf_too_few():
+    table = Table()
+    record = until(table, Deal)
+    first, second = parse(record).leaves
+    return table, altered(table, record, leaves=(first, second[:-1]))
+
+
+def deal_with_a_seat_too_many():
+    table = Table()
+    record = until(table, Deal)
+    return table, altered(table, record, leaves=(*parse(record).leaves, ()))
+
+
+def deal_without_a_box():
+    table = Table()
+    record = until(table, Deal)
+    return table, altered(table, record, boxes=(parse(record).boxes[0], b""))
+
+
+def deal_with_a_box_too_many():
+    table = Table()
+    record = until(table, Deal)
+    return table, altered(table, record, boxes=(*parse(record).boxes, b"x"))
+
+
+def box_for_a_guest_without_a_key():
+    return next_altered(Deal, Table(guests=(0, 1)), boxes=(b"x", b""))
+
+
+def card_turned_up_where_none_is():
+    return next_altered(Deal, up=(3,))
+
+
+def redeal_that_was_not_granted():
+    table = Table().to("hand")
+    deal = parse(table.records[-1])
+    return table, table.sign(
+        Deal(*here(table.ledger), *fields_after_place(deal)[:1], 1, *fields_after_place(deal)[2:])
+    )
+
+
+def sealed_for(table: Table, seat: int, hand) -> bytes:
+    shared = table.dealer.shared(table.ledger, seat)
+    return boxes.seal_hand(shared, table.setup.mid, j=table.ledger.deal_index, d=0, seat=seat, hand=hand)
+
+
+def own_box_garbled():
+    table = Table()
+    record = until(table, Deal)
+    mine, other = parse(record).boxes
+    return as_seat(table, altered(table, record, boxes=(mine[:-1] + bytes([mine[-1] ^ 1]), other)))
+
+
+def own_box_of_another_deal():
+    table = Table().to("hand")
+    old = parse(table.records[-1]).boxes
+    table.step()
+    record = until(table, Deal)
+    return as_seat(table, altered(table, record, boxes=old))
+
+
+def own_box_with_other_cards_than_committed():
+    table = Table()
+    record = until(table, Deal)
+    cards = table.dealer._cards(table.ledger, 1)[0]
+    lie = with_card(cards, 0, 1, Opening(undealt_card(table, cards), bytes(16)))
+    return as_seat(table, altered(table, record, boxes=(sealed_for(table, 0, lie.hands[0]), b"x")))
+
+
+def own_hand_of(card_of):
+    table = Table()
+    record = until(table, Deal)
+    cards = table.dealer._cards(table.ledger, 1)[0]
+    lie = with_card(cards, 0, 1, Opening(card_of(cards), bytes(16)))
+    box = sealed_for(table, 0, lie.hands[0])
+    return as_seat(table, altered(table, record, leaves=leaves_of(table, lie), boxes=(box, b"x")))
+
+
+def own_card_outside_the_pack():
+    return own_hand_of(lambda cards: 32)
+
+
+def own_card_twice():
+    return own_hand_of(lambda cards: cards.hands[0][0].card)
+
+
+@pytest.mark.parametrize(
+    "case",
+    cases(
+        ("C13", SERVER, call_for_another_dealer),
+        ("C13", SERVER, call_for_other_cards),
+        ("C13", SERVER, call_with_another_cut),
+        ("C13", SERVER, call_without_a_contributor),
+        ("C13", SERVER, call_over_an_open_cut),
+        ("C13", SERVER, call_on_an_exhausted_chain),
+        ("C13", SERVER, call_on_an_exhausted_chain_of_a_seat),
+        ("C14", SERVER, draw_with_a_link_off_the_chain),
+        ("C14", "seat 0", release_of_fresh_entropy),
+        ("C14", "seat 0", release_of_a_later_link),
+        ("C14", "seat 0", release_of_an_old_link),
+        ("C14", "seat 0", link_of_the_chain_before_the_rekey),
+        ("C14", SERVER, close_with_a_link_off_the_chain),
+        ("C14", SERVER, close_without_a_link),
+        ("C14", SERVER, early_opening_under_match),
+        ("C14", SERVER, void_with_a_link_off_the_chain),
+        ("C14", SERVER, void_without_a_link),
+        ("C14", SERVER, void_that_opens_under_match),
+        ("C15", SERVER, draw_without_one_release),
+        ("C15", SERVER, deal_without_one_release),
+        ("C15", None, second_release),
+        ("C15", "seat 0", second_release_with_another_link),
+        ("C16", SERVER, draw_of_another_dealer),
+        ("C16", SERVER, second_draw),
+        ("C16", SERVER, hand_before_the_draw),
+        ("C17", SERVER, deal_with_another_cut),
+        ("C17", SERVER, deal_for_another_dealer),
+        ("C17", SERVER, deal_of_other_cards_each),
+        ("C17", SERVER, deal_that_skips_a_sub_deal),
+        ("C17", SERVER, deal_with_a_leaf_too_few),
+        ("C17", SERVER, deal_with_a_seat_too_many),
+        ("C17", SERVER, deal_without_a_box),
+        ("C17", SERVER, deal_with_a_box_too_many),
+        ("C17", SERVER, box_for_a_guest_without_a_key),
+        ("C17", SERVER, card_turned_up_where_none_is),
+        ("C17", SERVER, redeal_that_was_not_granted),
+        ("C18", SERVER, own_box_garbled),
+        ("C18", SERVER, own_box_of_another_deal),
+        ("C18", SERVER, own_box_with_other_cards_than_committed),
+        ("C18", SERVER, own_card_outside_the_pack),
+        ("C18", SERVER, own_card_twice),
+    ),
+)
+def test_forged_deal_is_refused(case: Case) -> None:
+    check_refused(case)

@@ -1,0 +1,464 @@
+"""Forged setups: C1 to C9, each built with every key the forger holds."""
+
+import struct
+
+import msgspec
+import pytest
+from protocol.forge import (
+    SERVER,
+    Case,
+    Forgery,
+    altered,
+    cases,
+    check_refused,
+    place,
+    signed_bytes,
+    small,
+    until,
+)
+from protocol.peers import Player, Table, secret
+
+from truc_protocol import keys
+from truc_protocol.audit.own import Accepted, OwnSeat
+from truc_protocol.bodies import Act, Call, Resign, SeatTaken
+from truc_protocol.codec import dec, enc, sha256
+from truc_protocol.curve import FIELD, ORDER
+from truc_protocol.records import Record, body_hash, encode, parse
+from truc_protocol.setup import Opts
+
+GUEST = Opts(guests=1)
+
+
+def call_with(change) -> tuple[Table, Record]:
+    """The first call, its bytes changed and signed by the server."""
+    table = Table()
+    return table, signed_bytes(table, 0, change(encode(parse(until(table, Call)))))
+
+
+def int_in_a_longer_form():
+    return call_with(lambda body: body[:-1] + b"\xcc" + body[-1:])
+
+
+def byte_after_the_body():
+    return call_with(lambda body: body + b"\x00")
+
+
+def float_for_an_int():
+    return call_with(lambda body: body[:-1] + b"\xcb" + struct.pack(">d", 2.0))
+
+
+def map_for_an_int():
+    return call_with(lambda body: body[:-1] + b"\x80")
+
+
+def seven_nested_arrays():
+    return call_with(lambda body: body[:-1] + b"\x91" * 5 + b"\x90")
+
+
+def body_too_long():
+    return call_with(lambda body: body[:-4] + b"\xc6" + struct.pack(">I", 65_536) + bytes(65_536))
+
+
+def body_out_of_profile_under_another_signature():
+    table, record = byte_after_the_body()
+    return table, record._replace(sig=bytes(64))
+
+
+def text_for_bytes():
+    return call_with(lambda body: enc([dec(body)[0], "m" * 32, *dec(body)[2:]]))
+
+
+def one_field_too_many():
+    return call_with(lambda body: enc([*dec(body), 0]))
+
+
+def one_field_too_few():
+    return call_with(lambda body: enc(dec(body)[:-1]))
+
+
+def truth_for_a_number():
+    return call_with(lambda body: enc([*dec(body)[:-2], True, dec(body)[-1]]))
+
+
+def tag_nobody_knows():
+    return call_with(lambda body: enc(["truc/1/gift", *dec(body)[1:]]))
+
+
+def no_array():
+    return call_with(lambda body: enc("truc/1/call"))
+
+
+def another_signer_index():
+    table = Table()
+    return table, until(table, Call)._replace(signer=1)
+
+
+def stripped_signature():
+    table = Table()
+    return table, until(table, Call)._replace(sig=b"")
+
+
+def signed_proxy():
+    table = Table(guests=(0,)).to("hand")
+    proxy = table.act(0, "stand")
+    return table, proxy._replace(sig=table.server.sign(proxy.body))
+
+
+def body_in_another_seats_name():
+    table = Table().to("hand")
+    return table, table.players[0].sign(place(table, Resign(b"", 0, b"", 1)))
+
+
+def flipped_signature():
+    table = Table()
+    record = until(table, Call)
+    return table, record._replace(sig=record.sig[:-1] + bytes([record.sig[-1] ^ 1]))
+
+
+def signature_plus_the_group_order():
+    table = Table()
+    record = until(table, Call)
+    s = int.from_bytes(record.sig[32:], "little") + ORDER
+    return table, record._replace(sig=record.sig[:32] + s.to_bytes(32, "little"))
+
+
+def act_forged_by_the_server():
+    table = Table().to("hand")
+    act = encode(place(table, Act(b"", 0, b"", 1, 0, "stand", ())))
+    return table, Record(1, act, table.server.sign(act))
+
+
+def swapped_tag():
+    table = Table().to("hand")
+    resign = table.players[0].resign(table.ledger)
+    return table, resign._replace(body=resign.body.replace(b"truc/1/resign", b"truc/1/resume"))
+
+
+def table_with(document: bytes | None = None, **fields) -> Forgery:
+    table = Table(opts=GUEST)
+    return Forgery(document or table.document, [altered(table, table.records[0], **fields)])
+
+
+def weak_server_key():
+    return table_with(spk=bytes(32))
+
+
+def document_of_other_rules():
+    return Forgery(Table(small()).document, Table().records[:1])
+
+
+def document_that_is_none():
+    document = enc(["truc/1/rules", 1, "x"])
+    return table_with(document, rules=sha256(document))
+
+
+def document_with_truth_for_the_engine():
+    items = dec(Table().document)
+    document = enc([items[0], True, *items[2:]])
+    return table_with(document, rules=sha256(document))
+
+
+def deck_of_another_size():
+    return table_with(deck=31)
+
+
+def seats_the_rules_refuse():
+    return table_with(seats=4)
+
+
+def chains_without_links():
+    return table_with(links=0)
+
+
+def chains_too_long():
+    return table_with(links=4097)
+
+
+def policy_against_the_rules():
+    return table_with(policy="match")
+
+
+def mode_not_known():
+    return table_with(mode="blind")
+
+
+def eleven_opts():
+    return table_with(opts=(0,) * 11)
+
+
+def unknown_consequence():
+    return table_with(opts=tuple(Opts(gone=3)))
+
+
+def more_guests_than_seats():
+    return table_with(opts=tuple(Opts(guests=3)))
+
+
+def table_name_that_is_no_text():
+    return table_with(name=b"\xff")
+
+
+def low_order_table_box_key():
+    return table_with(x=bytes(32))
+
+
+def seat_with(index: int = 1, *, guests: tuple[int, ...] = (), **fields) -> Forgery:
+    """A seat record (records[index + 1]) changed and signed again."""
+    table = Table(guests=guests)
+    records = table.records[: index + 2]
+    return Forgery(table.document, [*records[:-1], altered(table, records[-1], **fields)])
+
+
+def weak_seat_key():
+    table = Table()
+    body = msgspec.structs.replace(parse(table.records[1]), pk=b"\x01" + bytes(31))
+    weak = Record(1, encode(body), b"\x01" + bytes(63))  # S = 0 verifies under this key for every message
+    return Forgery(table.document, [table.records[0], weak])
+
+
+def mixed_order_seat_key():
+    order_8 = "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05"
+    table = Table()
+    body = msgspec.structs.replace(parse(table.records[1]), pk=bytes.fromhex(order_8))
+    return Forgery(table.document, [table.records[0], table.players[0].sign(body)])
+
+
+def seat_of_another_table():
+    table, other = Table(), Table(seed=2)
+    return Forgery(table.document, [table.records[0], other.records[1]])
+
+
+def seats_in_another_order():
+    table = Table()
+    return Forgery(table.document, [table.records[0], table.records[2]])
+
+
+def seat_beyond_the_table():
+    table = Table()
+    stranger = Player(2, 1)
+    return Forgery(table.document, [table.records[0], stranger.join(table.terms)])
+
+
+def seat_name_that_is_no_text():
+    return seat_with(name=b"\xc3")
+
+
+def guest_too_many():
+    table = Table()
+    guest = table.dealer.guest_record(table.terms, seat=0, x=None, name="guest")
+    return Forgery(table.document, [table.records[0], guest])
+
+
+def terms_changed_after_seats_signed():
+    table = Table()
+    return Forgery(table.document, [altered(table, table.records[0], opts=(1,)), table.records[1]])
+
+
+def one_key_on_two_seats():
+    table = Table()
+    body = msgspec.structs.replace(parse(table.records[2]), pk=table.players[0].key.public)
+    twice = Record(2, encode(body), table.players[0].key.sign(encode(body)))
+    return Forgery(table.document, [*table.records[:2], twice])
+
+
+def anchor_copied_from_a_seat():
+    return seat_with(anchor=parse(Table().records[1]).anchor)
+
+
+def anchor_copied_from_the_server():
+    return seat_with(anchor=Table().terms.table.anchor)
+
+
+def box_key_copied_from_the_server():
+    return seat_with(x=Table().terms.table.x)
+
+
+def box_key_of_low_order():
+    return seat_with(x=b"\x01" + bytes(31))
+
+
+def box_key_not_canonical():
+    return seat_with(x=(FIELD + 9).to_bytes(32, "little"))
+
+
+def box_key_with_the_top_bit():
+    return seat_with(x=bytes(31) + b"\x80")
+
+
+def low_order_guest_box_key():
+    return seat_with(guests=(1,), x=bytes(32))
+
+
+def guests_with_one_box_key():
+    table = Table("truc-catalan", seats=4, guests=(0, 1), boxed_guests=True)
+    copy = altered(table, table.records[2], x=table.guest_keys[0].public)
+    return Forgery(table.document, [*table.records[:2], copy])
+
+
+def match_with(**fields) -> Forgery:
+    table = Table()
+    return Forgery(table.document, [*table.records[:-1], altered(table, table.records[-1], **fields)])
+
+
+def match_that_lists_another_seat():
+    return match_with(seats=(bytes(32), body_hash(Table().records[2])))
+
+
+def match_of_another_table():
+    return match_with(th=bytes(32))
+
+
+def match_before_every_seat():
+    table = Table()
+    return Forgery(table.document, [*table.records[:2], table.records[-1]])
+
+
+def seat_in_place_of_the_table():
+    table = Table()
+    return Forgery(table.document, [table.records[1]])
+
+
+def table_in_place_of_the_match():
+    table = Table()
+    return Forgery(table.document, [*table.records[:3], table.records[0]])
+
+
+@pytest.mark.parametrize(
+    "case",
+    cases(
+        ("C1", SERVER, int_in_a_longer_form),
+        ("C1", SERVER, byte_after_the_body),
+        ("C1", SERVER, float_for_an_int),
+        ("C1", SERVER, map_for_an_int),
+        ("C1", SERVER, seven_nested_arrays),
+        ("C1", SERVER, body_too_long),
+        ("C1", None, body_out_of_profile_under_another_signature),
+        ("C2", SERVER, text_for_bytes),
+        ("C2", SERVER, one_field_too_many),
+        ("C2", SERVER, one_field_too_few),
+        ("C2", SERVER, truth_for_a_number),
+        ("C2", SERVER, tag_nobody_knows),
+        ("C2", SERVER, no_array),
+        ("C2", None, another_signer_index),
+        ("C2", None, stripped_signature),
+        ("C2", SERVER, signed_proxy),
+        ("C2", "seat 0", body_in_another_seats_name),
+        ("C3", None, flipped_signature),
+        ("C3", None, signature_plus_the_group_order),
+        ("C3", None, act_forged_by_the_server),
+        ("C2", None, swapped_tag),
+        ("C4", None, weak_server_key),
+        ("C4", None, weak_seat_key),
+        ("C4", None, mixed_order_seat_key),
+        ("C5", None, document_of_other_rules),
+        ("C5", SERVER, document_that_is_none),
+        ("C5", SERVER, document_with_truth_for_the_engine),
+        ("C5", SERVER, deck_of_another_size),
+        ("C5", SERVER, seats_the_rules_refuse),
+        ("C5", SERVER, chains_without_links),
+        ("C5", SERVER, chains_too_long),
+        ("C5", SERVER, policy_against_the_rules),
+        ("C5", SERVER, mode_not_known),
+        ("C5", SERVER, eleven_opts),
+        ("C5", SERVER, unknown_consequence),
+        ("C5", SERVER, more_guests_than_seats),
+        ("C5", SERVER, table_name_that_is_no_text),
+        ("C7", SERVER, low_order_table_box_key),
+        ("C6", None, seat_of_another_table),
+        ("C6", None, seats_in_another_order),
+        ("C6", "seat 2", seat_beyond_the_table),
+        ("C6", "seat 1", seat_name_that_is_no_text),
+        ("C6", SERVER, guest_too_many),
+        ("C6", None, terms_changed_after_seats_signed),
+        ("C7", None, one_key_on_two_seats),
+        ("C7", None, anchor_copied_from_a_seat),
+        ("C7", "seat 1", anchor_copied_from_the_server),
+        ("C7", "seat 1", box_key_copied_from_the_server),
+        ("C7", "seat 1", box_key_of_low_order),
+        ("C7", "seat 1", box_key_not_canonical),
+        ("C7", "seat 1", box_key_with_the_top_bit),
+        ("C7", SERVER, low_order_guest_box_key),
+        ("C7", None, guests_with_one_box_key),
+        ("C8", None, match_that_lists_another_seat),
+        ("C8", None, match_of_another_table),
+        ("C11", None, match_before_every_seat),
+        ("C11", None, seat_in_place_of_the_table),
+        ("C11", None, table_in_place_of_the_match),
+    ),
+)
+def test_forged_setup_is_refused(case: Case) -> None:
+    check_refused(case)
+
+
+def accepting(table: Table, **fields) -> Accepted:
+    honest = Accepted(table.terms.table.spk, table.terms.th, level="A", seat_hash=body_hash(table.records[1]))
+    return honest._replace(**fields)
+
+
+def as_seat_0(table: Table, count: int, **fields) -> Forgery:
+    own = OwnSeat(0, table.players[0].x)
+    return Forgery(table.document, table.records[:count], own, accepting(table, **fields))
+
+
+def unpinned_server_key():
+    return as_seat_0(Table(), 1, spk=bytes(32))
+
+
+def other_terms_than_accepted():
+    return as_seat_0(Table(), 1, th=bytes(32))
+
+
+def table_that_served_before():
+    return as_seat_0(Table(), 1, seen=frozenset({Table().terms.th}))
+
+
+def nonce_that_served_before():
+    return as_seat_0(Table(), 1, seen=frozenset({Table().terms.table.tn}))
+
+
+def guest_where_none_was_accepted():
+    return as_seat_0(Table(guests=(1,)), 4)
+
+
+def own_seat_with_another_record():
+    return as_seat_0(Table(), 4, seat_hash=bytes(32))
+
+
+def own_seat_with_another_box_key():
+    table = Table()
+    own = OwnSeat(0, keys.box_key(secret("other", 1)))
+    return Forgery(table.document, table.records[:4], own, accepting(table, seat_hash=None))
+
+
+@pytest.mark.parametrize(
+    "case",
+    cases(
+        ("C9", None, unpinned_server_key),
+        ("C9", SERVER, other_terms_than_accepted),
+        ("C9", SERVER, table_that_served_before),
+        ("C9", SERVER, nonce_that_served_before),
+        ("C9", SERVER, guest_where_none_was_accepted),
+        ("C9", SERVER, own_seat_with_another_record),
+        ("C9", SERVER, own_seat_with_another_box_key),
+    ),
+)
+def test_match_that_was_not_accepted_is_refused(case: Case) -> None:
+    check_refused(case)
+
+
+@pytest.mark.parametrize("point", sorted(keys.SMALL_ORDER))
+def test_small_order_key_takes_no_seat(point: bytes) -> None:
+    table = Table()
+    body = SeatTaken(table.terms.th, 0, point, bytes(32), table.players[0].x.public, b"x")
+    forged = Record(1, encode(body), point + bytes(32))
+    check_refused(Case("C4", None, lambda: Forgery(table.document, [table.records[0], forged])))
+
+
+def test_match_as_accepted_passes() -> None:
+    table = Table(guests=(1,)).run()
+    from truc_protocol.audit import Auditor
+
+    auditor = Auditor(table.document, OwnSeat(0, table.players[0].x), accepted=accepting(table, level="B"))
+    for record in table.records:
+        auditor.feed(record)
+    assert auditor.verdict().result == "proven"

@@ -1,0 +1,169 @@
+"""Two histories signed by one party convict it: C33 to C36."""
+
+import pytest
+from protocol.forge import altered, until
+from protocol.peers import Table
+
+from truc_protocol.audit import Equivocation, compare, refused_records
+from truc_protocol.bodies import Act, Call, Release
+from truc_protocol.records import Record, parse
+from truc_protocol.transcript import Transcript
+from truc_rules import deciders
+
+
+def list_of(table: Table, *more: Record) -> Transcript:
+    return Transcript(table.document, (*table.records, *more))
+
+
+def found(first: Transcript, second: Transcript) -> set[tuple[str, str]]:
+    return {(evidence.check, evidence.culprit) for evidence in compare(first, second)}
+
+
+def test_one_history_is_no_equivocation():
+    table = Table().run()
+    assert compare(list_of(table), list_of(table)) == ()
+
+
+def test_shorter_list_of_the_same_history_is_no_equivocation():
+    table = Table().to("hand")
+    short = list_of(table)
+    assert compare(short, list_of(table.run())) == ()
+
+
+def test_other_matches_are_no_equivocation():
+    assert compare(list_of(Table().run()), list_of(Table(seed=2).run())) == ()
+
+
+def test_two_server_bodies_for_one_position_convict_the_server():
+    table = Table().to("hand")
+    ruling, abandon = table.dealer.move(table.ledger), table.dealer.abandon(table.ledger, "server")
+    assert ("C33", "server") in found(list_of(table, ruling), list_of(table, abandon))
+
+
+def test_two_calls_for_one_index_convict_the_server():
+    table = Table().to("between", index=1)
+    first = until(table, Call)
+    short = list_of(table, first)
+    table.add(table.players[0].rekey(table.ledger))
+    later = list_of(table, until(table, Call))
+    evidence = compare(short, later)
+    assert any("two calls" in each.message for each in evidence)
+
+
+def test_releases_in_two_orders_under_two_draws_convict_the_server():
+    first, second = Table().to("called", index=0), Table().to("called", index=0)
+    for table, order in ((first, (0, 1)), (second, (1, 0))):
+        for seat in order:
+            table.add(table.players[seat].release(table.ledger))
+        table.step()
+    messages = [each.message for each in compare(list_of(first), list_of(second))]
+    assert any("two histories" in message for message in messages)
+
+
+def test_two_guest_acts_that_the_server_vouched_for_convict_it():
+    first, second = Table(guests=(0, 1)).to("hand"), Table(guests=(0, 1)).to("hand")
+    first.play("stand")
+    second.play("redeal")
+    for table in (first, second):
+        table.add(table.dealer.move(table.ledger))
+    assert found(list_of(first), list_of(second)) == {("C33", "server")}
+
+
+def test_two_guest_acts_that_nothing_follows_convict_nobody():
+    first, second = Table(guests=(0, 1)).to("hand"), Table(guests=(0, 1)).to("hand")
+    first.play("stand")
+    second.play("redeal")
+    assert found(list_of(first), list_of(second)) == set()
+
+
+def test_two_acts_for_one_position_convict_the_seat():
+    table = Table().to("hand")
+    seat = deciders(table.ledger.match)[0]
+    acts = [table.act(seat, kind) for kind in ("stand", "redeal")]
+    assert found(list_of(table, acts[0]), list_of(table, acts[1])) == {("C34", f"seat {seat}")}
+
+
+def test_act_and_resignation_for_one_position_convict_the_seat():
+    table = Table().to("hand")
+    seat = deciders(table.ledger.match)[0]
+    lists = list_of(table, table.act(seat, "stand")), list_of(table, table.players[seat].resign(table.ledger))
+    assert found(*lists) == {("C34", f"seat {seat}")}
+
+
+def test_decisions_of_two_seats_for_one_position_convict_nobody():
+    table = Table().to("hand")
+    lists = [list_of(table, table.players[seat].resign(table.ledger)) for seat in (0, 1)]
+    assert found(*lists) == set()
+
+
+def test_two_releases_for_one_index_convict_the_seat():
+    first = Table().to("between", index=1)
+    second = Table().to("between", index=1)
+    second.add(second.players[1].rekey(second.ledger))
+    for table in (first, second):
+        until(table, Release)
+        table.add(table.players[0].release(table.ledger))
+    assert ("C34", "seat 0") in found(list_of(first), list_of(second))
+
+
+def test_two_tables_with_one_nonce_convict_the_server():
+    table = Table()
+    other = Transcript(table.document, (altered(table, table.records[0], time=1),))
+    assert found(list_of(table), other) == {("C36", "server")}
+
+
+def test_two_matches_on_one_table_convict_the_server():
+    table = Table()
+    seat = altered(table, table.records[2], name=b"somebody else")
+    rematch = table.dealer.match_record(table.terms, (table.records[1], seat))
+    other = Transcript(table.document, (*table.records[:2], seat, rematch))
+    assert found(list_of(table), other) == {("C36", "server")}
+
+
+def refusal(table: Table) -> tuple[Record, Record]:
+    """An act that the server refuses, and the refusal."""
+    act = table.act(deciders(table.ledger.match)[0], "stand")
+    return act, table.dealer.refuse(table.setup.mid, act.body, "stale_position")
+
+
+def test_refused_body_in_the_transcript_convicts_the_server():
+    table = Table().to("hand")
+    act, refused = refusal(table)
+    (evidence,) = refused_records(list_of(table, act), [refused])
+    assert isinstance(evidence, Equivocation)
+    assert (evidence.check, evidence.culprit, evidence.second) == ("C35", "server", act)
+    assert isinstance(parse(act), Act)
+
+
+def test_refused_body_that_is_not_in_the_transcript_convicts_nobody():
+    table = Table().to("hand")
+    _, refused = refusal(table)
+    assert refused_records(list_of(table), [refused]) == ()
+
+
+@pytest.mark.parametrize(
+    "spoilt",
+    [
+        lambda refused: refused._replace(sig=bytes(64)),
+        lambda refused: refused._replace(signer=1),
+        lambda refused: refused._replace(body=b"\xc1"),
+        lambda refused: refused._replace(body=b"\x90"),
+    ],
+)
+def test_refusal_without_the_servers_signature_convicts_nobody(spoilt):
+    table = Table().to("hand")
+    act, refused = refusal(table)
+    assert refused_records(list_of(table, act), [spoilt(refused)]) == ()
+
+
+def test_refusal_for_another_match_convicts_nobody():
+    table = Table().to("hand")
+    act, _ = refusal(table)
+    refused = table.dealer.refuse(bytes(32), act.body, "stale_position")
+    assert refused_records(list_of(table, act), [refused]) == ()
+
+
+def test_list_that_is_refused_at_once_shows_nothing():
+    table = Table()
+    broken = Transcript(b"", tuple(table.records))
+    assert (compare(broken, list_of(table)), refused_records(broken, [])) == ((), ())

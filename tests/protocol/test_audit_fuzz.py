@@ -1,0 +1,236 @@
+"""Whatever bytes an attacker with every key writes, the outcome is a verdict."""
+
+import random
+from functools import cache
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from protocol.peers import Table
+
+from truc_protocol.audit import AuditError, Auditor, OwnSeat, Result, verify
+from truc_protocol.bodies import Proxy
+from truc_protocol.checks import CHECKS, CheckError
+from truc_protocol.codec import EncodingError, dec, enc
+from truc_protocol.ledger import Ledger, fold, start
+from truc_protocol.records import KINDS, Binding, Record, parse, tag_of
+from truc_protocol.setup import Opts
+from truc_protocol.transcript import MAGIC, item, write_transcript
+from truc_rules import Kind, preset, with_options
+
+
+def fuzz(examples: int) -> settings:
+    return settings(
+        max_examples=examples, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+    )
+
+
+LEAVES = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(0, 3),
+    st.sampled_from([2**31, 2**53 - 1, 255, 64, 40, 32]),
+    st.sampled_from([b"", bytes(16), bytes(32), b"\xff" * 32, bytes(31), bytes(48)]),
+    st.sampled_from(["", "play", "cut", "move", "pause", "rest", "hand", "silent", "forfeit", "x" * 255]),
+)
+VALUES = st.recursive(LEAVES, lambda children: st.lists(children, max_size=4), max_leaves=6)
+
+
+@cache
+def played(name: str) -> Table:
+    table = Table(
+        with_options(preset(name), {"target": 2, "match": 1}),
+        seats=2,
+        guests=(1,) if name == "truc-french" else (),
+        opts=Opts(voids=2, gone=2),
+        links=3,
+        boxed_guests=True,
+    )
+    table.to(table.ledger.phase.CALLED)
+    table.add(table.dealer.void(table.ledger))
+    while table.step() is not None:
+        if table.ledger.phase is table.ledger.phase.HAND and not table.ledger.pause.spent:
+            table.rest()
+    return table
+
+
+def mutated(draw, value):
+    """Return a value with one place of it changed."""
+    if isinstance(value, list) and value and draw(st.integers(0, 4)):
+        place = draw(st.integers(0, len(value) - 1))
+        match draw(st.integers(0, 6)):
+            case 0:
+                return value[:place] + value[place + 1 :]
+            case 1:
+                return value[: place + 1] + value[place:]
+            case _:
+                return [*value[:place], mutated(draw, value[place]), *value[place + 1 :]]
+    return draw(VALUES)
+
+
+def signed(table: Table, signer: int, body: bytes) -> Record:
+    if isinstance(dec(body), list) and dec(body)[:1] == ["truc/1/proxy"]:
+        return Record(signer, body, b"")
+    key = table.server if signer == 0 or signer - 1 not in table.players else table.players[signer - 1].key
+    return Record(signer, body, key.sign(body))
+
+
+@st.composite
+def forgeries(draw) -> tuple[Table, int, Record]:
+    """One record of a transcript, changed in one place and signed with the right key."""
+    table = played(draw(st.sampled_from(["truc-french", "truc-catalan"])))
+    at = draw(st.integers(0, len(table.records) - 1))
+    items = mutated(draw, dec(table.records[at].body))
+    try:
+        body = enc(items)
+    except EncodingError:
+        body = b"\xc1"
+        return table, at, Record(table.records[at].signer, body, table.server.sign(body))
+    return table, at, signed(table, table.records[at].signer, body)
+
+
+@fuzz(300)
+@given(forgeries())
+def test_changed_record_under_a_valid_signature_comes_to_a_verdict(forgery):
+    table, at, record = forgery
+    if record == table.records[at]:
+        return
+    records = [*table.records[:at], record, *table.records[at + 1 :]]
+    verdict = verify(write_transcript(table.document, records))
+    unseen = (
+        at == len(records) - 1 and verdict.result is Result.PROVEN
+    )  # an ack of a seat may be anything once
+    assert verdict.result is Result.REFUTED or unseen
+
+
+@fuzz(120)
+@given(forgeries())
+def test_seat_meets_a_changed_record_with_nothing_but_an_audit_error(forgery):
+    table, at, record = forgery
+    auditor = Auditor(table.document, OwnSeat(0, table.players[0].x))
+    for honest in table.records[:at]:
+        auditor.feed(honest)
+    try:
+        auditor.feed(record)
+    except AuditError as error:
+        assert error.refutation.k == (at - 4 if at > 3 else None)
+
+
+@fuzz(300)
+@given(st.binary(max_size=300), st.booleans())
+def test_random_bytes_come_to_a_verdict(noise, as_item):
+    file = MAGIC + (item(noise) if as_item else noise)
+    assert verify(file).result in (Result.UNREADABLE, Result.INCOMPLETE)
+
+
+@fuzz(120)
+@given(st.integers(0, 10**6), st.binary(min_size=1, max_size=8))
+def test_overwritten_file_comes_to_a_verdict(place, noise):
+    file = played("truc-french").file()
+    at = place % len(file)
+    changed = file[:at] + noise + file[at + len(noise) :]
+    if changed != file:
+        assert verify(changed).result is not Result.PROVEN
+
+
+@pytest.mark.parametrize("count", [7, 200, 60_000])
+def test_deeply_nested_body_is_refused_as_no_body(count):
+    table = played("truc-french")
+    body = b"\x91" * count + b"\xc0"
+    records = [*table.setup.records, Record(0, body, table.server.sign(body))]
+    verdict = verify(write_transcript(table.document, records))
+    assert verdict.refutation.check == "C1"
+
+
+def test_every_cut_of_a_file_is_unreadable_or_incomplete():
+    file = played("truc-french").file()
+    generator = random.Random(1)
+    cuts = [verify(file[: generator.randrange(len(file))]).result for _ in range(60)]
+    assert set(cuts) <= {Result.UNREADABLE, Result.INCOMPLETE}
+
+
+def test_proxies_are_in_the_fuzzed_transcript():
+    assert any(isinstance(parse(record), Proxy) for record in played("truc-french").records)
+
+
+FIELDS = {
+    "j": lambda ledger: st.sampled_from([ledger.deal_index, 0, 2**53 - 1]),
+    "first": lambda ledger: st.sampled_from([ledger.deal_index, 0, 1]),
+    "kind": lambda ledger: st.sampled_from([None, *Kind, "silent", "absent", "empty", "voids", "server"]),
+    "ruling": lambda ledger: st.sampled_from(["move", "forfeit", "abandon", "pause", "resume", "x"]),
+    "reason": lambda ledger: st.sampled_from(["silent", "link", "hand", "ended", "won", "abandoned"]),
+    "seat": lambda ledger: st.sampled_from([0, 1, 2, None, 2**53 - 1]),
+    "link": lambda ledger: st.sampled_from([None, bytes(32)]),
+    "d": lambda ledger: st.integers(0, 2),
+}
+SHAPES = {
+    "args": lambda: st.lists(VALUES, max_size=4),
+    "openings": lambda: st.lists(st.tuples(st.integers(0, 3), st.integers(0, 40), st.just(bytes(16)))),
+    "leaves": lambda: st.lists(st.lists(st.just(bytes(32)), max_size=3), max_size=3),
+    "boxes": lambda: st.lists(st.sampled_from([b"", bytes(40)]), max_size=3),
+    "seats": lambda: st.lists(st.integers(0, 3), max_size=2),
+    "roles": lambda: st.lists(st.integers(0, 3), max_size=4),
+    "up": lambda: st.lists(st.integers(0, 40), max_size=2),
+    "links": lambda: st.lists(st.tuples(st.integers(0, 5), st.just(bytes(32))), max_size=2),
+    "score": lambda: st.just([[0, 0, 0], [0, 0, 0]]),
+    "box": lambda: st.sampled_from([b"", bytes(40)]),
+    "name": lambda: st.sampled_from([b"", b"\xff"]),
+}
+
+
+@cache
+def ledgers(name: str) -> tuple[Ledger, ...]:
+    """The states of a match, one after each record."""
+    table = played(name)
+    ledger = start(table.setup)
+    states = [ledger]
+    for record in table.records[len(table.setup.records) :]:
+        ledger = fold(ledger, record, parse(record)).ledger
+        states.append(ledger)
+    return tuple(states)
+
+
+@st.composite
+def invented_bodies(draw) -> tuple[Ledger, list]:
+    """A body of any kind with sensible and senseless fields, bound to its place."""
+    ledger = draw(st.sampled_from(ledgers(draw(st.sampled_from(["truc-french", "truc-catalan"])))))
+    kind = draw(st.sampled_from(KINDS[4:]))
+    place = ledger.parallel if kind.binding is Binding.PARALLEL else (ledger.k, ledger.head)
+    items = [tag_of(kind.body)]
+    for info in msgspec.structs.fields(kind.body):
+        match info.name:
+            case "mid":
+                items.append(ledger.setup.mid)
+            case "k" | "head":
+                items.append(place[info.name == "head"])
+            case known if known in FIELDS:
+                items.append(draw(FIELDS[known](ledger)))
+            case shaped if shaped in SHAPES:
+                items.append(draw(SHAPES[shaped]()))
+            case _:
+                hashed = info.name in ("pk", "anchor", "x", "xsec")
+                items.append(draw(st.binary(min_size=32, max_size=32) if hashed else st.integers(0, 3)))
+    return ledger, items
+
+
+@fuzz(700)
+@given(invented_bodies())
+def test_invented_record_in_its_place_fails_by_a_check_or_is_taken(invented):
+    ledger, items = invented
+    body = enc(items)
+    seat = items[list(msgspec_names(items[0])).index("seat") + 1] if items[0] in BY_SEAT else 0
+    signer = (seat or 0) + 1 if items[0] in BY_SEAT else 0
+    record = Record(signer, body, b"" if items[0] == "truc/1/proxy" else bytes(64))
+    try:
+        fold(ledger, record, parse(record))
+    except CheckError as error:
+        assert error.check in CHECKS
+
+
+BY_SEAT = {tag_of(kind.body) for kind in KINDS if kind.signer == "seat"}
+
+
+def msgspec_names(tag: str) -> list[str]:
+    kind = next(kind for kind in KINDS if tag_of(kind.body) == tag)
+    return [info.name for info in msgspec.structs.fields(kind.body)]

@@ -1,0 +1,177 @@
+"""What the audit of a closed hand recomputes, apart from the records around it."""
+
+import msgspec
+import pytest
+from protocol.forge import cheat, small, undealt_card, until, with_card
+from protocol.peers import Table
+
+from truc_protocol.audit import AuditError, Auditor, OwnSeat
+from truc_protocol.audit.hands import check_boxes, closed_hand, open_hand
+from truc_protocol.bodies import Close, Deal
+from truc_protocol.checks import CheckError
+from truc_protocol.dealing import Opening
+from truc_protocol.ledger import fold
+from truc_protocol.ledger.state import Step
+from truc_protocol.records import parse
+from truc_rules import Action, Kind, Score, deciders
+
+
+def over() -> Table:
+    """A hand that is over and waits to be closed."""
+    table = Table()
+    until(table, Close)
+    return table
+
+
+def refused(table: Table, hand) -> CheckError:
+    with pytest.raises(CheckError) as caught:
+        open_hand(table.setup, hand, table.dealer._link(table.ledger))
+    return caught.value
+
+
+def test_opened_hand_holds_every_card_dealt():
+    table = over()
+    opened = open_hand(table.setup, closed_hand(table.ledger), table.dealer._link(table.ledger))
+    assert opened.dealt[0].hands == table.dealer._cards(table.ledger, 1)[0].hands
+
+
+def test_hand_with_a_move_the_rules_refuse_is_the_servers_fault():
+    table = over()
+    hand = closed_hand(table.ledger)
+    steps = (*hand.log.steps, Step(Action(0, Kind.CONCEDE), ruled=False))
+    error = refused(table, hand._replace(log=hand.log._replace(steps=steps)))
+    assert (error.check, error.culprit) == ("C25", "server")
+
+
+def test_hand_with_another_score_is_the_servers_fault():
+    table = over()
+    hand = closed_hand(table.ledger)
+    scored = hand.match._replace(score=(Score(0, 9), Score(0, 9)))
+    assert refused(table, hand._replace(match=scored)).check == "C25"
+
+
+def test_card_turned_up_that_is_not_the_decks_is_the_servers_fault():
+    table = over()
+    hand = closed_hand(table.ledger)
+    turned = msgspec.structs.replace(hand.log.deals[0], up=(3,))
+    error = refused(table, hand._replace(log=hand.log._replace(deals=(turned, *hand.log.deals[1:]))))
+    assert "turned up" in error.message
+
+
+def test_no_hand_can_be_closed_where_none_is_open():
+    with pytest.raises(ValueError, match="no hand"):
+        closed_hand(Table().ledger)
+
+
+def test_boxes_are_checked_once_the_cards_are_open():
+    table = over()
+    with pytest.raises(ValueError, match="not open"):
+        check_boxes(table.setup, closed_hand(table.ledger), table.dealer._x)
+
+
+def test_card_dealt_to_two_seats_is_seen_when_it_is_played_twice():
+    table = Table(small())
+    until(table, Deal)
+    twice = table.dealer._cards(table.ledger, 1)[0].hands[0][0].card
+    cheat(table, lambda cards: with_card(cards, 1, 0, Opening(twice, cards.hands[1][0].salt)))
+    deal = table.next_record()
+    table.records.append(deal)
+    table.ledger = fold(table.ledger, deal, parse(deal)).ledger
+    auditor = table.audit()
+    for kind, slot in (("stand", None), ("play", 0), ("play", 0)):
+        seat = deciders(table.ledger.match)[0]
+        args = () if slot is None else (slot, *table.dealer.openings(table.ledger, seat)[slot], None)
+        record = table.act(seat, kind, args)
+        if slot == 0 and len(table.ledger.hand.steps) == 2:
+            with pytest.raises(AuditError, match="C25"):
+                auditor.feed(record)
+            return
+        auditor.feed(record)
+        table.ledger = fold(table.ledger, record, parse(record)).ledger
+    raise AssertionError("the card was never played twice")
+
+
+def test_auditor_of_a_seat_knows_its_new_key_once_told():
+    table = Table().to("between")
+    seat = table.players[0]
+    auditor = Auditor(table.document, OwnSeat(0, seat.x))
+    for record in table.records:
+        auditor.feed(record)
+    rekey = seat.rekey(table.ledger)
+    auditor.add_box_key(seat.x)
+    for record in (rekey, *rest_to_the_deal(table, rekey)):
+        auditor.feed(record)
+    assert auditor.openings == table.dealer.openings(table.ledger, 0)
+
+
+def test_auditor_without_the_key_in_force_opens_nothing():
+    table = Table().to("between")
+    auditor = Auditor(table.document, OwnSeat(0, table.players[0].x))
+    for record in table.records:
+        auditor.feed(record)
+    rekey = table.players[0].rekey(table.ledger)
+    for record in (rekey, *rest_to_the_deal(table, rekey)):
+        auditor.feed(record)
+    assert auditor.openings == ()
+
+
+def rest_to_the_deal(table: Table, first) -> list:
+    table.add(first)
+    count = len(table.records)
+    table.to("hand")
+    return table.records[count:]
+
+
+def test_last_hand_is_open_after_its_close():
+    table = Table().to("between", index=2)
+    auditor = table.audit()
+    assert auditor.last_hand.dealt is not None
+    assert auditor.terms.th == table.terms.th
+
+
+def test_last_hand_stays_closed_under_match():
+    table = Table(small(reveal="match", target=8)).to("between", index=2)
+    assert table.audit().last_hand.dealt is None
+
+
+def test_no_hand_was_closed_before_the_first():
+    assert Table().audit().last_hand is None
+
+
+def test_under_match_the_end_opens_every_hand():
+    table = Table(small(reveal="match", target=4)).run()
+    auditor = table.audit()
+    assert all(hand.dealt is not None for hand in auditor._hands)
+
+
+def test_finding_tells_position_body_and_events():
+    table = Table().to("hand")
+    auditor = table.audit()
+    finding = auditor.feed(table.step())
+    assert (finding.k, type(finding.body).__name__) == (table.ledger.k - 1, "Act")
+    assert finding.events
+
+
+def test_card_of_the_stock_is_told_apart():
+    table = Table().to("hand")
+    cards = table.dealer._cards(table.ledger, 1)[0]
+    assert undealt_card(table, cards) not in {opening.card for hand in cards.hands for opening in hand}
+
+
+def test_refusal_of_the_rules_carries_their_code():
+    table = Table().to("hand")
+    seat = deciders(table.ledger.match)[0]
+    record = table.act(1 - seat, "stand")
+    with pytest.raises(CheckError) as caught:
+        fold(table.ledger, record, parse(record))
+    assert caught.value.refusal == "not_your_turn"
+
+
+def test_refutation_says_where_what_and_who():
+    table = Table().to("hand")
+    auditor = table.audit()
+    with pytest.raises(AuditError) as caught:
+        auditor.feed(table.act(deciders(table.ledger.match)[0], "raise", (7,)))
+    refutation = caught.value.refutation
+    assert str(refutation).startswith(f"record {table.ledger.k}: C20: ")
+    assert refutation.rule == "the rules allow this act to this seat now"

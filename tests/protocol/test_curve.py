@@ -1,0 +1,38 @@
+"""The prime-order subgroup, against points whose order is known."""
+
+import pytest
+
+from truc_protocol import curve
+from truc_protocol.keys import SMALL_ORDER, signing_key_from_seed
+
+BASE = bytes.fromhex("58" + "66" * 31)
+
+
+def test_base_point_has_prime_order():
+    assert curve.is_prime_order(BASE)
+
+
+@pytest.mark.parametrize("number", range(8))
+def test_generated_keys_have_prime_order(number):
+    assert curve.is_prime_order(signing_key_from_seed(bytes([number] * 32)).public)
+
+
+@pytest.mark.parametrize("encoded", sorted(SMALL_ORDER), ids=bytes.hex)
+def test_points_of_small_order_have_not(encoded):
+    assert not curve.is_prime_order(encoded)
+
+
+def test_negated_point_has_prime_order_too():
+    assert curve.is_prime_order(BASE[:-1] + bytes([BASE[-1] | 0x80]))
+
+
+def test_y_on_no_point_has_no_order():
+    assert not curve.is_prime_order((2).to_bytes(32, "little"))
+
+
+def test_y_beyond_the_field_is_not_decoded():
+    assert not curve.is_prime_order((curve.FIELD + 9).to_bytes(32, "little"))
+
+
+def test_encoding_splits_into_y_and_sign():
+    assert curve.split_encoding((5).to_bytes(31, "little") + b"\x80") == (5, 1)

@@ -1,0 +1,92 @@
+"""The chapter's tables say what the code's tables say, and the threats name tests that exist."""
+
+import re
+import typing
+from pathlib import Path
+
+import msgspec
+import pytest
+from protocol import (
+    test_attacks_call,
+    test_attacks_match,
+    test_attacks_order,
+    test_attacks_play,
+    test_attacks_setup,
+)
+
+from truc_protocol import bodies
+from truc_protocol.checks import CHECKS
+from truc_protocol.records import KINDS, Binding, RecordKind, tag_of
+from truc_protocol.setup import Opts
+from truc_rules import KINDS as ACTS
+
+ROOT = Path(__file__).parents[2]
+SPECIFICATION = (ROOT / "docs/fairness/specification.md").read_text(encoding="utf-8")
+THREATS = (ROOT / "docs/fairness/threats.md").read_text(encoding="utf-8")
+ATTACKS = (test_attacks_call, test_attacks_match, test_attacks_order, test_attacks_play, test_attacks_setup)
+WORDS = {bodies.U: "u", bodies.Hash: "h", bodies.Salt: "bin16", bodies.Name: "name", bytes: "bin", str: "t"}
+BOUND = {Binding.SETUP: "–", Binding.POSITION: "P", Binding.PARALLEL: "Q"}
+
+
+def rows(first: str, text: str = SPECIFICATION) -> list[tuple[str, ...]]:
+    """Return the rows of the table whose first column is headed so."""
+    table = text[text.index(f"| {first} |") :].split("\n\n", maxsplit=1)[0]
+    return [tuple(cell.strip() for cell in line.strip("|").split(" | ")) for line in table.splitlines()[2:]]
+
+
+def written(hint: typing.Any) -> str:
+    """Write a field's type as the specification does."""
+    if hint in WORDS:
+        return WORDS[hint]
+    args = typing.get_args(hint)
+    if type(None) in args:
+        return written(args[0]) + "?"
+    if args[0] is typing.Any:
+        return "args"
+    return f"[{written(args[0])}]" if args[-1] is Ellipsis else f"[{', '.join(map(written, args))}]"
+
+
+def row(kind: RecordKind) -> tuple[str, ...]:
+    hints = typing.get_type_hints(kind.body, include_extras=True)
+    fields = [f"{info.name} {written(hints[info.name])}" for info in msgspec.structs.fields(kind.body)]
+    own = fields if kind.binding is Binding.SETUP else fields[3:]
+    name = tag_of(kind.body).removeprefix("truc/1/")
+    return name, ", ".join(own), kind.signer or "server", BOUND[kind.binding], ", ".join(kind.phases)
+
+
+def test_record_kinds_are_those_of_the_code():
+    assert rows("record") == [row(kind) for kind in KINDS]
+
+
+def test_checks_are_those_of_the_code():
+    assert [cells[:2] for cells in rows("check")] == list(CHECKS.items())
+
+
+def test_terms_are_those_of_the_code():
+    defaults = [
+        (str(at), f"`{name}`", str(value)) for at, (name, value) in enumerate(Opts()._asdict().items())
+    ]
+    assert [cells[:3] for cells in rows("at")] == defaults
+
+
+def test_acts_are_those_of_the_rules():
+    told = {kind: shape for kinds, shape, _ in rows("kind") for kind in kinds.replace("`", "").split()}
+    assert told == {str(kind): shape.name.lower() for kind, shape in ACTS.items()}
+
+
+def forged() -> list[str]:
+    """Return the check of every forgery in the tables of the attack tests."""
+    tests = [test for module in ATTACKS for test in vars(module).values() if hasattr(test, "pytestmark")]
+    marks = [mark for test in tests for mark in test.pytestmark if mark.args[0] == "case"]
+    return [parameter.values[0].check for mark in marks for parameter in mark.args[1]]
+
+
+@pytest.mark.parametrize("check", [f"C{number}" for number in range(1, 33)])
+def test_every_check_of_a_record_has_a_forgery(check):
+    assert check in forged()
+
+
+def test_threats_name_only_tests_that_exist():
+    sources = "\n".join(path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("test_*.py"))
+    named = re.findall(r"`(\w+)`", THREATS)
+    assert [name for name in named if f"def {name}(" not in sources] == []

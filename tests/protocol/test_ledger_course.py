@@ -1,0 +1,264 @@
+"""What follows from the records: what is due, who is waited for, how a match is decided."""
+
+import pytest
+from protocol.forge import small, until
+from protocol.peers import Table
+from protocol.shared import sharing_table
+
+from truc_protocol.bodies import Call, Close, Deal, End, Release
+from truc_protocol.checks import CheckError
+from truc_protocol.ledger import Due, due, fold, learn, missing, next_call, next_share, roles, score
+from truc_protocol.ledger.state import awaits_substitutes, is_exhausted, is_gone, must_end
+from truc_protocol.records import parse
+from truc_protocol.setup import Opts
+from truc_rules import deciders
+
+
+def named(*, index: int = 1, **opts) -> Table:
+    """A match in which a void has just named seat 0."""
+    table = Table(opts=Opts(**opts)).to("called", index=index)
+    table.silent = frozenset({0})
+    return table.run(until=lambda ledger: ledger.phase == "between")
+
+
+@pytest.mark.parametrize(
+    ("table", "awaited"),
+    [
+        (Table(), Due.CALL),
+        (Table().to("called"), Due.PLAYERS),
+        (Table().to("hand"), Due.PLAYERS),
+        (Table("truc-catalan").to("between", index=1), Due.PLAYERS),
+        (Table().to("between").rest(), Due.PLAYERS),
+        (sharing_table(), Due.SHARE),
+        (Table(small()).to("ended"), Due.PLAYERS),
+        (named(gone=0), Due.CONSEQUENCE),
+        (named(gone=1), Due.CONSEQUENCE),
+        (named(gone=2), Due.CALL),
+        (named(gone=2, voids=0), Due.CONSEQUENCE),
+        (named(gone=0, index=0), Due.CALL),
+        (named(gone=1, index=0), Due.CALL),
+        (named(gone=1, index=0, voids=0), Due.CONSEQUENCE),
+    ],
+)
+def test_what_is_due_follows_from_the_records(table, awaited):
+    assert due(table.ledger) is awaited
+
+
+@pytest.mark.parametrize(("kind", "awaited"), [(Deal, Due.DEAL), (Close, Due.CLOSE), (End, Due.END)])
+def test_servers_records_are_due_when_they_come(kind, awaited):
+    table = Table(small())
+    until(table, kind)
+    assert due(table.ledger) is awaited
+
+
+def test_draw_is_due_once_every_link_is_there():
+    table = Table().to("called", index=0)
+    table.step()
+    table.step()
+    assert due(table.ledger) is Due.DRAW
+
+
+def test_granted_redeal_is_due_as_a_deal():
+    table = Table().to("hand")
+    table.play("redeal")
+    table.play("accept")
+    assert due(table.ledger) is Due.DEAL
+
+
+def test_redeal_comes_as_the_next_sub_deal_of_the_index():
+    table = Table().to("hand")
+    table.play("redeal")
+    table.play("accept")
+    deal = parse(table.step())
+    assert (deal.j, deal.d) == (1, 1)
+
+
+def test_match_decided_in_a_hand_is_closed_before_it_ends():
+    table = Table().to("hand")
+    table.add(table.players[0].resign(table.ledger))
+    assert [parse(table.step()).reason, parse(table.step()).reason] == ["ended", "resigned"]
+
+
+@pytest.mark.parametrize("phase", ["between", "hand"])
+@pytest.mark.parametrize("seat", [0, 1])
+def test_resignation_gives_the_match_to_the_other_side(phase, seat):
+    table = Table().to(phase, index=1)
+    table.add(table.players[seat].resign(table.ledger))
+    assert table.ledger.outcome == (1 - seat, "resigned")
+
+
+def test_guest_resigns_by_proxy():
+    table = Table(guests=(0, 1)).to("hand")
+    table.add(table.act(0, "resign"))
+    assert table.ledger.outcome == (1, "resigned")
+
+
+def test_shares_come_right_after_the_deal_in_ascending_order():
+    table = sharing_table()
+    shared = []
+    while (owed := next_share(table.ledger)) is not None:
+        shared.append(owed)
+        table.step()
+    assert shared == sorted(shared)
+    assert len(shared) == 2
+
+
+def test_call_names_every_keyed_seat_as_contributor():
+    assert roles(Table("truc-catalan", seats=4, guests=(1,)).ledger) == (0, 1, 3, 4)
+
+
+def test_missing_seats_are_those_without_a_release():
+    table = Table().to("called")
+    table.step()
+    assert missing(table.ledger) == (1,)
+
+
+def test_nobody_is_missing_without_a_call():
+    assert missing(Table().ledger) == ()
+
+
+def test_deal_passes_on_after_a_close_and_stays_after_a_void():
+    table = Table(opts=Opts(gone=2))
+    first = until(table.to("between", index=1), Call)
+    table.add(first)
+    table.add(table.dealer.void(table.ledger))
+    again = parse(until(table, Call))
+    assert (again.dealer, again.j) == (parse(first).dealer, 2)
+    table.to("between", index=3)
+    assert next_call(table.ledger).dealer == 1 - again.dealer
+
+
+def test_cut_and_card_count_stay_after_a_void():
+    table = Table("truc-catalan", opts=Opts(gone=2)).to("between", index=1)
+    table.play("cut")
+    first = parse(table.step())
+    table.add(table.dealer.void(table.ledger))
+    again = next_call(table.ledger)
+    assert (again.cut, again.ncards) == (first.cut, first.ncards)
+    assert first.cut > 0
+
+
+def test_ruled_cut_moves_no_card():
+    table = Table("truc-catalan").to("between", index=1)
+    table.add(table.dealer.move(table.ledger))
+    assert next_call(table.ledger).cut == 0
+
+
+def test_cut_is_forgotten_after_the_hand():
+    table = Table("truc-catalan").to("between", index=1)
+    table.play("cut")
+    table.to("between", index=2)
+    assert table.ledger.cut == 0
+
+
+@pytest.mark.parametrize(("gone", "ends"), [(0, True), (1, False), (2, False)])
+def test_void_of_a_hand_must_be_answered_as_the_terms_say(gone, ends):
+    assert must_end(named(gone=gone).ledger) is ends
+
+
+def test_substitutes_are_awaited_where_the_terms_say_so():
+    table = named(gone=1)
+    assert awaits_substitutes(table.ledger)
+    table.step()
+    assert not awaits_substitutes(table.ledger)
+
+
+def test_match_goes_on_with_the_substitute():
+    table = named(gone=1).run()
+    assert table.audit().verdict().players == ("newcomer 7 player 0", "player 1")
+
+
+def test_substitute_may_come_after_a_void_at_the_draw():
+    table = named(gone=1, index=0)
+    table.add(table.newcomer(0))
+    assert table.run().audit().verdict().result == "proven"
+
+
+def test_guests_seat_may_be_substituted_by_a_keyed_player():
+    table = Table(guests=(0,), opts=Opts(gone=1, gone_after=1))
+    table.away = frozenset({0})
+    table.run(until=lambda ledger: is_gone(ledger, 0)).to("between", index=2)
+    table.add(table.newcomer(0))
+    assert table.ledger.contributors[1] is not None
+    assert table.run().audit().verdict().result == "proven"
+
+
+def test_rulings_in_a_row_make_a_seat_gone():
+    table = Table(opts=Opts(gone_after=2))
+    table.away = frozenset({0})
+    table.run(until=lambda ledger: ledger.streaks[0] == 1)
+    assert not is_gone(table.ledger, 0)
+    table.run(until=lambda ledger: ledger.streaks[0] == 2)
+    assert is_gone(table.ledger, 0)
+
+
+def test_own_decision_ends_the_row_of_rulings():
+    table = Table().to("hand")
+    seat = deciders(table.ledger.match)[0]
+    table.add(table.dealer.move(table.ledger))
+    table.run(until=lambda ledger: deciders(ledger.match) == (seat,))
+    table.step()
+    assert table.ledger.streaks[seat] == 0
+
+
+def test_chain_is_exhausted_when_it_has_served_its_deals():
+    table = Table(links=2).to("between", index=2)
+    assert [is_exhausted(table.ledger, role) for role in range(3)] == [True, True, True]
+
+
+def test_new_chains_are_due_from_everybody_when_they_are_exhausted():
+    table = Table(links=2).to("between", index=2)
+    for _ in range(3):
+        assert due(table.ledger) is Due.REKEY
+        table.step()
+    assert due(table.ledger) is Due.CALL
+
+
+def test_exhaustion_does_not_count_among_a_seats_rekeys():
+    table = Table(links=1, opts=Opts(rekeys=0)).run()
+    assert table.audit().verdict().result == "proven"
+
+
+def test_seat_that_lets_its_chain_run_out_may_be_forfeited():
+    table = Table(links=2).to("between", index=2)
+    table.add(table.dealer.forfeit(table.ledger, 1, "absent"))
+    assert table.ledger.outcome == (0, "forfeit")
+
+
+def test_end_opens_a_link_of_every_chain():
+    table = Table(links=1).to("over", index=4)
+    end = parse(until(table, End))
+    assert [first for first, _ in end.links] == list(range(end.next_index))
+
+
+def test_score_is_nothing_before_the_draw():
+    assert score(Table().ledger) == ((0, 0, 0), (0, 0, 0))
+
+
+def test_parallel_records_carry_the_head_right_after_the_call():
+    table = Table().to("called")
+    first, second = parse(table.step()), parse(table.step())
+    assert isinstance(first, Release)
+    assert (first.k, first.head) == (second.k, second.head)
+
+
+def test_covered_position_is_that_of_the_newest_signature():
+    table = Table().to("hand")
+    call = table.ledger.k - 3
+    assert table.ledger.covered == (call, call)
+
+
+def test_cards_cannot_be_learnt_before_the_draw():
+    with pytest.raises(ValueError, match="no cards"):
+        learn(Table().ledger, 0, (1, 2, 3))
+
+
+def test_fold_itself_takes_no_resignation_or_ack_of_a_guest():
+    table, keyed = Table(guests=(0,)).to("hand"), Table()
+    record = keyed.players[0].resign(table.ledger)
+    with pytest.raises(CheckError, match="C21"):
+        fold(table.ledger, record, parse(record))
+    table = Table(small(), guests=(0,)).to("ended")
+    record = keyed.players[0].ack(table.ledger)
+    with pytest.raises(CheckError, match="C21"):
+        fold(table.ledger, record, parse(record))

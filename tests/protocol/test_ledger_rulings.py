@@ -1,0 +1,250 @@
+"""Rulings in every phase: what each does, and when it may come."""
+
+from dataclasses import replace
+
+import pytest
+from protocol.peers import Table
+from protocol.shared import sharing_table
+
+from truc_protocol.acts import read_act
+from truc_protocol.bodies import Rule
+from truc_protocol.ledger import may_abandon, may_forfeit
+from truc_protocol.records import parse
+from truc_protocol.setup import Opts
+from truc_rules import Kind, deciders, hand_over, preset
+
+
+def ruled(table: Table) -> tuple[int, str, tuple]:
+    """Let the server rule; return seat, kind and args, and see that the auditor takes it."""
+    record = table.dealer.move(table.ledger)
+    table.add(record)
+    table.audit()
+    body = parse(record)
+    assert isinstance(body, Rule)
+    return body.seat, body.kind, body.args
+
+
+def first(table: Table) -> int:
+    return deciders(table.ledger.match)[0]
+
+
+def test_ruling_at_the_cut_cuts_nothing():
+    table = Table("truc-catalan").to("between", index=1)
+    seat = first(table)
+    assert ruled(table) == (seat, "cut", (0,))
+
+
+def test_ruling_on_the_card_count_deals_three():
+    table = Table("truc-catalan").to("between", index=1)
+    table.play("tap")
+    assert ruled(table) == (table.ledger.match.dealer, "deal", (3,))
+
+
+def test_ruling_before_the_lead_stands():
+    table = Table().to("hand")
+    assert ruled(table)[1] == "stand"
+
+
+def test_ruling_on_a_proposed_redeal_declines():
+    table = Table().to("hand")
+    table.play("redeal")
+    assert ruled(table) == (table.ledger.match.dealer, "decline", ())
+
+
+def test_ruling_on_an_asked_stake_declines():
+    table = Table().to("hand")
+    table.play("stand")
+    table.play("raise 2")
+    assert ruled(table)[1] == "decline"
+    assert hand_over(table.ledger.match)
+
+
+def test_ruling_on_an_asked_remainder_declines():
+    table = Table().to("hand")
+    table.play("stand")
+    table.play("raise rest")
+    assert ruled(table)[1] == "decline"
+
+
+def test_ruling_on_the_last_point_falls_on_the_first_after_the_dealer():
+    table = sharing_table()
+    table.run(until=lambda ledger: table.dealer.next_record(ledger) is None)
+    holders = deciders(table.ledger.match)
+    assert ruled(table) == (holders[0], "decline", ())
+
+
+def test_ruling_on_an_ask_of_partners_falls_on_the_first_after_the_asker():
+    table = Table("truc-catalan", seats=4).to("hand")
+    asker = first(table)
+    table.play("raise 2")
+    assert ruled(table)[0] == (asker + 1) % 4
+
+
+def test_ruling_on_a_turn_plays_the_lowest_slot_left():
+    table = Table().to("hand")
+    table.play("stand")
+    slots = []
+    while not hand_over(table.ledger.match) and len(slots) < 4:
+        slots.append(ruled(table)[2][0])
+    assert slots[:4] == [0, 0, 1, 1]
+
+
+def test_ruling_on_a_turn_concedes_where_the_rules_say_so():
+    table = Table(replace(preset("truc-catalan"), absent="concede", name="absent")).to("hand")
+    assert ruled(table)[1:] == ("concede", ())
+    assert hand_over(table.ledger.match)
+
+
+def test_ruling_opens_the_guests_card():
+    table = Table(guests=(0, 1)).to("hand")
+    table.play("stand")
+    assert ruled(table)[1] == "play"
+
+
+@pytest.mark.parametrize(("name", "seats"), [("truc-french", 2), ("truc-catalan", 2), ("truc-catalan", 4)])
+@pytest.mark.parametrize("absent", ["play", "concede"])
+def test_match_that_rulings_alone_play_proves(name, seats, absent):
+    table = Table(replace(preset(name), absent=absent, name="absent"), seats=seats)
+    table.away = frozenset(range(seats))
+    verdict = table.run().audit().verdict()
+    assert (verdict.result, verdict.reason) == ("proven", "won")
+
+
+def test_ruled_act_is_read_as_its_kind():
+    assert read_act(0, "cut", [0], deck=40).action.kind is Kind.CUT
+
+
+def test_pause_rests_the_match_until_all_resume():
+    table = Table().to("hand").rest()
+    assert table.ledger.pause.active
+    for seat in (0, 1):
+        table.add(table.act(seat, "resume"))
+    table.add(table.rule("resume"))
+    assert not table.ledger.pause.active
+
+
+def test_longest_pause_is_over_by_the_servers_word():
+    table = Table().to("hand").rest()
+    table.add(table.rule("resume"))
+    assert table.run().audit().verdict().result == "proven"
+
+
+def test_match_may_rest_before_the_draw():
+    table = Table().rest()
+    assert table.ledger.pause.active
+
+
+def test_guests_ask_for_rest_by_proxy():
+    table = Table(guests=(1,)).to("hand").rest()
+    assert table.run().audit().verdict().result == "proven"
+
+
+def test_seat_may_rest_again_in_the_next_hand():
+    table = Table().to("hand").rest()
+    table.add(table.rule("resume"))
+    table.to("hand", index=2).rest()
+    assert table.ledger.pause.active
+
+
+def test_resting_match_can_be_resigned():
+    table = Table().to("hand").rest()
+    table.add(table.players[1].resign(table.ledger))
+    assert table.run().audit().verdict().reason == "resigned"
+
+
+def voided(silent: set[int], *, seats: int = 2, index: int = 1, **opts) -> Table:
+    name = "truc-french" if seats == 2 else "truc-catalan"
+    table = Table(name, seats=seats, opts=Opts(**opts)).to("called", index=index)
+    table.silent = frozenset(silent)
+    return table.run(until=lambda ledger: ledger.phase == "between")
+
+
+@pytest.mark.parametrize(
+    ("table", "seat", "allowed"),
+    [
+        (voided({0}), 0, True),
+        (voided({0}), 1, False),
+        (voided({0, 1}), 0, False),
+        (voided({0, 2}, seats=4), 2, True),
+        (voided({0, 1}, seats=4), 0, False),
+        (voided({0}, gone=1), 0, True),
+        (voided({0}, gone=2), 0, False),
+        (voided({0}, gone=2, voids=0), 0, True),
+        (voided({0}, index=0), 0, False),
+        (voided({0}, index=0, voids=0), 0, False),
+    ],
+)
+def test_silent_seat_is_forfeited_as_the_terms_say(table, seat, allowed):
+    assert may_forfeit(table.ledger, seat, "silent") is allowed
+
+
+@pytest.mark.parametrize(("gone", "voids", "allowed"), [(0, 1, True), (1, 1, True), (2, 1, False)])
+def test_absent_seat_is_forfeited_as_the_terms_say(gone, voids, allowed):
+    table = Table(opts=Opts(gone=gone, voids=voids, gone_after=1)).to("hand")
+    seat = first(table)
+    table.add(table.dealer.move(table.ledger))
+    assert may_forfeit(table.ledger, seat, "absent") is allowed
+
+
+def test_seat_is_never_absent_where_the_terms_say_never():
+    table = Table(opts=Opts(gone_after=0)).to("hand")
+    seat = first(table)
+    table.add(table.dealer.move(table.ledger))
+    assert not may_forfeit(table.ledger, seat, "absent")
+
+
+@pytest.mark.parametrize(
+    ("table", "kind", "allowed"),
+    [
+        (voided({0, 1}), "empty", True),
+        (voided({0, 2}, seats=4), "empty", False),
+        (voided({0, 1}, seats=4), "empty", True),
+        (voided({0}), "voids", False),
+        (voided({0}, voids=0), "voids", True),
+        (voided({0}), "server", True),
+    ],
+)
+def test_match_is_abandoned_for_the_reasons_of_the_list(table, kind, allowed):
+    assert may_abandon(table.ledger, kind) is allowed
+
+
+@pytest.mark.parametrize(
+    ("silent", "opts", "reason", "winner"),
+    [
+        ({0}, {}, "forfeit", 1),
+        ({1}, {}, "forfeit", 0),
+        ({0, 1}, {}, "abandoned", None),
+        ({0}, {"gone": 2, "voids": 2}, "forfeit", 1),
+    ],
+)
+def test_silence_decides_the_match_by_the_servers_word(silent, opts, reason, winner):
+    table = Table(opts=Opts(**opts)).to("called")
+    table.silent = frozenset(silent)
+    verdict = table.run().audit().verdict()
+    assert (verdict.result, verdict.reason, verdict.winner, verdict.by_ruling) == (
+        "proven",
+        reason,
+        winner,
+        True,
+    )
+
+
+def test_voids_are_counted_and_named_in_the_verdict():
+    table = voided({1}, gone=2, voids=2)
+    table.silent = frozenset()
+    verdict = table.run().audit().verdict()
+    assert verdict.voids == 1
+    assert [seats for _, seats in verdict.silent] == [(1,)]
+
+
+def test_void_at_the_draw_draws_again_at_the_next_index():
+    table = voided({0}, index=0)
+    table.silent = frozenset()
+    table.to("hand", index=2)
+    assert table.ledger.deal_index == 2
+
+
+def test_draws_beyond_the_voids_allowed_end_without_a_winner():
+    table = voided({0}, index=0, voids=0)
+    verdict = table.run().audit().verdict()
+    assert (verdict.reason, verdict.winner) == ("abandoned", None)

@@ -1,0 +1,173 @@
+import pytest
+from protocol.peers import Table
+from protocol.shared import sharing_table
+
+from truc_protocol.bodies import Close, Deal, Open, Proxy
+from truc_protocol.codec import pack, unpack
+from truc_protocol.ledger import Ledger, fold
+from truc_protocol.meaning import RECORD_FACTS, means, state_fact
+from truc_protocol.records import Record, parse
+from truc_protocol.setup import Opts
+from truc_rules import preset, with_options
+
+
+def meaning(ledger: Ledger, record: Record, dealt=None) -> list[dict]:
+    body = parse(record)
+    folded = fold(ledger, record, body)
+    return means(body, folded.ledger, folded.events, dealt)
+
+
+def fact_of(table: Table, record: Record) -> dict:
+    """The record's own fact: the one that neither an event nor the state tells."""
+    return next(fact for fact in meaning(table.ledger, record) if fact["what"] in RECORD_FACTS)
+
+
+def met(table: Table) -> dict[str, dict]:
+    """Play to the end; return one fact of each kind the records tell."""
+    found: dict[str, dict] = {}
+    while (record := table.next_record()) is not None:
+        for fact in meaning(table.ledger, record):
+            found.setdefault(fact["what"], fact)
+        table.add(record)
+    return found
+
+
+def test_a_match_tells_how_it_was_dealt_and_ended():
+    told = met(Table())
+    assert {"called", "released", "first_dealer_drawn", "hands_committed", "hand_closed"} <= told.keys()
+    assert {"match_ended", "acked", "card_played", "state"} <= told.keys()
+
+
+def test_every_fact_has_exactly_the_fields_of_the_table():
+    told = met(Table()) | met(sharing_table())
+    of_records = {what: fact for what, fact in told.items() if what in RECORD_FACTS}
+    assert {what: tuple(fact)[1:] for what, fact in of_records.items()} == {
+        what: RECORD_FACTS[what][0] for what in of_records
+    }
+
+
+def test_facts_travel_on_the_wire():
+    told = list(met(Table("truc-catalan", seats=4)).values())
+    assert unpack(pack({"means": told}))["means"] == [
+        {name: list(value) if isinstance(value, tuple) else value for name, value in fact.items()}
+        for fact in told
+    ]
+
+
+def test_cards_are_written_as_people_write_them():
+    assert met(Table())["card_played"]["card"] in preset("truc-french").pack
+
+
+def test_a_share_tells_who_was_shown_whose_hand():
+    table = sharing_table()
+    assert set(fact_of(table, table.next_record())) == {"what", "giver", "receiver"}
+
+
+def test_a_void_names_the_silent():
+    table = Table().to("called")
+    assert fact_of(table, table.dealer.void(table.ledger)) == {"what": "deal_voided", "seats": [0, 1]}
+
+
+def test_a_ruling_says_what_was_ruled():
+    table = Table().to("hand")
+    fact = fact_of(table, table.dealer.move(table.ledger))
+    assert (fact["what"], fact["ruling"], fact["kind"]) == ("ruled", "move", "stand")
+
+
+@pytest.mark.parametrize("kind", ["pause", "resume"])
+def test_asking_for_rest_is_told(kind):
+    table = Table().to("hand")
+    if kind == "resume":
+        table.rest()
+    assert fact_of(table, table.act(1, kind)) == {"what": f"{kind}_asked", "seat": 1}
+
+
+@pytest.mark.parametrize("guests", [(), (0, 1)])
+def test_resigning_is_told_of_keyed_seats_and_guests(guests):
+    table = Table(guests=guests).to("hand")
+    record = table.act(1, "resign") if guests else table.players[1].resign(table.ledger)
+    assert fact_of(table, record) == {"what": "resigned", "seat": 1}
+
+
+def test_a_new_chain_is_told():
+    table = Table()
+    assert fact_of(table, table.players[1].rekey(table.ledger)) == {"what": "rekeyed", "role": 2}
+
+
+def test_a_substitute_is_told():
+    table = Table(opts=Opts(gone=1)).to("called", index=1)
+    table.silent = frozenset({1})
+    table.run(until=lambda ledger: ledger.phase == "between")
+    assert fact_of(table, table.next_record()) == {"what": "seat_substituted", "seat": 1}
+
+
+def test_forced_cards_are_told_as_people_write_them():
+    table = Table().to("hand")
+    body = Open(table.setup.mid, 0, b"", 1, 0, 1, ((0, 5, bytes(16)),))
+    told = means(body, table.ledger, ())
+    assert told[0] == {"what": "cards_opened", "seat": 1, "cards": [table.variant.pack[5]]}
+
+
+def test_a_close_opens_every_hand_once_its_link_is_known():
+    table = Table()
+    table.run(until=lambda ledger: isinstance(parse(table.next_record()), Close))
+    dealt = table.dealer._newest(table.ledger)
+    told = meaning(table.ledger, table.next_record(), dealt)
+    opened = next(fact for fact in told if fact["what"] == "hands_opened")
+    assert [len(hand) for hand in opened["cards"]] == [3, 3]
+
+
+def test_no_card_is_told_before_it_is_open():
+    table = Table(with_options(preset("truc-french"), {"reveal": "match", "target": 2, "match": 1}))
+    hidden: set[str] = set()
+    while (record := table.next_record()) is not None:
+        told = meaning(table.ledger, record)
+        table.add(record)
+        if isinstance(parse(record), Deal):
+            hands = [table.dealer.openings(table.ledger, seat) for seat in (0, 1)]
+            hidden = {table.variant.pack[opening.card] for hand in hands for opening in hand}
+        seen = {card for card in hidden if repr(card) in str(told)}
+        assert seen == {fact["card"] for fact in told if fact["what"] == "card_played"}
+        hidden -= seen
+
+
+def test_state_before_the_draw_waits_for_nobody():
+    assert "waiting" not in state_fact(Table().ledger)
+
+
+def test_state_while_called_waits_for_the_seats_without_a_release():
+    table = Table().to("called")
+    table.step()
+    assert state_fact(table.ledger)["waiting"] == [1]
+
+
+def test_state_in_a_hand_names_who_decides():
+    table = Table().to("hand")
+    assert state_fact(table.ledger)["waiting"] == [1 - table.ledger.match.dealer]
+
+
+def test_state_of_a_hand_that_is_over_waits_for_nobody():
+    table = Table()
+    table.run(until=lambda ledger: isinstance(parse(table.next_record()), Close))
+    assert state_fact(table.ledger)["waiting"] == []
+
+
+def test_state_says_when_the_whole_game_is_at_stake():
+    table = Table().to("hand")
+    table.play("stand")
+    table.play("raise rest")
+    table.play("raise rest")
+    assert state_fact(table.ledger)["stake"] == "game"
+
+
+def test_state_says_when_the_match_rests():
+    table = Table().to("hand")
+    assert "paused" not in state_fact(table.ledger)
+    assert state_fact(table.rest().ledger)["paused"] is True
+
+
+def test_a_guests_move_is_told_by_the_rules_alone():
+    table = Table(guests=(0, 1)).to("hand")
+    record = table.act(1 - table.ledger.match.dealer, "stand")
+    assert isinstance(parse(record), Proxy)
+    assert [fact["what"] for fact in meaning(table.ledger, record)] == ["stood", "state"]
