@@ -63,7 +63,7 @@ class SeatMatch:
         self.seat = seat
         self._signer = signer
         self._reader = reader
-        self._live = False
+        self.is_live = False
         self._sent: set[bytes] = set()
         self._offered: Offered | None = None
         self._decision: Decision | None = None
@@ -91,7 +91,7 @@ class SeatMatch:
 
     def pause_sending(self) -> None:
         """Note that the connection is gone, or records are being replayed."""
-        self._live = False
+        self.is_live = False
         self._sent.clear()
 
     def reached(self, k: int) -> None:
@@ -101,11 +101,11 @@ class SeatMatch:
             CheckFailedError: It had shown more before.
         """
         self.witness.check_reached(k)
-        self._live = True
+        self.is_live = True
 
     def go_on(self) -> None:
         """Note that nothing has to be replayed: the match has just begun."""
-        self._live = True
+        self.is_live = True
 
     def take_record(self, message: MatchRecord) -> list[Happening]:
         """Take the next record; one that is known already is compared.
@@ -171,7 +171,7 @@ class SeatMatch:
         Raises:
             CheckFailedError: The server asks for a release again under another head.
         """
-        if self._signer is None or not self._live:
+        if self._signer is None or not self.is_live:
             return None
         try:
             statement = self._signer.owed(self.ledger)
@@ -266,8 +266,12 @@ class SeatMatch:
             statement = self._signer.act(self.ledger, choice.kind, args)
         except SignedBeforeError as error:
             raise ChoiceError(str(error)) from error
-        self._sent.add(statement.body)
+        self._note_sent(statement)
         return statement
+
+    def _note_sent(self, statement: Statement) -> None:
+        if self.is_live:
+            self._sent.add(statement.body)  # else `owed` gives it out once the connection is back
 
     def resign(self) -> Sendable:
         """Sign that this side gives the match up.
@@ -281,7 +285,7 @@ class SeatMatch:
             statement = self._signer.resign(self.ledger)
         except SignedBeforeError as error:
             raise ChoiceError(str(error)) from error
-        self._sent.add(statement.body)
+        self._note_sent(statement)
         return statement
 
     def refused(self, at: int, sent: Sendable, refusal: Refusal) -> None:

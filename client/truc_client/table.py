@@ -156,8 +156,8 @@ class Table:
 
     def _send(self, at: int, sendable: Sendable) -> None:
         match = self.match
-        if match is None:
-            return
+        if match is None or not match.is_live:
+            return  # it goes out once nothing is missing any more
         mid = match.mid
 
         def build(n: int) -> ClientRequest:

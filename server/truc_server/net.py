@@ -105,7 +105,7 @@ class Net:
                 return
             if not received:
                 return
-            peer.heard = trio.current_time()
+            peer.hear()
             for item in peer.connection.receive(received):
                 await self._reception.take(peer, item)
 

@@ -117,6 +117,11 @@ class Peer:
             after = RECONNECT_MS if code is Code.SHUTTING_DOWN else None
             self._finish_with(self.connection.send(bye(code, message, reconnect_after_ms=after)))
 
+    def hear(self) -> None:
+        """Note that bytes came: a sign of life."""
+        self.heard = trio.current_time()
+        self._pinged = None
+
     def expect_silence(self) -> None:
         """Watch for silence from now on: the peer is logged in."""
         self._timer.cancel()
@@ -161,6 +166,5 @@ class Peer:
                 self.send(Ping(n=self._pings))
             case Pulse.REST:
                 pass
-        waiting = self._pinged is not None and self._pinged >= self.heard
-        moment = self.heard + idle * (1.5 if waiting else 1)
+        moment = self.heard + idle * (1 if self._pinged is None else 1.5)
         self._timer = self._house.timers.at(max(moment, now + _LEAST_S), self._look_at_silence)

@@ -1,3 +1,5 @@
+from contextlib import suppress
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -103,10 +105,8 @@ NESTED = st.recursive(
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(st.sampled_from([*Kind, "", "bluff"]), st.lists(NESTED, max_size=4))
 def test_anything_is_read_or_refused(kind, args):
-    try:
-        read_act(0, str(kind), args, deck=32)
-    except CheckError as error:
-        assert error.check == "C2"
+    with suppress(CheckError):
+        assert read_act(0, str(kind), args, deck=32).action.kind == kind
 
 
 @pytest.mark.parametrize("name", ["truc-french", "truc-catalan"])

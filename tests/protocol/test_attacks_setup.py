@@ -19,7 +19,7 @@ from protocol.forge import (
 from protocol.peers import Player, Table, secret
 
 from truc_protocol import keys
-from truc_protocol.audit.own import Accepted, OwnSeat
+from truc_protocol.audit import Accepted, Auditor, OwnSeat
 from truc_protocol.bodies import Act, Call, Resign, SeatTaken
 from truc_protocol.codec import dec, enc, sha256
 from truc_protocol.curve import FIELD, ORDER
@@ -456,9 +456,15 @@ def test_small_order_key_takes_no_seat(point: bytes) -> None:
 
 def test_match_as_accepted_passes() -> None:
     table = Table(guests=(1,)).run()
-    from truc_protocol.audit import Auditor
-
     auditor = Auditor(table.document, OwnSeat(0, table.players[0].x), accepted=accepting(table, level="B"))
     for record in table.records:
         auditor.feed(record)
     assert auditor.verdict().result == "proven"
+
+
+def test_spectator_accepts_a_match_without_a_seat_of_its_own() -> None:
+    table = Table()
+    auditor = Auditor(table.document, accepted=accepting(table, seat_hash=None))
+    for record in table.records:
+        auditor.feed(record)
+    assert auditor.ledger is not None

@@ -167,3 +167,15 @@ def test_list_that_is_refused_at_once_shows_nothing():
     table = Table()
     broken = Transcript(b"", tuple(table.records))
     assert (compare(broken, list_of(table)), refused_records(broken, [])) == ((), ())
+
+
+def test_new_chain_beside_a_resignation_convicts_nobody():
+    table = Table().to("between", index=1)
+    resign = table.players[0].resign(table.ledger)
+    assert found(list_of(table, resign), list_of(table, table.players[0].rekey(table.ledger))) == set()
+
+
+def test_ruling_beside_a_seats_act_convicts_nobody():
+    table = Table().to("hand")
+    act = table.act(deciders(table.ledger.match)[0], "stand")
+    assert found(list_of(table, act), list_of(table, table.dealer.move(table.ledger))) == set()

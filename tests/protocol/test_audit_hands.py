@@ -2,14 +2,16 @@
 
 import msgspec
 import pytest
-from protocol.forge import cheat, small, undealt_card, until, with_card
+from protocol.forge import cheat, small, until, with_card
 from protocol.peers import Table
+from protocol.shared import sharing_table
 
 from truc_protocol.audit import AuditError, Auditor, OwnSeat
 from truc_protocol.audit.hands import check_boxes, closed_hand, open_hand
 from truc_protocol.bodies import Close, Deal
 from truc_protocol.checks import CheckError
 from truc_protocol.dealing import Opening
+from truc_protocol.keys import box_key
 from truc_protocol.ledger import fold
 from truc_protocol.ledger.state import Step
 from truc_protocol.records import parse
@@ -122,6 +124,33 @@ def rest_to_the_deal(table: Table, first) -> list:
     return table.records[count:]
 
 
+def test_auditor_of_another_key_opens_no_share():
+    table = sharing_table()
+    receiver = parse(table.next_record()).receiver
+    stranger = Auditor(table.document, OwnSeat(receiver, box_key(bytes(32))))
+    for record in (*table.records, table.next_record()):
+        stranger.feed(record)
+    assert stranger.openings == ()
+
+
+def test_auditor_of_a_receiver_knows_its_partners_cards():
+    table = sharing_table()
+    share = parse(table.next_record())
+    auditor = Auditor(table.document, OwnSeat(share.receiver, table.players[share.receiver].x))
+    for record in (*table.records, table.next_record()):
+        auditor.feed(record)
+    known = auditor.ledger.match.hand.dealt.cards[share.giver]
+    assert known == tuple(opening.card for opening in table.dealer.openings(table.ledger, share.giver))
+
+
+def test_signer_below_every_role_is_refused_without_blame():
+    table = Table().to("hand")
+    auditor = table.audit()
+    with pytest.raises(AuditError, match="C2") as caught:
+        auditor.feed(table.players[1].resign(table.ledger)._replace(signer=-1))
+    assert caught.value.refutation.culprit is None
+
+
 def test_last_hand_is_open_after_its_close():
     table = Table().to("between", index=2)
     auditor = table.audit()
@@ -150,12 +179,6 @@ def test_finding_tells_position_body_and_events():
     finding = auditor.feed(table.step())
     assert (finding.k, type(finding.body).__name__) == (table.ledger.k - 1, "Act")
     assert finding.events
-
-
-def test_card_of_the_stock_is_told_apart():
-    table = Table().to("hand")
-    cards = table.dealer._cards(table.ledger, 1)[0]
-    assert undealt_card(table, cards) not in {opening.card for hand in cards.hands for opening in hand}
 
 
 def test_refusal_of_the_rules_carries_their_code():

@@ -52,9 +52,9 @@ class Weather:
 
     def _move(self) -> None:
         ledger = self.table.ledger
-        if due(ledger) is Due.PLAYERS and ledger.phase is not Phase.CALLED and not ledger.pause.active:
-            if deciders(ledger.match):
-                self._note("move", self.table.dealer.move(ledger))
+        waits = due(ledger) is Due.PLAYERS and ledger.phase is not Phase.CALLED
+        if waits and not ledger.pause.active and deciders(ledger.match):
+            self._note("move", self.table.dealer.move(ledger))
 
     def _rest(self) -> None:
         ledger = self.table.ledger

@@ -25,7 +25,7 @@ SPECIFICATION = (ROOT / "docs/fairness/specification.md").read_text(encoding="ut
 THREATS = (ROOT / "docs/fairness/threats.md").read_text(encoding="utf-8")
 ATTACKS = (test_attacks_call, test_attacks_match, test_attacks_order, test_attacks_play, test_attacks_setup)
 WORDS = {bodies.U: "u", bodies.Hash: "h", bodies.Salt: "bin16", bodies.Name: "name", bytes: "bin", str: "t"}
-BOUND = {Binding.SETUP: "–", Binding.POSITION: "P", Binding.PARALLEL: "Q"}
+BOUND = {Binding.SETUP: "none", Binding.POSITION: "P", Binding.PARALLEL: "Q"}
 
 
 def rows(first: str, text: str = SPECIFICATION) -> list[tuple[str, ...]]:

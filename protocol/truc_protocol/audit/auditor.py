@@ -196,7 +196,8 @@ def _parse(ledger: Ledger, record: Record) -> AnyBody:
     try:
         return parse(record)
     except CheckError as error:
-        author = ledger.contributors[record.signer] if record.signer < len(ledger.contributors) else None
+        known = 0 <= record.signer < len(ledger.contributors)
+        author = ledger.contributors[record.signer] if known else None
         if author is not None and keys.verify(author.public, record.body, record.sig):
             raise CheckError(error.check, error.message, role_name(record.signer)) from error
         raise

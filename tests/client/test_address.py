@@ -1,0 +1,45 @@
+import pytest
+
+from truc_client import Address, AddressError, parse_address
+
+PIN = "YGCVWEEC7O66OJIVVCJDP74ZH2"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("host", Address("host")),
+        ("host:99", Address("host", 99)),
+        ("[::1]:99", Address("::1", 99)),
+        ("truc://host", Address("host")),
+        ("truc://host:99/K7PQ", Address("host", 99, "K7PQ")),
+        (f"truc://host:99/K7PQ#{PIN}", Address("host", 99, "K7PQ", PIN)),
+        (f"truc://[::1]#{PIN}", Address("::1", 7373, None, PIN)),
+    ],
+)
+def test_address_is_read(text, expected) -> None:
+    assert parse_address(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "http://host",
+        "truc://",
+        "host:none",
+        "host:99999",
+        "host/a b",
+        "host#short",
+        "truc://a@host",
+        "host?x",
+    ],
+)
+def test_wrong_address_is_refused(text) -> None:
+    with pytest.raises(AddressError, match="expected"):
+        parse_address(text)
+
+
+def test_address_is_written_as_it_is_read() -> None:
+    text = f"truc://[::1]:99/K7PQ#{PIN}"
+    assert str(parse_address(text)) == text

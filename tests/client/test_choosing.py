@@ -1,0 +1,127 @@
+import pytest
+from client.playing import pick, play_on
+from msgspec.structs import replace
+
+from truc_client import Choice, ChoiceError, RefusedError, YourTurn, connect
+from truc_client.happenings import Happening
+from truc_client.offers import Offered, same_decision
+from truc_protocol.bodies import Act, Open, Proxy, Release
+from truc_protocol.errors import Code
+from truc_protocol.messages import refusal
+from truc_protocol.records import Record, encode
+
+PLAY = Choice("play 7e", "play", {}, (0, 3, b"s" * 16, None), 5)
+PLACE = (b"m" * 32, 5, b"h" * 32, 1)
+
+
+def my_turn(happening: Happening) -> bool:
+    return isinstance(happening, YourTurn)
+
+
+def act(kind: str, body: type = Act) -> Record:
+    return Record(2 if body is Act else 0, encode(body(*PLACE, 1, kind, ())), bytes(64 if body is Act else 0))
+
+
+def opened() -> Record:
+    return Record(0, encode(Open(*PLACE, 0, 1, ((0, 3, b"s" * 16),))), bytes(64))
+
+
+@pytest.mark.parametrize("between", [(), (act("pause"),), (act("resume", Proxy),), (opened(),)], ids=len)
+def test_choice_stands_when_nothing_was_decided_in_between(between) -> None:
+    assert same_decision(PLAY, 4, Offered(6, 4, (PLAY,)), between)
+
+
+@pytest.mark.parametrize(
+    "between", [(act("raise"),), (act("pause"), act("accept"))], ids=["raise", "pause and accept"]
+)
+def test_choice_does_not_stand_after_another_decision(between) -> None:
+    assert not same_decision(PLAY, 4, Offered(6, 4, (PLAY,)), between)
+
+
+def test_choice_does_not_stand_for_another_offer() -> None:
+    assert not same_decision(PLAY, 4, Offered(6, 5, (PLAY,)), ())
+
+
+def test_choice_does_not_stand_when_it_is_no_longer_offered() -> None:
+    assert not same_decision(PLAY, 4, Offered(6, 4, ()), ())
+
+
+def test_choice_does_not_stand_after_a_record_that_is_no_decision_of_the_list() -> None:
+    release = Record(2, encode(Release(*PLACE, 1, b"v" * 32)), bytes(64))
+    assert not same_decision(PLAY, 4, Offered(6, 4, (PLAY,)), (release,))
+
+
+async def test_choice_that_is_not_offered_is_refused(scripted, player) -> None:
+    server = scripted()
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create("truc-french")
+        await table.ready()
+        turn = (await play_on(table, until=my_turn))[-1]
+        with pytest.raises(ChoiceError, match="newest options"):
+            await table.choose(Choice("play 9z", "play", {}, (), turn.at))
+
+
+async def test_choice_of_an_earlier_turn_comes_too_late_and_sends_nothing(scripted, player) -> None:
+    server = scripted()
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create("truc-french")
+        await table.ready()
+        first = (await play_on(table, until=my_turn))[-1]
+        await table.choose(pick(first))
+        await play_on(table, until=my_turn)
+        before = len(server.received)
+        await table.choose(pick(first))
+    assert len(server.received) == before
+
+
+def with_alternatives(happening: Happening) -> bool:
+    return isinstance(happening, YourTurn) and len(happening.options) > 1
+
+
+def refuse_next(server, *, evidence: bool) -> None:
+    """Let the server refuse the next act, with or without its signed word."""
+
+    async def refuse(message) -> None:
+        del server.act
+        code = Code.ILLEGAL_ACTION
+        signed = server.dealer.refuse(server.setup.match, message.body, code.value) if evidence else None
+        await server.send(replace(refusal(code, "no", re=message.id), refuse=signed))
+
+    server.act = refuse
+
+
+async def test_another_choice_may_be_signed_after_a_signed_refusal(scripted, player) -> None:
+    server = scripted()
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create("truc-french")
+        await table.ready()
+        turn = (await play_on(table, until=with_alternatives))[-1]
+        refuse_next(server, evidence=True)
+        with pytest.raises(RefusedError):
+            await table.choose(turn.options[0])
+        await table.choose(turn.options[1])
+    assert len(server.records) > turn.at
+
+
+async def test_no_other_choice_is_signed_after_a_refusal_without_evidence(scripted, player) -> None:
+    server = scripted()
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create("truc-french")
+        await table.ready()
+        turn = (await play_on(table, until=with_alternatives))[-1]
+        refuse_next(server, evidence=False)
+        with pytest.raises(RefusedError):
+            await table.choose(turn.options[0])
+        with pytest.raises(ChoiceError, match="signed"):
+            await table.choose(turn.options[1])
+
+
+async def test_resigning_ends_the_match_for_the_other_side(scripted, player) -> None:
+    server = scripted()
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create("truc-french")
+        await table.ready()
+        await play_on(table, until=my_turn)
+        await table.resign()
+        seen = await play_on(table)
+    assert (seen[-1].verdict.winner, seen[-1].verdict.reason) == (1, "resigned")

@@ -1,0 +1,277 @@
+import json
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from protocol.peers import Table
+
+from truc_client.main import main
+from truc_protocol.rules_page import games
+from truc_rules import preset, with_options
+
+
+@pytest.fixture
+def truc(tmp_path, monkeypatch):
+    """Return a way to run a command in a home of its own."""
+    monkeypatch.setenv("TRUC_HOME", str(tmp_path / "home"))
+
+    def run(*arguments: str, **options):
+        return CliRunner().invoke(main, arguments, **options)
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def match() -> Table:
+    return Table(with_options(preset("truc-french"), {"target": 3, "match": 1})).run()
+
+
+@pytest.fixture
+def transcript(match, tmp_path) -> Path:
+    path = tmp_path / "match.truc"
+    path.write_bytes(match.file())
+    return path
+
+
+def test_verify_of_a_sound_transcript_ends_with_0(truc, transcript) -> None:
+    told = truc("verify", str(transcript))
+    assert (told.exit_code, "PROVEN" in told.output, "assurance level A" in told.output) == (0, True, True)
+
+
+def test_verify_of_a_changed_transcript_ends_with_1_and_names_record_and_check(
+    truc, transcript, match
+) -> None:
+    file = transcript.read_bytes()
+    at = file.rindex(match.records[-3].sig)
+    transcript.write_bytes(file[:at] + bytes([file[at] ^ 1]) + file[at + 1 :])
+    told = truc("verify", str(transcript))
+    assert told.exit_code == 1
+    assert "REFUTED: record" in told.output
+    assert "C3" in told.output
+
+
+def test_verify_of_something_else_ends_with_2(truc, tmp_path) -> None:
+    (tmp_path / "x").write_text("something else")
+    told = truc("verify", str(tmp_path / "x"))
+    assert (told.exit_code, "UNREADABLE" in told.output) == (2, True)
+
+
+def test_verify_of_a_missing_file_ends_with_2(truc, tmp_path) -> None:
+    told = truc("verify", str(tmp_path / "missing"))
+    assert (told.exit_code, "No such file" in told.output) == (2, True)
+
+
+def test_verify_of_half_a_match_ends_with_3(truc, tmp_path) -> None:
+    half = Table("truc-french").to("hand")
+    (tmp_path / "half.truc").write_bytes(half.file())
+    told = truc("verify", str(tmp_path / "half.truc"))
+    assert (told.exit_code, "INCOMPLETE" in told.output) == (3, True)
+
+
+def test_verify_of_several_files_ends_with_the_worst(truc, transcript, tmp_path) -> None:
+    (tmp_path / "x").write_text("something else")
+    assert truc("verify", str(transcript), str(tmp_path / "x"), str(transcript)).exit_code == 2
+
+
+def test_verify_as_json_is_read_by_programs(truc, transcript) -> None:
+    facts = json.loads(truc("verify", "--json", str(transcript)).stdout)
+    assert (facts["result"], facts["level"], facts["reason"]) == ("proven", "A", "won")
+
+
+def test_verify_tells_rulings_and_guests_on_the_servers_word(truc, tmp_path) -> None:
+    table = Table(with_options(preset("truc-french"), {"target": 3, "match": 1}), guests=(1,))
+    table.away = frozenset({0})
+    (tmp_path / "ruled.truc").write_bytes(table.run().file())
+    told = truc("verify", str(tmp_path / "ruled.truc")).output
+    assert "ruling move" in told
+    assert "acts of guests: the server's word" in told
+    assert "assurance level B" in told
+
+
+def test_no_flipped_byte_goes_unnoticed(truc, transcript) -> None:
+    file, dice = transcript.read_bytes(), random.Random(1)
+    for at in dice.sample(range(len(file)), 10):
+        transcript.write_bytes(file[:at] + bytes([file[at] ^ 4]) + file[at + 1 :])
+        assert truc("verify", str(transcript)).exit_code in (1, 2), at
+
+
+def test_rules_lists_every_game(truc) -> None:
+    listed = [line.split()[0] for line in truc("rules").output.splitlines()]
+    assert listed == list(games())
+
+
+def test_rules_of_a_game_are_a_page(truc) -> None:
+    assert truc("rules", "truc-french").output.startswith("# truc-french\n")
+
+
+def test_rules_of_an_unknown_game_name_the_known_ones(truc) -> None:
+    told = truc("rules", "poker")
+    assert told.exit_code == 1
+    assert told.stderr.startswith("truc: no such game: expected one of truc-catalan")
+
+
+def test_keys_show_says_that_there_is_none_yet(truc) -> None:
+    assert "no key yet" in truc("keys", "show").output
+
+
+def test_key_goes_from_one_home_to_another(truc, tmp_path, monkeypatch) -> None:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "master.seed").write_bytes(bytes(range(32)))
+    text = truc("keys", "export").stdout
+    monkeypatch.setenv("TRUC_HOME", str(tmp_path / "other"))
+    assert truc("keys", "import", "-", input=text).exit_code == 0
+    assert (tmp_path / "other" / "master.seed").read_bytes() == bytes(range(32))
+
+
+def test_exported_file_is_for_its_owner_alone(truc, tmp_path) -> None:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "master.seed").write_bytes(bytes(32))
+    assert truc("keys", "export", "--out", str(tmp_path / "key")).exit_code == 0
+    assert (tmp_path / "key").stat().st_mode & 0o777 == 0o600
+
+
+def test_import_never_replaces_a_key(truc, tmp_path) -> None:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "master.seed").write_bytes(bytes(32))
+    told = truc("keys", "import", "-", input=f"truc player key 1\n{'11' * 32}\n")
+    assert (told.exit_code, told.stderr.count("\n")) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("play", "127.0.0.1:1"), "cannot reach 127.0.0.1:1: Connection refused"),
+        (("tables", "127.0.0.1:1"), "cannot reach 127.0.0.1:1: Connection refused"),
+        (("bot", "127.0.0.1:1"), "cannot reach 127.0.0.1:1: Connection refused"),
+        (("play", "http://host"), "expected a link that starts with truc://"),
+        (("play", "truc://host#short"), "expected a fingerprint"),
+        (("play",), "expected the ADDRESS of a server"),
+        (("bot", "host", "--option", "nonsense"), "expected NAME=VALUE"),
+        (("bot", "host", "--name", "../x"), "expected a name that can be a folder's"),
+        (("demo", "--seats", "9"), "expected 2 to 6 seats"),
+        (("keys", "export"), "there is no key"),
+        (("keys", "forget", "host"), "host is not known"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
+)
+def test_failure_is_one_line_and_status_1(truc, arguments, said) -> None:
+    told = truc(*arguments)
+    last = told.stderr.strip().splitlines()[-1]
+    assert told.exit_code == 1
+    assert last.startswith("truc: ")
+    assert said in last
+
+
+def test_first_use_says_what_losing_the_key_means(truc) -> None:
+    assert "whoever loses it loses seats and rating" in truc("tables", "127.0.0.1:1").stderr
+
+
+def run(home: Path, *arguments: str, typed: str = "", **options) -> subprocess.CompletedProcess:
+    """Run `truc` as a process without a terminal."""
+    return subprocess.run(
+        [sys.executable, "-m", "truc_client", *arguments],
+        env={**os.environ, "TRUC_HOME": str(home)},
+        input=typed,
+        capture_output=True,
+        text=True,
+        timeout=40,
+        check=False,
+        **options,
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("variant", "seats"), [("truc-catalan", 2), ("truc-catalan", 4), ("truc-french", 2)])
+def test_demo_without_a_terminal_plays_a_match_and_keeps_a_proven_transcript(
+    tmp_path, variant, seats
+) -> None:
+    told = run(tmp_path / "home", "demo", "--variant", variant, "--seats", str(seats))
+    assert (told.returncode, told.stderr) == (0, "")
+    assert "Verified from the file alone: PROVEN" in told.stdout
+    (kept,) = (tmp_path / "home" / "transcripts").iterdir()
+    assert CliRunner().invoke(main, ["verify", str(kept)]).exit_code == 0
+
+
+@pytest.mark.slow
+def test_demo_of_an_unknown_game_says_so_in_one_line(tmp_path) -> None:
+    told = run(tmp_path / "home", "demo", "--variant", "poker")
+    assert told.returncode == 1
+    assert told.stderr.strip().count("\n") == 0
+    assert "no_such_variant" in told.stderr
+
+
+@pytest.mark.slow
+def test_script_plays_against_a_bot_by_typing_numbers(real_server, tmp_path) -> None:
+    bot = subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            "truc_client",
+            "bot",
+            real_server.url,
+            "--create",
+            "truc-french",
+            "--option",
+            "match=1",
+        ],
+        env={**os.environ, "TRUC_HOME": str(tmp_path / "bot")},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    code = bot.stdout.readline().split("/")[-1].split("#")[0]
+    told = run(
+        tmp_path / "home",
+        "play",
+        real_server.url,
+        "--table",
+        code,
+        "--name",
+        "Ada",
+        typed="?\n" + "1\n" * 400,
+    )
+    bot.communicate(timeout=20)
+    assert told.returncode == 0
+    assert "PROVEN" in told.stdout
+    assert "resign: give the match up." in told.stdout
+
+
+@pytest.mark.slow
+def test_end_of_input_leaves_and_says_how_to_come_back(real_server, tmp_path) -> None:
+    bot = subprocess.Popen(
+        [sys.executable, "-m", "truc_client", "bot", real_server.url, "--create", "truc-french", "--private"],
+        env={**os.environ, "TRUC_HOME": str(tmp_path / "bot")},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    code = bot.stdout.readline().split("/")[-1].split("#")[0]
+    told = run(tmp_path / "home", "play", real_server.url, "--table", code, typed="")
+    bot.kill()
+    bot.communicate()
+    assert told.returncode == 0
+    assert "To come back: truc play" in told.stdout
+
+
+@pytest.mark.slow
+def test_guest_on_plain_tcp_is_told_that_cards_travel_in_clear(real_server, tmp_path) -> None:
+    told = run(tmp_path / "home", "play", real_server.url, "--guest", "--table", "NOPE1")
+    assert "cards travel in clear" in told.stdout
+
+
+@pytest.mark.slow
+def test_unknown_table_is_one_line_and_status_1(real_server, tmp_path) -> None:
+    told = run(tmp_path / "home", "bot", real_server.url, "--table", "NOPE1")
+    assert told.returncode == 1
+    assert told.stderr.strip().splitlines()[-1].endswith("(no_such_table)")
+
+
+@pytest.mark.slow
+def test_changed_server_key_is_one_line_with_both_fingerprints(real_server, tmp_path) -> None:
+    told = run(tmp_path / "home", "play", f"{real_server.url}#{'A' * 26}")
+    assert told.returncode == 1
+    last = told.stderr.strip().splitlines()[-1]
+    assert "A" * 26 in last
+    assert real_server.address.fingerprint in last

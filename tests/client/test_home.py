@@ -1,0 +1,82 @@
+import stat
+from pathlib import Path
+
+import pytest
+
+from truc_client import HomeError, default_root, open_home
+from truc_client.home import export_seed, import_seed, master_seed, player_key, sole_use, write_seed
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_home_is_for_its_owner_alone(tmp_path) -> None:
+    assert mode(open_home(tmp_path / "home").root) == 0o700
+
+
+def test_seed_is_for_its_owner_alone(tmp_path) -> None:
+    home = open_home(tmp_path / "home")
+    master_seed(home)
+    assert mode(home.seed) == 0o600
+
+
+def test_seed_is_made_once(tmp_path) -> None:
+    home = open_home(tmp_path / "home")
+    assert master_seed(home) == master_seed(home)
+
+
+def test_seed_is_never_written_over(tmp_path) -> None:
+    home = open_home(tmp_path / "home")
+    master_seed(home)
+    with pytest.raises(HomeError, match="already"):
+        write_seed(home, bytes(32))
+
+
+def test_damaged_seed_is_said_so(tmp_path) -> None:
+    home = open_home(tmp_path / "home")
+    home.seed.write_bytes(b"short")
+    with pytest.raises(HomeError, match="expected 32 bytes, got 5"):
+        master_seed(home)
+
+
+def test_keys_for_two_servers_differ() -> None:
+    assert player_key(bytes(32), b"a" * 32).public != player_key(bytes(32), b"b" * 32).public
+
+
+def test_exported_seed_is_imported() -> None:
+    assert import_seed(export_seed(bytes(range(32)))) == bytes(range(32))
+
+
+@pytest.mark.parametrize("text", ["", "truc player key 1", "truc player key 1\nxyz", "other\n" + "00" * 32])
+def test_other_text_is_not_imported(text) -> None:
+    with pytest.raises(HomeError, match="hex digits"):
+        import_seed(text)
+
+
+def test_home_is_where_the_variable_says() -> None:
+    assert default_root({"TRUC_HOME": "/somewhere"}) == Path("/somewhere")
+
+
+@pytest.mark.parametrize(
+    ("platform", "environ", "end"),
+    [
+        ("linux", {"XDG_DATA_HOME": "/data"}, "/data/truc"),
+        ("linux", {}, ".local/share/truc"),
+        ("darwin", {}, "Library/Application Support/truc"),
+        ("win32", {"APPDATA": "/roaming"}, "/roaming/truc"),
+    ],
+)
+def test_home_is_where_the_platform_keeps_such_things(platform, environ, end) -> None:
+    assert str(default_root(environ, platform)).endswith(end)
+
+
+def test_folder_in_use_is_not_free(tmp_path) -> None:
+    with sole_use(tmp_path) as first, sole_use(tmp_path) as second:
+        assert (first, second) == (True, False)
+
+
+def test_home_that_cannot_be_made_is_said_so(tmp_path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(HomeError, match="cannot use the folder"):
+        open_home(tmp_path / "file" / "home")

@@ -1,0 +1,121 @@
+import stat
+
+import pytest
+
+from truc_client.errors import HomeError, SignedBeforeError
+from truc_client.store import Joined, Place, Slot, Statement, Store
+from truc_protocol.handshake import Pin
+
+TH, TN, SERVER, MID, HEAD = (bytes([value]) * 32 for value in range(1, 6))
+ACT = Slot("act", 7)
+PLACE = Place(7, HEAD, 3)
+
+
+@pytest.fixture
+def store(tmp_path):
+    store = Store(tmp_path / "state.sqlite")
+    yield store
+    store.close()
+
+
+def statement(text: str) -> Statement:
+    return Statement(text.encode(), b"\x07" * 64)
+
+
+def join(store: Store) -> None:
+    store.join(Joined(TH, TN, SERVER, "TABLE", 0, b"root", b"secret"), statement("seat"))
+    store.begin(TH, MID)
+
+
+def test_file_is_for_its_owner_alone(tmp_path) -> None:
+    Store(tmp_path / "state.sqlite").close()
+    assert stat.S_IMODE((tmp_path / "state.sqlite").stat().st_mode) == 0o600
+
+
+def test_writes_are_forced_to_the_disk(store) -> None:
+    assert store._database.execute("PRAGMA synchronous").fetchone() == (2,)
+
+
+def test_second_body_for_a_place_is_refused(store) -> None:
+    join(store)
+    store.keep_statement(MID, ACT, statement("first"), PLACE)
+    with pytest.raises(SignedBeforeError):
+        store.keep_statement(MID, ACT, statement("second"), PLACE)
+
+
+def test_same_body_for_a_place_gives_the_stored_bytes(store) -> None:
+    join(store)
+    first = store.keep_statement(MID, ACT, statement("first"), PLACE)
+    assert store.keep_statement(MID, ACT, statement("first"), PLACE) == first
+
+
+def test_second_body_is_taken_after_the_first_was_refused(store) -> None:
+    join(store)
+    store.keep_statement(MID, ACT, statement("first"), PLACE)
+    store.keep_refusal(MID, ACT, b"refusal")
+    store.keep_statement(MID, ACT, statement("second"), PLACE)
+    assert store.statement(MID, ACT) == statement("second")
+
+
+def test_place_is_stored_with_the_body(store) -> None:
+    join(store)
+    store.keep_statement(MID, ACT, statement("first"), PLACE)
+    joined = store.playing(MID)
+    assert (joined.k, joined.head, joined.counter) == tuple(PLACE)
+
+
+def test_secrets_are_dropped_at_the_end_and_the_name_of_the_match_is_kept(store) -> None:
+    join(store)
+    store.end(MID, PLACE)
+    joined = store.joined(TH)
+    assert (joined.root, joined.secret, joined.mid, joined.tn) == (None, None, MID, TN)
+
+
+def test_nonce_is_found_again_after_the_end(store) -> None:
+    join(store)
+    store.end(MID, PLACE)
+    assert store.joined_with(TN).th == TH
+
+
+def test_everything_is_there_after_opening_again(tmp_path) -> None:
+    first = Store(tmp_path / "state.sqlite")
+    join(first)
+    first.keep_statement(MID, ACT, statement("first"), PLACE)
+    first.close()
+    again = Store(tmp_path / "state.sqlite")
+    assert again.statement(MID, ACT) == statement("first")
+    again.close()
+
+
+def test_secrets_do_not_show(store) -> None:
+    join(store)
+    assert "root" not in repr(store.joined(TH)).replace("root=", "")
+
+
+def test_pin_is_kept_replaced_and_forgotten(store) -> None:
+    store.keep_pin("host:1", Pin(b"a" * 32, b"a" * 32, 0))
+    store.keep_pin("host:1", Pin(b"a" * 32, b"b" * 32, 1))
+    assert store.pins() == {"host:1": Pin(b"a" * 32, b"b" * 32, 1)}
+    assert store.forget_pin("host:1")
+    assert store.pin("host:1") is None
+
+
+def test_token_is_kept_and_forgotten(store) -> None:
+    store.keep_token(SERVER, "token")
+    assert store.token(SERVER) == "token"
+    store.keep_token(SERVER, None)
+    assert store.token(SERVER) is None
+
+
+def test_file_of_a_newer_client_is_left_alone(tmp_path) -> None:
+    store = Store(tmp_path / "state.sqlite")
+    store._database.execute("PRAGMA user_version = 99")
+    store.close()
+    with pytest.raises(HomeError, match="newer client"):
+        Store(tmp_path / "state.sqlite")
+
+
+def test_file_that_is_no_database_is_said_so(tmp_path) -> None:
+    (tmp_path / "state.sqlite").write_bytes(b"something else" * 100)
+    with pytest.raises(HomeError, match="cannot use"):
+        Store(tmp_path / "state.sqlite")

@@ -1,0 +1,230 @@
+"""The lobby: tables are made, found, joined, left, started and dropped."""
+
+import pytest
+from trio.testing import wait_all_tasks_blocked
+
+from server.conftest import QUICK, changed, running, together
+from truc_protocol import keys
+from truc_protocol.audit import Result
+
+FRENCH = {"t": "create", "variant": "truc-french"}
+
+
+async def guest(server, name="Gus"):
+    client = await server.connect()
+    await client.login_guest(name)
+    return client
+
+
+async def listed(client, **fields) -> list[str]:
+    return [table["table"] for table in (await client.ask({"t": "tables", **fields}))["tables"]]
+
+
+async def test_a_table_is_listed_for_others_as_soon_as_it_is_acknowledged(server):
+    first, second = await guest(server), await guest(server)
+    code = (await first.ask(FRENCH))["table"]
+    assert await listed(second) == [code]
+
+
+async def test_a_private_table_is_not_listed_and_its_code_admits(server):
+    first, second = await guest(server), await guest(server)
+    code = (await first.ask({**FRENCH, "private": True}))["table"]
+    assert (len(code), await listed(second)) == (16, [])
+    assert (await second.ask({"t": "join", "table": code}))["seat"] == 1
+
+
+async def test_code_of_a_public_table_has_five_characters_in_either_case(server):
+    first, second = await guest(server), await guest(server)
+    code = (await first.ask(FRENCH))["table"]
+    assert (len(code), (await second.ask({"t": "join", "table": code.lower()}))["t"]) == (5, "ok")
+
+
+async def test_list_shows_only_the_variant_asked_for(server):
+    client = await guest(server)
+    await client.ask(FRENCH)
+    code = (await client.ask({"t": "create", "variant": "truc-catalan"}))["table"]
+    assert await listed(client, variant="truc-catalan") == [code]
+
+
+async def test_long_list_comes_in_pages(tmp_path):
+    async with running(tmp_path / "data", changed(QUICK, limits={"tables_per_player": 100})) as server:
+        client = await guest(server)
+        codes = sorted([(await client.ask(FRENCH))["table"] for _ in range(30)])
+        page = await client.ask({"t": "tables"})
+        first = [table["table"] for table in page["tables"]]
+        assert (page["more"], first + await listed(client, after=first[-1])) == (True, codes)
+
+
+async def test_creator_sits_on_the_seat_asked_for(server):
+    client = await guest(server)
+    assert (await client.ask({**FRENCH, "seat": 1}))["seat"] == 1
+
+
+async def test_full_state_follows_a_change(server):
+    first, second = await guest(server, "Ada"), await guest(server, "Bob")
+    code = (await first.ask(FRENCH))["table"]
+    await second.ask({"t": "join", "table": code})
+    state = await second.until("table")
+    assert [(seat["name"], seat["kind"]) for seat in state["seats"]] == [("Ada", "guest"), ("Bob", "guest")]
+    assert (state["state"], state["n"], state["policy"], len(state["opts"])) == ("open", 2, "hand", 10)
+
+
+async def test_only_those_at_the_table_get_its_notices(server):
+    first, second = await guest(server), await guest(server)
+    await second.ask({"t": "tables"})
+    await first.ask(FRENCH)
+    await second.ask({"t": "tables"})
+    assert {message["t"] for message in second.log} == {"welcome", "ok"}
+
+
+async def test_seat_that_is_taken_is_refused(server):
+    first, second = await guest(server), await guest(server)
+    code = (await first.ask(FRENCH))["table"]
+    assert (await second.ask({"t": "join", "table": code, "seat": 0}))["code"] == "seat_taken"
+
+
+async def test_full_table_is_refused(server):
+    seats = await server.seats(2)
+    third = await guest(server)
+    assert (await third.ask({"t": "join", "table": seats[0].table}))["code"] == "table_full"
+
+
+async def test_joining_again_gives_the_own_seat(server):
+    seats = await server.seats(2)
+    assert (await seats[1].client.ask({"t": "join", "table": seats[1].table}))["seat"] == 1
+
+
+async def test_guests_beyond_the_tables_terms_are_refused(server):
+    seat = await server.seat(seed=1)
+    code = await seat.create("truc-french", options={"guests": 0})
+    client = await guest(server)
+    assert (await client.ask({"t": "join", "table": code}))["code"] == "guests_not_allowed"
+
+
+async def test_seat_is_free_after_leaving(server):
+    seats = await server.seats(2)
+    assert (await seats[1].client.ask({"t": "leave", "table": seats[1].table}))["t"] == "ok"
+    third = await guest(server)
+    assert (await third.ask({"t": "join", "table": seats[0].table}))["seat"] == 1
+
+
+async def test_table_that_everybody_has_left_is_gone(server):
+    client = await guest(server)
+    code = (await client.ask(FRENCH))["table"]
+    await client.ask({"t": "leave", "table": code})
+    assert await listed(client) == []
+
+
+async def test_leaving_without_a_seat_is_refused(server):
+    seats = await server.seats(2)
+    third = await guest(server)
+    assert (await third.ask({"t": "leave", "table": seats[0].table}))["code"] == "not_seated"
+
+
+async def test_nobody_leaves_while_terms_are_out(server):
+    seats = await server.match(2)
+    await seats[1].client.until("terms")
+    reply = await seats[1].client.ask({"t": "leave", "table": seats[1].table})
+    assert reply["code"] == "table_not_open"
+
+
+async def test_ready_is_taken_back_by_unready(server):
+    seats = await server.seats(2)
+    await seats[0].ready()
+    await seats[0].client.ask({"t": "unready", "table": seats[0].table})
+    await seats[1].ready()
+    assert (await seats[1].client.until("table"))["state"] == "open"
+
+
+async def test_tables_of_one_player_are_limited(server):
+    client = await guest(server)
+    for _ in range(5):
+        await client.ask(FRENCH)
+    assert (await client.ask(FRENCH))["code"] == "too_many_tables"
+
+
+async def test_table_that_nobody_starts_expires_and_says_so(server, mock_clock):
+    client = await guest(server)
+    code = (await client.ask(FRENCH))["table"]
+    for _ in range(61):
+        mock_clock.jump(30)
+        await wait_all_tasks_blocked()
+        await client.send({"t": "ping", "n": 1})
+        await client.until("pong")
+    assert {"t": "closed", "table": code, "reason": "expired"} in client.log
+
+
+async def test_state_tells_when_the_table_expires(server, mock_clock):
+    client = await guest(server)
+    await client.ask(FRENCH)
+    assert (await client.until("table"))["expires_ms"] == 1_800_000
+
+
+@pytest.mark.parametrize(
+    ("options", "field"),
+    [
+        ({"decision_ms": -1}, "options/decision_ms"),
+        ({"decision_ms": "slow"}, "options/decision_ms"),
+        ({"release_ms": 10}, "options/release_ms"),
+        ({"gone": 1}, "options/gone"),
+        ({"gone": 3}, "options/gone"),
+        ({"spectators": 4}, "options/spectators"),
+        ({"guests": 3}, "options/guests"),
+        ({"reveal": "never"}, "options/reveal"),
+        ({"jokers": 2}, "options/jokers"),
+    ],
+)
+async def test_option_that_cannot_be_is_refused_by_name(server, options, field):
+    client = await guest(server)
+    reply = await client.ask({**FRENCH, "options": options})
+    assert (reply["code"], reply["field"]) == ("bad_option", field)
+
+
+async def test_options_of_game_and_terms_are_in_the_state(server):
+    client = await guest(server)
+    await client.ask({**FRENCH, "options": {"reveal": "match", "decision_ms": 5000}})
+    state = await client.until("table")
+    assert (state["policy"], state["opts"][0], state["options"]) == (
+        "match",
+        5000,
+        {"reveal": "match", "decision_ms": 5000},
+    )
+
+
+async def test_guests_box_key_that_is_not_sound_is_refused(server):
+    client = await guest(server)
+    code = (await client.ask(FRENCH))["table"]
+    reply = await client.ask({"t": "ready", "table": code, "x": bytes(32)})
+    assert (reply["code"], reply["field"]) == ("bad_message", "x")
+
+
+async def test_welcome_lists_the_seats_of_a_key(server):
+    key = keys.generate_signing_key()
+    first = await server.connect()
+    await first.login_key(key)
+    code = (await first.ask(FRENCH))["table"]
+    again = await server.connect()
+    assert (await again.login_key(key))["seats"] == [{"table": code, "seat": 0}]
+
+
+@pytest.mark.slow
+async def test_rematch_is_another_match_at_the_same_table(server):
+    seats = await server.match(2, "truc-catalan")
+    await together(*(seat.play for seat in seats))
+    first = seats[0].ledger.setup
+    for seat in seats:
+        assert (await seat.ready())["t"] == "ok"
+    await together(*((lambda s=seat: s.play(until=lambda s: s.ledger.setup.mid != first.mid)) for seat in seats))
+    await together(*(seat.play for seat in seats))
+    second = seats[0].ledger.setup
+    assert first.terms.table.tn != second.terms.table.tn
+    assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
+
+
+@pytest.mark.slow
+async def test_table_is_over_and_nobody_ready_after_a_match(server):
+    seats = await server.match(2, "truc-catalan")
+    await together(*(seat.play for seat in seats))
+    client = await guest(server)
+    (table,) = (await client.ask({"t": "tables"}))["tables"]
+    assert (table["state"], [seat.get("ready", False) for seat in table["seats"]]) == ("over", [False, False])

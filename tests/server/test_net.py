@@ -1,0 +1,299 @@
+"""Bad input, limits and goodbyes, over real sockets."""
+
+import struct
+
+import pytest
+import trio
+from trio.testing import wait_all_tasks_blocked
+
+from server.conftest import QUICK, changed, running
+from server.rawclient import frame
+from truc_protocol import keys
+from truc_protocol.codec import pack
+
+NAN = b"\x82\xa1t\xa4ping\xa1n\xcb\x7f\xf8" + bytes(6)
+DUPLICATE = b"\x82\xa1t\xa4ping\xa1t\xa4ping"
+DEEP = b"\x81\xa1t" + b"\x91" * 20 + b"\xc0"
+
+
+async def ready(server, name="Ida"):
+    client = await server.connect()
+    await client.login_guest(name)
+    return client
+
+
+def length(n: int) -> bytes:
+    return struct.pack(">I", n)
+
+
+@pytest.mark.parametrize(
+    ("raw", "code"),
+    [
+        (length(0), "bad_frame"),
+        (length(2049), "frame_too_large"),
+        (length(2**32 - 1), "frame_too_large"),
+        (length(3) + b"\xc1\xc1\xc1", "bad_msgpack"),
+        (length(1) + b"\x90", "bad_msgpack"),
+        (length(len(NAN)) + NAN, "bad_msgpack"),
+        (length(len(DUPLICATE)) + DUPLICATE, "bad_msgpack"),
+        (length(len(DEEP)) + DEEP, "bad_msgpack"),
+        (frame({"t": "tables", "id": 1}), "auth_required"),
+        (frame({"t": "dance", "id": 1}), "unknown_request"),
+        (frame({"t": "hello", "id": 1, "proto": [1], "cn": b"short"}), "bad_message"),
+        (frame({"t": "hello", "id": 1, "proto": [9], "cn": bytes(32)}), "unsupported"),
+        (frame({"t": "hello", "id": 1, "proto": [1], "cn": bytes(32), "require": ["flying"]}), "unsupported"),
+        (frame({"t": "login", "id": 1, "name": "Ida"}), "not_now"),
+    ],
+)
+async def test_before_login_every_mistake_is_named_and_ends_the_connection(server, raw, code):
+    client = await server.connect()
+    await client.send_bytes(raw)
+    rest = await client.closed()
+    assert [(message["t"], message["code"]) for message in rest] == [("error", code), ("bye", code)]
+
+
+@pytest.mark.parametrize("raw", [b"GET / HTTP/1.1\r\n\r\n", b"\x16\x03\x01\x02\x00\x01\x00", b"SSH-2.0-OpenSSH_9.2\r\n"])
+async def test_peer_of_another_protocol_gets_one_readable_line(server, raw):
+    client = await server.connect()
+    await client.send_bytes(raw)
+    answer = b"".join([part async for part in client.stream])
+    assert answer.startswith(b"This port speaks the Truc protocol")
+    assert answer.count(b"\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("raw", "code"),
+    [
+        (length(0), "bad_frame"),
+        (length(8193), "frame_too_large"),
+        (length(2) + b"\xc1\xc1", "bad_msgpack"),
+    ],
+)
+async def test_after_login_a_broken_frame_ends_the_connection(server, raw, code):
+    client = await ready(server)
+    await client.send_bytes(raw)
+    rest = await client.closed()
+    assert [(message["t"], message["code"]) for message in rest] == [("error", code), ("bye", code)]
+
+
+@pytest.mark.parametrize(
+    ("message", "code", "field"),
+    [
+        ({"t": "dance"}, "unknown_request", "t"),
+        ({"t": "join"}, "bad_message", "table"),
+        ({"t": "join", "table": 7}, "bad_message", "table"),
+        ({"t": "join", "table": "NOPE"}, "no_such_table", "table"),
+        ({"t": "create", "variant": "whist"}, "no_such_variant", "variant"),
+        ({"t": "create", "variant": "truc-french", "seats": 5}, "bad_option", "seats"),
+        ({"t": "create", "variant": "truc-french", "seat": 2}, "bad_message", "seat"),
+        ({"t": "hello", "proto": [1], "cn": bytes(32)}, "not_now", "t"),
+        ({"t": "resume", "table": "NOPE", "match": bytes(32), "next": 0}, "no_such_table", "table"),
+        ({"t": "watch", "table": "NOPE"}, "no_such_table", "table"),
+        ({"t": "act", "table": "NOPE", "match": bytes(32), "at": 0, "choose": "tap"}, "no_such_table", "table"),
+    ],
+)
+async def test_after_login_a_wrong_request_is_refused_and_the_connection_goes_on(server, message, code, field):
+    client = await ready(server)
+    reply = await client.ask(message)
+    assert (reply["code"], reply["field"], reply["close"]) == (code, field, False)
+    assert (await client.ask({"t": "tables"}))["t"] == "ok"
+
+
+async def test_refusal_says_what_was_expected_and_what_came(server):
+    client = await ready(server)
+    reply = await client.ask({"t": "join", "table": 7})
+    assert "expected" in reply["msg"].lower()
+    assert "int" in reply["msg"]
+
+
+async def test_request_id_that_is_too_large_is_a_bad_message(server):
+    client = await ready(server)
+    await client.send({"t": "tables", "id": 2**32})
+    assert (await client.receive())["code"] == "bad_message"
+
+
+async def test_frames_in_pieces_of_one_byte_are_read(server):
+    client = await ready(server)
+    for byte in frame({"t": "tables", "id": 77}):
+        await client.send_bytes(bytes([byte]))
+    assert (await client.until("ok"))["re"] == 77
+
+
+async def test_many_frames_in_one_piece_are_read(server):
+    client = await ready(server)
+    await client.send_bytes(b"".join(frame({"t": "tables", "id": n}) for n in range(20, 40)))
+    replies = [await client.until("ok") for _ in range(20)]
+    assert [reply["re"] for reply in replies] == list(range(20, 40))
+
+
+async def test_unknown_fields_are_passed_over(server):
+    client = await ready(server)
+    assert (await client.ask({"t": "tables", "surprise": [1, {"a": None}]}))["t"] == "ok"
+
+
+async def test_ping_is_answered_with_the_same_number_and_the_clock(server):
+    client = await ready(server)
+    await client.send({"t": "ping", "n": 12})
+    pong = await client.until("pong")
+    assert (pong["n"], pong["now_ms"] > 1_600_000_000_000) == (12, True)
+
+
+async def test_login_signed_by_another_key_is_refused(server):
+    client = await server.connect()
+    await client.hello()
+    from truc_protocol.handshake import authenticate
+
+    signed = authenticate(keys.generate_signing_key(), client.server, cn=client.cn, hello_frame=client.hello_frame)
+    await client.send({"t": "login", "body": signed.body, "sig": bytes(64)})
+    rest = await client.closed()
+    assert [(message["t"], message["code"]) for message in rest] == [("error", "bad_signature"), ("bye", "bad_signature")]
+
+
+async def test_login_made_for_another_connection_is_refused(server):
+    first, second = await server.connect(), await server.connect()
+    await first.hello()
+    await second.hello()
+    from truc_protocol.handshake import authenticate
+
+    signed = authenticate(keys.generate_signing_key(), first.server, cn=first.cn, hello_frame=first.hello_frame)
+    reply = await second.ask({"t": "login", "body": signed.body, "sig": signed.sig})
+    assert reply["code"] == "bad_signature"
+
+
+async def test_unknown_token_is_refused(server):
+    client = await server.connect()
+    assert (await client.login_token("x" * 32))["code"] == "bad_token"
+
+
+@pytest.mark.parametrize("name", [" ", "a" * 65, "ж" * 40, "bell\x07"])
+async def test_name_that_cannot_be_shown_is_refused(server, name):
+    client = await server.connect()
+    await client.hello()
+    assert (await client.ask({"t": "login", "name": name}))["code"] == "bad_message"
+
+
+async def test_server_that_takes_no_guests_says_so(tmp_path):
+    async with running(tmp_path / "data", changed(QUICK, guests=False)) as server:
+        client = await server.connect()
+        assert (await client.login_guest())["code"] == "guests_not_allowed"
+
+
+async def test_info_lists_variants_and_limits(server):
+    client = await ready(server)
+    variants = {offer["name"]: offer["seats"] for offer in client.info["variants"]}
+    assert variants["truc-catalan"] == [2, 4]
+    assert client.info["limits"]["frame_in"] == 8192
+
+
+async def test_connection_that_does_not_log_in_is_dismissed(server, mock_clock):
+    client = await server.connect()
+    await wait_all_tasks_blocked()
+    mock_clock.jump(10.01)
+    (goodbye,) = await client.closed()
+    assert (goodbye["t"], goodbye["code"], goodbye["retryable"]) == ("bye", "timeout", True)
+
+
+async def test_silent_connection_is_pinged_and_then_dismissed(server, mock_clock):
+    client = await ready(server)
+    mock_clock.jump(30.01)
+    assert (await client.receive())["t"] == "ping"
+    mock_clock.jump(15)
+    (goodbye,) = await client.closed()
+    assert (goodbye["t"], goodbye["code"]) == ("bye", "timeout")
+
+
+async def test_connection_that_answers_pings_stays(server, mock_clock):
+    client = await ready(server)
+    for _ in range(3):
+        mock_clock.jump(30.01)
+        ping = await client.until("ping")
+        await client.send({"t": "pong", "n": ping["n"]})
+        await wait_all_tasks_blocked()
+    assert (await client.ask({"t": "tables"}))["t"] == "ok"
+
+
+async def test_requests_beyond_the_burst_are_refused_with_a_time(tmp_path, mock_clock):
+    async with running(tmp_path / "data", changed(QUICK, limits={"requests_per_s": 10, "burst": 5})) as server:
+        client = await ready(server)
+        replies = [await client.ask({"t": "tables"}) for _ in range(4)]
+        assert (replies[-1]["code"], replies[-1]["retry_after_ms"]) == ("rate_limited", 101)
+
+
+async def test_requests_are_taken_again_after_the_time_told(tmp_path, mock_clock):
+    async with running(tmp_path / "data", changed(QUICK, limits={"requests_per_s": 10, "burst": 5})) as server:
+        client = await ready(server)
+        for _ in range(4):
+            await client.ask({"t": "tables"})
+        mock_clock.jump(0.25)
+        assert (await client.ask({"t": "tables"}))["t"] == "ok"
+
+
+async def test_flood_of_requests_ends_the_connection(tmp_path, mock_clock):
+    async with running(tmp_path / "data", changed(QUICK, limits={"requests_per_s": 10, "burst": 5})) as server:
+        client = await ready(server)
+        await client.send_bytes(b"".join(frame({"t": "tables", "id": n}) for n in range(30)))
+        rest = await client.closed()
+        assert (rest[-1]["t"], rest[-1]["code"]) == ("bye", "rate_limited")
+
+
+async def test_connections_of_one_address_are_limited(tmp_path):
+    settings = changed(QUICK, limits={"connections_per_address": 2})
+    async with running(tmp_path / "data", settings) as server:
+        first = await ready(server)
+        await ready(server)
+        third = await server.connect()
+        rest = await third.closed()
+        assert [(m["t"], m["code"], m["retryable"]) for m in rest] == [
+            ("error", "server_full", True),
+            ("bye", "server_full", True),
+        ]
+        assert (await first.ask({"t": "tables"}))["t"] == "ok"
+
+
+async def test_address_may_connect_again_after_one_connection_has_ended(tmp_path):
+    async with running(tmp_path / "data", changed(QUICK, limits={"connections_per_address": 1})) as server:
+        first = await ready(server)
+        await first.stream.aclose()
+        await wait_all_tasks_blocked()
+        assert (await (await server.connect()).login_guest())["t"] == "welcome"
+
+
+async def test_client_that_never_reads_is_cut(tmp_path):
+    settings = changed(QUICK, limits={"outbox_bytes": 65_536, "requests_per_s": 10_000, "burst": 10_000})
+    async with running(tmp_path / "data", settings) as server:
+        client = await ready(server)
+        try:
+            with trio.move_on_after(20) as patience:
+                for n in range(200_000):
+                    await client.send_bytes(frame({"t": "ping", "n": n}) * 50)
+        except trio.BrokenResourceError:
+            pass
+        assert not patience.cancelled_caught
+        assert (await (await server.connect()).login_guest())["t"] == "welcome"
+
+
+async def test_shutdown_says_goodbye_and_when_to_come_back(tmp_path):
+    async with running(tmp_path / "data") as server:
+        client = await ready(server)
+        server.stop()
+        (goodbye,) = await client.closed()
+    assert (goodbye["t"], goodbye["code"], goodbye["reconnect_after_ms"]) == ("bye", "shutting_down", 2000)
+
+
+async def test_half_closed_connection_still_gets_its_answers(server):
+    client = await ready(server)
+    await client.send({"t": "tables", "id": 5})
+    await client.stream.send_eof()
+    rest = await client.closed()
+    assert [message["re"] for message in rest] == [5]
+
+
+async def test_no_token_or_key_is_in_the_log(server, capsys):
+    client = await ready(server)
+    shown = capsys.readouterr()
+    assert "login" in shown.err
+    assert client.welcome["token"] not in shown.err + shown.out
+
+
+def test_frames_of_the_tests_are_what_the_codec_packs():
+    assert frame({"t": "ping", "n": 1})[4:] == pack({"t": "ping", "n": 1})
