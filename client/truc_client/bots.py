@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable
 from typing import Final
 
-from truc_client.happenings import Choice, Happening, MatchEnded, TableClosed, YourTurn
+from truc_client.happenings import Choice, Happening, MatchEnded, SeatTakenOver, TableClosed, YourTurn
 from truc_client.table import Table
 
 Chooser = Callable[[YourTurn], Choice]
@@ -39,7 +39,7 @@ def _weight(choice: Choice) -> float:
 async def play_match(
     table: Table, choose: Chooser, show: Callable[[Happening], None] = lambda _happening: None
 ) -> MatchEnded | None:
-    """Play at a table until a match has ended; None if the table was closed instead. `show` sees what happens."""
+    """Play at a table until a match has ended; None if the table or the seat was lost. `show` sees what happens."""
     async for happening in table:
         show(happening)
         match happening:
@@ -47,7 +47,7 @@ async def play_match(
                 await table.choose(choose(happening))
             case MatchEnded():
                 return happening
-            case TableClosed():
+            case TableClosed() | SeatTakenOver():
                 return None
             case _:
                 pass

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import trio
 
 from truc_client.errors import ChoiceError, ClientError, RefusedError
-from truc_client.happenings import Choice, Happening, MatchEnded, TableClosed, YourTurn
+from truc_client.happenings import Choice, Happening, MatchEnded, SeatTakenOver, TableClosed, YourTurn
 from truc_client.screen import Screen
 from truc_client.table import Table
 
@@ -105,7 +105,7 @@ class Person:
             self._turn = item
             self._asked.set()
         self._screen.show(item)
-        return not isinstance(item, MatchEnded | TableClosed)
+        return not isinstance(item, MatchEnded | TableClosed | SeatTakenOver)
 
     async def _typed(self, line: Typed) -> bool:
         text = line.text

@@ -68,6 +68,7 @@ class SeatMatch:
         self._offered: Offered | None = None
         self._decision: Decision | None = None
         self._overtaken = False
+        self.is_finished = False
 
     @property
     def mid(self) -> bytes:
@@ -144,7 +145,7 @@ class SeatMatch:
             pack = self.ledger.setup.terms.variant.pack
             told.append(CardsDealt(tuple(pack[opening.card] for opening in self.witness.openings)))
         if self._is_last(body):
-            told.append(self._ended())
+            told.append(self.finish())
         return told
 
     def _is_last(self, body: AnyBody) -> bool:
@@ -159,7 +160,9 @@ class SeatMatch:
     def _just_opened(self, body: AnyBody) -> DealtCards | None:
         return self.witness.opened if isinstance(body, Close) else None
 
-    def _ended(self) -> MatchEnded:
+    def finish(self) -> MatchEnded:
+        """Conclude a match whose end has come: the secrets are dropped."""
+        self.is_finished = True
         if self._signer is not None:
             self._signer.end(self.ledger)
         self.witness.file.sync()

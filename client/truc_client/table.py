@@ -283,10 +283,10 @@ class Table:
 
     def _resumed(self, answer: Ok | Refusal) -> None:
         self._resuming = False
-        if isinstance(answer, Refusal):
-            self.fail(RefusedError(answer.code, answer.msg))
-            return
         match = self.match
+        if isinstance(answer, Refusal):
+            self._not_resumed(match, RefusedError(answer.code, answer.msg))
+            return
         if match is None:
             self.fail(LostError("the server resumed a match without its setup", again=False))
             return
@@ -298,6 +298,12 @@ class Table:
             self.fail(error)
             return
         self._send_pending(match)
+
+    def _not_resumed(self, match: SeatMatch | None, error: RefusedError) -> None:
+        if match is not None and match.is_over:
+            self._say(match.finish())  # only acks are missing, which prove nothing by their absence
+        else:
+            self.fail(error)
 
     def _send_pending(self, match: SeatMatch) -> None:
         pending = self._pending
@@ -318,7 +324,7 @@ class Table:
     def reconnected(self, held: tuple[SeatHeld, ...]) -> None:
         """Take the seat again on the new connection, and ask for what is missing."""
         own = next((seat for seat in held if seat.table == self.code), None)
-        if self.match is not None and not self.match.is_over:
+        if self.match is not None and not self.match.is_finished:
             self._resume_from(self.match.mid, self.match.next)
         elif (
             own is not None and own.match is not None and (self.match is None or self.match.mid != own.match)

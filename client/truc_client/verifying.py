@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from truc_protocol.audit import AuditError, Auditor, Refutation, Result, Verdict
-from truc_protocol.checks import CheckError
-from truc_protocol.transcript import MAX_FILE, read_transcript
+from truc_protocol.audit import Refutation, Result, Verdict, verify
+from truc_protocol.transcript import MAX_FILE
 from truc_protocol.words import shown_name, side_name
 
 EXIT_CODES: Final = {Result.PROVEN: 0, Result.REFUTED: 1, Result.UNREADABLE: 2, Result.INCOMPLETE: 3}
@@ -21,24 +20,21 @@ LEVELS: Final = {
     "C": "no player has a key: the server may have chosen every card and act",
 }
 
+_ENTROPY: Final = {
+    "A": "everybody's entropy",
+    "B": "the entropy of the server and of every player with a key",
+    "C": "the server's entropy alone, as it may have wished",
+}
+
 
 def verify_file(path: Path) -> Verdict:
     """Return the verdict on a file; never raises for what is in it."""
     try:
         if path.stat().st_size > MAX_FILE:
             return _unreadable(f"expected at most {MAX_FILE} bytes")
-        transcript = read_transcript(path.read_bytes())
+        return verify(path.read_bytes())
     except OSError as error:
         return _unreadable(error.strerror or str(error))
-    except CheckError as error:
-        return _unreadable(error.message)
-    auditor = Auditor(transcript.document)
-    try:
-        for record in transcript.records:
-            auditor.feed(record)
-    except AuditError:
-        pass  # the verdict says so
-    return auditor.verdict()
 
 
 def _unreadable(message: str) -> Verdict:
@@ -50,14 +46,14 @@ def verdict_lines(verdict: Verdict) -> Iterator[str]:
     names = [shown_name(name, seat) for seat, name in enumerate(verdict.players)]
     match verdict.result:
         case Result.PROVEN:
-            yield "PROVEN: every card was committed to before play and dealt from everybody's entropy."
+            yield f"PROVEN: every card was committed to before play and dealt from {_ENTROPY[verdict.level or 'C']}."
         case Result.REFUTED:
             yield f"REFUTED: {verdict.refutation}"
         case Result.INCOMPLETE:
             yield "INCOMPLETE: what is there is sound, but the end is missing."
         case Result.UNREADABLE:
-            message = verdict.refutation.message if verdict.refutation else ""
-            yield f"UNREADABLE: {message}"
+            refuted = verdict.refutation
+            yield f"UNREADABLE: {refuted.check}: {refuted.message}" if refuted else "UNREADABLE"
     if verdict.level is not None:
         yield f"{verdict.variant}, {' - '.join(names)}, {verdict.records} records"
         yield f"assurance level {verdict.level}: {LEVELS[verdict.level]}"

@@ -4,15 +4,19 @@ A record that fails ends the match here: it goes to a file of evidence, and noth
 """
 
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import Final, NamedTuple, NoReturn
 
 from truc_client.errors import CheckFailedError
 from truc_client.transcripts import Evidence, TranscriptFile, keep_evidence
-from truc_protocol.audit import AuditError, Auditor, Finding, OwnSeat, Verdict
+from truc_protocol.audit import AuditError, Auditor, Finding, OwnSeat, Refutation, Verdict
 from truc_protocol.bodies import Close, End
+from truc_protocol.codec import enc
 from truc_protocol.dealing import DealtCards, Opening
 from truc_protocol.ledger import Ledger
 from truc_protocol.records import Record
+
+_GARBLED: Final = "C18"
+_COMPLAINT: Final = "truc/1/complaint"
 
 
 class Mark(NamedTuple):
@@ -30,6 +34,7 @@ class Witness:
     ) -> None:
         self.file = file
         self._evidence = evidence
+        self._own = own
         self._mark = mark
         self._auditor = Auditor(file.document, own)
         self._setup = 0
@@ -104,11 +109,20 @@ class Witness:
             finding = self._auditor.feed(record)
         except AuditError as error:
             refuted = error.refutation
-            self._fail(refuted.check, f"{refuted.where}: {refuted.message}", refuted.culprit, record)
+            message = f"{refuted.where}: {refuted.message}"
+            self._fail(refuted.check, message, refuted.culprit, record, self._complaint(refuted))
         ledger = self._auditor.ledger
         if self._mark and ledger and ledger.k == self._mark.k and ledger.head != self._mark.head:
             self._fail("C33", f"another head at {ledger.k} than was accepted before", "server", record)
         return finding
+
+    def _complaint(self, refuted: Refutation) -> tuple[tuple[str, bytes], ...]:
+        """Return what shows others that a sealed hand was garbled: this match's X25519 secret, which ends it here."""
+        ledger = self._auditor.ledger
+        if refuted.check != _GARBLED or self._own is None or ledger is None:
+            return ()
+        body = enc([_COMPLAINT, ledger.setup.mid, ledger.k, self._own.seat, self._own.x.secret])
+        return (("complaint", body),)
 
     def fail(self, check: str, message: str, culprit: str | None, *other: tuple[str, bytes]) -> NoReturn:
         """Stop the match for something that is no record.

@@ -21,6 +21,7 @@ from msgspec import inspect as types
 from truc_protocol.connection import STATES, TRANSITIONS, Role, State
 from truc_protocol.errors import REGISTRY, Code, Row, Topic
 from truc_protocol.examples import example_of
+from truc_protocol.meaning import RECORD_FACTS
 from truc_protocol.messages import (
     MESSAGES,
     Choice,
@@ -146,6 +147,13 @@ def connection_page() -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
+_RECORD_FACTS_INTRO: Final = (
+    "What the records themselves say. Last in every `means` stands `state`: `phase`, `score` ([games, upper, points] of",
+    "each side), `waiting` (the seats whose release or decision comes next), and in a hand `dealer`, `stake`, and `tricks`",
+    "(the side that won each, nil for a tie).",
+)
+
+
 def facts_page() -> str:
     """Write facts.md: what the rules' events say in `means`."""
     lines = [
@@ -153,9 +161,11 @@ def facts_page() -> str:
         "",
         _GENERATED,
         "",
-        "What the rules report in `means` of a record: maps with `what` and the fields below. They are derived from the",
+        "What stands in `means` of a record: maps with `what` and the fields below. They are derived from the",
         "records and not signed. Seats and sides are numbers; cards are written as people write them. A client passes over",
         "a `what` that it does not know.",
+        "",
+        "## Of the rules",
         "",
         "| what | fields | meaning |",
         "|---|---|---|",
@@ -163,6 +173,17 @@ def facts_page() -> str:
     for event in get_args(Event):
         fields = ", ".join(f"`{name}`" for name in event._fields) or "none"
         lines.append(f"| `{_snake(event)}` | {fields} | {_summary(event)} |")
+    lines += [
+        "",
+        "## Of the records",
+        "",
+        *_RECORD_FACTS_INTRO,
+        "",
+        "| what | fields | meaning |",
+        "|---|---|---|",
+    ]
+    for what, (names, summary) in RECORD_FACTS.items():
+        lines.append(f"| `{what}` | {', '.join(f'`{name}`' for name in names)} | {summary} |")
     return "\n".join(lines) + "\n"
 
 

@@ -38,15 +38,12 @@ class Sealer:
         self._keys: dict[tuple[int, bytes], PrivateKey] = {}
         self._numbers: dict[int, int] = {}
 
-    def seal(self, ledger: Ledger, seat: int, moment: Moment, options: tuple[Option, ...]) -> bytes | None:
-        """Return the box of a seat's options; None for a seat without a box key."""
-        public = box_public(ledger, seat)
-        if public is None:
-            return None
+    def seal(self, ledger: Ledger, seat: int, moment: Moment, options: tuple[Option, ...]) -> bytes:
+        """Return the box of a seat's options."""
         number = self._numbers.get(seat, 0)
         self._numbers[seat] = number + 1
         return seal_options(
-            self._key(ledger, seat, public),
+            self._key(ledger, seat),
             moment.match,
             seat=seat,
             at=moment.at,
@@ -55,13 +52,14 @@ class Sealer:
             options=options,
         )
 
-    def _key(self, ledger: Ledger, seat: int, public: bytes) -> PrivateKey:
+    def _key(self, ledger: Ledger, seat: int) -> PrivateKey:
+        public = box_public(ledger, seat)
+        if public is None:
+            raise ValueError(f"seat {seat} has no box key")
         key = self._keys.get((seat, public))
         if key is None:
-            shared = self._dealer.shared(ledger, seat)
-            if shared is None:
-                raise ValueError(f"seat {seat} has no box key")
-            key = self._keys[seat, public] = private_key(shared, ledger.setup.mid, seat)
+            key = private_key(self._dealer.exchange(public), ledger.setup.mid, seat)
+            self._keys[seat, public] = key
         return key
 
 
@@ -91,29 +89,35 @@ def some_cut(ledger: Ledger) -> int:
 
 def args_of(ledger: Ledger, dealer: Dealer, action: Action, cut: int) -> tuple[Any, ...]:
     """Return the args that say `action` in a record."""
-    if ledger.match is None:
-        raise ValueError("nothing is decided before the draw")
     openings = dealer.openings(ledger, action.seat) if ledger.hand is not None else ()
-    return tuple(write_args(ledger.match, action, openings, cut=cut))
+    return tuple(write_args(_rules(ledger), action, openings, cut=cut))
 
 
 def options_message(
-    ledger: Ledger, sealer: Sealer, dealer: Dealer, moment: Moment, actions: tuple[Action, ...], cut: int
+    ledger: Ledger, sealer: Sealer, dealer: Dealer, moment: Moment, *, actions: tuple[Action, ...], cut: int
 ) -> BoxedOptions | OpenOptions:
     """Return the options of the one seat that `actions` belong to."""
     seat = actions[0].seat
-    options = tuple(_option(ledger, dealer, action, cut) for action in actions)
-    box = sealer.seal(ledger, seat, moment, options)
     shared: Mapping[str, Any] = {**moment._asdict(), "must": seat in holders(ledger)}
-    if box is not None:
-        return BoxedOptions(**shared, box=box)
-    choices = tuple(Choice(key=option.line, kind=option.kind, hints=dict(option.hints)) for option in options)
-    return OpenOptions(**shared, choices=choices)
+    if box_public(ledger, seat) is None:
+        return OpenOptions(**shared, choices=tuple(_choice(ledger, action) for action in actions))
+    options = tuple(_option(ledger, dealer, action, cut) for action in actions)
+    return BoxedOptions(**shared, box=sealer.seal(ledger, seat, moment, options))
+
+
+def _choice(ledger: Ledger, action: Action) -> Choice:
+    match = _rules(ledger)
+    line = move_line(match.variant, action)
+    return Choice(key=line, kind=str(action.kind), hints=dict(hints(match, action)))
 
 
 def _option(ledger: Ledger, dealer: Dealer, action: Action, cut: int) -> Option:
+    match = _rules(ledger)
+    args = args_of(ledger, dealer, action, cut)
+    return Option(str(action.kind), args, move_line(match.variant, action), hints(match, action))
+
+
+def _rules(ledger: Ledger) -> Match:
     if ledger.match is None:
         raise ValueError("nothing is decided before the draw")
-    args = args_of(ledger, dealer, action, cut)
-    line = move_line(ledger.match.variant, action)
-    return Option(str(action.kind), args, line, hints(ledger.match, action))
+    return ledger.match

@@ -79,6 +79,19 @@ class MatchSecrets(NamedTuple):
         return cls(root, x, tn)
 
 
+class Shuffled(NamedTuple):
+    """What one deal index has given so far, kept until the next: (call, links) tell it from others."""
+
+    call: Call
+    links: tuple[tuple[int, bytes], ...]
+    seed: bytes
+    order: tuple[int, ...]
+    deals: tuple[DealtCards, ...] = ()
+
+    def __repr__(self) -> str:
+        return "Shuffled(...)"
+
+
 def new_secrets() -> MatchSecrets:
     """Draw the secrets of a new match."""
     return MatchSecrets(
@@ -96,7 +109,7 @@ class Dealer:
         self._links = links
         self._chains: tuple[Chain, ...] = ()
         self.add_chain(0, secrets.root)
-        self._dealt: tuple[bytes, tuple[DealtCards, ...]] = (b"", ())
+        self._shuffled: Shuffled | None = None
 
     def add_chain(self, first: int, root: bytes) -> Chain:
         """Go on with the chain that serves deals from `first`; the last of these added is in force."""
@@ -174,10 +187,12 @@ class Dealer:
         """Return the open index's deals 0 to `deals` - 1; kept until the index changes."""
         call = _open_call(ledger)
         links = ledger.released if ledger.hand is None else ledger.hand.links
-        mid, table = ledger.setup.mid, ledger.setup.terms.table
-        seed = dealing.seed(mid, call.j, ((0, self._link(ledger)), *links))
-        kept = self._dealt[1] if self._dealt[0] == seed else ()
-        order = dealing.deck_order(seed, size=table.deck, cut=call.cut)
+        table = ledger.setup.terms.table
+        if self._shuffled is None or (self._shuffled.call, self._shuffled.links) != (call, links):
+            seed = dealing.seed(ledger.setup.mid, call.j, ((0, self._link(ledger)), *links))
+            order = dealing.deck_order(seed, size=table.deck, cut=call.cut)
+            self._shuffled = Shuffled(call, links, seed, order)
+        _, _, seed, order, kept = self._shuffled
         while len(kept) < deals:
             cards = dealing.deal_cards(
                 seed,
@@ -190,7 +205,7 @@ class Dealer:
                 up=0 if kept else turn_count(ledger.setup.terms.variant),
             )
             kept = (*kept, cards)
-        self._dealt = (seed, kept)
+            self._shuffled = self._shuffled._replace(deals=kept)
         return kept
 
     def _newest(self, ledger: Ledger) -> DealtCards:
@@ -218,7 +233,11 @@ class Dealer:
     def shared(self, ledger: Ledger, seat: int) -> bytes | None:
         """Return the secret shared with a seat, which its private boxes are keyed from; None without a box key."""
         public = box_public(ledger, seat)
-        return None if public is None else self._x.exchange(public)
+        return None if public is None else self.exchange(public)
+
+    def exchange(self, public: bytes) -> bytes:
+        """Return the secret shared with the owner of a box key."""
+        return self._x.exchange(public)
 
     def _share(self, ledger: Ledger) -> Record:
         owed = next_share(ledger)

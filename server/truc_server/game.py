@@ -55,6 +55,7 @@ class Game:
         table: str,
         setup: Setup,
         dealer: Dealer,
+        *,
         audience: Audience,
         on_end: Callable[[], None],
     ) -> None:
@@ -246,7 +247,9 @@ class Game:
         actions = open_actions(self.ledger, seat)
         if actions:
             peer.send(
-                options_message(self.ledger, self._sealer, self.dealer, self._moment(), actions, self.cut())
+                options_message(
+                    self.ledger, self._sealer, self.dealer, self._moment(), actions=actions, cut=self.cut()
+                )
             )
         elif self._holder is not None:
             peer.send(self._waiting())

@@ -16,7 +16,8 @@ from truc_protocol.setup import Opts
 from truc_server.house import PUBLIC_CODE, House, label, now_ms
 from truc_server.options import choose
 from truc_server.peer import Peer, Player, RefusedError
-from truc_server.table import Made, Table
+from truc_server.seats import Made
+from truc_server.table import Table
 
 PAGE: Final = 24  # tables in one answer; far below the longest frame
 _ALPHABET: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"

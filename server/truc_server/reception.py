@@ -5,7 +5,7 @@ the same connection is handled. Invariant: each request gets exactly one answer,
 """
 
 from secrets import token_hex
-from typing import assert_never
+from typing import Final, assert_never
 
 import structlog
 import trio
@@ -49,6 +49,8 @@ from truc_server.table import Table
 
 log = structlog.get_logger()
 
+_BEHIND_MS: Final = 1_000  # to wait when the store does not keep up
+
 
 class Reception:
     """The way from a message to what it does."""
@@ -82,7 +84,7 @@ class Reception:
     async def _take(self, peer: Peer, message: AnyMessage) -> None:
         # A legal act is never limited; one that is refused pays for it.
         if isinstance(message, Request) and not isinstance(message, SignedAct | GuestAct):
-            wait_ms = self._charge(peer)
+            wait_ms = self._charge(peer) or (_BEHIND_MS if self._house.journal.is_behind else 0)
             if wait_ms:
                 refused = refusal(Code.RATE_LIMITED, "too many requests in a short time", re=message.id)
                 peer.refuse(replace(refused, retry_after_ms=wait_ms))
@@ -96,7 +98,7 @@ class Reception:
                 self._charge(peer)
                 peer.send(Pong(n=message.n, now_ms=now_ms()))
             case Pong():
-                pass
+                self._charge(peer)
             case _:
                 self._take_at_once(peer, message)
 

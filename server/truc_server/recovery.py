@@ -18,6 +18,7 @@ from truc_server.house import House, label
 from truc_server.lobby import Lobby
 from truc_server.options import choose
 from truc_server.peer import Player, RefusedError
+from truc_server.seats import Made, Seated
 from truc_server.store import (
     AddRecord,
     DropSecrets,
@@ -26,7 +27,7 @@ from truc_server.store import (
     SaveTable,
     Store,
 )
-from truc_server.table import Made, Seated, Table
+from truc_server.table import Table
 
 PAGE: Final = 500
 

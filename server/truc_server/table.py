@@ -6,7 +6,7 @@ are fixed from the moment terms go out until the match is over.
 
 import time
 from collections.abc import Callable
-from typing import Final, Literal, NamedTuple
+from typing import Final
 
 import structlog
 import trio
@@ -16,7 +16,7 @@ from truc_protocol.codec import sha256
 from truc_protocol.documents import rule_document
 from truc_protocol.errors import Code
 from truc_protocol.keys import admissible_box_public, seal_at_rest
-from truc_protocol.messages import SeatState, SeatTakenOver, Setup, TableClosed, TableState, Terms
+from truc_protocol.messages import SeatTakenOver, Setup, TableClosed, TableState, Terms
 from truc_protocol.setup import Setup as MatchSetup
 from truc_protocol.setup import open_terms
 from truc_server.audience import Audience
@@ -24,15 +24,14 @@ from truc_server.dealer import Dealer, new_secrets
 from truc_server.game import Game
 from truc_server.gathering import Gathering, GuestSeat
 from truc_server.house import House, label
-from truc_server.options import Chosen, Options
 from truc_server.peer import Peer, Player, RefusedError
+from truc_server.seats import Made, Seated, State, seat_row, seat_state, table_row, table_state
 from truc_server.store import (
     ClearSeat,
     DropSecrets,
     DropTable,
     PlayerKind,
     SaveMatch,
-    SaveSeat,
     SaveSecrets,
     SaveTable,
     Write,
@@ -41,29 +40,8 @@ from truc_server.timers import Alarm
 
 LINKS: Final = 1_024  # links of every chain: a match has as many deals at most
 SEATS_MAY_CHANGE: Final = ("open", "over")
-State = Literal["open", "terms", "playing", "over"]
 
 log = structlog.get_logger()
-
-
-class Seated(NamedTuple):
-    """A taken seat; `x` is a guest's box key for the next match."""
-
-    player: Player
-    is_ready: bool = False
-    x: bytes | None = None
-
-
-class Made(NamedTuple):
-    """What never changes about a table."""
-
-    code: str
-    chosen: Chosen
-    seats: int
-    options: Options
-    private: bool
-    creator: bytes
-    created_ms: int
 
 
 class Table:
@@ -191,7 +169,7 @@ class Table:
         self._sit(seat, Seated(player, is_ready, x))
 
     def _sit(self, seat: int, seated: Seated) -> None:
-        self._house.write(_seat_row(self.code, seat, seated))
+        self._house.write(seat_row(self.code, seat, seated))
         self.seats[seat] = seated
         self.keep()
 
@@ -295,7 +273,7 @@ class Table:
 
     def make_game(self, setup: MatchSetup, dealer: Dealer) -> Game:
         """Return the match of a setup, at its start."""
-        return Game(self._house, self.code, setup, dealer, self.audience, self._end)
+        return Game(self._house, self.code, setup, dealer, audience=self.audience, on_end=self._end)
 
     def _drop_terms(self) -> None:
         """Give the terms up: whoever has not signed them is no longer ready."""
@@ -322,7 +300,7 @@ class Table:
             seated = self.seats[seat]
             if seated is not None:
                 self.seats[seat] = Seated(seated.player)
-                rows.append(_seat_row(self.code, seat, Seated(seated.player)))
+                rows.append(seat_row(self.code, seat, Seated(seated.player)))
         self._house.write(*more, *rows)
 
     def _end(self) -> None:
@@ -360,18 +338,7 @@ class Table:
 
     def row(self) -> SaveTable:
         """Return what is stored of the table."""
-        made = self.made
-        return SaveTable(
-            made.code,
-            made.chosen.variant.name,
-            made.options,
-            made.seats,
-            made.private,
-            made.creator,
-            made.created_ms,
-            self.state,
-            self.match,
-        )
+        return table_row(self.made, self.state, self.match)
 
     def announce(self) -> None:
         """Tell everybody at the table how it stands."""
@@ -379,33 +346,13 @@ class Table:
 
     def notice(self) -> TableState:
         """Return the full state of the table."""
-        made, waits = self.made, self.state in SEATS_MAY_CHANGE
-        return TableState(
-            table=self.code,
-            variant=made.chosen.variant.name,
-            rules=self._rules,
-            seats=tuple(self._seat_state(i) for i in range(made.seats)),
-            n=made.seats,
-            state=self.state,
-            match=self.match,
-            private=made.private,
-            options=dict(made.options),
-            opts=tuple(made.chosen.opts),
-            policy=made.chosen.variant.reveal,
-            expires_ms=max(0, int((self._expires - trio.current_time()) * 1000)) if waits else None,
+        waits = self.state in SEATS_MAY_CHANGE
+        left = max(0, int((self._expires - trio.current_time()) * 1000)) if waits else None
+        seats = tuple(
+            seat_state(i, seated, online=self.audience.holder(i) is not None)
+            for i, seated in enumerate(self.seats)
         )
-
-    def _seat_state(self, seat: int) -> SeatState:
-        seated = self.seats[seat]
-        if seated is None:
-            return SeatState(seat=seat, kind="empty")
-        return SeatState(
-            seat=seat,
-            kind="key" if seated.player.kind is PlayerKind.KEY else "guest",
-            name=seated.player.name,
-            ready=seated.is_ready,
-            online=self.audience.holder(seat) is not None,
-        )
+        return table_state(self.made, self._rules, seats, state=self.state, match=self.match, expires_ms=left)
 
     def terms_message(self, gathering: Gathering) -> Terms:
         """Return the terms as they are sent."""
@@ -414,8 +361,3 @@ class Table:
     def setup_message(self, setup: MatchSetup) -> Setup:
         """Return the setup as it is sent."""
         return Setup(table=self.code, match=setup.mid, doc=setup.terms.document, records=setup.records)
-
-
-def _seat_row(code: str, seat: int, seated: Seated) -> SaveSeat:
-    player = seated.player
-    return SaveSeat(code, seat, player.kind, player.id, player.name, seated.is_ready, seated.x)

@@ -14,13 +14,16 @@ from protocol.peers import Player, secret
 from truc_client import Address
 from truc_protocol import keys
 from truc_protocol.acts import write_args
+from truc_protocol.boxes import Option, counter, private_key, seal_options
 from truc_protocol.codec import sha256
 from truc_protocol.connection import Connection, Failure, Role
 from truc_protocol.errors import Code
 from truc_protocol.handshake import Challenge, Greeting, check_login, server_hello
-from truc_protocol.ledger import Ledger, due, missing, start
+from truc_protocol.ledger import Due, Ledger, due, missing, start
 from truc_protocol.messages import (
+    BoxedOptions,
     Bye,
+    Choice,
     ClientHello,
     Create,
     GuestAct,
@@ -34,6 +37,7 @@ from truc_protocol.messages import (
     ListTables,
     MatchRecord,
     Ok,
+    OpenOptions,
     Ready,
     Resume,
     SeatHeld,
@@ -49,8 +53,7 @@ from truc_protocol.messages import (
 )
 from truc_protocol.records import Phase, Record, parse
 from truc_protocol.setup import Opts, close_setup, open_terms
-from truc_rules import Seat, legal, parse_move, preset, with_options
-from truc_server.choices import Moment, Sealer, open_actions, options_message
+from truc_rules import Action, Seat, legal, move_line, parse_move, preset, with_options
 from truc_server.dealer import Dealer, MatchSecrets, rule_document
 
 CODE = "TABLE"
@@ -65,6 +68,11 @@ INFO = encode_info(
         now_ms=0,
     )
 )
+
+
+def open_actions(ledger: Ledger) -> tuple[Action, ...]:
+    """Return what the remote seat may do."""
+    return legal(ledger.match, Seat(0)) if ledger.match is not None and due(ledger) is Due.PLAYERS else ()
 
 
 class ScriptedServer:
@@ -86,6 +94,8 @@ class ScriptedServer:
         self.sent: list[Any] = []
         self.is_guest = False
         self.epoch = 0
+        self.boxes = 0
+        self.offer: int | None = None
         self.opts = Opts(guests=1)
         self.match = 0
         self.ledger: Ledger | None = None
@@ -272,7 +282,7 @@ class ScriptedServer:
         if ledger.phase is Phase.ENDED:
             waiting = [seat for seat in self.players if seat not in ledger.acks]
             return self.players[waiting[0]].ack(ledger) if waiting else None
-        if open_actions(ledger, 0):
+        if open_actions(ledger):
             return None
         actions = [action for seat in self.players for action in legal(ledger.match, seat)]
         action = self.random.choice([action for action in actions if action.kind != "concede"] or actions)
@@ -283,12 +293,30 @@ class ScriptedServer:
     async def send_options(self) -> None:
         assert self.ledger is not None
         assert self.setup is not None
-        actions = open_actions(self.ledger, 0)
+        actions = open_actions(self.ledger)
         if not actions:
             return
-        moment = Moment(CODE, self.setup.match, self.ledger.k, max(0, self.ledger.k - 1), None)
-        self.sealer = getattr(self, "sealer", None) or Sealer(self.dealer, self.epoch)
-        await self.send(options_message(self.ledger, self.sealer, self.dealer, moment, actions, 7))
+        at = self.ledger.k
+        offer = max(0, at - 1) if self.offer is None else self.offer
+        place = {"table": CODE, "match": self.setup.match, "at": at, "offer": offer, "must": True}
+        options = tuple(map(self.option, actions))
+        if self.is_guest:
+            choices = tuple(Choice(key=option.line, kind=option.kind, hints={}) for option in options)
+            await self.send(OpenOptions(**place, choices=choices))
+        else:
+            await self.send(BoxedOptions(**place, box=self.box(at, offer, options)))
+
+    def option(self, action: Action) -> Option:
+        openings = self.dealer.openings(self.ledger, 0) if self.ledger.hand else ()
+        args = tuple(write_args(self.ledger.match, action, openings, cut=7))
+        return Option(str(action.kind), args, move_line(self.variant, action))
+
+    def box(self, at: int, offer: int, options: tuple[Option, ...]) -> bytes:
+        """Seal options under a counter that rises, also over connections."""
+        self.boxes += 1
+        key = private_key(self.dealer.shared(self.ledger, 0), self.setup.match, 0)
+        ctr = counter(epoch=self.epoch, number=self.boxes)
+        return seal_options(key, self.setup.match, seat=0, at=at, offer=offer, ctr=ctr, options=options)
 
     async def resume(self, message: Resume) -> None:
         assert self.setup is not None
@@ -298,7 +326,6 @@ class ScriptedServer:
         for k in range(max(0, message.next), len(self.records)):
             await self.send(self.message(k))
         await self.send(Ok(re=message.id, k=len(self.records)))
-        self.sealer = Sealer(self.dealer, self.epoch)
         if due(self.ledger):
             await self.go_on()
 

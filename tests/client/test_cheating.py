@@ -1,18 +1,19 @@
 import pytest
 from client.playing import play_on
+from client.scripted import open_actions
 from msgspec.structs import replace
 from protocol.peers import secret
 
-from truc_client import CheckFailedError, ServerKeyError, connect
+from truc_client import CheckFailedError, ServerKeyError, YourTurn, connect
 from truc_client.verifying import verify_file
 from truc_protocol import keys
 from truc_protocol.acts import write_args
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Deal
 from truc_protocol.boxes import Option, private_key, seal_options
+from truc_protocol.codec import dec, unpack
 from truc_protocol.messages import BoxedOptions, Choice, MatchRecord, OpenOptions, Setup, Terms
 from truc_protocol.records import Record, encode, parse
-from truc_server.choices import open_actions
 
 FRENCH = "truc-french"
 
@@ -116,7 +117,7 @@ async def test_option_that_opens_a_foreign_card_is_refused(scripted, player) -> 
 def reboxed(server, message: BoxedOptions, change) -> BoxedOptions:
     """Seal the play options again, changed."""
     ledger = server.ledger
-    plays = [action for action in open_actions(ledger, 0) if action.kind == "play"]
+    plays = [action for action in open_actions(ledger) if action.kind == "play"]
     if not plays:
         return message
     openings = server.dealer.openings(ledger, 0)
@@ -226,3 +227,31 @@ async def test_nothing_about_the_player_is_said_to_another_server(scripted, play
         async with connect(wrong, player, dial=server.dial):
             pass
     assert [type(message).__name__ for message in server.received] == ["ClientHello"]
+
+
+async def test_garbled_hand_leaves_a_complaint_that_shows_it(scripted, player) -> None:
+    server = scripted()
+
+    def swap(message: MatchRecord) -> MatchRecord:
+        boxes = parse(Record(message.signer, message.body, message.sig)).boxes
+        return resigned(server, message, boxes=tuple(reversed(boxes)))
+
+    server.bend = on_record("deal", swap)
+    stopped = await caught(server, player)
+    complaint = dec(unpack(stopped.evidence.with_suffix(".evidence").read_bytes())["complaint"])
+    seat_record = parse(Record(*server.setup.records[1]))
+    assert complaint[0] == "truc/1/complaint"
+    assert keys.box_key(complaint[4]).public == seat_record.x
+
+
+async def test_stopped_match_takes_no_choice(scripted, player) -> None:
+    server = scripted()
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create(FRENCH)
+        await table.ready()
+        turn = (await play_on(table, until=lambda happening: isinstance(happening, YourTurn)))[-1]
+        await server.send(replace(server.message(1), body=server.message(2).body))
+        with pytest.raises(CheckFailedError):
+            await play_on(table)
+        with pytest.raises(CheckFailedError):
+            await table.choose(turn.options[0])

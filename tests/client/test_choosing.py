@@ -7,8 +7,8 @@ from truc_client.happenings import Happening
 from truc_client.offers import Offered, same_decision
 from truc_protocol.bodies import Act, Open, Proxy, Release
 from truc_protocol.errors import Code
-from truc_protocol.messages import refusal
-from truc_protocol.records import Record, encode
+from truc_protocol.messages import SignedAct, refusal
+from truc_protocol.records import Record, encode, parse
 
 PLAY = Choice("play 7e", "play", {}, (0, 3, b"s" * 16, None), 5)
 PLACE = (b"m" * 32, 5, b"h" * 32, 1)
@@ -114,6 +114,51 @@ async def test_no_other_choice_is_signed_after_a_refusal_without_evidence(script
             await table.choose(turn.options[0])
         with pytest.raises(ChoiceError, match="signed"):
             await table.choose(turn.options[1])
+
+
+def race(server, kind: str, offer: int) -> None:
+    """Let a record of seat 1 come before the next act; the options after it are those of `offer`."""
+
+    async def overtake(message) -> None:
+        del server.act
+        server.offer = offer
+        await server.take(server.players[1].act(server.ledger, kind))
+        await server.send_options()
+        server.offer = None
+        await server.send(refusal(Code.STALE_POSITION, "too late", re=message.id))
+
+    server.act = overtake
+
+
+def acts(server) -> list[Act]:
+    bodies = [parse(Record(1, m.body, m.sig)) for m in server.received if isinstance(m, SignedAct)]
+    return [body for body in bodies if isinstance(body, Act)]
+
+
+async def test_choice_is_made_again_by_itself_after_a_pause_was_asked_for(scripted, player) -> None:
+    server = scripted()
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create("truc-french")
+        await table.ready()
+        turn = (await play_on(table, until=my_turn))[-1]
+        race(server, "pause", turn.offer)
+        await table.choose(pick(turn))
+        seen = await play_on(table, until=my_turn)
+    first, second = acts(server)[:2]
+    assert (first.kind, first.args, first.k + 1) == (second.kind, second.args, second.k)
+    assert seen[-1].at > second.k
+
+
+async def test_user_is_asked_again_when_the_offer_is_another(scripted, player) -> None:
+    server = scripted()
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create("truc-french")
+        await table.ready()
+        turn = (await play_on(table, until=my_turn))[-1]
+        race(server, "pause", turn.offer + 1)
+        await table.choose(pick(turn))
+        seen = await play_on(table, until=my_turn)
+    assert (seen[-1].again, len(acts(server))) == (True, 1)
 
 
 async def test_resigning_ends_the_match_for_the_other_side(scripted, player) -> None:

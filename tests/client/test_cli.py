@@ -185,7 +185,7 @@ def run(home: Path, *arguments: str, typed: str = "", **options) -> subprocess.C
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("variant", "seats"), [("truc-catalan", 2), ("truc-catalan", 4), ("truc-french", 2)])
+@pytest.mark.parametrize(("variant", "seats"), [("truc-catalan", 2), ("truc-catalan", 4)])
 def test_demo_without_a_terminal_plays_a_match_and_keeps_a_proven_transcript(
     tmp_path, variant, seats
 ) -> None:

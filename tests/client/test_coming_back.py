@@ -1,9 +1,12 @@
 import pytest
 from client.playing import pick, play_on
+from msgspec.structs import replace
 
 from truc_client import (
     CheckFailedError,
+    ConnectError,
     Interrupted,
+    LostError,
     MatchStarted,
     RefusedError,
     Resumed,
@@ -13,8 +16,22 @@ from truc_client import (
 )
 from truc_client.happenings import Happening
 from truc_protocol.audit import Result
+from truc_protocol.bodies import Release
 from truc_protocol.errors import Code
-from truc_protocol.messages import BoxedOptions, MatchRecord, Ok, OpenOptions, Resume, SignedAct
+from truc_protocol.messages import (
+    BoxedOptions,
+    Bye,
+    GuestLogin,
+    GuestReturn,
+    MatchRecord,
+    Ok,
+    OpenOptions,
+    Ping,
+    Resume,
+    SignedAct,
+    Welcome,
+    refusal,
+)
 from truc_protocol.records import Phase, Record, parse
 
 FRENCH = "truc-french"
@@ -144,16 +161,21 @@ async def test_user_is_not_asked_again_for_a_stored_act(scripted, player, monkey
     assert all(happening.at > position for happening in seen if isinstance(happening, YourTurn))
 
 
-async def test_same_place_is_never_signed_twice(scripted, player) -> None:
-    server = scripted()
+async def test_one_body_for_a_position_and_one_release_for_a_deal_are_sent(
+    scripted, player, autojump_clock
+) -> None:
+    server = scripted(target=6)
+    server.stop_after = lambda message: isinstance(message, MatchRecord) and message.k > 9
     async with connect("host", player, dial=server.dial) as connection:
         await play_on(await start(connection))
-    places = [(parse_k(body), body) for body in acts(server)]
-    assert len({place for place, _ in places}) >= len({body for _, body in places}) - len(releases(server))
+    places = {(place_of(body), body) for body in acts(server)}
+    assert len({place for place, _ in places}) == len(places)
 
 
-def releases(server) -> list[bytes]:
-    return [body for body in acts(server) if b"truc/1/release" in body[:20]]
+def place_of(body: bytes) -> tuple[str, int]:
+    """Return the place a body was signed for: a deal's index, or a position."""
+    signed = parse(Record(1, body, bytes(64)))
+    return ("release", signed.j) if isinstance(signed, Release) else ("act", signed.k)
 
 
 async def test_release_asked_for_again_under_another_head_stops_the_match(scripted, player) -> None:
@@ -216,17 +238,12 @@ async def test_goodbye_for_good_ends_the_table_with_its_reason(scripted, player)
     async with connect("host", player, dial=server.dial) as connection:
         table = await start(connection)
         await play_on(table, until=my_turn)
-        from truc_client import LostError
-        from truc_protocol.messages import Bye
-
         await server.send(Bye(code=Code.BANNED.value, msg="you are shut out", retryable=False))
         with pytest.raises(LostError, match="shut out"):
             await play_on(table)
 
 
 async def test_refused_request_names_its_code(scripted, player) -> None:
-    from truc_protocol.messages import refusal
-
     server = scripted()
     server.bend = lambda message: (
         refusal(Code.NO_SUCH_TABLE, "no such table", re=message.re) if isinstance(message, Ok) else message
@@ -235,3 +252,133 @@ async def test_refused_request_names_its_code(scripted, player) -> None:
         with pytest.raises(RefusedError) as refused:
             await connection.join("X")
     assert refused.value.code == "no_such_table"
+
+
+async def test_lost_connection_before_the_match_leads_back_to_the_table(
+    scripted, player, autojump_clock
+) -> None:
+    server = scripted(target=4)
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.join("TABLE")
+        await server.send(Bye(code="shutting_down", msg="back soon", retryable=True))
+        seen = await play_on(table, until=lambda happening: isinstance(happening, Interrupted))
+        await table.ready()
+        seen += await play_on(table)
+    assert seen[-1].verdict.result is Result.PROVEN
+
+
+def once(kind: type, change):
+    """Return a bend for the first message of a class."""
+    done: list[object] = []
+
+    def bend(message):
+        if not isinstance(message, kind) or done:
+            return message
+        done.append(message)
+        return change(message)
+
+    return bend
+
+
+async def test_match_that_has_ended_is_concluded_when_the_server_no_longer_has_it(
+    scripted, player, autojump_clock
+) -> None:
+    server = scripted(target=3)
+    server.stop_after = lambda message: (
+        isinstance(message, MatchRecord) and b"truc/1/end" in message.body[:16]
+    )
+
+    async def forgotten(message) -> None:
+        await server.send(refusal(Code.NO_SUCH_MATCH, "it is over", re=message.id))
+
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await start(connection)
+        server.resume = forgotten
+        seen = await play_on(table)
+    assert seen[-1].verdict.result is Result.PROVEN
+
+
+async def test_missing_records_are_asked_for_when_one_was_skipped(scripted, player) -> None:
+    server = scripted(target=3)
+    server.bend = once(MatchRecord, lambda message: None)
+    async with connect("host", player, dial=server.dial) as connection:
+        seen = await play_on(await start(connection))
+    assert seen[-1].verdict.result is Result.PROVEN
+
+
+async def test_record_sent_again_with_another_body_stops_the_match(scripted, player) -> None:
+    server = scripted(target=3)
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await start(connection)
+        await play_on(table, until=my_turn)
+        await server.send(replace(server.message(1), body=server.message(2).body))
+        with pytest.raises(CheckFailedError) as stopped:
+            await play_on(table)
+    assert (stopped.value.check, stopped.value.culprit) == ("C33", "server")
+
+
+async def test_record_sent_again_unchanged_is_passed_over(scripted, player) -> None:
+    server = scripted(target=3)
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await start(connection)
+        await play_on(table, until=my_turn)
+        await server.send(server.message(1))
+        await server.send_options()
+        seen = await play_on(table)
+    assert seen[-1].verdict.result is Result.PROVEN
+
+
+async def test_guest_comes_back_with_its_token(scripted, guest) -> None:
+    server = scripted(target=3)
+    for _ in range(2):
+        async with connect("host", guest, dial=server.dial):
+            pass
+    logins = [type(message) for message in server.received if isinstance(message, GuestLogin | GuestReturn)]
+    assert logins == [GuestLogin, GuestReturn]
+
+
+async def test_guest_with_a_forgotten_token_logs_in_by_name(scripted, guest) -> None:
+    server = scripted(target=3)
+    async with connect("host", guest, dial=server.dial):
+        pass
+    server.bend = once(
+        Welcome, lambda message: replace(refusal(Code.BAD_TOKEN, "unknown", re=message.re), close=True)
+    )
+    async with connect("host", guest, dial=server.dial) as connection:
+        assert connection.name == "guest"
+    assert isinstance(server.received[-1], GuestLogin)
+
+
+async def test_silent_server_is_pinged_and_then_given_up(scripted, player, autojump_clock) -> None:
+    server = scripted(target=3)
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.join("TABLE")
+        server.bend = lambda message: None
+        seen = await play_on(table, until=lambda happening: isinstance(happening, Interrupted))
+        assert "silent" in seen[-1].reason
+    assert any(isinstance(message, Ping) for message in server.received)
+
+
+async def test_too_many_requests_are_asked_again(scripted, player, autojump_clock) -> None:
+    server = scripted()
+    server.bend = once(Ok, lambda message: refusal(Code.RATE_LIMITED, "slowly", re=message.re))
+    async with connect("host", player, dial=server.dial) as connection:
+        assert await connection.tables()
+
+
+async def test_server_that_does_not_come_back_ends_the_table(scripted, player, autojump_clock) -> None:
+    server = scripted()
+
+    async def dial(address):
+        if gone:
+            raise ConnectError("cannot reach host")
+        return await server.dial(address)
+
+    gone: list[bool] = []
+    async with connect("host", player, dial=dial) as connection:
+        table = await start(connection)
+        await play_on(table, until=my_turn)
+        gone.append(True)
+        await server._stream.aclose()
+        with pytest.raises(ConnectError):
+            await play_on(table)

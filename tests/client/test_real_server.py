@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from truc_client import Connection, MatchEnded, Player, RefusedError, connect, open_home
+from truc_client import Connection, MatchEnded, Player, RefusedError, SeatTakenOver, connect, open_home
 from truc_client.bots import play_match, simple_bot
 from truc_client.verifying import verify_file
 from truc_protocol.audit import Result, Verdict
@@ -140,3 +140,42 @@ async def test_random_bytes_of_a_transcript_cannot_be_flipped(real_server, tmp_p
         flipped = bytes((*transcript[:at], transcript[at] ^ 1, *transcript[at + 1 :]))
         damaged.write_bytes(flipped)
         assert verify_file(damaged).result in (Result.REFUTED, Result.UNREADABLE), at
+
+
+async def test_seat_taken_before_the_match_is_there_after_a_restart(real_server, tmp_path) -> None:
+    first, second = homes(tmp_path, False, False)
+    async with connect(real_server.url, first) as connection:
+        table = await connection.create("truc-french", options={"match": 1, "target": 3}, private=True)
+        await table.ready()
+        code = table.code
+    ended: list[MatchEnded | None] = []
+
+    async def come_back() -> None:
+        async with connect(real_server.url, first) as connection:
+            (held,) = connection.held
+            table = await connection.resume(held)
+            await table.ready()
+            ended.append(await play_match(table, simple_bot(1)))
+
+    async def join() -> None:
+        async with connect(real_server.url, second) as connection:
+            table = await connection.join(code)
+            await table.ready()
+            ended.append(await play_match(table, simple_bot(2)))
+
+    with trio.fail_after(20):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(come_back)
+            nursery.start_soon(join)
+    assert [match.verdict.result for match in ended] == [Result.PROVEN] * 2
+
+
+async def test_older_connection_is_told_that_its_seat_was_taken_over(real_server, player) -> None:
+    async with connect(real_server.url, player) as older, connect(real_server.url, player) as newer:
+        table = await older.create("truc-french", private=True)
+        await newer.join(table.code)
+        async for happening in table:
+            if isinstance(happening, SeatTakenOver):
+                break
+        await newer._tables[table.code].leave()
+    assert happening == SeatTakenOver(0)

@@ -14,7 +14,7 @@ from truc_protocol.bodies import Proxy
 from truc_protocol.checks import role_name
 from truc_protocol.dealing import DealtCards, Opening
 from truc_protocol.records import Record, encode, kind_of, parse, signer_of
-from truc_rules import Variant, preset, with_options
+from truc_rules import Variant, deciders, preset, with_options
 
 SERVER = "server"
 SIGNER = "its signer"
@@ -138,3 +138,20 @@ def leaves_of(table: Table, cards: DealtCards, *, d: int = 0) -> tuple[tuple[byt
 def as_seat(table: Table, record: Record, seat: int = 0) -> Forgery:
     """Let a seat that opens its own boxes meet the record."""
     return Forgery(table.document, [*table.records, record], OwnSeat(seat, table.players[seat].x))
+
+
+def standing(**options) -> Table:
+    """A hand of French in which eldest has stood and must play; it is seat `turn(table)`."""
+    table = Table(**options).to("hand")
+    table.play("stand")
+    return table
+
+
+def turn(table: Table) -> int:
+    """Return the seat that decides now."""
+    return deciders(table.ledger.match)[0]
+
+
+def opening(table: Table, seat: int, slot: int) -> tuple:
+    """Return [slot, card, salt] of a card in the newest deal."""
+    return (slot, *table.dealer.openings(table.ledger, seat)[slot])

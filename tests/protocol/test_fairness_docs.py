@@ -7,10 +7,12 @@ from pathlib import Path
 import msgspec
 import pytest
 from protocol import (
+    test_attacks_bodies,
     test_attacks_call,
     test_attacks_match,
     test_attacks_order,
     test_attacks_play,
+    test_attacks_rulings,
     test_attacks_setup,
 )
 
@@ -23,7 +25,15 @@ from truc_rules import KINDS as ACTS
 ROOT = Path(__file__).parents[2]
 SPECIFICATION = (ROOT / "docs/fairness/specification.md").read_text(encoding="utf-8")
 THREATS = (ROOT / "docs/fairness/threats.md").read_text(encoding="utf-8")
-ATTACKS = (test_attacks_call, test_attacks_match, test_attacks_order, test_attacks_play, test_attacks_setup)
+ATTACKS = (
+    test_attacks_bodies,
+    test_attacks_call,
+    test_attacks_match,
+    test_attacks_order,
+    test_attacks_play,
+    test_attacks_rulings,
+    test_attacks_setup,
+)
 WORDS = {bodies.U: "u", bodies.Hash: "h", bodies.Salt: "bin16", bodies.Name: "name", bytes: "bin", str: "t"}
 BOUND = {Binding.SETUP: "none", Binding.POSITION: "P", Binding.PARALLEL: "Q"}
 

@@ -10,10 +10,10 @@ import structlog
 import trio
 from server.rawclient import RawClient, Seat
 
+from truc_server import logs
 from truc_server.folder import Folder
 from truc_server.identity import load_identity
 from truc_server.server import serve
-from truc_server import logs
 from truc_server.settings import Limits, Listen, Logs, MatchDefaults, Settings, Tables
 from truc_server.store import open_store
 

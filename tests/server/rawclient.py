@@ -21,7 +21,6 @@ from truc_protocol.messages import ServerHello
 from truc_protocol.records import Phase, Record, encode, parse
 from truc_protocol.setup import open_terms
 
-
 PATIENCE_S = 10
 
 
@@ -250,12 +249,17 @@ class Seat:
                 await self.take(message)
             case "options":
                 await self.choose(message)
+            case "ping":
+                await self.client.send({"t": "pong", "n": message["n"]})
+            case _:
+                self.note(message)
+
+    def note(self, message: dict) -> None:
+        match message["t"]:
             case "waiting":
                 self.waiting = message
             case "cards":
                 self.cards = message["cards"]
-            case "ping":
-                await self.client.send({"t": "pong", "n": message["n"]})
             case "error":
                 assert message["code"] in ("stale_position", "void_bet"), message
             case "bye":

@@ -3,9 +3,9 @@
 from functools import partial
 
 import pytest
-
 from server.conftest import holder_of, in_hand, together
 from server.rawclient import RawClient, Seat
+
 from truc_protocol import keys
 from truc_protocol.bodies import Act, Refuse, Release
 from truc_protocol.codec import dec, sha256

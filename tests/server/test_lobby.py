@@ -1,9 +1,9 @@
 """The lobby: tables are made, found, joined, left, started and dropped."""
 
 import pytest
+from server.conftest import QUICK, changed, running, together
 from trio.testing import wait_all_tasks_blocked
 
-from server.conftest import QUICK, changed, running, together
 from truc_protocol import keys
 from truc_protocol.audit import Result
 
@@ -214,7 +214,9 @@ async def test_rematch_is_another_match_at_the_same_table(server):
     first = seats[0].ledger.setup
     for seat in seats:
         assert (await seat.ready())["t"] == "ok"
-    await together(*((lambda s=seat: s.play(until=lambda s: s.ledger.setup.mid != first.mid)) for seat in seats))
+    await together(
+        *((lambda s=seat: s.play(until=lambda s: s.ledger.setup.mid != first.mid)) for seat in seats)
+    )
     await together(*(seat.play for seat in seats))
     second = seats[0].ledger.setup
     assert first.terms.table.tn != second.terms.table.tn

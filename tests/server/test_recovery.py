@@ -1,20 +1,20 @@
 """A server that comes back has every table as it was."""
 
+import contextlib
+
 import pytest
 import trio
-
 from server.conftest import QUICK, changed, running, together
 from server.rawclient import GoneError, RawClient, Seat
+
 from truc_protocol.audit import Result
 
 pytestmark = pytest.mark.slow
 
 
 async def play_until_gone(seat: Seat) -> None:
-    try:
+    with contextlib.suppress(GoneError, trio.BrokenResourceError, trio.ClosedResourceError):
         await seat.play()
-    except (GoneError, trio.BrokenResourceError, trio.ClosedResourceError):
-        pass
 
 
 async def come_back(server, seat: Seat) -> None:
@@ -118,10 +118,8 @@ async def test_a_match_that_is_over_can_be_resumed_and_acked_after_a_restart(tmp
         seats += await server.match(2, "truc-catalan")
 
         async def first():
-            try:
+            with contextlib.suppress(GoneError):
                 await seats[0].play(until=lambda seat: seat.auditor and seat.ledger.phase == "over")
-            except GoneError:
-                pass
 
         await together(first, lambda: play_until_over(server, seats[1]))
     async with running(path) as server:

@@ -2,10 +2,10 @@
 
 import pytest
 import trio
-
 from server.conftest import in_hand, together
+
 from truc_protocol.audit import Auditor, Result
-from truc_protocol.records import Record
+from truc_protocol.records import Phase, Record
 from truc_server import replay
 
 
@@ -158,8 +158,12 @@ class Watcher:
             self.auditor.feed(Record(message["signer"], message["body"], message["sig"]))
 
     async def to_the_end(self, acks: int) -> None:
-        while self.auditor is None or self.auditor.ledger is None or len(self.auditor.ledger.acks) < acks:
+        while not self.is_at_the_end(acks):
             self.take(await self.client.receive())
+
+    def is_at_the_end(self, acks: int) -> bool:
+        ledger = None if self.auditor is None else self.auditor.ledger
+        return ledger is not None and ledger.phase is Phase.ENDED and len(ledger.acks) >= acks
 
 
 async def watcher(server) -> Watcher:

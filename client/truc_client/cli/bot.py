@@ -11,7 +11,7 @@ from truc_client.bots import Chooser, play_match, simple_bot
 from truc_client.cli.common import FailedError, own_home, run, table_options
 from truc_client.connection import Connection, connect
 from truc_client.errors import ClientError
-from truc_client.happenings import MatchEnded
+from truc_client.happenings import Happening, Interrupted, MatchEnded
 from truc_client.home import Home, open_home, sole_use
 from truc_client.table import Table
 from truc_client.verifying import result_line
@@ -99,9 +99,9 @@ async def _work(connection: Connection, work: Work, choose: Chooser) -> None:
     for number in range(work.matches):
         if number:
             await table.ready()
-        ended = await play_match(table, choose)
+        ended = await play_match(table, choose, _complain)
         if ended is None:
-            raise ClientError("the table was closed")
+            raise ClientError("the table was closed, or another process took the seat over")
         click.echo(_result(ended))
     await table.leave()
 
@@ -128,6 +128,11 @@ async def _open_table(connection: Connection) -> str:
         if state.state == "open" and any(seat.kind == "empty" for seat in state.seats):
             return state.table
     raise ClientError("no public table has a free seat; name one with --table, or open one with --create")
+
+
+def _complain(happening: Happening) -> None:
+    if isinstance(happening, Interrupted):
+        click.echo(f"{happening.reason}; connecting again", err=True)
 
 
 def _result(ended: MatchEnded) -> str:

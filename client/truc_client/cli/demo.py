@@ -32,6 +32,7 @@ from truc_protocol.audit import Result
 _START_S: Final = 30.0
 _STOP_S: Final = 10.0
 _LISTENING: Final = "listening "
+_MISSING: Final = "No module named"
 _BOTS: Final = ("Blai", "Caterina", "Dídac", "Elena", "Feliu")
 
 
@@ -98,7 +99,8 @@ async def _complaint(process: trio.Process) -> str:
         async for received in _pipe(process.stderr):
             told += received
     lines = told.decode(errors="replace").strip().splitlines()
-    return lines[-1] if lines else "it said nothing"
+    reason = lines[-1] if lines else "it said nothing"
+    return f'{reason}; is truc installed with "truc[server]"?' if _MISSING in reason else reason
 
 
 async def _stop(process: trio.Process) -> None:

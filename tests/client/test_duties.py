@@ -1,0 +1,126 @@
+"""What a client with a key owes itself: what is on the disk at the moment something leaves."""
+
+import sqlite3
+
+import pytest
+import trio
+import trio.testing
+from client.playing import play_on
+
+from truc_client import Address, ConnectError, connect
+from truc_client.account import open_account
+from truc_client.link import enter
+from truc_protocol.bodies import Ack, Act, Release, SeatTaken
+from truc_protocol.codec import sha256
+from truc_protocol.messages import SignedAct
+from truc_protocol.records import Record, parse
+
+
+def on_disk(home, column: str, value: bytes) -> tuple | None:
+    """Return a match's row as another process reads it."""
+    database = sqlite3.connect(home.state)
+    query = f"SELECT tn, root, secret, mid FROM matches WHERE {column} = ?"
+    row = database.execute(query, (value,)).fetchone()
+    database.close()
+    return row
+
+
+def bodies_on_disk(home) -> set[bytes]:
+    database = sqlite3.connect(home.state)
+    found = {body for (body,) in database.execute("SELECT body FROM statements")}
+    database.close()
+    return found
+
+
+async def watched(server, player, look) -> list:
+    """Play a match; returns what `look` saw when each signed body came in."""
+    seen: list = []
+    honest = server.act
+
+    async def act(message) -> None:
+        if isinstance(message, SignedAct):
+            seen.append(look(message, parse(Record(1, message.body, message.sig))))
+        await honest(message)
+
+    server.act = act
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create("truc-french")
+        await table.ready()
+        await play_on(table)
+    return seen
+
+
+async def test_every_signed_body_is_on_the_disk_before_it_is_sent(scripted, player) -> None:
+    server = scripted(target=3)
+    seen = await watched(server, player, lambda message, _body: message.body in bodies_on_disk(player.home))
+    assert seen
+    assert all(seen)
+
+
+async def test_secrets_of_a_match_are_on_the_disk_before_the_seat_record_is_sent(scripted, player) -> None:
+    server = scripted(target=3)
+    seen = await watched(
+        server,
+        player,
+        lambda _message, body: isinstance(body, SeatTaken) and on_disk(player.home, "th", body.th),
+    )
+    tn, root, secret, _ = seen[0]
+    assert (len(tn), len(root), len(secret)) == (32, 32, 32)
+
+
+async def test_root_and_secret_are_gone_after_the_end_and_the_nonce_is_not(scripted, player) -> None:
+    server = scripted(target=3)
+    await watched(server, player, lambda _message, body: body)
+    tn, root, secret, mid = on_disk(player.home, "mid", server.setup.match)
+    assert (len(tn), root, secret, mid) == (32, None, None, server.setup.match)
+
+
+async def test_every_kind_of_statement_is_made_in_a_match(scripted, player) -> None:
+    server = scripted(target=3)
+    seen = await watched(server, player, lambda _message, body: type(body))
+    assert set(seen) == {SeatTaken, Release, Act, Ack}
+
+
+async def test_seat_record_binds_the_terms_that_were_sent(scripted, player) -> None:
+    server = scripted(target=3)
+    seen = await watched(server, player, lambda _message, body: body)
+    assert seen[0].th == sha256(server.terms.record[1])
+
+
+async def test_secrets_are_in_no_message(scripted, player) -> None:
+    server = scripted(target=3)
+    secrets: list[bytes] = []
+
+    def look(message, body) -> None:
+        row = on_disk(player.home, "th", body.th) if isinstance(body, SeatTaken) else None
+        secrets.extend(row[1:3] if row else ())
+
+    await watched(server, player, look)
+    sent = b"".join(message.body for message in server.received if isinstance(message, SignedAct))
+    assert not any(secret in sent for secret in secrets)
+
+
+async def answered(player, answer: bytes | None) -> str:
+    """Return what a client says of a peer that answers like this."""
+    client, server = trio.testing.memory_stream_pair()
+    account = open_account(player)
+    if answer is not None:
+        await server.send_all(answer)
+    with pytest.raises(ConnectError) as failed:
+        await enter(client, Address("host"), account)
+    account.store.close()
+    return str(failed.value)
+
+
+async def test_web_server_is_said_to_be_none_of_ours(player) -> None:
+    assert "got HTTP" in await answered(player, b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+
+async def test_silent_peer_is_given_up(player, autojump_clock) -> None:
+    assert await answered(player, None) == "host:7373 does not answer"
+
+
+async def test_garbage_is_one_line(player) -> None:
+    told = await answered(player, b"\x00\x00\x00\x05garba")
+    assert "\n" not in told
+    assert "broke the protocol" in told

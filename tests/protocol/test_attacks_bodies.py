@@ -1,0 +1,155 @@
+"""Forged bodies and signatures: C1 to C3."""
+
+import struct
+
+import pytest
+from protocol.forge import (
+    SERVER,
+    Case,
+    cases,
+    check_refused,
+    place,
+    signed_bytes,
+    until,
+)
+from protocol.peers import Table
+
+from truc_protocol.bodies import Act, Call, Resign
+from truc_protocol.codec import dec, enc
+from truc_protocol.curve import ORDER
+from truc_protocol.records import Record, encode, parse
+
+
+def call_with(change) -> tuple[Table, Record]:
+    """The first call, its bytes changed and signed by the server."""
+    table = Table()
+    return table, signed_bytes(table, 0, change(encode(parse(until(table, Call)))))
+
+
+def int_in_a_longer_form():
+    return call_with(lambda body: body[:-1] + b"\xcc" + body[-1:])
+
+
+def byte_after_the_body():
+    return call_with(lambda body: body + b"\x00")
+
+
+def float_for_an_int():
+    return call_with(lambda body: body[:-1] + b"\xcb" + struct.pack(">d", 2.0))
+
+
+def map_for_an_int():
+    return call_with(lambda body: body[:-1] + b"\x80")
+
+
+def seven_nested_arrays():
+    return call_with(lambda body: body[:-1] + b"\x91" * 5 + b"\x90")
+
+
+def body_too_long():
+    return call_with(lambda body: body[:-4] + b"\xc6" + struct.pack(">I", 65_536) + bytes(65_536))
+
+
+def body_out_of_profile_under_another_signature():
+    table, record = byte_after_the_body()
+    return table, record._replace(sig=bytes(64))
+
+
+def text_for_bytes():
+    return call_with(lambda body: enc([dec(body)[0], "m" * 32, *dec(body)[2:]]))
+
+
+def one_field_too_many():
+    return call_with(lambda body: enc([*dec(body), 0]))
+
+
+def one_field_too_few():
+    return call_with(lambda body: enc(dec(body)[:-1]))
+
+
+def truth_for_a_number():
+    return call_with(lambda body: enc([*dec(body)[:-2], True, dec(body)[-1]]))
+
+
+def tag_nobody_knows():
+    return call_with(lambda body: enc(["truc/1/gift", *dec(body)[1:]]))
+
+
+def no_array():
+    return call_with(lambda body: enc("truc/1/call"))
+
+
+def another_signer_index():
+    table = Table()
+    return table, until(table, Call)._replace(signer=1)
+
+
+def stripped_signature():
+    table = Table()
+    return table, until(table, Call)._replace(sig=b"")
+
+
+def signed_proxy():
+    table = Table(guests=(0,)).to("hand")
+    proxy = table.act(0, "stand")
+    return table, proxy._replace(sig=table.server.sign(proxy.body))
+
+
+def body_in_another_seats_name():
+    table = Table().to("hand")
+    return table, table.players[0].sign(place(table, Resign(b"", 0, b"", 1)))
+
+
+def flipped_signature():
+    table = Table()
+    record = until(table, Call)
+    return table, record._replace(sig=record.sig[:-1] + bytes([record.sig[-1] ^ 1]))
+
+
+def signature_plus_the_group_order():
+    table = Table()
+    record = until(table, Call)
+    s = int.from_bytes(record.sig[32:], "little") + ORDER
+    return table, record._replace(sig=record.sig[:32] + s.to_bytes(32, "little"))
+
+
+def act_forged_by_the_server():
+    table = Table().to("hand")
+    act = encode(place(table, Act(b"", 0, b"", 1, 0, "stand", ())))
+    return table, Record(1, act, table.server.sign(act))
+
+
+def swapped_tag():
+    table = Table().to("hand")
+    resign = table.players[0].resign(table.ledger)
+    return table, resign._replace(body=resign.body.replace(b"truc/1/resign", b"truc/1/resume"))
+
+
+@pytest.mark.parametrize(
+    "case",
+    cases(
+        ("C1", SERVER, int_in_a_longer_form),
+        ("C1", SERVER, byte_after_the_body),
+        ("C1", SERVER, float_for_an_int),
+        ("C1", SERVER, map_for_an_int),
+        ("C1", SERVER, seven_nested_arrays),
+        ("C1", SERVER, body_too_long),
+        ("C1", None, body_out_of_profile_under_another_signature),
+        ("C2", SERVER, text_for_bytes),
+        ("C2", SERVER, one_field_too_many),
+        ("C2", SERVER, one_field_too_few),
+        ("C2", SERVER, truth_for_a_number),
+        ("C2", SERVER, tag_nobody_knows),
+        ("C2", SERVER, no_array),
+        ("C2", None, another_signer_index),
+        ("C2", None, stripped_signature),
+        ("C2", SERVER, signed_proxy),
+        ("C2", "seat 0", body_in_another_seats_name),
+        ("C3", None, flipped_signature),
+        ("C3", None, signature_plus_the_group_order),
+        ("C3", None, act_forged_by_the_server),
+        ("C2", None, swapped_tag),
+    ),
+)
+def test_forged_body_is_refused(case: Case) -> None:
+    check_refused(case)

@@ -1,0 +1,362 @@
+"""Forged rulings, shares, scores, pauses and acks: C2, C12, C22 to C24, C26, C29, C32."""
+
+import pytest
+from protocol.forge import (
+    SERVER,
+    SIGNER,
+    Case,
+    altered,
+    cases,
+    check_refused,
+    opening,
+    small,
+    standing,
+    turn,
+    until,
+)
+from protocol.peers import Table, here
+from protocol.shared import sharing_table
+
+from truc_protocol.bodies import Ack, Call, Close, End, Open, Share
+from truc_protocol.records import parse
+from truc_protocol.setup import Opts
+
+
+def ruled_otherwise_than_fixed():
+    table = Table().to("hand")
+    return table, table.rule("move", turn(table), "redeal", ())
+
+
+def ruled_concession_where_cards_are_played():
+    table = standing()
+    return table, table.rule("move", turn(table), "concede", ())
+
+
+def ruled_card_from_another_slot():
+    table = standing()
+    return table, table.rule("move", turn(table), "play", (*opening(table, turn(table), 1), None))
+
+
+def ruled_card_with_an_ask():
+    table = Table("truc-catalan").to("hand")
+    return table, table.rule("move", turn(table), "play", (*opening(table, turn(table), 0), 2))
+
+
+def ruled_cut_in_a_place():
+    table = Table("truc-catalan").to("between", index=1)
+    return table, table.rule("move", turn(table), "cut", (5,))
+
+
+def ruled_card_at_the_cut():
+    table = Table("truc-catalan").to("between", index=1)
+    return table, table.rule("move", turn(table), "play", (0, 0, bytes(16), None))
+
+
+def ruled_move_of_a_seat_that_does_not_decide():
+    table = Table().to("hand")
+    return table, altered(table, table.dealer.move(table.ledger), seat=1 - turn(table))
+
+
+def ruled_move_before_the_draw():
+    table = Table()
+    return table, table.rule("move", 0, "stand", ())
+
+
+def ruled_shape_nobody_knows():
+    table = Table().to("hand")
+    return table, table.rule("move", turn(table), "stand", (1,))
+
+
+def ruling_not_on_the_list():
+    table = Table().to("hand")
+    return table, table.rule("fine", 0, None, ())
+
+
+def ruling_with_args_too_many():
+    table = Table().to("hand")
+    return table, table.rule("abandon", None, "server", (1,))
+
+
+def forfeit_of_a_seat_that_is_there():
+    table = Table().to("hand")
+    return table, table.rule("forfeit", 0, "absent")
+
+
+def forfeit_for_silence_without_a_void():
+    table = Table().to("hand")
+    return table, table.rule("forfeit", 0, "silent")
+
+
+def forfeit_of_a_reason_of_another_mode():
+    table = Table().to("hand")
+    return table, table.rule("forfeit", 0, "opening")
+
+
+def forfeit_after_a_void_at_the_draw():
+    table = Table().to("called", index=0)
+    table.add(table.players[1].release(table.ledger))
+    table.add(table.dealer.void(table.ledger))
+    return table, table.rule("forfeit", 0, "silent")
+
+
+def forfeit_of_one_side_when_both_were_silent():
+    table = Table().to("called", index=1)
+    table.add(table.dealer.void(table.ledger))
+    return table, table.rule("forfeit", 0, "silent")
+
+
+def forfeit_where_the_table_waits():
+    table = Table(opts=Opts(gone=2, gone_after=1)).to("hand")
+    seat = turn(table)
+    table.add(table.dealer.move(table.ledger))
+    return table, table.rule("forfeit", seat, "absent")
+
+
+def forfeit_one_ruling_early():
+    table = Table(opts=Opts(gone_after=2)).to("hand")
+    seat = turn(table)
+    table.add(table.dealer.move(table.ledger))
+    return table, table.rule("forfeit", seat, "absent")
+
+
+def abandoned_for_voids_that_did_not_happen():
+    table = Table().to("hand")
+    return table, table.rule("abandon", None, "voids")
+
+
+def abandoned_as_empty_with_seats_there():
+    table = Table().to("hand")
+    return table, table.rule("abandon", None, "empty")
+
+
+def abandoned_for_another_reason():
+    table = Table().to("hand")
+    return table, table.rule("abandon", None, "tired")
+
+
+def abandoned_when_the_match_is_won():
+    table = Table(small())
+    table.run(until=lambda ledger: ledger.match is not None and ledger.match.winner is not None)
+    return table, table.rule("abandon", None, "server")
+
+
+def resignation_when_the_match_is_won():
+    table = Table(small())
+    table.run(until=lambda ledger: ledger.match is not None and ledger.match.winner is not None)
+    return table, table.players[0].resign(table.ledger)
+
+
+def pause_that_not_all_asked_for():
+    table = Table().to("hand")
+    table.add(table.act(0, "pause"))
+    return table, table.rule("pause")
+
+
+def resume_without_a_pause():
+    table = Table().to("hand")
+    return table, table.rule("resume")
+
+
+def pause_ruled_after_a_void():
+    table = Table().to("between", index=1)
+    for seat in (0, 1):
+        table.add(table.act(seat, "pause"))
+    table.to("called", index=1)
+    table.add(table.dealer.void(table.ledger))
+    return table, table.rule("pause")
+
+
+def open_that_no_rule_demands():
+    table = Table().to("hand")
+    card = opening(table, 0, 0)
+    return table, table.sign(Open(*here(table.ledger), 1, 0, 0, (card,)))
+
+
+def share_that_no_rule_demands():
+    table = Table().to("hand")
+    return table, table.sign(Share(*here(table.ledger), 1, 0, 0, 1, b"x"))
+
+
+def act_before_the_share():
+    table = sharing_table()
+    return table, table.act(turn(table), "accept")
+
+
+def resign_before_the_share():
+    table = sharing_table()
+    return table, table.players[0].resign(table.ledger)
+
+
+def share_to_the_wrong_seat():
+    table = sharing_table()
+    body = parse(table.next_record())
+    return table, altered(table, table.next_record(), receiver=(body.receiver + 1) % 4)
+
+
+def share_out_of_order():
+    table = sharing_table()
+    body = parse(table.next_record())
+    return table, altered(table, table.next_record(), giver=body.receiver, receiver=body.giver)
+
+
+def share_boxed_for_a_guest_without_a_key():
+    table = sharing_table(guests=(0, 1, 2, 3))
+    return table, altered(table, table.next_record(), box=b"x")
+
+
+def share_with_an_empty_box():
+    table = sharing_table()
+    return table, altered(table, table.next_record(), box=b"")
+
+
+def close_with_another_score():
+    table = Table()
+    return table, altered(table, until(table, Close), score=((0, 0, 9), (0, 0, 0)))
+
+
+def close_for_another_reason():
+    table = Table()
+    return table, altered(table, until(table, Close), reason="ended")
+
+
+def close_before_the_hand_is_over():
+    table = Table().to("hand")
+    link = table.dealer._link(table.ledger)
+    return table, table.sign(Close(*here(table.ledger), 1, link, ((0, 0, 0), (0, 0, 0)), "hand"))
+
+
+def second_close():
+    table = Table(small())
+    close = parse(until(table, Close))
+    table.run(until=lambda ledger: ledger.phase == "over" and ledger.hand is None)
+    fields = [getattr(close, name) for name in close.__struct_fields__[4:]]
+    return table, table.sign(Close(*here(table.ledger), table.ledger.deal_index, *fields))
+
+
+def end_before_the_close():
+    table, other = Table(small()), Table(small())
+    table.to("hand")
+    table.add(table.players[0].resign(table.ledger))
+    end = parse(until(other, End))
+    fields = [getattr(end, name) for name in end.__struct_fields__[3:]]
+    return table, table.sign(End(*here(table.ledger), *fields))
+
+
+def end_with_another_winner():
+    table = Table(small())
+    record = until(table, End)
+    return table, altered(table, record, winner=1 - parse(record).winner)
+
+
+def end_for_another_reason():
+    table = Table(small())
+    return table, altered(table, until(table, End), reason="resigned")
+
+
+def end_with_another_score():
+    table = Table(small())
+    return table, altered(table, until(table, End), score=((5, 0, 0), (0, 0, 0)))
+
+
+def act_while_paused():
+    table = Table().to("hand").rest()
+    return table, table.act(turn(table), "stand")
+
+
+def ruled_move_while_paused():
+    table = Table().to("hand").rest()
+    return table, table.dealer.move(table.ledger)
+
+
+def rekey_while_paused():
+    table = Table().to("between").rest()
+    return table, table.players[0].rekey(table.ledger)
+
+
+def call_while_paused():
+    table = Table()
+    call = until(table, Call)
+    table.rest()
+    return table, altered(table, call, k=table.ledger.k, head=table.ledger.head)
+
+
+def second_pause_of_a_seat_in_a_hand():
+    table = Table().to("hand").rest()
+    table.add(table.rule("resume"))
+    return table, table.act(0, "pause")
+
+
+def pause_asked_twice():
+    table = Table().to("hand")
+    table.add(table.act(0, "pause"))
+    return table, table.act(0, "pause")
+
+
+def resume_asked_without_a_pause():
+    table = Table().to("hand")
+    return table, table.act(0, "resume")
+
+
+def second_ack():
+    table = Table(small())
+    table.add(until(table, Ack))
+    return table, table.records[-1]
+
+
+@pytest.mark.parametrize(
+    "case",
+    cases(
+        ("C22", SERVER, ruled_otherwise_than_fixed),
+        ("C22", SERVER, ruled_concession_where_cards_are_played),
+        ("C22", SERVER, ruled_card_from_another_slot),
+        ("C22", SERVER, ruled_card_with_an_ask),
+        ("C22", SERVER, ruled_cut_in_a_place),
+        ("C22", SERVER, ruled_card_at_the_cut),
+        ("C22", SERVER, ruled_move_of_a_seat_that_does_not_decide),
+        ("C22", SERVER, ruled_move_before_the_draw),
+        ("C2", SERVER, ruled_shape_nobody_knows),
+        ("C22", SERVER, ruling_not_on_the_list),
+        ("C22", SERVER, ruling_with_args_too_many),
+        ("C22", SERVER, forfeit_of_a_seat_that_is_there),
+        ("C22", SERVER, forfeit_for_silence_without_a_void),
+        ("C22", SERVER, forfeit_of_a_reason_of_another_mode),
+        ("C22", SERVER, forfeit_after_a_void_at_the_draw),
+        ("C22", SERVER, forfeit_of_one_side_when_both_were_silent),
+        ("C22", SERVER, forfeit_one_ruling_early),
+        ("C22", SERVER, forfeit_where_the_table_waits),
+        ("C22", SERVER, abandoned_for_voids_that_did_not_happen),
+        ("C22", SERVER, abandoned_as_empty_with_seats_there),
+        ("C22", SERVER, abandoned_for_another_reason),
+        ("C22", SERVER, pause_that_not_all_asked_for),
+        ("C22", SERVER, resume_without_a_pause),
+        ("C24", SERVER, abandoned_when_the_match_is_won),
+        ("C24", None, resignation_when_the_match_is_won),
+        ("C26", SERVER, pause_ruled_after_a_void),
+        ("C23", SERVER, open_that_no_rule_demands),
+        ("C23", SERVER, share_that_no_rule_demands),
+        ("C23", None, act_before_the_share),
+        ("C23", None, resign_before_the_share),
+        ("C23", SERVER, share_to_the_wrong_seat),
+        ("C23", SERVER, share_out_of_order),
+        ("C23", SERVER, share_with_an_empty_box),
+        ("C23", SERVER, share_boxed_for_a_guest_without_a_key),
+        ("C24", SERVER, close_with_another_score),
+        ("C24", SERVER, close_for_another_reason),
+        ("C24", SERVER, second_close),
+        ("C24", SERVER, close_before_the_hand_is_over),
+        ("C24", SERVER, end_before_the_close),
+        ("C24", SERVER, end_with_another_winner),
+        ("C24", SERVER, end_for_another_reason),
+        ("C24", SERVER, end_with_another_score),
+        ("C29", SERVER, ruled_move_while_paused),
+        ("C29", SERVER, call_while_paused),
+        ("C29", SIGNER, act_while_paused),
+        ("C29", SIGNER, rekey_while_paused),
+        ("C29", SIGNER, pause_asked_twice),
+        ("C29", SIGNER, second_pause_of_a_seat_in_a_hand),
+        ("C29", SIGNER, resume_asked_without_a_pause),
+        ("C32", None, second_ack),
+    ),
+)
+def test_forged_ruling_or_ending_is_refused(case: Case) -> None:
+    check_refused(case)
