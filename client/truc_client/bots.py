@@ -20,7 +20,7 @@ _BOLDNESS: Final = 0.15
 
 def simple_bot(seed: int) -> Chooser:
     """Return a chooser that mostly plays, sometimes asks, and seldom gives up; the same seed chooses the same."""
-    dice = random.Random(seed)  # noqa: S311 - a bot's taste, nothing secret
+    dice = random.Random(seed)
 
     def choose(turn: YourTurn) -> Choice:
         weights = [_weight(choice) for choice in turn.options]

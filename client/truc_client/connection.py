@@ -4,8 +4,7 @@
 back or patience ends. No task outlives the block; what is wrong with one table ends that table alone.
 """
 
-import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Final
 
@@ -13,6 +12,7 @@ import trio
 
 from truc_client.account import Account, Player, open_account
 from truc_client.address import Address, parse_address
+from truc_client.dialing import Dial, dial_tcp
 from truc_client.errors import ClientError, ConnectError, LostError, RefusedError, ServerKeyError
 from truc_client.link import Answer, ClientRequest, Entered, Link, enter, is_unknown_token, leaves
 from truc_client.table import Table
@@ -34,36 +34,10 @@ from truc_protocol.messages import (
 PATIENCE_S: Final = 120.0
 _FIRST_PAUSE_S: Final = 0.1
 _LONGEST_PAUSE_S: Final = 5.0
-_DIAL_S: Final = 10.0
 _TRIES: Final = 8
 _MAX_UNCLAIMED: Final = 64
 _RETRYABLE: Final = frozenset(code.value for code, row in REGISTRY.items() if row.retryable)
 _DEFAULT_RETRY_MS: Final = 500
-
-Dial = Callable[[Address], Awaitable[trio.abc.Stream]]
-
-
-async def dial_tcp(address: Address) -> trio.abc.Stream:
-    """Open a TCP connection.
-
-    Raises:
-        ConnectError: Nobody answers there.
-    """
-    try:
-        with trio.fail_after(_DIAL_S):
-            return await trio.open_tcp_stream(address.host, address.port)
-    except (OSError, trio.TooSlowError) as error:
-        raise ConnectError(f"cannot reach {address.server}: {_reason(error)}") from error
-
-
-def _reason(error: BaseException) -> str:
-    """Return why dialing failed: the system's own words for the first attempt that failed."""
-    cause = error.__cause__
-    first = leaves(cause)[0] if isinstance(cause, BaseExceptionGroup) else cause or error
-    number = getattr(first, "errno", None)
-    if number is None:
-        return "no answer"
-    return os.strerror(number) if number > 0 else getattr(first, "strerror", "no such host")
 
 
 class Connection:
@@ -156,11 +130,10 @@ class Connection:
         """
         table = self._tables.get(code) or self._follow(code, seat)
         try:
-            answer = await self.request(lambda n: Join(id=n, table=code, seat=seat))
+            await self.request(lambda n: Join(id=n, table=code, seat=seat), table.seated)
         except ClientError:
             self._tables.pop(code, None)
             raise
-        table.seat = answer.seat
         return table
 
     async def watch(self, code: str) -> Table:
@@ -212,8 +185,12 @@ class Connection:
             return False
         return True
 
-    async def request(self, build: Callable[[int], ClientRequest]) -> Ok:
+    async def request(
+        self, build: Callable[[int], ClientRequest], at_once: Callable[[Ok], None] | None = None
+    ) -> Ok:
         """Send a request and return its reply; when there were too many it waits and asks again.
+
+        `at_once` sees the reply before any message that comes after it.
 
         Raises:
             RefusedError: The server refused it.
@@ -221,7 +198,7 @@ class Connection:
         """
         for _ in range(_TRIES):
             await self._wait_open()
-            answer = await self._ask(build)
+            answer = await self._ask(build, at_once)
             if isinstance(answer, Ok):
                 return answer
             if answer.code != Code.RATE_LIMITED:
@@ -234,8 +211,10 @@ class Connection:
         if self._failure is not None:
             raise self._failure
 
-    async def _ask(self, build: Callable[[int], ClientRequest]) -> Answer:
-        waiter = _Waiter()
+    async def _ask(
+        self, build: Callable[[int], ClientRequest], at_once: Callable[[Ok], None] | None
+    ) -> Answer:
+        waiter = _Waiter(at_once)
         self._waiting.add(waiter)
         try:
             if not self.post(build, waiter.answer):
@@ -314,12 +293,15 @@ def _page(variant: str | None, after: str | None) -> Callable[[int], ClientReque
 class _Waiter:
     """Somebody who waits for one reply."""
 
-    def __init__(self) -> None:
+    def __init__(self, at_once: Callable[[Ok], None] | None) -> None:
+        self._at_once = at_once
         self._done = trio.Event()
         self._answer: Answer | None = None
         self._error: ClientError | None = None
 
     def answer(self, answer: Answer) -> None:
+        if self._at_once is not None and isinstance(answer, Ok):
+            self._at_once(answer)
         self._answer = answer
         self._done.set()
 

@@ -173,8 +173,10 @@ class Link:
                 self._queue(Pong(n=message.n))
             case Pong():
                 pass
+            case _ if isinstance(message, ServerMessage):
+                handle(message)
             case _:
-                handle(message)  # type: ignore[arg-type]  # a client's connection yields a server's messages only
+                raise LostError("the server sent what only a client sends", again=False)
 
     def _answer(self, message: Answer) -> None:
         on_answer = self._answers.pop(message.re, None) if message.re is not None else None

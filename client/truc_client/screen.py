@@ -29,7 +29,7 @@ from truc_client.happenings import (
     YourTurn,
 )
 from truc_client.verifying import LEVELS, verdict_lines
-from truc_protocol.words import move_label, move_meaning, shown_name, side_name, tell
+from truc_protocol.words import move_label, move_meaning, printable, shown_name, side_name, tell
 
 _TICK, _PLAIN_TICK = "✓", "ok"
 
@@ -49,8 +49,9 @@ class Screen:
         return not self._console.is_terminal
 
     def say(self, text: str, style: str = "") -> None:
-        """Print a line."""
-        self._console.print(Text(text, style=style), soft_wrap=True)
+        """Print a line, or several; nothing in them is obeyed by the terminal."""
+        for line in text.split("\n"):
+            self._console.print(Text(printable(line), style=style), soft_wrap=True)
 
     def show(self, happening: Happening) -> None:
         """Show what happened."""

@@ -163,7 +163,7 @@ class Store:
         return self._match("mid", mid)
 
     def _match(self, column: str, value: bytes) -> Joined | None:
-        query = f"SELECT {_MATCH_COLUMNS} FROM matches WHERE {column} = ?"  # noqa: S608 - names of columns, from this file
+        query = f"SELECT {_MATCH_COLUMNS} FROM matches WHERE {column} = ?"
         row = self._database.execute(query, (value,)).fetchone()
         return Joined(*row) if row else None
 

@@ -94,9 +94,20 @@ class Table:
                 raise self._failure from None
             raise StopAsyncIteration from None
 
+    def seated(self, answer: Ok) -> None:
+        """Note which seat one has; terms that come right after are for it."""
+        self.seat = answer.seat
+
     async def ready(self) -> None:
-        """Agree to start; the last seat to do so starts the match."""
-        await self._connection.request(lambda n: Ready(id=n, table=self.code))
+        """Agree to start; the last seat to do so starts the match.
+
+        Nothing is wrong with a match that has begun already: it needed this seat's word, given before a restart.
+        """
+        try:
+            await self._connection.request(lambda n: Ready(id=n, table=self.code))
+        except RefusedError as error:
+            if error.code != Code.TABLE_NOT_OPEN or self.seat is None:
+                raise
 
     async def unready(self) -> None:
         """Take `ready` back."""

@@ -59,7 +59,9 @@ class CheckError(Exception):
     `refusal` is the code of the rules where they refused an act (C20): not_your_turn, illegal_action or void_bet.
     """
 
-    def __init__(self, check: str, message: str, culprit: str | None = None, *, refusal: str | None = None) -> None:
+    def __init__(
+        self, check: str, message: str, culprit: str | None = None, *, refusal: str | None = None
+    ) -> None:
         if check not in CHECKS:
             raise KeyError(check)
         super().__init__(message)

@@ -6,7 +6,7 @@ A field of a variant without a sentence fails a test.
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from truc_rules import Variant, presets
+from truc_rules import SIDES, Variant, presets
 from truc_rules import preset as preset_named
 
 Sentence = Callable[[Variant], str]
@@ -70,7 +70,7 @@ def _tie_leader(variant: Variant) -> str:
 
 
 def _partner_tie(variant: Variant) -> str:
-    if max(variant.players) <= 2:  # noqa: PLR2004 - two players have no partners
+    if max(variant.players) <= len(SIDES):  # nobody has a partner
         return ""
     led = "always" if variant.partner_tie == "earlier" else "only if one of them led it"
     return f"Two equal best cards of one side take the trick {led}."

@@ -1,7 +1,7 @@
 """English words for people: what each move is called and means, and how each fact of a match is told.
 
 One table for moves, one for facts; a client shows them, nothing decides by them. Names and cards are given in by the
-caller, who knows how its screen shows them. Text that came from others passes through `shown_name` first.
+caller, who knows how its screen shows them. Text that came from others passes through `printable` or `shown_name` first.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -99,10 +99,14 @@ FACTS: Final[Mapping[str, str]] = {
 """Facts that are told in words; the others (called, released, acked, cards committed and opened, state) are shown."""
 
 
+def printable(text: str) -> str:
+    """Return text that came from others without what a terminal would obey."""
+    return "".join(sign for sign in text if sign.isprintable())
+
+
 def shown_name(name: str, seat: int) -> str:
     """Return a player's name as it may be shown: printable, short, never empty."""
-    printable = "".join(sign for sign in name if sign.isprintable()).strip()
-    return printable[:_LONGEST_NAME] or f"seat {seat}"
+    return printable(name).strip()[:_LONGEST_NAME] or f"seat {seat}"
 
 
 def move_label(line: str, hints: Mapping[str, int | str], card: ShowCard = str) -> str:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from truc_server.store import Store
 
 _SPARE_FILES: Final = 256  # open files beside the connections: database, lock, listeners, worker threads
-_LOOPBACK: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - compared with, not listened on
+_LOOPBACK: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 
 
 class Failure(click.ClickException):

@@ -28,7 +28,7 @@ class Listen(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     hosts: Annotated[
         tuple[str, ...],
         Meta(min_length=1, description="Addresses to listen on: IPv4, IPv6, or names that resolve to them."),
-    ] = ("0.0.0.0", "::")  # noqa: S104 - players come from outside
+    ] = ("0.0.0.0", "::")
     port: Annotated[int, Meta(ge=0, le=65535, description="TCP port; 0 takes a free one.")] = 7373
     public_host: Annotated[
         str,

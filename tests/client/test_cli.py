@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 from protocol.peers import Table
 
+from truc_client.cli.common import FailedError
 from truc_client.main import main
 from truc_protocol.rules_page import games
 from truc_rules import preset, with_options
@@ -275,3 +276,8 @@ def test_changed_server_key_is_one_line_with_both_fingerprints(real_server, tmp_
     last = told.stderr.strip().splitlines()[-1]
     assert "A" * 26 in last
     assert real_server.address.fingerprint in last
+
+
+def test_failure_never_writes_control_characters_to_the_terminal() -> None:
+
+    assert FailedError("a\x1b[2Jb\nc").message == "a[2Jbc"

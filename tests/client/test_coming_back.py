@@ -23,6 +23,7 @@ from truc_protocol.messages import (
     Bye,
     GuestLogin,
     GuestReturn,
+    Join,
     MatchRecord,
     Ok,
     OpenOptions,
@@ -382,3 +383,18 @@ async def test_server_that_does_not_come_back_ends_the_table(scripted, player, a
         await server._stream.aclose()
         with pytest.raises(ConnectError):
             await play_on(table)
+
+
+async def test_terms_that_come_right_after_the_seat_are_signed(scripted, player) -> None:
+    server = scripted(target=3)
+    honest = server.serve_request
+
+    async def at_once(message) -> None:
+        await honest(message)
+        if isinstance(message, Join):
+            await server.offer_terms()
+
+    server.serve_request = at_once
+    async with connect("host", player, dial=server.dial) as connection:
+        seen = await play_on(await connection.join("TABLE"))
+    assert seen[-1].verdict.result is Result.PROVEN

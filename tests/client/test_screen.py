@@ -149,3 +149,7 @@ def test_clubs_and_cups_are_told_apart_by_the_pack() -> None:
 
 def test_digest_is_shown_short() -> None:
     assert short(bytes(range(32))) == "00010203"
+
+
+def test_text_of_a_server_cannot_write_to_the_terminal() -> None:
+    assert "\x1b" not in shown(Interrupted("\x1b[2Jgone"), TableClosed("\x1b]0;title\x07"))

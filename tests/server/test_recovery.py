@@ -25,7 +25,7 @@ async def come_back(server, seat: Seat) -> None:
 async def interrupted(path, count, variant, *, after, **fields) -> list[Seat]:
     """Play until a seat has seen `after` records, and stop the server."""
     async with running(path) as server:
-        seats = await server.match(count, variant, **fields)
+        seats = await server.match(count, variant, options={"match": 1}, **fields)
 
         async def watched():
             await seats[0].play(until=lambda seat: seat.next >= after)

@@ -104,7 +104,7 @@ async def test_resume_of_another_match_is_refused(server):
 @pytest.mark.slow
 async def test_resume_reads_old_records_from_the_store_without_a_hole(server, monkeypatch):
     monkeypatch.setattr(replay, "PAGE", 7)
-    seats = await server.match(2, "truc-french")
+    seats = await server.match(2, "truc-french", options={"match": 1})
     await together(*(seat.play for seat in seats))
     client = await server.connect()
     await client.login_key(seats[0].key)

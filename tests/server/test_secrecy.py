@@ -49,7 +49,7 @@ def leaked(client: RawClient, salts, records) -> set[bytes]:
 @pytest.mark.parametrize("fields", [{}, {"guests": (1,)}, {"guests": (0, 1), "boxed": False}])
 @pytest.mark.parametrize("variant", ["truc-french", "truc-catalan"])
 async def test_no_salt_of_an_unopened_card_of_another_seat_is_in_any_byte(server, salts, variant, fields):
-    seats = await server.match(2, variant, **fields)
+    seats = await server.match(2, variant, options={"match": 1}, **fields)
     await together(*(seat.play for seat in seats))
     assert salts
     assert [leaked(seat.client, salts, seat.records) for seat in seats] == [set(), set()]
@@ -85,7 +85,7 @@ async def test_a_spectator_is_sent_nothing_private(server):
 
 
 async def test_cards_in_clear_are_the_own_ones_and_no_others(server):
-    seats = await server.match(2, "truc-french", guests=(0, 1), boxed=False)
+    seats = await server.match(2, "truc-french", guests=(0, 1), boxed=False, options={"match": 1})
     await together(*(seat.play for seat in seats))
     for seat in seats:
         told = {(m["j"], m["d"]): m["cards"] for m in seat.client.log if m["t"] == "cards"}
@@ -120,7 +120,7 @@ async def test_what_a_record_means_names_a_card_only_where_the_record_opens_it(s
 
 
 async def test_under_reveal_match_unplayed_cards_stay_closed_until_the_end(server):
-    seats = await server.match(2, "truc-french", options={"reveal": "match"})
+    seats = await server.match(2, "truc-french", options={"reveal": "match", "match": 1})
     await together(*(seat.play for seat in seats))
     facts = [fact["what"] for m in seats[0].client.log if m["t"] == "record" for fact in m["means"]]
     assert "hands_opened" not in facts
@@ -134,7 +134,7 @@ async def test_options_of_a_keyed_seat_have_the_same_length_whatever_it_holds(se
 
 async def test_no_card_and_no_salt_is_in_the_log(server, salts):
     logs.configure(Logs(level="debug"), shown := StringIO())
-    seats = await server.match(2, "truc-french", guests=(0, 1), boxed=False)
+    seats = await server.match(2, "truc-french", guests=(0, 1), boxed=False, options={"match": 1})
     await together(*(seat.play for seat in seats))
     text = shown.getvalue()
     assert "match_ended" in text

@@ -15,7 +15,7 @@ from truc_client.happenings import Happening, Interrupted, MatchEnded
 from truc_client.home import Home, open_home, sole_use
 from truc_client.table import Table
 from truc_client.verifying import result_line
-from truc_protocol.words import shown_name
+from truc_protocol.words import printable, shown_name
 
 _MOST_BOTS = 1000
 
@@ -132,7 +132,7 @@ async def _open_table(connection: Connection) -> str:
 
 def _complain(happening: Happening) -> None:
     if isinstance(happening, Interrupted):
-        click.echo(f"{happening.reason}; connecting again", err=True)
+        click.echo(printable(f"{happening.reason}; connecting again"), err=True)
 
 
 def _result(ended: MatchEnded) -> str:

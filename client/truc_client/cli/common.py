@@ -9,6 +9,7 @@ import trio
 
 from truc_client.errors import ClientError
 from truc_client.home import Home, default_root, has_seed, master_seed, open_home
+from truc_protocol.words import printable
 
 INTERRUPTED: Final = 130
 _NAME_BYTES: Final = 64
@@ -16,6 +17,9 @@ _NAME_BYTES: Final = 64
 
 class FailedError(click.ClickException):
     """Something that ends the command: one line on standard error, exit status 1."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(printable(message))
 
     def show(self, file: IO[Any] | None = None) -> None:
         """Print the line."""

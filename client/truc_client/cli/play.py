@@ -103,7 +103,7 @@ def _greet(connection: Connection, screen: Screen, *, is_guest: bool) -> None:
         )
         screen.say(f"server {connection.info.name}, fingerprint {connection.fingerprint}: {word}")
     if connection.info.motd:
-        screen.say("".join(sign for sign in connection.info.motd if sign.isprintable()))
+        screen.say(connection.info.motd)
     if is_guest:
         screen.say(
             "You play as a guest, without a key: your cards travel in clear on this plain connection,"

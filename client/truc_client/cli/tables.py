@@ -6,7 +6,7 @@ from truc_client.account import Player
 from truc_client.cli.common import own_home, player_name, run, tell_first_use
 from truc_client.connection import connect
 from truc_protocol.messages import TableState
-from truc_protocol.words import shown_name
+from truc_protocol.words import printable, shown_name
 
 
 @click.command()
@@ -33,4 +33,4 @@ def table_line(state: TableState) -> str:
     """Return a table in one line."""
     names = ", ".join(shown_name(seat.name, seat.seat) for seat in state.seats if seat.name is not None)
     taken = sum(seat.kind != "empty" for seat in state.seats)
-    return f"{state.table}  {state.variant}  {taken}/{state.n} seats  {state.state}  {names}"
+    return printable(f"{state.table}  {state.variant}  {taken}/{state.n} seats  {state.state}  {names}")

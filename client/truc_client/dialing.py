@@ -1,0 +1,38 @@
+"""Opening a stream to a server: TCP, or what a test puts in its place."""
+
+import os
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+import trio
+
+from truc_client.address import Address
+from truc_client.errors import ConnectError
+from truc_client.link import leaves
+
+DIAL_S: Final = 10.0
+
+Dial = Callable[[Address], Awaitable[trio.abc.Stream]]
+
+
+async def dial_tcp(address: Address) -> trio.abc.Stream:
+    """Open a TCP connection.
+
+    Raises:
+        ConnectError: Nobody answers there.
+    """
+    try:
+        with trio.fail_after(DIAL_S):
+            return await trio.open_tcp_stream(address.host, address.port)
+    except (OSError, trio.TooSlowError) as error:
+        raise ConnectError(f"cannot reach {address.server}: {_reason(error)}") from error
+
+
+def _reason(error: BaseException) -> str:
+    """Return why dialing failed: the system's own words for the first attempt that failed."""
+    cause = error.__cause__
+    first = leaves(cause)[0] if isinstance(cause, BaseExceptionGroup) else cause or error
+    number = getattr(first, "errno", None)
+    if number is None:
+        return "no answer"
+    return os.strerror(number) if number > 0 else getattr(first, "strerror", "no such host")

@@ -1,0 +1,119 @@
+"""Frames leave in order, when what they tell is durable, and never beyond the limit."""
+
+import socket
+
+import pytest
+import trio
+from trio.testing import wait_all_tasks_blocked
+
+from truc_server.bucket import Bucket
+from truc_server.outbox import Flusher, Outbox
+
+
+@pytest.fixture
+async def pipe(nursery):
+    """Return (outbox, its flusher, the other end, what broke)."""
+    near, far = socket.socketpair()
+    stream, other = (trio.SocketStream(trio.socket.from_stdlib_socket(end)) for end in (near, far))
+    broken = []
+    flusher = Flusher()
+    nursery.start_soon(flusher.run)
+    async with stream, other:
+        yield Outbox(stream, 100_000, lambda: broken.append(True)), flusher, other, broken
+
+
+async def test_frame_that_waits_for_nothing_leaves_at_once(pipe):
+    outbox, flusher, other, _ = pipe
+    outbox.push(b"now", 0)
+    flusher.touch(outbox)
+    assert await other.receive_some() == b"now"
+
+
+async def test_frame_waits_until_its_batch_is_durable(pipe):
+    outbox, flusher, other, _ = pipe
+    outbox.push(b"later", 3)
+    flusher.touch(outbox)
+    flusher.release(2)
+    await wait_all_tasks_blocked()
+    assert outbox.size == 5
+    flusher.release(3)
+    assert await other.receive_some() == b"later"
+
+
+async def test_frame_never_overtakes_one_that_waits(pipe):
+    outbox, flusher, other, _ = pipe
+    outbox.push(b"first", 1)
+    outbox.push(b"second", 0)
+    flusher.touch(outbox)
+    await wait_all_tasks_blocked()
+    assert outbox.size == 11
+    flusher.release(1)
+    assert await other.receive_some() == b"firstsecond"
+
+
+async def test_more_than_the_limit_is_not_taken(pipe):
+    outbox, _, _, _ = pipe
+    assert (outbox.push(b"x" * 100_000, 1), outbox.push(b"x", 1)) == (True, False)
+
+
+async def test_what_the_kernel_does_not_take_is_finished_later(pipe):
+    outbox, flusher, other, _ = pipe
+    sent = 0
+    while not outbox.is_draining:
+        outbox.push(b"x" * 90_000, 0)
+        sent += 90_000
+        flusher.touch(outbox)
+        await wait_all_tasks_blocked()
+    received = 0
+    while received < sent:
+        received += len(await other.receive_some())
+    await wait_all_tasks_blocked()
+    assert (received, outbox.size, outbox.is_draining) == (sent, 0, False)
+
+
+async def test_end_of_the_stream_follows_the_last_frame(pipe):
+    outbox, flusher, other, _ = pipe
+    outbox.push(b"bye", 0)
+    outbox.finishing = True
+    flusher.touch(outbox)
+    assert [await other.receive_some(), await other.receive_some()] == [b"bye", b""]
+
+
+async def test_peer_that_takes_nothing_for_long_is_given_up(pipe, mock_clock):
+    outbox, flusher, _, broken = pipe
+    while not outbox.is_draining:
+        outbox.push(b"x" * 90_000, 0)
+        flusher.touch(outbox)
+        await wait_all_tasks_blocked()
+    mock_clock.jump(10.01)
+    await wait_all_tasks_blocked()
+    assert (broken, outbox.is_broken) == ([True], True)
+
+
+async def test_peer_that_is_gone_breaks_the_outbox(pipe):
+    outbox, flusher, other, broken = pipe
+    await other.aclose()
+    outbox.push(b"hello?", 0)
+    flusher.touch(outbox)
+    await wait_all_tasks_blocked()
+    assert broken == [True]
+
+
+def test_bucket_gives_its_burst_and_then_says_when():
+    bucket = Bucket(rate=10, burst=2, now=0)
+    assert [bucket.take(0) for _ in range(3)] == [0, 0, 101]
+
+
+def test_bucket_fills_with_time_and_not_beyond_its_burst():
+    bucket = Bucket(rate=10, burst=2, now=0)
+    bucket.take(0)
+    assert [bucket.take(100) for _ in range(3)] == [0, 0, 101]
+
+
+def test_bucket_is_overdrawn_after_twice_its_burst_on_credit():
+    bucket = Bucket(rate=1, burst=2, now=0)
+    for _ in range(6):
+        bucket.take(0)
+    assert not bucket.is_overdrawn
+    bucket.take(0)
+    assert bucket.is_overdrawn

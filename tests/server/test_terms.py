@@ -1,0 +1,147 @@
+"""The terms of a match and the records that answer them."""
+
+from secrets import token_bytes
+
+import pytest
+from server.rawclient import Seat
+
+from truc_protocol import keys
+from truc_protocol.bodies import Ack, SeatTaken
+from truc_protocol.chains import Chain
+from truc_protocol.records import Record, encode
+from truc_protocol.setup import Terms, open_terms
+
+
+async def under_terms(server, **fields) -> tuple[list[Seat], Terms]:
+    """Return the players of a table whose terms are out, and the terms."""
+    seats = await server.match(2, **fields)
+    terms = [await seat.client.until("terms") for seat in seats]
+    return seats, open_terms(terms[0]["doc"], Record(*terms[0]["record"]))
+
+
+def seat_body(player: Seat, terms: Terms, **fields) -> SeatTaken:
+    chain = Chain(player.key.public, terms.table.tn, token_bytes(32), first=0, count=terms.table.links)
+    body = {
+        "th": terms.th,
+        "seat": player.seat,
+        "pk": player.key.public,
+        "anchor": chain.anchor,
+        "x": keys.generate_box_key().public,
+        "name": b"Ada",
+    }
+    return SeatTaken(**{**body, **fields})
+
+
+async def hand_in(seat: Seat, body, key=None) -> dict:
+    encoded = encode(body)
+    signature = (key or seat.key).sign(encoded)
+    return await seat.client.ask({"t": "act", "table": seat.table, "body": encoded, "sig": signature})
+
+
+async def test_both_seats_are_sent_the_same_signed_terms(server):
+    seats = await server.match(2)
+    first, second = [await seat.client.until("terms") for seat in seats]
+    assert first == second
+    assert open_terms(first["doc"], Record(*first["record"])).table.spk == seats[0].client.spk
+
+
+async def test_seat_record_is_taken(server):
+    seats, terms = await under_terms(server)
+    assert (await hand_in(seats[0], seat_body(seats[0], terms)))["t"] == "ok"
+
+
+async def test_same_seat_record_again_is_a_repeat(server):
+    seats, terms = await under_terms(server)
+    body = seat_body(seats[0], terms)
+    await hand_in(seats[0], body)
+    assert (await hand_in(seats[0], body))["dup"] is True
+
+
+async def test_another_seat_record_after_the_first_is_refused(server):
+    seats, terms = await under_terms(server)
+    await hand_in(seats[0], seat_body(seats[0], terms))
+    assert (await hand_in(seats[0], seat_body(seats[0], terms)))["code"] == "terms_refused"
+
+
+@pytest.mark.parametrize(
+    ("fields", "code"),
+    [
+        ({"th": bytes(32)}, "terms_refused"),
+        ({"pk": keys.generate_signing_key().public}, "terms_refused"),
+        ({"x": bytes(32)}, "terms_refused"),
+        ({"seat": 1}, "bad_message"),
+        ({"name": b"\xff"}, "terms_refused"),
+    ],
+)
+async def test_seat_record_that_does_not_answer_the_terms_is_refused(server, fields, code):
+    seats, terms = await under_terms(server)
+    assert (await hand_in(seats[0], seat_body(seats[0], terms, **fields)))["code"] == code
+
+
+@pytest.mark.parametrize("copied", ["anchor", "x"])
+async def test_commitment_of_another_seat_is_refused(server, copied):
+    seats, terms = await under_terms(server)
+    body = seat_body(seats[0], terms)
+    await hand_in(seats[0], body)
+    copy = seat_body(seats[1], terms, **{copied: getattr(body, copied)})
+    assert (await hand_in(seats[1], copy))["code"] == "terms_refused"
+
+
+async def test_box_key_of_a_guest_is_refused_to_others(server):
+    seats, terms = await under_terms(server, guests=(1,))
+    body = seat_body(seats[0], terms, x=seats[1].x.public)
+    assert (await hand_in(seats[0], body))["code"] == "terms_refused"
+
+
+async def test_seat_record_with_a_wrong_signature_closes_the_connection(server):
+    seats, terms = await under_terms(server)
+    reply = await hand_in(seats[0], seat_body(seats[0], terms), key=keys.generate_signing_key())
+    assert (reply["code"], reply["close"]) == ("bad_signature", True)
+
+
+async def test_another_kind_of_record_does_not_answer_terms(server):
+    seats, terms = await under_terms(server)
+    assert (await hand_in(seats[0], Ack(terms.th, 0, terms.th, 0)))["code"] == "not_now"
+
+
+async def test_seat_record_without_terms_is_refused(server):
+    seats = await server.seats(2)
+    reply = await seats[0].client.ask(
+        {"t": "act", "table": seats[0].table, "body": b"\x90", "sig": bytes(64)}
+    )
+    assert reply["code"] == "terms_refused"
+
+
+async def test_joining_again_brings_the_terms_again(server):
+    seats, terms = await under_terms(server)
+    client = await server.connect()
+    await client.login_key(seats[0].key)
+    await client.ask({"t": "join", "table": seats[0].table})
+    again = await client.until("terms")
+    assert Record(*again["record"]) == terms.record
+
+
+async def test_the_setup_holds_the_records_in_seat_order(server):
+    seats, terms = await under_terms(server)
+    for seat in reversed(seats):
+        await hand_in(seat, seat_body(seat, terms))
+    setup = await seats[0].client.until("setup")
+    assert [record[0] for record in setup["records"]] == [0, 1, 2, 0]
+
+
+async def test_a_fresh_start_makes_fresh_terms(server, mock_clock):
+    seats, first = await under_terms(server, options={"release_ms": 5000})
+    mock_clock.jump(5.01)
+    for seat in seats:
+        await seat.client.until("table", state="open")
+        await seat.client.ask({"t": "ready", "table": seat.table})
+    message = await seats[1].client.until("terms")
+    second = open_terms(message["doc"], Record(*message["record"]))
+    assert (first.table.tn != second.table.tn, first.table.x != second.table.x) == (True, True)
+
+
+async def test_signing_dropped_terms_is_refused(server, mock_clock):
+    seats, terms = await under_terms(server, options={"release_ms": 5000})
+    mock_clock.jump(5.01)
+    await seats[0].client.until("table", state="open")
+    assert (await hand_in(seats[0], seat_body(seats[0], terms)))["code"] == "terms_refused"

@@ -1,0 +1,115 @@
+"""Calls come at their moments, once, and a failing one harms no other."""
+
+import pytest
+import trio
+from trio.testing import wait_all_tasks_blocked
+
+from truc_protocol.records import Record
+from truc_server.tail import Item, Tail
+from truc_server.timers import Alarm, Timers
+
+
+@pytest.fixture
+def timers(nursery, mock_clock):
+    timers = Timers()
+    nursery.start_soon(timers.run)
+    return timers
+
+
+async def passed(clock, seconds) -> None:
+    await wait_all_tasks_blocked()
+    clock.jump(seconds)
+    await wait_all_tasks_blocked()
+
+
+async def test_calls_come_in_the_order_of_their_moments(timers, mock_clock):
+    called = []
+    timers.after(2, lambda: called.append(2))
+    timers.after(1, lambda: called.append(1))
+    await passed(mock_clock, 3)
+    assert called == [1, 2]
+
+
+async def test_call_does_not_come_before_its_moment(timers, mock_clock):
+    called = []
+    timers.after(2, lambda: called.append(2))
+    await passed(mock_clock, 1.9)
+    assert called == []
+
+
+async def test_cancelled_call_does_not_come(timers, mock_clock):
+    called = []
+    timers.after(1, lambda: called.append(1)).cancel()
+    await passed(mock_clock, 2)
+    assert called == []
+
+
+async def test_earlier_call_asked_for_later_comes_first(timers, mock_clock):
+    called = []
+    timers.after(10, lambda: called.append(10))
+    await wait_all_tasks_blocked()
+    timers.after(1, lambda: called.append(1))
+    await passed(mock_clock, 2)
+    assert called == [1]
+
+
+async def test_call_that_fails_does_not_stop_the_others(timers, mock_clock):
+    called = []
+    timers.after(1, lambda: 1 / 0)
+    timers.after(2, lambda: called.append(2))
+    await passed(mock_clock, 3)
+    assert called == [2]
+
+
+@pytest.mark.parametrize(
+    ("moments", "expected"), [((5, 3), [3]), ((3, 5), [5]), ((3, None), []), ((3, 5, 4), [4])]
+)
+async def test_alarm_rings_once_at_the_moment_set_last(timers, mock_clock, moments, expected):
+    rung = []
+    alarm = Alarm(timers, lambda: rung.append(trio.current_time()))
+    for moment in moments:
+        alarm.set(moment)
+    for _ in range(8):
+        await passed(mock_clock, 1)
+    assert rung == expected
+
+
+def item(k: int, gate: int = 0) -> Item:
+    return Item(k, Record(0, bytes([k]), b""), b"", gate)
+
+
+def filled(*ks: int, gate: int = 0) -> Tail:
+    tail = Tail()
+    for k in ks:
+        tail.add(item(k, gate))
+    return tail
+
+
+def test_tail_keeps_the_hand_before_the_present_one():
+    tail = filled(0, 1, 2)
+    tail.close_hand(9)
+    tail.add(item(3))
+    tail.close_hand(9)
+    assert (tail.first, [held.k for held in tail.since(0)]) == (3, [3])
+
+
+def test_tail_drops_nothing_at_the_first_close():
+    tail = filled(0, 1)
+    tail.close_hand(9)
+    assert tail.first == 0
+
+
+def test_tail_drops_nothing_that_is_not_durable():
+    tail = filled(0, 1, gate=4)
+    tail.close_hand(3)
+    tail.close_hand(3)
+    assert tail.first == 0
+
+
+def test_tail_finds_a_record_and_its_position():
+    tail = filled(0, 1, 2)
+    assert (tail.find(Record(0, b"\x01", b"")), tail.find(Record(0, b"\x07", b""))) == (1, None)
+
+
+def test_tail_gives_records_from_a_position_on():
+    assert [held.k for held in filled(0, 1, 2, 3).since(2)] == [2, 3]
