@@ -40,6 +40,7 @@ class Screen:
     def __init__(self, console: Console) -> None:
         self._console = console
         self._names: list[str] = []
+        self._seated = ""
         self._board = Board(0, None)
         self._faces = Faces(is_spanish=False, is_plain=True)
 
@@ -75,8 +76,10 @@ class Screen:
             case TableChanged(state):
                 sitting = [seat for seat in state.seats if seat.name is not None]
                 names = ", ".join(shown_name(seat.name or "", seat.seat) for seat in sitting)
-                if state.state == "open":
-                    self.say(f"table {state.table}: {len(sitting)} of {state.n} seats taken: {names}", "dim")
+                line = f"table {state.table}: {len(sitting)} of {state.n} seats taken: {names}"
+                if state.state == "open" and line != self._seated:
+                    self._seated = line
+                    self.say(line, "dim")
             case Waiting(seats) if self._names:
                 self.say(f"waiting for {' and '.join(self._names[seat] for seat in seats)}", "dim")
             case Interrupted(reason):

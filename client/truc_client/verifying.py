@@ -66,8 +66,8 @@ def result_line(verdict: Verdict, names: list[str]) -> str:
     score = " : ".join(f"{games} games {points} points" for games, _upper, points in verdict.score)
     if verdict.reason is None:
         return f"no result yet, {score}"
-    winner = "nobody wins" if verdict.winner is None else f"{side_name(verdict.winner, names)} wins"
-    return f"{winner} ({verdict.reason}), {score}"
+    winner = "nobody" if verdict.winner is None else side_name(verdict.winner, names)
+    return f"winner: {winner} ({verdict.reason}), {score}"
 
 
 def _on_the_servers_word(verdict: Verdict, names: list[str]) -> Iterator[str]:

@@ -26,16 +26,17 @@ def check_option(variant: Variant, seat: int, option: Option, openings: Sequence
     for opening in move.openings:
         if opening.slot >= len(openings) or openings[opening.slot] != Opening(opening.card, opening.salt):
             raise BoxError(f"option {option.line!r}: expected the seat's own card in slot {opening.slot}")
-    line = move_line(variant, _named(move.action, openings))
+    line = move_line(variant, _named(move.action, openings, option.line))
     if line != option.line:
         raise BoxError(f"expected the line {line!r} for what would be signed, got {option.line!r}")
     return move
 
 
-def _named(action: Action, openings: Sequence[Opening]) -> Action:
+def _named(action: Action, openings: Sequence[Opening], line: str) -> Action:
     """Put the card in, where the act names only its slot and the line names the card."""
     slot = action.value
-    covered = KINDS[Kind(action.kind)] is ArgShape.COVER
-    if not covered or not isinstance(slot, int) or slot >= len(openings):
+    if KINDS[Kind(action.kind)] is not ArgShape.COVER or not isinstance(slot, int):
         return action
+    if slot >= len(openings):
+        raise BoxError(f"option {line!r}: expected the seat's own card in slot {slot}")
     return Action(action.seat, action.kind, (Card(openings[slot].card),))

@@ -115,8 +115,7 @@ def cheat(table: Table, change: Callable[[DealtCards], DealtCards]) -> None:
     ledger = table.ledger
     d = len(ledger.hand.deals) if ledger.hand else 0
     cards = table.dealer._cards(ledger, d + 1)
-    seed = table.dealer._dealt[0]
-    table.dealer._dealt = (seed, (*cards[:d], change(cards[d])))
+    table.dealer._shuffled = table.dealer._shuffled._replace(deals=(*cards[:d], change(cards[d])))
 
 
 def with_card(cards: DealtCards, seat: int, slot: int, opening: Opening) -> DealtCards:

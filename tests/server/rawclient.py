@@ -29,6 +29,11 @@ def frame(message: dict) -> bytes:
     return struct.pack(">I", len(packed)) + packed
 
 
+def is_rash(option: dict) -> bool:
+    """Tell whether an option may end a game at once."""
+    return option["kind"] == "concede" or option["key"].endswith("rest")
+
+
 class GoneError(Exception):
     """The server has closed the connection, or said that it will."""
 
@@ -342,10 +347,10 @@ class Seat:
         return [{"key": o.line, "kind": o.kind, "args": o.args} for o in opened.options]
 
     def pick(self, message: dict, options: list[dict]) -> dict | None:
-        """Pick an option at random; concede rarely, and act out of turn rarely."""
+        """Pick an option at random; what may end a game, and what need not be said, only rarely."""
         if not message["must"] and self.random.random() < 0.9:
             return None
-        quiet = [o for o in options if o["kind"] != "concede" or self.random.random() < 0.1]
+        quiet = [o for o in options if not is_rash(o) or self.random.random() < 0.1]
         return self.random.choice(quiet or options)
 
     async def choose(self, message: dict) -> None:

@@ -28,7 +28,7 @@ async def interrupted(path, count, variant, *, after, **fields) -> list[Seat]:
         seats = await server.match(count, variant, options={"match": 1}, **fields)
 
         async def watched():
-            await seats[0].play(until=lambda seat: seat.next >= after)
+            await seats[0].play(until=lambda seat: seat.done or seat.next >= after)
             server.stop()
 
         await together(watched, *((lambda s=seat: play_until_gone(s)) for seat in seats[1:]))

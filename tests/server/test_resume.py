@@ -189,7 +189,7 @@ async def test_watcher_from_the_start_gets_every_record(server, spectators):
 async def test_watcher_who_comes_late_is_sent_the_records_so_far(server, spectators, monkeypatch):
     monkeypatch.setattr(replay, "PAGE", 5)
     seats = await server.match(2, "truc-catalan", options={"spectators": spectators})
-    await together(*(lambda s=seat: s.play(until=lambda s: s.next > 40) for seat in seats))
+    await together(*(lambda s=seat: s.play(until=lambda s: s.done or s.next > 40) for seat in seats))
     eye = await watcher(server)
     assert (await eye.watch(seats[0].table))["t"] == "ok"
     await together(lambda: eye.to_the_end(2), *(seat.play for seat in seats))

@@ -68,7 +68,7 @@ async def seated(port: int, variant: str, count: int, guests=()) -> list[Seat]:
     seats = [Seat(await connect(port), seed=i + 1, keyed=i not in guests) for i in range(count)]
     for seat in seats:
         await seat.login()
-    table = await seats[0].create(variant, seats=count, options={"guests": len(guests), "match": 1})
+    table = await seats[0].create(variant, seats=count, options={"guests": len(guests)})
     for i, seat in enumerate(seats[1:], 1):
         await seat.join(table, i)
     for seat in seats:
@@ -83,7 +83,7 @@ async def play_or_lose(seat: Seat) -> None:
 
 async def kill_after(server, seat: Seat, records: int) -> None:
     with suppress(GoneError, trio.BrokenResourceError):
-        await seat.play(until=lambda seat: seat.next >= records)
+        await seat.play(until=lambda seat: seat.done or seat.next >= records)
     server.send_signal(signal.SIGKILL)
 
 

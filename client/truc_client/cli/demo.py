@@ -33,7 +33,7 @@ _START_S: Final = 30.0
 _STOP_S: Final = 10.0
 _LISTENING: Final = "listening "
 _MISSING: Final = "No module named"
-_BOTS: Final = ("Blai", "Caterina", "Dídac", "Elena", "Feliu")
+_BOTS: Final = ("bot 1", "bot 2", "bot 3", "bot 4", "bot 5")
 
 
 @click.command()
