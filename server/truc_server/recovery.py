@@ -1,8 +1,8 @@
 """Coming back: every table as it was, from the store.
 
 A running match is folded again from its records, with the deals recomputed from the sealed secrets; what the fold and
-the secrets disagree on stops that match and nothing else. Terms that nobody had signed in time fall back to seats that
-are not ready.
+the secrets disagree on stops that match and nothing else. Where everybody was ready and no match had begun, fresh terms
+go out.
 """
 
 from typing import Final, NamedTuple
@@ -106,9 +106,7 @@ def _setup(match: RunningMatch | None) -> Setup | None:
 def _go_on(table: Table, row: SaveTable) -> None:
     table.match = row.match
     if table.game is None:
-        all_ready = all(seated and seated.is_ready for seated in table.seats)
-        if row.state != "open" or all_ready:
-            table.fall_back()
+        table.reopen()
         return
     table.state = "over" if table.game.is_over and row.state != "playing" else "playing"
     log.info("match_restored", table=label(table.code), k=table.game.ledger.k)

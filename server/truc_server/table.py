@@ -288,11 +288,12 @@ class Table:
         self.keep()
         self.announce()
 
-    def fall_back(self) -> None:
-        """Give up what a restart has interrupted: nobody is ready any more."""
+    def reopen(self) -> None:
+        """Go on from before the terms, as a restart has found the seats: those that are ready stay so."""
         self.state = "open"
-        self._unready(tuple(range(len(self.seats))), self.row())
+        self._house.write(self.row())
         self.keep()
+        self.advance()
 
     def _unready(self, which: tuple[int, ...], *more: Write) -> None:
         rows: list[Write] = []

@@ -98,16 +98,40 @@ async def test_seats_and_readiness_survive_a_restart(tmp_path):
     ]
 
 
-async def test_terms_that_were_out_at_a_restart_leave_seats_unready(tmp_path):
+@pytest.mark.parametrize("guests", [(), (1,), (0, 1)])
+async def test_a_match_everybody_was_ready_for_begins_after_a_restart_too(tmp_path, guests):
+    path = tmp_path / "data"
+    async with running(path) as server:
+        seats = await server.seats(2, guests=guests, options={"guests": len(guests), "target": 3, "match": 1})
+        await seats[0].ready()
+        await seats[1].client.ask({"t": "ready", "table": seats[1].table})
+    async with running(path) as server:
+        for seat in seats:
+            seat.client = await server.connect()
+            if seat.key is None:
+                seat.x = None if seat is seats[1] else seat.x
+                await seat.client.login_token(seat.token)
+            else:
+                await seat.client.login_key(seat.key, seat.name)
+            if any("match" in held for held in seat.client.welcome["seats"]):
+                await seat.resume()
+            else:
+                await seat.ask({"t": "join", "table": seat.table})
+        await together(*(seat.play for seat in seats))
+    assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
+
+
+async def test_terms_of_before_a_restart_cannot_be_signed_after_it(tmp_path):
     path = tmp_path / "data"
     async with running(path) as server:
         seats = await server.match(2)
-        await seats[1].client.until("terms")
+        old = await seats[1].client.until("terms")
     async with running(path) as server:
-        client = await server.connect()
-        await client.login_guest()
-        table = (await client.ask({"t": "tables"}))["tables"][0]
-    assert (table["state"], [s.get("ready", False) for s in table["seats"]]) == ("open", [False, False])
+        seats[1].client = await server.connect()
+        await seats[1].client.login_key(seats[1].key)
+        assert (await seats[1].client.ask({"t": "join", "table": seats[1].table}))["t"] == "ok"
+        fresh = await seats[1].client.until("terms")
+    assert fresh["record"] != old["record"]
 
 
 async def test_a_match_that_is_over_can_be_resumed_and_acked_after_a_restart(tmp_path):
