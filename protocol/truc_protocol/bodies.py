@@ -67,12 +67,17 @@ class MatchStart(Body, frozen=True, tag="truc/1/match"):
     seats: tuple[Hash, ...]
 
 
-class Call(Body, frozen=True, tag="truc/1/call"):
-    """Everything that may influence deal `j`, fixed before any link of `j` is opened."""
+class Placed(Body, frozen=True):
+    """A body with a place in a match: its id, a position, and the head before that position."""
 
     mid: Hash
     k: U
     head: Hash
+
+
+class Call(Placed, frozen=True, tag="truc/1/call"):
+    """Everything that may influence deal `j`, fixed before any link of `j` is opened."""
+
     j: U
     dealer: U
     ncards: U
@@ -80,34 +85,25 @@ class Call(Body, frozen=True, tag="truc/1/call"):
     roles: tuple[U, ...]
 
 
-class Release(Body, frozen=True, tag="truc/1/release"):
+class Release(Placed, frozen=True, tag="truc/1/release"):
     """A contributor opens its link of deal `j`."""
 
-    mid: Hash
-    k: U
-    head: Hash
     j: U
     seat: U
     link: Hash
 
 
-class Draw(Body, frozen=True, tag="truc/1/draw"):
+class Draw(Placed, frozen=True, tag="truc/1/draw"):
     """The first dealer, drawn from everybody's links."""
 
-    mid: Hash
-    k: U
-    head: Hash
     j: U
     link: Hash
     first: U
 
 
-class Deal(Body, frozen=True, tag="truc/1/deal"):
+class Deal(Placed, frozen=True, tag="truc/1/deal"):
     """Commitments to every card dealt, and each hand sealed to its seat."""
 
-    mid: Hash
-    k: U
-    head: Hash
     j: U
     d: U
     dealer: U
@@ -118,48 +114,36 @@ class Deal(Body, frozen=True, tag="truc/1/deal"):
     boxes: tuple[bytes, ...]
 
 
-class Act(Body, frozen=True, tag="truc/1/act"):
+class Act(Placed, frozen=True, tag="truc/1/act"):
     """A keyed seat's decision."""
 
-    mid: Hash
-    k: U
-    head: Hash
     j: U
     seat: U
     kind: str
     args: Args
 
 
-class Proxy(Body, frozen=True, tag="truc/1/proxy"):
+class Proxy(Placed, frozen=True, tag="truc/1/proxy"):
     """A guest's decision, written down by the server, unsigned."""
 
-    mid: Hash
-    k: U
-    head: Hash
     j: U
     seat: U
     kind: str
     args: Args
 
 
-class Open(Body, frozen=True, tag="truc/1/open"):
+class Open(Placed, frozen=True, tag="truc/1/open"):
     """Cards the rules force a seat to show."""
 
-    mid: Hash
-    k: U
-    head: Hash
     j: U
     d: U
     seat: U
     openings: tuple[tuple[U, U, Salt], ...]
 
 
-class Share(Body, frozen=True, tag="truc/1/share"):
+class Share(Placed, frozen=True, tag="truc/1/share"):
     """A partner's hand, where the rules show it."""
 
-    mid: Hash
-    k: U
-    head: Hash
     j: U
     d: U
     giver: U
@@ -167,12 +151,9 @@ class Share(Body, frozen=True, tag="truc/1/share"):
     box: bytes
 
 
-class Rule(Body, frozen=True, tag="truc/1/rule"):
+class Rule(Placed, frozen=True, tag="truc/1/rule"):
     """The server's claim that time ran out; what it does is fixed by the rules."""
 
-    mid: Hash
-    k: U
-    head: Hash
     j: U
     ruling: str
     seat: U | None
@@ -180,48 +161,36 @@ class Rule(Body, frozen=True, tag="truc/1/rule"):
     args: Args
 
 
-class Close(Body, frozen=True, tag="truc/1/close"):
+class Close(Placed, frozen=True, tag="truc/1/close"):
     """The end of a hand; under reveal = hand it opens the whole deal."""
 
-    mid: Hash
-    k: U
-    head: Hash
     j: U
     link: Hash | None
     score: tuple[SideScore, SideScore]
     reason: str
 
 
-class Void(Body, frozen=True, tag="truc/1/void"):
+class Void(Placed, frozen=True, tag="truc/1/void"):
     """A deal that did not happen, because of the seats named."""
 
-    mid: Hash
-    k: U
-    head: Hash
     j: U
     reason: str
     seats: tuple[U, ...]
     link: Hash | None
 
 
-class Rekey(Body, frozen=True, tag="truc/1/rekey"):
+class Rekey(Placed, frozen=True, tag="truc/1/rekey"):
     """A contributor starts a new chain."""
 
-    mid: Hash
-    k: U
-    head: Hash
     role: U
     first: U
     anchor: Hash
     x: Hash | None
 
 
-class Sub(Body, frozen=True, tag="truc/1/sub"):
+class Sub(Placed, frozen=True, tag="truc/1/sub"):
     """A newcomer takes the seat of somebody who is gone."""
 
-    mid: Hash
-    k: U
-    head: Hash
     first: U
     seat: U
     pk: Hash
@@ -230,21 +199,15 @@ class Sub(Body, frozen=True, tag="truc/1/sub"):
     name: Name
 
 
-class Resign(Body, frozen=True, tag="truc/1/resign"):
+class Resign(Placed, frozen=True, tag="truc/1/resign"):
     """A seat gives the match up."""
 
-    mid: Hash
-    k: U
-    head: Hash
     seat: U
 
 
-class End(Body, frozen=True, tag="truc/1/end"):
+class End(Placed, frozen=True, tag="truc/1/end"):
     """The result, and everything that was still sealed."""
 
-    mid: Hash
-    k: U
-    head: Hash
     next_index: U
     links: tuple[tuple[U, Hash], ...]
     xsec: Hash
@@ -253,12 +216,9 @@ class End(Body, frozen=True, tag="truc/1/end"):
     reason: str
 
 
-class Ack(Body, frozen=True, tag="truc/1/ack"):
+class Ack(Placed, frozen=True, tag="truc/1/ack"):
     """A seat has seen the end."""
 
-    mid: Hash
-    k: U
-    head: Hash
     seat: U
 
 

@@ -65,7 +65,8 @@ def play(
         tell_first_use(home)
     player = Player(home, player_name(name), guest)
     wish = Wish(code or where.table, variant, seats, table_options(options), private)
-    farewell = f"Your seat is kept. To come back: truc play {where._replace(table=None)}"
+    again = "--guest " if guest else ""
+    farewell = f"Your seat is kept. To come back: truc play {again}{where._replace(table=None)}"
 
     async def main() -> None:
         screen = Screen(Console(highlight=False))
