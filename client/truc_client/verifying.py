@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from truc_protocol.audit import Refutation, Result, Verdict, verify
+from truc_protocol.bodies import Rule
 from truc_protocol.transcript import MAX_FILE
 from truc_protocol.words import shown_name, side_name
 
@@ -73,13 +74,21 @@ def result_line(verdict: Verdict, names: list[str]) -> str:
 def _on_the_servers_word(verdict: Verdict, names: list[str]) -> Iterator[str]:
     for k, ruling in verdict.rulings:
         who = "" if ruling.seat is None else f" for {names[ruling.seat]}"
-        yield f"record {k}: ruling {ruling.ruling}{who}: the server's word that time ran out, not proven"
+        yield f"record {k}: ruling {ruling.ruling}{who}: {_ground(verdict, k, ruling)}"
     if verdict.voids:
         yield f"{verdict.voids} deal(s) voided: the server's word that a player was silent, not proven"
     if verdict.proxies:
         yield f"{len(verdict.proxies)} acts of guests: the server's word"
     if verdict.unsigned:
         yield f"{len(verdict.unsigned)} acts of guests after the last signature prove nothing"
+
+
+def _ground(verdict: Verdict, k: int, ruling: Rule) -> str:
+    if k in verdict.asked:
+        return "every player had asked for it, as the records show"
+    if ruling.ruling == "abandon":
+        return "the server's word, not proven"
+    return "the server's word that time ran out, not proven"
 
 
 def verdict_facts(verdict: Verdict) -> dict[str, Any]:

@@ -171,7 +171,7 @@ REGISTRY: Final[Mapping[Code, Row]] = MappingProxyType(
             Topic.LOGIN,
             Outcome.REFUSED,
             "This server or table admits only players with a key.",
-            "Log in with a key, or choose a table that admits guests.",
+            "Log in with a key, choose a table that admits guests, or create one with the option `guests`.",
         ),
         Code.BANNED: Row(
             Topic.LOGIN,
@@ -290,13 +290,13 @@ REGISTRY: Final[Mapping[Code, Row]] = MappingProxyType(
         Code.BAD_POSITION: Row(
             Topic.PLAY,
             Outcome.REFUSED,
-            "The position lies beyond the last record of the match.",
-            "Resume from a position already reached, or -1.",
+            "The position lies beyond the last record of the match, or is right but under another head or deal index.",
+            "Compare position, head and index with the records. Resume from a position reached, or -1.",
         ),
         Code.ILLEGAL_ACTION: Row(
             Topic.PLAY,
             Outcome.REFUSED,
-            "The rules do not allow this act now.",
+            "The rules do not allow this act now; or `pause`, `resume` or a link does not fit.",
             "Choose one of the options.",
         ),
         Code.VOID_BET: Row(
@@ -308,7 +308,7 @@ REGISTRY: Final[Mapping[Code, Row]] = MappingProxyType(
         Code.PAUSED: Row(
             Topic.PLAY,
             Outcome.LATER,
-            "The match is paused.",
+            "The match is paused; only `resume` and resigning are taken.",
             "Ask to resume, or wait.",
         ),
         Code.SHUTTING_DOWN: Row(

@@ -44,7 +44,10 @@ RECORD_FACTS: Final[dict[str, tuple[tuple[str, ...], str]]] = {
     "hands_committed": (("digests",), "The hands are dealt and committed to: one digest for each seat."),
     "cards_opened": (("seat", "cards"), "The rules forced a seat to show these cards."),
     "hand_shared": (("giver", "receiver"), "A seat was shown its partner's cards."),
-    "ruled": (("ruling", "seat", "kind"), "The server ruled, by its own word, that time had run out."),
+    "ruled": (
+        ("ruling", "seat", "kind"),
+        "The server ruled, by its own word, that time had run out; or, for a pause, that every seat has asked for it.",
+    ),
     "deal_voided": (("seats",), "The deal did not happen: these seats did not release."),
     "hand_closed": (("reason",), "The hand is closed; `ended` if the match stopped within it."),
     "hands_opened": (("cards",), "Every card of the newest deal of the hand, by seat."),

@@ -271,11 +271,12 @@ def field_lines(kind: type[msgspec.Struct]) -> dict[str, str]:
     lines: dict[str, str] = {}
     for base in reversed(kind.__mro__):
         if issubclass(base, msgspec.Struct) and base.__module__.startswith("truc_protocol."):
-            lines |= _own_lines(base)
+            lines |= own_lines(base)
     return lines
 
 
-def _own_lines(kind: type) -> dict[str, str]:
+def own_lines(kind: type) -> dict[str, str]:
+    """Return the line that stands under each field of this class alone."""
     (definition,) = ast.parse(inspect.getsource(kind)).body
     body = definition.body if isinstance(definition, ast.ClassDef) else []
     return {

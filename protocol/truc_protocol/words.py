@@ -98,6 +98,12 @@ FACTS: Final[Mapping[str, str]] = {
 }
 """Facts that are told in words; the others (called, released, acked, cards committed and opened, state) are shown."""
 
+_RESTS: Final[Mapping[str, str]] = {
+    "pause": "the match rests, as every player has asked",
+    "resume": "the match goes on",
+}
+"""The rulings that are no word against anybody."""
+
 
 def printable(text: str) -> str:
     """Return text that came from others without what a terminal would obey."""
@@ -142,7 +148,8 @@ def move_meaning(kind: str) -> str:
 
 def tell(fact: Fact, players: Sequence[str], card: ShowCard = str) -> str | None:
     """Return a fact of a match as a sentence, None for those that are shown in another way."""
-    sentence = FACTS.get(fact["what"])
+    sentence = _RESTS.get(fact["ruling"]) if fact["what"] == "ruled" else None
+    sentence = sentence or FACTS.get(fact["what"])
     return sentence and sentence.format_map(_filled(fact, players, card))
 
 

@@ -8,7 +8,15 @@ do, `apply` does it and returns the next match with what happened.
 from .actions import KINDS, REST, TRUT, Action, ArgShape, Kind
 from .cards import Card, card_named, card_names
 from .deals import lowest_slot, slot_of, turn_count
-from .errors import CardError, IllegalActionError, MatchError, MoveError, RulesError, VariantError
+from .errors import (
+    CardError,
+    IllegalActionError,
+    MatchError,
+    MoveError,
+    RulesError,
+    UnknownOptionError,
+    VariantError,
+)
 from .events import Event
 from .hints import hints
 from .match import (
@@ -24,7 +32,7 @@ from .match import (
     owed_shares,
 )
 from .moves import move_line, parse_move
-from .options import with_options
+from .options import TABLE_OPTIONS, with_options
 from .params import params, variant_from_params
 from .perft import perft
 from .presets import preset, presets
@@ -41,6 +49,7 @@ __all__ = [
     "KINDS",
     "REST",
     "SIDES",
+    "TABLE_OPTIONS",
     "TRUT",
     "Action",
     "ArgShape",
@@ -60,6 +69,7 @@ __all__ = [
     "Scoring",
     "Seat",
     "Side",
+    "UnknownOptionError",
     "Variant",
     "VariantError",
     "View",

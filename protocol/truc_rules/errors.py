@@ -17,6 +17,10 @@ class VariantError(RulesError):
     """A variant, preset or table option that does not exist or contradicts itself."""
 
 
+class UnknownOptionError(VariantError):
+    """A table option that no variant has."""
+
+
 class MoveError(RulesError):
     """A line that is no move in the notation."""
 

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
+from typing import Final
 
-from .errors import VariantError
+from .errors import UnknownOptionError, VariantError
 from .presets import ORDERS
 from .variant import Redeal, Scoring, Variant
 
@@ -30,7 +31,7 @@ def _option(variant: Variant, name: str) -> Callable[[Variant, Setting], Variant
     if name in _WITHOUT_MACHINE:
         raise VariantError(f"{name}: expected a variant that has this rule, got {variant.name}")
     if name not in _OPTIONS:
-        raise VariantError(f"{name}: expected one of the options {', '.join(_OPTIONS)}")
+        raise UnknownOptionError(f"{name}: expected one of the options {', '.join(TABLE_OPTIONS)}")
     return _OPTIONS[name]
 
 
@@ -102,3 +103,6 @@ _OPTIONS: Mapping[str, Callable[[Variant, Setting], Variant]] = MappingProxyType
         "redeals": _redeals,
     }
 )
+
+TABLE_OPTIONS: Final = tuple(_OPTIONS)
+"""The names of all options that some variant takes."""

@@ -67,11 +67,11 @@ class Variant:
     players: tuple[int, ...]
     """The numbers of seats it can be played with, ascending."""
     order: tuple[str, ...]
-    """Ranks or cards, strongest first; those in one entry tie."""
+    """Ranks, strongest first; their cards tie. Also single cards, or several entries in one, with spaces, that tie."""
     short_deal: bool
     """Whether the pack is cut or tapped, and after a tap the dealer may deal one card each."""
     redeal: Redeal | None
-    """The redeal, if there is one."""
+    """The redeal, nil if there is none."""
     tie_leader: Literal["same", "spoiler"]
     """Who leads after a tied trick: who led it, or the last who played a tying card."""
     partner_tie: Literal["earlier", "leader_only"]
@@ -79,9 +79,9 @@ class Variant:
     all_tied: Literal["eldest", "draw"]
     """Who has a hand in which every trick is tied."""
     hand_rule: Literal["standard", "put"]
-    """How tricks make a hand."""
+    """How tricks make a hand: two of them, or after a tie the first that is not tied; or simply the most."""
     ladder: Ladder
-    """The stakes: all of them, or doubling, or two more, or any, or only the whole game."""
+    """The stakes: all of them; or doubling; or two more (from 1 to 2); or any; or only the whole game."""
     cap: Literal["target", "strict", "no_overkill"]
     """What bounds an ask: the target; the target less the higher score; or that the stake already wins."""
     ask_window: Literal["b", "ba"]
@@ -99,13 +99,13 @@ class Variant:
     concede: Literal["vs_ask", "any", "on_turn"]
     """When a hand is given up: only as an answer, at any time, on one's turn."""
     last_point: LastPoint | None
-    """The rule for a side at its last point, if there is one."""
+    """The rule for a side at its last point, nil if there is none."""
     scoring: Scoring
     """How points make a game."""
     match: int
     """The match is the best of so many games."""
     absent: Literal["play", "concede"] = "play"
-    """What a ruling does on the turn of an absent seat."""
+    """What a ruling does on a turn: play the lowest slot, or give the hand up."""
     reveal: Literal["hand", "match"] = "hand"
     """When cards that the rules do not show are opened: at the end of the hand or of the match."""
     strengths: tuple[int, ...] = field(init=False, repr=False, compare=False)

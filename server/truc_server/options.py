@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 from truc_protocol.errors import Code
 from truc_protocol.setup import GONE_SUBSTITUTE, Opts
-from truc_rules import Variant, VariantError, preset, with_options
+from truc_rules import TABLE_OPTIONS, UnknownOptionError, Variant, VariantError, preset, with_options
 from truc_server.peer import RefusedError
 
 Options = Mapping[str, int | str]
@@ -67,6 +67,10 @@ def _house_rules(variant: Variant, options: Options) -> Variant:
             continue
         try:
             variant = with_options(variant, {key: value})
+        except UnknownOptionError as error:
+            expected = ", ".join((*RANGES, *TABLE_OPTIONS))
+            message = f"{key}: expected one of the options {expected}"
+            raise RefusedError(Code.BAD_OPTION, message, field=f"options/{key}") from error
         except VariantError as error:
             raise RefusedError(Code.BAD_OPTION, str(error), field=f"options/{key}") from error
     return variant

@@ -93,6 +93,33 @@ def test_verify_tells_rulings_and_guests_on_the_servers_word(truc, tmp_path) -> 
     assert "assurance level B" in told
 
 
+def rested(*, asked: bool) -> bytes:
+    """Return a match that rested, and went on because everybody asked for it or because it was long enough."""
+    table = Table(with_options(preset("truc-french"), {"target": 3, "match": 1})).to("hand").rest()
+    for seat in (0, 1) if asked else ():
+        table.add(table.act(seat, "resume"))
+    table.add(table.rule("resume"))
+    return table.run().file()
+
+
+@pytest.mark.parametrize(
+    ("asked", "ground"),
+    [
+        (True, "every player had asked for it, as the records show"),
+        (False, "the server's word that time ran out, not proven"),
+    ],
+)
+def test_verify_tells_a_resume_that_was_asked_for_from_one_by_time(truc, tmp_path, asked, ground) -> None:
+    (tmp_path / "rested.truc").write_bytes(rested(asked=asked))
+    assert f"ruling resume: {ground}\n" in truc("verify", str(tmp_path / "rested.truc")).output
+
+
+def test_verify_tells_that_everybody_had_asked_for_a_pause(truc, tmp_path) -> None:
+    (tmp_path / "rested.truc").write_bytes(rested(asked=False))
+    told = truc("verify", str(tmp_path / "rested.truc")).output
+    assert "ruling pause: every player had asked for it, as the records show\n" in told
+
+
 def test_no_flipped_byte_goes_unnoticed(truc, transcript) -> None:
     file, dice = transcript.read_bytes(), random.Random(1)
     for at in dice.sample(range(len(file)), 10):
@@ -231,7 +258,7 @@ def test_script_plays_against_a_bot_by_typing_numbers(real_server, tmp_path) -> 
         "--table",
         code,
         "--name",
-        "Ada",
+        "north",
         typed="?\n" + "1\n" * 400,
     )
     bot.communicate(timeout=20)

@@ -1,5 +1,6 @@
 """The chapter's tables say what the code's tables say, and the threats name tests that exist."""
 
+import inspect
 import re
 import typing
 from pathlib import Path
@@ -21,6 +22,7 @@ from truc_protocol.checks import CHECKS
 from truc_protocol.records import KINDS, Binding, RecordKind, tag_of
 from truc_protocol.setup import Opts
 from truc_rules import KINDS as ACTS
+from truc_rules import hints
 
 ROOT = Path(__file__).parents[2]
 SPECIFICATION = (ROOT / "docs/fairness/specification.md").read_text(encoding="utf-8")
@@ -82,6 +84,11 @@ def test_terms_are_those_of_the_code():
 def test_acts_are_those_of_the_rules():
     told = {kind: shape for kinds, shape, _ in rows("kind") for kind in kinds.replace("`", "").split()}
     assert told == {str(kind): shape.name.lower() for kind, shape in ACTS.items()}
+
+
+def test_hints_are_those_of_the_rules():
+    named = re.findall(r'\("(\w+)", ', inspect.getsource(inspect.getmodule(hints)))
+    assert {cells[0].strip("`") for cells in rows("hint")} == set(named)
 
 
 def forged() -> list[str]:

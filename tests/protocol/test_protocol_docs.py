@@ -21,11 +21,12 @@ from truc_protocol.handshake import (
     check_server_hello,
     server_hello,
 )
-from truc_protocol.keys import fingerprint, signing_key_from_seed
+from truc_protocol.keys import fingerprint, player_seed, signing_key_from_seed
 from truc_protocol.messages import (
     MESSAGES,
     Choice,
     ClientHello,
+    Create,
     GuestAct,
     GuestLogin,
     Info,
@@ -33,6 +34,7 @@ from truc_protocol.messages import (
     KeyLogin,
     Limits,
     ListTables,
+    MatchRecord,
     Ok,
     OpenOptions,
     Ping,
@@ -46,7 +48,7 @@ from truc_protocol.messages import (
 )
 from truc_protocol.reference import PAGES
 from truc_protocol.setup import Opts
-from truc_rules import Event
+from truc_rules import TABLE_OPTIONS, Event
 
 DOCS = Path(__file__).parents[2] / "docs" / "protocol"
 CHAPTERS = sorted(DOCS.glob("*.md"))
@@ -133,6 +135,7 @@ def test_codes_named_in_a_chapter_exist(path):
         set(Info.__struct_fields__) | set(Limits.__struct_fields__) | {"now_ms", "not_before", "big_endian"}
     )
     named = re.findall(r"`([a-z]+(?:_[a-z]+)+)`", path.read_text(encoding="utf-8"))
+    known |= {*Opts._fields, *TABLE_OPTIONS, "hand_end"}
     facts = set(re.findall(r"^\| `(\w+)`", chapter("facts.md"), re.MULTILINE))
     assert set(named) - facts <= known
 
@@ -173,6 +176,10 @@ def test_login_of_the_example_is_taken():
 
 def test_security_shows_the_fingerprint():
     assert f"`{fingerprint(SERVER.public)}`" in chapter("security.md")
+
+
+def test_security_shows_the_seed_of_a_players_key():
+    assert f"`{player_seed(bytes(32), bytes(range(32))).hex()}`" in chapter("security.md")
 
 
 # Figures
@@ -256,22 +263,34 @@ class ScriptedServer:
                 self.say(server_hello(Greeting(SERVER, SN, 1, encode_info(INFO)), message.id, frame))
             case GuestLogin():
                 self.say(Welcome(re=message.id, name=message.name, token="t" * 16))
+            case Create():
+                self.say(Ok(re=message.id, table="K7PQ", seat=0))
             case Join():
                 self.say(Ping(n=5))
+                self.say(msgspec.structs.replace(TABLE, state="over"))
                 self.say(Ok(re=message.id, seat=1))
             case Ready():
-                self.say(Ok(re=message.id))
                 self.say(options(must=False, key="raise 2"))
                 self.say(options(must=True, key="play 7e"))
+                self.say(Ok(re=message.id))
             case GuestAct():
                 self.say(Ok(re=message.id, k=6))
                 self.say(Ping(n=6))
-                self.say(msgspec.structs.replace(TABLE, state="over"))
+                self.say(END)
             case _:
                 pass
 
 
 TABLE = next(message for _, message in EXAMPLES if type(message) is TableState)
+END = MatchRecord(
+    table="K7PQ",
+    match=bytes(32),
+    k=7,
+    signer=0,
+    body=b"",
+    sig=bytes(64),
+    means=({"what": "match_ended", "winner": 0, "reason": "won"},),
+)
 
 
 def options(*, must, key):
@@ -303,6 +322,12 @@ def test_client_of_the_guide_plays_the_option_it_must(guide, server):
     guide["play"](server, "K7PQ")
     acts = [message for message in server.heard if isinstance(message, GuestAct)]
     assert [(act.table, act.match, act.at, act.choose) for act in acts] == [("K7PQ", bytes(32), 6, "play 7e")]
+
+
+def test_client_of_the_guide_opens_a_table_that_admits_guests(guide, server):
+    guide["log_in"](server, "Ana")
+    assert guide["open_table"](server, "truc-french") == "K7PQ"
+    assert server.heard[-1].options["guests"] == 2
 
 
 def test_client_of_the_guide_answers_pings(guide, server):

@@ -7,7 +7,7 @@ from truc_protocol.meaning import _WORD_START
 from truc_protocol.words import FACTS, MOVES, move_label, move_meaning, shown_name, side_name, tell
 from truc_rules import Event, Kind
 
-PLAYERS = ("Ada", "Blai", "Caterina", "Dídac")
+PLAYERS = ("north", "east", "south", "west")
 
 
 def test_every_kind_of_move_has_words() -> None:
@@ -58,7 +58,7 @@ def test_fact_that_is_shown_otherwise_is_not_told() -> None:
 def test_ruling_is_told_as_the_servers_word() -> None:
     fact = {"what": "ruled", "ruling": "move", "seat": 1, "kind": "play"}
     assert (
-        tell(fact, PLAYERS) == "the server rules: move play for Blai (its word that time ran out, not proven)"
+        tell(fact, PLAYERS) == "the server rules: move play for east (its word that time ran out, not proven)"
     )
 
 
@@ -68,22 +68,36 @@ def test_ruling_for_nobody_is_for_everybody() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("ruling", "told"),
+    [("pause", "the match rests, as every player has asked"), ("resume", "the match goes on")],
+)
+def test_pause_and_resume_are_told_without_blame(ruling, told) -> None:
+    assert tell({"what": "ruled", "ruling": ruling, "seat": None, "kind": None}, PLAYERS) == told
+
+
 def test_void_names_the_silent() -> None:
-    assert "Ada and Blai stayed silent" in tell({"what": "deal_voided", "seats": [0, 1]}, PLAYERS)
+    assert "north and east stayed silent" in tell({"what": "deal_voided", "seats": [0, 1]}, PLAYERS)
 
 
 def test_chain_of_the_server_and_of_a_seat_are_told() -> None:
     told = [tell({"what": "rekeyed", "role": role}, PLAYERS) for role in (0, 2)]
-    assert told == ["the server starts a new chain", "Blai starts a new chain"]
+    assert told == ["the server starts a new chain", "east starts a new chain"]
 
 
 def test_side_is_named_by_its_seats() -> None:
-    assert side_name(1, PLAYERS) == "Blai and Dídac"
+    assert side_name(1, PLAYERS) == "east and west"
 
 
 @pytest.mark.parametrize(
     ("name", "shown"),
-    [("Ada", "Ada"), ("\x1b[31mAda\x07", "[31mAda"), ("  ", "seat 2"), ("", "seat 2"), ("x" * 60, "x" * 24)],
+    [
+        ("north", "north"),
+        ("\x1b[31mnorth\x07", "[31mnorth"),
+        ("  ", "seat 2"),
+        ("", "seat 2"),
+        ("x" * 60, "x" * 24),
+    ],
 )
 def test_name_is_shown_without_what_a_terminal_obeys(name, shown) -> None:
     assert shown_name(name, 2) == shown

@@ -115,7 +115,7 @@ class Auditor:
         _check_author(before, record, body)
         folded = fold(before, record, body)
         self._ledger = self._audit(before, folded.ledger, body)
-        self._words = self._words.heard(before.k, body)
+        self._words = self._words.heard(before, body)
         if not isinstance(body, Proxy):
             self._signed = self._ledger
         return Finding(before.k, body, folded.events)

@@ -43,18 +43,25 @@ class Refutation(NamedTuple):
 
 
 class Words(NamedTuple):
-    """What rests on somebody's word: rulings on the server's, proxies until a signature covers them."""
+    """What rests on somebody's word: rulings on the server's, proxies until a signature covers them.
+
+    `asked` are the positions of those pauses and resumes that every seat had asked for: the records show it.
+    """
 
     rulings: tuple[tuple[int, Rule], ...] = ()
+    asked: tuple[int, ...] = ()
     voids: tuple[tuple[int, Void], ...] = ()
     proxies: tuple[int, ...] = ()
     substitutes: tuple[Sub, ...] = ()
 
-    def heard(self, k: int, body: AnyBody) -> "Words":
-        """Return these and what stands at `k`."""
+    def heard(self, before: Ledger, body: AnyBody) -> "Words":
+        """Return these and what follows `before`."""
+        k = before.k
         match body:
             case Rule():
-                return self._replace(rulings=(*self.rulings, (k, body)))
+                shown = body.ruling in ("pause", "resume") and len(before.pause.asked) == before.seats
+                asked = (*self.asked, k) if shown else self.asked
+                return self._replace(rulings=(*self.rulings, (k, body)), asked=asked)
             case Void():
                 return self._replace(voids=(*self.voids, (k, body)))
             case Proxy():
@@ -75,7 +82,8 @@ class Verdict(NamedTuple):
         score: [games, upper, points] of each side.
         winner: the winning side, if the match has one.
         reason: how it ended: won, resigned, forfeit, abandoned; None while it has not.
-        rulings: (k, ruling): the server's word that time ran out.
+        rulings: (k, ruling): the server's word that time ran out, but for those in `asked`.
+        asked: positions of the pauses and resumes among them that every seat had asked for, as the records show.
         voids: deals voided.
         proxies: positions of guests' acts that a later signature covers.
         unsigned: positions of guests' acts after the last signature: they prove nothing.
@@ -98,6 +106,7 @@ class Verdict(NamedTuple):
     unsigned: tuple[int, ...] = ()
     covered: tuple[int | None, ...] = ()
     silent: tuple[tuple[int, tuple[int, ...]], ...] = ()
+    asked: tuple[int, ...] = ()
 
     @property
     def by_ruling(self) -> bool:
@@ -129,6 +138,7 @@ def describe(
         unsigned=tuple(k for k in words.proxies if k >= signed.k),
         covered=signed.covered,
         silent=tuple((k, void.seats) for k, void in words.voids),
+        asked=words.asked,
     )
 
 

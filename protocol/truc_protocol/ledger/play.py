@@ -58,8 +58,11 @@ def _ask_pause(ledger: Ledger, action: Action, author: str) -> Ledger:
     pause = ledger.pause
     starts = action.kind is Kind.PAUSE
     if starts == pause.active or action.seat in pause.asked or (starts and action.seat in pause.spent):
-        message = f"seat {action.seat} cannot {action.kind}: it has had its turn to, or the match is not so"
-        raise CheckError("C29", message, author)
+        needed = (
+            "a match that is not paused, and one pause a hand" if starts else "a paused match, and one resume"
+        )
+        message = f"{action.kind} of seat {action.seat}: expected {needed} for each seat"
+        raise CheckError("C29", message, author, refusal="illegal_action")
     spent = pause.spent | {action.seat} if starts else pause.spent
     return ledger._replace(pause=pause._replace(asked=pause.asked | {action.seat}, spent=spent))
 

@@ -32,7 +32,7 @@ class SeatHeld(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     table: TableCode
     """The table's code."""
     match: Hash | None = None
-    """The match being played, to resume it."""
+    """The table's newest match, to resume it; in the state `terms` absent or of a match before that is gone."""
     seat: SeatNumber
     """The seat."""
 
@@ -75,9 +75,9 @@ class Ok(Message, frozen=True, kw_only=True, tag="ok"):
     seat: SeatNumber | None = None
     """create, join: the seat taken."""
     k: U | None = None
-    """act: the record's position. resume: the next position, after everything sent."""
+    """act: the record's position; absent for a `seat` record. resume, watch: the next position, after all sent."""
     dup: bool = False
-    """act: the very same record was stored before."""
+    """act: the very same record, or guest's choice, was taken before."""
     tables: tuple[TableState, ...] | None = None
     """tables: the tables found."""
     more: bool = False
@@ -104,7 +104,7 @@ class Refusal(Message, frozen=True, kw_only=True, tag="error"):
     detail: Fact | None = None
     """More for programs, by code."""
     refuse: Record | None = None
-    """The server's signed refusal of a validly signed body; evidence to keep."""
+    """The server's signed refusal of a validly signed body (play.md); evidence to keep."""
 
 
 class Bye(Message, frozen=True, kw_only=True, tag="bye"):

@@ -54,13 +54,13 @@ class TableState(Message, frozen=True, kw_only=True, tag="table"):
     n: SeatNumber
     """How many seats there are."""
     state: Literal["open", "terms", "playing", "over"]
-    """open: seats may change. terms: seat records are awaited. playing, over: of the newest match."""
+    """open: seats may change. terms: seat records are awaited. playing, over: of the newest match; `over` is repeated."""
     match: Hash | None = None
     """The id of the newest match."""
     private: bool
     """Not listed in `tables`."""
     options: TableOptions
-    """The table options chosen."""
+    """The table options chosen ([options.md](options.md))."""
     opts: Opts
     """The terms of the match by position (play.md): clocks, voids, guests, spectators."""
     policy: Literal["hand", "match"]
@@ -146,9 +146,9 @@ class BoxedOptions(Message, frozen=True, kw_only=True, tag="options"):
     must: bool
     """The hand waits for this seat; if not, it may act but need not."""
     deadline_ms: U | None = None
-    """How long the seat has; absent without a clock."""
+    """How long the seat that must decide still has, its bank included; absent without a clock."""
     box: bytes
-    """The sealed options (security.md)."""
+    """The sealed options ([specification, section 7](../fairness/specification.md#7-boxes))."""
 
 
 class OpenOptions(Message, frozen=True, kw_only=True, tag="options"):
@@ -165,7 +165,7 @@ class OpenOptions(Message, frozen=True, kw_only=True, tag="options"):
     must: bool
     """The hand waits for this seat; if not, it may act but need not."""
     deadline_ms: U | None = None
-    """How long the seat has; absent without a clock."""
+    """How long the seat that must decide still has, its bank included; absent without a clock."""
     choices: tuple[Choice, ...] = msgspec.field(name="list")
     """The options."""
 
@@ -199,7 +199,7 @@ class Waiting(Message, frozen=True, kw_only=True, tag="waiting"):
     seats: tuple[SeatNumber, ...]
     """The seats that hold the decision."""
     deadline_ms: U | None = None
-    """How long they have; absent without a clock."""
+    """How long the first of them still has, what is left of its bank included; absent without a clock."""
 
 
 class SeatTakenOver(Message, frozen=True, kw_only=True, tag="seat_taken_over"):

@@ -92,7 +92,7 @@ class Create(Request, frozen=True, kw_only=True, tag="create"):
     seats: SeatNumber | None = None
     """How many seats; the fewest that the game allows if absent."""
     options: TableOptions = msgspec.field(default_factory=dict)
-    """Table options by name."""
+    """Table options by name: those of the terms and those of the rules ([options.md](options.md))."""
     seat: SeatNumber | None = None
     """The seat to take; the first if absent."""
     private: bool = False

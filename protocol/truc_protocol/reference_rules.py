@@ -1,0 +1,200 @@
+"""The page of the rule document's params, docs/rules/parameters.md: `python -m truc_protocol.reference_rules DIR`.
+
+Like the pages of reference.py it is made from the code: the params and their types from the fields of a variant, their
+meaning from the lines under them and the sentences of the rules page, their values from the presets.
+"""
+
+import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import is_dataclass
+from itertools import groupby
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Final, Literal, Union, get_args, get_origin, get_type_hints
+
+from truc_protocol.codec import sha256
+from truc_protocol.documents import rule_document
+from truc_protocol.reference import own_lines
+from truc_protocol.rules_page import SENTENCES
+from truc_rules import Variant, VariantError, params, preset, presets, variant_from_params
+
+_GENERATED: Final = (
+    "<!-- Made by `python -m truc_protocol.reference_rules docs/rules`. Change the code, not this page. -->"
+)
+_EXAMPLE: Final = "truc-french"
+_WORDS: Final[Mapping[object, str]] = {bool: "bool", int: "u", str: "t", NoneType: "nil"}
+
+_INTRO: Final = """
+The rule document of a match says by which rules it is played; its SHA-256 stands in the `table` record. It is the
+[canonical encoding](../fairness/specification.md) of
+
+    ["truc/1/rules", engine u, variant t, version u, pack [t], params [[name t, value]]]
+
+* `params` has every name of the table below exactly once, ascending by name, and no other. A document of another
+  `engine` than 1 is to be refused, as is one that lacks a param or has a value that is not listed (C5).
+* In the column *value* `u` is an unsigned integer, `t` a str, `bool` true or false, `nil` nil, `[x]` an array of x. Words
+  in quotes are strs; no other word is allowed.
+* A *group* is an array of pairs [name, value] again, every name of the group exactly once, ascending. The names with a dot
+  below stand in it without what is before the dot: `scoring` is `[["end_check", "immediate"], ["target", 12]]`.
+* Whoever plays no rules needs no param but `reveal` and `absent`, and may pass over the others.
+* A card is its index in `pack`; the pack belongs to the document, not to the params. A seat counts for side seat mod 2.
+"""
+
+_CONTRADICTIONS: Final = """
+A document whose values contradict each other is refused too (C5). It must hold that:
+
+* no card stands twice in `pack`, each card is a rank and one letter of suit, and there are 3 cards for each of the most seats in `players`;
+* `players` is some of 2, 4, 6, ascending; every card has one place in `order`, by itself or by its rank;
+* no entry of `order` stands there twice or names what is not in the pack; a card named by itself does not count with its rank;
+* `redeal.max` is at least 1, or `"pack"`; `match` is odd; `version` is at least 1;
+* a `ladder` that is an array has two or more stakes of at least 1, each higher than the one before;
+* with the ladder `"game"`, `remainder` is not `"none"` and `raise_in_answer` is false;
+* with `accept` = `"implicit"`, `remainder` is `"none"`;
+* `scoring.target` is more than the first stake: the ladder's first, else 1;
+* `last_point.at` is at least 1 and below the target, `last_point.stake` at least the first stake, `last_point.decline` at least 1.
+"""
+
+
+def parameters_page() -> str:
+    """Write parameters.md: every param, what each value means, and the values of every preset."""
+    lines = ["# The params of the rule document", "", _GENERATED, _INTRO]
+    lines += ["## All params", "", "| param | value | meaning |", "|---|---|---|", *_param_rows()]
+    lines += ["", "## What must fit together", _CONTRADICTIONS]
+    lines += ["## Values in words", "", "| param | value | in words |", "|---|---|---|", *_word_rows()]
+    lines += ["", "## The presets", "", *_preset_table(), "", *_packs()]
+    lines += ["## Their documents", "", "Without any table option:", "", *_documents()]
+    lines += ["", f"The document of `{_EXAMPLE}`, as JSON with `null` for nil:", "", *_example()]
+    return "\n".join(lines) + "\n"
+
+
+def _param_rows() -> Iterator[str]:
+    names, hints, lines = [name for name, _ in _values(_EXAMPLE)], get_type_hints(Variant), own_lines(Variant)
+    for name in names:
+        yield f"| `{name}` | {_shape(hints[name])} | {lines[name]} |"
+        for group in _groups(hints[name]):
+            inner, under = get_type_hints(group), own_lines(group)
+            for field in sorted(inner):
+                yield f"| `{name}.{field}` | {_shape(inner[field])} | {under[field]} |"
+
+
+def _members(hint: object) -> tuple[object, ...]:
+    return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+
+
+def _groups(hint: object) -> list[type]:
+    return [member for member in _members(hint) if isinstance(member, type) and is_dataclass(member)]
+
+
+def _shape(hint: object) -> str:
+    return " or ".join(_member_shape(member) for member in _members(hint))
+
+
+def _member_shape(hint: object) -> str:
+    if get_origin(hint) is Literal:
+        return " or ".join(_code(value) for value in get_args(hint))
+    if get_origin(hint) is tuple:
+        return f"[{_shape(get_args(hint)[0])}]"
+    return _WORDS.get(hint, "a group")
+
+
+def _code(value: object) -> str:
+    return f"`{_written(value)}`"
+
+
+def _written(value: object) -> str:
+    match value:
+        case None:
+            return "nil"
+        case tuple():
+            return f"[{', '.join(_written(item) for item in value)}]"
+        case _:
+            return json.dumps(value)
+
+
+def _values(name: str) -> tuple[tuple[str, object], ...]:
+    return params(preset(name))
+
+
+def _word_rows() -> Iterator[str]:
+    for name, hint in sorted(get_type_hints(Variant).items()):
+        if name not in SENTENCES:
+            continue
+        for value in _choices(hint):
+            told = _in_words(name, value)
+            if told is not None:
+                yield f"| `{name}` | {_code(value)} | {told or 'There is no such rule.'} |"
+
+
+def _choices(hint: object) -> Iterable[object]:
+    for member in _members(hint):
+        if member is bool:
+            yield from (False, True)
+        elif get_origin(member) is Literal:
+            yield from get_args(member)
+
+
+def _in_words(name: str, value: object) -> str | None:
+    """Return the sentence of a value, "" if it means nothing, None if no value of the param has one."""
+    told = [SENTENCES[name](variant) for variant in _with_value(name, value)]
+    others = [SENTENCES[name](preset(known)) for known in presets()]
+    return max(told, key=len) if any((*told, *others)) else None
+
+
+def _with_value(name: str, value: object) -> Iterator[Variant]:
+    """Yield the presets with one value changed, as far as the result does not contradict itself."""
+    for known in presets():
+        base = preset(known)
+        changed = [(field, value if field == name else old) for field, old in params(base)]
+        try:
+            yield variant_from_params(base.name, base.version, base.pack, changed)
+        except VariantError:
+            continue
+
+
+def _preset_table() -> Iterator[str]:
+    yield "| param | " + " | ".join(f"`{name}`" for name in presets()) + " |"
+    yield "|---" * (len(presets()) + 1) + "|"
+    columns = [_values(name) for name in presets()]
+    for cells in zip(*columns, strict=True):
+        yield f"| `{cells[0][0]}` | " + " | ".join(_code(value) for _, value in cells) + " |"
+
+
+def _packs() -> Iterator[str]:
+    """Write every pack once, its cards by index."""
+    for pack in dict.fromkeys(preset(name).pack for name in presets()):
+        users = ", ".join(f"`{name}`" for name in presets() if preset(name).pack == pack)
+        yield f"The pack of {users}, card 0 first:"
+        yield from ("", "```", *_suits(pack), "```", "")
+
+
+def _suits(pack: tuple[str, ...]) -> Iterator[str]:
+    for _, suit in groupby(pack, key=lambda card: card[-1]):
+        yield " ".join(suit)
+
+
+def _documents() -> Iterator[str]:
+    yield "| preset | version | bytes | SHA-256 |"
+    yield "|---|---|---|---|"
+    for name in presets():
+        document = rule_document(preset(name))
+        yield f"| `{name}` | {preset(name).version} | {len(document)} | `{sha256(document).hex()}` |"
+
+
+def _example() -> Iterator[str]:
+    variant = preset(_EXAMPLE)
+    yield "```json"
+    yield f'["truc/1/rules", 1, "{variant.name}", {variant.version},'
+    yield f" {json.dumps(variant.pack)},"
+    pairs = [json.dumps(pair) for pair in params(variant)]
+    yield " [" + ",\n  ".join(pairs) + "]]"
+    yield "```"
+
+
+def write(folder: Path) -> None:
+    """Write the page into `folder`."""
+    (folder / "parameters.md").write_text(parameters_page(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]))

@@ -1,0 +1,108 @@
+"""docs/protocol/options.md against the options that the server takes."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from truc_protocol.setup import Opts
+from truc_rules import TABLE_OPTIONS, VariantError, preset, presets, with_options
+from truc_server.options import RANGES, choose
+from truc_server.peer import RefusedError
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "protocol" / "options.md").read_text(encoding="utf-8")
+
+
+def rows(chapter: str) -> list[list[str]]:
+    """Return the cells of the first table under a heading."""
+    table = PAGE.split(f"\n## {chapter}\n")[1].split("\n| ", 1)[1].split("\n\n")[0]
+    return [[cell.strip() for cell in line.strip("| ").split(" | ")] for line in table.splitlines()[2:]]
+
+
+TERMS = rows("Terms")
+HOUSE_RULES = rows("House rules")
+TAKEN = [
+    (row[0].strip("`"), json.loads(value.strip("`")))
+    for row in HOUSE_RULES
+    for value in row[1].split(", ")
+    if row[0] != "`target`" and not value.endswith("more")
+]
+
+
+def is_taken(name: str, value: int) -> bool:
+    try:
+        choose("truc-lanes", 4, {name: value}, Opts())
+    except RefusedError:
+        return False
+    return True
+
+
+def test_terms_and_their_defaults_are_those_of_the_code():
+    told = [(row[0].strip("`"), int(row[1]), int(row[3])) for row in TERMS]
+    assert told == [(name, at, default) for at, (name, default) in enumerate(Opts()._asdict().items())]
+
+
+def test_meanings_of_the_terms_are_those_of_the_code():
+    told = re.findall(r"^ +(\w+): (.*)\.$", Opts.__doc__, re.MULTILINE)
+    assert [(row[0].strip("`"), row[4]) for row in TERMS] == told
+
+
+@pytest.mark.parametrize("row", TERMS, ids=lambda row: row[0])
+def test_values_of_a_term_are_those_taken(row):
+    name, values = row[0].strip("`"), row[2].replace("the number of seats", "4")
+    low, _, high = values.partition(" to ")
+    told = {int(low), int(high)} if high else {*map(int, values.split(", "))}
+    around = {value for edge in told for value in (edge - 1, edge, edge + 1)}
+    inside = range(int(low), int(high) + 1) if high else told
+    assert {value for value in around if is_taken(name, value)} == {
+        value for value in around if value in inside
+    }
+
+
+def test_every_term_has_a_range():
+    assert tuple(RANGES) == Opts._fields
+
+
+def test_house_rules_are_the_options_of_the_rules():
+    assert [row[0].strip("`") for row in HOUSE_RULES] == list(TABLE_OPTIONS)
+
+
+def possible(name: str, value: int | str) -> bool:
+    for known in presets():
+        try:
+            with_options(preset(known), {name: value})
+        except VariantError:
+            continue
+        return True
+    return False
+
+
+@pytest.mark.parametrize(("name", "value"), TAKEN)
+def test_value_of_a_house_rule_is_possible(name, value):
+    assert possible(name, value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("match", 2), ("match", 7), ("ladder", "game"), ("order", "es41"), ("reveal", "never"), ("redeals", -1)],
+)
+def test_value_beyond_those_of_a_house_rule_is_not_possible(name, value):
+    assert not possible(name, value)
+
+
+def test_orders_are_those_of_the_rules():
+    told = re.findall(r'^\| `"([a-z0-9-]+)"` \| (\d+) cards: (.*) \| (.*) \|$', PAGE, re.MULTILINE)
+    for name, size, users, order in told:
+        for user in users.replace("`", "").split(", "):
+            changed = with_options(preset(user), {"order": name})
+            assert (len(changed.pack), " ".join(changed.order)) == (int(size), order)
+    (listed,) = (row[1] for row in HOUSE_RULES if row[0] == "`order`")
+    assert [f'`"{name}"`' for name, *_ in told] == listed.split(", ")
+
+
+def test_hosting_maps_the_settings_whose_names_differ():
+    page = (DOCS / "hosting.md").read_text(encoding="utf-8")
+    told = re.findall(r"^\| `match\.\w+.*\| `(\w+)`(?: = [\d, ]+)? \|$", page, re.MULTILINE)
+    assert told == ["gone", "spectators", "gone_after"]
