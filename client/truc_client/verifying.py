@@ -53,8 +53,7 @@ def verdict_lines(verdict: Verdict) -> Iterator[str]:
         case Result.INCOMPLETE:
             yield "INCOMPLETE: what is there is sound, but the end is missing."
         case Result.UNREADABLE:
-            refuted = verdict.refutation
-            yield f"UNREADABLE: {refuted.check}: {refuted.message}" if refuted else "UNREADABLE"
+            yield f"UNREADABLE: {verdict.refutation}"
     if verdict.level is not None:
         yield f"{verdict.variant}, {' - '.join(names)}, {verdict.records} records"
         yield f"assurance level {verdict.level}: {LEVELS[verdict.level]}"

@@ -111,3 +111,19 @@ def test_flipping_any_byte_of_the_rule_document_is_refused_at_the_table():
     for at in range(len(document)):
         with pytest.raises(AuditError, match="setup record 0: C5"):
             Auditor(flipped(document, at)).feed(records[0])
+
+
+SETUP_RECORDS = 4  # table, two seats, match
+
+
+@pytest.mark.parametrize("k", [0, 7, -1])
+def test_file_that_ends_inside_a_record_is_unreadable_at_that_record(k):
+    file = FILES["truc-french.truc"]
+    placed = read_transcript(file).records[SETUP_RECORDS:]
+    end = file.index(pack_record(placed[k])) + 10
+    verdict = verify(file[:end])
+    assert (verdict.result, verdict.refutation.where) == (Result.UNREADABLE, f"record {k % len(placed)}")
+
+
+def test_file_that_is_no_transcript_names_no_record():
+    assert verify(b"something else").refutation.where == "the file"

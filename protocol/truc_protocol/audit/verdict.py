@@ -33,8 +33,10 @@ class Refutation(NamedTuple):
 
     @property
     def where(self) -> str:
-        """Name the record, as `truc verify` prints it."""
-        return f"setup record {self.setup}" if self.k is None else f"record {self.k}"
+        """Name the record, as `truc verify` prints it; "the file" where it has no first record."""
+        if self.k is not None:
+            return f"record {self.k}"
+        return "the file" if self.check == "C41" and self.setup == 0 else f"setup record {self.setup}"
 
     @property
     def rule(self) -> str:
