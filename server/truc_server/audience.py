@@ -29,12 +29,14 @@ class Audience:
         return holder if holder in self._live else None
 
     def attach(self, seat: int, peer: Peer) -> Peer | None:
-        """Give a seat to a connection, which is behind; return the one that had it, if it is another."""
+        """Give a seat to a connection, which is behind unless it had the seat; return another that had it."""
         before = self._seats[seat]
+        if before is peer:
+            return None
         self._seats[seat] = peer
         self._watchers.discard(peer)
         self._live.discard(peer)
-        if before is None or before is peer:
+        if before is None:
             return None
         self._live.discard(before)
         return before
@@ -48,6 +50,11 @@ class Audience:
         """Tell whether a connection follows without a seat."""
         return peer in self._watchers
 
+    @property
+    def is_seated(self) -> bool:
+        """Whether any seat has a connection."""
+        return any(peer is not None for peer in self._seats)
+
     def has_seat(self, peer: Peer) -> bool:
         """Tell whether a connection has a seat."""
         return peer in self._seats
@@ -55,6 +62,10 @@ class Audience:
     def all_caught_up(self) -> None:
         """A match begins: nobody has missed anything of it."""
         self._live.update(self._everybody())
+
+    def fall_behind(self, peer: Peer) -> None:
+        """A follower is to be sent again what it may have."""
+        self._live.discard(peer)
 
     def caught_up(self, peer: Peer) -> None:
         """A follower has been sent everything so far."""

@@ -10,7 +10,21 @@ from collections.abc import Callable, Sequence
 import structlog
 import trio
 
-from truc_protocol.bodies import Act, AnyBody, Call, Close, Deal, End, Open, Proxy, Release, Rule, Share
+from truc_protocol.bodies import (
+    Act,
+    AnyBody,
+    Call,
+    Close,
+    Deal,
+    End,
+    Guest,
+    Open,
+    Proxy,
+    Release,
+    Rule,
+    SeatTaken,
+    Share,
+)
 from truc_protocol.codec import pack, unpack
 from truc_protocol.connection import broadcast_frame
 from truc_protocol.dealing import DealtCards
@@ -27,7 +41,8 @@ from truc_server.clocks import Clocks
 from truc_server.consequences import consequence
 from truc_server.dealer import Dealer
 from truc_server.house import House, label, now_ms
-from truc_server.store import AddRecord, EndMatch
+from truc_server.peer import Player
+from truc_server.store import AddRecord, EndMatch, PlayerKind
 from truc_server.tail import Item, Tail
 from truc_server.timers import Alarm
 
@@ -88,6 +103,14 @@ class Game:
     def is_over(self) -> bool:
         """Whether the match has ended; acks may still come."""
         return self.ledger.phase is Phase.ENDED
+
+    def is_of(self, seat: int, player: Player) -> bool:
+        """Tell whether a player is the one this match has at a seat; of guests it knows but the name."""
+        match self.setup.seats[seat]:
+            case SeatTaken(pk=public):
+                return player.id == public
+            case Guest(name=name):
+                return player.kind is PlayerKind.GUEST and player.name.encode() == name
 
     def add(self, record: Record) -> None:
         """Append a record of the server's own."""
@@ -222,6 +245,12 @@ class Game:
         elif self._holder is not None:
             self.add(self.dealer.move(self.ledger))
         self.drive()
+
+    def abandon(self) -> None:
+        """End the match without a winner, if a ruling can stand now: an open call is left to its own time."""
+        if self.ledger.phase is not Phase.CALLED:
+            self.add(self.dealer.abandon(self.ledger, "server"))
+            self.drive()
 
     def stop(self) -> None:
         """Ask for no more time: the table has done with this match."""

@@ -93,7 +93,7 @@ class Lobby:
                 return code
 
     def add(self, table: Table) -> None:
-        """Take a table into the lobby, as it is."""
+        """Take a table into the lobby, as it is; its time runs from now on."""
         self._tables[table.code] = table
         self._made_by[table.made.creator] += 1
         if not table.made.private:
@@ -101,9 +101,10 @@ class Lobby:
         for seat, seated in enumerate(table.seats):
             if seated is not None:
                 self._seats.setdefault(seated.player.id, {})[table.code] = seat
+        table.keep()
 
     def forget(self, table: Table) -> None:
-        """Take a table that is closed out of the lobby."""
+        """Take a table that is closed, or cannot go on, out of the lobby."""
         del self._tables[table.code]
         self._made_by[table.made.creator] -= 1
         if not table.made.private:
@@ -153,7 +154,7 @@ class Lobby:
         """Return every seat of a player."""
         held = self._seats.get(player.id, {})
         return tuple(
-            SeatHeld(table=code, match=self._tables[code].match, seat=seat)
+            SeatHeld(table=code, match=self._tables[code].match_of(seat), seat=seat)
             for code, seat in sorted(held.items())
         )
 
@@ -161,5 +162,5 @@ class Lobby:
         """Forget a connection that has ended, and tell the tables it followed."""
         for code in sorted(peer.tables):
             table = self._tables.get(code)
-            if table is not None and table.audience.drop(peer):
-                table.announce()
+            if table is not None:
+                table.drop(peer)

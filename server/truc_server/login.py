@@ -101,8 +101,15 @@ def enter_as_guest(house: House, lobby: Lobby, peer: Peer, login: GuestLogin) ->
     _check_guests(house)
     guest = Player(PlayerKind.GUEST, token_bytes(_ID_BYTES), _checked(login.name))
     token = token_urlsafe(_TOKEN_BYTES)
-    house.write(SaveGuest(guest.id, guest.name, _hash(token)))
+    peer.newcomer = SaveGuest(guest.id, guest.name, _hash(token))
     _enter(lobby, peer, login.id, guest, token)
+
+
+def remember(house: House, peer: Peer) -> None:
+    """Store the guest who has sat down: only who has something to come back to can come back."""
+    newcomer, peer.newcomer = peer.newcomer, None
+    if newcomer is not None:
+        house.write(newcomer)
 
 
 async def enter_again(house: House, lobby: Lobby, peer: Peer, login: GuestReturn) -> None:

@@ -6,6 +6,7 @@ reader task, and no task or byte is spent on a connection beyond its limits.
 
 import errno
 from collections import Counter
+from secrets import token_hex
 from typing import Final
 
 import structlog
@@ -66,18 +67,26 @@ class Net:
         self._addresses: Counter[str] = Counter()
 
     async def serve(self, stream: trio.SocketStream) -> None:
-        """Speak with one client until the connection ends."""
+        """Speak with one client until the connection ends; what fails there harms no other."""
+        try:
+            await self._serve(stream)
+        except Exception:
+            log.exception("internal", incident=token_hex(4), address=_address(stream))
+
+    async def _serve(self, stream: trio.SocketStream) -> None:
         address = _address(stream)
         with trio.CancelScope() as scope:
             peer = Peer(self._house, stream, address, scope)
-            self._enter(peer)
             try:
-                await self._read(peer)
+                self._enter(peer)
+                await self._speak(peer)
                 with trio.move_on_after(LINGER_S):
                     await peer.outbox.wait_empty()
             finally:
-                self._leave(peer)
-                await trio.aclose_forcefully(stream)
+                try:
+                    self._leave(peer)
+                finally:
+                    await trio.aclose_forcefully(stream)
 
     def _enter(self, peer: Peer) -> None:
         self._peers.add(peer)
@@ -96,6 +105,16 @@ class Net:
         if not self._addresses[peer.address]:
             del self._addresses[peer.address]
         self._lobby.leave_all(peer)
+
+    async def _speak(self, peer: Peer) -> None:
+        """Read to the end, or to what fails; then the client is told."""
+        try:
+            await self._read(peer)
+        except Exception:
+            incident = token_hex(4)
+            log.exception("internal", incident=incident, address=peer.address)
+            peer.refuse(refusal(Code.INTERNAL, "the server has failed", detail={"incident": incident}))
+            peer.dismiss(Code.INTERNAL, "the server has failed")
 
     async def _read(self, peer: Peer) -> None:
         while True:

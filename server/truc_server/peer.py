@@ -15,7 +15,7 @@ from truc_protocol.messages import Ok, Ping, Refusal, Request, ServerMessage, by
 from truc_server.bucket import Bucket
 from truc_server.house import House
 from truc_server.outbox import Outbox
-from truc_server.store import PlayerKind
+from truc_server.store import PlayerKind, SaveGuest
 
 if TYPE_CHECKING:
     from truc_protocol.handshake import Challenge
@@ -56,6 +56,7 @@ class Peer:
     Attributes:
         player: who has logged in here; None before.
         challenge: what the login must be made for.
+        newcomer: the guest who speaks here, until they are stored.
         heard: when the last bytes came.
         tables: codes of the tables this connection follows.
     """
@@ -70,6 +71,7 @@ class Peer:
         self.outbox = Outbox(stream, limits.outbox_bytes, scope.cancel)
         self.player: Player | None = None
         self.challenge: Challenge | None = None
+        self.newcomer: SaveGuest | None = None
         self.bucket = Bucket(rate=limits.requests_per_s, burst=limits.burst, now=now)
         self.heard = now
         self.tables: set[str] = set()

@@ -82,7 +82,7 @@ class Reception:
             )
 
     async def _take(self, peer: Peer, message: AnyMessage) -> None:
-        # A legal act is never limited; one that is refused pays for it.
+        # A legal act is never limited; one that is refused, or was taken before, pays for it.
         if isinstance(message, Request) and not isinstance(message, SignedAct | GuestAct):
             wait_ms = self._charge(peer) or (_BEHIND_MS if self._house.journal.is_behind else 0)
             if wait_ms:
@@ -179,6 +179,7 @@ class Reception:
         table = self._lobby.create(player, message)
         seat = table.own_seat(player)
         table.attach(seat, peer)
+        login.remember(self._house, peer)
         peer.ok(message, table=table.code, seat=seat)
         table.remind(peer)
         table.announce()
@@ -187,6 +188,7 @@ class Reception:
         table = self._lobby.table(message.table)
         seat = self._lobby.join(table, player, message.seat)
         table.attach(seat, peer)
+        login.remember(self._house, peer)
         peer.ok(message, seat=seat)
         table.remind(peer)
         table.announce()
@@ -222,7 +224,9 @@ class Reception:
 
     def _accepted(self, peer: Peer, game: Game, message: SignedAct | GuestAct, accepted: Accepted) -> None:
         peer.ok(message, k=accepted.k, dup=accepted.is_repeat)
-        if not accepted.is_repeat:
+        if accepted.is_repeat:
+            self._charge(peer)
+        else:
             game.drive()
 
     def _sign_terms(self, peer: Peer, table: Table, seat: int, record: Record, message: SignedAct) -> None:
@@ -230,7 +234,10 @@ class Reception:
             raise RefusedError(Code.TERMS_REFUSED, "there are no terms to be signed now")
         fresh = table.gathering.sign(seat, record)
         peer.ok(message, dup=not fresh)
-        table.begin_if_signed()
+        if fresh:
+            table.begin_if_signed()
+        else:
+            self._charge(peer)
 
     def _chosen(self, peer: Peer, player: Player, message: GuestAct) -> None:
         table = self._lobby.table(message.table)

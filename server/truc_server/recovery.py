@@ -30,6 +30,7 @@ from truc_server.store import (
 from truc_server.table import Table
 
 PAGE: Final = 500
+_EXPECTED: Final = (CheckError, RebuildError, RefusedError, SealError)
 
 log = structlog.get_logger()
 
@@ -73,11 +74,28 @@ def restore(house: House, lobby: Lobby, stored: Stored) -> None:
     for found in stored.tables:
         try:
             _restore(house, lobby, found)
-        except (CheckError, RebuildError, RefusedError, SealError) as error:
-            log.warning("table_not_restored", table=label(found.row.code), reason=str(error))
+        except Exception as error:  # whatever is wrong with one table, the others go on
+            log.warning(
+                "table_not_restored",
+                table=label(found.row.code),
+                reason=str(error),
+                exc_info=not isinstance(error, _EXPECTED),
+            )
 
 
 def _restore(house: House, lobby: Lobby, found: StoredTable) -> None:
+    table = _rebuild(house, lobby, found)
+    lobby.add(table)
+    try:
+        _go_on(table, found.row)
+    except Exception:
+        table.stop()
+        lobby.forget(table)
+        raise
+
+
+def _rebuild(house: House, lobby: Lobby, found: StoredTable) -> Table:
+    """Return a table as it was; nothing is done about it yet."""
     row, setup = found.row, _setup(found.match)
     chosen, seats = choose(row.variant, row.seats, row.options, Opts(*house.settings.match.opts()))
     if setup is not None:
@@ -92,8 +110,7 @@ def _restore(house: House, lobby: Lobby, found: StoredTable) -> None:
         dealer = Dealer(house.identity.key, MatchSecrets.from_bytes(secrets), links=setup.terms.table.links)
         table.game = table.make_game(setup, dealer)
         table.game.restore(found.records)
-    lobby.add(table)
-    _go_on(table, row)
+    return table
 
 
 def _setup(match: RunningMatch | None) -> Setup | None:
@@ -104,10 +121,10 @@ def _setup(match: RunningMatch | None) -> Setup | None:
 
 
 def _go_on(table: Table, row: SaveTable) -> None:
-    table.match = row.match
     if table.game is None:
         table.reopen()
         return
+    table.match = row.match
     table.state = "over" if table.game.is_over and row.state != "playing" else "playing"
     log.info("match_restored", table=label(table.code), k=table.game.ledger.k)
     table.game.drive()

@@ -28,6 +28,7 @@ async def resume(house: House, table: Table, peer: Peer, player: Player, request
     seat = table.own_seat(player)
     game = _game_of(table, request)
     table.attach(seat, peer)
+    table.audience.fall_behind(peer)
     table.announce()
     if request.next < 0:
         peer.send(table.setup_message(game.setup))

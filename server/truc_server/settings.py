@@ -69,7 +69,13 @@ class Tables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How tables live."""
 
     expiry_s: Annotated[
-        int, Meta(ge=10, le=604_800, description="Seconds after which a table that nobody starts is closed.")
+        int,
+        Meta(
+            ge=10,
+            le=604_800,
+            description="Seconds after which a table that nobody starts is closed, "
+            "and a match without any player connected is abandoned.",
+        ),
     ] = 1_800
     between_hands_ms: Annotated[
         int, Meta(ge=0, le=60_000, description="Pause between hands at a table without keyed seats.")

@@ -63,7 +63,6 @@ class Table:
         self._expiry = Alarm(house.timers, self._expire)
         self._signing = Alarm(house.timers, self._drop_terms)
         self._expires = 0.0
-        self.keep()
 
     def seat_of(self, player: Player) -> int | None:
         """Return the seat of a player."""
@@ -81,6 +80,13 @@ class Table:
         if seat is None:
             raise RefusedError(Code.NOT_SEATED, f"expected a player with a seat at table {self.code}")
         return seat
+
+    def match_of(self, seat: int) -> bytes | None:
+        """Return the match that a seat's player is in, or was in last; None for who came later."""
+        seated = self.seats[seat]
+        if self.game is None or seated is None or not self.game.is_of(seat, seated.player):
+            return None
+        return self.match
 
     def own_game(self, mid: bytes) -> Game:
         """Return the match of this id.
@@ -179,6 +185,18 @@ class Table:
         peer.tables.add(self.code)
         if before is not None:
             before.send(SeatTakenOver(table=self.code, seat=seat))
+        self._attend()
+
+    def drop(self, peer: Peer) -> None:
+        """Forget a connection that has ended."""
+        if self.audience.drop(peer):
+            self._attend()
+            self.announce()
+
+    def _attend(self) -> None:
+        """Who is connected matters to a running match: with nobody there its time runs."""
+        if self.state == "playing":
+            self.keep()
 
     def remind(self, peer: Peer) -> None:
         """Send a connection that has joined the terms it may have to answer."""
@@ -203,7 +221,7 @@ class Table:
         terms = open_terms(self._document, record)
         sealed = seal_at_rest(self._house.identity.at_rest, secrets.to_bytes(), terms.th)
         stale = self._drop_game()
-        self.state = "terms"
+        self.state, self.match = "terms", None
         self._house.write(*stale, SaveSecrets(terms.th, sealed), self.row())
         self.gathering = Gathering(terms, dealer, keyed=self._keyed(), guests=self._guests())
         self._expiry.set(None)
@@ -269,6 +287,7 @@ class Table:
         self.announce()
         self.audience.tell(self.setup_message(setup))
         self.audience.all_caught_up()
+        self.keep()
         self.game.drive()
 
     def make_game(self, setup: MatchSetup, dealer: Dealer) -> Game:
@@ -320,18 +339,31 @@ class Table:
         self.announce()
 
     def keep(self) -> None:
-        """Let the table stand for a while from now on."""
-        if self.state in SEATS_MAY_CHANGE:
+        """Let the table stand for a while from now on; for ever while a match is played by anybody."""
+        is_alone = self.state == "playing" and not self.audience.is_seated
+        if self.state in SEATS_MAY_CHANGE or is_alone:
             self._expires = trio.current_time() + self._house.settings.tables.expiry_s
             self._expiry.set(self._expires)
+        else:
+            self._expiry.set(None)
 
     def _expire(self) -> None:
-        if self.state in SEATS_MAY_CHANGE:
+        if self.state == "playing" and self.game is not None:
+            self.game.abandon()
+            self.keep()
+        else:
             self.close("expired")
+
+    def stop(self) -> None:
+        """Ask for no more time."""
+        self._expiry.set(None)
+        self._signing.set(None)
+        if self.game is not None:
+            self.game.stop()
 
     def close(self, reason: str) -> None:
         """Remove the table."""
-        self._expiry.set(None)
+        self.stop()
         self._house.write(*self._drop_game(), DropTable(self.code))
         self.audience.tell(TableClosed(table=self.code, reason=reason))
         log.info("table_closed", table=label(self.code), reason=reason)

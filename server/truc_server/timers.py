@@ -1,12 +1,14 @@
 """Time: one heap of moments at which something is to be done, and the task that does it.
 
-Connections and tables ask for a call at a moment; nobody else waits for time. A call is synchronous. Invariant: a
-cancelled timer is never called, and a timer is called once.
+Connections and tables ask for a call at a moment; nobody else waits for time. A call is synchronous. Invariants: a
+cancelled timer is never called, and a timer is called once; a cancelled timer holds nothing of who asked for it, and
+at most as many of them are kept as there are pending ones, and a few.
 """
 
 import heapq
 from collections.abc import Callable
 from itertools import count
+from typing import Final
 
 import structlog
 import trio
@@ -14,6 +16,8 @@ import trio
 from truc_server.journal import JournalStoppedError
 
 Call = Callable[[], None]
+
+FEW: Final = 64  # entries of the heap below which cancelled ones are not looked for
 
 log = structlog.get_logger()
 
@@ -25,6 +29,11 @@ class Timer:
 
     def __init__(self, call: Call) -> None:
         self._call: Call | None = call
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether the call is still to be made."""
+        return self._call is not None
 
     def cancel(self) -> None:
         """Take the call back, if it has not been made."""
@@ -43,6 +52,7 @@ class Timers:
     def __init__(self) -> None:
         self._heap: list[tuple[float, int, Timer]] = []
         self._numbers = count()
+        self._sweep_at = FEW
         self._sooner = trio.Event()
 
     def after(self, seconds: float, call: Call) -> Timer:
@@ -51,17 +61,25 @@ class Timers:
 
     def at(self, moment: float, call: Call) -> Timer:
         """Ask for `call` at a moment of Trio's clock."""
+        if len(self._heap) >= self._sweep_at:
+            self._sweep()
         timer = Timer(call)
         heapq.heappush(self._heap, (moment, next(self._numbers), timer))
         if self._heap[0][2] is timer:
             self._sooner.set()
         return timer
 
+    def _sweep(self) -> None:
+        """Drop what was cancelled; the next time when the heap has doubled."""
+        self._heap = [entry for entry in self._heap if entry[2].is_pending]
+        heapq.heapify(self._heap)
+        self._sweep_at = max(FEW, 2 * len(self._heap))
+
     async def run(self) -> None:
         """Make the calls as their moments come."""
         while True:
             now = trio.current_time()
-            while self._heap and self._heap[0][0] <= now:
+            while self._heap and (self._heap[0][0] <= now or not self._heap[0][2].is_pending):
                 _fire(heapq.heappop(self._heap)[2])
             self._sooner = trio.Event()
             moment = self._heap[0][0] if self._heap else float("inf")
@@ -93,11 +111,13 @@ class Alarm:
     def set(self, moment: float | None) -> None:
         """Call at this moment instead of any earlier asked for; None takes it back."""
         self._moment = moment
-        if moment is None or (self._set_for is not None and self._set_for <= moment):
+        if moment is not None and self._set_for is not None and self._set_for <= moment:
             return
         if self._timer is not None:
             self._timer.cancel()
-        self._set(moment)
+        self._set_for = self._timer = None
+        if moment is not None:
+            self._set(moment)
 
     def _set(self, moment: float) -> None:
         self._set_for = moment

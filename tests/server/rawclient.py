@@ -124,7 +124,7 @@ class RawClient:
             self.cn, self.hello_frame = cn, reply_frame
         return reply
 
-    async def login_key(self, key: keys.SigningKey, name: str = "Ada") -> dict:
+    async def login_key(self, key: keys.SigningKey, name: str = "north") -> dict:
         await self.hello()
         signed = authenticate(key, self.server, cn=self.cn, hello_frame=self.hello_frame)
         self.welcome = await self.ask({"t": "login", "body": signed.body, "sig": signed.sig, "name": name})

@@ -203,6 +203,49 @@ async def test_resigning_ends_the_match_for_the_other_side(server):
     assert (verdict.reason, verdict.winner) == ("resigned", other.seat % 2)
 
 
+async def paused(server, **fields) -> list[Seat]:
+    """Return players in a hand that rests."""
+    seats = await in_hand(server, **fields)
+    for at, seat in enumerate(seats, seats[0].next):
+        await together(*(partial(each.play, lambda each, at=at: each.next == at) for each in seats))
+        await (hand_in(seat, act(seat, "pause")) if seat.key else choose(seat, "pause"))
+    await together(*(partial(each.play, lambda each: each.ledger.pause.active) for each in seats))
+    return seats
+
+
+async def test_resuming_what_is_not_paused_is_illegal(server):
+    mover, _ = holder_of(await in_hand(server))
+    reply = await hand_in(mover, act(mover, "resume"))
+    assert (reply["code"], reply["retryable"], "refuse" in reply) == ("illegal_action", False, True)
+
+
+async def test_asking_twice_for_a_pause_is_illegal(server):
+    mover, _ = holder_of(await in_hand(server))
+    await hand_in(mover, act(mover, "pause"))
+    assert (await hand_in(mover, act(mover, "pause")))["code"] == "illegal_action"
+
+
+async def test_asking_for_a_pause_during_one_is_illegal(server):
+    first, _ = await paused(server)
+    assert (await hand_in(first, act(first, "pause")))["code"] == "illegal_action"
+
+
+async def test_a_move_during_a_pause_is_refused_for_now(server):
+    mover, _ = holder_of(await paused(server))
+    reply = await hand_in(mover, act(mover, "stand"))
+    assert (reply["code"], reply["retryable"]) == ("paused", True)
+
+
+async def test_a_guest_resumes_only_what_is_paused(server):
+    mover, _ = await guest_turn(server)
+    assert (await choose(mover, "resume"))["code"] == "illegal_action"
+
+
+async def test_a_guests_move_during_a_pause_is_refused_for_now(server):
+    mover, _ = holder_of(await paused(server, guests=(0, 1), boxed=False))
+    assert (await choose(mover, "stand"))["code"] == "paused"
+
+
 async def guest_turn(server) -> tuple[Seat, Seat]:
     return holder_of(await in_hand(server, guests=(0, 1), boxed=False))
 

@@ -5,6 +5,7 @@ from functools import partial
 import pytest
 from server.conftest import QUICK, changed, holder_of, in_hand, running, together
 from server.rawclient import Seat
+from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Act, Rule, Void
@@ -216,3 +217,55 @@ async def test_a_pause_ends_by_a_ruling_when_it_has_been_long_enough(server, moc
     mock_clock.jump(60.01)
     await until_next(seats, 12)
     assert rulings(seats[0])[-1] == ("resume", None, None)
+
+
+async def deserted(server) -> list[Seat]:
+    """Return two players in a hand without a clock, both of whose connections have ended."""
+    seats = await in_hand(server, options={"decision_ms": 0})
+    for seat in seats:
+        await seat.client.stream.aclose()
+    await wait_all_tasks_blocked()
+    return seats
+
+
+async def come_back(server, seat) -> None:
+    assert (await seat.come_back(await server.connect()))["t"] == "ok"
+
+
+async def test_a_match_without_any_player_connected_is_abandoned_in_the_end(server, mock_clock):
+    seats = await deserted(server)
+    mock_clock.jump(1_801)
+    await wait_all_tasks_blocked()
+    await come_back(server, seats[0])
+    await seats[0].play(until=lambda seat: seat.ledger.phase is Phase.ENDED)
+    assert rulings(seats[0]) == [("abandon", None, "server")]
+
+
+async def test_a_table_deserted_by_its_match_is_closed_later(server, mock_clock):
+    await deserted(server)
+    for _ in range(2):
+        mock_clock.jump(1_801)
+        await wait_all_tasks_blocked()
+    client = await server.connect()
+    await client.login_guest()
+    assert (await client.ask({"t": "tables"}))["tables"] == []
+
+
+async def test_a_player_who_comes_back_in_time_keeps_the_match(server, mock_clock):
+    seats = await deserted(server)
+    mock_clock.jump(1_000)
+    await come_back(server, seats[1])
+    mock_clock.jump(1_000)
+    await wait_all_tasks_blocked()
+    await come_back(server, seats[0])
+    assert rulings(seats[0]) == []
+
+
+async def test_a_match_with_one_player_connected_is_not_abandoned(server, mock_clock):
+    seats = await in_hand(server, options={"decision_ms": 0})
+    await seats[0].client.stream.aclose()
+    await wait_all_tasks_blocked()
+    mock_clock.jump(1_801)
+    await wait_all_tasks_blocked()
+    await come_back(server, seats[0])
+    assert rulings(seats[0]) == []

@@ -3,11 +3,14 @@
 import sqlite3
 
 import pytest
-from server.conftest import in_hand, running
+from server.conftest import QUICK, changed, in_hand, running
 from structlog.testing import capture_logs
+from trio.testing import wait_all_tasks_blocked
 
+from truc_protocol.connection import Connection
 from truc_server import server as server_module
 from truc_server.store import StoreError
+from truc_server.table import Table
 
 FRENCH = {"t": "create", "variant": "truc-french"}
 
@@ -52,6 +55,68 @@ async def test_match_whose_secrets_do_not_open_is_left_alone_and_the_others_go_o
             tables = [table["table"] for table in (await client.ask({"t": "tables"}))["tables"]]
     assert tables == [whole[0].table]
     assert [entry["table"] for entry in logged if entry["event"] == "table_not_restored"] == [broken[0].table]
+
+
+@pytest.mark.parametrize("broken", ["make_game", "reopen"])
+async def test_table_that_fails_in_an_unforeseen_way_stays_in_the_store(
+    tmp_path, monkeypatch, mock_clock, broken
+):
+    path = tmp_path / "data"
+    settings = changed(QUICK, limits={"idle_s": 3600}, tables={"expiry_s": 60})
+    async with running(path, settings) as server:
+        seats = await (in_hand(server) if broken == "make_game" else server.seats(2))
+    with monkeypatch.context() as patched:
+        patched.setattr(Table, broken, lambda *_: 1 / 0)
+        async with running(path, settings) as server:
+            client = await server.connect()
+            await client.login_guest()
+            mock_clock.jump(61)
+            await wait_all_tasks_blocked()
+            assert (await client.ask({"t": "tables"}))["tables"] == []
+    async with running(path, settings) as server:
+        client = await server.connect()
+        await client.login_guest()
+        assert [table["table"] for table in (await client.ask({"t": "tables"}))["tables"]] == [seats[0].table]
+
+
+async def test_match_that_cannot_be_restored_does_not_expire(tmp_path, mock_clock):
+    path = tmp_path / "data"
+    settings = changed(QUICK, limits={"idle_s": 3600}, tables={"expiry_s": 60})
+    async with running(path, settings) as server:
+        await in_hand(server)
+    with sqlite3.connect(path / "truc.db") as database:
+        database.execute("update secrets set sealed = zeroblob(60)")
+    database.close()
+    async with running(path, settings):
+        mock_clock.jump(61)
+        await wait_all_tasks_blocked()
+    with sqlite3.connect(path / "truc.db") as database:
+        counts = database.execute("select (select count(*) from tables), (select count(*) from secrets)")
+        assert counts.fetchone() == (1, 1)
+    database.close()
+
+
+async def test_failure_while_reading_ends_one_connection_with_an_incident(server, monkeypatch):
+    first, second = await server.connect(), await server.connect()
+    await first.login_guest()
+    await second.login_guest()
+    with monkeypatch.context() as broken, capture_logs() as logged:
+        broken.setattr(Connection, "receive", lambda *_: 1 / 0)
+        await first.send({"t": "tables"})
+        told, goodbye = await first.closed()
+    incidents = [entry["incident"] for entry in logged if entry["event"] == "internal"]
+    assert (told["code"], goodbye["t"], incidents) == ("internal", "bye", [told["detail"]["incident"]])
+    assert (await second.ask({"t": "tables"}))["t"] == "ok"
+
+
+async def test_failure_while_a_connection_is_left_ends_no_other(server, monkeypatch):
+    first, second = await server.connect(), await server.connect()
+    await second.login_guest()
+    with monkeypatch.context() as broken:
+        broken.setattr(server_module.Lobby, "leave_all", lambda *_: 1 / 0)
+        await first.stream.aclose()
+        await wait_all_tasks_blocked()
+    assert (await second.ask({"t": "tables"}))["t"] == "ok"
 
 
 async def test_failure_inside_a_request_is_answered_with_an_incident_and_logged(server, monkeypatch):

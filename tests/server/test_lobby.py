@@ -6,6 +6,8 @@ from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol import keys
 from truc_protocol.audit import Result
+from truc_rules import TABLE_OPTIONS
+from truc_server.options import RANGES
 
 FRENCH = {"t": "create", "variant": "truc-french"}
 
@@ -61,11 +63,14 @@ async def test_creator_sits_on_the_seat_asked_for(server):
 
 
 async def test_full_state_follows_a_change(server):
-    first, second = await guest(server, "Ada"), await guest(server, "Bob")
+    first, second = await guest(server, "north"), await guest(server, "east")
     code = (await first.ask(FRENCH))["table"]
     await second.ask({"t": "join", "table": code})
     state = await second.until("table")
-    assert [(seat["name"], seat["kind"]) for seat in state["seats"]] == [("Ada", "guest"), ("Bob", "guest")]
+    assert [(seat["name"], seat["kind"]) for seat in state["seats"]] == [
+        ("north", "guest"),
+        ("east", "guest"),
+    ]
     assert (state["state"], state["n"], state["policy"], len(state["opts"])) == ("open", 2, "hand", 10)
 
 
@@ -180,6 +185,12 @@ async def test_option_that_cannot_be_is_refused_by_name(server, options, field):
     assert (reply["code"], reply["field"]) == ("bad_option", field)
 
 
+async def test_unknown_option_is_told_all_that_there_are(server):
+    client = await guest(server)
+    reply = await client.ask({**FRENCH, "options": {"jokers": 2}})
+    assert f"the options {', '.join((*RANGES, *TABLE_OPTIONS))}" in reply["msg"]
+
+
 async def test_options_of_game_and_terms_are_in_the_state(server):
     client = await guest(server)
     await client.ask({**FRENCH, "options": {"reveal": "match", "decision_ms": 5000}})
@@ -205,6 +216,15 @@ async def test_welcome_lists_the_seats_of_a_key(server):
     code = (await first.ask(FRENCH))["table"]
     again = await server.connect()
     assert (await again.login_key(key))["seats"] == [{"table": code, "seat": 0}]
+
+
+async def test_welcome_names_no_match_while_fresh_terms_are_out(server):
+    seats = await server.match(2, "truc-catalan")
+    await together(*(seat.play for seat in seats))
+    for seat in seats:
+        await seat.ready()
+    again = await server.connect()
+    assert "match" not in (await again.login_key(seats[0].key))["seats"][0]
 
 
 @pytest.mark.slow

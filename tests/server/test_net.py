@@ -5,7 +5,7 @@ from io import StringIO
 
 import pytest
 import trio
-from server.conftest import QUICK, changed, running
+from server.conftest import QUICK, changed, holder_of, in_hand, running
 from server.rawclient import frame
 from trio.testing import wait_all_tasks_blocked
 
@@ -307,6 +307,48 @@ async def test_half_closed_connection_still_gets_its_answers(server):
     await client.stream.send_eof()
     rest = await client.closed()
     assert [message["re"] for message in rest] == [5]
+
+
+async def test_token_is_unknown_before_its_guest_has_sat_down(server):
+    client = await ready(server)
+    other = await server.connect()
+    assert (await other.login_token(client.welcome["token"]))["code"] == "bad_token"
+
+
+@pytest.mark.parametrize("seat", ["create", "join"])
+async def test_token_is_good_once_its_guest_has_sat_down(server, seat):
+    first, second = await ready(server), await ready(server)
+    code = (await first.ask({"t": "create", "variant": "truc-french"}))["table"]
+    await second.ask({"t": "join", "table": code})
+    token = (first if seat == "create" else second).welcome["token"]
+    assert (await (await server.connect()).login_token(token))["t"] == "welcome"
+
+
+async def test_repeats_of_one_act_without_end_end_the_connection(tmp_path, mock_clock):
+    async with running(
+        tmp_path / "data", changed(QUICK, limits={"requests_per_s": 1, "burst": 20})
+    ) as server:
+        mover, _ = holder_of(await in_hand(server))
+        again = frame({**mover.stored["release", 1], "id": 5_000})
+        for _ in range(80):
+            await mover.client.send_bytes(again)
+            await wait_all_tasks_blocked()
+        rest = await mover.client.closed()
+        assert (rest[-1]["t"], rest[-1]["code"]) == ("bye", "rate_limited")
+
+
+async def test_repeats_of_one_seat_record_without_end_end_the_connection(tmp_path, mock_clock):
+    async with running(
+        tmp_path / "data", changed(QUICK, limits={"requests_per_s": 1, "burst": 20})
+    ) as server:
+        seat = (await server.match(2))[0]
+        await seat.play(until=lambda seat: seat.sent is not None)
+        again = frame({**seat.sent, "id": 5_000})
+        for _ in range(80):
+            await seat.client.send_bytes(again)
+            await wait_all_tasks_blocked()
+        rest = await seat.client.closed()
+        assert (rest[-1]["t"], rest[-1]["code"]) == ("bye", "rate_limited")
 
 
 async def test_token_is_not_in_the_log(server):

@@ -4,7 +4,7 @@ import contextlib
 
 import pytest
 import trio
-from server.conftest import QUICK, changed, running, together
+from server.conftest import QUICK, changed, in_hand, running, together
 from server.rawclient import GoneError, RawClient, Seat
 
 from truc_protocol.audit import Result
@@ -78,6 +78,7 @@ async def test_guest_token_survives_a_restart(tmp_path):
     path = tmp_path / "data"
     async with running(path) as server:
         guest = await server.seat(keyed=False)
+        await guest.create("truc-french")
     async with running(path) as server:
         welcome = await (await server.connect()).login_token(guest.token)
     assert (welcome["name"], welcome["token"]) == (guest.name, guest.token)
@@ -180,3 +181,29 @@ async def test_a_table_nobody_started_is_dropped_after_a_restart_too(tmp_path, m
         mock_clock.jump(61)
         await trio.testing.wait_all_tasks_blocked()
         assert (await client.ask({"t": "tables"}))["tables"] == []
+
+
+async def test_a_match_nobody_comes_back_to_after_a_restart_is_ended_by_a_ruling(tmp_path, mock_clock):
+    path = tmp_path / "data"
+    settings = changed(QUICK, limits={"idle_s": 3600}, tables={"expiry_s": 60}, match={"decision_ms": 0})
+    async with running(path, settings) as server:
+        seats = await in_hand(server)
+    async with running(path, settings) as server:
+        mock_clock.jump(61)
+        await trio.testing.wait_all_tasks_blocked()
+        await come_back(server, seats[0])
+        await seats[0].play(until=lambda seat: seat.ledger.phase == "ended")
+    assert seats[0].auditor.verdict().reason == "abandoned"
+
+
+async def test_welcome_after_a_restart_names_no_match_to_who_took_a_seat_after_it(tmp_path):
+    path = tmp_path / "data"
+    async with running(path) as server:
+        seats = await server.match(2, "truc-catalan")
+        await together(*(seat.play for seat in seats))
+        await seats[1].client.ask({"t": "leave", "table": seats[1].table})
+        late = await server.seat(seed=77)
+        await late.join(seats[0].table)
+    async with running(path) as server:
+        heard = [await (await server.connect()).login_key(seat.key) for seat in (seats[0], late)]
+    assert ["match" in welcome["seats"][0] for welcome in heard] == [True, False]

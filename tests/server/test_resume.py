@@ -2,9 +2,10 @@
 
 import pytest
 import trio
-from server.conftest import in_hand, together
+from server.conftest import holder_of, in_hand, together
 
 from truc_protocol.audit import Auditor, Result
+from truc_protocol.bodies import Act
 from truc_protocol.records import Phase, Record
 from truc_server import replay
 
@@ -234,3 +235,30 @@ async def test_lost_connection_shows_as_offline(server):
     while kinds != {("key", True), ("key", False)}:
         state = await seats[0].client.until("table")
         kinds = {(seat["kind"], seat.get("online", False)) for seat in state["seats"]}
+
+
+async def test_join_on_the_connection_that_has_the_seat_changes_nothing(server):
+    mover, other = holder_of(await in_hand(server))
+    await other.client.ask({"t": "join", "table": other.table})
+    ledger = mover.ledger
+    body = Act(ledger.setup.mid, ledger.k, ledger.head, ledger.deal_index, mover.seat, "stand", ())
+    await mover.client.ask(mover.sign(body))
+    assert (await other.client.until("record"))["k"] == 8
+
+
+async def test_join_on_another_connection_during_play_names_the_match_to_resume(server):
+    seats = await in_hand(server)
+    client = await server.connect()
+    await client.login_key(seats[0].key)
+    await client.ask({"t": "join", "table": seats[0].table})
+    state = await client.until("table")
+    assert (state["state"], state["match"]) == ("playing", seats[0].ledger.setup.mid)
+
+
+async def test_resume_on_the_connection_that_has_the_seat_sends_the_records_again(server):
+    seats = await in_hand(server)
+    await seats[0].client.ask(
+        {"t": "resume", "table": seats[0].table, "match": seats[0].ledger.setup.mid, "next": 6}
+    )
+    ks = [message["k"] for message in seats[0].client.log if message["t"] == "record"]
+    assert ks[-2:] == [6, 7]

@@ -27,7 +27,7 @@ def seat_body(player: Seat, terms: Terms, **fields) -> SeatTaken:
         "pk": player.key.public,
         "anchor": chain.anchor,
         "x": keys.generate_box_key().public,
-        "name": b"Ada",
+        "name": b"north",
     }
     return SeatTaken(**{**body, **fields})
 

@@ -1,12 +1,15 @@
 """Calls come at their moments, once, and a failing one harms no other."""
 
+import gc
+import weakref
+
 import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.records import Record
 from truc_server.tail import Item, Tail
-from truc_server.timers import Alarm, Timers
+from truc_server.timers import FEW, Alarm, Timers
 
 
 @pytest.fixture
@@ -72,6 +75,43 @@ async def test_alarm_rings_once_at_the_moment_set_last(timers, mock_clock, momen
     for _ in range(8):
         await passed(mock_clock, 1)
     assert rung == expected
+
+
+class Asker:
+    """Somebody who waits for time."""
+
+    def __init__(self, timers) -> None:
+        self.alarm = Alarm(timers, self.ring)
+
+    def ring(self) -> None:
+        pass
+
+
+async def test_alarm_taken_back_keeps_nobody_in_memory(timers):
+    asker = Asker(timers)
+    asker.alarm.set(1_000)
+    asker.alarm.set(None)
+    seen = weakref.ref(asker)
+    del asker
+    gc.collect()
+    assert seen() is None
+
+
+async def test_alarms_set_and_taken_back_do_not_pile_up(timers):
+    alarm = Alarm(timers, lambda: None)
+    for _ in range(10 * FEW):
+        alarm.set(1_000)
+        alarm.set(None)
+    assert len(timers._heap) <= FEW
+
+
+async def test_calls_still_come_after_cancelled_ones_were_swept(timers, mock_clock):
+    called = []
+    timers.after(2, lambda: called.append(2))
+    for _ in range(10 * FEW):
+        timers.after(1, lambda: called.append(1)).cancel()
+    await passed(mock_clock, 3)
+    assert called == [2]
 
 
 def item(k: int, gate: int = 0) -> Item:
