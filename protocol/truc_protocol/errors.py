@@ -164,7 +164,7 @@ REGISTRY: Final[Mapping[Code, Row]] = MappingProxyType(
         Code.BAD_TOKEN: Row(
             Topic.LOGIN,
             Outcome.ENDED,
-            "The guest token is unknown or has expired.",
+            "The guest token is unknown; one is good from the first time its guest sat down.",
             "Log in with a name and keep the new token.",
         ),
         Code.GUESTS_NOT_ALLOWED: Row(
