@@ -1,6 +1,6 @@
 """The client library: connect, sit down, play; signing, checking, keeping and coming back go by themselves.
 
-    async with connect("truc://host:7373", Player(open_home(path), "Ada")) as server:
+    async with connect("truc://host:7373", Player(open_home(path), "north")) as server:
         table = await server.create("truc-french")
         await table.ready()
         async for happening in table:

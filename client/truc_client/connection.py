@@ -128,7 +128,7 @@ class Connection:
             RefusedError: There is no such table, or no such seat free.
             LostError: The connection was lost meanwhile.
         """
-        table = self._tables.get(code) or self._follow(code, seat)
+        table = self._tables.get(code) or self._return_to(code, seat)
         try:
             await self.request(lambda n: Join(id=n, table=code, seat=seat), table.seated)
         except ClientError:
@@ -158,8 +158,14 @@ class Connection:
         """
         if held.match is None:
             return await self.join(held.table, held.seat)
-        table = self._tables.get(held.table) or self._follow(held.table, held.seat)
+        table = self._tables.get(held.table) or self._return_to(held.table, held.seat)
         table.come_back(held.match)
+        return table
+
+    def _return_to(self, code: str, seat: int | None) -> Table:
+        table = self._follow(code, seat)
+        if any(held.table == code for held in self.held):
+            table.agree_on_return()
         return table
 
     def _follow(self, code: str, seat: int | None) -> Table:
@@ -174,6 +180,11 @@ class Connection:
         """Follow a table no longer."""
         if self._tables.get(table.code) is table:
             del self._tables[table.code]
+
+    def left(self, table: Table) -> None:
+        """Note that a table was left, with the seat held there."""
+        self.held = tuple(held for held in self.held if held.table != table.code)
+        self.drop(table)
 
     def post(self, build: Callable[[int], ClientRequest], on_answer: Callable[[Answer], None]) -> bool:
         """Send a request without waiting; tells whether the connection was open."""

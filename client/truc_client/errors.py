@@ -45,6 +45,10 @@ class ChoiceError(ClientError):
     """A choice that cannot be made now: not one of the newest options, or another was signed before."""
 
 
+class NotPlayedError(ClientError):
+    """A match of the table in which this player's seat was another's; the next one may be theirs."""
+
+
 class SignedBeforeError(ClientError):
     """Another body was signed for this place before; only that one may ever be sent."""
 

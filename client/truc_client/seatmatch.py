@@ -8,7 +8,16 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from truc_client.errors import CheckFailedError, ChoiceError, SignedBeforeError
-from truc_client.happenings import CardsDealt, Choice, Happening, MatchEnded, RecordSeen, Waiting, YourTurn
+from truc_client.happenings import (
+    CardsDealt,
+    Choice,
+    Happening,
+    MatchEnded,
+    MatchStarted,
+    RecordSeen,
+    Waiting,
+    YourTurn,
+)
 from truc_client.offers import Offered, OfferReader, same_decision
 from truc_client.signer import Signer
 from truc_client.store import Statement
@@ -86,6 +95,11 @@ class SeatMatch:
         return self.ledger.phase is Phase.ENDED
 
     @property
+    def is_settled(self) -> bool:
+        """Whether the end has come and this seat's ack of it, where it owes one."""
+        return self.is_over and (self._signer is None or self.seat in self.ledger.acks)
+
+    @property
     def next(self) -> int:
         """The position of the next record."""
         return self.ledger.k
@@ -95,11 +109,11 @@ class SeatMatch:
         self.is_live = False
         self._sent.clear()
 
-    def reached(self, k: int) -> None:
-        """Note that the server has sent everything up to `k`.
+    def reached(self, k: int | None) -> None:
+        """Note that the server has sent everything, which is up to `k` as it says.
 
         Raises:
-            CheckFailedError: It had shown more before.
+            CheckFailedError: It did not, or had shown more before.
         """
         self.witness.check_reached(k)
         self.is_live = True
@@ -160,10 +174,18 @@ class SeatMatch:
     def _just_opened(self, body: AnyBody) -> DealtCards | None:
         return self.witness.opened if isinstance(body, Close) else None
 
+    def started(self, *, resumed: bool) -> MatchStarted:
+        """Tell that the match is there."""
+        setup, path = self.ledger.setup, self.witness.file.path
+        variant, names = setup.terms.variant, players(self.ledger)
+        return MatchStarted(
+            self.mid, variant.name, variant.pack, names, self.seat, setup.level, path, resumed
+        )
+
     def finish(self) -> MatchEnded:
-        """Conclude a match whose end has come: the secrets are dropped."""
+        """Conclude a match that goes on no more; the secrets are dropped once its end has come."""
         self.is_finished = True
-        if self._signer is not None:
+        if self._signer is not None and self.is_over:
             self._signer.end(self.ledger)
         self.witness.file.sync()
         return MatchEnded(self.witness.verdict(), self.witness.file.path)
@@ -300,7 +322,8 @@ class SeatMatch:
             self._signer.refused(spk, at, sent, Record(*refusal.refuse))
 
     def close(self) -> None:
-        """Close the transcript."""
+        """Close the transcript; nothing is signed or sent any more."""
+        self.pause_sending()
         self.witness.file.close()
 
 

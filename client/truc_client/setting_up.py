@@ -1,13 +1,15 @@
 """From the server's terms to a match that can be followed: what a client accepts, and what it goes on with.
 
-A keyed client signs only the terms its player saw at the table, once per table record, and checks that the closed setup
-is the one it signed (C9). Invariant: no match is followed with a seat whose secrets are not in the store.
+A keyed client signs only the terms its player agreed to, once per table record, and checks that the closed setup is the
+one it signed (C9). Invariants: no match is followed with a seat whose secrets are not in the store; no transcript that
+can be used is written over.
 """
 
 from typing import TYPE_CHECKING, NoReturn
 
 from truc_client.account import Account
-from truc_client.errors import CheckFailedError, ClientError
+from truc_client.agreement import Agreement
+from truc_client.errors import CheckFailedError, ClientError, HomeError, NotPlayedError
 from truc_client.offers import BoxedReader, ClearReader, OfferReader
 from truc_client.seatmatch import SeatMatch
 from truc_client.signer import Entry, Signer, join_terms
@@ -15,17 +17,18 @@ from truc_client.store import Joined, Slot, Statement
 from truc_client.transcripts import Evidence, TranscriptFile, create, keep_evidence, path_of, reopen
 from truc_client.witness import Mark, Witness
 from truc_protocol.audit import OwnSeat
+from truc_protocol.bodies import SeatTaken
 from truc_protocol.checks import CheckError
 from truc_protocol.keys import box_key
-from truc_protocol.messages import Setup, TableState, Terms
-from truc_protocol.records import Record, body_hash
-from truc_protocol.setup import Terms as CheckedTerms
-from truc_protocol.setup import open_terms
+from truc_protocol.messages import Setup, Terms
+from truc_protocol.records import Record, body_hash, parse
+from truc_protocol.setup import close_setup, open_terms
 
 if TYPE_CHECKING:
     from truc_client.connection import Connection
 
 _MOVED = "this seat's secrets are not here: it was taken on another machine, or its home was lost"
+_NOT_PLAYED = "another player had this seat in that match"
 
 
 class MatchMaker:
@@ -35,18 +38,16 @@ class MatchMaker:
         self._account = account
         self._code = code
 
-    def accept(
-        self, message: Terms, connection: "Connection", state: TableState | None, seat: int
-    ) -> Statement:
+    def accept(self, message: Terms, connection: "Connection", agreement: Agreement, seat: int) -> Statement:
         """Return the seat record that answers the server's terms, stored.
 
         Raises:
-            CheckFailedError: They are not what the player saw, or served before.
+            CheckFailedError: They are not what the player agreed to, or served before.
         """
         record = Record(*message.record)
         try:
             terms = open_terms(message.doc, record)
-            _check_accepted(terms, state, connection.spk)
+            agreement.check(terms, connection.spk)
             key = self._account.key(connection.first_spk)
             entry = Entry(key, connection.first_spk, self._code, seat, self._account.name)
             return join_terms(terms, entry, self._account.store)
@@ -58,20 +59,34 @@ class MatchMaker:
 
         Raises:
             CheckFailedError: A check failed, or it is not the setup this client signed.
+            NotPlayedError: Another player had this seat in that match.
             ClientError: The seat's secrets are not in this home.
         """
         records = tuple(Record(*record) for record in message.records)
-        joined = self._signed(message, records, seat)
+        if not records or body_hash(records[-1]) != message.match:
+            self._stop(
+                "C8", "the setup's last record does not make its match id", "server", message.doc, records
+            )
+        joined = self._signed(message, records, seat, connection)
+        try:
+            close_setup(open_terms(message.doc, records[0]), records[1:-1], records[-1])
+        except CheckError as error:
+            self._stop(error.check, error.message, error.culprit, message.doc, records)
+        kept = self._kept(message.match, joined, connection, seat)
+        if kept is not None:
+            return kept
         file = create(path_of(self._account.home.transcripts, message.match), message.doc)
         return self._follow(file, joined, connection, seat, records)
 
-    def _signed(self, message: Setup, records: tuple[Record, ...], seat: int | None) -> Joined | None:
+    def _signed(
+        self, message: Setup, records: tuple[Record, ...], seat: int | None, connection: "Connection"
+    ) -> Joined | None:
         if seat is None or self._account.is_guest:
             return None
-        th = body_hash(records[0]) if records else b""
+        th = body_hash(records[0])
         joined = self._account.store.joined(th)
         if joined is None:
-            raise ClientError(_MOVED)
+            self._explain_missing(records, seat, connection)
         kept = self._account.store.statement(th, Slot("seat"))
         mine = records[1 + seat].body if len(records) > 1 + seat else None
         if kept is None or kept.body != mine or joined.seat != seat:
@@ -80,24 +95,45 @@ class MatchMaker:
             self._stop("C36", "a second match on one table record", "server", message.doc, records)
         return joined
 
+    def _explain_missing(self, records: tuple[Record, ...], seat: int, connection: "Connection") -> NoReturn:
+        """Tell a match that another player had this seat in from one whose secrets are lost."""
+        try:
+            taken = parse(records[1 + seat])
+        except (IndexError, CheckError):
+            raise NotPlayedError(_NOT_PLAYED) from None
+        if isinstance(taken, SeatTaken) and taken.pk == self._account.key(connection.first_spk).public:
+            raise ClientError(_MOVED)
+        raise NotPlayedError(_NOT_PLAYED)
+
     def reopen(self, mid: bytes, connection: "Connection", seat: int | None) -> SeatMatch | None:
         """Go on with the transcript kept of a match; None if there is none that can be used.
 
         Raises:
             CheckFailedError: What was kept fails a check.
+            NotPlayedError: Another player had this seat in that match.
             ClientError: The seat's secrets are not in this home.
         """
-        file = reopen(path_of(self._account.home.transcripts, mid))
         joined = None if self._account.is_guest else self._account.store.playing(mid)
+        return self._kept(mid, joined, connection, seat)
+
+    def _kept(
+        self, mid: bytes, joined: Joined | None, connection: "Connection", seat: int | None
+    ) -> SeatMatch | None:
+        file = reopen(path_of(self._account.home.transcripts, mid))
         if file is None or not file.records:
             return None
         if joined is None and not self._account.is_guest and seat is not None:
-            raise ClientError(_MOVED)
+            file.close()
+            self._explain_missing(tuple(file.records), seat, connection)
         try:
-            return self._follow(file, joined, connection, seat, ())
+            match = self._follow(file, joined, connection, seat, ())
         except ValueError:
             file.close()  # torn within the setup: ask for everything
             return None
+        if match.mid != mid:
+            file.close()
+            raise HomeError(f"{file.path} holds another match than its name says")
+        return match
 
     def _follow(
         self,
@@ -148,17 +184,3 @@ def _mark(joined: Joined | None) -> Mark | None:
 
 def _guest_reader(seat: int | None, joined: Joined | None) -> OfferReader | None:
     return ClearReader() if seat is not None and joined is None else None
-
-
-def _check_accepted(terms: CheckedTerms, state: TableState | None, spk: bytes) -> None:
-    """Check that signed terms are those of the server and table that the player chose."""
-    table = terms.table
-    if table.spk != spk:
-        raise CheckError("C9", "the terms are signed by another key than the server's", "server")
-    if state is None:
-        raise CheckError("C9", "terms came before the table was shown", "server")
-    accepted = (state.variant, state.rules, state.n, state.policy)
-    if (terms.variant.name, table.rules, table.seats, table.policy) != accepted:
-        raise CheckError("C9", "the terms are not those shown at the table", "server")
-    if tuple(terms.opts) != tuple(type(terms.opts)(*state.opts)):
-        raise CheckError("C9", "the terms' numbers are not those shown at the table", "server")

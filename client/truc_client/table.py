@@ -4,29 +4,28 @@ The connection hands every message in; between two messages nothing waits. Whate
 `CheckFailedError`, raised where the player waits next. Invariant: what is sent was stored before.
 """
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import trio
 
-from truc_client.errors import ChoiceError, ClientError, LostError, RefusedError
+from truc_client.agreement import Agreement
+from truc_client.decisions import Decisions
+from truc_client.errors import ChoiceError, ClientError, LostError, NotPlayedError, RefusedError
 from truc_client.happenings import (
     Choice,
     Happening,
     Interrupted,
-    MatchStarted,
     Resumed,
     SeatTakenOver,
     TableChanged,
     TableClosed,
 )
-from truc_client.link import ClientRequest
-from truc_client.seatmatch import GuestChoice, SeatMatch, Sendable, players
+from truc_client.seatmatch import SeatMatch, Sendable
 from truc_client.setting_up import MatchMaker
 from truc_protocol import messages
 from truc_protocol.errors import Code
 from truc_protocol.messages import (
     BoxedOptions,
-    GuestAct,
     Join,
     Leave,
     MatchRecord,
@@ -55,14 +54,6 @@ _FROM_THE_START: Final = -1
 _TOO_LATE: Final = (Code.STALE_POSITION, Code.VOID_BET)
 
 
-class _Pending(NamedTuple):
-    """A choice whose fate somebody waits for."""
-
-    at: int
-    sendable: Sendable
-    answers: trio.MemorySendChannel[Refusal | None]
-
-
 class Table:
     """A table that is followed; made by a connection's `create`, `join`, `watch` and `resume`."""
 
@@ -75,8 +66,11 @@ class Table:
         self._maker = MatchMaker(connection.account, code)
         self._tell, self._told = trio.open_memory_channel[Happening](MAX_HAPPENINGS)
         self._failure: ClientError | None = None
-        self._pending: _Pending | None = None
+        self._decisions = Decisions(connection, code)
         self._resuming = False
+        self._has_joined = False
+        self._agreement = Agreement()
+        self._terms: Terms | None = None
 
     def __aiter__(self) -> "Table":
         return self
@@ -97,20 +91,29 @@ class Table:
     def seated(self, answer: Ok) -> None:
         """Note which seat one has; terms that come right after are for it."""
         self.seat = answer.seat
+        self._has_joined = True
 
     async def ready(self) -> None:
-        """Agree to start; the last seat to do so starts the match.
+        """Agree to start the table as it is shown; the last seat to do so starts the match.
 
-        Nothing is wrong with a match that has begun already: it needed this seat's word, given before a restart.
+        Terms that differ are not signed. Nothing is wrong with a match that has begun already: it needed this seat's
+        word, given before a restart.
         """
+        self._agreement.agree()
         try:
             await self._connection.request(lambda n: Ready(id=n, table=self.code))
         except RefusedError as error:
             if error.code != Code.TABLE_NOT_OPEN or self.seat is None:
+                self._agreement.withdraw()
                 raise
 
+    def agree_on_return(self) -> None:
+        """Agree to what is shown next, for a seat that was held when this client came."""
+        self._agreement.agree_on_return()
+
     async def unready(self) -> None:
-        """Take `ready` back."""
+        """Take `ready` back; terms that come all the same are not signed."""
+        self._agreement.withdraw()
         await self._connection.request(lambda n: Unready(id=n, table=self.code))
 
     async def leave(self) -> None:
@@ -119,7 +122,7 @@ class Table:
             await self._connection.request(lambda n: Unwatch(id=n, table=self.code))
         else:
             await self._connection.request(lambda n: Leave(id=n, table=self.code))
-        self._connection.drop(self)
+        self._connection.left(self)
         self.close()
 
     async def choose(self, choice: Choice, *, place: int | None = None) -> None:
@@ -135,7 +138,7 @@ class Table:
         match = self._playing()
         sendable = match.choose(choice, place)
         if sendable is not None:
-            await self._decide(match.next, sendable)
+            await self._decide(match, sendable)
 
     async def resign(self) -> None:
         """Give the match up for this side.
@@ -145,7 +148,7 @@ class Table:
             RefusedError: The server refused it.
         """
         match = self._playing()
-        await self._decide(match.next, match.resign())
+        await self._decide(match, match.resign())
 
     def _playing(self) -> SeatMatch:
         if self._failure is not None:
@@ -154,42 +157,13 @@ class Table:
             raise ChoiceError("no match is being played")
         return self.match
 
-    async def _decide(self, at: int, sendable: Sendable) -> None:
-        send, receive = trio.open_memory_channel[Refusal | None](1)
-        self._pending = _Pending(at, sendable, send)
-        self._send(at, sendable)
+    async def _decide(self, match: SeatMatch, sendable: Sendable) -> None:
         try:
-            refusal = await receive.receive()
+            refusal = await self._decisions.decide(match, sendable)
         except trio.EndOfChannel:
             raise self._failure or LostError("the table was left") from None
         if refusal is not None and refusal.code not in _TOO_LATE:
             raise RefusedError(refusal.code, refusal.msg)
-
-    def _send(self, at: int, sendable: Sendable) -> None:
-        match = self.match
-        if match is None or not match.is_live:
-            return  # it goes out once nothing is missing any more
-        mid = match.mid
-
-        def build(n: int) -> ClientRequest:
-            if isinstance(sendable, GuestChoice):
-                line, place = sendable.line, sendable.place
-                return GuestAct(id=n, table=self.code, match=mid, at=sendable.at, choose=line, p=place)
-            return SignedAct(id=n, table=self.code, match=mid, body=sendable.body, sig=sendable.sig)
-
-        def answered(answer: Ok | Refusal) -> None:
-            refusal = answer if isinstance(answer, Refusal) else None
-            if refusal is not None:
-                match.refused(at, sendable, refusal)
-            self._settle(sendable, refusal)
-
-        self._connection.post(build, answered)
-
-    def _settle(self, sendable: Sendable, refusal: Refusal | None) -> None:
-        pending = self._pending
-        if pending is not None and pending.sendable == sendable:
-            self._pending = None
-            pending.answers.send_nowait(refusal)
 
     def handle(self, message: ServerMessage) -> None:
         """Take a message about this table; what fails a check ends it."""
@@ -203,21 +177,37 @@ class Table:
     def _take(self, message: ServerMessage) -> None:
         match message:
             case TableState():
-                self.state = message
-                self._say(TableChanged(message))
+                self._show(message)
             case Terms():
-                self._sign(message)
+                self._terms = message
+                self._sign()
             case Setup():
                 self._begin(message)
             case messages.SeatTakenOver():
                 self._say(SeatTakenOver(message.seat))
             case messages.TableClosed():
                 self._say(TableClosed(message.reason))
-                self._finish(None)
+                self._finish()
             case _ if self.match is not None and getattr(message, "match", None) == self.match.mid:
                 self._play(self.match, message)
             case _:
                 pass
+
+    def _show(self, state: TableState) -> None:
+        before, self.state = self.state, state
+        self._agreement.show(state)
+        self._say(TableChanged(state))
+        self._sign()
+        has_joined, self._has_joined = self._has_joined, False
+        if self._is_missed(state) and (has_joined or (before is not None and before.match == state.match)):
+            self.come_back(state.match or b"")
+
+    def _is_missed(self, state: TableState) -> bool:
+        """Tell whether a match is played of which this seat was not told; a setup follows its first notice at once."""
+        mid = None if self.match is None else self.match.mid
+        return (
+            state.state == "playing" and self.seat is not None and not self._resuming and mid != state.match
+        )
 
     def _play(self, match: SeatMatch, message: ServerMessage) -> None:
         match message:
@@ -230,7 +220,7 @@ class Table:
                 told, again = match.take_options(message)
                 self._say(*told)
                 if again is not None:
-                    self._send(match.next, again)
+                    self._decisions.send(match, match.next, again)
             case OwnCards():
                 self._say(*match.take_cards(message))
             case messages.Waiting():
@@ -241,32 +231,33 @@ class Table:
     def _send_owed(self, match: SeatMatch) -> None:
         owed = match.owed()
         if owed is not None:
-            self._send(match.next, owed)
+            self._decisions.send(match, match.next, owed)
 
-    def _sign(self, message: Terms) -> None:
-        if self._connection.account.is_guest or self.seat is None:
+    def _sign(self) -> None:
+        """Sign the terms that are out; who comes back is sent them before the table is shown."""
+        terms, connection = self._terms, self._connection
+        if terms is None or self._agreement.waits:
             return
-        statement = self._maker.accept(message, self._connection, self.state, self.seat)
-        self._connection.post(
-            lambda n: SignedAct(id=n, table=self.code, body=statement.body, sig=statement.sig), _ignore
-        )
+        self._terms = None
+        if connection.account.is_guest or self.seat is None or not self._agreement.stands:
+            return
+        body, sig = self._maker.accept(terms, connection, self._agreement, self.seat)
+        connection.post(lambda n: SignedAct(id=n, table=self.code, body=body, sig=sig), _ignore)
 
     def _begin(self, message: Setup) -> None:
         if self.match is not None and self.match.mid == message.match:
             return
         self._drop_match()
-        self.match = self._maker.begin(message, self._connection, self.seat)
+        try:
+            self.match = self._maker.begin(message, self._connection, self.seat)
+        except NotPlayedError:
+            if not self._resuming:
+                raise
+            return  # once the rest of it has come, the table is joined
+        self._agreement.withdraw()
         if not self._resuming:
             self.match.go_on()
-        self._say(self._started(self.match, resumed=self._resuming))
-
-    def _started(self, match: SeatMatch, *, resumed: bool) -> MatchStarted:
-        setup = match.ledger.setup
-        variant, names = setup.terms.variant, players(match.ledger)
-        path = match.witness.file.path
-        return MatchStarted(
-            match.mid, variant.name, variant.pack, names, self.seat, setup.level, path, resumed
-        )
+        self._say(self.match.started(resumed=self._resuming))
 
     def come_back(self, mid: bytes) -> None:
         """Go on with a match of which this client may have kept a part."""
@@ -274,11 +265,14 @@ class Table:
             self._drop_match()
             try:
                 self.match = self._maker.reopen(mid, self._connection, self.seat)
+            except NotPlayedError:
+                self._join()
+                return
             except ClientError as error:
                 self.fail(error)
                 return
             if self.match is not None:
-                self._say(self._started(self.match, resumed=True))
+                self._say(self.match.started(resumed=True))
         self._resume_from(mid, _FROM_THE_START if self.match is None else self.match.next)
 
     def _resume(self, match: SeatMatch) -> None:
@@ -293,37 +287,36 @@ class Table:
         )
 
     def _resumed(self, answer: Ok | Refusal) -> None:
+        if self._failure is not None:
+            return
         self._resuming = False
+        try:
+            self._go_on(answer)
+        except ClientError as error:
+            self.fail(error)
+
+    def _go_on(self, answer: Ok | Refusal) -> None:
         match = self.match
         if isinstance(answer, Refusal):
             self._not_resumed(match, RefusedError(answer.code, answer.msg))
-            return
-        if match is None:
-            self.fail(LostError("the server resumed a match without its setup", again=False))
-            return
-        try:
-            match.reached(match.next if answer.k is None else answer.k)
+        elif match is None:
+            self._join()  # it was never this player's
+        else:
+            match.reached(answer.k)
             self._say(Resumed(match.next))
+            if match.is_settled and not match.is_finished:
+                self._say(match.finish())
             self._send_owed(match)
-        except ClientError as error:
-            self.fail(error)
-            return
-        self._send_pending(match)
+            self._decisions.go_on(match)
 
     def _not_resumed(self, match: SeatMatch | None, error: RefusedError) -> None:
-        if match is not None and match.is_over:
-            self._say(match.finish())  # only acks are missing, which prove nothing by their absence
-        else:
-            self.fail(error)
-
-    def _send_pending(self, match: SeatMatch) -> None:
-        pending = self._pending
-        if pending is None:
-            return
-        if match.next > pending.at:
-            self._settle(pending.sendable, None)  # that position is decided; the records say how
-        elif isinstance(pending.sendable, GuestChoice):
-            self._send(pending.at, pending.sendable)
+        is_gone = error.code == Code.NO_SUCH_MATCH and self.seat is not None
+        if not is_gone and not (match is not None and match.is_over):
+            raise error
+        if match is not None and not match.is_finished:
+            self._say(match.finish())  # what is missing is only acks, or will never come
+        if is_gone:
+            self._join()
 
     def interrupted(self, reason: str) -> None:
         """Note that the connection is gone for now."""
@@ -334,41 +327,44 @@ class Table:
 
     def reconnected(self, held: tuple[SeatHeld, ...]) -> None:
         """Take the seat again on the new connection, and ask for what is missing."""
+        if self._failure is not None:
+            return
         own = next((seat for seat in held if seat.table == self.code), None)
+        newest = None if own is None else own.match
         if self.match is not None and not self.match.is_finished:
             self._resume_from(self.match.mid, self.match.next)
-        elif (
-            own is not None and own.match is not None and (self.match is None or self.match.mid != own.match)
-        ):
-            self.come_back(own.match)
+        elif newest is not None and (self.match is None or self.match.mid != newest):
+            self.come_back(newest)
         elif self.seat is not None:
-            self._connection.post(lambda n: Join(id=n, table=self.code, seat=self.seat), self._rejoined)
+            self._join()
         else:
-            self._connection.post(lambda n: Watch(id=n, table=self.code), self._rejoined)
+            self._connection.post(lambda n: Watch(id=n, table=self.code), self._joined)
 
-    def _rejoined(self, answer: Ok | Refusal) -> None:
+    def _join(self) -> None:
+        self._connection.post(lambda n: Join(id=n, table=self.code, seat=self.seat), self._joined)
+
+    def _joined(self, answer: Ok | Refusal) -> None:
         if isinstance(answer, Refusal):
             self.fail(RefusedError(answer.code, answer.msg))
+        else:
+            self._has_joined = True
 
     def fail(self, error: ClientError) -> None:
-        """End this table for the reason given."""
+        """End this table for the reason given: nothing is signed or sent for it any more."""
         self._failure = self._failure or error
-        self._finish(error)
+        if self.match is not None:
+            self.match.close()
+        self._connection.drop(self)
+        self._finish()
 
-    def _finish(self, error: ClientError | None) -> None:
-        if error is not None or self._pending is not None:
-            self._drop_pending()
+    def _finish(self) -> None:
+        self._decisions.drop()
         self._tell.close()
-
-    def _drop_pending(self) -> None:
-        if self._pending is not None:
-            self._pending.answers.close()
-            self._pending = None
 
     def close(self) -> None:
         """Stop following: close the transcript and end the iteration."""
         self._drop_match()
-        self._finish(None)
+        self._finish()
 
     def _drop_match(self) -> None:
         if self.match is not None:

@@ -95,14 +95,17 @@ class Witness:
                 "C33", f"position {k} was sent again with another record", "server", ("second", record.body)
             )
 
-    def check_reached(self, k: int) -> None:
-        """Check that the server has sent all that it showed before.
+    def check_reached(self, k: int | None) -> None:
+        """Check that the server has sent all that it says there is, and all that it showed before.
 
         Raises:
-            CheckFailedError: C33, its history ends earlier than what was accepted before.
+            CheckFailedError: C33, its history is another or ends earlier than what was accepted before.
         """
-        if self._mark is not None and k < self._mark.k:
-            self.fail("C33", f"the match ends at {k}, but was accepted up to {self._mark.k}", "server")
+        own = self.ledger.k
+        if k != own:
+            self.fail("C33", f"the match is said to stand at {k}, but its records reach {own}", "server")
+        if self._mark is not None and own < self._mark.k:
+            self.fail("C33", f"the match ends at {own}, but was accepted up to {self._mark.k}", "server")
 
     def _check(self, record: Record) -> Finding:
         try:

@@ -8,12 +8,12 @@ from truc_client import Player, open_home
 
 @pytest.fixture
 def player(tmp_path: Path) -> Player:
-    return Player(open_home(tmp_path / "home"), "Ada")
+    return Player(open_home(tmp_path / "home"), "north")
 
 
 @pytest.fixture
 def guest(tmp_path: Path) -> Player:
-    return Player(open_home(tmp_path / "home"), "Ada", is_guest=True)
+    return Player(open_home(tmp_path / "home"), "north", is_guest=True)
 
 
 @pytest.fixture

@@ -23,7 +23,6 @@ from truc_protocol.messages import (
     Bye,
     GuestLogin,
     GuestReturn,
-    Join,
     MatchRecord,
     Ok,
     OpenOptions,
@@ -131,7 +130,7 @@ async def crash_before_sending(server, player, monkeypatch) -> None:
         def crash(*_args) -> None:
             raise CrashError
 
-        monkeypatch.setattr(table, "_send", crash)
+        monkeypatch.setattr(table._decisions, "send", crash)
         with pytest.raises(CrashError):
             await table.choose(pick(turn))
 
@@ -226,7 +225,7 @@ async def test_home_without_the_seats_secrets_says_so(scripted, player, tmp_path
     server = scripted(target=4)
     async with connect("host", player, dial=server.dial) as connection:
         await play_on(await start(connection), until=my_turn)
-    other = Player(open_home(tmp_path / "other"), "Ada")
+    other = Player(open_home(tmp_path / "other"), "north")
     write_seed(other.home, master_seed(player.home))
     async with connect("host", other, dial=server.dial) as connection:
         table = await connection.resume(connection.held[0])
@@ -383,18 +382,3 @@ async def test_server_that_does_not_come_back_ends_the_table(scripted, player, a
         await server._stream.aclose()
         with pytest.raises(ConnectError):
             await play_on(table)
-
-
-async def test_terms_that_come_right_after_the_seat_are_signed(scripted, player) -> None:
-    server = scripted(target=3)
-    honest = server.serve_request
-
-    async def at_once(message) -> None:
-        await honest(message)
-        if isinstance(message, Join):
-            await server.offer_terms()
-
-    server.serve_request = at_once
-    async with connect("host", player, dial=server.dial) as connection:
-        seen = await play_on(await connection.join("TABLE"))
-    assert seen[-1].verdict.result is Result.PROVEN

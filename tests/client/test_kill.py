@@ -62,8 +62,8 @@ async def test_match_ends_proven_after_the_server_was_killed_in_a_hand(own_serve
     with trio.fail_after(40):
         async with trio.open_nursery() as nursery:
             channels = trio.open_memory_channel(1)
-            nursery.start_soon(one, "Ada", *channels, {4: power_cut, 9: power_cut})
-            nursery.start_soon(one, "Blai", *channels, None)
+            nursery.start_soon(one, "north", *channels, {4: power_cut, 9: power_cut})
+            nursery.start_soon(one, "east", *channels, None)
     assert [verify_file(match.transcript).result for match in ended] == [Result.PROVEN] * 2
 
 
@@ -95,7 +95,7 @@ class BotProcess:
 async def table_with(server: RealServer, bot: BotProcess, home: Path) -> AsyncIterator[Table]:
     first = await trio.to_thread.run_sync(bot.start)
     code = first.split("/")[-1].split("#")[0]
-    async with connect(server.url, Player(open_home(home), "Ada")) as connection:
+    async with connect(server.url, Player(open_home(home), "north")) as connection:
         table = await connection.join(code)
         await table.ready()
         yield table
@@ -106,7 +106,7 @@ async def test_match_ends_proven_after_a_client_was_killed_in_a_hand(real_server
         tmp_path / "bot", real_server.url, "--create", "truc-french", "--option", "match=1", "--private"
     )
     with trio.fail_after(40):
-        async with table_with(real_server, bot, tmp_path / "Ada") as table:
+        async with table_with(real_server, bot, tmp_path / "north") as table:
             await play_until_end(table, 3, {3: bot.power_cut, 6: bot.power_cut})
             told, status = await trio.to_thread.run_sync(bot.finish)
     assert told.startswith("proven, level A")

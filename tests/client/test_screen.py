@@ -42,7 +42,7 @@ STATE = {
 }
 
 
-def shown(*happenings, terminal: bool = False, players=("Ada", "Blai")) -> str:
+def shown(*happenings, terminal: bool = False, players=("north", "east")) -> str:
     """Return what a screen prints."""
     out = io.StringIO()
     screen = Screen(Console(file=out, force_terminal=terminal, width=100, highlight=False, color_system=None))
@@ -73,40 +73,40 @@ def test_terminal_shows_suits_as_symbols() -> None:
 def test_own_cards_score_and_stake_stand_on_the_table() -> None:
     told = shown(CardsDealt(("7e", "3b", "1o")), seen(STATE), TURN)
     assert "cards   7e  3b  1o" in told
-    assert "score   Ada 3, Blai 5, games 1" in told
+    assert "score   north 3, east 5, games 1" in told
     assert "stake   2" in told
 
 
 def test_played_card_leaves_the_own_cards() -> None:
     told = shown(CardsDealt(("7e", "3b")), seen({"what": "card_played", "seat": 0, "card": "7e"}), TURN)
     assert "cards   3b" in told
-    assert "table   Ada 7e" in told
+    assert "table   north 7e" in told
 
 
 def test_commitments_are_shown_at_the_deal_and_ticked_when_opened() -> None:
     committed = {"what": "hands_committed", "digests": [b"\xaa" * 32, b"\xbb" * 32]}
     opened = {"what": "hands_opened", "cards": [["7e"], ["3b"]]}
     told = shown(seen(committed), seen(opened))
-    assert "Ada aaaaaaaa  Blai bbbbbbbb" in told
-    assert "ok Ada aaaaaaaa: 7e" in told
+    assert "north aaaaaaaa  east bbbbbbbb" in told
+    assert "ok north aaaaaaaa: 7e" in told
 
 
 def test_name_cannot_write_to_the_terminal() -> None:
-    assert "\x1b" not in shown(players=("\x1b[2JAda", "[bold]Blai"))
+    assert "\x1b" not in shown(players=("\x1b[2Jnorth", "[bold]east"))
 
 
 def test_markup_in_a_name_is_text() -> None:
-    assert "[bold]Blai" in shown(Waiting((1,), None), players=("Ada", "[bold]Blai"))
+    assert "[bold]east" in shown(Waiting((1,), None), players=("north", "[bold]east"))
 
 
 @pytest.mark.parametrize(
     ("happening", "said"),
     [
-        (Waiting((1,), None), "waiting for Blai"),
+        (Waiting((1,), None), "waiting for east"),
         (Interrupted("the connection was lost"), "your seat is kept"),
         (TableClosed("expired"), "the table is closed: expired"),
         (TURN._replace(again=True), "Somebody was faster"),
-        (seen({"what": "stake_asked", "seat": 1, "stake": 2}), "Blai asks for 2"),
+        (seen({"what": "stake_asked", "seat": 1, "stake": 2}), "east asks for 2"),
         (seen({"what": "deal_voided", "seats": [1]}), "not proven"),
     ],
 )

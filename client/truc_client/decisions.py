@@ -1,0 +1,84 @@
+"""The decision of one table's player on its way: sent, sent again where that is right, and answered once.
+
+What is signed is in the store before it comes here. Invariant: nothing is sent for a match that is not live.
+"""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import trio
+
+from truc_client.link import ClientRequest
+from truc_client.seatmatch import GuestChoice, SeatMatch, Sendable
+from truc_protocol.messages import GuestAct, Ok, Refusal, SignedAct
+
+if TYPE_CHECKING:
+    from truc_client.connection import Connection
+
+
+class _Pending(NamedTuple):
+    """A choice whose fate somebody waits for."""
+
+    at: int
+    sendable: Sendable
+    answers: trio.MemorySendChannel[Refusal | None]
+
+
+class Decisions:
+    """What is sent for one table; at most one decision waits for its fate."""
+
+    def __init__(self, connection: "Connection", code: str) -> None:
+        self._connection = connection
+        self._code = code
+        self._pending: _Pending | None = None
+
+    async def decide(self, match: SeatMatch, sendable: Sendable) -> Refusal | None:
+        """Send a decision for the present position; returns its refusal, or None once it is taken.
+
+        Raises:
+            EndOfChannel: The table was left, or has failed.
+        """
+        send, receive = trio.open_memory_channel[Refusal | None](1)
+        self._pending = _Pending(match.next, sendable, send)
+        self.send(match, match.next, sendable)
+        return await receive.receive()
+
+    def send(self, match: SeatMatch, at: int, sendable: Sendable) -> None:
+        """Send something for a position; if the match is not live it goes out once nothing is missing any more."""
+        if not match.is_live:
+            return
+
+        def answered(answer: Ok | Refusal) -> None:
+            refusal = answer if isinstance(answer, Refusal) else None
+            if refusal is not None:
+                match.refused(at, sendable, refusal)
+            self._settle(sendable, refusal)
+
+        self._connection.post(lambda n: self._request(n, match.mid, sendable), answered)
+
+    def _request(self, n: int, mid: bytes, sendable: Sendable) -> ClientRequest:
+        if isinstance(sendable, GuestChoice):
+            line, place = sendable.line, sendable.place
+            return GuestAct(id=n, table=self._code, match=mid, at=sendable.at, choose=line, p=place)
+        return SignedAct(id=n, table=self._code, match=mid, body=sendable.body, sig=sendable.sig)
+
+    def _settle(self, sendable: Sendable, refusal: Refusal | None) -> None:
+        pending = self._pending
+        if pending is not None and pending.sendable == sendable:
+            self._pending = None
+            pending.answers.send_nowait(refusal)
+
+    def go_on(self, match: SeatMatch) -> None:
+        """Go on with what waits, now that nothing is missing; a signed decision is owed and goes out with the rest."""
+        pending = self._pending
+        if pending is None:
+            return
+        if match.next > pending.at:
+            self._settle(pending.sendable, None)  # that position is decided; the records say how
+        elif isinstance(pending.sendable, GuestChoice):
+            self.send(match, pending.at, pending.sendable)
+
+    def drop(self) -> None:
+        """Let nobody wait any longer."""
+        if self._pending is not None:
+            self._pending.answers.close()
+            self._pending = None

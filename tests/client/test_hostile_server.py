@@ -1,0 +1,166 @@
+"""Servers that ask for signatures a player never agreed to give, and that rewrite or erase what was played."""
+
+import pytest
+from client.playing import play_on
+from msgspec.structs import replace
+from trio.testing import wait_all_tasks_blocked
+
+from truc_client import CheckFailedError, LostError, Table, YourTurn, connect
+from truc_protocol.messages import Ok, Resume, Setup, SignedAct, TableState
+from truc_protocol.records import Record, body_hash
+
+FRENCH = "truc-french"
+
+
+def my_turn(happening: object) -> bool:
+    return isinstance(happening, YourTurn)
+
+
+def acts(server) -> list[SignedAct]:
+    return [message for message in server.received if isinstance(message, SignedAct)]
+
+
+async def stop(server, connection) -> Table:
+    """Play until the client has caught the server with a second history."""
+    table = await connection.create(FRENCH)
+    await table.ready()
+    await play_on(table, until=my_turn)
+    await wait_all_tasks_blocked()
+    await server.send(replace(server.message(1), body=server.message(2).body))
+    with pytest.raises(CheckFailedError):
+        await play_on(table)
+    return table
+
+
+async def test_stopped_table_is_not_resumed_on_a_new_connection(scripted, player, autojump_clock) -> None:
+    server = scripted(target=4)
+    async with connect("host", player, dial=server.dial) as connection:
+        await stop(server, connection)
+        await server._stream.aclose()
+        with pytest.raises(LostError):
+            await connection.tables()
+        await connection.tables()
+    assert not [message for message in server.received if isinstance(message, Resume)]
+
+
+async def test_reply_to_a_resume_signs_nothing_once_the_match_is_stopped(scripted, player) -> None:
+    server = scripted(target=4)
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await stop(server, connection)
+        table._resumed(Ok(re=1, k=table.match.next))
+        assert not table.match.is_live
+
+
+async def test_setup_under_an_earlier_match_id_leaves_that_transcript_alone(scripted, player) -> None:
+    server = scripted(target=3)
+    mid = b"\x07" * 32
+    earlier = player.home.transcripts / f"{mid.hex()[:16]}.truc"
+    earlier.write_bytes(b"what was played")
+    server.bend = lambda message: replace(message, match=mid) if isinstance(message, Setup) else message
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create(FRENCH)
+        await table.ready()
+        with pytest.raises(CheckFailedError, match="match id"):
+            await play_on(table)
+    assert earlier.read_bytes() == b"what was played"
+
+
+async def test_setup_of_an_earlier_match_sent_again_leaves_its_transcript_alone(scripted, player) -> None:
+    server = scripted(target=3)
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create(FRENCH)
+        await table.ready()
+        ended = (await play_on(table))[-1]
+        written, first = ended.transcript.read_bytes(), server.setup
+        await table.ready()
+        await play_on(table, until=my_turn)
+        await wait_all_tasks_blocked()
+        await server.send(first)
+        await connection.tables()
+    assert ended.transcript.read_bytes() == written
+
+
+async def test_setup_without_its_match_record_stops_the_table_alone(scripted, player) -> None:
+    server = scripted()
+
+    def cut(message: object) -> object:
+        if not isinstance(message, Setup):
+            return message
+        records = message.records[:-1]
+        return replace(message, records=records, match=body_hash(Record(*records[-1])))
+
+    server.bend = cut
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create(FRENCH)
+        await table.ready()
+        with pytest.raises(CheckFailedError) as stopped:
+            await play_on(table)
+        assert await connection.tables()
+    assert stopped.value.culprit in ("server", None)
+
+
+async def test_option_changed_after_ready_is_not_signed(scripted, player) -> None:
+    server = scripted()
+    honest = server.offer_terms
+
+    async def offer() -> None:
+        server.opts = server.opts._replace(voids=9)
+        await server.send(server.state())
+        await honest()
+
+    server.offer_terms = offer
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create(FRENCH)
+        await table.ready()
+        with pytest.raises(CheckFailedError) as stopped:
+            await play_on(table)
+    assert acts(server) == []
+    assert "voids: agreed to 1, the terms say 9" in str(stopped.value)
+
+
+async def test_terms_for_a_seat_that_is_not_ready_are_not_signed(scripted, player) -> None:
+    server = scripted()
+    async with connect("host", player, dial=server.dial) as connection:
+        await connection.join("TABLE")
+        await wait_all_tasks_blocked()
+        await server.offer_terms()
+        await connection.tables()
+    assert acts(server) == []
+
+
+async def test_people_may_come_and_go_after_ready(scripted, player) -> None:
+    server = scripted(target=3)
+    empty, honest = server.state().seats[1], server.offer_terms
+
+    async def offer() -> None:
+        await server.send(server.state())
+        await honest()
+
+    server.bend = lambda message: (
+        replace(message, seats=(message.seats[0], replace(empty, kind="empty", name=None)))
+        if isinstance(message, TableState)
+        else message
+    )
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create(FRENCH)
+        server.bend = lambda message: message
+        server.offer_terms = offer
+        await table.ready()
+        assert (await play_on(table))[-1].verdict.winner is not None
+
+
+async def test_position_other_than_the_records_sent_stops_the_match(scripted, player, autojump_clock) -> None:
+    server = scripted(target=4)
+
+    async def short(message: Resume) -> None:
+        await server.send(Ok(re=message.id, k=len(server.records) + 2))
+
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create(FRENCH)
+        await table.ready()
+        await play_on(table, until=my_turn)
+        server.resume = short
+        await server._stream.aclose()
+        with pytest.raises(CheckFailedError) as stopped:
+            await play_on(table)
+    assert (stopped.value.check, stopped.value.culprit) == ("C33", "server")

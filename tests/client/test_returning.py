@@ -1,0 +1,133 @@
+"""Coming back where a table is not in the middle of a match this seat knows: begun, over, forgotten, another's."""
+
+from client.playing import play_on
+from msgspec.structs import replace
+
+from truc_client import MatchEnded, MatchStarted, Player, YourTurn, connect, open_home
+from truc_client.happenings import Resumed
+from truc_protocol.audit import Result
+from truc_protocol.errors import Code
+from truc_protocol.messages import Join, Ok, Resume, SeatHeld, Setup, refusal
+
+FRENCH = "truc-french"
+
+
+def my_turn(happening: object) -> bool:
+    return isinstance(happening, YourTurn)
+
+
+def resumes(server) -> list[Resume]:
+    return [message for message in server.received if isinstance(message, Resume)]
+
+
+async def play_to_the_end(server, player) -> None:
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create(FRENCH)
+        await table.ready()
+        await play_on(table)
+
+
+def keep_seat(server, *, match: bytes | None) -> None:
+    """Let the server list the seat at log-in, as it does while a table is over."""
+    server.held = lambda: (SeatHeld(table="TABLE", match=match, seat=0),)
+
+
+def answer_joins(server, *, state: str, with_terms: bool = False) -> None:
+    """Let the server answer `join` as the real one does: the reply, the terms that are out, the table."""
+    honest = server.serve_request
+
+    async def serve(message: object) -> None:
+        if not isinstance(message, Join):
+            await honest(message)
+            return
+        await server.send(Ok(re=message.id, table="TABLE", seat=0))
+        if with_terms:
+            await server.offer_terms()
+        mid = server.setup.match if state == "playing" else None
+        await server.send(replace(server.state(), state=state, match=mid))
+
+    server.serve_request = serve
+
+
+async def test_match_that_began_while_the_seat_was_away_is_resumed_on_joining(
+    scripted, player, autojump_clock
+) -> None:
+    server = scripted(target=3)
+    server.stop_after = lambda message: False
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create(FRENCH)
+        server.bend = lambda message: None if isinstance(message, Setup) else message
+        server.held = tuple
+        await table.ready()
+        while server.setup is None:
+            await connection.tables()
+        server.bend = lambda message: message
+        answer_joins(server, state="playing")
+        await server._stream.aclose()
+        seen = await play_on(table)
+    assert resumes(server)[0].next == -1
+    assert seen[-1].verdict.result is Result.PROVEN
+
+
+async def test_match_shown_before_its_setup_is_not_resumed(scripted, player) -> None:
+    server = scripted(target=3)
+    honest = server.send
+
+    async def announced(message: object) -> None:
+        if isinstance(message, Setup):
+            await honest(replace(server.state(), state="playing", match=message.match))
+        await honest(message)
+
+    server.send = announced
+    await play_to_the_end(server, player)
+    assert resumes(server) == []
+
+
+async def test_match_that_is_over_ends_again_on_coming_back(scripted, player) -> None:
+    server = scripted(target=3)
+    await play_to_the_end(server, player)
+    keep_seat(server, match=server.setup.match)
+    async with connect("host", player, dial=server.dial) as connection:
+        seen = await play_on(await connection.resume(connection.held[0]))
+    kinds = [type(happening) for happening in seen]
+    assert (kinds[0], kinds[-2:]) == (MatchStarted, [Resumed, MatchEnded])
+
+
+async def test_match_the_server_has_forgotten_leads_back_to_the_table(scripted, player) -> None:
+    server = scripted(target=3)
+    keep_seat(server, match=b"\x09" * 32)
+
+    async def forgotten(message: Resume) -> None:
+        await server.send(refusal(Code.NO_SUCH_MATCH, "it is gone", re=message.id))
+
+    server.resume = forgotten
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.resume(connection.held[0])
+        await play_on(table, until=lambda happening: table.state is not None)
+        await table.ready()
+        seen = await play_on(table)
+    assert seen[-1].verdict.result is Result.PROVEN
+
+
+async def test_match_another_player_had_the_seat_in_leads_back_to_the_table(
+    scripted, player, tmp_path
+) -> None:
+    server = scripted(target=3)
+    await play_to_the_end(server, player)
+    keep_seat(server, match=server.setup.match)
+    late = Player(open_home(tmp_path / "late"), "late")
+    async with connect("host", late, dial=server.dial) as connection:
+        table = await connection.resume(connection.held[0])
+        await play_on(table, until=lambda happening: table.state is not None)
+        await table.ready()
+        seen = await play_on(table)
+    assert seen[-1].verdict.result is Result.PROVEN
+
+
+async def test_seat_held_when_its_terms_are_out_signs_them_on_return(scripted, player) -> None:
+    server = scripted(target=3)
+    keep_seat(server, match=None)
+    answer_joins(server, state="terms", with_terms=True)
+    async with connect("host", player, dial=server.dial) as connection:
+        seen = await play_on(await connection.resume(connection.held[0]))
+    assert seen[-1].verdict.result is Result.PROVEN
