@@ -10,7 +10,7 @@ from typing import Any
 
 from truc_protocol.checks import CheckError
 from truc_protocol.messages import TableState
-from truc_protocol.setup import Opts, Terms
+from truc_protocol.setup import Opts, Terms, read_opts
 
 
 class Agreement:
@@ -54,7 +54,7 @@ class Agreement:
             raise CheckError("C9", "the terms are signed by another key than the server's", "server")
         if self._agreed is None:
             raise CheckError("C9", "terms came for a table that this player did not agree to", "server")
-        agreed = _numbers(self._agreed.opts)
+        agreed = read_opts(self._agreed.opts)
         for name, before, now in (
             *_terms(terms, self._agreed),
             *zip(Opts._fields, agreed, terms.opts, strict=True),
@@ -71,10 +71,6 @@ def _terms(terms: Terms, agreed: TableState) -> Iterator[tuple[str, Any, Any]]:
     yield "rules", agreed.rules, table.rules
     yield "seats", agreed.n, table.seats
     yield "policy", agreed.policy, table.policy
-
-
-def _numbers(opts: tuple[int, ...]) -> Opts:
-    return Opts(*opts[: len(Opts._fields)])
 
 
 def _said(value: Any) -> str:

@@ -102,17 +102,18 @@ def open_terms(document: bytes, record: Record) -> Terms:
         raise CheckError("C5", "the rule document is not the one whose hash the table record signs")
     variant = read_document(document)
     _check_table(table, variant)
-    return Terms(document, record, table, variant, _opts(table), body_hash(record))
+    return Terms(document, record, table, variant, read_opts(table.opts), body_hash(record))
 
 
-def _opts(table: Table) -> Opts:
-    return Opts(*table.opts[: len(Opts._fields)])
+def read_opts(numbers: tuple[int, ...]) -> Opts:
+    """Return the terms that a row of numbers says; missing ones take the default, any beyond the tenth are not ours."""
+    return Opts(*numbers[: len(Opts._fields)])
 
 
 def _check_table(table: Table, variant: Variant) -> None:
     pack = len(variant.pack)
     needed = table.seats * CARDS_EACH + turn_count(variant)
-    opts = _opts(table)
+    opts = read_opts(table.opts)
     _expect(table.deck == pack, f"deck: expected the pack's {pack} cards, got {table.deck}")
     _expect(
         MIN_PACK <= pack <= MAX_PACK and pack >= needed,

@@ -5,7 +5,7 @@ from protocol.peers import Table
 from truc_protocol.checks import CheckError
 from truc_protocol.codec import sha256
 from truc_protocol.records import body_hash
-from truc_protocol.setup import Opts, check_seat, check_seats, close_setup, open_terms
+from truc_protocol.setup import Opts, check_seat, check_seats, close_setup, open_terms, read_opts
 
 DEFAULTS = (30_000, 120_000, 60_000, 1, 0, 0, 3, 600_000, 1, 3)
 
@@ -60,3 +60,10 @@ def test_chains_of_the_extreme_lengths_are_admitted(links):
     table = Table()
     terms = open_terms(table.document, altered(table, table.records[0], links=links))
     assert terms.table.links == links
+
+
+@pytest.mark.parametrize(
+    ("numbers", "expected"), [((), Opts()), ((5,), Opts(5)), (tuple(range(12)), Opts(*range(10)))]
+)
+def test_row_of_opts_takes_defaults_and_leaves_what_it_does_not_know(numbers, expected):
+    assert read_opts(numbers) == expected

@@ -17,7 +17,7 @@ from truc_client.screen import Screen
 from truc_client.store import Store
 from truc_client.table import Table
 from truc_protocol.handshake import Trust
-from truc_protocol.setup import Opts
+from truc_protocol.setup import read_opts
 
 _DEFAULT_VARIANT = "truc-catalan"
 _YES = ("y", "yes")
@@ -147,16 +147,12 @@ async def _find(connection: Connection, wish: Wish) -> Table:
     if not wish.private and not wish.options:
         for state in await connection.tables(wish.variant):
             free = any(seat.kind == "empty" for seat in state.seats)
-            admitted = not connection.account.is_guest or _guests(state.opts) > 0
+            admitted = not connection.account.is_guest or read_opts(state.opts).guests > 0
             if state.state == "open" and free and admitted and wish.seats in (None, state.n):
                 return await connection.join(state.table)
     options = {"guests": 1, **wish.options} if connection.account.is_guest else wish.options
     variant = wish.variant or _DEFAULT_VARIANT
     return await connection.create(variant, seats=wish.seats, options=options, private=wish.private)
-
-
-def _guests(opts: tuple[int, ...]) -> int:
-    return Opts(*opts).guests
 
 
 def _invite(connection: Connection, table: Table) -> str:
