@@ -7,7 +7,7 @@ do, `apply` does it and returns the next match with what happened.
 
 from .actions import KINDS, REST, TRUT, Action, ArgShape, Kind
 from .cards import Card, card_named, card_names
-from .deals import lowest_slot, slot_of, turn_count
+from .deals import is_blind, lowest_slot, named, slot_of, turn_count
 from .errors import (
     CardError,
     IllegalActionError,
@@ -24,24 +24,41 @@ from .match import (
     awaits_deal,
     deal,
     deciders,
+    deciders_in_view,
     hand_over,
     know,
     legal,
     new_match,
     next_hand,
     owed_shares,
+    settled,
 )
 from .moves import move_line, parse_move
 from .options import TABLE_OPTIONS, with_options
-from .params import params, variant_from_params
+from .params import params, variant_from_fields, variant_from_params
 from .perft import perft
 from .presets import preset, presets
 from .rulings import apply_ruled, ruled
 from .seats import SIDES, Seat, Side, other_side, seat_after, seats_after, side_of
+from .shows import owed_shows, unproven
+from .signs import check_sign, sign_receivers, signs
 from .state import Hand
 from .table import Match, Score
-from .variant import CARDS_EACH, ENGINE, LastPoint, Redeal, Scoring, Variant
+from .variant import (
+    CARDS_EACH,
+    ENGINE,
+    Envido,
+    Flor,
+    LastPoint,
+    Pica,
+    Redeal,
+    Scoring,
+    Signals,
+    TurnUp,
+    Variant,
+)
 from .views import View, view
+from .vocabulary import SIGNS
 
 __all__ = [
     "CARDS_EACH",
@@ -49,13 +66,16 @@ __all__ = [
     "KINDS",
     "REST",
     "SIDES",
+    "SIGNS",
     "TABLE_OPTIONS",
     "TRUT",
     "Action",
     "ArgShape",
     "Card",
     "CardError",
+    "Envido",
     "Event",
+    "Flor",
     "Hand",
     "IllegalActionError",
     "Kind",
@@ -63,12 +83,15 @@ __all__ = [
     "Match",
     "MatchError",
     "MoveError",
+    "Pica",
     "Redeal",
     "RulesError",
     "Score",
     "Scoring",
     "Seat",
     "Side",
+    "Signals",
+    "TurnUp",
     "UnknownOptionError",
     "Variant",
     "VariantError",
@@ -78,18 +101,23 @@ __all__ = [
     "awaits_deal",
     "card_named",
     "card_names",
+    "check_sign",
     "deal",
     "deciders",
+    "deciders_in_view",
     "hand_over",
     "hints",
+    "is_blind",
     "know",
     "legal",
     "lowest_slot",
     "move_line",
+    "named",
     "new_match",
     "next_hand",
     "other_side",
     "owed_shares",
+    "owed_shows",
     "params",
     "parse_move",
     "perft",
@@ -98,9 +126,14 @@ __all__ = [
     "ruled",
     "seat_after",
     "seats_after",
+    "settled",
     "side_of",
+    "sign_receivers",
+    "signs",
     "slot_of",
     "turn_count",
+    "unproven",
+    "variant_from_fields",
     "variant_from_params",
     "view",
     "with_options",

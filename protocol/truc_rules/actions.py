@@ -10,8 +10,8 @@ from functools import cache
 from types import MappingProxyType
 from typing import NamedTuple
 
-from .cards import Card
-from .seats import Seat
+from .cards import LARGEST_PACK, Card
+from .seats import SEAT_COUNTS, Seat
 
 REST = "rest"
 TRUT = "trut"
@@ -48,6 +48,10 @@ class Kind(StrEnum):
     PAUSE = "pause"
     RESUME = "resume"
     RESIGN = "resign"
+
+
+CONTEST_CALLS = frozenset({Kind.ENVIDO, Kind.REAL_ENVIDO, Kind.FALTA_ENVIDO, Kind.FLOR})
+"""What opens a side bet."""
 
 
 class ArgShape(Enum):
@@ -103,16 +107,47 @@ class Action(NamedTuple):
     value: int | str | None = None
 
 
+PLAIN_PLAYS = tuple(
+    tuple(Action(Seat(seat), Kind.PLAY, (Card(card),)) for card in range(LARGEST_PACK))
+    for seat in range(max(SEAT_COUNTS))
+)
+"""The play of a card without an ask, by seat and card; built once, as hands offer them over and over."""
+
+
 @cache
-def play_card(seat: Seat, card: Card, stake: int | str | None) -> Action:
-    """Return the play of `card`, with an ask if `stake` names one; built once, as hands offer it over and over."""
+def play_and_ask(seat: Seat, card: Card, stake: int | str) -> Action:
+    """Return the play of `card` with an ask; built once."""
     return Action(seat, Kind.PLAY, (card,), stake)
+
+
+@cache
+def cover_card(seat: Seat, card: Card) -> Action:
+    """Return the play of `card` face down; built once."""
+    return Action(seat, Kind.COVER, (card,))
+
+
+@cache
+def cover_slot(seat: Seat, slot: int) -> Action:
+    """Return the play face down of a card that is not known here; built once."""
+    return Action(seat, Kind.COVER, (), slot)
+
+
+@cache
+def play_blind(seat: Seat, slot: int) -> Action:
+    """Return the play of one's own unseen card; built once."""
+    return Action(seat, Kind.BLIND, (), slot)
 
 
 @cache
 def ask_for(seat: Seat, stake: int | str) -> Action:
     """Return the ask for `stake`; built once."""
     return Action(seat, Kind.RAISE, (), stake)
+
+
+@cache
+def concession(seat: Seat) -> Action:
+    """Return the concession of `seat`; built once."""
+    return Action(seat, Kind.CONCEDE)
 
 
 @cache

@@ -11,6 +11,12 @@ from .errors import CardError, VariantError
 
 Card = NewType("Card", int)
 
+COVERED = Card(-1)
+"""Stands on the table for a card played face down; every table of strengths has its strength, 0, last."""
+
+LARGEST_PACK = 256
+"""Cards that a pack may have (docs/fairness/specification.md, C5)."""
+
 SPANISH_SUITS = "oceb"
 FRENCH_SUITS = "shdc"
 
@@ -42,8 +48,42 @@ def rank_of(name: str) -> str:
     return name[:-1]
 
 
+def suit_of(name: str) -> str:
+    """Return the suit letter in a card's name."""
+    return name[-1]
+
+
+def envido_numbers(pack: Sequence[str]) -> tuple[int, ...]:
+    """Return what each card counts in envido and flor, by card: its number up to 7, an ace 1, others nothing."""
+    # rules.md 8.4, "Value of a hand"
+    counted = {"A": 1, **{str(number): number for number in range(1, 8)}}
+    return tuple(counted.get(rank_of(name), 0) for name in pack)
+
+
+def turned_strengths(
+    pack: Sequence[str], plain: Sequence[int], *, cycle: Sequence[str], suits: Sequence[str]
+) -> tuple[tuple[int, ...], ...]:
+    """Return the strengths that hold for each card that may be turned up, by that card.
+
+    The rank after it in `cycle` is stronger than all others, and its cards do not tie: `suits` has the strongest first.
+    """
+    raised = {rank: cycle[(place + 1) % len(cycle)] for place, rank in enumerate(cycle)}
+    top = max(plain)
+    above = {suit: top + len(suits) - place for place, suit in enumerate(suits)}
+    return tuple(
+        (
+            *(
+                above[suit_of(name)] if rank_of(name) == raised[rank_of(turned)] else plain[card]
+                for card, name in enumerate(pack)
+            ),
+            plain[-1],
+        )
+        for turned in pack
+    )
+
+
 def strengths(pack: Sequence[str], order: Sequence[str]) -> tuple[int, ...]:
-    """Return each card's strength, by card.
+    """Return each card's strength, by card, and last that of a covered card: 0, less than any.
 
     `order` has the strongest first. An entry is a rank or a card, or several of them, separated by spaces, that tie;
     a card named by itself no longer counts with its rank.
@@ -58,7 +98,7 @@ def strengths(pack: Sequence[str], order: Sequence[str]) -> tuple[int, ...]:
     missing = [name for name in pack if name not in place and rank_of(name) not in place]
     if missing:
         raise VariantError(f"order: expected a place for every card of the pack, got none for {missing[0]}")
-    return tuple(place.get(name, place.get(rank_of(name), 0)) for name in pack)
+    return (*(place.get(name, place.get(rank_of(name), 0)) for name in pack), 0)
 
 
 def _places(order: Sequence[str]) -> dict[str, int]:

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from . import events, lastpoint, redeal
-from .actions import Action
+from . import events, lastpoint, orders, pica, redeal
+from .actions import Action, Kind
 from .cards import Card
 from .errors import CardError, MatchError
 from .seats import Seat
-from .state import Dealt, Hand, Phase, Step
+from .state import Dealt, Hand, Phase, Row, Step
 from .table import Match
 from .variant import Variant
 
@@ -15,8 +15,8 @@ Hands = Sequence[Sequence[Card | None]]
 
 
 def turn_count(variant: Variant) -> int:
-    """Return how many cards the rules turn up with the first deal; no machine here turns any up."""
-    return 0
+    """Return how many cards the rules turn up with the first deal."""
+    return variant.turn_count
 
 
 def deal_cards(match: Match, hands: Hands, turn: Sequence[Card]) -> Step:
@@ -30,15 +30,24 @@ def deal_cards(match: Match, hands: Hands, turn: Sequence[Card]) -> Step:
     if hand.phase is not Phase.DEAL:
         raise MatchError(f"expected a hand that waits for cards, got one in phase {hand.phase.name.lower()}")
     _check(match, hands, turn)
-    cards = tuple(tuple(seat_cards) for seat_cards in hands)
-    count, old = hand.dealt.each, hand.dealt
-    left = (tuple(range(count)),) * match.seats
-    dealt = Dealt(count, old.taken + match.seats * count, old.redeals, old.thrown, cards, left)
-    told = events.Dealt(count)
+    dealt = _dealt(match, hands, turn)
+    old = hand.row
+    left = (tuple(range(dealt.each)),) * match.seats
+    row = Row(old.eldest, old.stride, old.leader, (), (), None, left)
+    with_cards = hand._replace(dealt=dealt, row=row)
+    told = (events.Dealt(dealt.each), *map(events.TurnedUp, dealt.up), *pica.begun(row, match.seats))
     if redeal.possible(match, dealt):
-        return Hand(Phase.REDEAL, dealt, hand.row, hand.bets, (), None), (told,)
-    begun, further = lastpoint.begin(match, Hand(Phase.PLAY, dealt, hand.row, hand.bets, (), None))
-    return begun, (told, *further)
+        return with_cards._replace(phase=Phase.REDEAL), told
+    begun, further = lastpoint.begin(match, with_cards)
+    return begun, (*told, *further)
+
+
+def _dealt(match: Match, hands: Hands, turn: Sequence[Card]) -> Dealt:
+    old = match.hand.dealt
+    cards = tuple(tuple(seat_cards) for seat_cards in hands)
+    taken = old.taken + match.seats * old.each + len(turn)
+    up = tuple(turn) or old.up
+    return old._replace(taken=taken, cards=cards, up=up)
 
 
 def _check(match: Match, hands: Hands, turn: Sequence[Card]) -> None:
@@ -46,10 +55,11 @@ def _check(match: Match, hands: Hands, turn: Sequence[Card]) -> None:
     if len(hands) != match.seats or any(len(cards) != count for cards in hands):
         sizes = [len(cards) for cards in hands]
         raise CardError(f"expected {count} cards for each of {match.seats} seats, got {sizes}")
-    if len(turn) != turn_count(match.variant):
-        raise CardError(f"expected no card to be turned up, got {len(turn)}")
+    expected = 0 if match.hand.dealt.redeals else turn_count(match.variant)
+    if len(turn) != expected:
+        raise CardError(f"expected {expected} cards to be turned up, got {len(turn)}")
     seen = set(match.hand.dealt.thrown)
-    for card in (card for cards in hands for card in cards if card is not None):
+    for card in (card for cards in (turn, *hands) for card in cards if card is not None):
         if not 0 <= card < len(pack):
             raise CardError(f"expected a card of 0 to {len(pack) - 1}, got {card}")
         if card in seen:
@@ -74,14 +84,13 @@ def with_card_known(match: Match, seat: Seat, slot: int, card: Card) -> Hand:
         return hand
     if held is not None:
         raise CardError(f"expected {pack[held]} in slot {slot} of seat {seat}, got {pack[card]}")
-    if card in dealt.thrown or any(card in cards for cards in dealt.cards):
+    if card in dealt.thrown or card in dealt.up or any(card in cards for cards in dealt.cards):
         raise CardError(
             f"expected every card once in a hand, got {pack[card]} again in slot {slot} of seat {seat}"
         )
     mine = dealt.cards[seat]
     cards = (*dealt.cards[:seat], (*mine[:slot], card, *mine[slot + 1 :]), *dealt.cards[seat + 1 :])
-    known = Dealt(dealt.each, dealt.taken, dealt.redeals, dealt.thrown, cards, dealt.left)
-    return Hand(hand.phase, known, hand.row, hand.bets, hand.offers, hand.winner)
+    return hand._replace(dealt=dealt._replace(cards=cards))
 
 
 def slot_of(match: Match, action: Action) -> int:
@@ -102,13 +111,27 @@ def slot_of(match: Match, action: Action) -> int:
     return cards[action.seat].index(action.cards[0])
 
 
+def named(match: Match, action: Action) -> Action:
+    """Return a card played face down by its name, where it is known here; other actions as they are."""
+    slot, cards = action.value, match.hand.dealt.cards
+    if action.kind is not Kind.COVER or not isinstance(slot, int) or not 0 <= action.seat < len(cards):
+        return action
+    card = cards[action.seat][slot] if 0 <= slot < len(cards[action.seat]) else None
+    return action if card is None else Action(action.seat, Kind.COVER, (card,))
+
+
 def lowest_slot(match: Match, seat: Seat) -> int:
-    """Return the lowest slot of `seat` that has not been played.
+    """Return the lowest slot of `seat` that it may play from.
 
     Raises:
         CardError: It has no card left.
     """
-    left = match.hand.dealt.left
+    left = match.hand.row.left
     if not 0 <= seat < len(left) or not left[seat]:
         raise CardError(f"expected a seat with a card left, got seat {seat}")
-    return left[seat][0]
+    return orders.open_slots(match, seat)[0]
+
+
+def is_blind(match: Match) -> bool:
+    """Tell whether nobody sees a card of this hand before it is played."""
+    return match.hand.dealt.blind

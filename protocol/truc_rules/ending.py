@@ -1,29 +1,29 @@
-"""The end of a hand: who has it and what it brings."""
+"""The end of a hand: who has it and what it brings. What the side bets left open is settled before it."""
 
-from .events import HandDrawn, HandWon, PointsScored
+from .claims import settlements
+from .events import HandDrawn, HandWon
+from .scoring import award
 from .seats import Side
 from .state import Hand, Phase, Step
 from .table import Match
 
-AWARD_HAND = "hand"
-AWARD_DECLINED = "declined"
-AWARD_CONCEDED = "conceded"
-AWARD_GAME = "game"
+_OVER = Phase.OVER  # looked up once: a lookup in an Enum is dear in the engine's loops
 
 
 def won(match: Match, hand: Hand, side: Side, *, points: int, reason: str) -> Step:
-    """End `hand` in favour of `side`; under a locked stake it wins the game, whatever the points."""
-    over = Hand(Phase.OVER, hand.dealt, hand.row, hand.bets, (), side)
-    if hand.bets.locked:
-        points, reason = _points_to_target(match, side), AWARD_GAME
-    return over, (HandWon(side), PointsScored(side, points, reason))
+    """End `hand` in favour of `side`; what is locked in is won, whatever the points."""
+    gained = award(match, hand, side, points=points, reason=reason)
+    owed = () if match.variant.flor is None else settlements(match, hand)
+    return over(hand, side), (*owed, HandWon(side), *gained)
 
 
-def drawn(hand: Hand) -> Step:
+def drawn(match: Match, hand: Hand) -> Step:
     """End `hand` with nobody having it."""
-    return Hand(Phase.OVER, hand.dealt, hand.row, hand.bets, (), None), (HandDrawn(),)
+    owed = () if match.variant.flor is None else settlements(match, hand)
+    return over(hand, None), (*owed, HandDrawn())
 
 
-def _points_to_target(match: Match, side: Side) -> int:
-    # rules.md 13b.11: after a game won otherwise than by points the score is set to the target
-    return max(match.variant.scoring.target - match.score[side].points, 0)
+def over(hand: Hand, winner: Side | None) -> Hand:
+    """Return the hand at its end."""
+    _, dealt, row, bets, _, _, contests, orders, proven = hand
+    return Hand(_OVER, dealt, row, bets, (), winner, contests, orders, proven)

@@ -1,9 +1,10 @@
 """Events: what happened, as public facts.
 
-Folding the events of a match gives its score: points change through PointsScored alone. No event names a card that
+Folding the events of a match gives its score: it changes through PointsScored and UnitScored alone. No event names a card that
 not everybody has seen.
 """
 
+from functools import cache
 from typing import NamedTuple
 
 from .cards import Card
@@ -95,6 +96,129 @@ class CardPlayed(NamedTuple):
     card: Card
 
 
+class TurnedUp(NamedTuple):
+    """This card was turned up after the deal: it raises a rank."""
+
+    card: Card
+
+
+class PlayedBlind(NamedTuple):
+    """Both sides are at their last point: nobody sees a card of this hand before it is played."""
+
+
+class CardCovered(NamedTuple):
+    """A card was played face down."""
+
+    seat: Seat
+
+
+class CardsShown(NamedTuple):
+    """A seat showed unplayed cards, by its own choice."""
+
+    seat: Seat
+    cards: tuple[Card, ...]
+
+
+class OrderGiven(NamedTuple):
+    """A governor told its partner what to play next: a rank, "low", "high" or "leave"."""
+
+    seat: Seat
+    order: str
+
+
+class EnvidoCalled(NamedTuple):
+    """Envido, real envido or falta envido was called; `call` is the kind of the move."""
+
+    seat: Seat
+    call: str
+
+
+class EnvidoAccepted(NamedTuple):
+    """The values are said, for `points`."""
+
+    seat: Seat
+    points: int
+
+
+class EnvidoDeclined(NamedTuple):
+    """The last envido call was refused."""
+
+    seat: Seat
+
+
+class ValueSaid(NamedTuple):
+    """A seat said its envido or flor value."""
+
+    seat: Seat
+    value: int
+
+
+class ValueYielded(NamedTuple):
+    """A seat gave in for its side without saying a value: they are good."""
+
+    seat: Seat
+
+
+class KeptSilent(NamedTuple):
+    """A seat left it to a partner to say a value."""
+
+    seat: Seat
+
+
+class FlorDeclared(NamedTuple):
+    """A seat declared three cards of one kind."""
+
+    seat: Seat
+
+
+class FlorFolded(NamedTuple):
+    """A seat declared a flor, or had, and gave in for its side."""
+
+    seat: Seat
+
+
+class ContraflorCalled(NamedTuple):
+    """A flor holder raised a flor; `call` is the kind of the move."""
+
+    seat: Seat
+    call: str
+
+
+class ContraflorAccepted(NamedTuple):
+    """The flores are compared."""
+
+    seat: Seat
+
+
+class FlorClaimed(NamedTuple):
+    """A seat claimed that `target` kept a flor quiet; it is settled when the hand ends."""
+
+    seat: Seat
+    target: Seat
+
+
+class FlorClaimSettled(NamedTuple):
+    """Whether `target` had kept a flor quiet."""
+
+    target: Seat
+    held: bool
+
+
+class DuelBegun(NamedTuple):
+    """Two seats play each other, `seat` leads."""
+
+    seat: Seat
+    opponent: Seat
+
+
+class UnitScored(NamedTuple):
+    """A side has one unit more; it keeps `kept` points, and the other side loses its points."""
+
+    side: Side
+    kept: int
+    reason: str
+
+
 class StakeAsked(NamedTuple):
     """A higher stake, or the remainder, was asked for."""
 
@@ -145,7 +269,7 @@ class HandDrawn(NamedTuple):
 
 
 class PointsScored(NamedTuple):
-    """Points for a side; `reason` is a word such as "hand", "declined", "conceded", "game"."""
+    """Points for a side; `reason` is "hand", "declined", "conceded", "game", "envido", "flor" or "claim"."""
 
     side: Side
     points: int
@@ -178,7 +302,25 @@ Event = (
     | LastPointTaken
     | LastPointDeclined
     | GameStaked
+    | TurnedUp
+    | PlayedBlind
     | CardPlayed
+    | CardCovered
+    | CardsShown
+    | OrderGiven
+    | EnvidoCalled
+    | EnvidoAccepted
+    | EnvidoDeclined
+    | ValueSaid
+    | ValueYielded
+    | KeptSilent
+    | FlorDeclared
+    | FlorFolded
+    | ContraflorCalled
+    | ContraflorAccepted
+    | FlorClaimed
+    | FlorClaimSettled
+    | DuelBegun
     | StakeAsked
     | StakeAccepted
     | StakeDeclined
@@ -188,6 +330,13 @@ Event = (
     | HandWon
     | HandDrawn
     | PointsScored
+    | UnitScored
     | GameWon
     | MatchWon
 )
+
+
+@cache
+def card_played(seat: Seat, card: Card) -> CardPlayed:
+    """Return the event that `card` was played; built once."""
+    return CardPlayed(seat, card)

@@ -4,18 +4,21 @@ A hand is a row of tricks and a stack of open offers; the newest offer comes fir
 `step` dispatch alike, so that an action is carried out by the machine that offered it.
 """
 
-from typing import assert_never
+from types import MappingProxyType
 
-from . import lastpoint, play, predeal, redeal, stake
-from .actions import Action, Kind
+from . import claims, contests, lastpoint, orders, play, predeal, redeal, showing, stake
+from .actions import CONTEST_CALLS, Action, Kind, concession
 from .seats import Seat, seat_after
 from .state import LastPointAsk, Offer, Phase, RedealAsk, StakeAsk, Step, seat_to_act
 from .table import Match
 
-_PLAY_CARD, _RAISE = (
-    Kind.PLAY,
-    Kind.RAISE,
-)  # looked up once: a lookup in an Enum is dear in the engine's loops
+# looked up once: a lookup in an Enum is dear in the engine's loops
+_RAISE = Kind.RAISE
+_OF_A_CARD = frozenset({Kind.PLAY, Kind.COVER, Kind.BLIND})
+_BESIDE_THE_STAKE = CONTEST_CALLS | {Kind.CLAIM, Kind.ORDER}
+_WHATEVER_IS_OPEN = MappingProxyType(
+    {Kind.ORDER: orders.give, Kind.CLAIM: claims.claim, Kind.SHOW: showing.show}
+)
 
 
 def deciders(match: Match) -> tuple[Seat, ...]:
@@ -45,72 +48,105 @@ def _answerers(match: Match, offer: Offer) -> tuple[Seat, ...]:
         case LastPointAsk():
             return lastpoint.deciders(match, offer)
         case _:
-            assert_never(offer)
+            return contests.answerers(match, offer)
 
 
 def legal(match: Match, seat: Seat) -> tuple[Action, ...]:
     """Return every action open to `seat`, in a fixed order."""
-    hand = match.hand
+    hand, variant = match.hand, match.variant
     if not 0 <= seat < match.seats:
         return ()
+    if hand.phase is not play.PLAYING:
+        return _besides_play(match, seat)
     if hand.offers:
-        answers = _answers(match, seat, hand.offers[-1])
-        return (*answers, *play.accepting_cards(match, seat)) if answers else ()
-    found = (
-        play.turn_actions(match, seat) if hand.phase is play.PLAYING else _before_play_actions(match, seat)
-    )
-    return (*found, Action(seat, Kind.CONCEDE)) if stake.may_concede(match, seat) else found
+        found = _answers(match, seat, hand.offers[-1])
+        if found:
+            found += play.accepting_cards(match, seat)
+    else:
+        found = play.turn_actions(match, seat)
+        if variant.concede != "vs_ask" and stake.may_concede(match, seat):
+            found.append(concession(seat))
+    if variant.envido is not None or variant.flor is not None:
+        found += contests.calls(match, seat)
+    if variant.signals is not None and variant.signals.orders == "binding":
+        found += orders.actions(match, seat)
+    return tuple(found)
+
+
+def _besides_play(match: Match, seat: Seat) -> tuple[Action, ...]:
+    """Return what is open to `seat` before the play and after it."""
+    hand = match.hand
+    if hand.offers:
+        return tuple(_answers(match, seat, hand.offers[-1]))
+    match hand.phase:
+        case Phase.REDEAL:
+            found = redeal.actions(match, seat)
+            return (*found, concession(seat)) if stake.may_concede(match, seat) else found
+        case Phase.CUT:
+            return predeal.cut_actions(match, seat)
+        case Phase.COUNT:
+            return predeal.count_actions(match, seat)
+        case Phase.OVER:
+            return showing.actions(match, seat)
+        case _:
+            return ()
+
+
+def _answers(match: Match, seat: Seat, offer: Offer) -> list[Action]:
+    match offer:
+        case StakeAsk():
+            return [*stake.answers(match, seat, offer)]
+        case RedealAsk():
+            return [*redeal.answers(seat, offer)]
+        case LastPointAsk():
+            return [*lastpoint.answers(seat, offer)]
+        case _:
+            return [*contests.answers(match, seat, offer)]
 
 
 def allows(match: Match, action: Action) -> bool:
-    """Tell whether `legal` yields `action`."""
+    """Tell whether `legal` yields `action`; the cards of a show in any order."""
     seat, kind = action.seat, action.kind
-    if kind is _PLAY_CARD:
+    if kind in _OF_A_CARD:
         return play.allows(match, action)
-    offers = match.hand.offers
-    if offers:
-        return 0 <= seat < match.seats and action in _answers(match, seat, offers[-1])
+    if not 0 <= seat < match.seats:
+        return False
+    if kind is Kind.SHOW:
+        return showing.allows(match, action)
+    if match.hand.offers and kind not in _BESIDE_THE_STAKE:
+        return action in _answers(match, seat, match.hand.offers[-1])
     if kind is _RAISE and match.hand.phase is play.PLAYING:
         return not action.cards and action.value in stake.asks(match, seat)
     return action in legal(match, seat)
 
 
-def _before_play_actions(match: Match, seat: Seat) -> tuple[Action, ...]:
-    match match.hand.phase:
-        case Phase.REDEAL:
-            return redeal.actions(match, seat)
-        case Phase.CUT:
-            return predeal.cut_actions(match, seat)
-        case Phase.COUNT:
-            return predeal.count_actions(match, seat)
-        case _:
-            return ()
-
-
-def _answers(match: Match, seat: Seat, offer: Offer) -> tuple[Action, ...]:
-    match offer:
-        case StakeAsk():
-            return stake.answers(match, seat, offer)
-        case RedealAsk():
-            return redeal.answers(seat, offer)
-        case LastPointAsk():
-            return lastpoint.answers(seat, offer)
-        case _:
-            assert_never(offer)
-
-
 def step(match: Match, action: Action) -> Step:
     """Carry out an action that `legal` yields."""
-    hand, kind, value = match.hand, action.kind, action.value
-    if kind is _PLAY_CARD:
+    hand, kind = match.hand, action.kind
+    if kind in _OF_A_CARD:
         return play.play(match, action)
-    if hand.offers:
+    if kind in _WHATEVER_IS_OPEN:
+        return _WHATEVER_IS_OPEN[kind](match, action)
+    if hand.offers and not (kind in CONTEST_CALLS and contests.comes_before(hand.offers[-1], kind)):
         return _answer(match, action, hand.offers[-1])
+    return _begin(match, action)
+
+
+def _begin(match: Match, action: Action) -> Step:
+    hand, kind, value = match.hand, action.kind, action.value
     if kind is _RAISE and value is not None:
         return stake.ask(hand, action.seat, value)
-    if kind is Kind.CONCEDE:
-        return play.concede(match, action.seat)
-    return _before_play(match, action)
+    if kind in CONTEST_CALLS:
+        return contests.call(match, action)
+    match kind:
+        case Kind.CONCEDE:
+            return play.concede(match, action.seat)
+        case Kind.CUT | Kind.TAP:
+            return predeal.cut(match, action)
+        case Kind.DEAL:
+            return predeal.choose(match, action)
+        case _:
+            return redeal.decide(match, action)
 
 
 def _answer(match: Match, action: Action, offer: Offer) -> Step:
@@ -122,14 +158,4 @@ def _answer(match: Match, action: Action, offer: Offer) -> Step:
         case LastPointAsk():
             return lastpoint.answer(match, action, offer)
         case _:
-            assert_never(offer)
-
-
-def _before_play(match: Match, action: Action) -> Step:
-    match match.hand.phase:
-        case Phase.CUT:
-            return predeal.cut(match, action)
-        case Phase.COUNT:
-            return predeal.choose(match, action)
-        case _:
-            return redeal.decide(match, action)
+            return contests.answer(match, action, offer)

@@ -1,7 +1,8 @@
 """What a move would mean, as figures for a client that has no rules: beside every option."""
 
-from .actions import REST, Action, Kind
-from .state import LastPointAsk, StakeAsk
+from . import envido
+from .actions import CONTEST_CALLS, REST, Action, Kind
+from .state import EnvidoAsk, LastPointAsk, Offer, StakeAsk
 from .table import Match
 
 Hints = tuple[tuple[str, int | str], ...]
@@ -10,25 +11,51 @@ GAME = "game"
 
 
 def hints(match: Match, action: Action) -> Hints:
-    """Return the figures that go with a legal `action`.
+    """Return the figures that go with a legal `action`; none of them depends on hidden cards.
 
-    stake: what the hand is worth if it is taken; declined: what the asking side gets if it is not; loses: what the
-    other side gets by this move; cards: how many each seat gets.
+    stake: what the hand is worth if it is taken; points: what an envido is worth if it is taken; declined: what the
+    asking side gets if it is not; loses: what the other side gets by this move; cards: how many each seat gets.
     """
     offer = match.hand.offers[-1] if match.hand.offers else None
     match action.kind:
         case Kind.RAISE | Kind.PLAY:
             return _of_stake(match, action, offer if isinstance(offer, StakeAsk) else None)
-        case Kind.ACCEPT if isinstance(offer, StakeAsk | LastPointAsk):
-            return (("stake", _shown(offer.stake)),)
-        case Kind.DECLINE if isinstance(offer, StakeAsk | LastPointAsk):
-            return (("loses", match.hand.bets.stake if isinstance(offer, StakeAsk) else offer.decline),)
+        case Kind.ACCEPT | Kind.DECLINE:
+            return _of_answer(match, offer, accepts=action.kind is Kind.ACCEPT)
         case Kind.CONCEDE:
-            return (("loses", GAME if match.hand.bets.locked else match.hand.bets.stake),)
+            return (("loses", _conceded(match, action)),)
         case Kind.DEAL:
             return (("cards", 1 if action.value == 1 else 3),)
+        case kind if kind in CONTEST_CALLS and kind is not Kind.FLOR:
+            before = offer.calls if isinstance(offer, EnvidoAsk) else ()
+            return _of_envido(match, (*before, kind))
         case _:
             return ()
+
+
+def _of_answer(match: Match, offer: Offer | None, *, accepts: bool) -> Hints:
+    match offer:
+        case StakeAsk():
+            return (("stake", _shown(offer.stake)),) if accepts else (("loses", match.hand.bets.stake),)
+        case LastPointAsk():
+            return (("stake", offer.stake),) if accepts else (("loses", offer.decline),)
+        case EnvidoAsk():
+            worth, declined = _of_envido(match, offer.calls)
+            return (worth,) if accepts else (("loses", declined[1]),)
+        case _:
+            return ()
+
+
+def _of_envido(match: Match, calls: tuple[Kind, ...]) -> Hints:
+    points = envido.accepted_points(match, calls)
+    return ("points", max(points)), ("declined", envido.declined_points(calls))
+
+
+def _conceded(match: Match, action: Action) -> int | str:
+    bets = match.hand.bets
+    if bets.locked is not None:
+        return _shown(bets.locked)
+    return bets.stake + envido.fold_bonus(match, action.seat)
 
 
 def _of_stake(match: Match, action: Action, answered: StakeAsk | None) -> Hints:

@@ -1,30 +1,40 @@
 """The question to a side at its last point (rules.md 2, "Eleven points"): play for a raised stake, or decline."""
 
 from . import ending
-from .actions import Action, Kind, yes_or_no
-from .events import GameStaked, LastPointAsked, LastPointDeclined, LastPointTaken
+from .actions import REST, Action, Kind, yes_or_no
+from .events import GameStaked, LastPointAsked, LastPointDeclined, LastPointTaken, PlayedBlind
+from .scoring import AWARD_DECLINED
 from .seats import SIDES, Seat, Side, other_side, side_after, side_of
 from .state import Bets, Hand, LastPointAsk, Phase, Step
-from .table import Match
-from .variant import LastPoint
+from .table import Match, Score
+from .variant import Variant
 
 
 def begin(match: Match, hand: Hand) -> Step:
     """Begin the play: ask the one side at its last point, or let the hand decide the game if both are."""
-    rule = match.variant.last_point
-    at_last = () if rule is None else _sides_at_last_point(match, rule)
+    rule, playing = match.variant.last_point, hand._replace(phase=Phase.PLAY, offers=())
+    at_last = _sides_at_last_point(match.variant, match.score)
     if rule is None or not at_last:
-        return Hand(Phase.PLAY, hand.dealt, hand.row, hand.bets, (), None), ()
+        return playing, ()
     if len(at_last) == len(SIDES):
-        bets = Bets(hand.bets.stake, locked=True, right=(), offered=())
-        return Hand(Phase.PLAY, hand.dealt, hand.row, bets, (), None), (GameStaked(),)
+        bets = Bets(hand.bets.stake, locked=REST, right=(), offered=())
+        blind = (PlayedBlind(),) if hand.dealt.blind else ()
+        return playing._replace(bets=bets), (GameStaked(), *blind)
     question = LastPointAsk(at_last[0], rule.stake, rule.decline)
-    return Hand(Phase.PLAY, hand.dealt, hand.row, hand.bets, (question,), None), (LastPointAsked(at_last[0]),)
+    return playing._replace(offers=(question,)), (LastPointAsked(at_last[0]),)
 
 
-def _sides_at_last_point(match: Match, rule: LastPoint) -> tuple[Side, ...]:
-    least = match.variant.scoring.target - rule.at
-    return tuple(side for side in SIDES if match.score[side].points >= least)
+def decides_game(variant: Variant, score: tuple[Score, Score]) -> bool:
+    """Tell whether both sides are at their last point."""
+    return len(_sides_at_last_point(variant, score)) == len(SIDES)
+
+
+def _sides_at_last_point(variant: Variant, score: tuple[Score, Score]) -> tuple[Side, ...]:
+    rule = variant.last_point
+    if rule is None:
+        return ()
+    least = variant.scoring.target - rule.at
+    return tuple(side for side in SIDES if score[side].points >= least)
 
 
 def deciders(match: Match, question: LastPointAsk) -> tuple[Seat, ...]:
@@ -43,10 +53,10 @@ def answer(match: Match, action: Action, question: LastPointAsk) -> Step:
     """Play for the raised stake without betting, or pay for declining."""
     hand, seat = match.hand, action.seat
     if action.kind is Kind.ACCEPT:
-        bets = Bets(question.stake, locked=False, right=(), offered=())
-        return Hand(hand.phase, hand.dealt, hand.row, bets, (), None), (LastPointTaken(seat, question.stake),)
+        bets = Bets(question.stake, locked=None, right=(), offered=())
+        return hand._replace(bets=bets, offers=()), (LastPointTaken(seat, question.stake),)
     side = other_side(question.side)
-    over, events = ending.won(match, hand, side, points=question.decline, reason=ending.AWARD_DECLINED)
+    over, events = ending.won(match, hand, side, points=question.decline, reason=AWARD_DECLINED)
     return over, (LastPointDeclined(seat), *events)
 
 

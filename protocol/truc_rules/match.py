@@ -1,24 +1,28 @@
 """The match: hands, games and the score around them, and the door through which every action comes.
 
-`apply` refuses exactly what `legal` does not yield. Points change only through the PointsScored events of a hand.
+`apply` refuses exactly what `legal` does not yield. The score changes only through the events of a hand.
 """
 
 from collections.abc import Sequence
 
-from . import deals, lastpoint, predeal, refusals, stake
+from . import deals, ending, flor, lastpoint, pica, predeal, refusals, scoring, stake
 from . import hand as hands
 from .actions import Action
 from .cards import Card
 from .errors import MatchError
-from .events import Event, GameWon, MatchWon, PointsScored
-from .seats import SIDES, Seat, Side, seat_after
-from .state import Hand, Phase, Step
+from .events import Event, GameWon, MatchWon
+from .seats import Seat, Side, seat_after
+from .state import ContraflorAsk, Hand, Phase, Step
 from .table import Match, Score
-from .variant import Variant
+from .variant import Scoring, Variant
 
 Outcome = tuple[Match, tuple[Event, ...]]
 
 _NOTHING = Score(0, 0)
+_OVER = Phase.OVER  # looked up once: a lookup in an Enum is dear in the engine's loops
+_new = (
+    tuple.__new__
+)  # a NamedTuple without the call of its own constructor, where hands are played by the thousand
 
 
 def new_match(
@@ -40,19 +44,33 @@ def new_match(
         raise MatchError(f"dealer: expected a seat of 0 to {seats - 1}, got {dealer}")
     if max(games) >= variant.games_to_win or min(games) < 0:
         raise MatchError(f"games: expected less than {variant.games_to_win} each, got {games}")
-    level = variant.scoring.end_check == "hand_end" and score[0].points == score[1].points
-    if min(side.points for side in score) < 0 or (
-        max(side.points for side in score) >= variant.scoring.target and not level
-    ):
+    if not _may_stand(variant.scoring, score):
         raise MatchError(f"score: expected less than {variant.scoring.target} each, got {score}")
-    return _begun(variant, seats, dealer, games, score)
+    return _begun(variant, seats=seats, dealer=dealer, games=games, score=score, number=1)
+
+
+def _may_stand(rule: Scoring, score: tuple[Score, Score]) -> bool:
+    """Tell whether a game goes on at this score."""
+    if min(min(side) for side in score) < 0:
+        return False
+    if rule.points_per_unit:
+        below = max(side.points for side in score) < rule.points_per_unit
+        return below and max(side.upper for side in score) < rule.target
+    level = rule.end_check == "hand_end" and score[0] == score[1]
+    return level or max(side.points for side in score) < rule.target
 
 
 def _begun(
-    variant: Variant, seats: int, dealer: Seat, games: tuple[int, int], score: tuple[Score, Score]
+    variant: Variant,
+    *,
+    seats: int,
+    dealer: Seat,
+    games: tuple[int, int],
+    score: tuple[Score, Score],
+    number: int,
 ) -> Match:
-    hand = predeal.waiting_hand(variant, seats, dealer, stake.opening_bets(variant))
-    return Match(variant, seats, dealer, games, score, hand, None, None)
+    hand = predeal.waiting_hand(variant, seats=seats, dealer=dealer, score=score, number=number)
+    return Match(variant, seats, dealer, games, score, number, hand, None, None)
 
 
 def next_hand(match: Match) -> Match:
@@ -63,8 +81,16 @@ def next_hand(match: Match) -> Match:
     """
     if match.hand.phase is not Phase.OVER or match.winner is not None:
         raise MatchError("expected a match that goes on after a hand that is over")
-    score = match.score if match.game_winner is None else (_NOTHING, _NOTHING)
-    return _begun(match.variant, match.seats, seat_after(match.dealer, match.seats), match.games, score)
+    goes_on = match.game_winner is None
+    score = match.score if goes_on else (_NOTHING, _NOTHING)
+    return _begun(
+        match.variant,
+        seats=match.seats,
+        dealer=seat_after(match.dealer, match.seats),
+        games=match.games,
+        score=score,
+        number=match.number + 1 if goes_on else 1,
+    )
 
 
 def deciders(match: Match) -> tuple[Seat, ...]:
@@ -72,9 +98,28 @@ def deciders(match: Match) -> tuple[Seat, ...]:
     return hands.deciders(match)
 
 
+def deciders_in_view(match: Match) -> tuple[Seat, ...]:
+    """Return the deciders that everybody can tell: not those whom only an undeclared flor lets answer."""
+    offers, declared = match.hand.offers, match.hand.contests.flores
+    waiting = hands.deciders(match)
+    if offers and isinstance(offers[-1], ContraflorAsk):
+        return tuple(seat for seat in waiting if seat in declared)
+    return waiting
+
+
+_newest: dict[Seat, tuple[Match, tuple[Action, ...]]] = {}
+"""By seat, the newest answer of `legal`: who was told the options need not be told again when one is chosen."""
+
+
 def legal(match: Match, seat: Seat) -> tuple[Action, ...]:
     """Return every action open to `seat`, in a fixed order."""
-    return hands.legal(match, seat)
+    found = hands.legal(match, seat)
+    if match.hand.offers and flor.presumed(match) is not None:
+        after, _ = settled(match)
+        found = (*found, *(action for action in hands.legal(after, seat) if action not in found))
+    elif found:
+        _newest[seat] = match, found
+    return found
 
 
 def apply(match: Match, action: Action) -> Outcome:
@@ -83,41 +128,51 @@ def apply(match: Match, action: Action) -> Outcome:
     Raises:
         IllegalActionError: `legal` does not yield it; `match` is as it was.
     """
-    if not hands.allows(match, action):
-        raise refusals.refusal(match, action)
-    return carry_out(match, hands.step(match, action))
+    newest = _newest.get(action.seat)
+    if newest is not None and newest[0] is match and action in newest[1]:
+        return carry_out(match, hands.step(match, action))
+    if hands.allows(match, action):
+        return carry_out(match, hands.step(match, action))
+    if _waits_for_unknown(match):
+        after, told = settled(match)
+        if hands.allows(after, action):
+            done, events = carry_out(after, hands.step(after, action))
+            return done, told + events
+    raise refusals.refusal(match, action)
+
+
+def _waits_for_unknown(match: Match) -> bool:
+    """Tell whether the hand waits for seats that may have nothing to say, as far as their cards are known."""
+    return bool(match.hand.offers) and flor.presumed(match) is not None
 
 
 def carry_out(match: Match, step: Step) -> Outcome:
-    """Put a hand's step into the match: count the points, and see whether game and match are won."""
+    """Put a hand's step into the match: count the points, see whether game and match are won, or a duel follows."""
     hand, events = step
-    over = hand.phase is Phase.OVER
-    score = _scored(match.score, events) if over else match.score
-    winner = _game_winner(match.variant, hand, score) if over else None
-    if winner is None:
-        return Match(match.variant, match.seats, match.dealer, match.games, score, hand, None, None), events
-    games = (match.games[0] + (winner == 0), match.games[1] + (winner == 1))
-    champion = winner if games[winner] >= match.variant.games_to_win else None
+    variant, seats, dealer, games, score, number, before, _, _ = match
+    # within a hand only a side bet scores, and it leaves its mark on the contests
+    if hand.phase is not _OVER and hand.contests is before.contests:
+        return _new(Match, (variant, seats, dealer, games, score, number, hand, None, None)), events
+    if before.phase is _OVER:  # cards are shown: hand, game and match are as they were
+        return match._replace(hand=hand), events
+    events, score, winner = scoring.counted(match, hand, events)
+    if winner is not None:
+        return _game_won(match, hand, events, score, winner)
+    if hand.phase is _OVER and scoring.more_duels(match, hand):
+        hand = pica.next_duel(match, hand, stake.opening_bets(variant))
+        events = (*events, *pica.begun(hand.row, seats))
+    return Match(variant, seats, dealer, games, score, number, hand, None, None), events
+
+
+def _game_won(
+    match: Match, hand: Hand, events: tuple[Event, ...], score: tuple[Score, Score], winner: Side
+) -> Outcome:
+    variant, seats, dealer, before, _, number, _, _, _ = match
+    ended = hand if hand.phase is _OVER else ending.over(hand, None)
+    games = (before[0] + (winner == 0), before[1] + (winner == 1))
+    champion = winner if games[winner] >= variant.games_to_win else None
     told = (GameWon(winner),) if champion is None else (GameWon(winner), MatchWon(champion))
-    won = Match(match.variant, match.seats, match.dealer, games, score, hand, winner, champion)
-    return won, (*events, *told)
-
-
-def _scored(score: tuple[Score, Score], events: Sequence[Event]) -> tuple[Score, Score]:
-    points = [score[0].points, score[1].points]
-    for event in events:
-        if isinstance(event, PointsScored):
-            points[event.side] += event.points
-    return Score(score[0].upper, points[0]), Score(score[1].upper, points[1])
-
-
-def _game_winner(variant: Variant, hand: Hand, score: tuple[Score, Score]) -> Side | None:
-    if hand.bets.locked:
-        return hand.winner
-    best = max(SIDES, key=lambda side: score[side].points)
-    if score[best].points < variant.scoring.target or score[0].points == score[1].points:
-        return None
-    return best
+    return Match(variant, seats, dealer, games, score, number, ended, winner, champion), (*events, *told)
 
 
 def awaits_deal(match: Match) -> bool:
@@ -146,8 +201,16 @@ def know(match: Match, seat: Seat, slot: int, card: Card) -> Match:
     Raises:
         CardError: Another card stands there, or `card` stands elsewhere.
     """
-    hand = deals.with_card_known(match, seat, slot, card)
-    return Match(*match[:5], hand, match.game_winner, match.winner)
+    return match._replace(hand=deals.with_card_known(match, seat, slot, card))
+
+
+def settled(match: Match) -> Outcome:
+    """Return the match in which whatever only unknown cards could decide is taken as not so."""
+    events: tuple[Event, ...] = ()
+    while (step := flor.presumed(match)) is not None:
+        match, told = carry_out(match, step)
+        events += told
+    return match, events
 
 
 def owed_shares(match: Match) -> tuple[tuple[Seat, Seat], ...]:

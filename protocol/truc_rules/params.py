@@ -6,17 +6,34 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from typing import TypeAlias, TypeVar
+from types import NoneType
+from typing import TypeAlias, TypeVar, get_args, get_type_hints
 
 from .errors import VariantError
-from .variant import ENGINE, Ladder, LastPoint, Redeal, Scoring, Variant
+from .presets import ORDERS
+from .variant import (
+    ENGINE,
+    Envido,
+    Flor,
+    Ladder,
+    LastPoint,
+    Pica,
+    Redeal,
+    Scoring,
+    Signals,
+    TurnUp,
+    Variant,
+)
 
 Param: TypeAlias = "bool | int | str | tuple[Param, ...] | None"
 T = TypeVar("T")
 
-_APART = ("name", "version", "pack", "strengths")
-_NAMES = tuple(sorted(entry.name for entry in fields(Variant) if entry.name not in _APART))
+_APART = ("name", "version", "pack")
+_NAMES = tuple(sorted(entry.name for entry in fields(Variant) if entry.init and entry.name not in _APART))
 _ENTRY = 2
+_PACK_AND_ORDER = ("pack", "order")
+_MEMBERS = {name: get_args(hint) or (hint,) for name, hint in get_type_hints(Variant).items()}
+_GROUPS = {name for name, members in _MEMBERS.items() if any(map(is_dataclass, members))}
 
 
 def params(variant: Variant) -> tuple[tuple[str, Param], ...]:
@@ -48,6 +65,7 @@ def variant_from_params(name: str, version: int, pack: Sequence[str], params: Se
         pack=tuple(_text("pack", card) for card in pack),
         players=read.numbers("players"),
         order=read.texts("order"),
+        turnup=_turnup(read.value("turnup")),
         short_deal=read.flag("short_deal"),
         redeal=_redeal(read.value("redeal")),
         tie_leader=read.one_of("tie_leader", ("same", "spoiler")),
@@ -58,17 +76,63 @@ def variant_from_params(name: str, version: int, pack: Sequence[str], params: Se
         cap=read.one_of("cap", ("target", "strict", "no_overkill")),
         ask_window=read.one_of("ask_window", ("b", "ba")),
         accept=read.one_of("accept", ("explicit", "implicit")),
-        answerer=read.one_of("answerer", ("any",)),
+        answerer=read.one_of("answerer", ("any", "governor")),
         alternate=read.one_of("alternate", ("yes", "no", "once")),
         raise_in_answer=read.flag("raise_in_answer"),
         remainder=read.one_of("remainder", ("none", "accept", "counter")),
-        concede=read.one_of("concede", ("vs_ask", "any", "on_turn")),
+        concede=read.one_of("concede", ("vs_ask", "any", "on_turn", "governor")),
         last_point=_last_point(read.value("last_point")),
+        blind=read.flag("blind"),
+        cover_from_trick=read.number("cover_from_trick"),
+        envido=_envido(read.value("envido")),
+        flor=_flor(read.value("flor")),
+        pica=_pica(read.value("pica")),
+        signals=_signals(read.value("signals")),
+        phrases=read.texts("phrases"),
+        show=read.one_of("show", ("none", "owner")),
         scoring=_scoring(read.value("scoring")),
         match=read.number("match"),
+        words=_text("words", read.value("words")),
         absent=read.one_of("absent", ("play", "concede")),
         reveal=read.one_of("reveal", ("hand", "match")),
     )
+
+
+def variant_from_fields(fields: Mapping[str, object], base: Variant | None = None) -> Variant:
+    """Build the variant with these fields, by name; what is not among them is as in `base`, but for name and version.
+
+    A group is a mapping again, of the fields that differ, or False for none. Pack and order are lists, or the name
+    of a pack and order that presets have.
+
+    Raises:
+        VariantError: A field is missing, unknown or of a wrong value, or the fields contradict each other.
+    """
+    known: dict[str, object] = {} if base is None else {"pack": base.pack, **dict(params(base))}
+    for name, value in fields.items():
+        known[name] = _over(name, known.get(name), value)
+    if missing := [name for name in _APART if name not in known]:
+        raise VariantError(f"{missing[0]}: expected this field, got none")
+    own, version = _text("name", known.pop("name")), _number("version", known.pop("version"))
+    cards = tuple(_text("pack", card) for card in _items("pack", known.pop("pack")))
+    return variant_from_params(own, version, cards, tuple(known.items()))
+
+
+def _over(name: str, known: object, value: object) -> object:
+    if name in _PACK_AND_ORDER and isinstance(value, str):
+        return _ordered(name, value)
+    if name not in _GROUPS:
+        return value
+    if value is False and NoneType in _MEMBERS[name]:
+        return None
+    if isinstance(value, Mapping):
+        return tuple({**_entries(f"{name}.", known or ()), **value}.items())
+    raise VariantError(f"{name}: expected a group of fields, or false for none, got {value!r}")
+
+
+def _ordered(name: str, value: str) -> tuple[str, ...]:
+    if value not in ORDERS:
+        raise VariantError(f"{name}: expected a list, or one of {', '.join(ORDERS)}, got {value!r}")
+    return ORDERS[value][_PACK_AND_ORDER.index(name)]
 
 
 def _redeal(value: object) -> Redeal | None:
@@ -94,16 +158,63 @@ def _last_point(value: object) -> LastPoint | None:
     )
 
 
+def _turnup(value: object) -> TurnUp | None:
+    if value is None:
+        return None
+    read = _Fields("turnup.", value, ("cycle", "suits"))
+    return TurnUp(cycle=read.texts("cycle"), suits=read.texts("suits"))
+
+
+def _envido(value: object) -> Envido | None:
+    if value is None:
+        return None
+    read = _Fields("envido.", value, ("falta", "fold_bonus", "max_envido", "max_real"))
+    return Envido(
+        max_envido=read.number("max_envido"),
+        max_real=read.number("max_real"),
+        falta=read.one_of("falta", ("leader", "malas-game", "malas-15")),
+        fold_bonus=read.number("fold_bonus"),
+    )
+
+
+def _flor(value: object) -> Flor | None:
+    if value is None:
+        return None
+    read = _Fields("flor.", value, ("claims", "kind"))
+    return Flor(kind=read.one_of("kind", ("suit", "run")), claims=read.flag("claims"))
+
+
+def _pica(value: object) -> Pica | None:
+    if value is None:
+        return None
+    read = _Fields("pica.", value, ("max", "min"))
+    return Pica(min=read.number("min"), max=read.number("max"))
+
+
+def _signals(value: object) -> Signals | None:
+    if value is None:
+        return None
+    read = _Fields("signals.", value, ("orders", "truth", "visible_to", "vocabulary"))
+    return Signals(
+        vocabulary=read.texts("vocabulary"),
+        visible_to=read.one_of("visible_to", ("partner", "governor", "table")),
+        truth=read.one_of("truth", ("free", "enforced")),
+        orders=read.one_of("orders", ("none", "binding")),
+    )
+
+
 def _scoring(value: object) -> Scoring:
-    read = _Fields("scoring.", value, ("end_check", "target"))
+    read = _Fields("scoring.", value, ("end_check", "points_per_unit", "target"))
     return Scoring(
-        target=read.number("target"), end_check=read.one_of("end_check", ("immediate", "hand_end"))
+        target=read.number("target"),
+        points_per_unit=read.number("points_per_unit"),
+        end_check=read.one_of("end_check", ("immediate", "hand_end")),
     )
 
 
 def _ladder(read: "_Fields") -> Ladder:
     if isinstance(read.value("ladder"), str):
-        return read.one_of("ladder", ("x2", "+2", "any", "game"))
+        return read.one_of("ladder", ("x2", "+2", "any", "game", "trut"))
     return read.numbers("ladder")
 
 
@@ -151,7 +262,7 @@ class _Fields:
         )
 
 
-def _entries(prefix: str, entries: object) -> Mapping[str, object]:
+def _entries(prefix: str, entries: object) -> dict[str, object]:
     read: dict[str, object] = {}
     for entry in _items(f"{prefix}params", entries):
         pair = _items(f"{prefix}params", entry)

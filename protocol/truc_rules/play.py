@@ -1,144 +1,229 @@
-"""Turns: a card to the trick, a card with an ask, giving up; and what a card brings about."""
+"""Turns: a card to the trick, open, covered or unseen, a card with an ask, giving up; and what a card brings about."""
 
-from . import ending, stake
-from .actions import Action, ask_for, play_card
-from .cards import Card
-from .events import CardPlayed, Conceded, Event, TrickTied, TrickWon
-from .seats import Seat, Side, other_side, seat_after, side_of
-from .state import Bets, Dealt, Hand, Phase, Row, StakeAsk, Step
+from typing import Literal
+
+from . import ending, orders, stake
+from .actions import (
+    PLAIN_PLAYS,
+    Action,
+    Kind,
+    ask_for,
+    cover_card,
+    cover_slot,
+    play_and_ask,
+    play_blind,
+)
+from .cards import COVERED, Card
+from .envido import fold_bonus
+from .errors import CardError
+from .events import CardCovered, Conceded, Event, TrickTied, TrickWon, card_played
+from .scoring import AWARD_CONCEDED, AWARD_HAND
+from .seats import Seat, Side, other_side, side_of
+from .state import NO_ORDERS, Bets, Dealt, Hand, Phase, Row, StakeAsk, Step, Trick
 from .table import Match
-from .tricks import Verdict, completed, verdict, with_card
+from .tricks import Verdict, taken, verdict
 
+# looked up once: a lookup in an Enum is dear in the engine's loops
 PLAYING = Phase.PLAY
-"""Looked up once: a lookup in an Enum is dear in the engine's loops."""
+_PLAY, _COVER, _BLIND = Kind.PLAY, Kind.COVER, Kind.BLIND
+_new = tuple.__new__  # a NamedTuple without the call of its own constructor
 
 
 def may_play(match: Match, seat: Seat) -> bool:
     """Tell whether `seat` may put a card down: it is to act, and no offer is open but an ask that a card accepts."""
     hand = match.hand
     row = hand.row
-    if hand.phase is not PLAYING or (row.leader + len(row.table)) % match.seats != seat:
+    if hand.phase is not PLAYING or (row.leader + len(row.table) * row.stride) % match.seats != seat:
         return False
     return not hand.offers or stake.accepted_by_card(match, seat, hand.offers[-1])
 
 
-def turn_actions(match: Match, seat: Seat) -> tuple[Action, ...]:
+def turn_actions(match: Match, seat: Seat) -> list[Action]:
     """Return what `seat` may do with no offer open: asks, and its cards, each alone and with every ask."""
-    stakes = stake.asks(match, seat)
+    row, variant = match.hand.row, match.variant
+    is_to_act = (row.leader + len(row.table) * row.stride) % match.seats == seat
+    after = variant.ask_window == "ba"
+    if not (is_to_act or (after and row.last == seat)):
+        return []
+    stakes = stake.turn_stakes(match, seat)
     found = [ask_for(seat, asked) for asked in stakes]
-    if may_play(match, seat):
-        found += _with_cards(match, seat, stakes if match.variant.ask_window == "ba" else ())
-    return tuple(found)
+    if is_to_act:
+        found += _with_cards(match, seat, stakes if after else ())
+    return found
 
 
-def accepting_cards(match: Match, seat: Seat) -> tuple[Action, ...]:
+def accepting_cards(match: Match, seat: Seat) -> list[Action]:
     """Return the cards with which `seat` accepts the open offer; a card with an ask is no answer."""
     # rules.md 2: `play(card, ask)` is a move of a turn without an open ask
-    return tuple(_with_cards(match, seat, ())) if may_play(match, seat) else ()
+    return _with_cards(match, seat, ()) if may_play(match, seat) else []
 
 
 def _with_cards(match: Match, seat: Seat, stakes: tuple[int | str, ...]) -> list[Action]:
-    dealt = match.hand.dealt
+    hand, plain = match.hand, PLAIN_PLAYS[seat]
+    slots, dealt = _slots(match, seat), hand.dealt
+    if dealt.blind:
+        return [play_blind(seat, slot) for slot in slots]
     held = dealt.cards[seat]
-    cards = [card for slot in dealt.left[seat] if (card := held[slot]) is not None]
-    alone = [play_card(seat, card, None) for card in cards]
-    if not stakes:
-        return alone
-    open_after = [card for card in cards if not _ends_hand(match, seat, card)]
-    return alone + [play_card(seat, card, asked) for card in open_after for asked in stakes]
+    cards = [card for slot in slots if (card := held[slot]) is not None]
+    found = [plain[card] for card in cards]
+    if match.variant.cover_from_trick and _may_cover(match):
+        found += [_covered(seat, slot, held[slot]) for slot in slots]
+    if stakes:
+        if _may_end_hand(match):
+            cards = [card for card in cards if not _ends_hand(match, card)]
+        found += [play_and_ask(seat, card, asked) for card in cards for asked in stakes]
+    return found
+
+
+def _slots(match: Match, seat: Seat) -> tuple[int, ...]:
+    hand = match.hand
+    return hand.row.left[seat] if hand.orders is NO_ORDERS else orders.open_slots(match, seat)
+
+
+def _may_cover(match: Match) -> bool:
+    """Tell whether a card may be played face down in this trick (rules.md 9)."""
+    first = match.variant.cover_from_trick
+    return 0 < first <= len(match.hand.row.tricks) + 1
+
+
+def _covered(seat: Seat, slot: int, card: Card | None) -> Action:
+    return cover_slot(seat, slot) if card is None else cover_card(seat, card)
 
 
 def allows(match: Match, action: Action) -> bool:
-    """Tell whether `action`, the play of a card, is among `card_actions`, without building them all."""
-    seat, dealt = action.seat, match.hand.dealt
-    if len(action.cards) != 1 or not may_play(match, seat):
+    """Tell whether `action`, the play of a card, is among `legal`, without building them all."""
+    seat, hand = action.seat, match.hand
+    if action.kind is _COVER or action.kind is _BLIND:
+        return may_play(match, seat) and action in _with_cards(match, seat, ())
+    if len(action.cards) != 1 or hand.dealt.blind or not may_play(match, seat):
         return False
-    card, held = action.cards[0], dealt.cards[seat]
-    if card is None or card not in held or held.index(card) not in dealt.left[seat]:
+    card, held = action.cards[0], hand.dealt.cards[seat]
+    if card is None or card not in held or held.index(card) not in _slots(match, seat):
         return False
     if action.value is None:
         return True
-    if match.variant.ask_window != "ba" or match.hand.offers:
+    if match.variant.ask_window != "ba" or hand.offers:
         return False
-    return action.value in stake.asks(match, seat) and not _ends_hand(match, seat, card)
+    ends = _may_end_hand(match) and _ends_hand(match, card)
+    return not ends and action.value in stake.turn_stakes(match, seat)
 
 
-def _ends_hand(match: Match, seat: Seat, card: Card) -> bool:
+def _may_end_hand(match: Match) -> bool:
+    """Tell whether the next card completes a trick that may decide the hand."""
     hand = match.hand
-    if len(hand.row.table) < match.seats - 1 or (not hand.row.tricks and hand.dealt.each > 1):
-        return False
-    trick, _ = completed(match.variant, with_card(hand.row, seat, card), match.seats)
-    return _verdict(match, trick.side) != "open"
+    row = hand.row
+    last = (len(row.table) + 1) * row.stride == match.seats
+    return last and (bool(row.tricks) or hand.dealt.each == 1)
+
+
+def _ends_hand(match: Match, card: Card) -> bool:
+    row = match.hand.row
+    side, _ = _taken(match, (*row.table, card))
+    return _verdict(match, side) != "open"
+
+
+def _taken(match: Match, table: tuple[Card, ...]) -> tuple[Side | None, Seat]:
+    variant, row, up = match.variant, match.hand.row, match.hand.dealt.up
+    strengths = variant.turned[up[0]] if up else variant.strengths
+    return taken(variant, strengths, table, leader=row.leader, stride=row.stride, seats=match.seats)
 
 
 def _verdict(match: Match, side: Side | None) -> Verdict:
     hand = match.hand
-    winners = [*(trick.side for trick in hand.row.tricks), side]
-    return verdict(match.variant, winners, hand.dealt.each)
+    winners = (*[trick.side for trick in hand.row.tricks], side)
+    return verdict(match.variant.hand_rule, winners, hand.dealt.each)
 
 
 def play(match: Match, action: Action) -> Step:
-    """Play a card; with an ask open this accepts it first, and with a stake named it asks for that afterwards."""
-    accepted: tuple[Event, ...] = ()
+    """Play a card; with an ask open this accepts it first, and with a stake named it asks for that afterwards.
+
+    Raises:
+        CardError: A card to be played unseen is not known here yet.
+    """
     hand = match.hand
-    if hand.offers and isinstance(hand.offers[-1], StakeAsk):
-        hand, accepted = stake.accept(match, action.seat, hand.offers[-1])
-    hand, events = _put_down(match, hand, action)
-    if action.value is not None:
+    if not hand.offers:
+        hand, events = _put_down(match, hand, action)
+        if action.value is None or action.kind is not _PLAY:
+            return hand, events
         hand, asked = stake.ask(hand, action.seat, action.value)
-        events += asked
+        return hand, events + asked
+    offer = hand.offers[-1]
+    accepted: tuple[Event, ...] = ()
+    if isinstance(offer, StakeAsk):
+        hand, accepted = stake.accept(match, action.seat, offer)
+    hand, events = _put_down(match, hand, action)
     return hand, accepted + events
 
 
 def _put_down(match: Match, hand: Hand, action: Action) -> Step:
-    seat, (card,) = action.seat, action.cards
-    dealt = _without(hand.dealt, seat, card)
-    row = with_card(hand.row, seat, card)
-    played = CardPlayed(seat, card)
-    if len(row.table) < match.seats:
-        return Hand(hand.phase, dealt, row, _next_turn(hand.bets, seat, None), (), None), (played,)
-    trick, leader = completed(match.variant, row, match.seats)
-    over = _verdict(match, trick.side)
-    next_row = Row(leader, (), (*row.tricks, trick), seat)
-    done = Hand(hand.phase, dealt, next_row, _next_turn(hand.bets, seat, leader), (), None)
-    told = TrickTied(leader) if trick.side is None else TrickWon(trick.side, leader)
-    done, ended = _settled(match, done, over)
+    phase, dealt, row, bets, _, _, contests, standing, proven = hand
+    eldest, stride, leader, table, tricks, _, left = row
+    seat = action.seat
+    slot, face = _face(dealt, action)
+    mine = left[seat]
+    left = (*left[:seat], tuple([other for other in mine if other != slot]), *left[seat + 1 :])
+    table = (*table, face)
+    if standing is not NO_ORDERS:
+        standing = orders.carried_out(match, seat)
+    played: Event
+    if face == COVERED:
+        played, dealt = CardCovered(seat), dealt._replace(covered=(*dealt.covered, (seat, slot)))
+    else:
+        played = card_played(seat, face)
+    if len(table) * stride < match.seats:
+        row = _new(Row, (eldest, stride, leader, table, tricks, seat, left))
+        if bets.offered:
+            bets = _next_turn(bets, seat, None)
+        return _new(Hand, (phase, dealt, row, bets, (), None, contests, standing, proven)), (played,)
+    side, leads = _taken(match, table)
+    row = _new(Row, (eldest, stride, leads, (), (*tricks, Trick(leader, table, side)), seat, left))
+    if bets.offered:
+        bets = _next_turn(bets, seat, leads)
+    done = _new(Hand, (phase, dealt, row, bets, (), None, contests, standing, proven))
+    told = TrickTied(leads) if side is None else TrickWon(side, leads)
+    over = _verdict(match, side)
+    if over == "open":
+        return done, (played, told)
+    done, ended = _decided(match, done, over)
     return done, (played, told, *ended)
 
 
-def _without(dealt: Dealt, seat: Seat, card: Card) -> Dealt:
-    slot = dealt.cards[seat].index(card)
-    left, mine = dealt.left, dealt.left[seat]
-    place = mine.index(slot)
-    left = (*left[:seat], mine[:place] + mine[place + 1 :], *left[seat + 1 :])
-    return Dealt(dealt.each, dealt.taken, dealt.redeals, dealt.thrown, dealt.cards, left)
+def _face(dealt: Dealt, action: Action) -> tuple[int, Card]:
+    """Return the slot that is played from, and what lies on the table then."""
+    held = dealt.cards[action.seat]
+    if action.cards:
+        card = action.cards[0]
+        return held.index(card), COVERED if action.kind is _COVER else card
+    slot = action.value if isinstance(action.value, int) else 0
+    if action.kind is _COVER:
+        return slot, COVERED
+    seen = held[slot]
+    if seen is None:
+        raise CardError(
+            f"expected the card in slot {slot} of seat {action.seat} to be known before it is played"
+        )
+    return slot, seen
 
 
 def _next_turn(bets: Bets, seat: Seat, leader: Seat | None) -> Bets:
     """Forget the offers of past turns; that of `seat` counts after its card too, unless it leads the next trick."""
-    if not bets.offered:
-        return bets
     kept = (seat,) if seat in bets.offered and seat != leader else ()
     return Bets(bets.stake, bets.locked, bets.right, kept)
 
 
-def _settled(match: Match, hand: Hand, over: Verdict) -> Step:
-    match over:
-        case "open":
-            return hand, ()
-        case "tied" if match.variant.all_tied == "draw":
-            return ending.drawn(hand)
-        case "tied":
-            # rules.md 1.5: eldest is never of the dealer's side
-            side = side_of(seat_after(match.dealer, match.seats))
-        case _:
-            side = over
-    return ending.won(match, hand, side, points=hand.bets.stake, reason=ending.AWARD_HAND)
+def _decided(match: Match, hand: Hand, over: Side | Literal["tied"]) -> Step:
+    if over == "tied":
+        if match.variant.all_tied == "draw":
+            return ending.drawn(match, hand)
+        # rules.md 1.5: eldest is never of the dealer's side
+        over = side_of(hand.row.eldest)
+    return ending.won(match, hand, over, points=hand.bets.stake, reason=AWARD_HAND)
 
 
 def concede(match: Match, seat: Seat) -> Step:
-    """Give the hand up for one's side."""
+    """Give the hand up for one's side; what envido could still have brought is paid too."""
     hand = match.hand
-    side = other_side(side_of(seat))
-    over, events = ending.won(match, hand, side, points=hand.bets.stake, reason=ending.AWARD_CONCEDED)
+    bonus = 0 if match.variant.envido is None else fold_bonus(match, seat)
+    points = hand.bets.stake + bonus
+    over, events = ending.won(match, hand, other_side(side_of(seat)), points=points, reason=AWARD_CONCEDED)
     return over, (Conceded(seat), *events)

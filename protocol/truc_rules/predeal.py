@@ -1,10 +1,11 @@
 """Before the cards: cut or tap, and the dealer's choice of a short deal (rules.md 2, "Cut and deal")."""
 
+from . import lastpoint, pica, stake
 from .actions import Action, Kind
 from .events import CardCountChosen, CutMade, Tapped
 from .seats import Seat, seat_after
-from .state import Bets, Dealt, Hand, Phase, Row, Step
-from .table import Match
+from .state import NO_CONTESTS, NO_ORDERS, Dealt, Hand, Phase, Row, Step
+from .table import Match, Score
 from .variant import CARDS_EACH, Variant
 
 SHORT = 1
@@ -13,11 +14,20 @@ _TOO_CLOSE = 1
 """How many points short of the target a side rules a short deal out."""
 
 
-def waiting_hand(variant: Variant, seats: int, dealer: Seat, bets: Bets) -> Hand:
+def waiting_hand(
+    variant: Variant, *, seats: int, dealer: Seat, score: tuple[Score, Score], number: int
+) -> Hand:
     """Return a hand without cards: at the cut if the variant has one, else at the deal."""
-    dealt = Dealt(CARDS_EACH, 0, 0, (), (), ())
-    row = Row(seat_after(dealer, seats), (), (), None)
-    return Hand(Phase.CUT if variant.short_deal else Phase.DEAL, dealt, row, bets, (), None)
+    eldest = seat_after(dealer, seats)
+    row = Row(eldest, pica.stride(variant, seats, score, number), eldest, (), (), None, ())
+    phase = Phase.CUT if variant.short_deal else Phase.DEAL
+    dealt = _nothing_dealt(CARDS_EACH, blind=variant.blind and lastpoint.decides_game(variant, score))
+    bets = stake.opening_bets(variant)
+    return Hand(phase, dealt, row, bets, (), None, NO_CONTESTS, NO_ORDERS, ())
+
+
+def _nothing_dealt(each: int, *, blind: bool) -> Dealt:
+    return Dealt(each, taken=0, redeals=0, thrown=(), cards=(), up=(), shown=(), covered=(), blind=blind)
 
 
 def cutter(match: Match) -> Seat:
@@ -38,18 +48,13 @@ def count_actions(match: Match, seat: Seat) -> tuple[Action, ...]:
 def cut(match: Match, action: Action) -> Step:
     """Cut, or tap: after a tap the dealer chooses, unless a side is one point short of the target."""
     if action.kind is Kind.CUT:
-        return _at(match.hand, Phase.DEAL), (CutMade(action.seat),)
+        return match.hand._replace(phase=Phase.DEAL), (CutMade(action.seat),)
     offered = max(score.points for score in match.score) < match.variant.scoring.target - _TOO_CLOSE
-    return _at(match.hand, Phase.COUNT if offered else Phase.DEAL), (Tapped(action.seat),)
+    return match.hand._replace(phase=Phase.COUNT if offered else Phase.DEAL), (Tapped(action.seat),)
 
 
 def choose(match: Match, action: Action) -> Step:
     """Set how many cards each seat gets."""
-    hand = match.hand
     count = SHORT if action.value == SHORT else CARDS_EACH
-    chosen = Hand(Phase.DEAL, Dealt(count, 0, 0, (), (), ()), hand.row, hand.bets, (), None)
-    return chosen, (CardCountChosen(action.seat, count),)
-
-
-def _at(hand: Hand, phase: Phase) -> Hand:
-    return Hand(phase, hand.dealt, hand.row, hand.bets, hand.offers, None)
+    dealt = _nothing_dealt(count, blind=match.hand.dealt.blind)
+    return match.hand._replace(phase=Phase.DEAL, dealt=dealt), (CardCountChosen(action.seat, count),)

@@ -4,7 +4,7 @@ from . import lastpoint
 from .actions import Action, Kind, yes_or_no
 from .events import RedealAgreed, RedealGranted, RedealProposed, RedealRefused, Stood
 from .seats import Seat, seat_after, seats_after
-from .state import Dealt, Hand, Phase, RedealAsk, Step
+from .state import Dealt, Phase, RedealAsk, Step
 from .table import Match
 
 
@@ -37,7 +37,7 @@ def decide(match: Match, action: Action) -> Step:
         begun, events = lastpoint.begin(match, hand)
         return begun, (Stood(seat), *events)
     question = RedealAsk(seat, _asked(match, seat))
-    return Hand(hand.phase, hand.dealt, hand.row, hand.bets, (question,), None), (RedealProposed(seat),)
+    return hand._replace(offers=(question,)), (RedealProposed(seat),)
 
 
 def _asked(match: Match, eldest: Seat) -> tuple[Seat, ...]:
@@ -56,10 +56,10 @@ def answer(match: Match, action: Action, question: RedealAsk) -> Step:
     still = question.waiting[1:]
     if still:
         asked = RedealAsk(question.seat, still)
-        return Hand(hand.phase, hand.dealt, hand.row, hand.bets, (asked,), None), (RedealAgreed(seat),)
-    return Hand(Phase.DEAL, _thrown_in(hand.dealt), hand.row, hand.bets, (), None), (RedealGranted(seat),)
+        return hand._replace(offers=(asked,)), (RedealAgreed(seat),)
+    return hand._replace(phase=Phase.DEAL, dealt=_thrown_in(hand.dealt), offers=()), (RedealGranted(seat),)
 
 
 def _thrown_in(dealt: Dealt) -> Dealt:
     known = tuple(card for cards in dealt.cards for card in cards if card is not None)
-    return Dealt(dealt.each, dealt.taken, dealt.redeals + 1, dealt.thrown + known, (), ())
+    return dealt._replace(redeals=dealt.redeals + 1, thrown=dealt.thrown + known, cards=())

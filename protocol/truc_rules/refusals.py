@@ -11,8 +11,10 @@ from . import stake
 from .actions import REST, Action, Kind
 from .cards import card_names
 from .errors import IllegalActionError, Refusal
+from .objections import contest_named, objection
+from .orders import binding
 from .seats import Seat, seat_after, side_of
-from .state import Phase, RedealAsk, StakeAsk, seat_to_act
+from .state import LastPointAsk, Phase, RedealAsk, StakeAsk, seat_to_act
 from .table import Match
 
 _WAITS = {
@@ -21,6 +23,7 @@ _WAITS = {
     Phase.REDEAL: "to stand or propose a redeal",
     Phase.PLAY: "to play",
 }
+_AT_ANY_TIME = (Kind.CLAIM, Kind.ORDER, Kind.SHOW)
 _NOBODY = {Phase.OVER: "the hand is over", Phase.DEAL: "the cards are not dealt yet"}
 
 
@@ -47,16 +50,23 @@ def _reason(match: Match, action: Action) -> tuple[Refusal, str]:
     seat, phase = action.seat, match.hand.phase
     if not 0 <= seat < match.seats:
         return "illegal_action", f"expected a seat of 0 to {match.seats - 1}"
-    if phase in _NOBODY:
-        return "illegal_action", _NOBODY[phase]
-    if action.kind is Kind.CONCEDE:
+    if phase in _NOBODY or action.kind in _AT_ANY_TIME:
+        return "illegal_action", _why_not_at_all(match, action)
+    waiting = hands.deciders(match)
+    off_turn = match.variant.concede == "on_turn" and not match.hand.offers and seat not in waiting
+    if action.kind is Kind.CONCEDE and not off_turn:
         return "illegal_action", _why_no_concession(match)
     if _is_late_ask(match, action):
         return "void_bet", "the next seat has played its card"
-    waiting = hands.deciders(match)
     if seat not in waiting:
         return "not_your_turn", f"expected {_seats(waiting)} {_awaited(match)}"
     return "illegal_action", _why_not(match, action)
+
+
+def _why_not_at_all(match: Match, action: Action) -> str:
+    over = _NOBODY.get(match.hand.phase)
+    reason = objection(match, action) if over is None or action.kind is Kind.SHOW else over
+    return reason or _NOBODY[Phase.OVER]
 
 
 def _is_late_ask(match: Match, action: Action) -> bool:
@@ -70,7 +80,8 @@ def _is_late_ask(match: Match, action: Action) -> bool:
         or row.last in (None, seat)
     ):
         return False
-    on_table = [seat_after(row.leader, match.seats, steps=place) for place in range(len(row.table))]
+    places = range(0, len(row.table) * row.stride, row.stride)
+    on_table = [seat_after(row.leader, match.seats, steps=place) for place in places]
     return (not on_table or seat in on_table) and action.value in stake.stakes_open(
         match, match.hand.bets, side_of(seat)
     )
@@ -94,8 +105,10 @@ def _asked(match: Match) -> str:
             return f"the ask for {offer.stake}"
         case RedealAsk():
             return "the proposed redeal"
-        case _:
+        case LastPointAsk():
             return "whether its side plays at its last point"
+        case _:
+            return contest_named(offer)
 
 
 def _why_no_concession(match: Match) -> str:
@@ -106,12 +119,16 @@ def _why_no_concession(match: Match) -> str:
             return "a hand is given up only by declining an ask"
         case "on_turn":
             return "a hand is given up on one's turn to play"
+        case "governor":
+            return "a hand is given up by the governor of a side"
         case "any":
             return "expected a hand whose cards are dealt"
 
 
 def _why_not(match: Match, action: Action) -> str:
     hand = match.hand
+    if hand.phase is Phase.PLAY and (reason := objection(match, action)) is not None:
+        return reason
     if hand.offers and not (action.kind is Kind.RAISE and match.variant.raise_in_answer):
         return _why_no_answer(match, action)
     if hand.phase is not Phase.PLAY:
@@ -137,8 +154,8 @@ def _why_no_ask(match: Match, action: Action) -> str:
     bets, seat = match.hand.bets, action.seat
     if match.hand.offers:
         return _why_no_raise(match, seat)
-    if bets.locked:
-        return "the stake is the whole game already"
+    if bets.locked is not None:
+        return f"the stake is the whole {'game' if bets.locked == REST else 'trut'} already"
     if not bets.right:
         return "there is no betting in this hand any more"
     if side_of(seat) not in bets.right:
@@ -166,11 +183,21 @@ def _why_no_card(match: Match, action: Action) -> str:
     if not any(
         play.cards == action.cards for play in hands.legal(match, action.seat) if play.kind is Kind.PLAY
     ):
-        return "it does not hold that card"
+        if match.hand.dealt.blind:
+            return "the cards of this hand are played unseen"
+        return _why_no_such_card(match, action)
     if match.variant.ask_window != "ba":
         return "an ask is made before one's card"
     ends = action.value in stake.asks(match, action.seat)
     return "the hand is decided by that card" if ends else _why_no_ask(match, action)
+
+
+def _why_no_such_card(match: Match, action: Action) -> str:
+    order = binding(match, action.seat)
+    held = match.hand.dealt.cards[action.seat]
+    left = [held[slot] for slot in match.hand.row.left[action.seat]]
+    ordered = order is not None and action.cards[0] in left
+    return f"its governor ordered {order}" if ordered else "it does not hold that card"
 
 
 def _options(match: Match, seat: Seat) -> str:

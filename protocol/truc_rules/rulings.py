@@ -1,17 +1,18 @@
 """What is done for a seat whose time is over: the "move" ruling, a function of the state alone.
 
-The first that applies: an open question is declined, a redeal is not proposed, the pack is cut, three cards are
-dealt; on a turn the lowest slot is played, or the hand conceded, as the variant's `absent` says.
+The first that applies: an open question is declined, a value to be said is yielded, a flor is declared, a redeal is not
+proposed, the pack is cut, three cards are dealt; on a turn the lowest slot is played, or the hand conceded, as the
+variant's `absent` says.
 """
 
 from . import hand as hands
 from . import play
-from .actions import Action, Kind
+from .actions import Action, Kind, play_blind
 from .deals import lowest_slot
 from .errors import MatchError
 from .match import Outcome, apply, carry_out
 from .seats import Seat
-from .state import Phase
+from .state import FlorRound, Offer, Phase, Saying
 from .table import Match
 from .variant import CARDS_EACH
 
@@ -26,7 +27,7 @@ def ruled(match: Match) -> Action | None:
         return None
     seat = waiting[0]
     if match.hand.offers:
-        return Action(seat, Kind.DECLINE)
+        return Action(seat, _ruled_answer(match.hand.offers[-1]))
     match match.hand.phase:
         case Phase.REDEAL:
             return Action(seat, Kind.STAND)
@@ -38,10 +39,23 @@ def ruled(match: Match) -> Action | None:
             return _ruled_turn(match, seat)
 
 
+def _ruled_answer(offer: Offer) -> Kind:
+    match offer:
+        case Saying():
+            return Kind.GOOD
+        case FlorRound():
+            return Kind.FLOR
+        case _:
+            return Kind.DECLINE
+
+
 def _ruled_turn(match: Match, seat: Seat) -> Action:
     if match.variant.absent == "concede":
         return Action(seat, Kind.CONCEDE)
-    card = match.hand.dealt.cards[seat][lowest_slot(match, seat)]
+    slot, dealt = lowest_slot(match, seat), match.hand.dealt
+    if dealt.blind:
+        return play_blind(seat, slot)
+    card = dealt.cards[seat][slot]
     return Action(seat, Kind.PLAY, () if card is None else (card,))
 
 

@@ -8,35 +8,20 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple, get_args
 
-from .actions import Action, Kind
 from .cards import Card
-from .errors import IllegalActionError, MoveError, Refusal, RulesError
-from .events import Event, PointsScored, TrickTied, TrickWon
-from .match import apply, awaits_deal, deal, deciders, hand_over, legal, next_hand
-from .moves import move_line, parse_move
-from .scenario_setup import DEALS, SETUP, read_cards, read_score, set_up
+from .errors import IllegalActionError, RulesError
+from .events import Event, HandDrawn, HandWon, PointsScored, TrickTied, TrickWon
+from .match import apply, awaits_deal, deal, hand_over, next_hand
+from .scenario_checks import ASSERTIONS, SIGN, Stage, read_action, try_move
+from .scenario_setup import DEALS, SETUP, read_cards, set_up
 from .scenario_text import Line, Scenario, ScenarioError, number, scenarios, words
-from .seats import Seat, Side
+from .seats import Seat
 from .table import Match
 from .variant import CARDS_EACH
 
-CODES = get_args(Refusal)
-NOTHING = "-"
-_UNLISTED = (Kind.ORDER, Kind.SHOW)
-
-
-class Stage(NamedTuple):
-    """How far a scenario has come."""
-
-    match: Match
-    given: Mapping[Seat, tuple[Card, ...]]
-    """The cards of the next deal."""
-    points: tuple[int, int]
-    """What this hand has given."""
-    trick: str | None
-    """What came of the newest trick, in the words of a scenario."""
+NOTHING_GIVEN: Mapping[Seat, tuple[Card, ...]] = MappingProxyType({})
+OPEN = "open"
 
 
 def run(scenario: Scenario) -> None:
@@ -46,7 +31,7 @@ def run(scenario: Scenario) -> None:
         ScenarioError: A line does not hold or cannot be read.
     """
     match, lines = set_up(scenario)
-    stage = Stage(match, MappingProxyType({}), (0, 0), None)
+    stage = Stage(match, NOTHING_GIVEN, (), (0, 0), None, OPEN)
     for line in lines:
         stage = _read(stage, line)
     _dealt(stage, scenario.title)
@@ -59,8 +44,8 @@ def _read(stage: Stage, line: Line) -> Stage:
     if first in SETUP:
         raise line.error(f"`{first}` before the first move")
     stage = _dealt(stage, line)
-    if first in _ASSERTIONS:
-        _ASSERTIONS[first](stage, line)
+    if first in ASSERTIONS:
+        ASSERTIONS[first](stage, line)
         return stage
     if first.isascii() and first.isdigit():
         return _move(stage, line)
@@ -69,21 +54,33 @@ def _read(stage: Stage, line: Line) -> Stage:
 
 def _give(stage: Stage, line: Line) -> Stage:
     """Note cards for the next deal; after a hand that is over this begins the next hand."""
-    match, given, points, trick = stage
-    if hand_over(match):
+    if hand_over(stage.match):
         try:
-            match, given, points, trick = next_hand(match), MappingProxyType({}), (0, 0), None
+            match = next_hand(stage.match)
         except RulesError:
             raise line.error("a match that is not won") from None
-    if line.words[0] == "turn":
-        raise line.error(f"a variant that turns a card up, as {match.variant.name} does not")
+        stage = Stage(match, NOTHING_GIVEN, (), (0, 0), None, OPEN)
+    return _turn(stage, line) if line.words[0] == "turn" else _cards(stage, line)
+
+
+def _turn(stage: Stage, line: Line) -> Stage:
+    variant = stage.match.variant
+    if not variant.turn_count:
+        raise line.error(f"a variant that turns a card up, as {variant.name} does not")
+    if stage.turn:
+        raise line.error("one line `turn` a deal")
+    return stage._replace(turn=read_cards(line, variant, words(line, "turn CARD", variant.turn_count)))
+
+
+def _cards(stage: Stage, line: Line) -> Stage:
+    match, given = stage.match, stage.given
     if len(line.words) < len(("deal", "SEAT", "CARD")):
         raise line.error("`deal SEAT CARD...`")
     seat = number(line, line.words[1])
     if seat >= match.seats or seat in given:
         raise line.error(f"a seat of 0 to {match.seats - 1}, each once a deal", str(seat))
     cards = read_cards(line, match.variant, line.words[2:])
-    return Stage(match, MappingProxyType({**given, Seat(seat): cards}), points, trick)
+    return stage._replace(given=MappingProxyType({**given, Seat(seat): cards}))
 
 
 def _dealt(stage: Stage, line: Line) -> Stage:
@@ -99,14 +96,14 @@ def _dealt(stage: Stage, line: Line) -> Stage:
             raise line.error(f"{each} to {CARDS_EACH} cards dealt to seat {seat}", str(len(cards)))
         hands.append(cards[:each])
     try:
-        match, events = deal(match, hands)
+        match, events = deal(match, hands, stage.turn)
     except RulesError as error:
         raise ScenarioError(line.number, str(error)) from None
-    return _after(Stage(match, MappingProxyType({}), stage.points, stage.trick), match, events)
+    return _after(stage._replace(given=NOTHING_GIVEN, turn=()), match, events)
 
 
 def _after(stage: Stage, match: Match, events: Sequence[Event]) -> Stage:
-    points, trick = list(stage.points), stage.trick
+    points, trick, result = list(stage.points), stage.trick, stage.result
     for event in events:
         match event:
             case PointsScored():
@@ -115,165 +112,27 @@ def _after(stage: Stage, match: Match, events: Sequence[Event]) -> Stage:
                 trick = str(event.side)
             case TrickTied():
                 trick = "tie"
+            case HandWon():
+                result = str(event.side)
+            case HandDrawn():
+                result = "draw"
             case _:
                 pass
-    return Stage(match, stage.given, (points[0], points[1]), trick)
-
-
-def _action(stage: Stage, line: Line, seat: str, move: Sequence[str]) -> Action:
-    if move[:1] == ("sign",):
-        raise line.error(f"a variant with signs, as {stage.match.variant.name} is not")
-    try:
-        return parse_move(stage.match.variant, Seat(number(line, seat)), " ".join(move))
-    except MoveError as error:
-        raise ScenarioError(line.number, str(error)) from None
+    return stage._replace(match=match, points=(points[0], points[1]), trick=trick, result=result)
 
 
 def _move(stage: Stage, line: Line) -> Stage:
-    action = _action(stage, line, line.words[0], line.words[1:])
+    seat, *move = line.words
+    if not move:
+        raise line.error("`SEAT MOVE`")
     try:
-        match, events = apply(stage.match, action)
+        if move[0] == SIGN:
+            try_move(stage, line, seat, move)
+            return stage
+        match, events = apply(stage.match, read_action(stage, line, seat, move))
     except IllegalActionError as error:
         raise line.error(f"a legal move `{line.text}`", f"{error.code}: {error}") from None
     return _after(stage, match, events)
-
-
-def _is_refused(stage: Stage, line: Line) -> None:
-    if len(line.words) < len(("!", "SEAT", "MOVE")):
-        raise line.error("`! SEAT MOVE`, and perhaps an error code")
-    *move, last = line.words[2:]
-    code = last if move and last in CODES else None
-    action = _action(stage, line, line.words[1], line.words[2:] if code is None else tuple(move))
-    try:
-        apply(stage.match, action)
-    except IllegalActionError as error:
-        if code not in (None, error.code):
-            raise line.error(f"the code {code}", f"{error.code}: {error}") from None
-        return
-    raise line.error("a refusal", f"`{' '.join(line.words[1:])}` taken")
-
-
-def _are_options(stage: Stage, line: Line) -> None:
-    if len(line.words) < len(("?", "SEAT", "MOVE")):
-        raise line.error("`? SEAT MOVE; MOVE ...`, or `? SEAT -`")
-    variant, seat = stage.match.variant, number(line, line.words[1])
-    listed = " ".join(line.words[2:])
-    moves = [] if listed == NOTHING else listed.split(";")
-    wanted = {move_line(variant, _action(stage, line, line.words[1], tuple(move.split()))) for move in moves}
-    found = {
-        move_line(variant, action)
-        for action in legal(stage.match, Seat(seat))
-        if action.kind not in _UNLISTED
-    }
-    _same(line, "; ".join(sorted(wanted)) or NOTHING, "; ".join(sorted(found)) or NOTHING)
-
-
-def _same(line: Line, expected: object, got: object) -> None:
-    if expected != got:
-        raise line.error(str(expected), str(got))
-
-
-def _is_next(stage: Stage, line: Line) -> None:
-    seats = [] if line.words[1:] == (NOTHING,) else [number(line, word) for word in line.words[1:]]
-    if len(line.words) == 1:
-        raise line.error("`next SEAT...`, or `next -`")
-    waiting = " ".join(str(seat) for seat in sorted(deciders(stage.match)))
-    _same(line, f"next {' '.join(map(str, sorted(seats))) or NOTHING}", f"next {waiting or NOTHING}")
-
-
-def _is_trick(stage: Stage, line: Line) -> None:
-    _same(line, _one_of(line, ("0", "1", "tie")), stage.trick or "no trick yet")
-
-
-def _one_of(line: Line, allowed: Sequence[str]) -> str:
-    (word,) = words(line, f"{line.words[0]} {'|'.join(allowed)}", 1)
-    if word not in allowed:
-        raise line.error(" or ".join(allowed), word)
-    return word
-
-
-def _is_stake(stage: Stage, line: Line) -> None:
-    bets = stage.match.hand.bets
-    (word,) = words(line, "stake N", 1)
-    if word != "game":
-        number(line, word)
-    _same(line, f"stake {word}", "stake game" if bets.locked else f"stake {bets.stake}")
-
-
-def _is_hand(stage: Stage, line: Line) -> None:
-    wanted = _one_of(line, ("0", "1", "draw", "open"))
-    winner = stage.match.hand.winner
-    done = "draw" if winner is None else str(winner)
-    _same(line, f"hand {wanted}", f"hand {done if hand_over(stage.match) else 'open'}")
-
-
-def _is_points(stage: Stage, line: Line) -> None:
-    ours, theirs = words(line, "points SIDE-0 SIDE-1", 2)
-    _same(
-        line,
-        f"points {number(line, ours)} {number(line, theirs)}",
-        f"points {stage.points[0]} {stage.points[1]}",
-    )
-
-
-def _is_score(stage: Stage, line: Line) -> None:
-    wanted, score = read_score(line), stage.match.score
-    got = " ".join(f"{side.upper}+{side.points}" if side.upper else str(side.points) for side in score)
-    if wanted != score:
-        raise line.error(line.text, f"score {got}")
-
-
-def _is_game(stage: Stage, line: Line) -> None:
-    _is_won(line, stage.match.game_winner)
-
-
-def _is_match(stage: Stage, line: Line) -> None:
-    _is_won(line, stage.match.winner)
-
-
-def _is_won(line: Line, winner: Side | None) -> None:
-    wanted = _one_of(line, ("0", "1", "open"))
-    _same(line, f"{line.words[0]} {wanted}", f"{line.words[0]} {'open' if winner is None else winner}")
-
-
-def _is_shown(stage: Stage, line: Line) -> None:
-    match = stage.match
-    if match.variant.reveal != "match":
-        raise line.error("`rule reveal match` before the first move")
-    if len(line.words) < len(("shown", "SEAT", "CARD")):
-        raise line.error("`shown SEAT CARD...`, or `shown SEAT -`")
-    seat, names = number(line, line.words[1]), line.words[2:]
-    if seat >= match.seats:
-        raise line.error(f"a seat of 0 to {match.seats - 1}", str(seat))
-    wanted = [] if names == (NOTHING,) else sorted(read_cards(line, match.variant, names))
-    pack = match.variant.pack
-    got = " ".join(pack[card] for card in sorted(_played(match, Seat(seat))))
-    _same(line, " ".join(pack[card] for card in wanted) or NOTHING, got or NOTHING)
-
-
-def _played(match: Match, seat: Seat) -> tuple[Card, ...]:
-    dealt = match.hand.dealt
-    if not dealt.cards:
-        return ()
-    slots = [slot for slot in range(dealt.each) if slot not in dealt.left[seat]]
-    return tuple(card for slot in slots if (card := dealt.cards[seat][slot]) is not None)
-
-
-_ASSERTIONS = MappingProxyType(
-    {
-        "!": _is_refused,
-        "?": _are_options,
-        "next": _is_next,
-        "trick": _is_trick,
-        "stake": _is_stake,
-        "hand": _is_hand,
-        "points": _is_points,
-        "score": _is_score,
-        "game": _is_game,
-        "match": _is_match,
-        "shown": _is_shown,
-    }
-)
 
 
 def failures(path: Path) -> Iterator[str | None]:

@@ -11,6 +11,8 @@ Seat = NewType("Seat", int)
 Side = NewType("Side", int)
 
 SIDES = (Side(0), Side(1))
+SEAT_COUNTS = (2, 4, 6)
+"""How many seats a game of the family has."""
 
 
 def side_of(seat: Seat) -> Side:
@@ -38,3 +40,9 @@ def seats_after(seat: Seat, seats: int) -> tuple[Seat, ...]:
 def side_after(seat: Seat, side: Side, seats: int) -> tuple[Seat, ...]:
     """Return the seats of `side` in order of play, beginning after `seat`."""
     return tuple(other for other in seats_after(seat, seats) if other % 2 == side)
+
+
+@cache
+def seats_from(seat: Seat, stride: int, seats: int) -> tuple[Seat, ...]:
+    """Return every `stride`-th seat in order of play, beginning with `seat`."""
+    return tuple(Seat((seat + step) % seats) for step in range(0, seats, stride))

@@ -7,52 +7,55 @@ the stake before the ask.
 from functools import lru_cache
 
 from . import ending
-from .actions import REST, Action, Kind, ask_for, yes_or_no
+from .actions import REST, TRUT, Action, Kind, ask_for, yes_or_no
 from .events import StakeAccepted, StakeAsked, StakeDeclined
-from .seats import SIDES, Seat, Side, other_side, side_after, side_of
+from .scoring import AWARD_DECLINED
+from .seats import SIDES, Seat, Side, other_side, seats_from, side_of
 from .state import Bets, Hand, Offer, Phase, StakeAsk, Step, seat_to_act
-from .table import Match
+from .table import Match, governor
 from .variant import Ladder, Variant
 
 
 def opening_bets(variant: Variant) -> Bets:
     """Return the stake of a hand in which nobody has asked."""
-    return Bets(variant.base_stake, locked=False, right=SIDES, offered=())
+    return Bets(variant.base_stake, locked=None, right=SIDES, offered=())
 
 
 def ask_moment(match: Match, seat: Seat) -> bool:
     """Tell whether `seat` is to act, or has just played and may still ask after its card."""
     row = match.hand.row
-    if (row.leader + len(row.table)) % match.seats == seat:
+    if (row.leader + len(row.table) * row.stride) % match.seats == seat:
         return True
     return match.variant.ask_window == "ba" and row.last == seat
 
 
 def stakes_open(match: Match, bets: Bets, side: Side) -> tuple[int | str, ...]:
     """Return every stake that `side` may ask for over `bets`, the remainder last; the moment is not looked at."""
-    if bets.locked or side not in bets.right:
+    if bets.locked is not None or side not in bets.right:
         return ()
     return _stakes_over(match, bets.stake, side)
 
 
 def _stakes_over(match: Match, stake: int, side: Side) -> tuple[int | str, ...]:
     variant = match.variant
-    return _stakes_above(variant.ladder, variant.remainder, stake, _limit(match, stake, side))
+    limit = variant.scoring.target if variant.cap == "target" else _limit(match, stake, side)
+    return _stakes_above(variant.ladder, variant.remainder, stake, limit)
 
 
 def _limit(match: Match, stake: int, side: Side) -> int:
-    """Return the highest stake that `side` may ask for by number."""
-    cap, target = match.variant.cap, match.variant.scoring.target
-    if cap == "strict":
+    """Return the highest stake that `side` may ask for by number, where more than the target bounds it."""
+    target = match.variant.scoring.target
+    if match.variant.cap == "strict":
         return target - max(match.score[0].points, match.score[1].points)
-    if cap == "no_overkill" and match.score[side].points + stake >= target:
-        return stake
-    return target
+    # no_overkill
+    return stake if match.score[side].points + stake >= target else target
 
 
 @lru_cache(maxsize=4096)
 def _stakes_above(ladder: Ladder, remainder: str, stake: int, limit: int) -> tuple[int | str, ...]:
     match ladder:
+        case "trut":
+            return (TRUT,)
         case "any":
             steps = list(range(stake + 1, limit + 1))
         case "game":
@@ -69,24 +72,34 @@ def _stakes_above(ladder: Ladder, remainder: str, stake: int, limit: int) -> tup
 
 def asks(match: Match, seat: Seat) -> tuple[int | str, ...]:
     """Return the stakes `seat` may ask for now, with no offer open."""
-    bets = match.hand.bets
-    if seat in bets.offered or not ask_moment(match, seat):
+    return turn_stakes(match, seat) if ask_moment(match, seat) else ()
+
+
+def turn_stakes(match: Match, seat: Seat) -> tuple[int | str, ...]:
+    """Return the stakes `seat` may ask for on its turn, unless it has made its one offer of it."""
+    bets, side = match.hand.bets, side_of(seat)
+    if side not in bets.right or bets.locked is not None or seat in bets.offered:
         return ()
-    return stakes_open(match, bets, side_of(seat))
+    return _stakes_over(match, bets.stake, side)
 
 
 def answerers(match: Match, ask: StakeAsk) -> tuple[Seat, ...]:
-    """Return the seats that may answer `ask`, in order of play after the asker."""
-    return side_after(ask.seat, other_side(ask.side), match.seats)
+    """Return the seats that may answer `ask`, in order of play after the asker; where sides are governed, one."""
+    if match.variant.answerer == "governor":
+        return (governor(match, other_side(ask.side)),)
+    # the seats of the two sides alternate
+    return seats_from(ask.seat, match.hand.row.stride, match.seats)[1::2]
 
 
 def answers(match: Match, seat: Seat, ask: StakeAsk) -> tuple[Action, ...]:
     """Return the answers of `seat` to `ask`, save the cards that accept it."""
-    if side_of(seat) == ask.side:
+    if seat not in answerers(match, ask):
         return ()
     found = yes_or_no(seat)
+    if ask.stake == REST and match.variant.remainder == "counter":
+        return ask_for(seat, REST), found[1]
     if isinstance(ask.stake, str):
-        return (ask_for(seat, REST), found[1]) if match.variant.remainder == "counter" else found
+        return found
     # who accepts has the right to ask, unless one ask is all there is
     if not match.variant.raise_in_answer or match.variant.alternate == "once":
         return found
@@ -109,7 +122,10 @@ def ask(hand: Hand, seat: Seat, stake: int | str) -> Step:
 
 def _ask(hand: Hand, bets: Bets, seat: Seat, stake: int | str) -> Step:
     offers = (*hand.offers, StakeAsk(seat, side_of(seat), stake))
-    return Hand(hand.phase, hand.dealt, hand.row, bets, offers, None), (StakeAsked(seat, stake),)
+    asked = Hand(
+        hand.phase, hand.dealt, hand.row, bets, offers, None, hand.contests, hand.orders, hand.proven
+    )
+    return asked, (StakeAsked(seat, stake),)
 
 
 def answer(match: Match, action: Action, open_ask: StakeAsk) -> Step:
@@ -128,14 +144,15 @@ def accept(match: Match, seat: Seat, open_ask: StakeAsk) -> Step:
     """Make the stake asked for the stake."""
     hand = match.hand
     bets = _accepted(match, open_ask)
-    accepted = Hand(hand.phase, hand.dealt, hand.row, bets, hand.offers[:-1], None)
+    rest = (None, hand.contests, hand.orders, hand.proven)
+    accepted = Hand(hand.phase, hand.dealt, hand.row, bets, hand.offers[:-1], *rest)
     return accepted, (StakeAccepted(seat, open_ask.stake),)
 
 
 def _accepted(match: Match, open_ask: StakeAsk) -> Bets:
     bets = match.hand.bets
     if isinstance(open_ask.stake, str):
-        return Bets(bets.stake, locked=True, right=(), offered=bets.offered)
+        return Bets(bets.stake, locked=open_ask.stake, right=(), offered=bets.offered)
     match match.variant.alternate:
         case "yes":
             right: tuple[Side, ...] = (other_side(open_ask.side),)
@@ -143,14 +160,12 @@ def _accepted(match: Match, open_ask: StakeAsk) -> Bets:
             right = ()
         case "no":
             right = SIDES
-    return Bets(open_ask.stake, locked=False, right=right, offered=bets.offered)
+    return Bets(open_ask.stake, locked=None, right=right, offered=bets.offered)
 
 
 def _decline(match: Match, seat: Seat, open_ask: StakeAsk) -> Step:
     hand = match.hand
-    over, events = ending.won(
-        match, hand, open_ask.side, points=hand.bets.stake, reason=ending.AWARD_DECLINED
-    )
+    over, events = ending.won(match, hand, open_ask.side, points=hand.bets.stake, reason=AWARD_DECLINED)
     return over, (StakeDeclined(seat), *events)
 
 
@@ -159,6 +174,8 @@ def may_concede(match: Match, seat: Seat) -> bool:
     concede, hand = match.variant.concede, match.hand
     if concede == "vs_ask" or hand.offers:
         return False
-    if concede == "any":
-        return hand.phase in (Phase.PLAY, Phase.REDEAL)
-    return hand.phase is Phase.PLAY and seat_to_act(hand.row, match.seats) == seat
+    if concede == "on_turn":
+        return hand.phase is Phase.PLAY and seat_to_act(hand.row, match.seats) == seat
+    if hand.phase not in (Phase.PLAY, Phase.REDEAL):
+        return False
+    return concede == "any" or governor(match, side_of(seat)) == seat

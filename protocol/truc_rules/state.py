@@ -7,9 +7,10 @@ hashable, cheap to build. The newest offer, the last of `offers`, is answered fi
 from enum import Enum, auto
 from typing import NamedTuple
 
+from .actions import Kind
 from .cards import Card
 from .events import Event
-from .seats import Seat, Side
+from .seats import Seat, Side, seats_from
 
 
 class Phase(Enum):
@@ -42,8 +43,14 @@ class Dealt(NamedTuple):
     """Known cards of earlier deals of this hand."""
     cards: tuple[tuple[Card | None, ...], ...]
     """By seat, then slot; None while the card is unknown here."""
-    left: tuple[tuple[int, ...], ...]
-    """By seat: the slots that have not been played, ascending."""
+    up: tuple[Card, ...]
+    """The cards turned up."""
+    shown: tuple[tuple[Seat, Card], ...]
+    """Unplayed cards that their seats have shown by choice."""
+    covered: tuple[tuple[Seat, int], ...]
+    """The slots that were played face down, by seat."""
+    blind: bool
+    """Whether nobody has seen a card of it: all are played unseen."""
 
 
 class Trick(NamedTuple):
@@ -51,7 +58,7 @@ class Trick(NamedTuple):
 
     leader: Seat
     cards: tuple[Card, ...]
-    """In order of play, from the leader."""
+    """In order of play, from the leader; COVERED for a card played face down."""
     side: Side | None
     """Who won it; None if it was tied."""
 
@@ -59,6 +66,10 @@ class Trick(NamedTuple):
 class Row(NamedTuple):
     """The tricks so far and the one on the table."""
 
+    eldest: Seat
+    """Who leads the first trick: mano."""
+    stride: int
+    """From one player's seat to the next: 1, or in a duel half the table."""
     leader: Seat
     """Who leads, or led, the trick on the table."""
     table: tuple[Card, ...]
@@ -66,6 +77,8 @@ class Row(NamedTuple):
     tricks: tuple[Trick, ...]
     last: Seat | None
     """Who played the newest card of the hand."""
+    left: tuple[tuple[int, ...], ...]
+    """By seat: the slots that have not been played, ascending."""
 
 
 class Bets(NamedTuple):
@@ -73,8 +86,8 @@ class Bets(NamedTuple):
 
     stake: int
     """What the hand is worth by points."""
-    locked: bool
-    """Whether the stake is the whole game."""
+    locked: str | None
+    """What is played for instead of points, once accepted: "rest", the whole game, or "trut", a whole unit."""
     right: tuple[Side, ...]
     """The sides that may ask."""
     offered: tuple[Seat, ...]
@@ -106,7 +119,74 @@ class LastPointAsk(NamedTuple):
     """What the other side scores if it declines."""
 
 
-Offer = StakeAsk | RedealAsk | LastPointAsk
+class EnvidoAsk(NamedTuple):
+    """Envido calls wait for an answer."""
+
+    seat: Seat
+    """Who made the last call."""
+    side: Side
+    calls: tuple[Kind, ...]
+    """All calls of the contest, in order."""
+
+
+class FlorRound(NamedTuple):
+    """A flor was declared; these seats hold one too, or may as far as known here, and declare it in this order."""
+
+    waiting: tuple[Seat, ...]
+
+
+class ContraflorAsk(NamedTuple):
+    """A contraflor waits for an answer."""
+
+    seat: Seat
+    side: Side
+    call: Kind
+    """CONTRAFLOR or CONTRAFLOR_REST."""
+
+
+class Saying(NamedTuple):
+    """Envido or flor values are said, for `points`."""
+
+    contest: Kind
+    """ENVIDO or FLOR."""
+    points: tuple[int, int]
+    """By side: what it scores if it wins; for a flor what it scores besides 3 for each flor."""
+    waiting: tuple[Seat, ...]
+    """Who is still to speak, the next one first; for a flor also who may hold one, as far as known here."""
+    spoken: tuple[Seat, ...]
+    """Who has had a first turn to speak."""
+    silent: tuple[Seat, ...]
+    """Who stayed silent then and has not said a value since."""
+    said: tuple[tuple[Seat, int], ...]
+    """The values said, by whom; each is higher than the one before."""
+
+    @property
+    def best(self) -> tuple[Seat, int] | None:
+        """Who said the best value so far, and the value."""
+        return self.said[-1] if self.said else None
+
+
+ContestOffer = EnvidoAsk | FlorRound | ContraflorAsk | Saying
+Offer = StakeAsk | RedealAsk | LastPointAsk | ContestOffer
+
+
+class Contests(NamedTuple):
+    """What came of the side bets of this row of tricks, and what the cards must prove when it ends."""
+
+    envido_closed: bool
+    """Whether envido can no longer be called."""
+    flor_closed: bool
+    """Whether the flor contest has been decided."""
+    flores: tuple[Seat, ...]
+    """Who declared a flor, in order."""
+    claims: tuple[tuple[Seat, Seat], ...]
+    """Who claimed that whose flor was kept quiet."""
+    said: tuple[tuple[Seat, int], ...]
+    """The envido value that won, by whom it was said; empty if none was."""
+
+
+NO_CONTESTS = Contests(envido_closed=False, flor_closed=False, flores=(), claims=(), said=())
+NO_ORDERS: tuple[str | None, str | None] = (None, None)
 
 
 class Hand(NamedTuple):
@@ -118,7 +198,12 @@ class Hand(NamedTuple):
     bets: Bets
     offers: tuple[Offer, ...]
     winner: Side | None
-    """The side that has the hand, once it is over; None if it was drawn."""
+    """The side that has the hand, once it is over; None if it was drawn, or if the game ended before."""
+    contests: Contests
+    orders: tuple[str | None, str | None]
+    """By side: what its governor ordered for the next card."""
+    proven: tuple[tuple[Seat, Contests], ...]
+    """What earlier duels of this deal must prove: a seat of each, and what came of its side bets."""
 
 
 Step = tuple[Hand, tuple[Event, ...]]
@@ -127,4 +212,9 @@ Step = tuple[Hand, tuple[Event, ...]]
 
 def seat_to_act(row: Row, seats: int) -> Seat:
     """Return the seat whose card is next."""
-    return Seat((row.leader + len(row.table)) % seats)
+    return Seat((row.leader + len(row.table) * row.stride) % seats)
+
+
+def players(row: Row, seats: int) -> tuple[Seat, ...]:
+    """Return the seats that play this row of tricks, eldest first, in order of play."""
+    return seats_from(row.eldest, row.stride, seats)

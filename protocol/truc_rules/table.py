@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from .seats import Seat, Side
+from .seats import Seat, Side, seat_after, side_of
 from .state import Hand
 from .variant import Variant
 
@@ -11,7 +11,7 @@ class Score(NamedTuple):
     """A side's score in the game."""
 
     upper: int
-    """The higher unit, for games that score in two; else 0."""
+    """Units, for games that are counted in them; else 0."""
     points: int
 
 
@@ -25,8 +25,15 @@ class Match(NamedTuple):
     """Games won by each side, the one just won included."""
     score: tuple[Score, Score]
     """The score of the game; of the game just won until the next hand."""
+    number: int
+    """The number of this hand in its game, from 1."""
     hand: Hand
     game_winner: Side | None
     """Who won the game with this hand."""
     winner: Side | None
     """Who won the match."""
+
+
+def governor(match: Match, side: Side) -> Seat:
+    """Return who decides for `side` where sides are governed: the dealer, or eldest (rules.md 6.1)."""
+    return match.dealer if side_of(match.dealer) == side else seat_after(match.dealer, match.seats)

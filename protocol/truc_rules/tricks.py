@@ -5,11 +5,11 @@ stops as soon as the result is known.
 """
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Literal
 
 from .cards import Card
 from .seats import Seat, Side, side_of
-from .state import Row, Trick
 from .variant import Variant
 
 Verdict = Side | Literal["open", "tied"]
@@ -17,26 +17,42 @@ Verdict = Side | Literal["open", "tied"]
 _ENOUGH = 2
 
 
-def completed(variant: Variant, row: Row, seats: int) -> tuple[Trick, Seat]:
-    """Return the trick whose last card is on the table, and who leads the next."""
-    leader, table = row.leader, row.table
-    strengths = variant.strengths
+def strengths_in_force(variant: Variant, up: Sequence[int]) -> tuple[int, ...]:
+    """Return the strength of every card, by card, with these cards turned up."""
+    return variant.turned[up[0]] if up else variant.strengths
+
+
+def taken(
+    variant: Variant,
+    strengths: Sequence[int],
+    table: Sequence[Card],
+    *,
+    leader: Seat,
+    stride: int,
+    seats: int,
+) -> tuple[Side | None, Seat]:
+    """Return who takes the trick whose cards lie on the table, None if it is tied, and who leads the next."""
     strength = [strengths[card] for card in table]
     top = max(strength)
     first = strength.index(top)
     if strength.count(top) == 1:
-        winner = Seat((leader + first) % seats)
-        return Trick(leader, table, side_of(winner)), winner
-    best = [Seat((leader + place) % seats) for place in range(first, seats) if strength[place] == top]
+        winner = Seat((leader + first * stride) % seats)
+        return side_of(winner), winner
+    best = [
+        Seat((leader + place * stride) % seats)
+        for place in range(first, len(table))
+        if strength[place] == top
+    ]
     sides = {side_of(seat) for seat in best}
     if len(sides) > 1 or (first > 0 and variant.partner_tie == "leader_only"):
-        return Trick(leader, table, None), best[-1] if variant.tie_leader == "spoiler" else leader
-    return Trick(leader, table, side_of(best[0])), best[0]
+        return None, best[-1] if variant.tie_leader == "spoiler" else leader
+    return side_of(best[0]), best[0]
 
 
-def verdict(variant: Variant, winners: Sequence[Side | None], count: int) -> Verdict:
+@cache
+def verdict(hand_rule: str, winners: tuple[Side | None, ...], count: int) -> Verdict:
     """Return who has the hand after tricks with these winners, of at most `count`; "tied" if nobody has."""
-    if variant.hand_rule == "put":
+    if hand_rule == "put":
         return _put_verdict(winners, count)
     won = [side for side in winners if side is not None]
     tied = len(won) < len(winners)
@@ -58,8 +74,3 @@ def _put_verdict(winners: Sequence[Side | None], count: int) -> Verdict:
     if ours == theirs:
         return "tied"
     return Side(0) if ours > theirs else Side(1)
-
-
-def with_card(row: Row, seat: Seat, card: Card) -> Row:
-    """Return the row with `card` on the table."""
-    return Row(row.leader, (*row.table, card), row.tricks, seat)

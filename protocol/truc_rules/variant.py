@@ -6,18 +6,27 @@ field here either.
 """
 
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Literal
 
-from .cards import rank_of, strengths
-from .errors import VariantError
+from . import consistency
+from .cards import envido_numbers, strengths, suit_of, turned_strengths
 
 ENGINE = 1
 """The version of this engine: of what the fields below mean."""
 
 CARDS_EACH = 3
 
-Ladder = tuple[int, ...] | Literal["x2", "+2", "any", "game"]
+Ladder = tuple[int, ...] | Literal["x2", "+2", "any", "game", "trut"]
+
+
+@dataclass(frozen=True, slots=True)
+class TurnUp:
+    """A card turned up after the deal; the next rank in the cycle is on top, its suits in an order of their own."""
+
+    cycle: tuple[str, ...]
+    """Ranks, upward; the first comes after the last again."""
+    suits: tuple[str, ...]
+    """Suits of the raised rank, strongest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +54,61 @@ class LastPoint:
 
 
 @dataclass(frozen=True, slots=True)
+class Envido:
+    """The side bet on the best pair of one suit, before the first card."""
+
+    max_envido: int
+    """How often envido is called in one contest."""
+    max_real: int
+    """How often real envido is called in one contest."""
+    falta: Literal["leader", "malas-game", "malas-15"]
+    """What falta envido is worth: what the leader lacks; or, both sides in their first half, the game or that half."""
+    fold_bonus: int
+    """What the other side scores besides, when a hand is conceded while envido could still be called."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flor:
+    """The side bet on three cards of one kind, which must be declared before the first card."""
+
+    kind: Literal["suit", "run"]
+    """Three cards of one suit, or three consecutive ones of one suit."""
+    claims: bool
+    """Whether an opponent may claim that a flor was kept quiet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pica:
+    """Every other hand is three duels, while the score is in a range; for six seats."""
+
+    min: int
+    """Points that one side must have."""
+    max: int
+    """Points that no side may exceed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """Signs to the partner, and orders."""
+
+    vocabulary: tuple[str, ...]
+    """The words that can be signed."""
+    visible_to: Literal["partner", "governor", "table"]
+    """Who sees a sign: the partners, the governor only, everybody."""
+    truth: Literal["free", "enforced"]
+    """Whether a sign must be true."""
+    orders: Literal["none", "binding"]
+    """Whether the governor orders what the partner plays next."""
+
+
+@dataclass(frozen=True, slots=True)
 class Scoring:
     """How points make a game."""
 
     target: int
-    """Points that win a game."""
+    """What wins a game: points, or units if points make units."""
+    points_per_unit: int
+    """Points that make one unit, of which the game is counted; 0: the game is counted in points."""
     end_check: Literal["immediate", "hand_end"]
     """Whether the game ends as soon as a side has the target, or at the end of the hand."""
 
@@ -68,6 +127,8 @@ class Variant:
     """The numbers of seats it can be played with, ascending."""
     order: tuple[str, ...]
     """Ranks, strongest first; their cards tie. Also single cards, or several entries in one, with spaces, that tie."""
+    turnup: TurnUp | None
+    """The card that is turned up and raises a rank, nil if there is none."""
     short_deal: bool
     """Whether the pack is cut or tapped, and after a tap the dealer may deal one card each."""
     redeal: Redeal | None
@@ -81,41 +142,73 @@ class Variant:
     hand_rule: Literal["standard", "put"]
     """How tricks make a hand: two of them, or after a tie the first that is not tied; or simply the most."""
     ladder: Ladder
-    """The stakes: all of them; or doubling; or two more (from 1 to 2); or any; or only the whole game."""
+    """The stakes: all of them; or doubling; or two more (from 1 to 2); or any; or only the game, or one unit."""
     cap: Literal["target", "strict", "no_overkill"]
     """What bounds an ask: the target; the target less the higher score; or that the stake already wins."""
     ask_window: Literal["b", "ba"]
     """When a seat asks: before its own card, or before or after it."""
     accept: Literal["explicit", "implicit"]
     """Whether playing a card accepts an ask."""
-    answerer: Literal["any"]
-    """Which seat of the asked side answers."""
+    answerer: Literal["any", "governor"]
+    """Which seat of the asked side answers: any, or its governor, who is the dealer or eldest."""
     alternate: Literal["yes", "no", "once"]
     """Who may ask after an accepted ask: the side that accepted, anybody, nobody."""
     raise_in_answer: bool
     """Whether an ask is answered by a higher one."""
     remainder: Literal["none", "accept", "counter"]
     """Whether the whole game may be asked for, and how it is taken: by accepting, or by asking for it too."""
-    concede: Literal["vs_ask", "any", "on_turn"]
-    """When a hand is given up: only as an answer, at any time, on one's turn."""
+    concede: Literal["vs_ask", "any", "on_turn", "governor"]
+    """When a hand is given up: only as an answer, at any time, on one's turn, at any time by the governor."""
     last_point: LastPoint | None
     """The rule for a side at its last point, nil if there is none."""
+    blind: bool
+    """Whether a hand in which both sides are at their last point is played with cards that nobody has seen."""
+    cover_from_trick: int
+    """From which trick on a card may be played face down; 0: never."""
+    envido: Envido | None
+    """The envido contest, nil if there is none."""
+    flor: Flor | None
+    """The flor contest, nil if there is none."""
+    pica: Pica | None
+    """Duels in every other hand, nil if there are none."""
+    signals: Signals | None
+    """Signs and orders, nil if there are none."""
+    phrases: tuple[str, ...]
+    """Quick phrases that players say at the table; they bind nobody."""
+    show: Literal["none", "owner"]
+    """Whether a seat may show its own unplayed cards when the hand is over."""
     scoring: Scoring
     """How points make a game."""
     match: int
     """The match is the best of so many games."""
+    words: str
+    """Which set of local words the game is told in; it changes no rule."""
     absent: Literal["play", "concede"] = "play"
     """What a ruling does on a turn: play the lowest slot, or give the hand up."""
     reveal: Literal["hand", "match"] = "hand"
     """When cards that the rules do not show are opened: at the end of the hand or of the match."""
     strengths: tuple[int, ...] = field(init=False, repr=False, compare=False)
-    """The strength of every card, by card; follows from pack and order."""
+    """The strength of every card, by card, and last that of a covered one; follows from pack and order."""
+    turned: tuple[tuple[int, ...], ...] = field(init=False, repr=False, compare=False)
+    """The same for each card that may be turned up, by that card; empty without a turn-up."""
+    suits: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    """The suit of every card, by card."""
+    numbers: tuple[int, ...] = field(init=False, repr=False, compare=False)
+    """What every card counts in envido and flor, by card; rules.md, 8.4: court cards nothing."""
 
     def __post_init__(self) -> None:
-        _check_table(self)
-        object.__setattr__(self, "strengths", strengths(self.pack, self.order))
-        _check_stakes(self)
-        _check_scoring(self)
+        consistency.check_table(self)
+        plain = strengths(self.pack, self.order)
+        object.__setattr__(self, "strengths", plain)
+        object.__setattr__(self, "turned", self._turned(plain))
+        object.__setattr__(self, "suits", tuple(map(suit_of, self.pack)))
+        object.__setattr__(self, "numbers", envido_numbers(self.pack))
+        consistency.check_rules(self)
+
+    def _turned(self, plain: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+        if self.turnup is None:
+            return ()
+        return turned_strengths(self.pack, plain, cycle=self.turnup.cycle, suits=self.turnup.suits)
 
     @property
     def base_stake(self) -> int:
@@ -127,59 +220,7 @@ class Variant:
         """The games that win a match."""
         return self.match // 2 + 1
 
-
-def _require(name: str, reason: str, *, holds: bool) -> None:
-    if not holds:
-        raise VariantError(f"{name}: expected {reason}")
-
-
-def _check_table(variant: Variant) -> None:
-    pack, players = variant.pack, variant.players
-    _require("pack", "no card twice", holds=len(set(pack)) == len(pack))
-    _require("pack", "cards of a rank and a suit", holds=all(rank_of(name) for name in pack))
-    seated = (
-        bool(players)
-        and all(seats in (2, 4, 6) for seats in players)
-        and players == tuple(sorted({*players}))
-    )
-    _require("players", f"some of 2, 4, 6, ascending, got {players}", holds=seated)
-    needed = max(players) * CARDS_EACH
-    _require(
-        "pack",
-        f"at least {needed} cards for {max(players)} seats, got {len(pack)}",
-        holds=len(pack) >= needed,
-    )
-    redeal = variant.redeal
-    often = redeal is None or redeal.max == "pack" or redeal.max >= 1
-    _require("redeal.max", "at least 1, or no redeal at all", holds=often)
-
-
-def _check_stakes(variant: Variant) -> None:
-    ladder = variant.ladder
-    if isinstance(ladder, tuple):
-        rises = len(ladder) > 1 and ladder[0] >= 1 and all(low < high for low, high in pairwise(ladder))
-        _require("ladder", f"two or more rising stakes, got {ladder}", holds=rises)
-    offered = ladder != "game" or variant.remainder != "none"
-    _require("remainder", "accept or counter, as the ladder is the game alone", holds=offered)
-    _require(
-        "ladder", "stakes that an answer can raise", holds=ladder != "game" or not variant.raise_in_answer
-    )
-    answers = variant.accept == "explicit" or variant.remainder == "none"
-    _require("accept", "explicit, as a remainder is never taken by playing on", holds=answers)
-
-
-def _check_scoring(variant: Variant) -> None:
-    target, last = variant.scoring.target, variant.last_point
-    _require("match", f"an odd number of games, got {variant.match}", holds=variant.match % 2 == 1)
-    _require("version", f"at least 1, got {variant.version}", holds=variant.version >= 1)
-    _require(
-        "scoring.target",
-        f"more than the first stake, {variant.base_stake}, got {target}",
-        holds=target > variant.base_stake,
-    )
-    if last is not None:
-        _require(
-            "last_point.at", f"1 to {target - 1} points short, got {last.at}", holds=1 <= last.at < target
-        )
-        raised = last.stake >= variant.base_stake and last.decline >= 1
-        _require("last_point.stake", "at least the first stake, and at least 1 for declining", holds=raised)
+    @property
+    def turn_count(self) -> int:
+        """How many cards are turned up with the first deal."""
+        return 0 if self.turnup is None else 1

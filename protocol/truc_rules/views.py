@@ -2,10 +2,11 @@
 
 from typing import NamedTuple
 
+from .actions import Kind
 from .cards import Card
-from .hand import deciders
+from .match import deciders_in_view
 from .seats import Seat, Side
-from .state import Bets, Offer, Phase, Row
+from .state import Bets, Contests, FlorRound, Offer, Phase, Row, Saying
 from .table import Match, Score
 
 
@@ -23,16 +24,20 @@ class View(NamedTuple):
     each: int
     """Cards each seat was dealt."""
     redeals: int
-    held: tuple[int, ...]
-    """By seat: how many cards have not been played."""
     cards: tuple[Card | None, ...]
-    """One's own deal, by slot; empty for a spectator."""
-    left: tuple[int, ...]
-    """One's own slots that have not been played."""
+    """One's own deal, by slot, None for a card not seen yet; empty for a spectator."""
+    up: tuple[Card, ...]
+    """The cards turned up."""
+    shown: tuple[tuple[Seat, Card], ...]
+    """Unplayed cards that were shown by choice."""
     row: Row
-    """The tricks: public."""
+    """The tricks, and by seat the slots that have not been played: public."""
     bets: Bets
     offers: tuple[Offer, ...]
+    """Of those who are still to speak in a flor contest, the next one only."""
+    contests: Contests
+    orders: tuple[str | None, str | None]
+    """By side: what its governor ordered for the next card."""
     hand_winner: Side | None
     game_winner: Side | None
     winner: Side | None
@@ -50,16 +55,37 @@ def view(match: Match, seat: Seat | None) -> View:
         games=match.games,
         score=match.score,
         phase=hand.phase,
-        deciders=deciders(match),
+        deciders=deciders_in_view(match),
         each=dealt.each,
         redeals=dealt.redeals,
-        held=tuple(len(left) for left in dealt.left),
-        cards=() if own is None else dealt.cards[own],
-        left=() if own is None else dealt.left[own],
+        cards=() if own is None else _seen(match, own),
+        up=dealt.up,
+        shown=dealt.shown,
         row=hand.row,
         bets=hand.bets,
-        offers=hand.offers,
+        offers=tuple(_public(offer) for offer in hand.offers),
+        contests=hand.contests,
+        orders=hand.orders,
         hand_winner=hand.winner,
         game_winner=match.game_winner,
         winner=match.winner,
     )
+
+
+def _seen(match: Match, seat: Seat) -> tuple[Card | None, ...]:
+    dealt, left = match.hand.dealt, match.hand.row.left[seat]
+    held = dealt.cards[seat]
+    if not dealt.blind:
+        return held
+    return tuple(None if slot in left else card for slot, card in enumerate(held))
+
+
+def _public(offer: Offer) -> Offer:
+    """Return an offer without what tells who else holds a flor."""
+    match offer:
+        case FlorRound():
+            return FlorRound(offer.waiting[:1])
+        case Saying(contest=Kind.FLOR):
+            return offer._replace(waiting=offer.waiting[:1])
+        case _:
+            return offer

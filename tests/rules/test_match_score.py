@@ -57,13 +57,13 @@ def test_both_at_the_last_point_is_told():
 
 
 def test_at_hand_end_equal_scores_beyond_the_target_go_on():
-    level = replace(FRENCH, scoring=Scoring(12, "hand_end"))
+    level = replace(FRENCH, scoring=Scoring(12, 0, "hand_end"))
     match = played(dealt(level, *HANDS, score=(12, 12)), "1 concede")
     assert (points(match), match.game_winner) == ([13, 12], 0)
 
 
 def test_a_drawn_hand_at_equal_scores_beyond_the_target_wins_nothing():
-    level = replace(FRENCH, scoring=Scoring(12, "hand_end"))
+    level = replace(FRENCH, scoring=Scoring(12, 0, "hand_end"))
     match = dealt(level, "8h Jd 9c", "8s Js 9s", score=(12, 12))
     match = played(
         match, "0 stand", "0 play 8h", "1 play 8s", "0 play Jd", "1 play Js", "0 play 9c", "1 play 9s"

@@ -1,7 +1,9 @@
 """Move lines, read and written."""
 
+import random
+
 import pytest
-from rules.played import playout
+from rules.chance import random_match, random_steps
 
 from truc_rules import KINDS, Action, ArgShape, Kind, MoveError, Seat, move_line, parse_move, preset, presets
 
@@ -31,12 +33,11 @@ def test_every_kind_has_its_shape_in_the_one_table():
 
 @pytest.mark.parametrize("name", presets())
 def test_every_action_of_a_match_goes_into_a_line_and_back(name):
-    variant = preset(name)
-
-    def watch(_before, seat, chosen, _after, _told):
-        assert chosen is None or parse_move(variant, seat, move_line(variant, chosen)) == chosen
-
-    playout(variant, variant.players[-1], 3, watch)
+    variant, chance = preset(name), random.Random(3)
+    for step in random_steps(random_match(variant, variant.players[-1], chance), chance):
+        if step.action is not None:
+            line = move_line(variant, step.action)
+            assert parse_move(variant, step.action.seat, line) == step.action
 
 
 def test_a_line_gives_seat_kind_cards_and_value():

@@ -50,7 +50,7 @@ def refused(match, chosen):
         (STOOD, "1 raise 2", "not_your_turn", "seat 1 cannot raise to 2: expected seat 0 to play"),
         (played(STOOD, "0 concede"), "1 concede", "illegal_action", "seat 1 cannot concede: the hand is over"),
         (CATALAN_2, "0 concede", "illegal_action", "seat 0 cannot concede: a hand is given up only by declining an ask"),
-        (ON_TURN, "1 concede", "illegal_action", "seat 1 cannot concede: a hand is given up on one's turn to play"),
+        (ON_TURN, "1 concede", "not_your_turn", "seat 1 cannot concede: expected seat 0 to play"),
         (new_match(FRENCH, seats=2, dealer=Seat(1)), "1 concede", "illegal_action", "seat 1 cannot concede: the cards are not dealt yet"),
         (CATALAN_2, "0 raise 3", "illegal_action", "seat 0 cannot raise to 3: expected 2 over the stake 1"),
         (CATALAN_2, "0 play 3o raise 3", "illegal_action", "seat 0 cannot play 3o and raise to 3: expected 2 over the stake 1"),

@@ -18,7 +18,7 @@ BRAZIL = replace(
     redeal=None,
 )
 PUT = replace(
-    preset("truc-lanes"), ladder="game", alternate="once", redeal=None, scoring=Scoring(5, "immediate")
+    preset("truc-lanes"), ladder="game", alternate="once", redeal=None, scoring=Scoring(5, 0, "immediate")
 )
 
 

@@ -1,4 +1,4 @@
-"""Table options of rules.md 14b, for the machines there are."""
+"""Table options of rules.md 14b: what each changes, and where it is refused."""
 
 import pytest
 
@@ -43,14 +43,14 @@ def test_redeals_by_number_and_by_pack():
     ("variant", "name", "value", "said"),
     [
         (FRENCH, "colour", "red", "colour: expected one of the options reveal, .*redeals"),
-        (FRENCH, "pica", "on", "pica: expected a variant that has this rule, got truc-french"),
-        (CATALAN, "show", "owner", "show: expected a variant that has this rule, got truc-catalan"),
+        (FRENCH, "pica", "on", "pica: expected a game of six with envido, got truc-french"),
+        (CATALAN, "show", "owner", "show: expected a game in which cards are shown by choice, got truc-catalan"),
         (FRENCH, "reveal", "never", "reveal: expected hand or match, got 'never'"),
         (FRENCH, "end_check", 1, "end_check: expected immediate or hand_end, got 1"),
         (FRENCH, "match", 2, "match: expected 1 or 3 or 5, got 2"),
         (FRENCH, "target", "many", "target: expected a number of points, got 'many'"),
         (FRENCH, "target", 0, "target: expected a number of points, got 0"),
-        (FRENCH, "target", 1, "scoring.target: expected more than the first stake"),
+        (FRENCH, "target", 1, "scoring.target: expected more than 1, got 1"),
         (FRENCH, "order", "fr36", "order: expected fr32 or .* got 'fr36'"),
         (FRENCH, "ladder", "x3", "ladder: expected x2, .2 or any, got 'x3'"),
         (CATALAN, "ladder", "x2", "ladder: expected a variant .* got truc-catalan"),

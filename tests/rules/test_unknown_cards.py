@@ -48,7 +48,7 @@ def test_a_card_that_became_known_can_be_played():
     match = played(dealt(FRENCH, *HANDS), "0 stand", "0 play 8h")
     match = played(know(match, Seat(1), 2, known(FRENCH, "7s")), "1 play 7s")
     assert match.hand.row.leader == 1
-    assert match.hand.dealt.left[1] == (0, 1)
+    assert match.hand.row.left[1] == (0, 1)
 
 
 def test_to_know_a_known_card_changes_nothing():
@@ -110,7 +110,7 @@ def test_without_cards_there_is_no_lowest_slot():
 
 def test_no_card_is_turned_up():
     assert turn_count(FRENCH) == 0
-    with pytest.raises(CardError, match="expected no card to be turned up, got 1"):
+    with pytest.raises(CardError, match="expected 0 cards to be turned up, got 1"):
         deal(new_match(FRENCH, seats=2, dealer=Seat(0)), [[0, 1, 2], [3, 4, 5]], [6])
 
 

@@ -17,18 +17,18 @@ def test_a_seat_sees_its_cards_and_the_number_of_the_others():
     match = played(dealt(FRENCH, *HANDS), "0 stand", "0 play Jd")
     seen = view(match, Seat(0))
     assert seen.cards == match.hand.dealt.cards[0]
-    assert (seen.left, seen.held) == ((0, 2), (2, 3))
+    assert seen.row.left == ((0, 2), (0, 1, 2))
 
 
 def test_a_spectator_sees_no_cards_but_the_table():
     match = played(dealt(FRENCH, *HANDS), "0 stand", "0 play Jd")
     seen = view(match, None)
-    assert (seen.cards, seen.left, seen.row.table) == ((), (), (FRENCH.pack.index("Jd"),))
+    assert (seen.cards, seen.row.table) == ((), (FRENCH.pack.index("Jd"),))
 
 
 def test_before_the_deal_there_is_nothing_to_see():
     seen = view(new_match(FRENCH, seats=2, dealer=Seat(0)), Seat(0))
-    assert (seen.cards, seen.held, seen.deciders) == ((), (), ())
+    assert (seen.cards, seen.row.left, seen.deciders) == ((), (), ())
 
 
 def test_a_view_says_whose_decision_it_is():

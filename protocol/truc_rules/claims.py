@@ -1,0 +1,81 @@
+"""Claims of a flor that was kept quiet, *pido flor*, and how they are settled at the end (rules.md 8.6, 13b.4).
+
+Who declared a flor in time is the matter of flor.py. A flor of which a card is unknown here counts as none.
+"""
+
+from functools import cache
+from typing import Final
+
+from .actions import Action, Kind
+from .events import Event, FlorClaimed, FlorClaimSettled, PointsScored
+from .holders import holds
+from .seats import Seat, other_side, seats_from, side_of
+from .state import Hand, Phase, Step, players
+from .table import Match
+
+AWARD_CLAIM = "claim"
+_HELD: Final = 3
+_NOT_HELD: Final = 1
+
+# looked up once: a lookup in an Enum is dear in the engine's loops
+_PLAYING = Phase.PLAY
+
+
+@cache
+def _claim(seat: Seat, target: Seat) -> Action:
+    return Action(seat, Kind.CLAIM, (), target)
+
+
+def actions(match: Match, seat: Seat) -> tuple[Action, ...]:
+    """Return the claims open to `seat`: against every opponent that has played, declared nothing and was not claimed."""
+    hand, rule = match.hand, match.variant.flor
+    row = hand.row
+    if rule is None or not rule.claims or row.last is None or hand.phase is not _PLAYING:
+        return ()
+    flores, claims = hand.contests.flores, hand.contests.claims
+    return tuple(
+        [
+            _claim(seat, target)
+            for target in _opponents(seat, row.eldest, row.stride, match.seats)
+            if len(row.left[target]) < hand.dealt.each
+            and target not in flores
+            and not any(claimed == target for _, claimed in claims)
+        ]
+    )
+
+
+@cache
+def _opponents(seat: Seat, eldest: Seat, stride: int, seats: int) -> tuple[Seat, ...]:
+    """Return whom `seat` plays against in a row of tricks, eldest first; nobody if it does not play."""
+    order = seats_from(eldest, stride, seats)
+    return tuple(other for other in order if side_of(other) != side_of(seat)) if seat in order else ()
+
+
+def claim(match: Match, action: Action) -> Step:
+    """Claim that an opponent kept a flor quiet."""
+    hand, target = match.hand, Seat(action.value if isinstance(action.value, int) else 0)
+    contests = hand.contests
+    claimed = contests._replace(claims=(*contests.claims, (action.seat, target)))
+    return hand._replace(contests=claimed), (FlorClaimed(action.seat, target),)
+
+
+def settlements(match: Match, hand: Hand) -> tuple[Event, ...]:
+    """Return what came of the claims when a row of tricks is over, and of flores that were played in silence."""
+    rule = match.variant.flor
+    if rule is None or not rule.claims:
+        return ()
+    claimed = [target for _, target in hand.contests.claims]
+    played = [seat for seat in players(hand.row, match.seats) if _played_quietly(match, hand, seat)]
+    targets = [*claimed, *(seat for seat in played if seat not in claimed)]
+    return tuple(event for target in targets for event in _settled(target, held=holds(match, hand, target)))
+
+
+def _played_quietly(match: Match, hand: Hand, seat: Seat) -> bool:
+    """Tell whether `seat` has played all cards of a flor that it did not declare."""
+    return not hand.row.left[seat] and seat not in hand.contests.flores and holds(match, hand, seat)
+
+
+def _settled(target: Seat, *, held: bool) -> tuple[Event, ...]:
+    side = side_of(target)
+    scored = (other_side(side), _HELD) if held else (side, _NOT_HELD)
+    return FlorClaimSettled(target, held), PointsScored(*scored, AWARD_CLAIM)

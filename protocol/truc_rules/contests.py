@@ -1,0 +1,77 @@
+"""The side bets as one: which of envido, flor and the saying of values is asked about a call or an open offer.
+
+Flor comes before envido, envido before an unanswered ask for the stake (rules.md 8.2): a call is pushed over what it
+comes before.
+"""
+
+from typing import assert_never
+
+from . import claims, envido, flor, saying
+from .actions import Action, Kind
+from .seats import Seat
+from .state import ContestOffer, ContraflorAsk, EnvidoAsk, FlorRound, Saying, Step
+from .table import Match
+
+
+def calls(match: Match, seat: Seat) -> tuple[Action, ...]:
+    """Return the calls that open envido or flor, on one's turn or before one answers, and claims of a flor."""
+    variant = match.variant
+    called = () if variant.envido is None else envido.calls(match, seat)
+    if variant.flor is None:
+        return called
+    return (*called, *flor.declarations(match, seat), *claims.actions(match, seat))
+
+
+def call(match: Match, action: Action) -> Step:
+    """Open a contest."""
+    return flor.declare(match, action) if action.kind is Kind.FLOR else envido.call(match, action)
+
+
+def answerers(match: Match, offer: ContestOffer) -> tuple[Seat, ...]:
+    """Return the seats that may answer, the first to be ruled for first."""
+    match offer:
+        case EnvidoAsk():
+            return envido.answerers(match, offer)
+        case FlorRound():
+            return offer.waiting[:1]
+        case ContraflorAsk():
+            return flor.answerers(match, offer)
+        case Saying():
+            return saying.deciders(offer)
+        case _:
+            assert_never(offer)
+
+
+def answers(match: Match, seat: Seat, offer: ContestOffer) -> tuple[Action, ...]:
+    """Return the answers of `seat`."""
+    match offer:
+        case EnvidoAsk():
+            return envido.answers(match, seat, offer)
+        case FlorRound():
+            return flor.round_answers(match, seat, offer)
+        case ContraflorAsk():
+            return flor.answers(match, seat, offer)
+        case Saying():
+            return saying.answers(match, seat, offer)
+        case _:
+            assert_never(offer)
+
+
+def answer(match: Match, action: Action, offer: ContestOffer) -> Step:
+    """Carry out an answer."""
+    match offer:
+        case EnvidoAsk():
+            return envido.answer(match, action, offer)
+        case FlorRound():
+            return flor.round_answer(match, action, offer)
+        case ContraflorAsk():
+            return flor.answer(match, action, offer)
+        case Saying():
+            return saying.answer(match, action, offer)
+        case _:
+            assert_never(offer)
+
+
+def comes_before(offer: object, kind: Kind) -> bool:
+    """Tell whether a call is no answer to `offer`, but opens a contest that is decided before it."""
+    return not isinstance(offer, FlorRound if kind is Kind.FLOR else EnvidoAsk)

@@ -1,0 +1,213 @@
+"""Flor: who declares one and when, how the others answer, and what every end of the contest pays (rules.md 8.6).
+
+Saying the values is saying.py's, a flor that was kept quiet that of claims.py. Nobody is waited for who holds none, as
+far as the cards are known here (holders.py).
+"""
+
+from functools import cache
+from typing import Final
+
+from . import saying
+from .actions import Action, Kind, yes_or_no
+from .events import ContraflorAccepted, ContraflorCalled, Event, FlorDeclared, FlorFolded, PointsScored
+from .holders import has_played, has_turn, holds, is_sure, may_hold, unheard
+from .saying import AWARD_FLOR, FLOR_POINTS
+from .seats import SIDES, Seat, Side, other_side, seats_from, side_of
+from .state import (
+    ContraflorAsk,
+    EnvidoAsk,
+    FlorRound,
+    Hand,
+    Phase,
+    Saying,
+    StakeAsk,
+    Step,
+    players,
+    seat_to_act,
+)
+from .table import Match
+
+# looked up once: a lookup in an Enum is dear in the engine's loops
+_PLAYING = Phase.PLAY
+_FLOR, _FOLD = Kind.FLOR, Kind.FLOR_FOLD
+_CONTRAFLOR, _REST = Kind.CONTRAFLOR, Kind.CONTRAFLOR_REST
+_ACHICO: Final = 1
+"""What giving in pays besides the flores of the other side."""
+
+
+@cache
+def _words(seat: Seat, *kinds: Kind) -> tuple[Action, ...]:
+    return tuple(Action(seat, kind) for kind in kinds)
+
+
+def declarations(match: Match, seat: Seat) -> tuple[Action, ...]:
+    """Return the declaration that opens the contest, if `seat` may make it now."""
+    hand = match.hand
+    # once a flor is declared, the others answer it or the contest is closed
+    if (
+        match.variant.flor is None
+        or hand.contests.flores
+        or hand.phase is not _PLAYING
+        or has_played(hand, seat)
+    ):
+        return ()
+    return _words(seat, _FLOR) if _has_say(match, seat) and may_hold(match, hand, seat) else ()
+
+
+def _has_say(match: Match, seat: Seat) -> bool:
+    """Tell whether `seat` is to act, or is of the side asked for a higher stake, or envido waits for an answer."""
+    row, offers = match.hand.row, match.hand.offers
+    if not offers:
+        return seat_to_act(row, match.seats) == seat
+    match offers[-1]:
+        case StakeAsk(side=side):
+            return side_of(seat) != side and seat in players(row, match.seats)
+        case EnvidoAsk():
+            return seat in players(row, match.seats)
+        case _:
+            return False
+
+
+def declare(match: Match, action: Action) -> Step:
+    """Declare the first flor: envido is void, and the others speak, if there are any."""
+    hand, seat = match.hand, action.seat
+    below = hand.offers
+    if below and isinstance(below[-1], EnvidoAsk):
+        below = below[:-1]
+    declared = hand._replace(
+        offers=below, contests=hand.contests._replace(envido_closed=True, flores=(seat,))
+    )
+    others = seats_from(seat, hand.row.stride, match.seats)[1:]
+    still = unheard(match, declared)
+    waiting = tuple(other for other in others if other in still)
+    return _with_round(match, declared, waiting, (FlorDeclared(seat),))
+
+
+def _with_round(match: Match, hand: Hand, waiting: tuple[Seat, ...], told: tuple[Event, ...]) -> Step:
+    """Wait for the others, or, if nobody is left, see what the flores that were declared are worth."""
+    if waiting:
+        return hand._replace(offers=(*hand.offers, FlorRound(waiting))), told
+    sides = {side_of(seat) for seat in hand.contests.flores}
+    if len(sides) == len(SIDES):
+        return _compared(match, hand, hand.contests.flores, extra=0, told=told)
+    # rules.md 13b.1: there is nothing to compare
+    return _paid(hand, sides.pop(), bonus=0, told=told)
+
+
+def round_answers(match: Match, seat: Seat, asked: FlorRound) -> tuple[Action, ...]:
+    """Return how `seat` may declare its flor: plainly, or against an opponent's."""
+    hand = match.hand
+    if not has_turn(match, asked.waiting, seat) or not may_hold(match, hand, seat):
+        return ()
+    if any(side_of(other) != side_of(seat) for other in hand.contests.flores):
+        return _words(seat, _FLOR, _FOLD, _CONTRAFLOR, _REST)
+    return _words(seat, _FLOR)
+
+
+def round_answer(match: Match, action: Action, asked: FlorRound) -> Step:
+    """Declare a flor, and perhaps give in at once, or challenge."""
+    hand, seat = match.hand, action.seat
+    contests = hand.contests
+    declared = hand._replace(
+        offers=hand.offers[:-1], contests=contests._replace(flores=(*contests.flores, seat))
+    )
+    match action.kind:
+        case Kind.FLOR:
+            later = asked.waiting[asked.waiting.index(seat) + 1 :]
+            return _with_round(match, declared, later, (FlorDeclared(seat),))
+        case Kind.FLOR_FOLD:
+            return _given_up(match, declared, seat)
+        case _:
+            return _challenged(declared, action)
+
+
+def answerers(match: Match, ask: ContraflorAsk) -> tuple[Seat, ...]:
+    """Return the flor holders of the asked side, who may answer `ask`: first those who declared, as all can tell.
+
+    Within both groups they stand in order of play after the asker.
+    """
+    hand, asked = match.hand, _asked(match, ask)
+    declared = tuple(seat for seat in asked if seat in hand.contests.flores)
+    return (*declared, *(seat for seat in asked if seat in unheard(match, hand) and is_sure(match, seat)))
+
+
+def _asked(match: Match, ask: ContraflorAsk) -> tuple[Seat, ...]:
+    # the seats of the two sides alternate
+    return seats_from(ask.seat, match.hand.row.stride, match.seats)[1::2]
+
+
+def answers(match: Match, seat: Seat, ask: ContraflorAsk) -> tuple[Action, ...]:
+    """Return the answers of `seat` to `ask`: con flor quiero, con flor me achico, al resto."""
+    hand = match.hand
+    if seat not in _asked(match, ask) or seat not in (*hand.contests.flores, *unheard(match, hand)):
+        return ()
+    return (*yes_or_no(seat), *_words(seat, _REST)) if ask.call is _CONTRAFLOR else yes_or_no(seat)
+
+
+def answer(match: Match, action: Action, ask: ContraflorAsk) -> Step:
+    """Have the flores compared, give in, or raise to all that is left of the game."""
+    answered = match.hand._replace(offers=match.hand.offers[:-1])
+    match action.kind:
+        case Kind.ACCEPT:
+            return _accepted(match, answered, action.seat, ask)
+        case Kind.DECLINE:
+            return _given_up(match, answered, action.seat)
+        case _:
+            return _challenged(answered, action)
+
+
+def _challenged(hand: Hand, action: Action) -> Step:
+    ask = ContraflorAsk(action.seat, side_of(action.seat), action.kind)
+    return hand._replace(offers=(*hand.offers, ask)), (ContraflorCalled(action.seat, action.kind),)
+
+
+def _accepted(match: Match, hand: Hand, seat: Seat, ask: ContraflorAsk) -> Step:
+    scoring, leader = match.variant.scoring, max(score.points for score in match.score)
+    extra = max(scoring.target - leader, 0) if ask.call is _REST else 0
+    hand, counted = _all_counted(match, hand)
+    # where cards are unknown, somebody may hold a flor of whom nothing was heard so far
+    speakers = (*hand.contests.flores, *unheard(match, hand))
+    return _compared(match, hand, speakers, extra=extra, told=(ContraflorAccepted(seat), *counted))
+
+
+def _given_up(match: Match, hand: Hand, seat: Seat) -> Step:
+    """Pay the other side for the surrender of `seat`."""
+    hand, counted = _all_counted(match, hand)
+    return _paid(hand, other_side(side_of(seat)), bonus=_ACHICO, told=(FlorFolded(seat), *counted))
+
+
+def _all_counted(match: Match, hand: Hand) -> Step:
+    """Count every flor of which nothing was heard yet as declared: its holder had to (rules.md 13b.3)."""
+    found = tuple(seat for seat in unheard(match, hand) if holds(match, hand, seat))
+    contests = hand.contests._replace(flores=(*hand.contests.flores, *found))
+    return hand._replace(contests=contests), tuple(map(FlorDeclared, found))
+
+
+def _compared(
+    match: Match, hand: Hand, speakers: tuple[Seat, ...], *, extra: int, told: tuple[Event, ...]
+) -> Step:
+    """Have the values said, for `extra` points besides those for each flor."""
+    order = tuple(seat for seat in players(hand.row, match.seats) if seat in speakers)
+    compared = saying.begun(_FLOR, (extra, extra), order)
+    return hand._replace(offers=(*hand.offers, compared)), told
+
+
+def _paid(hand: Hand, side: Side, *, bonus: int, told: tuple[Event, ...]) -> Step:
+    """Pay `side` for its own flores."""
+    contests = hand.contests._replace(flor_closed=True)
+    flores = sum(side_of(seat) == side for seat in contests.flores)
+    scored = PointsScored(side, FLOR_POINTS * flores + bonus, AWARD_FLOR)
+    return hand._replace(contests=contests), (*told, scored)
+
+
+def presumed(match: Match) -> Step | None:
+    """Return the step in which nobody else holds a flor, if nobody who is waited for surely does; else None."""
+    hand = match.hand
+    offer = hand.offers[-1] if hand.offers else None
+    match offer:
+        case FlorRound(waiting=waiting) if not any(is_sure(match, seat) for seat in waiting):
+            return _with_round(match, hand._replace(offers=hand.offers[:-1]), (), ())
+        case Saying():
+            return saying.presumed(match, offer)
+        case _:
+            return None

@@ -1,0 +1,50 @@
+"""Who holds a flor, as far as the cards are known here.
+
+A seat whose cards decide it holds one or not; a seat with unknown cards may hold one. What waits only for seats that
+may is never waited for in vain: the next seat that surely holds one may speak, and those before it have none.
+"""
+
+from .seats import Seat
+from .state import Hand, players
+from .table import Match
+from .values import may_be_flor
+
+
+def may_hold(match: Match, hand: Hand, seat: Seat) -> bool:
+    """Tell whether `seat` holds a flor, or might, as a card of it is unknown."""
+    return may_be_flor(match.variant, hand.dealt.cards[seat])
+
+
+def holds(match: Match, hand: Hand, seat: Seat) -> bool:
+    """Tell whether `seat` is known to hold a flor."""
+    cards = hand.dealt.cards[seat]
+    return None not in cards and may_be_flor(match.variant, cards)
+
+
+def has_played(hand: Hand, seat: Seat) -> bool:
+    """Tell whether `seat` has played its first card."""
+    return len(hand.row.left[seat]) < hand.dealt.each
+
+
+def unheard(match: Match, hand: Hand) -> tuple[Seat, ...]:
+    """Return, from eldest, who still has to declare a flor or may have to: who has not played and not declared."""
+    return tuple(
+        seat
+        for seat in players(hand.row, match.seats)
+        if not has_played(hand, seat) and seat not in hand.contests.flores and may_hold(match, hand, seat)
+    )
+
+
+def is_sure(match: Match, seat: Seat) -> bool:
+    """Tell whether `seat` declared a flor, or is known to hold one."""
+    return seat in match.hand.contests.flores or holds(match, match.hand, seat)
+
+
+def has_turn(match: Match, waiting: tuple[Seat, ...], seat: Seat) -> bool:
+    """Tell whether `seat` is the next of `waiting` to speak, if those before it may hold no flor."""
+    for other in waiting:
+        if other == seat:
+            return True
+        if is_sure(match, other):
+            return False
+    return False

@@ -1,0 +1,75 @@
+"""Orders: a governor tells its partner what to play next (rules.md 6.4).
+
+An order narrows the partner's choice of a card; one that cannot be followed has no effect and is not refused, as a
+refusal would tell what the partner lacks (13b.8).
+"""
+
+from .actions import Action, Kind
+from .cards import rank_of
+from .events import OrderGiven
+from .seats import Seat, side_of
+from .state import NO_ORDERS, Phase, Step
+from .table import Match, governor
+from .variant import Variant
+
+LOW, HIGH, LEAVE = "low", "high", "leave"
+
+
+def actions(match: Match, seat: Seat) -> tuple[Action, ...]:
+    """Return the orders `seat` may give: any, at any time while its partner still holds a card."""
+    signals, hand = match.variant.signals, match.hand
+    if signals is None or signals.orders == "none" or hand.phase is not Phase.PLAY:
+        return ()
+    if governor(match, side_of(seat)) != seat or not hand.row.left[_partner(match, seat)]:
+        return ()
+    return tuple(Action(seat, Kind.ORDER, (), word) for word in words(match.variant))
+
+
+def words(variant: Variant) -> tuple[str, ...]:
+    """Return what can be ordered: every rank of the pack, low, high, leave."""
+    return (*dict.fromkeys(map(rank_of, variant.pack)), LOW, HIGH, LEAVE)
+
+
+def _partner(match: Match, seat: Seat) -> Seat:
+    return Seat((seat + match.seats // 2) % match.seats)
+
+
+def give(match: Match, action: Action) -> Step:
+    """Give an order in place of the one before it."""
+    word, side = str(action.value), side_of(action.seat)
+    before = match.hand.orders
+    given = (word, before[1]) if side == 0 else (before[0], word)
+    return match.hand._replace(orders=given), (OrderGiven(action.seat, word),)
+
+
+def binding(match: Match, seat: Seat) -> str | None:
+    """Return the order that `seat` is under."""
+    order = match.hand.orders[side_of(seat)]
+    return None if order is None or governor(match, side_of(seat)) == seat else order
+
+
+def carried_out(match: Match, seat: Seat) -> tuple[str | None, str | None]:
+    """Return the orders that stand after `seat` has played a card: its own is done with."""
+    ours, theirs = match.hand.orders
+    if binding(match, seat) is None:
+        return match.hand.orders
+    stand = (None, theirs) if side_of(seat) == 0 else (ours, None)
+    return NO_ORDERS if stand == NO_ORDERS else stand
+
+
+def open_slots(match: Match, seat: Seat) -> tuple[int, ...]:
+    """Return the slots that `seat` may play from, under the order it has; all, if a card of it is unknown here."""
+    left, order = match.hand.row.left[seat], binding(match, seat)
+    if order is None:
+        return left
+    dealt, variant = match.hand.dealt, match.variant
+    held = dealt.cards[seat]
+    cards = {slot: card for slot in left if (card := held[slot]) is not None}
+    if len(cards) < len(left):
+        return left
+    if order not in (LOW, HIGH, LEAVE):
+        fitting = tuple(slot for slot in left if rank_of(variant.pack[cards[slot]]) == order)
+        return fitting or left
+    strengths = variant.turned[dealt.up[0]] if dealt.up else variant.strengths
+    extreme = (max if order == HIGH else min)(strengths[card] for card in cards.values())
+    return tuple(slot for slot in left if strengths[cards[slot]] == extreme)

@@ -1,0 +1,79 @@
+"""The score: what a hand awards, how events change the score, and who has won the game.
+
+A game is counted in points, or in units of several points each (rules.md 7). Where the game ends as soon as a side has
+the target, events are counted one by one, and what would come after the last of the game never happens.
+"""
+
+from .events import Event, PointsScored, UnitScored
+from .seats import SIDES, Side, other_side
+from .state import Hand, Phase
+from .table import Match, Score
+from .variant import Scoring
+
+AWARD_HAND = "hand"
+AWARD_DECLINED = "declined"
+AWARD_CONCEDED = "conceded"
+AWARD_GAME = "game"
+AWARD_UNIT = "trut"
+
+Scores = tuple[Score, Score]
+Counted = tuple[tuple[Event, ...], Scores, Side | None]
+
+_SCORING = (PointsScored, UnitScored)
+
+
+def award(match: Match, hand: Hand, side: Side, *, points: int, reason: str) -> tuple[Event, ...]:
+    """Return what `side` scores for the hand: `points`, or what was played for instead of points."""
+    mine, scoring = match.score[side], match.variant.scoring
+    if hand.bets.locked == "trut":
+        return (UnitScored(side, mine.points, AWARD_UNIT),)
+    if hand.bets.locked is not None:
+        # rules.md 13b.11: after a game won otherwise than by points the score is set to the target
+        return (PointsScored(side, max(scoring.target - mine.points, 0), AWARD_GAME),)
+    scored = PointsScored(side, points, reason)
+    over = mine.points + points - scoring.points_per_unit
+    if scoring.points_per_unit and over >= 0:
+        return scored, UnitScored(side, over, reason)
+    return (scored,)
+
+
+def counted(match: Match, hand: Hand, events: tuple[Event, ...]) -> Counted:
+    """Return the events that happen, the score after them, and who has won the game."""
+    score, rule = match.score, match.variant.scoring
+    at_once = rule.end_check == "immediate"
+    for place, event in enumerate(events):
+        if isinstance(event, _SCORING):
+            score = _after(score, event)
+            if at_once and _reached(score[event.side], rule):
+                return events[: place + 1], score, event.side
+    over = not at_once and hand.phase is Phase.OVER and not more_duels(match, hand)
+    return events, score, _winner_at_end(score, rule, hand) if over else None
+
+
+def more_duels(match: Match, hand: Hand) -> bool:
+    """Tell whether further duels follow in this deal (rules.md 8.7)."""
+    row = hand.row
+    return row.stride > 1 and (row.eldest - match.dealer) % match.seats < row.stride
+
+
+def _after(score: Scores, event: PointsScored | UnitScored) -> Scores:
+    mine, theirs = score[event.side], score[other_side(event.side)]
+    if isinstance(event, UnitScored):
+        mine, theirs = Score(mine.upper + 1, event.kept), Score(theirs.upper, 0)
+    else:
+        mine = Score(mine.upper, mine.points + event.points)
+    return (mine, theirs) if event.side == SIDES[0] else (theirs, mine)
+
+
+def _reached(score: Score, scoring: Scoring) -> bool:
+    return (score.upper if scoring.points_per_unit else score.points) >= scoring.target
+
+
+def _winner_at_end(score: Scores, scoring: Scoring, hand: Hand) -> Side | None:
+    if hand.bets.locked == "rest":
+        return hand.winner
+    there = [side for side in SIDES if _reached(score[side], scoring)]
+    if len(there) < len(SIDES):
+        return there[0] if there else None
+    # rules.md 8.1: at the end of the hand the higher score wins, on equality another hand is played
+    return None if score[0] == score[1] else max(there, key=lambda side: score[side])

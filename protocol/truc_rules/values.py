@@ -1,0 +1,76 @@
+"""What cards are worth in the side bets: envido values, flores and their values, as functions of cards alone.
+
+Who may say a value, and when, is not here. A card that is not known counts for nothing but what it leaves open.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import combinations
+from typing import Final
+
+from .cards import Card, rank_of
+from .variant import CARDS_EACH, Variant
+
+_PAIRED: Final = 20
+"""What two cards of one suit count besides their numbers, and three of a flor."""
+
+ENVIDO_VALUES: Final = (*range(8), *range(20, 34))
+"""Every value a hand can have in envido (rules.md 8.4)."""
+FLOR_VALUES: Final = tuple(range(20, 39))
+"""Every value a flor can have (rules.md 8.6)."""
+
+
+def envido_value(variant: Variant, cards: Sequence[Card]) -> int:
+    """Return what `cards` are worth in envido: the best two of one suit, else the highest single card."""
+    suits, numbers = variant.suits, variant.numbers
+    best = max(numbers[card] for card in cards)
+    for one, other in combinations(cards, 2):
+        if suits[one] == suits[other]:
+            best = max(best, _PAIRED + numbers[one] + numbers[other])
+    return best
+
+
+def envido_cards(variant: Variant, cards: Sequence[Card]) -> tuple[Card, ...]:
+    """Return the two cards, or the one, that make the envido value; among equals those given first."""
+    value = envido_value(variant, cards)
+    made = (*((card,) for card in cards), *combinations(cards, 2))
+    return next(chosen for chosen in made if envido_value(variant, chosen) == value)
+
+
+def is_flor(variant: Variant, cards: Sequence[Card]) -> bool:
+    """Tell whether `cards`, three of them, are a flor."""
+    return len(cards) == CARDS_EACH and _fits(variant, cards)
+
+
+def may_be_flor(variant: Variant, cards: Sequence[Card | None]) -> bool:
+    """Tell whether `cards` are a flor as far as they are known; one that is not known might be any."""
+    return len(cards) == CARDS_EACH and _fits(variant, [card for card in cards if card is not None])
+
+
+def _fits(variant: Variant, known: Sequence[Card]) -> bool:
+    """Tell whether cards can stand in one flor."""
+    suits = variant.suits
+    if not known:
+        return True
+    suit = suits[known[0]]
+    for card in known:
+        if suits[card] != suit:
+            return False
+    if variant.flor is None or variant.flor.kind == "suit":
+        return True
+    places = [_places(variant.pack)[card] for card in known]
+    return max(places) - min(places) < CARDS_EACH
+
+
+@lru_cache(maxsize=64)
+def _places(pack: tuple[str, ...]) -> tuple[int, ...]:
+    """Return each card's place in its suit, by card: numbers ascend, other ranks stand as in the pack."""
+    ranks = list(dict.fromkeys(map(rank_of, pack)))
+    if all(rank.isdecimal() for rank in ranks):
+        ranks.sort(key=int)
+    return tuple(ranks.index(rank_of(name)) for name in pack)
+
+
+def flor_value(variant: Variant, cards: Sequence[Card]) -> int:
+    """Return what a flor is worth: 20 and all its numbers."""
+    return _PAIRED + sum(variant.numbers[card] for card in cards)

@@ -1,0 +1,173 @@
+"""Play at random, the same for the same seed: tables, deals, matches, states in the middle of a hand.
+
+Every test that uses it runs a few examples in the ordinary suite. The long run has many times as many, new ones each
+time: `TRUC_EXAMPLES=100 python -m pytest tests/rules` has a hundred times as many.
+"""
+
+import os
+import random
+from typing import NamedTuple
+
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from truc_rules import (
+    Action,
+    Kind,
+    Match,
+    Score,
+    Seat,
+    VariantError,
+    apply,
+    awaits_deal,
+    deal,
+    hand_over,
+    legal,
+    new_match,
+    next_hand,
+    preset,
+    presets,
+    turn_count,
+    with_options,
+)
+from truc_rules.state import Phase
+
+SEEDS = st.integers(0, 2**32 - 1)
+TABLES = [(name, seats) for name in presets() for seats in preset(name).players]
+SETTINGS = {
+    "reveal": ("match",),
+    "end_check": ("hand_end",),
+    "match": (1, 3, 5),
+    "target": (7, 21),
+    "order": ("es40-moll", "fr32", "fr32-rational", "fr32-8low", "fr32-ace", "br24"),
+    "ladder": ("x2", "+2", "any"),
+    "redeals": (0, 2, "pack"),
+    "pica": ("on", "off"),
+    "flor": ("on", "off"),
+    "falta": ("malas-game", "malas-15"),
+    "fold_bonus": (0,),
+    "cover_from_trick": (2,),
+    "blind": ("on",),
+    "signals": ("off", "table"),
+    "show": ("none",),
+}
+"""By table option of rules.md 14b: values that are not what every game has already."""
+
+_TIMES = int(os.environ.get("TRUC_EXAMPLES", "1"))
+_LONGEST = 50_000
+_GIVING_UP = frozenset({Kind.CONCEDE, Kind.DECLINE})
+_SUITED = 0.3
+_PATIENCE = 0.8
+_SHOWING = 0.3
+_SECOND = 0.5
+
+
+def examples(count):
+    """Return the settings of a test with `count` examples, many times as many in the long run."""
+    return settings(max_examples=count * _TIMES, derandomize=_TIMES == 1, deadline=None, database=None)
+
+
+def optioned():
+    """Return every preset with every option it takes, once each: (preset, option, value)."""
+    return [
+        (name, option, value)
+        for name in presets()
+        for option, values in SETTINGS.items()
+        for value in values
+        if changes(name, option, value)
+    ]
+
+
+def changes(name, option, value):
+    try:
+        return with_options(preset(name), {option: value}) != preset(name)
+    except VariantError:
+        return False
+
+
+class Step(NamedTuple):
+    """One thing that happened in a match."""
+
+    before: Match
+    action: Action | None
+    """None for a deal."""
+    after: Match
+    events: tuple
+
+
+def cards_for(match, chance):
+    """Return cards for a deal, and those turned up; three of a suit come oftener than by chance where flor is played."""
+    variant, each = match.variant, match.hand.dealt.each
+    pool = [card for card in range(len(variant.pack)) if card not in match.hand.dealt.thrown]
+    chance.shuffle(pool)
+    ups = 0 if match.hand.dealt.redeals else turn_count(variant)
+    up, pool = pool[:ups], pool[ups:]
+    hands = []
+    for _ in range(match.seats):
+        if variant.flor is not None and chance.random() < _SUITED:
+            suit = variant.suits[pool[0]]
+            pool.sort(key=lambda card, suit=suit: variant.suits[card] != suit)
+        hands.append(tuple(pool[:each]))
+        pool = pool[each:]
+        chance.shuffle(pool)
+    return hands, up
+
+
+def random_match(variant, seats, chance):
+    """Return a match that has not begun, at any score."""
+    target, per_unit = variant.scoring.target, variant.scoring.points_per_unit
+    if per_unit:
+        score = tuple(Score(chance.randrange(target), chance.randrange(per_unit)) for _ in range(2))
+    else:
+        within = (0, 3, target // 2, target - 2, target - 1)
+        score = tuple(Score(0, max(0, chance.choice(within))) for _ in range(2))
+    games = tuple(chance.randrange(variant.games_to_win) for _ in range(2))
+    dealer = Seat(chance.randrange(seats))
+    return new_match(variant, seats=seats, dealer=dealer, score=score, games=games)
+
+
+def choice(match, chance):
+    """Choose an action that somebody may take: first its kind, seldom to give up; None if there is none."""
+    options = [each for seat in range(match.seats) for each in legal(match, Seat(seat))]
+    kinds = list(dict.fromkeys(each.kind for each in options))
+    lasting = [kind for kind in kinds if kind not in _GIVING_UP]
+    if not kinds or (hand_over(match) and chance.random() > _SHOWING):
+        return None
+    kind = chance.choice(lasting if lasting and chance.random() < _PATIENCE else kinds)
+    return chance.choice([each for each in options if each.kind is kind])
+
+
+def random_steps(match, chance):
+    """Yield every step of the rest of a match."""
+    for _ in range(_LONGEST):
+        if awaits_deal(match):
+            action, (after, told) = None, deal(match, *cards_for(match, chance))
+        elif (action := choice(match, chance)) is not None:
+            after, told = apply(match, action)
+        elif match.winner is None:
+            match = next_hand(match)
+            continue
+        else:
+            return
+        yield Step(match, action, after, told)
+        match = after
+    raise AssertionError(f"expected {match.variant.name} to end within {_LONGEST} actions")
+
+
+def random_hand(variant, seats, chance):
+    """Return the steps of one hand, the first of a game or the second, at any score."""
+    match = random_match(variant, seats, chance)
+    if chance.random() < _SECOND:
+        match = next_hand(match._replace(hand=match.hand._replace(phase=Phase.OVER)))
+    found = []
+    for step in random_steps(match, chance):
+        found.append(step)
+        if hand_over(step.after):
+            break
+    return found
+
+
+def some_state(variant, seats, seed):
+    """Return a state somewhere in a hand."""
+    chance = random.Random(seed)
+    return chance.choice(random_hand(variant, seats, chance)).after

@@ -1,0 +1,64 @@
+"""`apply` takes exactly what `legal` yields, and refuses the rest in words, in every state that play can reach."""
+
+import random
+from copy import deepcopy
+
+import pytest
+from hypothesis import given
+from rules.candidates import candidates
+from rules.chance import SEEDS, TABLES, examples, optioned, some_state
+
+from truc_rules import IllegalActionError, Kind, Seat, apply, legal, preset, with_options
+
+
+def is_taken(match, action):
+    try:
+        apply(match, action)
+    except IllegalActionError:
+        return False
+    return True
+
+
+def in_order(action):
+    """Return a show with its cards ascending: they may be named in any order."""
+    return action._replace(cards=tuple(sorted(action.cards))) if action.kind is Kind.SHOW else action
+
+
+def assert_exact(match):
+    """Compare `apply` with `legal`, just told and not."""
+    kept = deepcopy(match)
+    offered = {action for seat in range(-1, match.seats + 1) for action in legal(match, Seat(seat))}
+    tried = offered.union(candidates(match))
+    again = match._replace()
+    wanted = {in_order(action) for action in offered}
+    assert {in_order(action) for action in tried if is_taken(match, action)} == wanted
+    assert {in_order(action) for action in tried if is_taken(again, action)} == wanted
+    assert match == kept
+
+
+@pytest.mark.parametrize(("name", "seats"), TABLES)
+@examples(3)
+@given(seed=SEEDS)
+def test_apply_takes_exactly_what_legal_yields(name, seats, seed):
+    assert_exact(some_state(preset(name), seats, seed))
+
+
+@pytest.mark.parametrize(("name", "option", "value"), optioned())
+@examples(1)
+@given(seed=SEEDS)
+def test_apply_takes_exactly_what_legal_yields_with_a_table_option(name, option, value, seed):
+    variant = with_options(preset(name), {option: value})
+    assert_exact(some_state(variant, random.Random(seed).choice(variant.players), seed))
+
+
+@pytest.mark.parametrize(("name", "seats"), TABLES)
+@examples(2)
+@given(seed=SEEDS)
+def test_a_refusal_names_its_code_and_its_seat(name, seats, seed):
+    match = some_state(preset(name), seats, seed)
+    offered = {action for seat in range(seats) for action in legal(match, Seat(seat))}
+    refused = [each for each in candidates(match) if in_order(each) not in map(in_order, offered)]
+    for action in random.Random(seed).sample(refused, 25):
+        with pytest.raises(IllegalActionError, match=f"^seat {action.seat} cannot {action.kind}") as caught:
+            apply(match, action)
+        assert caught.value.code in ("not_your_turn", "illegal_action", "void_bet")

@@ -1,0 +1,261 @@
+"""What the rules force open at the end of a hand, and what proves it to those who see no more (rules.md 8.4, 8.6, 13b.14)."""
+
+from dataclasses import replace
+
+from rules.played import dealt, given, known, played
+
+from truc_rules import Card, Flor, Seat, know, next_hand, owed_shows, preset, unproven
+
+GAME = preset("truco-argentino-flor")
+ENVIDO = preset("truco-argentino")
+RUNS = replace(GAME, flor=Flor("run", claims=True))
+COVERED = replace(ENVIDO, cover_from_trick=2)
+BARE = "3o 4c 12b"
+QUIET = ("1e 3o 4c", "5b 6b 7b")
+SIX = ("7o 1o 4b", "5b 6b 7b", "2o 2c 10e", "4e 5e 11e", "10o 11c 12b", "3e 2e 3c")
+HIDDEN = "? ? ?"
+
+
+def owed(match):
+    return owed_shows(match)
+
+
+def learnt(match, seat, names):
+    """Return the match in which what is named by `names`, by slot, is known."""
+    for slot, name in enumerate(names.split()):
+        if name != "?":
+            match = know(match, Seat(seat), slot, Card(known(GAME, name)))
+    return match
+
+
+def envido_won(*hands, variant=ENVIDO):
+    """Return a hand in which seat 0 has won an accepted envido with its value said, and nobody has played."""
+    return played(dealt(variant, *hands), "0 envido", "1 accept", "0 points 28", "1 good")
+
+
+def duels(*lines):
+    match = played(dealt("truco-argentino-6-flor", *SIX, score=(6, 6), dealer=4), "5 concede")
+    return played(given(next_hand(match), *SIX), *lines)
+
+
+# envido
+
+
+def test_the_winner_of_an_envido_opens_the_two_cards_that_make_it():
+    match = played(envido_won("7o 1o 4b", BARE), "0 concede")
+    assert owed(match) == ((0, (0, 1)),)
+
+
+def test_one_card_that_makes_the_value_is_enough():
+    match = played(
+        dealt(ENVIDO, "4o 7c 12b", "3e 2b 11o"), "0 envido", "1 accept", "0 points 7", "1 good", "0 concede"
+    )
+    assert owed(match) == ((0, (1,)),)
+
+
+def test_what_was_played_face_up_is_not_opened_again():
+    match = played(envido_won("7o 1o 4b", BARE), "0 play 1o", "1 play 3o", "1 play 4c", "0 concede")
+    assert owed(match) == ((0, (0,)),)
+
+
+def test_what_was_played_face_down_is_opened():
+    match = played(
+        envido_won("7o 1o 4b", BARE, variant=COVERED), "0 play 7o", "1 play 4c", "0 cover 1o", "1 concede"
+    )
+    assert owed(match) == ((0, (1,)),)
+
+
+def test_of_equal_pairs_the_one_that_lies_open_is_taken():
+    match = dealt(ENVIDO, "10e 7e 12e", BARE)
+    match = played(
+        match,
+        "0 envido",
+        "1 accept",
+        "0 points 27",
+        "1 good",
+        "0 play 12e",
+        "1 play 3o",
+        "1 play 4c",
+        "0 concede",
+    )
+    assert owed(match) == ((0, (1,)),)
+
+
+def test_nothing_is_opened_if_no_value_was_said():
+    match = played(dealt(ENVIDO, "7o 1o 4b", BARE), "0 envido", "1 accept", "0 good", "0 concede")
+    assert owed(match) == ()
+
+
+def test_nothing_is_opened_after_a_declined_envido():
+    match = played(dealt(ENVIDO, "7o 1o 4b", BARE), "0 envido", "1 decline", "0 concede")
+    assert owed(match) == ()
+
+
+def test_the_loser_opens_nothing():
+    match = played(
+        dealt(ENVIDO, "7o 1o 4b", "7e 6e 2b"), "0 envido", "1 accept", "0 points 28", "1 points 33"
+    )
+    assert owed(played(match, "0 concede")) == ((1, (0, 1)),)
+
+
+def test_a_value_that_ended_the_game_is_shown():
+    match = dealt(ENVIDO, "7o 1o 4b", BARE, score=(28, 3))
+    match = played(match, "0 envido", "1 accept", "0 points 28", "1 good")
+    assert match.game_winner == 0
+    assert owed(match) == ((0, (0, 1)),)
+
+
+def test_nothing_is_owed_before_the_hand_is_over():
+    match = envido_won("7o 1o 4b", BARE)
+    assert owed(match) == ()
+    assert unproven(match) == ()
+
+
+# flor
+
+
+def test_a_declared_flor_is_opened():
+    match = played(dealt(GAME, "1b 2b 4b", BARE), "0 flor", "0 play 1b", "1 play 3o", "0 concede")
+    assert owed(match) == ((0, (1, 2)),)
+
+
+def test_all_flores_are_opened_after_one_side_gave_in():
+    match = played(dealt(GAME, "1b 2b 4b", "3c 6c 7c"), "0 flor", "1 flor-fold", "0 concede")
+    assert owed(match) == ((0, (0, 1, 2)), (1, (0, 1, 2)))
+
+
+def test_a_flor_that_counted_unheard_is_opened():
+    # rules.md 13b.3
+    match = dealt(GAME, "1b 2b 4b", "3c 6c 7c", "4e 5e 11e", "3o 4c 12b")
+    match = played(match, "0 flor", "1 flor-fold", "0 concede")
+    assert owed(match) == ((0, (0, 1, 2)), (1, (0, 1, 2)), (2, (0, 1, 2)))
+
+
+def test_what_a_flor_and_an_envido_open_is_opened_once():
+    match = dealt(GAME, "3o 4c 12b", "7e 6e 4e")
+    match = played(
+        match, "0 envido", "1 accept", "0 points 4", "1 points 33", "0 play 3o", "1 flor", "1 play 7e"
+    )
+    assert owed(played(match, "1 concede")) == ((1, (1, 2)),)
+
+
+# claims
+
+
+def test_the_target_of_a_claim_opens_its_flor():
+    match = played(dealt(GAME, *QUIET), "0 play 1e", "1 play 5b", "0 claim 1", "0 concede")
+    assert owed(match) == ((1, (1, 2)),)
+
+
+def test_the_target_of_a_false_claim_opens_one_card_of_another_suit():
+    match = played(dealt(GAME, *QUIET), "0 play 1e", "1 claim 0", "1 play 5b", "0 concede")
+    assert owed(match) == ((0, (1,)),)
+
+
+def test_the_card_of_another_suit_is_the_first_there_is():
+    match = played(dealt(GAME, "7e 3e 4c", "5b 6b 1b"), "0 play 3e", "1 claim 0", "1 play 1b", "1 concede")
+    assert owed(match) == ((0, (2,)),)
+
+
+def test_two_played_cards_of_different_suits_are_enough():
+    match = played(dealt(GAME, *QUIET), "0 play 1e", "1 play 5b", "0 play 3o", "1 claim 0", "1 play 6b")
+    assert owed(match) == ()
+
+
+def test_cards_of_one_suit_show_that_there_is_no_run():
+    match = played(dealt(RUNS, "1e 2e 4e", "5b 7b 1b"), "0 play 2e", "1 claim 0", "1 play 7b", "0 concede")
+    assert owed(match) == ((0, (0, 2)),)
+
+
+def test_a_claim_that_was_not_settled_shows_nothing():
+    match = dealt(GAME, "1e 3o 4c", "2o 2c 10e", "7o 1o 4b", "3b 5c 12b", score=(28, 0))
+    match = played(match, "0 play 1e", "1 claim 0", "1 play 2o", "2 envido", "3 accept")
+    match = played(match, "0 silent", "1 silent", "2 points 28", "3 good")
+    assert match.game_winner == 0
+    assert owed(match) == ((2, (0, 1)),)
+
+
+# duels
+
+
+def test_every_duel_opens_what_it_owes():
+    match = duels("0 envido", "3 accept", "0 points 28", "3 good", "0 concede")
+    match = played(match, "1 flor", "1 concede", "2 concede")
+    assert owed(match) == ((0, (0, 1)), (1, (0, 1, 2)))
+
+
+def test_a_claim_of_an_earlier_duel_is_answered():
+    match = duels("0 play 4b", "3 play 4e", "0 claim 3", "0 concede", "1 concede", "2 concede")
+    assert owed(match) == ((3, (1, 2)),)
+
+
+# unknown cards
+
+
+def test_a_declared_flor_is_owed_whatever_is_known():
+    match = played(dealt(GAME, HIDDEN, BARE), "0 flor", "0 concede")
+    assert owed(match) == ((0, (0, 1, 2)),)
+
+
+def test_what_depends_on_unknown_cards_is_left_out():
+    match = played(dealt(ENVIDO, HIDDEN, BARE), "0 envido", "1 accept", "0 points 28", "1 good", "0 concede")
+    assert owed(match) == ()
+
+
+def flor_declared(names):
+    return learnt(played(dealt(GAME, HIDDEN, BARE), "0 flor", "0 concede"), 0, names)
+
+
+def value_said(names):
+    match = played(dealt(ENVIDO, HIDDEN, BARE), "0 envido", "1 accept", "0 points 28", "1 good", "0 concede")
+    return learnt(match, 0, names)
+
+
+def claimed(names):
+    match = learnt(dealt(GAME, HIDDEN, "5b 6b 1b"), 0, "7e ? ?")
+    return learnt(played(match, "0 play 7e", "1 claim 0", "1 play 5b", "0 concede"), 0, names)
+
+
+def test_three_cards_of_a_suit_prove_a_flor():
+    assert unproven(flor_declared("1b 2b 4b")) == ()
+
+
+def test_other_cards_do_not_prove_a_flor():
+    assert unproven(flor_declared("1b 2b 4o")) == (0,)
+
+
+def test_two_cards_do_not_prove_a_flor():
+    assert unproven(flor_declared("1b 2b ?")) == (0,)
+
+
+def test_the_cards_that_make_it_prove_a_value():
+    assert unproven(value_said("7o ? 1o")) == ()
+
+
+def test_too_little_does_not_prove_a_value():
+    assert unproven(value_said("7o ? 4b")) == (0,)
+
+
+def test_a_better_pair_does_not_prove_a_value():
+    assert unproven(value_said("7o 6o 1o")) == (0,)
+
+
+def test_no_card_proves_no_value():
+    assert unproven(value_said(HIDDEN)) == (0,)
+
+
+def test_three_cards_answer_a_claim():
+    assert unproven(claimed("7e 6e 5e")) == ()
+
+
+def test_two_cards_of_different_suits_answer_a_claim():
+    assert unproven(claimed("7e ? 4o")) == ()
+
+
+def test_two_cards_of_one_suit_do_not_answer_a_claim():
+    assert unproven(claimed("7e 6e ?")) == (0,)
+
+
+def test_what_is_owed_proves_what_must_be_proven():
+    match = played(dealt(GAME, *QUIET), "0 play 1e", "1 claim 0", "1 play 5b", "0 claim 1", "0 concede")
+    assert unproven(match) == ()

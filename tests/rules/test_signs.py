@@ -1,0 +1,250 @@
+"""Signs: the words of each game, who sees them, and the truth where it is enforced (rules.md 6.4, 12, 13b.13)."""
+
+from dataclasses import replace
+
+import pytest
+from rules.played import dealt, known, played
+
+from truc_rules import (
+    SIGNS,
+    IllegalActionError,
+    Score,
+    Seat,
+    check_sign,
+    deal,
+    hand_over,
+    know,
+    new_match,
+    preset,
+    presets,
+    sign_receivers,
+    signs,
+    with_options,
+)
+
+HANDS = ("7s 8h Kd", "Ah Jc 9s", "8d Qs 9h", "7h Kc 10s")
+SPANISH = ("1e 7o 4c", "3b 12o 6e", "2c 11b 5o", "10e 4b 6c")
+
+
+def partnership(*hands, dealer=3):
+    """Return a hand of partnership Truc before the lead; seat 3 deals, so that seats 3 and 0 govern."""
+    return dealt("truc-partnership", *(hands or HANDS), dealer=dealer)
+
+
+def catalan(**options):
+    return dealt(with_options(preset("truc-catalan"), options), *SPANISH, before=("2 cut",))
+
+
+def argentine(*hands):
+    return dealt("truco-argentino", *hands)
+
+
+def refusal(match, seat, word):
+    with pytest.raises(IllegalActionError) as caught:
+        check_sign(match, Seat(seat), word)
+    return caught.value
+
+
+@pytest.mark.parametrize("name", presets())
+def test_words_of_a_preset_are_in_the_vocabulary(name):
+    signals = preset(name).signals
+    assert signals is None or set(signals.vocabulary) <= set(SIGNS)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("truc-catalan", ("three", "two", "ace")),
+        ("truc-partnership", ("seven", "eight", "ace")),
+        ("truco-mineiro", ("zap", "seven-hearts", "ace-spades", "seven-diamonds", "three")),
+        (
+            "truco-paulista",
+            ("manilha-clubs", "manilha-hearts", "manilha-spades", "manilha-diamonds", "three"),
+        ),
+    ],
+)
+def test_game_has_the_signs_of_rules_13b_13(name, words):
+    assert preset(name).signals.vocabulary == words
+
+
+# Who sees a sign
+
+
+def test_partner_of_two_sees_a_sign():
+    assert sign_receivers(catalan(), Seat(1)) == (3,)
+
+
+def test_all_partners_of_six_see_a_sign():
+    hands = (*SPANISH, "1b 3e 12c", "2e 3o 7c")
+    assert sign_receivers(argentine(*hands), Seat(4)) == (0, 2)
+
+
+def test_nobody_sees_a_sign_where_nobody_has_a_partner():
+    assert sign_receivers(argentine(*SPANISH[:2]), Seat(0)) == ()
+
+
+def test_whole_table_sees_a_sign_where_the_table_says_so():
+    assert sign_receivers(catalan(signals="table"), Seat(1)) == (0, 2, 3)
+
+
+def test_opponent_of_two_sees_a_sign_made_to_the_table():
+    match = dealt(with_options(preset("truco-argentino"), {"signals": "table"}), *SPANISH[:2])
+    assert sign_receivers(match, Seat(0)) == (1,)
+
+
+@pytest.mark.parametrize(("dealer", "seen"), [(3, [(), (3,), (0,), ()]), (0, [(), (), (0,), (1,)])])
+def test_only_governors_see_signs_and_never_make_them(dealer, seen):
+    match = partnership(dealer=dealer)
+    assert [sign_receivers(match, Seat(seat)) for seat in range(4)] == seen
+
+
+@pytest.mark.parametrize("seat", [-1, 4])
+def test_seat_that_is_not_there_signs_to_nobody(seat):
+    assert sign_receivers(catalan(), Seat(seat)) == ()
+
+
+def test_nobody_sees_a_sign_where_signs_are_off():
+    assert sign_receivers(catalan(signals="off"), Seat(1)) == ()
+
+
+# What may be signed
+
+
+def test_every_word_may_be_signed_where_signs_are_free():
+    assert signs(catalan(), Seat(1)) == ("three", "two", "ace")
+
+
+def test_false_sign_is_taken_where_signs_are_free():
+    assert check_sign(catalan(), Seat(3), "three") is None
+
+
+def test_only_true_words_may_be_signed_where_truth_is_enforced():
+    assert signs(partnership(), Seat(1)) == ("ace",)
+
+
+def test_true_sign_is_taken():
+    assert check_sign(partnership(), Seat(2), "eight") is None
+
+
+def test_false_sign_is_refused_with_the_reason():
+    error = refusal(partnership(), 2, "seven")
+    assert (error.code, error.message) == (
+        "illegal_action",
+        "seat 2 cannot sign seven: signs are true in this game, and it holds no such card unplayed",
+    )
+
+
+def test_card_that_is_played_is_signed_no_more():
+    match = played(partnership(), "0 stand", "0 play Kd", "1 play Ah")
+    assert "holds no such card unplayed" in refusal(match, 1, "ace").message
+
+
+def test_second_card_of_a_rank_may_still_be_signed():
+    hands = ("7s 8h Kd", "Ah Ac 9s", "8d Qs 9h", "7h Kc 10s")
+    match = played(partnership(*hands), "0 stand", "0 play Kd", "1 play Ah")
+    assert signs(match, Seat(1)) == ("ace",)
+
+
+def test_single_card_is_claimed_by_a_word_of_its_own():
+    enforced = replace(preset("truco-mineiro").signals, truth="enforced")
+    variant = replace(preset("truco-mineiro"), signals=enforced)
+    match = dealt(variant, "4c 3s Kd", "Ah Jc 7s", "7h Qs 6h", "As Kc 4s")
+    assert [signs(match, Seat(seat)) for seat in range(4)] == [
+        ("zap", "three"),
+        (),
+        ("seven-hearts",),
+        ("ace-spades",),
+    ]
+
+
+def test_unknown_card_may_be_the_one_signed():
+    match = partnership(HANDS[0], "? ? ?", *HANDS[2:])
+    assert signs(match, Seat(1)) == ("seven", "eight", "ace")
+
+
+def test_known_cards_forbid_a_sign_once_they_are_all():
+    match = partnership(HANDS[0], "Jc 9s ?", *HANDS[2:])
+    assert signs(know(match, Seat(1), 2, known(match.variant, "8c")), Seat(1)) == ("eight",)
+
+
+def test_unknown_word_is_refused_with_those_of_the_game():
+    assert (
+        refusal(catalan(), 1, "wink\x07").message == "seat 1 cannot sign that: expected three or two or ace"
+    )
+
+
+# When
+
+
+def test_governor_is_refused():
+    assert refusal(partnership(), 3, "seven").message == (
+        "seat 3 cannot sign: the governor gives orders, its partner signs"
+    )
+
+
+def test_seat_without_a_partner_is_refused():
+    message = refusal(argentine(*SPANISH[:2]), 0, "three").message
+    assert message == "seat 0 cannot sign: it has no partner"
+
+
+@pytest.mark.parametrize("name", ["truc-french", "put"])
+def test_game_without_signs_refuses_all(name):
+    match = new_match(preset(name), seats=2, dealer=Seat(0))
+    message = refusal(match, 0, "three").message
+    assert message == "seat 0 cannot sign: this table is played without signs"
+
+
+def test_table_that_turned_signs_off_refuses_all():
+    assert "without signs" in refusal(catalan(signals="off"), 1, "three").message
+
+
+def test_seat_that_is_not_there_is_refused():
+    assert refusal(catalan(), 7, "three").message == "seat 7 cannot sign: expected a seat of 0 to 3"
+
+
+def test_sign_before_the_deal_is_refused():
+    match = new_match(preset("truc-catalan"), seats=4, dealer=Seat(3))
+    assert refusal(match, 1, "three").message == "seat 1 cannot sign: the cards are not dealt yet"
+
+
+def test_sign_before_the_redeal_is_decided_is_taken():
+    assert check_sign(partnership(), Seat(1), "ace") is None
+
+
+def test_sign_between_an_ask_and_its_answer_is_taken():
+    match = played(partnership(), "0 stand", "0 raise 2")
+    assert check_sign(match, Seat(1), "ace") is None
+
+
+def test_sign_after_the_hand_is_refused():
+    match = played(catalan(), "0 raise 2", "1 decline")
+    assert hand_over(match)
+    assert refusal(match, 1, "three").message == "seat 1 cannot sign: the hand is over"
+
+
+def test_no_word_is_open_after_the_hand():
+    assert signs(played(catalan(), "0 raise 2", "1 decline"), Seat(1)) == ()
+
+
+def blind_hand(truth):
+    """Return a hand in which both sides are at their last point, in a game whose signs are true or free."""
+    paulista = with_options(preset("truco-paulista"), {"blind": "on"})
+    words = replace(paulista.signals, vocabulary=("three",), truth=truth)
+    last = paulista.scoring.target - 1
+    match = new_match(
+        replace(paulista, signals=words), seats=4, dealer=Seat(3), score=(Score(0, last), Score(0, last))
+    )
+    hands = ("3c 4h 5d", "6s 7h Kc", "4s 5c 6d", "Jh Qd As")
+    return deal(
+        match, [[known(paulista, name) for name in hand.split()] for hand in hands], [known(paulista, "2c")]
+    )[0]
+
+
+def test_blind_hand_has_no_true_signs():
+    assert refusal(blind_hand("enforced"), 0, "three").message == (
+        "seat 0 cannot sign: nobody has seen the cards of this hand"
+    )
+
+
+def test_blind_hand_has_free_signs():
+    assert check_sign(blind_hand("free"), Seat(1), "three") is None
