@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from truc_rules import presets
 from truc_rules.scenario import main as run_scenarios
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -46,13 +45,6 @@ def test_scenario_of_the_rules_page_passes(tmp_path, capsys):
     (tmp_path / "page.scenario").write_text(block)
     assert run_scenarios([str(tmp_path / "page.scenario")]) == 0
     assert capsys.readouterr().out == "1 passed, 0 failed\n"
-
-
-def test_rules_page_lists_every_preset_and_no_other():
-    text = (ROOT / "docs/rules/README.md").read_text()
-    table = "\n".join(line for line in text.splitlines() if line.startswith("|"))
-    named = set(re.findall(r"`(truc-[a-z0-9-]+)`", table))
-    assert named == set(presets())
 
 
 def test_ci_runs_the_test_line_of_the_readme():

@@ -12,7 +12,7 @@ from truc_client.table import Table
 
 Chooser = Callable[[YourTurn], Choice]
 
-_RELUCTANT: Final = ("concede", "redeal")
+_RELUCTANT: Final = ("concede", "redeal", "order", "claim", "cover", "flor-fold", "good")
 _BOLD: Final = ("raise",)
 _RELUCTANCE: Final = 0.03
 _BOLDNESS: Final = 0.15

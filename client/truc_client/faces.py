@@ -6,10 +6,6 @@ _SPANISH: Final = {"o": "◉", "c": "◡", "e": "†", "b": "♣"}
 _FRENCH: Final = {"s": "♠", "h": "♥", "d": "♦", "c": "♣"}
 _COLOURS: Final = {"o": "yellow", "c": "red", "e": "blue", "b": "green", "s": "cyan", "h": "red", "d": "red"}
 _SHOWN_DIGITS: Final = 8
-LEGENDS: Final = {
-    "spanish": "◉ oros (o), ◡ copas (c), † espadas (e), ♣ bastos (b)",
-    "french": "♠ spades (s), ♥ hearts (h), ♦ diamonds (d), ♣ clubs (c)",
-}
 
 
 class Faces(NamedTuple):
@@ -31,8 +27,8 @@ class Faces(NamedTuple):
 
     @property
     def legend(self) -> str:
-        """What the symbols mean."""
-        return LEGENDS["spanish" if self.is_spanish else "french"]
+        """Which line of the catalogue says what the symbols mean."""
+        return "spanish_suits" if self.is_spanish else "french_suits"
 
 
 def faces_of(pack: tuple[str, ...], *, is_plain: bool) -> Faces:

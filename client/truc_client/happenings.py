@@ -41,7 +41,10 @@ class TableChanged(NamedTuple):
 
 
 class MatchStarted(NamedTuple):
-    """A match has begun, or gone on after a restart of the client; `seat` is one's own."""
+    """A match has begun, or gone on after a restart of the client; `seat` is one's own.
+
+    `words` names the game's set of local words, `target` is what wins a game; both are for display.
+    """
 
     match: bytes
     variant: str
@@ -51,6 +54,8 @@ class MatchStarted(NamedTuple):
     level: str
     transcript: Path
     resumed: bool = False
+    words: str = ""
+    target: int = 0
 
 
 class RecordSeen(NamedTuple):
@@ -64,6 +69,13 @@ class RecordSeen(NamedTuple):
 class CardsDealt(NamedTuple):
     """One's own cards of the newest deal, by slot."""
 
+    cards: tuple[str, ...]
+
+
+class PartnerCards(NamedTuple):
+    """A partner's cards of the newest deal, by slot: the rules show them to this seat."""
+
+    seat: int
     cards: tuple[str, ...]
 
 
@@ -90,6 +102,20 @@ class MatchEnded(NamedTuple):
 
     verdict: Verdict
     transcript: Path
+
+
+class Signed(NamedTuple):
+    """A seat signs a word of the game's list; one's own signs are not told. It may be false, where the rules let it."""
+
+    seat: int
+    word: str
+
+
+class PhraseSaid(NamedTuple):
+    """A seat says a phrase to the whole table; one's own are told too."""
+
+    seat: int
+    phrase: str
 
 
 class Interrupted(NamedTuple):
@@ -121,9 +147,12 @@ Happening = (
     | MatchStarted
     | RecordSeen
     | CardsDealt
+    | PartnerCards
     | YourTurn
     | Waiting
     | MatchEnded
+    | Signed
+    | PhraseSaid
     | Interrupted
     | Resumed
     | SeatTakenOver

@@ -29,6 +29,7 @@ from truc_protocol.handshake import (
 from truc_protocol.keys import fingerprint
 from truc_protocol.messages import (
     AnyMessage,
+    BoxedSign,
     Bye,
     ClientHello,
     ClientMessage,
@@ -41,11 +42,14 @@ from truc_protocol.messages import (
     Leave,
     ListTables,
     Ok,
+    OpenSign,
     Ping,
     Pong,
+    ReadRules,
     Ready,
     Refusal,
     Resume,
+    Say,
     ServerHello,
     ServerMessage,
     SignedAct,
@@ -64,7 +68,21 @@ _PULSES: Final = 4
 
 Answer = Ok | Refusal
 ClientRequest = (
-    ListTables | Create | Join | Leave | Ready | Unready | SignedAct | GuestAct | Resume | Watch | Unwatch
+    ListTables
+    | ReadRules
+    | Create
+    | Join
+    | Leave
+    | Ready
+    | Unready
+    | SignedAct
+    | GuestAct
+    | BoxedSign
+    | OpenSign
+    | Say
+    | Resume
+    | Watch
+    | Unwatch
 )
 OnAnswer = Callable[[Answer], None]
 

@@ -1,18 +1,28 @@
-"""Options as they come, opened and checked: boxed for a keyed seat, in clear for a guest."""
+"""What is for one seat alone, opened and checked: options and signs, boxed for a keyed seat, in clear for a guest."""
 
 from collections.abc import Sequence
+from secrets import token_bytes
 from typing import NamedTuple, Protocol
 
 from truc_client.happenings import Choice
 from truc_protocol.bodies import Act, Open, Proxy, Share
-from truc_protocol.boxes import BoxError, Option, open_options, private_key
+from truc_protocol.boxes import (
+    BoxError,
+    Option,
+    open_options,
+    open_sign,
+    private_key,
+    seal_sign_up,
+    upward_key,
+)
 from truc_protocol.checks import CheckError
 from truc_protocol.choices import check_option
 from truc_protocol.dealing import Opening
-from truc_protocol.keys import BoxKey
+from truc_protocol.keys import NONCE_BYTES, BoxKey
 from truc_protocol.ledger import Ledger
-from truc_protocol.messages import BoxedOptions, OpenOptions
+from truc_protocol.messages import BoxedOptions, BoxedSignSeen, OpenOptions, OpenSignSeen
 from truc_protocol.records import Record, parse
+from truc_protocol.talk import is_for_all
 
 _KINDS_BETWEEN = ("pause", "resume")
 
@@ -36,6 +46,14 @@ class OfferReader(Protocol):
         """Return what is offered; raises BoxError."""
         ...
 
+    def read_sign(self, message: BoxedSignSeen | OpenSignSeen, ledger: Ledger) -> str:
+        """Return the word signed; raises BoxError."""
+        ...
+
+    def seal_sign(self, ledger: Ledger, to: int, word: str) -> bytes | None:
+        """Return the box of a sign of this seat; None if it goes in clear."""
+        ...
+
 
 class BoxedReader:
     """Reads the boxes of a keyed seat; their counter must rise."""
@@ -43,7 +61,9 @@ class BoxedReader:
     def __init__(self, x: BoxKey, ledger: Ledger, seat: int, counter: int) -> None:
         self.counter = counter
         self._seat = seat
-        self._key = private_key(x.exchange(ledger.setup.terms.table.x), ledger.setup.mid, seat)
+        shared = x.exchange(ledger.setup.terms.table.x)
+        self._key = private_key(shared, ledger.setup.mid, seat)
+        self._upward = upward_key(shared, ledger.setup.mid, seat)
 
     def read(
         self, message: BoxedOptions | OpenOptions, ledger: Ledger, openings: Sequence[Opening]
@@ -64,13 +84,34 @@ class BoxedReader:
         self.counter = opened.counter
         return Offered(at, offer, tuple(_choice(option, at) for option in opened.options))
 
+    def read_sign(self, message: BoxedSignSeen | OpenSignSeen, ledger: Ledger) -> str:
+        """Open a sign.
+
+        Raises:
+            BoxError: A sign outside a box that the table does not see, or a box that does not open.
+        """
+        if isinstance(message, OpenSignSeen):
+            if not is_for_all(ledger):
+                raise BoxError("expected a sign in a box, got it in clear")
+            return message.word
+        place = {"seat": self._seat, "at": message.at, "sender": message.sender}
+        opened = open_sign(self._key, ledger.setup.mid, **place, box=message.box, after=self.counter)
+        self.counter = opened.counter
+        return opened.word
+
+    def seal_sign(self, ledger: Ledger, to: int, word: str) -> bytes:
+        """Return the box of a sign of this seat."""
+        nonce = token_bytes(NONCE_BYTES)
+        place = {"seat": self._seat, "at": ledger.k, "to": to}
+        return seal_sign_up(self._upward, ledger.setup.mid, **place, nonce=nonce, word=word)
+
 
 def _choice(option: Option, at: int) -> Choice:
     return Choice(option.line, option.kind, dict(option.hints), option.args, at)
 
 
 class ClearReader:
-    """Takes the options of a guest as they are."""
+    """Takes the options and signs of a guest as they are."""
 
     counter = -1
 
@@ -88,6 +129,20 @@ class ClearReader:
             Choice(option.key, option.kind, option.hints, None, message.at) for option in message.choices
         )
         return Offered(message.at, message.offer, choices)
+
+    def read_sign(self, message: BoxedSignSeen | OpenSignSeen, _ledger: Ledger) -> str:
+        """Return the word signed.
+
+        Raises:
+            BoxError: It is in a box that this guest never gave a key for.
+        """
+        if isinstance(message, BoxedSignSeen):
+            raise BoxError("expected a sign in clear, got a box")
+        return message.word
+
+    def seal_sign(self, _ledger: Ledger, _to: int, _word: str) -> None:
+        """Return None: a guest's sign goes in clear."""
+        return
 
 
 def same_decision(choice: Choice, offer: int, offered: Offered, between: Sequence[Record]) -> bool:

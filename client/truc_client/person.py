@@ -18,6 +18,8 @@ from truc_client.table import Table
 _HELP = ("?", "h", "help")
 _QUIT = ("q", "quit", "exit")
 _RESIGN = "resign"
+_SIGN, _SAY = "sign ", "say "
+_TALK = (_SIGN, _SAY)
 
 
 class Typed(NamedTuple):
@@ -116,34 +118,43 @@ class Person:
             await self._resign(sure=resigning)
         elif text.lower() in _HELP:
             self._help()
+        elif text.startswith(_TALK):
+            await self._talk(text)
         elif text:
             await self._choose(text)
         return True
 
     def _help(self) -> None:
         if self._turn is None:
-            self._screen.say("It is not your turn. You may type: resign, quit")
+            self._screen.note("not_your_turn")
         else:
             self._screen.explain(self._turn)
 
     async def _resign(self, *, sure: bool) -> None:
         if not sure:
             self._resigning = True
-            self._screen.say("This gives the whole match to the other side. Type resign once more to do it.")
+            self._screen.note("sure")
             return
         try:
             await self._table.resign()
         except (ChoiceError, RefusedError) as error:
             self._screen.say(str(error), "red")
 
+    async def _talk(self, text: str) -> None:
+        is_sign, word = text.startswith(_SIGN), text.partition(" ")[2].strip()
+        try:
+            await (self._table.sign(word) if is_sign else self._table.say(word))
+        except ClientError as error:
+            self._screen.say(str(error), "red")
+
     async def _choose(self, text: str) -> None:
         turn = self._turn
         if turn is None:
-            self._screen.say("It is not your turn yet.")
+            self._screen.note("not_yet")
             return
         choice, place = find_choice(turn, text)
         if choice is None:
-            self._screen.say(f"Expected a number of 1 to {len(turn.options)}, a move, or ?", "red")
+            self._screen.note("expected", "red", n=len(turn.options))
             return
         self._turn, self._asked = None, trio.Event()
         try:

@@ -1,17 +1,27 @@
 """The player's screen, line by line: what happened in words, the table before each decision, the options with numbers.
 
-On a terminal with colours and suit symbols, else in plain text that a script or a screen reader can use. Text that
-came from other players is never read as markup.
+On a terminal with colours and suit symbols, else in plain text that a script or a screen reader can use; in the player's
+language, with the words of the game. Text that came from other players is never read as markup.
 """
 
 from collections.abc import Sequence
 from itertools import zip_longest
+from typing import assert_never
 
 from rich.console import Console
 from rich.panel import Panel
 from rich.text import Text
 
-from truc_client.board import Board, after, with_cards
+from truc_client.board import (
+    Board,
+    after,
+    answering,
+    with_cards,
+    with_options,
+    with_partner,
+    with_sign,
+)
+from truc_client.drawing import Setting, score_line, table_text
 from truc_client.faces import Faces, faces_of, short
 from truc_client.happenings import (
     CardsDealt,
@@ -20,16 +30,30 @@ from truc_client.happenings import (
     Interrupted,
     MatchEnded,
     MatchStarted,
+    PartnerCards,
+    PhraseSaid,
     RecordSeen,
     Resumed,
     SeatTakenOver,
+    Signed,
     TableChanged,
     TableClosed,
     Waiting,
     YourTurn,
 )
-from truc_client.verifying import LEVELS, verdict_lines
-from truc_protocol.words import move_label, move_meaning, printable, shown_name, side_name, tell
+from truc_client.verifying import verdict_lines
+from truc_protocol.messages import TableState
+from truc_protocol.words import (
+    ENGLISH,
+    Speech,
+    move_label,
+    move_meaning,
+    phrase_label,
+    printable,
+    shown_name,
+    sign_label,
+    tell,
+)
 
 _TICK, _PLAIN_TICK = "✓", "ok"
 
@@ -37,22 +61,29 @@ _TICK, _PLAIN_TICK = "✓", "ok"
 class Screen:
     """Shows one table to one player."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, lang: str = ENGLISH.lang) -> None:
         self._console = console
-        self._names: list[str] = []
         self._seated = ""
         self._board = Board(0, None)
-        self._faces = Faces(is_spanish=False, is_plain=True)
+        self._setting = Setting((), Faces(is_spanish=False, is_plain=True), Speech(lang), 0)
 
     @property
     def is_plain(self) -> bool:
         """Whether colours and symbols are left out."""
         return not self._console.is_terminal
 
+    @property
+    def _speech(self) -> Speech:
+        return self._setting.speech
+
     def say(self, text: str, style: str = "") -> None:
         """Print a line, or several; nothing in them is obeyed by the terminal."""
         for line in text.split("\n"):
             self._console.print(Text(printable(line), style=style), soft_wrap=True)
+
+    def note(self, key: str, style: str = "", **values: object) -> None:
+        """Print a line of the catalogue."""
+        self.say(self._speech.catalogue.screen[key].format(**values), style)
 
     def show(self, happening: Happening) -> None:
         """Show what happened."""
@@ -62,8 +93,8 @@ class Screen:
             case RecordSeen():
                 for fact in happening.means:
                     self._tell(fact)
-            case CardsDealt():
-                self._board = with_cards(self._board, happening.cards)
+            case CardsDealt() | PartnerCards() | Signed() | PhraseSaid():
+                self._receive(happening)
             case YourTurn():
                 self._ask(happening)
             case MatchEnded():
@@ -74,43 +105,74 @@ class Screen:
     def _note(self, happening: Happening) -> None:
         match happening:
             case TableChanged(state):
-                sitting = [seat for seat in state.seats if seat.name is not None]
-                names = ", ".join(shown_name(seat.name or "", seat.seat) for seat in sitting)
-                line = f"table {state.table}: {len(sitting)} of {state.n} seats taken: {names}"
-                if state.state == "open" and line != self._seated:
-                    self._seated = line
-                    self.say(line, "dim")
-            case Waiting(seats) if self._names:
-                self.say(f"waiting for {' and '.join(self._names[seat] for seat in seats)}", "dim")
+                self._seat(state)
+            case Waiting(seats) if self._setting.names:
+                names = self._speech.catalogue.said["and"].join(self._setting.names[seat] for seat in seats)
+                self.note("waiting", "dim", seats=names)
             case Interrupted(reason):
-                self.say(f"{reason}; connecting again, your seat is kept", "yellow")
+                self.note("interrupted", "yellow", reason=reason)
             case Resumed():
-                self.say("connected; nothing is missing", "dim")
+                self.note("resumed", "dim")
             case SeatTakenOver():
-                self.say("your seat was taken over by another connection of yours", "yellow")
+                self.note("taken_over", "yellow")
             case TableClosed(reason):
-                self.say(f"the table is closed: {reason}", "yellow")
+                self.note("closed", "yellow", reason=reason)
             case _:
                 pass
 
+    def _receive(self, happening: CardsDealt | PartnerCards | Signed | PhraseSaid) -> None:
+        match happening:
+            case CardsDealt(cards):
+                self._board = with_cards(self._board, cards)
+            case PartnerCards(seat, cards):
+                self._board = with_partner(self._board, seat, cards)
+            case Signed(seat, word):
+                self._board = with_sign(self._board, seat, word)
+                sign = sign_label(word, self._speech.lang, self._speech.words)
+                self.note("signed", "magenta", seat=self._name(seat), sign=sign)
+            case PhraseSaid(seat, phrase):
+                said = phrase_label(phrase, self._speech.lang, self._speech.words)
+                self.note("says", "magenta", seat=self._name(seat), phrase=said)
+            case _:
+                assert_never(happening)
+
+    def _name(self, seat: int) -> str:
+        if seat < len(self._setting.names):
+            return self._setting.names[seat]
+        return self._speech.catalogue.said["seat"].format(n=seat)
+
+    def _seat(self, state: TableState) -> None:
+        sitting = [seat for seat in state.seats if seat.name is not None]
+        names = ", ".join(shown_name(seat.name or "", seat.seat) for seat in sitting)
+        line = self._speech.catalogue.screen["seated"].format(
+            table=state.table, taken=len(sitting), seats=state.n, names=names
+        )
+        if state.state == "open" and line != self._seated:
+            self._seated = line
+            self.say(line, "dim")
+
     def _begin(self, started: MatchStarted) -> None:
-        self._names = [shown_name(name, seat) for seat, name in enumerate(started.players)]
-        self._faces = faces_of(started.pack, is_plain=self.is_plain)
-        self._board = Board(len(self._names), started.seat)
-        verb = "goes on" if started.resumed else "begins"
-        self.say(f"A match of {started.variant} {verb}: {' - '.join(self._names)}", "bold")
-        self.say(f"assurance level {started.level}: {LEVELS[started.level]}")
+        names = tuple(shown_name(name, seat) for seat, name in enumerate(started.players))
+        faces = faces_of(started.pack, is_plain=self.is_plain)
+        speech = Speech(self._speech.lang, started.words)
+        self._setting = Setting(names, faces, speech, started.target)
+        self._board = Board(len(names), started.seat)
+        how = "goes_on" if started.resumed else "begins"
+        self.note(how, "bold", variant=started.variant, players=" - ".join(names))
+        meaning = speech.catalogue.screen[f"level_{started.level.lower()}"]
+        self.note("level", level=started.level, meaning=meaning)
 
     def _tell(self, fact: Fact) -> None:
+        now = {"declined": self._board.stake} if fact["what"] == "stake_asked" else {}
+        sentence = tell({**fact, **now}, self._setting.names, self._setting.faces.card, self._speech)
         self._board = after(self._board, fact)
-        sentence = tell(fact, self._names, self._faces.card)
         match fact["what"]:
             case "hands_committed":
                 self._show_commitments(fact["digests"])
             case "hands_opened":
                 self._tick(fact["cards"])
             case "hand_closed":
-                self._show_score()
+                self.note("new_score", "bold", score=score_line(self._board, self._setting))
             case _ if sentence is not None:
                 self.say(f"  {sentence}")
             case _:
@@ -118,65 +180,51 @@ class Screen:
 
     def _show_commitments(self, digests: Sequence[bytes]) -> None:
         committed = "  ".join(
-            f"{name} {short(digest)}" for name, digest in zip(self._names, digests, strict=False)
+            f"{name} {short(digest)}" for name, digest in zip(self._setting.names, digests, strict=False)
         )
-        self.say(f"New cards. The server is bound to: {committed}", "cyan")
+        self.note("committed", "cyan", digests=committed)
 
     def _tick(self, hands: Sequence[Sequence[str]]) -> None:
         tick = _PLAIN_TICK if self.is_plain else _TICK
-        for name, digest, cards in zip_longest(self._names, self._board.digests, hands):
-            opened = " ".join(self._faces.card(card) for card in cards or ())
+        for name, digest, cards in zip_longest(self._setting.names, self._board.digests, hands):
+            opened = " ".join(self._setting.faces.card(card) for card in cards or ())
             self.say(f"  {tick} {name} {short(digest or b'')}: {opened}", "green")
-
-    def _show_score(self) -> None:
-        self.say(f"Score: {self._score()}", "bold")
-
-    def _score(self) -> str:
-        sides = (f"{side_name(side, self._names)} {self._points(side)}" for side in (0, 1))
-        return ", ".join(sides)
-
-    def _points(self, side: int) -> str:
-        games, upper, points = self._board.score[side]
-        return f"{points}" + (f" (+{upper})" if upper else "") + (f", games {games}" if games else "")
 
     def _ask(self, turn: YourTurn) -> None:
         if turn.again:
-            self.say("Somebody was faster; decide again.", "yellow")
-        title = "your turn" if turn.must else "you may act"
+            self.note("overtaken", "yellow")
+        self._board = with_options(self._board, (choice.line for choice in turn.options))
+        title = self._speech.catalogue.screen["your_turn" if turn.must else "may_act"]
+        table = table_text(self._board, self._setting)
         if self.is_plain:
-            self.say(f"{title}\n{self._table()}")
+            self.say(f"{title}\n{table}")
         else:
-            self._console.print(Panel(self._table(), title=title, expand=False))
-        for number, choice in enumerate(turn.options, start=1):
-            self.say(
-                f"  {number}. {move_label(choice.line, choice.hints, self._faces.card)}  [{choice.line}]"
-            )
+            self._console.print(Panel(table, title=title, expand=False))
+        self._offer(turn)
         clock = f" ({turn.deadline_ms // 1000} s)" if turn.deadline_ms else ""
-        self.say(f"Number, move, or ? for help{clock}:", "bold")
+        self.note("prompt", "bold", clock=clock)
 
-    def _table(self) -> Text:
-        board, text = self._board, Text()
-        text.append(f"score   {self._score()}\n")
-        asked = f"; {self._names[board.asked[0]]} asks for {board.asked[1]}" if board.asked else ""
-        text.append(f"stake   {board.stake}{asked}\n")
-        tricks = " ".join("tied" if side is None else side_name(side, self._names) for side in board.tricks)
-        text.append(f"tricks  {tricks or '-'}\n")
-        text.append("table   ")
-        for seat, card in board.laid:
-            text.append(f"{self._names[seat]} ")
-            text.append(f"{self._faces.card(card)}  ", self._faces.colour(card))
-        text.append("\ncards   " if board.laid else "-\ncards   ")
-        for card in board.cards:
-            text.append(f"{self._faces.card(card)}  ", self._faces.colour(card))
-        return text
+    def _offer(self, turn: YourTurn) -> None:
+        to = answering(self._board)
+        for number, choice in enumerate(turn.options, start=1):
+            label = move_label(
+                choice.line,
+                choice.hints,
+                self._setting.faces.card,
+                self._speech,
+                answering=to,
+                players=self._setting.names,
+            )
+            self.say(f"  {number}. {label}  [{choice.line}]")
 
     def explain(self, turn: YourTurn) -> None:
         """Explain the options one by one."""
         if not self.is_plain:
-            self.say(self._faces.legend, "dim")
+            self.note(self._setting.faces.legend, "dim")
+        to = answering(self._board)
         for choice in turn.options:
-            self.say(f"  {choice.line}: {move_meaning(choice.kind)}")
-        self.say("  resign: give the match up.  quit: leave the terminal; your seat is kept.")
+            self.say(f"  {choice.line}: {move_meaning(choice.line, self._speech, answering=to)}")
+        self.say(f"  {self._speech.catalogue.screen['explain_end']}")
 
     def _end(self, ended: MatchEnded) -> None:
         for line in verdict_lines(ended.verdict):

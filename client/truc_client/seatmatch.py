@@ -5,7 +5,7 @@ are being replayed nothing is sent. Invariant: a choice is signed only for the p
 """
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, assert_never
 
 from truc_client.errors import CheckFailedError, ChoiceError, SignedBeforeError
 from truc_client.happenings import (
@@ -14,24 +14,35 @@ from truc_client.happenings import (
     Happening,
     MatchEnded,
     MatchStarted,
+    PartnerCards,
     RecordSeen,
+    Signed,
     Waiting,
     YourTurn,
 )
-from truc_client.offers import Offered, OfferReader, same_decision
+from truc_client.offers import ClearReader, Offered, OfferReader, same_decision
 from truc_client.signer import Signer
 from truc_client.store import Statement
 from truc_client.witness import Witness
 from truc_protocol.audit import Finding
-from truc_protocol.bodies import Ack, Act, AnyBody, Close, Deal, End, Proxy
+from truc_protocol.bodies import Ack, Act, AnyBody, Close, Deal, End, Proxy, Share
 from truc_protocol.boxes import BoxError
-from truc_protocol.dealing import DealtCards
+from truc_protocol.dealing import DealtCards, Opening
 from truc_protocol.errors import Code
 from truc_protocol.ledger import Ledger
 from truc_protocol.meaning import means
-from truc_protocol.messages import BoxedOptions, MatchRecord, OpenOptions, OwnCards, Refusal
+from truc_protocol.messages import (
+    BoxedOptions,
+    BoxedSignSeen,
+    MatchRecord,
+    OpenOptions,
+    OpenSignSeen,
+    OwnCards,
+    Refusal,
+)
 from truc_protocol.messages import Waiting as WaitingNotice
 from truc_protocol.records import Phase, Record, tag_of
+from truc_protocol.talk import addressee, check_seen
 
 _CUT = "cut"
 _TAG = "truc/1/"
@@ -56,6 +67,7 @@ class Decision:
 
 
 Sendable = Statement | GuestChoice
+Notice = OwnCards | WaitingNotice | BoxedSignSeen | OpenSignSeen
 
 
 class SeatMatch:
@@ -156,11 +168,17 @@ class SeatMatch:
         kind = tag_of(body).removeprefix(_TAG)
         told: list[Happening] = [RecordSeen(-1 if k is None else k, kind, tuple(facts))]
         if isinstance(body, Deal) and self.witness.openings and self._has_box(body):
-            pack = self.ledger.setup.terms.variant.pack
-            told.append(CardsDealt(tuple(pack[opening.card] for opening in self.witness.openings)))
+            told.append(CardsDealt(self._named(self.witness.openings)))
+        if isinstance(body, Share) and body.receiver == self.seat and self.witness.partners:
+            seat, openings = self.witness.partners[-1]
+            told.append(PartnerCards(seat, self._named(openings)))
         if self._is_last(body):
             told.append(self.finish())
         return told
+
+    def _named(self, openings: tuple[Opening, ...]) -> tuple[str, ...]:
+        pack = self.ledger.setup.terms.variant.pack
+        return tuple(pack[opening.card] for opening in openings)
 
     def _is_last(self, body: AnyBody) -> bool:
         """Tell whether nothing of this match is left for this client: a keyed seat's own ack is in."""
@@ -179,7 +197,16 @@ class SeatMatch:
         setup, path = self.ledger.setup, self.witness.file.path
         variant, names = setup.terms.variant, players(self.ledger)
         return MatchStarted(
-            self.mid, variant.name, variant.pack, names, self.seat, setup.level, path, resumed
+            self.mid,
+            variant.name,
+            variant.pack,
+            names,
+            self.seat,
+            setup.level,
+            path,
+            resumed,
+            words=variant.words,
+            target=variant.scoring.target,
         )
 
     def finish(self) -> MatchEnded:
@@ -213,9 +240,43 @@ class SeatMatch:
             return None
         return self._signer.kept(self.ledger)
 
-    def take_cards(self, message: OwnCards) -> list[Happening]:
-        """Take a guest's cards in clear."""
-        return [CardsDealt(message.cards)]
+    def take_notice(self, message: Notice) -> list[Happening]:
+        """Take what this seat alone is told: a guest's cards or its partner's, whom the hand waits for, a sign.
+
+        Raises:
+            CheckFailedError: A sign is not in the box that it must be in, or is no word of the game.
+        """
+        match message:
+            case OwnCards(of=partner, cards=cards):
+                return [CardsDealt(cards) if partner is None else PartnerCards(partner, cards)]
+            case WaitingNotice():
+                return [Waiting(message.seats, message.deadline_ms)] if message.at == self.next else []
+            case BoxedSignSeen() | OpenSignSeen():
+                return self._seen_sign(message)
+            case _:
+                assert_never(message)
+
+    def _seen_sign(self, message: BoxedSignSeen | OpenSignSeen) -> list[Happening]:
+        if message.at != self.next or message.sender == self.seat:
+            return []  # void: another record has come, or it is none that this seat would be told
+        try:
+            word = (self._reader or ClearReader()).read_sign(message, self.ledger)
+            check_seen(self.ledger, message.sender, word)
+        except BoxError as error:
+            self.witness.fail("C9", f"sign at {message.at}: {error}", "server")
+        self._keep_counter()
+        return [Signed(message.sender, word)]
+
+    def sign(self, word: str) -> tuple[int, bytes | None]:
+        """Return to whom a sign of this seat goes now, and its box; None for the box of a guest.
+
+        Raises:
+            ChoiceError: Nobody sees a sign of this seat.
+        """
+        to = None if self.seat is None else addressee(self.ledger, self.seat)
+        if to is None or self._reader is None:
+            raise ChoiceError("nobody sees a sign of this seat")
+        return to, self._reader.seal_sign(self.ledger, to, word)
 
     def take_options(self, message: BoxedOptions | OpenOptions) -> tuple[list[Happening], Sendable | None]:
         """Take what may be chosen now; a choice that still stands is made again instead of asked for.
@@ -229,8 +290,7 @@ class SeatMatch:
             offered = self._reader.read(message, self.ledger, self.witness.openings)
         except BoxError as error:
             self.witness.fail("C9", f"options at {message.at}: {error}", "server")
-        if self._signer is not None:
-            self._signer.counter = self._reader.counter
+        self._keep_counter()
         self._offered = offered
         if self._kept() is not None:
             return [], None  # decided before a restart; `owed` sends those bytes
@@ -243,6 +303,10 @@ class SeatMatch:
         self._decision, self._overtaken = None, False
         return [told], None
 
+    def _keep_counter(self) -> None:
+        if self._signer is not None and self._reader is not None:
+            self._signer.counter = self._reader.counter
+
     def _repeated(self, offered: Offered) -> Sendable | None:
         decision = self._decision
         if decision is None or not self._overtaken:
@@ -251,10 +315,6 @@ class SeatMatch:
         if not same_decision(decision.choice, decision.offer, offered, between):
             return None
         return self._decided(offered, decision.choice, decision.place)
-
-    def take_waiting(self, message: WaitingNotice) -> list[Happening]:
-        """Tell whom the hand waits for."""
-        return [Waiting(message.seats, message.deadline_ms)] if message.at == self.next else []
 
     def choose(self, choice: Choice, place: int | None = None) -> Sendable | None:
         """Sign a choice, stored; `place` is where to cut. None if its position is over: it comes too late.

@@ -15,6 +15,7 @@ from truc_client.happenings import (
     Choice,
     Happening,
     Interrupted,
+    PhraseSaid,
     Resumed,
     SeatTakenOver,
     TableChanged,
@@ -22,15 +23,18 @@ from truc_client.happenings import (
 )
 from truc_client.seatmatch import SeatMatch, Sendable
 from truc_client.setting_up import MatchMaker
+from truc_client.talk import say, sign
 from truc_protocol import messages
 from truc_protocol.errors import Code
 from truc_protocol.messages import (
     BoxedOptions,
+    BoxedSignSeen,
     Join,
     Leave,
     MatchRecord,
     Ok,
     OpenOptions,
+    OpenSignSeen,
     OwnCards,
     Ready,
     Refusal,
@@ -150,6 +154,19 @@ class Table:
         match = self._playing()
         await self._decide(match, match.resign())
 
+    async def sign(self, word: str) -> None:
+        """Sign a word of the game to those who may see it.
+
+        Raises:
+            ChoiceError: There is no hand to sign in, or nobody sees a sign of this seat.
+            RefusedError: The rules do not allow it; where signs must be true, it is false.
+        """
+        await sign(self._connection, self.code, self._playing, word)
+
+    async def say(self, phrase: str) -> None:
+        """Say a phrase of the game to everybody at the table; RefusedError if the game has none such."""
+        await say(self._connection, self.code, phrase)
+
     def _playing(self) -> SeatMatch:
         if self._failure is not None:
             raise self._failure
@@ -185,6 +202,8 @@ class Table:
                 self._begin(message)
             case messages.SeatTakenOver():
                 self._say(SeatTakenOver(message.seat))
+            case messages.Said():
+                self._say(PhraseSaid(message.seat, message.phrase))
             case messages.TableClosed():
                 self._say(TableClosed(message.reason))
                 self._finish()
@@ -221,10 +240,8 @@ class Table:
                 self._say(*told)
                 if again is not None:
                     self._decisions.send(match, match.next, again)
-            case OwnCards():
-                self._say(*match.take_cards(message))
-            case messages.Waiting():
-                self._say(*match.take_waiting(message))
+            case OwnCards() | messages.Waiting() | BoxedSignSeen() | OpenSignSeen():
+                self._say(*match.take_notice(message))
             case _:
                 pass
 
@@ -242,7 +259,7 @@ class Table:
         if connection.account.is_guest or self.seat is None or not self._agreement.stands:
             return
         body, sig = self._maker.accept(terms, connection, self._agreement, self.seat)
-        connection.post(lambda n: SignedAct(id=n, table=self.code, body=body, sig=sig), _ignore)
+        connection.post(lambda n: SignedAct(id=n, table=self.code, body=body, sig=sig), lambda _answer: None)
 
     def _begin(self, message: Setup) -> None:
         if self.match is not None and self.match.mid == message.match:
@@ -379,7 +396,3 @@ class Table:
             raise LostError(f"more than {MAX_HAPPENINGS} happenings wait to be read", again=False) from error
         except trio.ClosedResourceError:
             return
-
-
-def _ignore(_answer: Ok | Refusal) -> None:
-    """Nothing follows from the reply; what was asked for shows in the notices."""

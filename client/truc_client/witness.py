@@ -52,6 +52,11 @@ class Witness:
         return self._auditor.openings
 
     @property
+    def partners(self) -> tuple[tuple[int, tuple[Opening, ...]], ...]:
+        """The partners' cards of the newest deal that this seat was shown: seat, and openings by slot."""
+        return self._auditor.partners
+
+    @property
     def opened(self) -> DealtCards | None:
         """The cards of the hand closed last, if they are open; of a redeal the newest."""
         hand = self._auditor.last_hand

@@ -284,7 +284,7 @@ REGISTRY: Final[Mapping[Code, Row]] = MappingProxyType(
         Code.STALE_POSITION: Row(
             Topic.PLAY,
             Outcome.REFUSED,
-            "Another record stands at the position this act was made for.",
+            "Another record stands at the position this act or sign was made for.",
             "Read the records up to now, then decide again.",
         ),
         Code.BAD_POSITION: Row(
@@ -296,8 +296,8 @@ REGISTRY: Final[Mapping[Code, Row]] = MappingProxyType(
         Code.ILLEGAL_ACTION: Row(
             Topic.PLAY,
             Outcome.REFUSED,
-            "The rules do not allow this act now; or `pause`, `resume` or a link does not fit.",
-            "Choose one of the options.",
+            "The rules do not allow this act or sign now, or have no such phrase; or `pause`, `resume` or a link does not fit.",
+            "Choose one of the options; sign a word of the game, and a true one where signs must be true.",
         ),
         Code.VOID_BET: Row(
             Topic.PLAY,

@@ -30,7 +30,7 @@ from truc_protocol.bodies import (
 from truc_protocol.dealing import DealtCards
 from truc_protocol.ledger import Ledger, missing, score
 from truc_protocol.records import Phase
-from truc_rules import Event, Match, deciders, hand_over
+from truc_rules import REST, TRUT, Event, Match, deciders, hand_over
 
 Fact = dict[str, Any]
 
@@ -42,7 +42,10 @@ RECORD_FACTS: Final[dict[str, tuple[tuple[str, ...], str]]] = {
     "released": (("seat",), "A seat opened its link of this deal."),
     "first_dealer_drawn": (("seat",), "The first dealer was drawn from everybody's links."),
     "hands_committed": (("digests",), "The hands are dealt and committed to: one digest for each seat."),
-    "cards_opened": (("seat", "cards"), "The rules forced a seat to show these cards."),
+    "cards_opened": (
+        ("seat", "cards"),
+        "The server opened these cards of a seat: the rules force it to show them, or it plays one unseen.",
+    ),
     "hand_shared": (("giver", "receiver"), "A seat was shown its partner's cards."),
     "ruled": (
         ("ruling", "seat", "kind"),
@@ -61,6 +64,8 @@ RECORD_FACTS: Final[dict[str, tuple[tuple[str, ...], str]]] = {
 }
 """What the records themselves say, beside the rules' events: fields and meaning of each `what`."""
 
+_LOCKED: Final = {REST: "game", TRUT: TRUT}
+"""What a hand is worth where it is not points: the whole game, or a whole unit."""
 _WORD_START: Final = re.compile(r"(?<!^)(?=[A-Z])")
 
 
@@ -82,8 +87,19 @@ def means(
 def _event_fact(event: Event, pack: tuple[str, ...]) -> Fact:
     fact: Fact = {"what": _WORD_START.sub("_", type(event).__name__).lower()}
     for name, value in zip(event._fields, event, strict=True):
-        fact[name] = pack[int(value)] if name == "card" else value
+        fact[name] = _readable(name, value, pack)
     return fact
+
+
+def _readable(name: str, value: Any, pack: tuple[str, ...]) -> Any:
+    """Return a field of an event with its cards as people write them."""
+    match name:
+        case "card":
+            return pack[value]
+        case "cards":
+            return [pack[card] for card in value]
+        case _:
+            return value
 
 
 def _fact(what: str, *values: Any) -> Fact:
@@ -156,15 +172,16 @@ def state_fact(ledger: Ledger) -> Fact:
     if ledger.phase is Phase.CALLED:
         fact["waiting"] = list(missing(ledger))
     elif ledger.match is not None and ledger.phase in (Phase.HAND, Phase.BETWEEN):
-        fact |= _hand_state(ledger.match)
+        opens = ledger.hand is not None and ledger.hand.unseen is not None
+        fact |= _hand_state(ledger.match, waiting=() if opens else deciders(ledger.match))
     return fact
 
 
-def _hand_state(match: Match) -> Fact:
+def _hand_state(match: Match, waiting: tuple[int, ...]) -> Fact:
     bets, row = match.hand.bets, match.hand.row
     return {
         "dealer": match.dealer,
-        "stake": "game" if bets.locked else bets.stake,
+        "stake": _LOCKED.get(bets.locked or "", bets.stake),
         "tricks": [trick.side for trick in row.tricks],
-        "waiting": [] if hand_over(match) else list(deciders(match)),
+        "waiting": [] if hand_over(match) else list(waiting),
     }

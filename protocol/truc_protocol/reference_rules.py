@@ -1,27 +1,25 @@
-"""The page of the rule document's params, docs/rules/parameters.md: `python -m truc_protocol.reference_rules DIR`.
+"""The pages of docs/rules that are made from the code: `python -m truc_protocol.reference_rules DIR`.
 
-Like the pages of reference.py it is made from the code: the params and their types from the fields of a variant, their
-meaning from the lines under them and the sentences of the rules page, their values from the presets.
+parameters.md tells the rule document's params: their types from the fields of a variant, their meaning from the lines
+under them and the sentences of the rules page, their values from the presets. The page of every preset is made in
+reference_games.py.
 """
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import is_dataclass
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import Final, Literal, Union, get_args, get_origin, get_type_hints
+from types import NoneType
+from typing import Final, Literal, get_args, get_origin, get_type_hints
 
 from truc_protocol.codec import sha256
 from truc_protocol.documents import rule_document
 from truc_protocol.reference import own_lines
-from truc_protocol.rules_page import SENTENCES
-from truc_rules import Variant, VariantError, params, preset, presets, variant_from_params
+from truc_protocol.reference_games import GENERATED, game_page
+from truc_protocol.value_words import groups, meanings, members
+from truc_rules import Variant, params, preset, presets
 
-_GENERATED: Final = (
-    "<!-- Made by `python -m truc_protocol.reference_rules docs/rules`. Change the code, not this page. -->"
-)
 _EXAMPLE: Final = "truc-french"
 _WORDS: Final[Mapping[object, str]] = {bool: "bool", int: "u", str: "t", NoneType: "nil"}
 
@@ -49,20 +47,36 @@ A document whose values contradict each other is refused too (C5). It must hold 
 * no entry of `order` stands there twice or names what is not in the pack; a card named by itself does not count with its rank;
 * `redeal.max` is at least 1, or `"pack"`; `match` is odd; `version` is at least 1;
 * a `ladder` that is an array has two or more stakes of at least 1, each higher than the one before;
-* with the ladder `"game"`, `remainder` is not `"none"` and `raise_in_answer` is false;
+* with the ladder `"game"`, `remainder` is not `"none"`; with it and with `"trut"`, `raise_in_answer` is false;
 * with `accept` = `"implicit"`, `remainder` is `"none"`;
-* `scoring.target` is more than the first stake: the ladder's first, else 1;
-* `last_point.at` is at least 1 and below the target, `last_point.stake` at least the first stake, `last_point.decline` at least 1.
+* `scoring.points_per_unit` is 0 unless the ladder is `"trut"`; then it is more than the first stake, and `remainder` is `"none"`;
+* `scoring.target` is more than the first stake, which is the ladder's first, else 1; with units it is at least 1;
+* `last_point.at` is at least 1 and below the target, `last_point.stake` at least the first stake, `last_point.decline` at least 1;
+  there is no `last_point` with units, and `blind` is true only with a `last_point`;
+* `turnup.cycle` has every rank of the pack once and `turnup.suits` every suit; then one card more is needed, and `redeal` is nil;
+* `cover_from_trick` is 0, 2 or 3;
+* with `envido` or `flor` there are no units, `short_deal` and `blind` are false, and `accept` is `"explicit"`; with `flor`,
+  `cover_from_trick` is 0; `envido.max_envido` is at least 1;
+* with `pica`, `players` has 6, and `pica.max` is not less than `pica.min`;
+* `signals.vocabulary` has words of this software, each once; with `signals.truth` = `"enforced"` all of them name cards;
+* `"governor"` in `answerer`, `concede` or `signals.visible_to`, and `signals.orders` = `"binding"`, need `players` to be just 4.
+"""
+
+_PRESETS: Final = """
+Every value of every param, with the presets that have it; the commonest value first. A preset's own page tells the same
+in sentences.
 """
 
 
 def parameters_page() -> str:
     """Write parameters.md: every param, what each value means, and the values of every preset."""
-    lines = ["# The params of the rule document", "", _GENERATED, _INTRO]
+    lines = ["# The params of the rule document", "", GENERATED, _INTRO]
     lines += ["## All params", "", "| param | value | meaning |", "|---|---|---|", *_param_rows()]
     lines += ["", "## What must fit together", _CONTRADICTIONS]
-    lines += ["## Values in words", "", "| param | value | in words |", "|---|---|---|", *_word_rows()]
-    lines += ["", "## The presets", "", *_preset_table(), "", *_packs()]
+    lines += ["## Values in words", "", "| param | value | in words |", "|---|---|---|"]
+    lines += [f"| `{path}` | {_code(value)} | {words} |" for path, value, words in meanings()]
+    lines += ["", "## The presets", _PRESETS, "| param | value | presets |", "|---|---|---|", *_preset_rows()]
+    lines += ["", *_packs()]
     lines += ["## Their documents", "", "Without any table option:", "", *_documents()]
     lines += ["", f"The document of `{_EXAMPLE}`, as JSON with `null` for nil:", "", *_example()]
     return "\n".join(lines) + "\n"
@@ -72,22 +86,14 @@ def _param_rows() -> Iterator[str]:
     names, hints, lines = [name for name, _ in _values(_EXAMPLE)], get_type_hints(Variant), own_lines(Variant)
     for name in names:
         yield f"| `{name}` | {_shape(hints[name])} | {lines[name]} |"
-        for group in _groups(hints[name]):
+        for group in groups(hints[name]):
             inner, under = get_type_hints(group), own_lines(group)
             for field in sorted(inner):
                 yield f"| `{name}.{field}` | {_shape(inner[field])} | {under[field]} |"
 
 
-def _members(hint: object) -> tuple[object, ...]:
-    return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
-
-
-def _groups(hint: object) -> list[type]:
-    return [member for member in _members(hint) if isinstance(member, type) and is_dataclass(member)]
-
-
 def _shape(hint: object) -> str:
-    return " or ".join(_member_shape(member) for member in _members(hint))
+    return " or ".join(_member_shape(member) for member in members(hint))
 
 
 def _member_shape(hint: object) -> str:
@@ -116,48 +122,21 @@ def _values(name: str) -> tuple[tuple[str, object], ...]:
     return params(preset(name))
 
 
-def _word_rows() -> Iterator[str]:
-    for name, hint in sorted(get_type_hints(Variant).items()):
-        if name not in SENTENCES:
-            continue
-        for value in _choices(hint):
-            told = _in_words(name, value)
-            if told is not None:
-                yield f"| `{name}` | {_code(value)} | {told or 'There is no such rule.'} |"
+def _preset_rows() -> Iterator[str]:
+    """Write every value of every param with the presets that have it, the commonest first."""
+    for name in (name for name, _ in _values(_EXAMPLE)):
+        users: dict[str, list[str]] = {}
+        for known in presets():
+            users.setdefault(_code(dict(_values(known))[name]), []).append(f"`{known}`")
+        ranked = sorted(users.items(), key=lambda entry: -len(entry[1]))
+        for value, names in ranked:
+            yield f"| `{name}` | {value} | {_whose(names)} |"
 
 
-def _choices(hint: object) -> Iterable[object]:
-    for member in _members(hint):
-        if member is bool:
-            yield from (False, True)
-        elif get_origin(member) is Literal:
-            yield from get_args(member)
-
-
-def _in_words(name: str, value: object) -> str | None:
-    """Return the sentence of a value, "" if it means nothing, None if no value of the param has one."""
-    told = [SENTENCES[name](variant) for variant in _with_value(name, value)]
-    others = [SENTENCES[name](preset(known)) for known in presets()]
-    return max(told, key=len) if any((*told, *others)) else None
-
-
-def _with_value(name: str, value: object) -> Iterator[Variant]:
-    """Yield the presets with one value changed, as far as the result does not contradict itself."""
-    for known in presets():
-        base = preset(known)
-        changed = [(field, value if field == name else old) for field, old in params(base)]
-        try:
-            yield variant_from_params(base.name, base.version, base.pack, changed)
-        except VariantError:
-            continue
-
-
-def _preset_table() -> Iterator[str]:
-    yield "| param | " + " | ".join(f"`{name}`" for name in presets()) + " |"
-    yield "|---" * (len(presets()) + 1) + "|"
-    columns = [_values(name) for name in presets()]
-    for cells in zip(*columns, strict=True):
-        yield f"| `{cells[0][0]}` | " + " | ".join(_code(value) for _, value in cells) + " |"
+def _whose(names: list[str]) -> str:
+    if len(names) == len(presets()):
+        return "all"
+    return "all others" if 2 * len(names) > len(presets()) else ", ".join(names)
 
 
 def _packs() -> Iterator[str]:
@@ -192,8 +171,10 @@ def _example() -> Iterator[str]:
 
 
 def write(folder: Path) -> None:
-    """Write the page into `folder`."""
+    """Write the pages into `folder`, which holds the introductions."""
     (folder / "parameters.md").write_text(parameters_page(), encoding="utf-8")
+    for name in presets():
+        (folder / f"{name}.md").write_text(game_page(folder, name), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -33,15 +33,13 @@ def actions(match: Match, seat: Seat) -> tuple[Action, ...]:
     if rule is None or not rule.claims or row.last is None or hand.phase is not _PLAYING:
         return ()
     flores, claims = hand.contests.flores, hand.contests.claims
-    return tuple(
-        [
-            _claim(seat, target)
-            for target in _opponents(seat, row.eldest, row.stride, match.seats)
-            if len(row.left[target]) < hand.dealt.each
-            and target not in flores
-            and not any(claimed == target for _, claimed in claims)
-        ]
-    )
+    closed = (*flores, *[claimed for _, claimed in claims]) if claims else flores
+    found = [
+        _claim(seat, target)
+        for target in _opponents(seat, row.eldest, row.stride, match.seats)
+        if len(row.left[target]) < hand.dealt.each and target not in closed
+    ]
+    return tuple(found)
 
 
 @cache

@@ -11,6 +11,10 @@ from .vocabulary import SIGNS, is_checkable
 if TYPE_CHECKING:
     from .variant import Variant
 
+HIGHEST_TARGET = 1000
+"""The most that a game can be played to, and a stake can be."""
+HIGHEST_TARGET_OF_ANY = 120
+"""The same where every number above the stake may be asked for: each of them is an option."""
 _CARDS_EACH = 3
 
 
@@ -89,6 +93,9 @@ def _check_stakes(variant: "Variant") -> None:
     if isinstance(ladder, tuple):
         rises = len(ladder) > 1 and ladder[0] >= 1 and all(low < high for low, high in pairwise(ladder))
         _require("ladder", f"two or more rising stakes, got {ladder}", holds=rises)
+        _require(
+            "ladder", f"stakes of at most {HIGHEST_TARGET}, got {ladder}", holds=ladder[-1] <= HIGHEST_TARGET
+        )
     offered = ladder != "game" or variant.remainder != "none"
     _require("remainder", "accept or counter, as the ladder is the game alone", holds=offered)
     single = ladder in ("game", "trut")
@@ -105,6 +112,8 @@ def _check_scoring(variant: "Variant") -> None:
     _require("version", f"at least 1, got {variant.version}", holds=variant.version >= 1)
     least = 0 if scoring.points_per_unit else base
     _require("scoring.target", f"more than {least}, got {scoring.target}", holds=scoring.target > least)
+    most = HIGHEST_TARGET_OF_ANY if variant.ladder == "any" else HIGHEST_TARGET
+    _require("scoring.target", f"at most {most}, got {scoring.target}", holds=scoring.target <= most)
     plain = not scoring.points_per_unit or (scoring.points_per_unit > base and variant.ladder == "trut")
     _require("scoring.points_per_unit", "0, or more than the first stake with the ladder trut", holds=plain)
     alone = not scoring.points_per_unit or variant.remainder == "none"

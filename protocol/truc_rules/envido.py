@@ -126,13 +126,9 @@ def _falta(match: Match) -> tuple[int, int]:
     ours, theirs = match.score[0].points, match.score[1].points
     leader, half = max(ours, theirs), target // 2
     form = "leader" if rule is None or leader > half else rule.falta
-    match form:
-        case "leader":
-            points = max(target - leader, 1)
-        case "malas-15":
-            points = max(half - leader, 1)
-        case "malas-game":
-            return target - ours, target - theirs
+    if form == "malas-game":
+        return target - ours, target - theirs
+    points = max((half if form == "malas-15" else target) - leader, 1)
     return points, points
 
 

@@ -10,7 +10,7 @@ from typing import Final
 from . import saying
 from .actions import Action, Kind, yes_or_no
 from .events import ContraflorAccepted, ContraflorCalled, Event, FlorDeclared, FlorFolded, PointsScored
-from .holders import has_played, has_turn, holds, is_sure, may_hold, unheard
+from .holders import has_turn, holds, is_sure, may_hold, unheard
 from .saying import AWARD_FLOR, FLOR_POINTS
 from .seats import SIDES, Seat, Side, other_side, seats_from, side_of
 from .state import (
@@ -44,14 +44,11 @@ def declarations(match: Match, seat: Seat) -> tuple[Action, ...]:
     """Return the declaration that opens the contest, if `seat` may make it now."""
     hand = match.hand
     # once a flor is declared, the others answer it or the contest is closed
-    if (
-        match.variant.flor is None
-        or hand.contests.flores
-        or hand.phase is not _PLAYING
-        or has_played(hand, seat)
-    ):
+    if match.variant.flor is None or hand.contests.flores or hand.phase is not _PLAYING:
         return ()
-    return _words(seat, _FLOR) if _has_say(match, seat) and may_hold(match, hand, seat) else ()
+    if len(hand.row.left[seat]) < hand.dealt.each or not may_hold(match, hand, seat):
+        return ()
+    return _words(seat, _FLOR) if _has_say(match, seat) else ()
 
 
 def _has_say(match: Match, seat: Seat) -> bool:
@@ -145,15 +142,24 @@ def answers(match: Match, seat: Seat, ask: ContraflorAsk) -> tuple[Action, ...]:
 
 
 def answer(match: Match, action: Action, ask: ContraflorAsk) -> Step:
-    """Have the flores compared, give in, or raise to all that is left of the game."""
-    answered = match.hand._replace(offers=match.hand.offers[:-1])
+    """Have the flores compared, give in, or raise to all that is left of the game; who answers has declared a flor."""
+    hand, seat = match.hand, action.seat
+    below, contests = hand._replace(offers=hand.offers[:-1]), hand.contests
+    if seat in contests.flores:
+        return _answered(match, below, action, ask)
+    declared = below._replace(contests=contests._replace(flores=(*contests.flores, seat)))
+    answered, told = _answered(match, declared, action, ask)
+    return answered, (FlorDeclared(seat), *told)
+
+
+def _answered(match: Match, hand: Hand, action: Action, ask: ContraflorAsk) -> Step:
     match action.kind:
         case Kind.ACCEPT:
-            return _accepted(match, answered, action.seat, ask)
+            return _accepted(match, hand, action.seat, ask)
         case Kind.DECLINE:
-            return _given_up(match, answered, action.seat)
+            return _given_up(match, hand, action.seat)
         case _:
-            return _challenged(answered, action)
+            return _challenged(hand, action)
 
 
 def _challenged(hand: Hand, action: Action) -> Step:

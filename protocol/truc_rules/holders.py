@@ -21,18 +21,11 @@ def holds(match: Match, hand: Hand, seat: Seat) -> bool:
     return None not in cards and may_be_flor(match.variant, cards)
 
 
-def has_played(hand: Hand, seat: Seat) -> bool:
-    """Tell whether `seat` has played its first card."""
-    return len(hand.row.left[seat]) < hand.dealt.each
-
-
 def unheard(match: Match, hand: Hand) -> tuple[Seat, ...]:
     """Return, from eldest, who still has to declare a flor or may have to: who has not played and not declared."""
-    return tuple(
-        seat
-        for seat in players(hand.row, match.seats)
-        if not has_played(hand, seat) and seat not in hand.contests.flores and may_hold(match, hand, seat)
-    )
+    order = players(hand.row, match.seats)
+    quiet = [seat for seat in order if seat not in hand.contests.flores and may_hold(match, hand, seat)]
+    return tuple(seat for seat in quiet if len(hand.row.left[seat]) == hand.dealt.each)
 
 
 def is_sure(match: Match, seat: Seat) -> bool:

@@ -114,7 +114,7 @@ _newest: dict[Seat, tuple[Match, tuple[Action, ...]]] = {}
 def legal(match: Match, seat: Seat) -> tuple[Action, ...]:
     """Return every action open to `seat`, in a fixed order."""
     found = hands.legal(match, seat)
-    if match.hand.offers and flor.presumed(match) is not None:
+    if match.variant.flor is not None and _waits_for_unknown(match):
         after, _ = settled(match)
         found = (*found, *(action for action in hands.legal(after, seat) if action not in found))
     elif found:

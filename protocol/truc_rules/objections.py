@@ -90,7 +90,9 @@ def _to_claim(match: Match, action: Action) -> str:
     if flor is None or not flor.claims:
         return f"no flor is claimed in {match.variant.name}"
     opponents = [seat for seat in players(hand.row, match.seats) if side_of(seat) != side_of(action.seat)]
-    if target not in opponents or action.seat not in players(hand.row, match.seats):
+    if action.seat not in players(hand.row, match.seats):
+        return "it does not play in this duel"
+    if target not in opponents:
         return f"expected an opponent, {' or '.join(map(str, opponents))}"
     if target in hand.contests.flores:
         return f"seat {target} has declared its flor"

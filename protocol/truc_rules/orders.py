@@ -8,7 +8,7 @@ from .actions import Action, Kind
 from .cards import rank_of
 from .events import OrderGiven
 from .seats import Seat, side_of
-from .state import NO_ORDERS, Phase, Step
+from .state import NO_ORDERS, Step
 from .table import Match, governor
 from .variant import Variant
 
@@ -16,11 +16,8 @@ LOW, HIGH, LEAVE = "low", "high", "leave"
 
 
 def actions(match: Match, seat: Seat) -> tuple[Action, ...]:
-    """Return the orders `seat` may give: any, at any time while its partner still holds a card."""
-    signals, hand = match.variant.signals, match.hand
-    if signals is None or signals.orders == "none" or hand.phase is not Phase.PLAY:
-        return ()
-    if governor(match, side_of(seat)) != seat or not hand.row.left[_partner(match, seat)]:
+    """Return the orders `seat` may give in the play, where orders bind: any, while its partner still holds a card."""
+    if governor(match, side_of(seat)) != seat or not match.hand.row.left[_partner(match, seat)]:
         return ()
     return tuple(Action(seat, Kind.ORDER, (), word) for word in words(match.variant))
 

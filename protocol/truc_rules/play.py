@@ -141,18 +141,16 @@ def play(match: Match, action: Action) -> Step:
         CardError: A card to be played unseen is not known here yet.
     """
     hand = match.hand
-    if not hand.offers:
-        hand, events = _put_down(match, hand, action)
-        if action.value is None or action.kind is not _PLAY:
-            return hand, events
-        hand, asked = stake.ask(hand, action.seat, action.value)
-        return hand, events + asked
-    offer = hand.offers[-1]
-    accepted: tuple[Event, ...] = ()
+    offer = hand.offers[-1] if hand.offers else None
     if isinstance(offer, StakeAsk):
         hand, accepted = stake.accept(match, action.seat, offer)
+        hand, events = _put_down(match, hand, action)
+        return hand, accepted + events
     hand, events = _put_down(match, hand, action)
-    return hand, accepted + events
+    if action.value is None or action.kind is not _PLAY:
+        return hand, events
+    hand, asked = stake.ask(hand, action.seat, action.value)
+    return hand, events + asked
 
 
 def _put_down(match: Match, hand: Hand, action: Action) -> Step:

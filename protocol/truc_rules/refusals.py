@@ -5,6 +5,7 @@ are never listed.
 """
 
 from collections.abc import Sequence
+from typing import assert_never
 
 from . import hand as hands
 from . import stake
@@ -23,6 +24,7 @@ _WAITS = {
     Phase.REDEAL: "to stand or propose a redeal",
     Phase.PLAY: "to play",
 }
+_OF_A_CARD = (Kind.PLAY, Kind.COVER, Kind.BLIND)
 _AT_ANY_TIME = (Kind.CLAIM, Kind.ORDER, Kind.SHOW)
 _NOBODY = {Phase.OVER: "the hand is over", Phase.DEAL: "the cards are not dealt yet"}
 
@@ -123,11 +125,14 @@ def _why_no_concession(match: Match) -> str:
             return "a hand is given up by the governor of a side"
         case "any":
             return "expected a hand whose cards are dealt"
+        case _:
+            assert_never(match.variant.concede)
 
 
 def _why_not(match: Match, action: Action) -> str:
     hand = match.hand
-    if hand.phase is Phase.PLAY and (reason := objection(match, action)) is not None:
+    waits = bool(hand.offers) and action.kind in _OF_A_CARD
+    if hand.phase is Phase.PLAY and not waits and (reason := objection(match, action)) is not None:
         return reason
     if hand.offers and not (action.kind is Kind.RAISE and match.variant.raise_in_answer):
         return _why_no_answer(match, action)
@@ -144,7 +149,7 @@ def _why_not(match: Match, action: Action) -> str:
 
 def _why_no_answer(match: Match, action: Action) -> str:
     offer = match.hand.offers[-1]
-    if isinstance(offer, StakeAsk) and action.kind in (Kind.RAISE, Kind.PLAY):
+    if isinstance(offer, StakeAsk) and (action.kind is Kind.RAISE or action.kind in _OF_A_CARD):
         wanted = "the remainder" if offer.stake == REST else f"the stake {offer.stake}"
         return f"{wanted} is not accepted yet, expected {_options(match, action.seat)}"
     return f"expected {_options(match, action.seat)} in answer to {_asked(match)}"
@@ -196,7 +201,7 @@ def _why_no_such_card(match: Match, action: Action) -> str:
     order = binding(match, action.seat)
     held = match.hand.dealt.cards[action.seat]
     left = [held[slot] for slot in match.hand.row.left[action.seat]]
-    ordered = order is not None and action.cards[0] in left
+    ordered = order is not None and any(card in left for card in action.cards)
     return f"its governor ordered {order}" if ordered else "it does not hold that card"
 
 

@@ -5,6 +5,7 @@ the stake before the ask.
 """
 
 from functools import lru_cache
+from typing import assert_never
 
 from . import ending
 from .actions import REST, TRUT, Action, Kind, ask_for, yes_or_no
@@ -160,6 +161,8 @@ def _accepted(match: Match, open_ask: StakeAsk) -> Bets:
             right = ()
         case "no":
             right = SIDES
+        case _:
+            assert_never(match.variant.alternate)
     return Bets(open_ask.stake, locked=None, right=right, offered=bets.offered)
 
 
@@ -170,12 +173,10 @@ def _decline(match: Match, seat: Seat, open_ask: StakeAsk) -> Step:
 
 
 def may_concede(match: Match, seat: Seat) -> bool:
-    """Tell whether `seat` may give the hand up without being asked; an open offer must be answered first."""
+    """Tell whether `seat` may give the hand up, in the play or before it, without being asked; no offer may be open."""
     concede, hand = match.variant.concede, match.hand
     if concede == "vs_ask" or hand.offers:
         return False
     if concede == "on_turn":
         return hand.phase is Phase.PLAY and seat_to_act(hand.row, match.seats) == seat
-    if hand.phase not in (Phase.PLAY, Phase.REDEAL):
-        return False
     return concede == "any" or governor(match, side_of(seat)) == seat

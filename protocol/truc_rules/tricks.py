@@ -17,11 +17,6 @@ Verdict = Side | Literal["open", "tied"]
 _ENOUGH = 2
 
 
-def strengths_in_force(variant: Variant, up: Sequence[int]) -> tuple[int, ...]:
-    """Return the strength of every card, by card, with these cards turned up."""
-    return variant.turned[up[0]] if up else variant.strengths
-
-
 def taken(
     variant: Variant,
     strengths: Sequence[int],

@@ -38,28 +38,27 @@ def envido_cards(variant: Variant, cards: Sequence[Card]) -> tuple[Card, ...]:
 
 
 def is_flor(variant: Variant, cards: Sequence[Card]) -> bool:
-    """Tell whether `cards`, three of them, are a flor."""
-    return len(cards) == CARDS_EACH and _fits(variant, cards)
+    """Tell whether `cards` are a flor; fewer than three never are."""
+    return len(cards) == CARDS_EACH and may_be_flor(variant, cards)
 
 
 def may_be_flor(variant: Variant, cards: Sequence[Card | None]) -> bool:
-    """Tell whether `cards` are a flor as far as they are known; one that is not known might be any."""
-    return len(cards) == CARDS_EACH and _fits(variant, [card for card in cards if card is not None])
-
-
-def _fits(variant: Variant, known: Sequence[Card]) -> bool:
-    """Tell whether cards can stand in one flor."""
-    suits = variant.suits
-    if not known:
-        return True
-    suit = suits[known[0]]
-    for card in known:
-        if suits[card] != suit:
+    """Tell whether three cards may be a flor; one that is not known here might be any."""
+    suits, suit = variant.suits, None
+    for card in cards:
+        if card is None:
+            continue
+        if suit is None:
+            suit = suits[card]
+        elif suits[card] != suit:
             return False
-    if variant.flor is None or variant.flor.kind == "suit":
-        return True
-    places = [_places(variant.pack)[card] for card in known]
-    return max(places) - min(places) < CARDS_EACH
+    return variant.flor is None or variant.flor.kind == "suit" or _may_follow(variant.pack, cards)
+
+
+def _may_follow(pack: tuple[str, ...], cards: Sequence[Card | None]) -> bool:
+    """Tell whether cards of one suit can stand in one run of three."""
+    places = [_places(pack)[card] for card in cards if card is not None]
+    return not places or max(places) - min(places) < CARDS_EACH
 
 
 @lru_cache(maxsize=64)

@@ -22,6 +22,10 @@ class Bucket:
         self._stamp = now
         return 0 if self._tokens >= 0 else int(-self._tokens / self._rate * 1000) + 1
 
+    def give_back(self) -> None:
+        """Take the newest payment back."""
+        self._tokens += 1
+
     @property
     def is_overdrawn(self) -> bool:
         """Whether requests went on so long after being refused that the connection should end."""

@@ -1,4 +1,4 @@
-"""What a seat may do now, as it is sent to that seat: options in a box, or in clear to a guest without a key.
+"""What a seat may do now, as it is sent to that seat: options in a box, or in clear to a guest without a box key.
 
 Derived from the ledger and the dealer alone. Invariant: `must` and the deadline do not depend on hidden cards, and a
 box goes to the seat whose key it is sealed with and to nobody else.
@@ -8,11 +8,11 @@ from secrets import randbelow
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from truc_protocol.acts import write_args
-from truc_protocol.boxes import Option, PrivateKey, counter, private_key, seal_options
+from truc_protocol.boxes import Option, PrivateKey, counter, private_key, seal_options, seal_sign
 from truc_protocol.ledger import Due, Ledger, box_public, due
 from truc_protocol.messages import BoxedOptions, Choice, OpenOptions
 from truc_protocol.records import Phase
-from truc_rules import Action, Match, Seat, deciders, hints, legal, move_line
+from truc_rules import Action, Match, Seat, deciders, hand_over, hints, legal, move_line
 from truc_server.dealer import Dealer
 
 if TYPE_CHECKING:
@@ -40,17 +40,26 @@ class Sealer:
 
     def seal(self, ledger: Ledger, seat: int, moment: Moment, options: tuple[Option, ...]) -> bytes:
         """Return the box of a seat's options."""
-        number = self._numbers.get(seat, 0)
-        self._numbers[seat] = number + 1
         return seal_options(
             self._key(ledger, seat),
             moment.match,
             seat=seat,
             at=moment.at,
             offer=moment.offer,
-            ctr=counter(epoch=self._epoch, number=number),
+            ctr=self._counter(seat),
             options=options,
         )
+
+    def seal_sign(self, ledger: Ledger, seat: int, sender: int, word: str) -> bytes:
+        """Return the box of a sign that a seat sees."""
+        key, mid = self._key(ledger, seat), ledger.setup.mid
+        return seal_sign(key, mid, seat=seat, at=ledger.k, sender=sender, ctr=self._counter(seat), word=word)
+
+    def _counter(self, seat: int) -> int:
+        """Return the counter of a seat's next box: options and signs have one key, and so one count."""
+        number = self._numbers.get(seat, 0)
+        self._numbers[seat] = number + 1
+        return counter(epoch=self._epoch, number=number)
 
     def _key(self, ledger: Ledger, seat: int) -> PrivateKey:
         public = box_public(ledger, seat)
@@ -65,8 +74,16 @@ class Sealer:
 
 def open_actions(ledger: Ledger, seat: int) -> tuple[Action, ...]:
     """Return every action that a seat may choose from now."""
-    match = _deciding(ledger)
+    match = ledger.match if may_show(ledger) else _deciding(ledger)
     return () if match is None else legal(match, Seat(seat))
+
+
+def may_show(ledger: Ledger) -> bool:
+    """Tell whether a hand is over and what comes next is to open its cards or close it: seats may still show theirs."""
+    hand = ledger.hand
+    if hand is None or hand.opens or ledger.phase is not Phase.HAND or ledger.pause.active:
+        return False
+    return ledger.match is not None and hand_over(ledger.match)
 
 
 def holders(ledger: Ledger) -> tuple[int, ...]:

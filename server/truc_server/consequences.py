@@ -16,7 +16,7 @@ def consequence(dealer: Dealer, ledger: Ledger) -> Record | None:
             return _after_void(dealer, ledger)
         case Due.REKEY:
             return dealer.abandon(ledger, "server")
-        case Due.CLOSE | Due.END:
+        case Due.SHARE | Due.OPEN | Due.CLOSE | Due.END:
             return None
         case _ if ledger.phase in (Phase.BETWEEN, Phase.HAND):
             return _for_absence(dealer, ledger) or _for_pause(dealer, ledger)

@@ -6,7 +6,7 @@ is not open, except `openings`, which is for the seat it is asked for.
 """
 
 import secrets as entropy
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from truc_protocol import boxes, dealing
 from truc_protocol.acts import write_args
@@ -20,6 +20,7 @@ from truc_protocol.bodies import (
     End,
     Guest,
     MatchStart,
+    Open,
     Proxy,
     Refuse,
     Rekey,
@@ -37,11 +38,13 @@ from truc_protocol.ledger import (
     Due,
     Ledger,
     box_public,
+    deal_public,
     due,
     fold,
-    learn,
+    learn_all,
     missing,
     next_call,
+    next_open,
     next_share,
     score,
 )
@@ -50,6 +53,7 @@ from truc_protocol.setup import Opts, Terms
 from truc_rules import Variant, ruled, turn_count
 
 SECRET_BYTES = 32
+_OfHand = Literal[Due.DEAL, Due.SHARE, Due.OPEN, Due.CLOSE]
 
 
 class MatchSecrets(NamedTuple):
@@ -160,16 +164,23 @@ class Dealer:
                 return self._signed(next_call(ledger))
             case Due.DRAW:
                 return self._draw(ledger)
-            case Due.DEAL:
-                return self._deal(ledger)
-            case Due.SHARE:
-                return self._share(ledger)
-            case Due.CLOSE:
-                return self._close(ledger)
+            case Due.DEAL | Due.SHARE | Due.OPEN | Due.CLOSE as awaited:
+                return self._of_hand(ledger, awaited)
             case Due.END:
                 return self._end(ledger)
             case Due.PLAYERS | Due.CONSEQUENCE | Due.REKEY:
                 return None
+
+    def _of_hand(self, ledger: Ledger, awaited: _OfHand) -> Record:
+        match awaited:
+            case Due.DEAL:
+                return self._deal(ledger)
+            case Due.SHARE:
+                return self._share(ledger)
+            case Due.OPEN:
+                return self._open(ledger)
+            case Due.CLOSE:
+                return self._close(ledger)
 
     def _link(self, ledger: Ledger) -> bytes:
         return self._chains[-1].link(ledger.deal_index + 1)
@@ -223,11 +234,16 @@ class Dealer:
         return self._signed(Deal(*_place(ledger), *called, up=cards.up, leaves=leaves, boxes=sealed))
 
     def _box(self, ledger: Ledger, seat: int, d: int, cards: DealtCards) -> bytes:
-        shared = self.shared(ledger, seat)
-        if shared is None:
+        public = deal_public(ledger, seat)
+        if public is None:
             return b""
         return boxes.seal_hand(
-            shared, ledger.setup.mid, j=ledger.deal_index, d=d, seat=seat, hand=cards.hands[seat]
+            self.exchange(public),
+            ledger.setup.mid,
+            j=ledger.deal_index,
+            d=d,
+            seat=seat,
+            hand=cards.hands[seat],
         )
 
     def shared(self, ledger: Ledger, seat: int) -> bytes | None:
@@ -261,6 +277,16 @@ class Dealer:
         )
         return self._signed(Share(*_place(ledger), ledger.deal_index, d, giver, receiver, box))
 
+    def _open(self, ledger: Ledger) -> Record:
+        owed = next_open(ledger)
+        if owed is None or ledger.hand is None:
+            raise ValueError("no card is to be opened")
+        seat, slots = owed
+        cards = self.openings(ledger, seat)
+        openings = tuple((slot, *cards[slot]) for slot in slots)
+        d = len(ledger.hand.deals) - 1
+        return self._signed(Open(*_place(ledger), ledger.deal_index, d, seat, openings))
+
     def _close(self, ledger: Ledger) -> Record:
         reason = "hand" if ledger.outcome is None else "ended"
         return self._signed(
@@ -293,9 +319,8 @@ class Dealer:
 
     def know_deal(self, ledger: Ledger) -> Ledger:
         """Tell the ledger every card of the deal it has just taken."""
-        for seat, hand in enumerate(self._newest(ledger).hands):
-            ledger = learn(ledger, seat, tuple(opening.card for opening in hand))
-        return ledger
+        hands = self._newest(ledger).hands
+        return learn_all(ledger, tuple(tuple(opening.card for opening in hand) for hand in hands))
 
     def proxy(self, ledger: Ledger, seat: int, kind: str, args: Args) -> Record:
         """Write down a guest's decision; it carries no signature."""

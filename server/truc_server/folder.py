@@ -37,6 +37,11 @@ class Folder(NamedTuple):
         return self.root / "truc.toml"
 
     @property
+    def variants(self) -> Path:
+        """The folder of the host's own games, where there is one."""
+        return self.root / "variants"
+
+    @property
     def identity(self) -> Path:
         """The server's identity key."""
         return self.root / "identity.pem"

@@ -18,7 +18,6 @@ from truc_protocol.bodies import (
     Deal,
     End,
     Guest,
-    Open,
     Proxy,
     Release,
     Rule,
@@ -33,10 +32,18 @@ from truc_protocol.meaning import Fact, means
 from truc_protocol.messages import GuestAct, MatchRecord, OwnCards, Waiting
 from truc_protocol.records import Phase, Record, parse
 from truc_protocol.setup import Setup
-from truc_rules import Kind
+from truc_rules import Kind, is_blind
 from truc_server import clocks
 from truc_server.audience import Audience
-from truc_server.choices import Moment, Sealer, holders, open_actions, options_message, some_cut
+from truc_server.choices import (
+    Moment,
+    Sealer,
+    holders,
+    may_show,
+    open_actions,
+    options_message,
+    some_cut,
+)
 from truc_server.clocks import Clocks
 from truc_server.consequences import consequence
 from truc_server.dealer import Dealer
@@ -62,6 +69,7 @@ class Game:
         tail: the newest records, as sent.
         shown: the next position that those who watch may see.
         chosen: per guest, the choice that was taken last.
+        sealer: seals what is for one seat alone.
     """
 
     def __init__(
@@ -84,7 +92,7 @@ class Game:
         self._table = table
         self._audience = audience
         self._on_end = on_end
-        self._sealer = Sealer(dealer, house.epoch)
+        self.sealer = Sealer(dealer, house.epoch)
         self._clocks = clocks.full(setup.terms.opts, self.ledger.seats)
         self._holder: int | None = None
         self._since = trio.current_time()
@@ -176,6 +184,8 @@ class Game:
         if isinstance(body, Deal):
             for seat in range(self.ledger.seats):
                 self._show_cards(seat)
+        if isinstance(body, Share):
+            self._show_partner(body)
         if isinstance(body, Close):
             self.tail.close_hand(self._house.journal.durable)
         if isinstance(body, Rule):
@@ -214,11 +224,20 @@ class Game:
         return self.dealer.next_record(self.ledger)
 
     def _rests(self) -> bool:
-        """Tell whether the deal is held back, because no release is waited for that would give people time."""
+        """Tell whether the server holds back a record to give people time: the deal, or what ends a hand."""
         between = self._house.settings.tables.between_hands_ms
+        return between > 0 and not self._waited and (self._deals_unasked() or self._may_be_shown())
+
+    def _deals_unasked(self) -> bool:
+        """Tell whether a deal is due for which no release was waited for, so that nobody had time."""
         keyless = not any(self.ledger.contributors[1:])
-        is_deal = self.ledger.phase is Phase.CALLED and due(self.ledger) is Due.DEAL
-        return is_deal and keyless and between > 0 and not self._waited
+        return keyless and self.ledger.phase is Phase.CALLED and due(self.ledger) is Due.DEAL
+
+    def _may_be_shown(self) -> bool:
+        """Tell whether a hand is over of which somebody may still show cards that its close leaves closed."""
+        if self.ledger.opens_at_close or not may_show(self.ledger):
+            return False
+        return any(open_actions(self.ledger, seat) for seat in range(self.ledger.seats))
 
     def _arm(self) -> None:
         left = self._left_ms()
@@ -248,7 +267,10 @@ class Game:
 
     def abandon(self) -> None:
         """End the match without a winner, if a ruling can stand now: an open call is left to its own time."""
-        if self.ledger.phase is not Phase.CALLED:
+        if self.ledger.match is not None and self.ledger.match.winner is not None:
+            self._waited = True  # it is won: nobody is given time any more to show cards
+            self.drive()
+        elif self.ledger.phase is not Phase.CALLED:
             self.add(self.dealer.abandon(self.ledger, "server"))
             self.drive()
 
@@ -277,7 +299,7 @@ class Game:
         if actions:
             peer.send(
                 options_message(
-                    self.ledger, self._sealer, self.dealer, self._moment(), actions=actions, cut=self.cut()
+                    self.ledger, self.sealer, self.dealer, self._moment(), actions=actions, cut=self.cut()
                 )
             )
         elif self._holder is not None:
@@ -292,19 +314,32 @@ class Game:
             self._audience.show_watchers(broadcast_frame(self._waiting()))
 
     def _show_cards(self, seat: int) -> None:
+        hand = self.ledger.hand
+        if hand is not None and self.ledger.match is not None and not is_blind(self.ledger.match):
+            self._show_hand(seat, of=None)
+
+    def _show_partner(self, share: Share) -> None:
+        self._show_hand(share.receiver, of=share.giver)
+
+    def _show_hand(self, seat: int, *, of: int | None) -> None:
+        """Send a guest without a box its own cards, or those of a partner, in clear."""
         peer, hand = self._audience.live(seat), self.ledger.hand
         if peer is None or hand is None or box_public(self.ledger, seat) is not None:
             return
         pack_names = self.setup.terms.variant.pack
-        cards = tuple(pack_names[card] for card, _ in self.dealer.openings(self.ledger, seat))
-        newest = hand.deals[-1]
+        openings = self.dealer.openings(self.ledger, seat if of is None else of)
+        cards = tuple(pack_names[card] for card, _ in openings)
+        newest, k = hand.deals[-1], self._deal_at
         peer.send(
-            OwnCards(table=self._table, match=self.mid, k=self._deal_at, j=newest.j, d=newest.d, cards=cards)
+            OwnCards(table=self._table, match=self.mid, k=k, j=newest.j, d=newest.d, cards=cards, of=of)
         )
 
     def present(self, seat: int) -> None:
-        """Send a seat that has caught up its cards and what it may do now."""
+        """Send a seat that has caught up its cards, those it was shown, and what it may do now."""
         self._show_cards(seat)
+        for share in self.ledger.hand.shares if self.ledger.hand is not None else ():
+            if share.receiver == seat:
+                self._show_partner(share)
         self._ask(seat)
 
     def restore(self, rows: Sequence[AddRecord]) -> None:
@@ -352,7 +387,7 @@ def _record_frame(table: str, row: AddRecord, facts: Sequence[Fact]) -> bytes:
 def _moves(body: AnyBody) -> bool:
     """Tell whether a record opens another decision than the one before it."""
     match body:
-        case Open() | Share() | Rule(ruling="pause" | "resume"):
+        case Share() | Rule(ruling="pause" | "resume"):
             return False
         case Act(kind=Kind.PAUSE | Kind.RESUME) | Proxy(kind=Kind.PAUSE | Kind.RESUME):
             return False

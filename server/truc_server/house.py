@@ -1,4 +1,4 @@
-"""What every part of the server shares: settings, keys, store, journal, timers, and the clock on the wall."""
+"""What every part of the server shares: settings, games, keys, store, journal, timers, the clock on the wall."""
 
 import time
 from typing import Final
@@ -11,6 +11,7 @@ from truc_server.outbox import Flusher
 from truc_server.settings import Settings
 from truc_server.store import Lease, Store, StoreError, Write
 from truc_server.timers import Timers
+from truc_server.variants import Catalogue
 
 PUBLIC_CODE: Final = 5  # characters of the code of a table that is listed
 
@@ -25,8 +26,11 @@ class House:
         failed: set when it has.
     """
 
-    def __init__(self, settings: Settings, identity: Identity, store: Store, lease: Lease) -> None:
+    def __init__(
+        self, settings: Settings, catalogue: Catalogue, identity: Identity, store: Store, lease: Lease
+    ) -> None:
         self.settings = settings
+        self.catalogue = catalogue
         self.identity = identity
         self.store = store
         self.epoch = lease.epoch

@@ -14,7 +14,7 @@ from truc_protocol.errors import Code
 from truc_protocol.messages import Create, SeatHeld
 from truc_protocol.setup import Opts
 from truc_server.house import PUBLIC_CODE, House, label, now_ms
-from truc_server.options import choose
+from truc_server.options import choose, played
 from truc_server.peer import Peer, Player, RefusedError
 from truc_server.seats import Made
 from truc_server.table import Table
@@ -61,9 +61,10 @@ class Lobby:
         """Make a table with its creator on a seat.
 
         Raises:
-            RefusedError: Too many tables, or options that do not fit.
+            RefusedError: Too many tables, no such game, or options that do not fit.
         """
-        chosen, seats = choose(wanted.variant, wanted.seats, wanted.options, self._defaults)
+        game = played(self._house.catalogue, wanted.variant)
+        chosen, seats = choose(game, wanted.seats, wanted.options, self._defaults)
         self._check_room(player)
         code = self._fresh_code(_PRIVATE_LENGTH if wanted.private else PUBLIC_CODE)
         made = Made(code, chosen, seats, dict(wanted.options), wanted.private, player.id, now_ms())

@@ -24,11 +24,9 @@ from truc_protocol.messages import (
     Info,
     KeyLogin,
     Limits,
-    VariantOffer,
     Welcome,
     encode_info,
 )
-from truc_rules import preset, presets
 from truc_server.house import House, now_ms
 from truc_server.lobby import Lobby
 from truc_server.peer import Peer, Player, RefusedError
@@ -71,7 +69,7 @@ def _info(house: House) -> Info:
         software=_SOFTWARE,
         caps=CAPABILITIES,
         limits=limits,
-        variants=tuple(VariantOffer(name=name, seats=preset(name).players) for name in presets()),
+        variants=house.catalogue.offers(),
         guests=settings.guests,
         motd=settings.motd or None,
         now_ms=now_ms(),

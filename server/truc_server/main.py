@@ -2,7 +2,7 @@
 
 Here a process is set up: settings, data folder, keys, store, signals, limits. What a server does stands in server.py.
 The first line `run` prints on standard output is for programs: `listening truc://HOST:PORT#FINGERPRINT`. Invariant:
-whatever is wrong is said in one line on standard error; exit status 2 for settings and usage, 1 for the rest.
+whatever is wrong is said in one line on standard error; exit status 2 for settings, variants and usage, 1 for the rest.
 """
 
 import os
@@ -24,6 +24,7 @@ from truc_server.folder import Folder, FolderError, default_root, lock_holder, l
 from truc_server.identity import Identity, IdentityError, load_identity, read_identity
 from truc_server.settings import KEYS, Settings, SettingsError
 from truc_server.settings_file import FILE_VARIABLE, default_file, effective_file, load
+from truc_server.variants import Catalogue, VariantsError, read_catalogue
 
 if TYPE_CHECKING:
     from truc_server.store import Store
@@ -41,7 +42,7 @@ class Failure(click.ClickException):
 
 
 class SettingsFailure(Failure):
-    """A wrong setting; exit status 2."""
+    """A wrong setting or variant; exit status 2."""
 
     exit_code = 2
 
@@ -103,10 +104,11 @@ def run(file: Path | None, **flags: object) -> None:
     raise_file_limit(settings.limits.connections + _SPARE_FILES)
     with _failures():
         folder = open_folder(data_root(settings))
+        catalogue = _catalogue(folder)
         with locked(folder):
             identity = load_identity(folder)
             with _store(settings, folder) as store:
-                trio.run(_serve, settings, folder, store, identity)
+                trio.run(_serve, settings, folder, store, identity, catalogue)
 
 
 @main.command("settings")
@@ -122,7 +124,7 @@ def print_settings(file: Path | None, effective: bool, **flags: object) -> None:
 @_settings_option
 @_data_option
 def check(file: Path | None, **flags: object) -> None:
-    """Say what is wrong with settings, data folder, keys and limits; change nothing."""
+    """Say what is wrong with settings, data folder, variants, keys and limits; change nothing."""
     settings = _load(file, flags)
     findings = (Finding(is_right=True, text="settings: in range"), *_look(settings))
     for finding in findings:
@@ -173,7 +175,9 @@ def raise_file_limit(needed: int) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (_least(needed, hard), hard))
 
 
-async def _serve(settings: Settings, folder: Folder, store: "Store", identity: Identity) -> None:
+async def _serve(
+    settings: Settings, folder: Folder, store: "Store", identity: Identity, catalogue: Catalogue
+) -> None:
     # Slow to import, and needed by this command alone.
     from truc_server.server import serve
 
@@ -182,7 +186,7 @@ async def _serve(settings: Settings, folder: Folder, store: "Store", identity: I
 
     async with trio.open_nursery() as nursery:
         await nursery.start(_stop_on_signal, nursery.cancel_scope)
-        await serve(settings, folder, store, identity, announce)
+        await serve(settings, folder, store, identity, announce, catalogue=catalogue)
         nursery.cancel_scope.cancel()
 
 
@@ -210,6 +214,13 @@ def _load(file: Path | None, flags: Mapping[str, object]) -> Settings:
         raise SettingsFailure(str(error)) from error
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsFailure(f"cannot read the settings file {path}: {error}") from error
+
+
+def _catalogue(folder: Folder) -> Catalogue:
+    try:
+        return read_catalogue(folder.variants)
+    except VariantsError as error:
+        raise SettingsFailure(str(error)) from error
 
 
 def _default_file(data: object) -> Path | None:
@@ -264,6 +275,7 @@ def _look(settings: Settings) -> Iterator[Finding]:
         yield Finding(is_right=True, text=f"data folder: {folder.root} will be made at the first start")
         return
     yield _look_at_folder(folder)
+    yield from _look_at_variants(folder)
     yield _look_at_keys(folder)
     holder = lock_holder(folder)
     yield Finding(is_right=True, text=f"lock: {holder or 'free, no server is running in the data folder'}")
@@ -287,6 +299,15 @@ def _look_at_folder(folder: Folder) -> Finding:
         text = f"data folder: {folder.root} is open to other users (mode {mode:04o}): run chmod 700 {folder.root}"
         return Finding(is_right=False, text=text)
     return Finding(is_right=True, text=f"data folder: {folder.root}")
+
+
+def _look_at_variants(folder: Folder) -> Iterator[Finding]:
+    try:
+        own = read_catalogue(folder.variants).own()
+        yield Finding(is_right=True, text=f"variants: {', '.join(own) or 'none of your own'}")
+    except VariantsError as error:
+        for problem in error.problems:
+            yield Finding(is_right=False, text=problem)
 
 
 def _look_at_keys(folder: Folder) -> Finding:

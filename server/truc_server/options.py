@@ -5,8 +5,9 @@ from typing import Final, NamedTuple
 
 from truc_protocol.errors import Code
 from truc_protocol.setup import GONE_SUBSTITUTE, Opts
-from truc_rules import TABLE_OPTIONS, UnknownOptionError, Variant, VariantError, preset, with_options
+from truc_rules import TABLE_OPTIONS, UnknownOptionError, Variant, VariantError, with_options
 from truc_server.peer import RefusedError
+from truc_server.variants import Catalogue
 
 Options = Mapping[str, int | str]
 
@@ -33,32 +34,47 @@ class Chosen(NamedTuple):
     opts: Opts
 
 
-def choose(name: str, seats: int | None, options: Options, defaults: Opts) -> tuple[Chosen, int]:
-    """Return what `options` make of a preset, and the number of seats.
+def played(catalogue: Catalogue, name: str) -> Variant:
+    """Return a game that the server plays.
 
     Raises:
-        RefusedError: No such game, option or value.
+        RefusedError: It plays none of that name.
     """
     try:
-        variant = preset(name)
+        return catalogue.named(name)
     except VariantError as error:
         raise RefusedError(Code.NO_SUCH_VARIANT, str(error), field="variant") from error
+
+
+def choose(variant: Variant, seats: int | None, options: Options, defaults: Opts) -> tuple[Chosen, int]:
+    """Return what `options` make of a game, and the number of seats.
+
+    Raises:
+        RefusedError: No such option or value.
+    """
     count = min(variant.players) if seats is None else seats
     if count not in variant.players:
         raise RefusedError(
             Code.BAD_OPTION, f"seats: expected one of {list(variant.players)}, got {count}", field="seats"
         )
-    terms = {key: _term(key, value) for key, value in options.items() if key in RANGES}
-    opts = defaults._replace(**terms)
-    if opts.guests > count:
-        if "guests" in terms:
-            raise RefusedError(
-                Code.BAD_OPTION,
-                f"guests: expected at most {count}, got {opts.guests}",
-                field="options/guests",
-            )
-        opts = opts._replace(guests=count)
+    opts = terms(options, count, defaults)
     return Chosen(_house_rules(variant, options), opts), count
+
+
+def terms(options: Options, seats: int, defaults: Opts) -> Opts:
+    """Return the terms that `options` make of the server's defaults at a table of `seats`.
+
+    Raises:
+        RefusedError: A value that a term does not take.
+    """
+    chosen = {key: _term(key, value) for key, value in options.items() if key in RANGES}
+    opts = defaults._replace(**chosen)
+    if opts.guests <= seats:
+        return opts
+    if "guests" in chosen:
+        message = f"guests: expected at most {seats}, got {opts.guests}"
+        raise RefusedError(Code.BAD_OPTION, message, field="options/guests")
+    return opts._replace(guests=seats)
 
 
 def _house_rules(variant: Variant, options: Options) -> Variant:

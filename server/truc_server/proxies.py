@@ -28,7 +28,7 @@ def accept_choice(game: Game, seat: int, choice: GuestAct) -> Accepted:
 
 
 def _take(game: Game, seat: int, choice: GuestAct) -> int:
-    _check_position(game, choice.at)
+    check_position(game, choice.at)
     action = _action(game, seat, choice)
     cut = choice.p if choice.p is not None else game.cut()
     record = _record(game, action, cut)
@@ -38,7 +38,12 @@ def _take(game: Game, seat: int, choice: GuestAct) -> int:
         raise RefusedError(code_of(error), str(error)) from error
 
 
-def _check_position(game: Game, at: int) -> None:
+def check_position(game: Game, at: int) -> None:
+    """Check that what was sent is for the position that comes next.
+
+    Raises:
+        RefusedError: It is for another.
+    """
     if at != game.ledger.k:
         code = Code.STALE_POSITION if at < game.ledger.k else Code.BAD_POSITION
         raise RefusedError(code, f"expected position {game.ledger.k}, got {at}")

@@ -12,9 +12,11 @@ import trio
 from msgspec.structs import replace
 
 from truc_protocol.connection import Failure
+from truc_protocol.documents import rule_document
 from truc_protocol.errors import Code, RemoteError
 from truc_protocol.messages import (
     AnyMessage,
+    BoxedSign,
     ClientHello,
     Create,
     GuestAct,
@@ -24,11 +26,14 @@ from truc_protocol.messages import (
     KeyLogin,
     Leave,
     ListTables,
+    OpenSign,
     Ping,
     Pong,
+    ReadRules,
     Ready,
     Request,
     Resume,
+    Say,
     SignedAct,
     Unready,
     Unwatch,
@@ -41,6 +46,7 @@ from truc_server.game import Game
 from truc_server.house import House, now_ms
 from truc_server.journal import JournalStoppedError
 from truc_server.lobby import Lobby
+from truc_server.options import played
 from truc_server.peer import Peer, Player, RefusedError
 from truc_server.proxies import accept_choice
 from truc_server.signed import Accepted, accept
@@ -143,8 +149,13 @@ class Reception:
         match message:
             case ListTables():
                 self._list(peer, message)
+            case ReadRules():
+                document = rule_document(played(self._house.catalogue, message.variant))
+                peer.ok(message, doc=document)
             case Create() | Join() | Leave() | Ready() | Unready() | Unwatch():
                 self._at_table(peer, _player(peer), message)
+            case BoxedSign() | OpenSign() | Say():
+                self._talk(peer, _player(peer), message)
             case SignedAct():
                 self._signed(peer, _player(peer), message)
             case GuestAct():
@@ -209,6 +220,18 @@ class Reception:
         peer.ok(message)
         table.announce()
         table.advance()
+
+    def _talk(self, peer: Peer, player: Player, message: BoxedSign | OpenSign | Say) -> None:
+        table = self._lobby.table(message.table)
+        seat = table.own_seat(player)
+        match message:
+            case Say():
+                table.talk.say(seat, message)
+            case BoxedSign() | OpenSign():
+                table.talk.sign(table.own_game(message.match), seat, message)
+            case _:
+                assert_never(message)
+        peer.ok(message)
 
     def _signed(self, peer: Peer, player: Player, message: SignedAct) -> None:
         table = self._lobby.table(message.table)

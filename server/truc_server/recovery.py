@@ -2,7 +2,7 @@
 
 A running match is folded again from its records, with the deals recomputed from the sealed secrets; what the fold and
 the secrets disagree on stops that match and nothing else. Where everybody was ready and no match had begun, fresh terms
-go out.
+go out. Invariant: a table keeps its game by the stored rule document, whatever the variants folder says by now.
 """
 
 from typing import Final, NamedTuple
@@ -10,13 +10,14 @@ from typing import Final, NamedTuple
 import structlog
 
 from truc_protocol.checks import CheckError
+from truc_protocol.documents import read_document
 from truc_protocol.keys import SealError, unseal_at_rest
 from truc_protocol.setup import Opts, Setup, close_setup, open_terms
 from truc_server.dealer import Dealer, MatchSecrets
 from truc_server.game import RebuildError
 from truc_server.house import House, label
 from truc_server.lobby import Lobby
-from truc_server.options import choose
+from truc_server.options import Chosen, choose, played, terms
 from truc_server.peer import Player, RefusedError
 from truc_server.seats import Made, Seated
 from truc_server.store import (
@@ -97,10 +98,8 @@ def _restore(house: House, lobby: Lobby, found: StoredTable) -> None:
 def _rebuild(house: House, lobby: Lobby, found: StoredTable) -> Table:
     """Return a table as it was; nothing is done about it yet."""
     row, setup = found.row, _setup(found.match)
-    chosen, seats = choose(row.variant, row.seats, row.options, Opts(*house.settings.match.opts()))
-    if setup is not None:
-        chosen = chosen._replace(opts=setup.terms.opts)
-    made = Made(row.code, chosen, seats, row.options, row.private, row.creator, row.created_ms)
+    chosen = _chosen(house, row) if setup is None else Chosen(setup.terms.variant, setup.terms.opts)
+    made = Made(row.code, chosen, row.seats, row.options, row.private, row.creator, row.created_ms)
     table = Table(house, made, lobby.forget)
     for seat in found.seats:
         player = Player(seat.kind, seat.player, seat.name)
@@ -111,6 +110,13 @@ def _rebuild(house: House, lobby: Lobby, found: StoredTable) -> Table:
         table.game = table.make_game(setup, dealer)
         table.game.restore(found.records)
     return table
+
+
+def _chosen(house: House, row: SaveTable) -> Chosen:
+    defaults = Opts(*house.settings.match.opts())
+    if row.document is None:
+        return choose(played(house.catalogue, row.variant), row.seats, row.options, defaults)[0]
+    return Chosen(read_document(row.document), terms(row.options, row.seats, defaults))
 
 
 def _setup(match: RunningMatch | None) -> Setup | None:

@@ -30,7 +30,7 @@ class Seated(NamedTuple):
     x: bytes | None = None
 
 
-def table_row(made: Made, state: State, match: bytes | None) -> SaveTable:
+def table_row(made: Made, document: bytes, state: State, match: bytes | None) -> SaveTable:
     """Return what is stored of a table."""
     return SaveTable(
         made.code,
@@ -40,6 +40,7 @@ def table_row(made: Made, state: State, match: bytes | None) -> SaveTable:
         made.private,
         made.creator,
         made.created_ms,
+        document,
         state,
         match,
     )

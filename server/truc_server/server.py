@@ -18,6 +18,7 @@ from truc_server.lobby import Lobby
 from truc_server.net import Net, open_listeners, port_of
 from truc_server.settings import Settings
 from truc_server.store import Store, StoreError
+from truc_server.variants import Catalogue
 
 GOODBYE_S: Final = 5.0  # for the last batch and the last words
 
@@ -25,7 +26,13 @@ log = structlog.get_logger()
 
 
 async def serve(
-    settings: Settings, folder: Folder, store: Store, identity: Identity, announce: Callable[[int], None]
+    settings: Settings,
+    folder: Folder,
+    store: Store,
+    identity: Identity,
+    announce: Callable[[int], None],
+    *,
+    catalogue: Catalogue,
 ) -> None:
     """Serve until cancelled; then say goodbye and end with everything stored.
 
@@ -35,7 +42,7 @@ async def serve(
     """
     lease = await trio.to_thread.run_sync(store.claim, str(folder.root))
     stored = await trio.to_thread.run_sync(recovery.read, store)
-    house = House(settings, identity, store, lease)
+    house = House(settings, catalogue, identity, store, lease)
     stop = trio.Event()
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_run, house, stored, announce, stop)

@@ -36,6 +36,7 @@ from truc_server.store import (
     SaveTable,
     Write,
 )
+from truc_server.talk import Talk
 from truc_server.timers import Alarm
 
 LINKS: Final = 1_024  # links of every chain: a match has as many deals at most
@@ -54,6 +55,7 @@ class Table:
         self.state: State = "open"
         self.match: bytes | None = None
         self.audience = Audience(made.seats)
+        self.talk = Talk(self.audience, made.chosen.variant.phrases)
         self.game: Game | None = None
         self.gathering: Gathering | None = None
         self._house = house
@@ -371,7 +373,7 @@ class Table:
 
     def row(self) -> SaveTable:
         """Return what is stored of the table."""
-        return table_row(self.made, self.state, self.match)
+        return table_row(self.made, self._document, self.state, self.match)
 
     def announce(self) -> None:
         """Tell everybody at the table how it stands."""

@@ -22,6 +22,7 @@ from truc_rules import (
     next_hand,
     preset,
     presets,
+    turn_count,
 )
 
 SEED = 20_000
@@ -29,12 +30,12 @@ ACTIONS = 20_000
 
 
 def dealt(match: Match, dice: random.Random) -> Match:
-    """Deal random cards that have not been thrown in."""
+    """Deal random cards that have not been thrown in, and turn up what the variant turns up."""
     pack = [card for card in range(len(match.variant.pack)) if card not in match.hand.dealt.thrown]
     dice.shuffle(pack)
-    each = match.hand.dealt.each
-    hands = [tuple(pack[seat * each : (seat + 1) * each]) for seat in range(match.seats)]
-    return deal(match, hands)[0]
+    each, up = match.hand.dealt.each, turn_count(match.variant)
+    hands = [tuple(pack[up + seat * each : up + (seat + 1) * each]) for seat in range(match.seats)]
+    return deal(match, hands, pack[:up])[0]
 
 
 def playout(name: str, seats: int) -> float:

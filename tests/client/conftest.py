@@ -6,6 +6,12 @@ import trio
 from truc_client import Player, open_home
 
 
+@pytest.fixture(autouse=True)
+def english(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Speak English, whatever the environment of the tests."""
+    monkeypatch.setenv("LC_ALL", "C.UTF-8")
+
+
 @pytest.fixture
 def player(tmp_path: Path) -> Player:
     return Player(open_home(tmp_path / "home"), "north")

@@ -1,7 +1,15 @@
-"""What tests of the client share: playing on, by always taking the first option."""
+"""What tests of the client share: playing on by always taking the first option, and whole matches between bots."""
 
-from truc_client import MatchEnded, Table, YourTurn
-from truc_client.happenings import Happening
+import random
+from pathlib import Path
+
+import trio
+
+from truc_client import MatchEnded, Player, Table, YourTurn, connect, open_home
+from truc_client.bots import Chooser, play_match
+from truc_client.happenings import Choice, Happening
+from truc_client.verifying import verify_file
+from truc_protocol.audit import Result, Verdict
 
 QUIET = ("play", "cut", "stand", "accept", "deal")
 
@@ -25,3 +33,51 @@ async def play_on(
         if isinstance(happening, YourTurn):
             await table.choose(choose(happening))
     return seen
+
+
+def eager_bot(seed: int) -> Chooser:
+    """Return a bot that asks for more and accepts it, so that a match is short; it also does what is seldom done."""
+    dice = random.Random(seed)
+    eager = ("raise", "accept", "envido", "real-envido", "flor", "contraflor", "contraflor-rest")
+    seldom = ("concede", "redeal", "order", "claim", "cover", "decline")
+
+    def choose(turn: YourTurn) -> Choice:
+        weights = [3.0 if it.kind in eager else 0.1 if it.kind in seldom else 1.0 for it in turn.options]
+        return dice.choices(turn.options, weights)[0]
+
+    return choose
+
+
+def homes(folder: Path, *kinds: bool) -> list[Player]:
+    """Return a player for each of `kinds`: whether it is a guest."""
+    return [
+        Player(open_home(folder / str(at)), f"player {at}", is_guest) for at, is_guest in enumerate(kinds)
+    ]
+
+
+async def play_bots(url: str, players: list[Player], variant: str, **options) -> list[Verdict]:
+    """Let bots play one match to its end; returns the verdict of each, all of them proven."""
+    verdicts: list[Verdict] = []
+
+    async def one(player: Player, seed: int, code: str | None, opened: trio.MemorySendChannel | None) -> None:
+        async with connect(url, player) as connection:
+            if code is None:
+                table = await connection.create(variant, seats=len(players), options=options, private=True)
+                await opened.send(table.code)
+            else:
+                table = await connection.join(code)
+            await table.ready()
+            ended = await play_match(table, eager_bot(seed))
+            assert isinstance(ended, MatchEnded)
+            verdicts.append(ended.verdict)
+            assert verify_file(ended.transcript).result is Result.PROVEN
+            await table.leave()
+
+    with trio.fail_after(120):
+        async with trio.open_nursery() as nursery:
+            opened, codes = trio.open_memory_channel(1)
+            nursery.start_soon(one, players[0], 1, None, opened)
+            code = await codes.receive()
+            for seed, player in enumerate(players[1:], start=2):
+                nursery.start_soon(one, player, seed, code, None)
+    return verdicts

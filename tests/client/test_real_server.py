@@ -1,70 +1,38 @@
 import random
-from pathlib import Path
 
 import pytest
 import trio
+from client.playing import homes, play_bots
 
-from truc_client import Connection, MatchEnded, Player, RefusedError, SeatTakenOver, connect, open_home
+from truc_client import Connection, MatchEnded, Player, RefusedError, SeatTakenOver, connect
 from truc_client.bots import play_match, simple_bot
 from truc_client.verifying import verify_file
-from truc_protocol.audit import Result, Verdict
+from truc_protocol.audit import Result
 
 pytestmark = pytest.mark.slow
 
 
-async def play(url: str, players: list[Player], variant: str, **options) -> list[Verdict]:
-    """Let bots play one match; returns the verdict of each."""
-    verdicts: list[Verdict] = []
-
-    async def one(player: Player, seed: int, code: str | None, opened: trio.MemorySendChannel | None) -> None:
-        async with connect(url, player) as connection:
-            if code is None:
-                table = await connection.create(variant, seats=len(players), options=options, private=True)
-                await opened.send(table.code)
-            else:
-                table = await connection.join(code)
-            await table.ready()
-            ended = await play_match(table, simple_bot(seed))
-            assert isinstance(ended, MatchEnded)
-            verdicts.append(ended.verdict)
-            assert verify_file(ended.transcript).result is Result.PROVEN
-            await table.leave()
-
-    with trio.fail_after(30):
-        async with trio.open_nursery() as nursery:
-            opened, codes = trio.open_memory_channel(1)
-            nursery.start_soon(one, players[0], 1, None, opened)
-            code = await codes.receive()
-            for seed, player in enumerate(players[1:], start=2):
-                nursery.start_soon(one, player, seed, code, None)
-    return verdicts
-
-
-def homes(folder: Path, *kinds: bool) -> list[Player]:
-    return [
-        Player(open_home(folder / str(at)), f"player {at}", is_guest) for at, is_guest in enumerate(kinds)
-    ]
-
-
 @pytest.mark.parametrize(("variant", "seats"), [("truc-french", 2), ("truc-catalan", 2), ("truc-catalan", 4)])
 async def test_bots_play_to_a_proven_end(real_server, tmp_path, variant, seats) -> None:
-    verdicts = await play(real_server.url, homes(tmp_path, *[False] * seats), variant)
+    verdicts = await play_bots(real_server.url, homes(tmp_path, *[False] * seats), variant)
     assert {(verdict.result, verdict.level) for verdict in verdicts} == {(Result.PROVEN, "A")}
 
 
 async def test_one_guest_makes_level_b(real_server, tmp_path) -> None:
-    verdicts = await play(real_server.url, homes(tmp_path, False, True), "truc-french", guests=1, match=1)
+    verdicts = await play_bots(
+        real_server.url, homes(tmp_path, False, True), "truc-french", guests=1, match=1
+    )
     assert {verdict.level for verdict in verdicts} == {"B"}
 
 
 async def test_guests_alone_make_level_c(real_server, tmp_path) -> None:
-    verdicts = await play(real_server.url, homes(tmp_path, True, True), "truc-catalan", guests=2)
+    verdicts = await play_bots(real_server.url, homes(tmp_path, True, True), "truc-catalan", guests=2)
     assert {verdict.level for verdict in verdicts} == {"C"}
 
 
 async def test_sealed_policy_is_proven_at_the_end(real_server, tmp_path) -> None:
     players = homes(tmp_path, False, False)
-    verdicts = await play(real_server.url, players, "truc-french", reveal="match", match=1)
+    verdicts = await play_bots(real_server.url, players, "truc-french", reveal="match", match=1)
     assert {verdict.result for verdict in verdicts} == {Result.PROVEN}
 
 
@@ -132,7 +100,7 @@ async def test_rematch_at_the_same_table_is_a_match_of_its_own(real_server, tmp_
 
 async def test_random_bytes_of_a_transcript_cannot_be_flipped(real_server, tmp_path) -> None:
     players = homes(tmp_path, False, False)
-    await play(real_server.url, players, "truc-french", match=1, target=3)
+    await play_bots(real_server.url, players, "truc-french", match=1, target=3)
     transcript = next(iter(players[0].home.transcripts.glob("*.truc"))).read_bytes()
     dice, damaged = random.Random(1), tmp_path / "damaged.truc"
     for _ in range(10):

@@ -9,15 +9,30 @@ from truc_client import (
     Choice,
     Interrupted,
     MatchStarted,
+    PartnerCards,
+    PhraseSaid,
     RecordSeen,
+    Signed,
     TableClosed,
     Waiting,
     YourTurn,
 )
-from truc_client.board import Board, Laid, after, with_cards
+from truc_client.board import (
+    Board,
+    Laid,
+    after,
+    answering,
+    leaders,
+    with_cards,
+    with_options,
+    with_partner,
+    with_sign,
+)
 from truc_client.faces import faces_of, short
 from truc_client.person import find_choice
 from truc_client.screen import Screen
+from truc_client.verifying import LEVELS
+from truc_protocol.words import LANGUAGES, catalogue
 
 SPANISH = ("1o", "7e", "3b", "2c")
 FRENCH = ("As", "Kc")
@@ -42,14 +57,34 @@ STATE = {
 }
 
 
-def shown(*happenings, terminal: bool = False, players=("north", "east")) -> str:
+FOUR = ("north", "east", "south", "west")
+
+
+def shown(
+    *happenings,
+    terminal: bool = False,
+    players=("north", "east"),
+    lang: str = "en",
+    words: str = "",
+    target=12,
+) -> str:
     """Return what a screen prints."""
-    out = io.StringIO()
-    screen = Screen(Console(file=out, force_terminal=terminal, width=100, highlight=False, color_system=None))
-    screen.show(MatchStarted(b"m" * 32, "truc-catalan", SPANISH, players, 0, "A", Path("x.truc")))
+    screen, out = screen_of(terminal=terminal, lang=lang)
+    screen.show(started(players, words, target))
     for happening in happenings:
         screen.show(happening)
     return out.getvalue()
+
+
+def screen_of(*, terminal: bool = False, lang: str = "en") -> tuple[Screen, io.StringIO]:
+    out = io.StringIO()
+    console = Console(file=out, force_terminal=terminal, width=100, highlight=False, color_system=None)
+    return Screen(console, lang), out
+
+
+def started(players=("north", "east"), words: str = "", target: int = 12) -> MatchStarted:
+    path = Path("x.truc")
+    return MatchStarted(b"m" * 32, "truc-catalan", SPANISH, players, 0, "A", path, words=words, target=target)
 
 
 def seen(*facts) -> RecordSeen:
@@ -73,7 +108,7 @@ def test_terminal_shows_suits_as_symbols() -> None:
 def test_own_cards_score_and_stake_stand_on_the_table() -> None:
     told = shown(CardsDealt(("7e", "3b", "1o")), seen(STATE), TURN)
     assert "cards   7e  3b  1o" in told
-    assert "score   north 3, east 5, games 1" in told
+    assert "score   north 3, east 5 (1 game)" in told
     assert "stake   2" in told
 
 
@@ -153,3 +188,182 @@ def test_digest_is_shown_short() -> None:
 
 def test_text_of_a_server_cannot_write_to_the_terminal() -> None:
     assert "\x1b" not in shown(Interrupted("\x1b[2Jgone"), TableClosed("\x1b]0;title\x07"))
+
+
+def test_question_is_in_the_players_language() -> None:
+    assert "te toca" in shown(TURN, lang="es")
+
+
+def test_options_are_called_by_the_words_of_the_game() -> None:
+    assert "2. truco (pedir 2; 1 si no aceptan)  [raise 2]" in shown(TURN, lang="es", words="argentine")
+
+
+def test_ask_is_told_with_the_word_of_the_game() -> None:
+    asked = seen({"what": "stake_asked", "seat": 1, "stake": 2})
+    assert "east demande 2 (« truc »)" in shown(asked, lang="fr", words="catalan")
+
+
+def test_two_more_is_told_by_the_stake_that_was_played_for() -> None:
+    asked = seen({"what": "stake_asked", "seat": 1, "stake": 4})
+    assert "east asks for 4 (“deux de plus ?”)" in shown(seen(STATE), asked, words="french")
+
+
+def test_score_is_said_as_the_game_says_it() -> None:
+    state = {**STATE, "score": [[0, 0, 8], [0, 0, 21]]}
+    told = shown(seen(state), TURN, words="argentine", target=30)
+    assert "north 8 (8 malas), east 21 (6 buenas)" in told
+
+
+def test_truts_are_shown() -> None:
+    told = shown(seen({**STATE, "score": [[0, 2, 1], [0, 0, 2]]}), TURN, words="trut", target=7)
+    assert "north 2 truts 1 point, east 0 truts 2 points" in told
+
+
+@pytest.mark.parametrize(
+    ("facts", "row"),
+    [
+        ([{"what": "turned_up", "card": "1o"}], "turn-up (vira)  1o"),
+        ([{"what": "card_covered", "seat": 1}], "east face down"),
+        ([{"what": "value_said", "seat": 1, "value": 33}], "values          east 33"),
+        ([{"what": "duel_begun", "seat": 0, "opponent": 1}], "duel    north - east"),
+        ([{"what": "played_blind"}], "cards   nobody has seen them"),
+        ([{"what": "stake_asked", "seat": 1, "stake": "rest"}], "stake   1; east asks for the whole game"),
+        ([STATE], "dealer (pé)  east"),
+    ],
+)
+def test_table_shows_what_the_game_has(facts, row) -> None:
+    told = shown(seen(*facts), TURN, words="paulista")
+    assert " ".join(row.split()) in " ".join(told.split())
+
+
+def test_tied_trick_has_the_word_of_the_game() -> None:
+    assert "tricks        parda" in shown(seen({**STATE, "tricks": [None]}), TURN, words="argentine")
+
+
+def test_captains_are_the_last_of_each_side_to_play() -> None:
+    # rules.md 13b.16
+    assert "captains (pies)  west, south" in shown(
+        seen({**STATE, "dealer": 3}), TURN, players=FOUR, words="argentine"
+    )
+
+
+def test_governors_are_dealer_and_eldest() -> None:
+    # rules.md 6.1
+    assert "governors  west, north" in shown(seen({**STATE, "dealer": 3}), TURN, players=FOUR, words="french")
+
+
+def test_two_players_have_no_captains() -> None:
+    assert leaders(Board(2, 0, dealer=1), "captain") == ()
+
+
+def test_partners_cards_are_shown() -> None:
+    assert "south holds  7e  3b" in shown(PartnerCards(2, ("7e", "3b")), TURN, players=FOUR)
+
+
+def test_sign_is_told_and_stands_on_the_table() -> None:
+    told = shown(Signed(2, "three"), TURN, players=FOUR, words="catalan")
+    assert "south signs: a three (close one eye)" in told
+    assert "signs   south a three (close one eye)" in told
+
+
+def test_phrase_is_told() -> None:
+    told = shown(PhraseSaid(2, "come"), players=FOUR, lang="pt", words="argentine")
+    assert "south diz: vení (Jogue a sua carta mais baixa)" in told
+
+
+def test_phrase_said_before_the_match_names_the_seat() -> None:
+    screen, out = screen_of()
+    screen.show(PhraseSaid(1, "come"))
+    assert "seat 1 says: come (Play your lowest card)" in out.getvalue()
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_screen_speaks_every_language(lang) -> None:
+    told = shown(
+        CardsDealt(("7e",)),
+        seen(STATE),
+        Waiting((1,), None),
+        Interrupted("x"),
+        TableClosed("x"),
+        TURN,
+        lang=lang,
+        words="argentine",
+    )
+    assert "{" not in told
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_levels_are_said_as_by_the_verdict(level) -> None:
+    assert catalogue("en").screen[f"level_{level.lower()}"] == LEVELS[level]
+
+
+@pytest.mark.parametrize(
+    ("facts", "pending"),
+    [
+        (["redeal_proposed"], "redeal"),
+        (["redeal_proposed", "redeal_refused"], ""),
+        (["last_point_asked"], "last-point"),
+        (["stake_asked"], "stake"),
+        (["stake_asked", "stake_accepted"], ""),
+        (["stake_asked", "envido_called"], "envido"),
+        (["stake_asked", "envido_called", "envido_declined"], "stake"),
+        (["stake_asked", "envido_called", "flor_declared"], "stake"),
+        (["flor_declared", "contraflor_called"], "flor"),
+        (["contraflor_called", "flor_folded"], ""),
+        (["stake_asked", "stake_accepted", "stake_asked"], "stake"),
+    ],
+)
+def test_answer_is_to_the_newest_open_offer(facts, pending) -> None:
+    board = Board(2, 0)
+    for what in facts:
+        board = after(board, {"what": what, "seat": 0, "stake": 2})
+    assert answering(board) == pending
+
+
+def test_answer_to_a_redeal_is_no_answer_to_an_ask() -> None:
+    turn = TURN._replace(options=(Choice("accept", "accept", {}),))
+    assert "1. agree to new cards  [accept]" in shown(
+        seen({"what": "redeal_proposed", "seat": 1}), turn, words="catalan"
+    )
+
+
+def test_end_of_the_hand_clears_the_table() -> None:
+    board = with_sign(with_partner(Board(4, 0), 2, ("7e",)), 2, "three")
+    for fact in (
+        {"what": "turned_up", "card": "1o"},
+        {"what": "value_said", "seat": 1, "value": 33},
+        {"what": "duel_begun", "seat": 0, "opponent": 1},
+        {"what": "played_blind"},
+        {"what": "hand_closed", "reason": "hand"},
+    ):
+        board = after(board, fact)
+    assert board == Board(4, 0)
+
+
+def test_duel_begins_with_an_empty_table() -> None:
+    board = Board(6, 0, laid=(Laid(0, "7e"),), tricks=(0,), values=((0, 33),))
+    begun = after(board, {"what": "duel_begun", "seat": 1, "opponent": 4})
+    assert (begun.laid, begun.tricks, begun.values, begun.duel) == ((), (), (), (1, 4))
+
+
+def test_own_covered_card_is_gone_at_the_next_turn() -> None:
+    board = with_cards(Board(2, 0), ("7e", "3b", "1o"))
+    covered = after(board, {"what": "card_covered", "seat": 0})
+    assert with_options(covered, ("play 3b", "cover 3b", "play 1o", "raise 3")).cards == ("3b", "1o")
+
+
+def test_cards_stay_when_no_card_may_be_played() -> None:
+    board = with_cards(Board(2, 0, covered=True), ("7e",))
+    assert with_options(board, ("accept", "decline")).cards == ("7e",)
+
+
+def test_cards_that_are_not_offered_stay_unless_one_was_covered() -> None:
+    assert with_options(with_cards(Board(2, 0), ("7e", "3b")), ("play 3b",)).cards == ("7e", "3b")
+
+
+def test_cards_that_an_order_forbids_stay() -> None:
+    board = after(
+        with_cards(Board(4, 0, covered=True), ("7e", "3b")),
+        {"what": "order_given", "seat": 2, "order": "low"},
+    )
+    assert with_options(board, ("play 3b",)).cards == ("7e", "3b")

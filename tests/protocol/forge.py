@@ -5,12 +5,12 @@ from typing import Any, NamedTuple
 
 import msgspec
 import pytest
-from protocol.peers import Table
+from protocol.peers import Table, here
 
 from truc_protocol import dealing
 from truc_protocol.audit import AuditError, Auditor, OwnSeat, Refutation
 from truc_protocol.audit.own import Accepted
-from truc_protocol.bodies import Proxy
+from truc_protocol.bodies import Open, Proxy
 from truc_protocol.checks import role_name
 from truc_protocol.dealing import DealtCards, Opening
 from truc_protocol.records import Record, encode, kind_of, parse, signer_of
@@ -154,3 +154,11 @@ def turn(table: Table) -> int:
 def opening(table: Table, seat: int, slot: int) -> tuple:
     """Return [slot, card, salt] of a card in the newest deal."""
     return (slot, *table.dealer.openings(table.ledger, seat)[slot])
+
+
+def open_record(table: Table, seat: int, *slots: int) -> Record:
+    """Let the server open cards of the newest deal, owed or not."""
+    ledger = table.ledger
+    d = len(ledger.hand.deals) - 1
+    openings = tuple(opening(table, seat, slot) for slot in slots)
+    return table.sign(Open(*here(ledger), ledger.deal_index, d, seat, openings))

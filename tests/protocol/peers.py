@@ -13,13 +13,16 @@ from truc_protocol.audit import Auditor
 from truc_protocol.bodies import Ack, Act, Body, Rekey, Release, Resign, Rule, SeatTaken, Sub
 from truc_protocol.chains import Chain
 from truc_protocol.documents import rule_document
-from truc_protocol.ledger import Due, Ledger, due, may_abandon, may_forfeit, missing, start
+from truc_protocol.ledger import Due, Ledger, due, fold, may_abandon, may_forfeit, missing, start
 from truc_protocol.ledger.state import awaits_substitutes, is_exhausted, must_end
-from truc_protocol.records import Phase, Record, encode
+from truc_protocol.records import Phase, Record, encode, parse
 from truc_protocol.setup import Opts, Setup, Terms, close_setup, open_terms
 from truc_protocol.transcript import write_transcript
-from truc_rules import Action, Kind, Variant, deciders, legal, move_line, preset
+from truc_rules import Action, Kind, Seat, Variant, deciders, legal, move_line, preset
+from truc_server.choices import may_show
 from truc_server.dealer import Dealer, MatchSecrets
+
+_RARE = (Kind.CONCEDE, Kind.FALTA_ENVIDO, Kind.CONTRAFLOR_REST, Kind.ORDER)
 
 
 def secret(name: str, seed: int) -> bytes:
@@ -118,6 +121,7 @@ class Table:
         self.seed = seed
         self.silent: frozenset[int] = frozenset()
         self.away: frozenset[int] = frozenset()
+        self._is_careless = False
         self.server = keys.signing_key_from_seed(secret("server", seed))
         secrets = MatchSecrets(secret("root", seed), secret("x", seed), secret("tn", seed))
         self.dealer = Dealer(self.server, secrets, links=links)
@@ -153,17 +157,28 @@ class Table:
         return self.sign(Rule(*here(self.ledger), self.ledger.deal_index, ruling, seat, kind, args))
 
     def add(self, record: Record) -> Ledger:
-        self.ledger = self.dealer.take(self.ledger, record)
+        if self._is_careless:
+            self.ledger = fold(self.ledger, record, parse(record)).ledger
+        else:
+            self.ledger = self.dealer.take(self.ledger, record)
         self.records.append(record)
         return self.ledger
 
-    def choice(self) -> Action:
-        """Pick a legal action of somebody, conceding rarely."""
+    def careless(self) -> "Table":
+        """Let the server take from now on whatever a reader who knows only open cards would take."""
+        self._is_careless = True
+        self.ledger = self.audit().ledger
+        return self
+
+    def actions(self, seat: int) -> tuple[Action, ...]:
+        """Return what a seat may do now."""
         assert self.ledger.match is not None
-        actions = [action for seat in range(self.ledger.seats) for action in legal(self.ledger.match, seat)]
-        quiet = [
-            action for action in actions if action.kind is not Kind.CONCEDE or self.random.random() < 0.05
-        ]
+        return legal(self.ledger.match, Seat(seat))
+
+    def choice(self) -> Action:
+        """Pick a legal action of somebody; rarely one that leaves little to play, or that can be repeated for ever."""
+        actions = [action for seat in range(self.ledger.seats) for action in self.actions(seat)]
+        quiet = [action for action in actions if action.kind not in _RARE or self.random.random() < 0.05]
         return self.random.choice(quiet or actions)
 
     def record_of(self, action: Action) -> Record:
@@ -182,7 +197,7 @@ class Table:
 
     def next_record(self) -> Record | None:
         """Return what an honest party would write next; None once every ack is in."""
-        record = self.dealer.next_record(self.ledger)
+        record = self._show() or self.dealer.next_record(self.ledger)
         if record is not None:
             return record
         match due(self.ledger):
@@ -197,6 +212,15 @@ class Table:
                 return self.players[waiting[0]].ack(self.ledger) if waiting else None
             case _:
                 return self._decision()
+
+    def _show(self) -> Record | None:
+        """Let a seat show cards by choice, now and then, where the hand is over and the rules leave it the choice."""
+        if not may_show(self.ledger):
+            return None
+        shows = [
+            action for seat in range(self.ledger.seats) for action in legal(self.ledger.match, Seat(seat))
+        ]
+        return self.record_of(self.random.choice(shows)) if shows and self.random.random() < 0.3 else None
 
     def _release(self) -> Record:
         ready = [seat for seat in missing(self.ledger) if seat not in self.silent]

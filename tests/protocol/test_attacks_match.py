@@ -65,7 +65,8 @@ def redeal_not_from_the_remainder():
     table = Table().to("hand")
     table.play("redeal")
     table.play("accept")
-    cheat(table, lambda cards: with_card(cards, 0, 0, Opening(31, cards.hands[0][0].salt)))
+    undealt = table.dealer._shuffled.order[-1]
+    cheat(table, lambda cards: with_card(cards, 0, 0, Opening(undealt, cards.hands[0][0].salt)))
     table.step()
     return table, until(table, Close)
 

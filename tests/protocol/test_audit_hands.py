@@ -7,7 +7,7 @@ from protocol.peers import Table
 from protocol.shared import sharing_table
 
 from truc_protocol.audit import AuditError, Auditor, OwnSeat
-from truc_protocol.audit.hands import check_boxes, closed_hand, open_hand
+from truc_protocol.audit.hands import ClosedHand, check_boxes, closed_hand, open_hand
 from truc_protocol.bodies import Close, Deal
 from truc_protocol.checks import CheckError
 from truc_protocol.dealing import Opening
@@ -15,17 +15,22 @@ from truc_protocol.keys import box_key
 from truc_protocol.ledger import fold
 from truc_protocol.ledger.state import Step
 from truc_protocol.records import parse
-from truc_rules import Action, Kind, Score, deciders
+from truc_rules import Action, Kind, deciders
 
 
-def over() -> Table:
+def over(variant="truc-french") -> Table:
     """A hand that is over and waits to be closed."""
-    table = Table()
+    table = Table(variant)
     until(table, Close)
     return table
 
 
-def refused(table: Table, hand) -> CheckError:
+def closed(table: Table) -> ClosedHand:
+    """The hand as its honest close leaves it."""
+    return closed_hand(table.ledger, parse(table.next_record()))
+
+
+def refused(table: Table, hand: ClosedHand) -> CheckError:
     with pytest.raises(CheckError) as caught:
         open_hand(table.setup, hand, table.dealer._link(table.ledger))
     return caught.value
@@ -33,42 +38,50 @@ def refused(table: Table, hand) -> CheckError:
 
 def test_opened_hand_holds_every_card_dealt():
     table = over()
-    opened = open_hand(table.setup, closed_hand(table.ledger), table.dealer._link(table.ledger))
+    opened = open_hand(table.setup, closed(table), table.dealer._link(table.ledger))
     assert opened.dealt[0].hands == table.dealer._cards(table.ledger, 1)[0].hands
 
 
 def test_hand_with_a_move_the_rules_refuse_is_the_servers_fault():
     table = over()
-    hand = closed_hand(table.ledger)
+    hand = closed(table)
     steps = (*hand.log.steps, Step(Action(0, Kind.CONCEDE), ruled=False))
     error = refused(table, hand._replace(log=hand.log._replace(steps=steps)))
     assert (error.check, error.culprit) == ("C25", "server")
 
 
-def test_hand_with_another_score_is_the_servers_fault():
+def test_hand_closed_with_another_score_is_the_servers_fault():
     table = over()
-    hand = closed_hand(table.ledger)
-    scored = hand.match._replace(score=(Score(0, 9), Score(0, 9)))
-    assert refused(table, hand._replace(match=scored)).check == "C25"
+    hand = closed(table)
+    scored = msgspec.structs.replace(hand.close, score=((0, 0, 9), (0, 0, 9)))
+    assert refused(table, hand._replace(close=scored)).check == "C25"
+
+
+def test_hand_closed_before_it_was_over_is_the_servers_fault():
+    table = over()
+    hand = closed(table)
+    assert refused(table, hand._replace(log=hand.log._replace(steps=()))).check == "C25"
 
 
 def test_card_turned_up_that_is_not_the_decks_is_the_servers_fault():
-    table = over()
-    hand = closed_hand(table.ledger)
-    turned = msgspec.structs.replace(hand.log.deals[0], up=(3,))
+    table = over("truco-paulista")
+    hand = closed(table)
+    deal = hand.log.deals[0]
+    turned = msgspec.structs.replace(deal, up=((deal.up[0] + 1) % table.terms.table.deck,))
     error = refused(table, hand._replace(log=hand.log._replace(deals=(turned, *hand.log.deals[1:]))))
     assert "turned up" in error.message
 
 
 def test_no_hand_can_be_closed_where_none_is_open():
+    close = parse(over().next_record())
     with pytest.raises(ValueError, match="no hand"):
-        closed_hand(Table().ledger)
+        closed_hand(Table().ledger, close)
 
 
 def test_boxes_are_checked_once_the_cards_are_open():
     table = over()
     with pytest.raises(ValueError, match="not open"):
-        check_boxes(table.setup, closed_hand(table.ledger), table.dealer._x)
+        check_boxes(table.setup, closed(table), table.dealer._x)
 
 
 def test_card_dealt_to_two_seats_is_seen_when_it_is_played_twice():

@@ -11,9 +11,18 @@ from truc_protocol.ledger import Due, due, may_forfeit, missing
 from truc_protocol.ledger.state import is_gone, must_end
 from truc_protocol.records import Phase, Record, parse
 from truc_protocol.setup import GONE_SUBSTITUTE, Opts
-from truc_rules import deciders, preset, with_options
+from truc_rules import deciders, preset, presets, with_options
 
-GAMES = [("truc-french", 2), ("truc-catalan", 2), ("truc-catalan", 4)]
+GAMES = [
+    ("truc-french", 2),
+    ("truc-catalan", 4),
+    ("le-truc", 2),
+    ("truc-partnership", 4),
+    ("trut", 2),
+    ("truco-argentino-flor", 4),
+    ("truco-paulista", 4),
+]
+EVERY_GAME = [(name, seats) for name in presets() for seats in preset(name).players]
 
 
 class Weather:
@@ -107,7 +116,11 @@ class Weather:
 @st.composite
 def stormy_tables(draw) -> tuple[Table, int]:
     name, seats = draw(st.sampled_from(GAMES))
-    options = {"reveal": draw(st.sampled_from(["hand", "match"])), "target": draw(st.integers(2, 6))}
+    options = {
+        "reveal": draw(st.sampled_from(["hand", "match"])),
+        "target": draw(st.integers(2, 6)),
+        "match": 1,
+    }
     guests = tuple(sorted(draw(st.sets(st.integers(0, seats - 1)))))
     opts = Opts(
         voids=draw(st.integers(0, 3)),
@@ -127,7 +140,7 @@ def stormy_tables(draw) -> tuple[Table, int]:
     return table, draw(st.integers(0, 10_000))
 
 
-@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=50, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(stormy_tables())
 def test_match_of_honest_parties_proves_whatever_befalls_it(stormy):
     table, seed = stormy
@@ -142,12 +155,19 @@ def own_auditors(table: Table) -> list[Auditor]:
     return [Auditor(table.document, OwnSeat(seat, x)) for seat, x in sorted(keys.items())]
 
 
+@pytest.mark.parametrize(("name", "seats"), EVERY_GAME)
+def test_every_game_is_proven_to_the_end_of_a_match(name, seats):
+    for reveal in ("hand", "match"):
+        table = Table(with_options(preset(name), {"reveal": reveal, "match": 1}), seats=seats).run()
+        assert table.audit().verdict().result is Result.PROVEN
+
+
 @pytest.mark.parametrize(("name", "seats"), GAMES)
 @pytest.mark.parametrize("reveal", ["hand", "match"])
 @pytest.mark.parametrize("guests", ["none", "first", "all"])
 def test_server_and_every_seat_agree_on_every_head(name, seats, reveal, guests):
     sitting = {"none": (), "first": (0,), "all": tuple(range(seats))}[guests]
-    variant = with_options(preset(name), {"reveal": reveal, "target": 4})
+    variant = with_options(preset(name), {"reveal": reveal, "target": 4, "match": 1})
     table = Table(variant, seats=seats, guests=sitting, boxed_guests=True)
     auditors = own_auditors(table)
     for record in table.setup.records:

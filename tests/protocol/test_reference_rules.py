@@ -1,58 +1,167 @@
-"""The committed page of params is what the fields of a variant and the presets say."""
+"""The committed pages of the games are what the fields of a variant, the presets and the introductions say."""
 
 import json
 import sys
+from functools import cache
 from pathlib import Path
 from runpy import run_module
+from shutil import copytree
 
 import pytest
 
 from truc_protocol.codec import enc
 from truc_protocol.documents import rule_document
+from truc_protocol.reference_games import game_page, introduction
 from truc_protocol.reference_rules import parameters_page
-from truc_protocol.rules_page import SENTENCES
+from truc_protocol.rules_page import chapters
+from truc_protocol.rules_text import SENTENCES
+from truc_protocol.value_words import NO_RULE, meanings
 from truc_rules import params, preset, presets
 
-PAGE = Path(__file__).parents[2] / "docs" / "rules" / "parameters.md"
+FOLDER = Path(__file__).parents[2] / "docs" / "rules"
 
 
-def test_page_is_fresh():
-    assert PAGE.read_text(encoding="utf-8") == parameters_page()
+@cache
+def page():
+    return parameters_page()
+
+
+@cache
+def told():
+    return {(path, value): words for path, value, words in meanings()}
+
+
+def chapter(heading):
+    return page().split(f"\n## {heading}\n")[1].split("\n## ")[0]
+
+
+def test_page_of_params_is_fresh():
+    assert (FOLDER / "parameters.md").read_text(encoding="utf-8") == page()
+
+
+@pytest.mark.parametrize("name", presets())
+def test_page_of_a_game_is_fresh(name):
+    assert (FOLDER / f"{name}.md").read_text(encoding="utf-8") == game_page(FOLDER, name)
+
+
+@pytest.mark.parametrize("name", presets())
+def test_page_of_a_game_has_all_that_its_data_says(name):
+    assert chapters(preset(name)) in game_page(FOLDER, name)
+
+
+@pytest.mark.parametrize("name", presets())
+def test_page_of_a_game_is_introduced_with_sources_and_decisions(name):
+    written = introduction(FOLDER, name)
+    assert all((written.text, written.common, written.decided, written.sources))
+    assert all(part in game_page(FOLDER, name) for part in (written.text, *written.decided))
+
+
+def test_every_introduction_belongs_to_presets():
+    families = {preset(name).words for name in presets()}
+    assert {file.stem for file in (FOLDER / "intro").iterdir()} == families
+
+
+@pytest.mark.parametrize("file", sorted((FOLDER / "intro").iterdir()), ids=lambda file: file.stem)
+def test_every_game_of_an_introduction_is_a_preset_of_it(file):
+    named = [
+        line[len("[presets.") : -1]
+        for line in file.read_text("utf-8").splitlines()
+        if line.startswith("[presets.")
+    ]
+    assert named == [name for name in presets() if preset(name).words == file.stem]
 
 
 @pytest.mark.parametrize("name", [name for name, _ in params(preset("truc-french"))])
-def test_param_has_its_shape_its_meaning_and_its_value_in_every_preset(name):
-    rows = [line for line in parameters_page().splitlines() if line.startswith(f"| `{name}` |")]
-    assert (rows[0].count(" | "), rows[-1].count(" | ")) == (2, len(presets()))
+def test_param_is_listed_with_its_shape_and_meaning(name):
+    (row,) = [line for line in chapter("All params").splitlines() if line.startswith(f"| `{name}` |")]
+    assert all(cell.strip() for cell in row.strip("|").split(" | "))
 
 
-@pytest.mark.parametrize("field", ["redeal.max", "last_point.share", "scoring.target"])
+@pytest.mark.parametrize(
+    "field",
+    [
+        "redeal.max",
+        "last_point.share",
+        "scoring.target",
+        "turnup.cycle",
+        "envido.falta",
+        "flor.kind",
+        "pica.min",
+    ],
+)
 def test_field_of_a_group_is_listed(field):
-    assert f"\n| `{field}` |" in parameters_page()
+    assert f"\n| `{field}` |" in page()
 
 
-@pytest.mark.parametrize("known", presets())
-@pytest.mark.parametrize("name", ["hand_rule", "concede", "cap", "ask_window", "tie_leader"])
-def test_value_of_a_preset_is_told_as_on_its_own_page(name, known):
-    variant = preset(known)
-    row = f'| `{name}` | `"{getattr(variant, name)}"` | {SENTENCES[name](variant)} |'
-    assert row in parameters_page()
+@pytest.mark.parametrize("name", [name for name, _ in params(preset("truc-french"))])
+def test_every_preset_has_one_value_of_every_param(name):
+    rows = [
+        line.strip("|").split(" | ")
+        for line in chapter("The presets").splitlines()
+        if line.startswith(f"| `{name}` |")
+    ]
+    named = [word.strip("` ") for *_, users in rows for word in users.split(", ")]
+    others = {"all", "all others"}
+    assert len(named) == len({*named})
+    assert {*named} - others <= {*presets()}
+    assert {*named} & others or {*named} == {*presets()}
 
 
-def test_value_that_no_preset_has_is_told():
-    assert (
-        '| `hand_rule` | `"put"` | The hand is won by two tricks or by the only trick won. |'
-        in parameters_page()
+def test_value_of_a_preset_stands_beside_its_name():
+    assert '| `hand_rule` | `"put"` | `put` |' in chapter("The presets")
+    assert '| `hand_rule` | `"standard"` | all others |' in chapter("The presets")
+    assert '| `reveal` | `"hand"` | all |' in chapter("The presets")
+
+
+def test_value_without_a_majority_names_its_presets():
+    assert '| `tie_leader` | `"spoiler"` | `trut`, `trut-5`, `trut-confrerie` |' in chapter("The presets")
+    assert "| `words` | `" in chapter("The presets")
+    assert not any(
+        line.startswith("| `words` |") and "others" in line for line in chapter("The presets").splitlines()
     )
 
 
+@pytest.mark.parametrize("known", presets())
+@pytest.mark.parametrize("name", ["hand_rule", "concede", "ask_window", "tie_leader", "accept"])
+def test_value_of_a_preset_is_told_as_on_its_own_page(name, known):
+    variant = preset(known)
+    assert " ".join(SENTENCES[name](variant)) in told()[name, getattr(variant, name)]
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "words"),
+    [
+        ("blind", True, "nobody looks at the cards"),
+        ("blind", False, NO_RULE),
+        ("envido.falta", "malas-15", "lacks to 15"),
+        ("signals.orders", "none", NO_RULE),
+        ("flor.kind", "run", "follow each other"),
+        ("ladder", "x2", "An ask doubles the stake."),
+        ("ladder", "trut", "a *trut*"),
+    ],
+)
+def test_value_that_no_preset_need_have_is_told(path, value, words):
+    assert words in told()[path, value]
+
+
+def test_values_of_a_param_are_told_apart():
+    meant = [(path, words) for (path, _), words in told().items() if words != NO_RULE]
+    assert len(meant) == len({*meant})
+
+
 def test_document_of_the_page_is_that_of_the_preset():
-    example = json.loads(parameters_page().split("```json\n")[1].split("```")[0])
+    example = json.loads(page().split("```json\n")[1].split("```")[0])
     assert enc(example) == rule_document(preset("truc-french"))
 
 
-def test_page_is_written_into_the_folder_named(tmp_path, monkeypatch):
+@pytest.mark.slow
+def test_pages_are_written_into_the_folder_named(tmp_path, monkeypatch):
+    copytree(FOLDER / "intro", tmp_path / "intro")
     monkeypatch.setattr(sys, "argv", ["reference_rules", str(tmp_path)])
     monkeypatch.delitem(sys.modules, "truc_protocol.reference_rules")
     run_module("truc_protocol.reference_rules", run_name="__main__")
-    assert (tmp_path / "parameters.md").read_text(encoding="utf-8") == parameters_page()
+    assert {file.name for file in tmp_path.glob("*.md")} == {
+        "parameters.md",
+        *(f"{name}.md" for name in presets()),
+    }
+    assert (tmp_path / "put.md").read_text(encoding="utf-8") == game_page(FOLDER, "put")

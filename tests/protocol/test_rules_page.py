@@ -1,55 +1,425 @@
-from dataclasses import replace
+"""The page of a game says every rule it is played by, and no rule that it lacks."""
+
+from dataclasses import fields, replace
 
 import pytest
 
-from truc_protocol.rules_page import _CHAPTERS, SENTENCES, games, preset_page, rules_page, summary
-from truc_rules import LastPoint, Redeal, params, preset
+from truc_protocol.rules_page import CHAPTERS, games, preset_page, rules_page, summary, variant_summary
+from truc_protocol.rules_text import SENTENCES, TABLES
+from truc_rules import Envido, Flor, LastPoint, Redeal, Variant, params, preset, presets
 
 CATALAN = preset("truc-catalan")
 LANES = preset("truc-lanes")
+FRENCH = preset("truc-french")
+EXPLAINED = preset("le-truc")
+PARTNERSHIP = preset("truc-partnership")
+TRUT = preset("trut")
+PUT = preset("put")
+ARGENTINE = preset("truco-argentino")
+FLOR = preset("truco-argentino-flor")
+SIX = preset("truco-argentino-6")
+PAULISTA = preset("truco-paulista")
+MINEIRO_2 = preset("truco-mineiro-2")
 
 
-def test_every_rule_of_a_variant_has_its_sentence() -> None:
+def scoring(variant, **changed):
+    return replace(variant, scoring=replace(variant.scoring, **changed))
+
+
+def envido(**changed):
+    return replace(ARGENTINE, envido=replace(ARGENTINE.envido, **changed))
+
+
+def signals(variant, **changed):
+    return replace(variant, signals=replace(variant.signals, **changed))
+
+
+def chapter(variant, heading):
+    return rules_page(variant).split(f"\n## {heading}\n")[1].split("\n## ")[0]
+
+
+def cells(variant, heading):
+    rows = [line for line in chapter(variant, heading).splitlines() if line.startswith("|")]
+    return [tuple(cell.strip() for cell in row.strip("|").split("|")) for row in rows[2:]]
+
+
+def test_every_rule_of_a_variant_has_its_sentences():
     assert set(SENTENCES) == {"pack", *(name for name, _ in params(CATALAN))}
 
 
-def test_every_sentence_stands_in_one_chapter() -> None:
-    placed = [name for names in _CHAPTERS.values() for name in names]
-    assert sorted(placed) == sorted(SENTENCES)
+def test_every_rule_stands_in_one_chapter():
+    assert sorted(name for names in CHAPTERS.values() for name in names) == sorted(SENTENCES)
+
+
+def test_every_table_belongs_to_a_rule():
+    assert set(TABLES) <= set(SENTENCES)
+
+
+@pytest.mark.parametrize("name", presets())
+def test_every_field_of_every_group_is_told(name):
+    """A changed field changes the page: what a group holds is said in full."""
+    variant = preset(name)
+    for group in ("redeal", "last_point", "envido", "pica", "scoring"):
+        value = getattr(variant, group)
+        for field in fields(value) if value is not None else ():
+            before = getattr(value, field.name)
+            if isinstance(before, int) and not isinstance(before, bool) and before:
+                changed = replace(variant, **{group: replace(value, **{field.name: before + 1})})
+                assert rules_page(changed) != rules_page(variant), f"{group}.{field.name}"
 
 
 @pytest.mark.parametrize("name", games())
-def test_every_game_has_a_page_and_a_summary(name) -> None:
+def test_every_game_has_a_page_and_a_summary(name):
     assert preset_page(name).startswith(f"# {name}\n")
     assert "players" in summary(name)
 
 
-def test_unknown_game_names_the_known_ones() -> None:
+@pytest.mark.parametrize("name", games())
+def test_page_has_no_empty_sentence(name):
+    assert [line for line in preset_page(name).splitlines() if line in ("*", "* ") or "None" in line] == []
+
+
+def test_unknown_game_names_the_known_ones():
     with pytest.raises(ValueError, match="truc-catalan"):
         preset_page("poker")
+
+
+def test_summary_counts_truts():
+    assert summary("trut") == "2/4 players, 32 cards, to 7 truts, best of 3"
+
+
+def test_house_variant_has_a_summary():
+    assert variant_summary(replace(CATALAN, name="house", match=5)).endswith("to 12, best of 5")
 
 
 @pytest.mark.parametrize(
     ("variant", "sentence"),
     [
-        (replace(CATALAN, absent="concede"), "the hand is given up"),
-        (replace(CATALAN, reveal="match"), "opened at the end of the match"),
-        (replace(CATALAN, match=3), "best of 3 games"),
-        (replace(CATALAN, hand_rule="put"), "by two tricks or by the only trick won"),
+        # cards
         (
-            replace(CATALAN, last_point=LastPoint(at=1, stake=3, decline=1, share=True)),
-            "see each other's cards",
+            CATALAN,
+            "40 cards: 1 2 3 4 5 6 7 10 11 12 in `o` (oros), `c` (copas), `e` (espadas) and `b` (bastos).",
         ),
-        (replace(CATALAN, last_point=None), "two tricks of three"),
-        (replace(CATALAN, partner_tie="leader_only"), "only if one of them led it"),
-        (replace(LANES, redeal=Redeal(consent="dealer", max=2)), "if the dealer agrees, 2 time(s) a hand"),
-        (replace(LANES, ladder="game"), "the only ask is for the whole game"),
-        (replace(LANES, ladder="x2"), "doubles"),
+        (LANES, "in `s` (spades), `h` (hearts), `d` (diamonds) and `c` (clubs)."),
+        (preset("truco-mineiro-clean"), "27 cards: Q J K A 2 3 in"),
+        (preset("truco-mineiro-clean"), "; and 4c 7h 7d."),
+        (CATALAN, "From strong to weak: 3, 2, 1, 12, 11, 10, 7, 6, 5, 4. Cards of one rank are equal"),
+        (ARGENTINE, "1e, 1b, 7e, 7o, 3, 2, 1, 12, 11, 10, 7, 6, 5, 4."),
+        (ARGENTINE, "a card named here by itself does not count with its rank"),
+        (replace(LANES, order=("7", "8", "A K", "Q", "J", "10", "9")), "7, 8, A = K, Q"),
+        (PAULISTA, "From strong to weak below the manilhas: 3, 2, A, K, J, Q"),
+        (PAULISTA, "as 4 5 6 7 Q J K A 2 3, and 4 again"),
+        (PAULISTA, "from strong to weak `c` (clubs), `h` (hearts), `s` (spades) then `d` (diamonds)"),
+        (CATALAN, "Four players in two sides; partners sit across."),
+        (SIX, "Six players in two sides of three"),
+        # the deal
+        (CATALAN, "After a cut every player gets 3 cards."),
+        (CATALAN, "once a side has 11 points or more there is no choice"),
+        (scoring(CATALAN, target=24), "once a side has 23 points or more there is no choice"),
+        (FRENCH, "The dealer alone agrees or refuses."),
+        (FRENCH, "once in a hand, if the pack still has enough"),
+        (replace(LANES, redeal=Redeal(consent="all", max=2)), "New cards can be proposed twice in a hand"),
+        (LANES, "The others are asked in seat order; the first refusal ends it."),
+        (LANES, "4 times with 2 players and once with 4 players"),
+        (preset("truc-lanes-36"), "5 times with 2 players and twice with 4 players"),
+        (replace(PAULISTA, blind=True), "every player plays its own unseen"),
+        # the tricks
+        (CATALAN, "After a tied trick whoever led it leads again."),
+        (TRUT, "the last who played one of the equal best cards"),
+        (CATALAN, "it wins the trick, and who played first of them leads"),
+        (PARTNERSHIP, "only if one of them led it"),
+        (CATALAN, "the first trick that is not tied decides"),
+        (PUT, "one trick wins it if the other two are tied"),
+        (CATALAN, "If every trick is tied, eldest's side has the hand."),
+        (replace(FRENCH, all_tied="eldest"), "If every trick is tied, eldest has the hand."),
+        (FRENCH, "If every trick is tied, nobody has the hand"),
+        (replace(PAULISTA, cover_from_trick=2), "From the second trick on a card may be played face down."),
+        (replace(PAULISTA, cover_from_trick=3), "From the third trick on"),
+        # the stake
+        (CATALAN, "An ask is for the next of these stakes: 2, 3."),
+        (MINEIRO_2, "A hand is worth 2 points if nobody asks"),
+        (EXPLAINED, "An ask doubles the stake."),
+        (FRENCH, "The first ask is for 2, every further one for two more."),
+        (LANES, "An ask names any whole number above the stake."),
+        (PUT, "The only ask is for the whole game."),
+        (TRUT, "The only ask is for a whole unit of the score, a *trut*"),
+        (FRENCH, "No ask is for more than 12."),
+        (
+            EXPLAINED,
+            "the higher score and the stake asked for make more than 12 together. The remainder is not",
+        ),
+        (replace(EXPLAINED, remainder="none"), "make more than 12 together.\n"),
+        (PAULISTA, "A side that would win the game with the present stake does not ask"),
+        (CATALAN, "before its card or right after it"),
+        (LANES, "A player asks on its turn, before its card, and once in a turn."),
+        (CATALAN, "or by playing a card without a word"),
+        (LANES, "nobody plays a card until it is answered"),
+        (CATALAN, "Any player of the side that is asked answers for it"),
+        (PARTNERSHIP, "only the governor of the other side answers. The dealer governs its side"),
+        (CATALAN, "The answer may also be the next ask"),
+        (LANES, "there is no higher ask in it"),
+        (CATALAN, "only the side that accepted may ask again"),
+        (FRENCH, "After an accepted ask either side may ask again."),
+        (TRUT, "There is one ask in a hand."),
+        (EXPLAINED, "Once it is accepted the winner of the hand wins the game"),
+        (FRENCH, "It is taken only by saying *my remainder* too"),
+        (FRENCH, "a drawn hand decides nothing"),
+        (CATALAN, "given up only by declining"),
+        (FRENCH, "given up at any time, on one's turn or not"),
+        (ARGENTINE, "given up on one's turn"),
+        (PARTNERSHIP, "Only a governor gives a hand up"),
+        (
+            replace(PARTNERSHIP, answerer="any"),
+            "The other side scores the stake. The dealer governs its side",
+        ),
+        # the last point
+        (CATALAN, "If one side has 11 points or more and the other has not"),
+        (CATALAN, "the hand is worth 3 and nobody asks for more. If it declines, the other side scores 1."),
+        (MINEIRO_2, "If both sides have 10 points or more"),
+        (PAULISTA, "Its players see each other's cards before they answer."),
+        # the side bets
+        (ARGENTINE, "envido at most twice, real envido at most once, falta envido once"),
+        (envido(max_real=0), "envido at most twice, real envido never"),
+        (ARGENTINE, "the best two count"),
+        (ARGENTINE, "When envido is settled, the same ask is answered."),
+        (
+            ARGENTINE,
+            "Falta envido is worth what the side with more points lacks to 30 when it is accepted, at least 1.",
+        ),
+        (envido(falta="malas-game"), "Falta envido wins the game while no side has more than 15"),
+        (envido(falta="malas-15"), "what the side with more points lacks to 15, at least 1; otherwise what"),
+        (ARGENTINE, "pays 1 point more"),
+        (FLOR, "A flor is three cards of one suit. It counts 20"),
+        (replace(FLOR, flor=Flor(kind="run", claims=True)), "that follow each other"),
+        (replace(FLOR, flor=Flor(kind="run", claims=True)), "the cards which prove that it has none"),
+        (FLOR, "opens its flor, or two cards of different suits"),
+        (FLOR, "3 for the claimer's side if it is so; otherwise 1"),
+        (SIX, "if a side has 5 points or more and no side has more than 20"),
+        (SIX, "A duel that wins the game ends it"),
+        (scoring(SIX, end_check="hand_end"), "All three are played"),
+        # signs and talk
+        (CATALAN, "A sign is seen by the partners of the one who makes it"),
+        (CATALAN, "A sign may be false."),
+        (signals(CATALAN, visible_to="table"), "A sign is seen by everybody"),
+        (PARTNERSHIP, "Only a governor's partner makes signs"),
+        (PARTNERSHIP, "A sign must be true"),
+        (PARTNERSHIP, "low and leave call for its lowest rank, high for its highest"),
+        (signals(PARTNERSHIP, vocabulary=()), "An order must be obeyed"),
+        (ARGENTINE, "said to the whole table; they bind nobody"),
+        # the score
+        (CATALAN, "A game is won as soon as a side has 12 points."),
+        (FRENCH, "A game is won as soon as a player has 12 points."),
+        (scoring(CATALAN, end_check="hand_end"), "if they are equal, another hand is played"),
+        (TRUT, "3 points make a *trut*"),
+        (TRUT, "A game is won as soon as a side has 7 truts."),
+        (TRUT, "the winner has one trut and keeps its points; the other side loses its points"),
+        (FRENCH, "A match is the best of 3 games: who has won 2 of them"),
+        (CATALAN, "A match is one game."),
+        # at this table
+        (EXPLAINED, "a player may show own cards that were not played"),
+        (CATALAN, "At the end of a hand every card is opened"),
+        (replace(CATALAN, reveal="match"), "all other cards are opened at the end of the match"),
+        (CATALAN, "the first of its cards, as they were dealt, is played"),
+        (replace(CATALAN, absent="concede"), "the hand is given up"),
+        (CATALAN, "in their tongue (català)"),
     ],
 )
-def test_changed_rule_changes_its_sentence(variant, sentence) -> None:
-    assert sentence.lower() in rules_page(variant).lower()
+def test_value_of_a_rule_has_its_sentence(variant, sentence):
+    assert sentence in rules_page(variant)
 
 
-def test_rule_that_a_game_lacks_is_not_mentioned() -> None:
-    assert "cuts or taps" not in rules_page(LANES)
+@pytest.mark.parametrize(
+    ("variant", "words"),
+    [
+        (LANES, "cuts the pack"),
+        (CATALAN, "propose new"),
+        (FRENCH, "partners"),
+        (FRENCH, "any player of the side"),
+        (CATALAN, "remainder"),
+        (LANES, "## The last point"),
+        (replace(PAULISTA, players=(2,)), "see each other's cards"),
+        (CATALAN, "## Envido"),
+        (ARGENTINE, "## Flor"),
+        (replace(FLOR, flor=Flor(kind="suit", claims=False)), "Pido flor"),
+        (ARGENTINE, "Pica-pica"),
+        (LANES, "## Signs and talk"),
+        (signals(CATALAN, vocabulary=()), "may make signs"),
+        (CATALAN, "may be played face down"),
+        (ARGENTINE, "No ask is for more"),
+        (envido(fold_bonus=0), "gives the hand up while it could still call envido"),
+        (CATALAN, "show own cards"),
+        (MINEIRO_2, "*vira*"),
+        (PAULISTA, "unseen"),
+    ],
+)
+def test_rule_that_a_game_lacks_is_not_mentioned(variant, words):
+    assert words not in rules_page(variant)
+
+
+def test_calls_of_envido_are_worth_what_the_table_says():
+    # rules.md 8.4
+    assert cells(ARGENTINE, "Envido") == [
+        ("envido", "2", "1"),
+        ("real envido", "3", "1"),
+        ("falta envido", "falta", "1"),
+        ("envido, envido", "4", "2"),
+        ("envido, real envido", "5", "2"),
+        ("envido, falta envido", "falta", "2"),
+        ("real envido, falta envido", "falta", "3"),
+        ("envido, envido, real envido", "7", "4"),
+        ("envido, envido, falta envido", "falta", "4"),
+        ("envido, real envido, falta envido", "falta", "5"),
+        ("envido, envido, real envido, falta envido", "falta", "7"),
+    ]
+
+
+def test_calls_that_a_house_allows_are_in_the_table():
+    variant = replace(ARGENTINE, envido=Envido(max_envido=1, max_real=2, falta="leader", fold_bonus=0))
+    assert ("real envido, real envido", "6", "3") in cells(variant, "Envido")
+    assert ("envido, envido", "4", "2") not in cells(variant, "Envido")
+
+
+def test_flores_are_worth_what_the_table_says():
+    # rules.md 8.6
+    assert [(row[0], row[2], row[3]) for row in cells(FLOR, "Flor")] == [
+        ("only one side has flores", "3 for each flor", ""),
+        ("nobody challenges", "3 for each flor of both sides", "6"),
+        ("con flor me achico", "3 for each flor of that side, and 1", "4"),
+        ("contraflor accepted", "3 for each flor of both sides", "6"),
+        (
+            "contraflor al resto accepted",
+            "what the side with more points lacks to 30, and 3 for each flor of both sides",
+            "that and 6",
+        ),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("variant", "asks"),
+    [
+        # rules.md 1.6
+        (CATALAN, [("2", "2", "1"), ("3", "3", "2")]),
+        (ARGENTINE, [("2", "2", "1"), ("3", "3", "2"), ("4", "4", "3")]),
+        (PAULISTA, [("3", "3", "1"), ("6", "6", "3"), ("9", "9", "6"), ("12", "12", "9")]),
+        (MINEIRO_2, [("4", "4", "2"), ("6", "6", "4"), ("10", "10", "6"), ("12", "12", "10")]),
+        (EXPLAINED, [("2", "2", "1"), ("4", "4", "2"), ("8", "8", "4")]),
+        (preset("truc-sackson"), [("2", "2", "1"), ("4", "4", "2"), ("8", "8", "4"), ("16", "16", "8")]),
+        (
+            FRENCH,
+            [
+                ("2", "2", "1"),
+                ("4", "4", "2"),
+                ("6", "6", "4"),
+                ("8", "8", "6"),
+                ("10", "10", "8"),
+                ("12", "12", "10"),
+            ],
+        ),
+        (LANES, [("n, up to 12", "n", "the stake before")]),
+        (TRUT, [("trut", "one trut", "1")]),
+        (PUT, []),
+    ],
+    ids=lambda value: value.name if isinstance(value, Variant) else "",
+)
+def test_asks_are_worth_what_the_table_says(variant, asks):
+    rest = [] if variant.remainder == "none" else [("the remainder", "the game", "the stake before")]
+    assert cells(variant, "The stake") == asks + rest
+
+
+@pytest.mark.parametrize(
+    ("name", "sign", "cards"),
+    [
+        ("truc-catalan", "`ace`", "1"),
+        ("truc-partnership", "`ace`", "A"),
+        ("truco-argentino", "`false-ace`", "1c or 1o"),
+        ("truco-argentino", "`high-envido`", "no one card"),
+        ("truco-paulista", "`manilha-clubs`", "no one card"),
+        ("truco-mineiro", "`zap`", "4c"),
+    ],
+)
+def test_sign_has_the_cards_that_make_it_true(name, sign, cards):
+    assert (sign, cards) in [
+        (row[0], row[2]) for row in cells(preset(name), "Signs and talk") if len(row) > 2
+    ]
+
+
+@pytest.mark.parametrize("name", [name for name in presets() if preset(name).signals is not None])
+def test_every_sign_is_in_the_table_in_words(name):
+    rows = {row[0]: row[1] for row in cells(preset(name), "Signs and talk")}
+    assert all(rows[f"`{word}`"] != word for word in preset(name).signals.vocabulary)
+
+
+def test_sign_of_a_card_outside_the_pack_says_so():
+    ((_, _, cards),) = cells(signals(CATALAN, vocabulary=("eight",)), "Signs and talk")
+    assert cards == "none of this pack"
+
+
+def test_every_phrase_is_told():
+    rows = [row for row in chapter(ARGENTINE, "Signs and talk").splitlines() if "vení" in row]
+    assert [row.split("`")[1] for row in rows] == ["come", "come-here"]
+
+
+@pytest.mark.parametrize(
+    ("variant", "word"),
+    [
+        (CATALAN, ("`raise 3`", "retruc")),
+        (CATALAN, ("eldest", "mà")),
+        (ARGENTINE, ("`raise 4`", "vale cuatro")),
+        (ARGENTINE, ("`concede`", "me voy al mazo")),
+        (FLOR, ("`contraflor-rest`", "contraflor al resto")),
+        (FLOR, ("`accept`, with a flor", "con flor quiero")),
+        (SIX, ("duel", "pica-pica")),
+        (PAULISTA, ("`raise 12`", "doze")),
+        (PAULISTA, ("turn-up", "vira")),
+        (MINEIRO_2, ("`raise 10`", "dez")),
+        (FRENCH, ("`raise rest`", "mon reste")),
+        (PUT, ("`raise rest`", "I put")),
+    ],
+    ids=lambda value: value.name if isinstance(value, Variant) else value[0],
+)
+def test_word_of_a_game_is_told(variant, word):
+    assert word in cells(variant, "The words")
+
+
+@pytest.mark.parametrize(
+    ("variant", "what"),
+    [
+        (ARGENTINE, "`flor`"),
+        (ARGENTINE, "duel"),
+        (PAULISTA, "`raise 4`"),
+        (MINEIRO_2, "`raise 9`"),
+        (replace(PAULISTA, last_point=None), "the hand that decides the game"),
+        (replace(FRENCH, remainder="none"), "`raise rest`"),
+        (replace(ARGENTINE, concede="vs_ask"), "`concede`"),
+    ],
+)
+def test_word_for_what_a_game_lacks_is_not_told(variant, what):
+    assert what not in [row[0] for row in cells(variant, "The words")]
+
+
+def test_game_is_called_by_its_other_names():
+    assert "The game is also called *sin flor* or *sin jardinera*." in rules_page(ARGENTINE)
+
+
+def test_halves_of_a_game_are_told():
+    # rules.md 8.1
+    assert "7 as *7 malas*, 23 as *8 buenas*" in rules_page(ARGENTINE)
+
+
+def test_house_without_words_of_its_own_says_so():
+    assert "no words of its own" in chapter(replace(CATALAN, words="house"), "The words")
+
+
+@pytest.mark.parametrize("rule", [rule for rule in TABLES if rule not in ("ladder", "words")])
+def test_rule_that_a_game_lacks_has_no_table(rule):
+    assert TABLES[rule](PUT) == ()
+
+
+def test_page_of_a_house_variant_is_made_from_its_data():
+    house = replace(
+        CATALAN, name="house", version=3, last_point=LastPoint(at=2, stake=4, decline=2, share=False), match=5
+    )
+    page = rules_page(house)
+    assert page.startswith("# house\n\nVersion 3 of its rules.\n")
+    assert "the hand is worth 4 and nobody asks for more. If it declines, the other side scores 2." in page
+    assert "best of 5 games" in page

@@ -1,31 +1,50 @@
+"""What moves, signs and scores are called, and how facts are told."""
+
 import re
+from dataclasses import replace
+from pathlib import Path
 from typing import get_args
 
 import pytest
 
 from truc_protocol.meaning import _WORD_START
-from truc_protocol.words import FACTS, MOVES, move_label, move_meaning, shown_name, side_name, tell
-from truc_rules import Event, Kind
+from truc_protocol.words import (
+    LANGUAGES,
+    Speech,
+    catalogue,
+    half_label,
+    move_label,
+    move_meaning,
+    own_label,
+    phrase_label,
+    score_label,
+    shown_name,
+    side_name,
+    sign_label,
+    tell,
+)
+from truc_protocol.words_page import words_page
+from truc_rules import Event, Kind, preset, presets
 
 PLAYERS = ("north", "east", "south", "west")
+HOUSE = "the words of a house"
 
 
-def test_every_kind_of_move_has_words() -> None:
-    assert set(MOVES) == {str(kind) for kind in Kind}
+def told(what: str, lang: str = "en", words: str = "", **fields) -> str:
+    return tell({"what": what, **fields}, PLAYERS, str, Speech(lang, words))
 
 
+def called(line: str, lang: str, words: str, answering: str = "", **hints) -> str:
+    return move_label(line, hints, str, Speech(lang, words), answering=answering)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("event", get_args(Event), ids=lambda event: event.__name__)
-def test_every_event_is_told(event) -> None:
+def test_every_event_is_told(event, lang) -> None:
     what = _WORD_START.sub("_", event.__name__).lower()
-    fact = {"what": what, **dict.fromkeys(event._fields, 1), "card": "7e"}
-    assert tell(fact, PLAYERS)
-
-
-def test_every_word_of_a_sentence_is_filled_in() -> None:
-    for what, sentence in FACTS.items():
-        names = re.findall(r"{(\w+)}", sentence)
-        values = {name: [1] if name == "seats" else "7e" if name == "card" else 1 for name in names}
-        assert "{" not in tell({"what": what, **values}, PLAYERS)
+    cards = {"card": "7e", "cards": ["7e", "6e"], "call": "envido", "order": "low", "reason": "hand"}
+    fields = {name: cards.get(name, 1) for name in event._fields}
+    assert "{" not in told(what, lang, "argentine", **fields)
 
 
 @pytest.mark.parametrize(
@@ -36,57 +55,296 @@ def test_every_word_of_a_sentence_is_filled_in() -> None:
         ("play 7e raise 2", {"stake": 2, "declined": 1}, "play 7e and ask for 2 (worth 1 if they decline)"),
         ("raise 3", {"stake": 3, "declined": 2}, "ask for 3 (worth 2 if they decline)"),
         ("raise rest", {}, "ask for the whole game"),
+        ("raise trut", {}, "ask for 1 unit"),
         ("accept", {"stake": "game"}, "accept (the hand is worth the whole game)"),
+        ("accept", {"points": 4}, "accept (worth 4)"),
         ("decline", {"loses": 1}, "decline (they score 1)"),
+        ("envido", {"points": 4, "declined": 2}, "bet 2 on the best pair (worth 4; worth 2 if they decline)"),
         ("deal 3", {"cards": 3}, "deal 3 each"),
         ("cut", {}, "cut the pack"),
+        ("cover 7e", {}, "play 7e face down"),
         ("show 7e 6e", {}, "show 7e 6e"),
+        ("points 33", {}, "say 33"),
+        ("claim 1", {}, "claim that seat 1 kept a flor quiet"),
+        ("order 7", {}, "order a 7"),
+        ("order leave", {}, "order to leave the trick"),
     ],
 )
 def test_move_is_labelled(line, hints, label) -> None:
     assert move_label(line, hints) == label
 
 
+@pytest.mark.parametrize(
+    ("words", "line", "answering", "own"),
+    [
+        ("catalan", "raise 2", "", "truc"),
+        ("catalan", "raise 3", "", "retruc"),
+        ("catalan", "accept", "stake", "vull"),
+        ("lanes", "raise rest", "", "mon reste"),
+        ("explained", "raise 4", "", "4 if I play?"),
+        ("explained", "raise rest", "", "winner takes all?"),
+        ("french", "raise 2", "", "deux de plus ?"),
+        ("french", "raise rest", "", "mon reste"),
+        ("trut", "raise trut", "", "je trute"),
+        ("argentine", "raise 2", "", "truco"),
+        ("argentine", "raise 3", "", "retruco"),
+        ("argentine", "raise 4", "", "vale cuatro"),
+        ("argentine", "accept", "stake", "quiero"),
+        ("argentine", "accept", "envido", "quiero"),
+        ("argentine", "accept", "flor", "con flor quiero"),
+        ("argentine", "decline", "stake", "no quiero"),
+        ("argentine", "decline", "envido", "no ha venido"),
+        ("argentine", "concede", "", "me voy al mazo"),
+        ("argentine", "good", "", "son buenas"),
+        ("argentine", "flor-fold", "", "con flor me achico"),
+        ("argentine", "contraflor-rest", "", "contraflor al resto"),
+        ("argentine", "claim 1", "", "pido flor"),
+        ("argentine", "play 7e", "", "jugar 7e"),
+        ("gauderio", "raise 4", "", "vale quatro"),
+        ("paulista", "raise 3", "", "truco"),
+        ("paulista", "raise 6", "", "seis"),
+        ("paulista", "decline", "stake", "correr"),
+        ("mineiro", "raise 9", "", "nove"),
+        ("mineiro", "raise 12", "", "doze"),
+        ("mineiro", "raise 4", "", "truco"),
+        ("put", "raise rest", "", "I put"),
+    ],
+)
+def test_game_calls_its_move_by_its_own_word(words, line, answering, own) -> None:
+    assert own_label(line, Speech("en", words), answering=answering) == own
+
+
+@pytest.mark.parametrize(
+    ("lang", "label"),
+    [
+        ("en", "truco (ask for 2; worth 1 if they decline)"),
+        ("ca", "truco (demanar 2; 1 si no ho accepten)"),
+        ("es", "truco (pedir 2; 1 si no aceptan)"),
+        ("fr", "truco (demander 2; 1 s'ils refusent)"),
+        ("pt", "truco (pedir 2; 1 se não aceitarem)"),
+    ],
+)
+def test_word_of_the_game_is_explained_in_the_players_language(lang, label) -> None:
+    assert called("raise 2", lang, "argentine", stake=2, declined=1) == label
+
+
+def test_ask_with_a_card_is_called_by_the_word_of_the_game() -> None:
+    label = called("play 7e raise 2", "en", "catalan", stake=2, declined=1)
+    assert label == "play 7e: truc (ask for 2; worth 1 if they decline)"
+
+
+def test_two_more_is_what_adds_two() -> None:
+    label = called("raise 6", "en", "french", stake=6, declined=4)
+    assert label == "deux de plus ? (ask for 6; worth 4 if they decline)"
+
+
+def test_ask_for_another_number_is_not_two_more() -> None:
+    assert called("raise 5", "en", "french", stake=5, declined=2) == "ask for 5 (worth 2 if they decline)"
+
+
+def test_word_for_accepting_a_stake_is_not_said_to_a_redeal() -> None:
+    assert called("accept", "en", "lanes", "redeal") == "agree to new cards"
+
+
+def test_move_without_a_word_of_the_game_is_told_in_the_players_language() -> None:
+    assert called("play 7e", "fr", "argentine") == "jouer 7e"
+
+
+def test_game_with_unknown_words_is_told_in_plain_ones() -> None:
+    assert called("raise 2", "es", HOUSE, stake=2, declined=1) == "pedir 2 (1 si no aceptan)"
+
+
+def test_own_label_of_a_game_with_unknown_words_is_in_the_players_language() -> None:
+    assert own_label("raise 2", Speech("es", HOUSE)) == "pedir 2"
+
+
+@pytest.mark.parametrize("line", ["", " ", "strange 7e"])
+def test_line_of_an_unknown_kind_is_shown_as_it_is(line) -> None:
+    assert (move_label(line, {}), move_meaning(line)) == (line, "")
+
+
+def test_claim_of_a_seat_that_nobody_has_tells_its_number() -> None:
+    assert move_label("claim 99", {}, players=PLAYERS) == "claim that seat 99 kept a flor quiet"
+
+
+def test_claim_names_the_player() -> None:
+    assert move_label("claim 1", {}, players=PLAYERS) == "claim that east kept a flor quiet"
+
+
 def test_cards_are_shown_as_the_caller_wants() -> None:
     assert move_label("play 7e", {}, lambda card: f"<{card}>") == "play <7e>"
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("kind", Kind)
+def test_every_kind_of_move_has_a_label_in_every_language(kind, lang) -> None:
+    argument = {"play": " 7e", "raise": " 2", "order": " 7", "points": " 33", "claim": " 1"}.get(kind, "")
+    assert "{" not in called(f"{kind}{argument}", lang, "argentine")
 
 
 def test_fact_that_is_shown_otherwise_is_not_told() -> None:
     assert tell({"what": "state"}, PLAYERS) is None
 
 
-def test_ruling_is_told_as_the_servers_word() -> None:
-    fact = {"what": "ruled", "ruling": "move", "seat": 1, "kind": "play"}
-    assert (
-        tell(fact, PLAYERS) == "the server rules: move play for east (its word that time ran out, not proven)"
-    )
-
-
-def test_ruling_for_nobody_is_for_everybody() -> None:
-    assert "for everybody" in tell(
-        {"what": "ruled", "ruling": "abandon", "seat": None, "kind": None}, PLAYERS
-    )
+@pytest.mark.parametrize(
+    ("what", "fields", "sentence"),
+    [
+        ("stake_asked", {"seat": 1, "stake": 2}, "east asks for 2 (“truco”)"),
+        ("stake_accepted", {"seat": 0, "stake": 2}, "north accepts: the hand is worth 2 (“quiero”)"),
+        ("envido_called", {"seat": 0, "call": "envido"}, "north: bet 2 on the best pair (“envido”)"),
+        ("envido_declined", {"seat": 0}, "north declines the bet on the best pair (“no ha venido”)"),
+        ("value_yielded", {"seat": 0}, "north gives in without saying a value (“son buenas”)"),
+        ("trick_tied", {"leader": 0}, "the trick is tied; north leads (“parda”)"),
+        ("card_played", {"seat": 0, "card": "7e"}, "north plays 7e"),
+    ],
+)
+def test_fact_is_told_with_the_word_of_the_game(what, fields, sentence) -> None:
+    assert told(what, words="argentine", **fields) == sentence
 
 
 @pytest.mark.parametrize(
-    ("ruling", "told"),
+    ("what", "fields", "sentence"),
+    [
+        ("dealt", {"each": 3}, "everybody is dealt 3 cards"),
+        ("card_count_chosen", {"seat": 0, "each": 1}, "north deals 1 card each"),
+        (
+            "points_scored",
+            {"side": 0, "points": 1, "reason": "declined"},
+            "1 point for north and south (declined)",
+        ),
+        ("cards_shown", {"seat": 0, "cards": ["7e", "6e"]}, "north shows 7e 6e"),
+        ("order_given", {"seat": 0, "order": "low"}, "north: order the lowest card"),
+        ("flor_claim_settled", {"target": 1, "held": True}, "east had kept a flor quiet"),
+        ("flor_claim_settled", {"target": 1, "held": False}, "east had kept no flor quiet"),
+        ("duel_begun", {"seat": 0, "opponent": 3}, "north plays against west"),
+        ("stake_asked", {"seat": 1, "stake": "rest"}, "east asks for the whole game"),
+        ("match_ended", {"winner": 0, "reason": "forfeit"}, "the match is over: time ran out"),
+    ],
+)
+def test_fact_is_told_in_plain_words(what, fields, sentence) -> None:
+    assert told(what, **fields) == sentence
+
+
+def test_unit_is_called_by_the_word_of_the_game() -> None:
+    sentence = told("unit_scored", words="trut", side=0, kept=2, reason="hand")
+    assert sentence == "1 trut for north and south (hand); left over: 2 points"
+
+
+def test_raise_in_a_fact_is_two_more_where_the_stake_before_is_known() -> None:
+    assert told("stake_asked", words="french", seat=0, stake=6, declined=4).endswith("(“deux de plus ?”)")
+
+
+def test_ruling_is_told_as_the_servers_word() -> None:
+    sentence = told("ruled", ruling="move", seat=1, kind="play")
+    assert sentence == "the server rules for east: play (its word that time ran out, not proven)"
+
+
+def test_ruling_without_words_is_told_as_it_stands() -> None:
+    sentence = told("ruled", ruling="other", seat=None, kind=None)
+    assert sentence == "the server rules for everybody: other (its word, not proven)"
+
+
+@pytest.mark.parametrize(
+    ("ruling", "sentence"),
     [("pause", "the match rests, as every player has asked"), ("resume", "the match goes on")],
 )
-def test_pause_and_resume_are_told_without_blame(ruling, told) -> None:
-    assert tell({"what": "ruled", "ruling": ruling, "seat": None, "kind": None}, PLAYERS) == told
+def test_pause_and_resume_are_told_without_blame(ruling, sentence) -> None:
+    assert told("ruled", ruling=ruling, seat=None, kind=None) == sentence
 
 
 def test_void_names_the_silent() -> None:
-    assert "north and east stayed silent" in tell({"what": "deal_voided", "seats": [0, 1]}, PLAYERS)
+    assert "north and east stayed silent" in told("deal_voided", seats=[0, 1])
 
 
 def test_chain_of_the_server_and_of_a_seat_are_told() -> None:
-    told = [tell({"what": "rekeyed", "role": role}, PLAYERS) for role in (0, 2)]
-    assert told == ["the server starts a new chain", "east starts a new chain"]
+    assert [told("rekeyed", role=role) for role in (0, 2)] == [
+        "the server starts a new chain",
+        "east starts a new chain",
+    ]
 
 
-def test_side_is_named_by_its_seats() -> None:
-    assert side_name(1, PLAYERS) == "east and west"
+@pytest.mark.parametrize(
+    ("lang", "name"),
+    [("en", "east and west"), ("ca", "east i west"), ("es", "east y west"), ("fr", "east et west")],
+)
+def test_side_is_named_by_its_seats(lang, name) -> None:
+    assert side_name(1, PLAYERS, Speech(lang)) == name
+
+
+@pytest.mark.parametrize(
+    ("points", "said"),
+    [(0, "0 malas"), (1, "1 mala"), (8, "8 malas"), (15, "15 malas"), (16, "1 buena"), (21, "6 buenas")],
+)
+def test_points_of_thirty_are_malas_and_buenas(points, said) -> None:
+    # rules.md 8.1
+    assert half_label(points, 30, Speech("en", "argentine")) == said
+
+
+@pytest.mark.parametrize(
+    ("words", "score", "said"),
+    [
+        ("catalan", (0, 0, 11), "11"),
+        ("catalan", (1, 0, 11), "11 (1 game)"),
+        ("argentine", (0, 0, 21), "21 (6 buenas)"),
+        ("argentine", (1, 0, 8), "8 (8 malas; 1 game)"),
+        ("trut", (0, 2, 1), "2 truts 1 point"),
+        ("trut", (0, 0, 0), "0 truts 0 points"),
+        (HOUSE, (0, 1, 2), "1 unit 2 points"),
+    ],
+)
+def test_score_is_said_as_the_game_says_it(words, score, said) -> None:
+    assert score_label(score, 30, Speech("en", words)) == said
+
+
+def test_french_counts_nothing_as_one() -> None:
+    assert score_label((0, 0, 0), 7, Speech("fr", "trut")) == "0 trut 0 point"
+
+
+@pytest.mark.parametrize(
+    ("words", "term"), [("argentine", "dealer (pie)"), ("catalan", "dealer"), (HOUSE, "dealer")]
+)
+def test_role_has_the_word_of_the_game(words, term) -> None:
+    assert Speech("en", words).term("dealer") == term
+
+
+def test_example_of_the_docs_says_what_is_shown(capsys) -> None:
+    page = (Path(__file__).parents[2] / "docs/clients/words.md").read_text("utf-8")
+    exec(re.search(r"```python\n(.*?)```", page, re.DOTALL)[1], {})
+    assert capsys.readouterr().out.splitlines() == [
+        "truco (ask for 2; worth 1 if they decline)",
+        "quiero (accept; worth 2)",
+        "21 (6 buenas)",
+        "a three (bite the lower lip)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("word", "lang", "words", "label"),
+    [
+        ("three", "en", "catalan", "a three (close one eye)"),
+        ("three", "en", "argentine", "a three (bite the lower lip)"),
+        ("eight", "fr", "french", "un huit (faire un clin d'œil)"),
+        ("ace-swords", "en", "argentine", "el ancho de espadas (the ace of swords; raise both eyebrows)"),
+        ("zap", "en", "mineiro", "zap (the four of clubs)"),
+        ("three", "pt", "mineiro", "um três"),
+        ("ace", "es", HOUSE, "un as"),
+        ("\x1bstrange", "en", "catalan", "strange"),
+    ],
+)
+def test_sign_is_labelled(word, lang, words, label) -> None:
+    assert sign_label(word, lang, words) == label
+
+
+@pytest.mark.parametrize(
+    ("phrase", "lang", "words", "label"),
+    [
+        ("come", "en", "argentine", "vení (Play your lowest card)"),
+        ("dry", "pt", HOUSE, "estou seco (Não tenho nem envido nem boas cartas)"),
+        ("\x1bstrange", "en", "argentine", "strange"),
+    ],
+)
+def test_phrase_is_labelled(phrase, lang, words, label) -> None:
+    assert phrase_label(phrase, lang, words) == label
 
 
 @pytest.mark.parametrize(
@@ -103,5 +361,62 @@ def test_name_is_shown_without_what_a_terminal_obeys(name, shown) -> None:
     assert shown_name(name, 2) == shown
 
 
-def test_every_move_is_explained() -> None:
-    assert all(move_meaning(kind).endswith(".") for kind in MOVES)
+@pytest.mark.parametrize(
+    ("line", "answering", "meaning"),
+    [
+        ("tap", "", "Leave the pack as it is; the dealer may then deal one card each."),
+        ("order low", "", "Your partner must play its lowest rank next."),
+        ("decline", "redeal", "Refuse new cards; the hand is played with these."),
+        ("decline", "stake", catalogue("en").moves["decline"].meaning),
+    ],
+)
+def test_move_is_explained(line, answering, meaning) -> None:
+    assert move_meaning(line, answering=answering) == meaning
+
+
+@pytest.mark.parametrize("name", presets())
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_every_preset_has_a_page_of_words(name, lang) -> None:
+    assert "{" not in words_page(preset(name), lang)
+
+
+@pytest.mark.parametrize(
+    ("name", "row"),
+    [
+        ("truco-argentino", "| `raise 2` | **truco**: pedir 2 | Pide jugar por más."),
+        ("truco-argentino-flor", "| `flor` | **flor**: cantar tres cartas de un palo |"),
+        ("truc-partnership", "| `order leave` | **ordonner de laisser le pli**: mandar dejar la baza |"),
+        ("trut", "| `raise trut` | **je trute**: pedir 1 trut |"),
+        ("truco-argentino", "* `say come`: vení (Juega tu carta más baja)"),
+        ("truc-lanes", "tru, truka"),
+    ],
+)
+def test_page_of_words_has_what_the_game_says(name, row) -> None:
+    assert row in words_page(preset(name), "es")
+
+
+@pytest.mark.parametrize(
+    ("name", "changed", "row"),
+    [
+        (
+            "truco-paulista",
+            {"cover_from_trick": 2},
+            "| `cover 4s` | **jogar 4s virada para baixo**: play 4s face down |",
+        ),
+        (
+            "truco-paulista",
+            {"blind": True},
+            "| `blind 0` | **jogar a carta 0 sem ver**: play card 0 unseen |",
+        ),
+        ("le-truc", {}, "| `show As` | show As |"),
+        ("put", {}, "| `raise rest` | **I put**: ask for the whole game |"),
+        ("put", {"ladder": (1, 5)}, "| `raise 5` | ask for 5 |"),
+        ("truco-argentino", {"words": HOUSE}, "| `raise 2` | ask for 2 |"),
+    ],
+)
+def test_page_of_words_follows_the_variant(name, changed, row) -> None:
+    assert row in words_page(replace(preset(name), **changed), "en")
+
+
+def test_page_of_words_leaves_out_what_the_game_has_not() -> None:
+    assert "envido" not in words_page(preset("truc-catalan"), "en")

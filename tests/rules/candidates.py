@@ -7,6 +7,7 @@ from truc_rules.orders import words
 
 _HIGHEST_VALUE = 40
 _UNHEARD_OF = "unheard-of"
+_MOST_SHOWS = 60
 
 
 def candidates(match):
@@ -24,7 +25,9 @@ def candidates_of(match, seat):
     yield from (Action(seat, Kind.DEAL, (), each) for each in (0, 1, 2, 3, 4, "3"))
     yield from (Action(seat, kind, card) for kind, card in product((Kind.PLAY, Kind.COVER), cards))
     yield from (Action(seat, Kind.PLAY, card, stake) for card, stake in product(cards[::3], (0, 2, 3, REST)))
-    yield from (Action(seat, kind, (), slot) for kind, slot in product((Kind.COVER, Kind.BLIND), range(-1, 4)))
+    yield from (
+        Action(seat, kind, (), slot) for kind, slot in product((Kind.COVER, Kind.BLIND), range(-1, 4))
+    )
     yield from (Action(seat, Kind.POINTS, (), value) for value in range(_HIGHEST_VALUE))
     yield from (Action(seat, Kind.CLAIM, (), other) for other in range(-1, match.seats + 1))
     yield from (Action(seat, Kind.ORDER, (), word) for word in (*words(match.variant), _UNHEARD_OF))
@@ -33,8 +36,8 @@ def candidates_of(match, seat):
 
 
 def _shows(match):
-    dealt = chain.from_iterable(match.hand.dealt.cards)
-    return [chosen for size in (1, 2, 3) for chosen in combinations([card for card in dealt], size)][:60]
+    dealt = [*chain.from_iterable(match.hand.dealt.cards)]
+    return [chosen for size in (1, 2, 3) for chosen in combinations(dealt, size)][:_MOST_SHOWS]
 
 
 def _misshapen(seat):

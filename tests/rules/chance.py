@@ -167,7 +167,12 @@ def random_hand(variant, seats, chance):
     return found
 
 
+def chance_for(variant, seats, seed):
+    """Return where the chance of a test comes from: another for every table, even for the same seed."""
+    return random.Random(f"{variant.name} {seats} {seed}")
+
+
 def some_state(variant, seats, seed):
     """Return a state somewhere in a hand."""
-    chance = random.Random(seed)
+    chance = chance_for(variant, seats, seed)
     return chance.choice(random_hand(variant, seats, chance)).after

@@ -1,10 +1,9 @@
-"""Envido: what cards are worth, who calls when, the grammar of the calls and what they pay (rules.md 8.2, 8.4, 8.5)."""
+"""Envido: who calls when, the grammar of the calls and what they pay (rules.md 8.2, 8.4, 8.5)."""
 
 from dataclasses import replace
-from itertools import combinations
 
 import pytest
-from rules.played import dealt, events, given, known, options, played
+from rules.played import dealt, events, given, options, played
 
 from truc_rules import Envido, Kind, deciders, next_hand, preset, with_options
 from truc_rules.envido import accepted_points, declined_points, fold_bonus
@@ -16,7 +15,6 @@ from truc_rules.events import (
     ValueSaid,
     ValueYielded,
 )
-from truc_rules.values import ENVIDO_VALUES, envido_cards, envido_value
 
 ARGENTINE = preset("truco-argentino")
 TWO = ("7e 6e 2b", "7o 1o 4b")
@@ -24,10 +22,6 @@ TWO = ("7e 6e 2b", "7o 1o 4b")
 FOUR = ("7o 1o 4b", "7e 6e 2b", "3o 5c 12b", "2o 6c 11b")
 SIX = (*FOUR, "5e 4c 10b", "3e 1c 6b")
 CALLS = {"E": "envido", "R": "real-envido", "F": "falta-envido"}
-
-
-def hand_of(names):
-    return [known(ARGENTINE, name) for name in names.split()]
 
 
 def calls(match, seat):
@@ -60,50 +54,6 @@ def duel():
     match = dealt("truco-argentino-6", *SIX, score=(6, 6), dealer=4)
     match = played(match, "5 concede")
     return given(next_hand(match), *SIX)
-
-
-# rules.md 8.4, "Value of a hand"
-
-
-@pytest.mark.parametrize(
-    ("names", "value"),
-    [
-        ("7o 1o 4b", 28),
-        ("7e 6e 2b", 33),
-        ("12e 11e 3b", 20),
-        ("10c 4b 5c", 25),
-        ("4o 5c 12b", 5),
-        ("10o 11c 12b", 0),
-        ("2o 12c 7b", 7),
-    ],
-)
-def test_two_of_one_suit_count_twenty_and_both_and_else_the_highest_counts(names, value):
-    assert envido_value(ARGENTINE, hand_of(names)) == value
-
-
-def test_the_best_two_of_three_of_a_suit_count():
-    assert envido_value(ARGENTINE, hand_of("5e 6e 7e")) == 33
-
-
-def test_values_are_0_to_7_and_20_to_33():
-    found = {envido_value(ARGENTINE, cards) for cards in combinations(range(40), 3)}
-    assert found == {*range(8), *range(20, 34)} == set(ENVIDO_VALUES)
-
-
-def test_two_cards_make_a_value_of_twenty_or_more():
-    assert envido_cards(ARGENTINE, hand_of("2b 7e 6e")) == tuple(hand_of("7e 6e"))
-
-
-def test_one_card_makes_a_value_below_twenty():
-    assert envido_cards(ARGENTINE, hand_of("4o 5c 12b")) == tuple(hand_of("5c"))
-
-
-def test_of_equal_pairs_the_one_given_first_makes_the_value():
-    assert envido_cards(ARGENTINE, hand_of("7e 12e 10e")) == tuple(hand_of("7e 12e"))
-
-
-def test_of_equal_cards_the_one_given_first_makes_the_value():
-    assert envido_cards(ARGENTINE, hand_of("5c 5o 12b")) == tuple(hand_of("5c"))
 
 
 # rules.md 8.4, "Who / when"

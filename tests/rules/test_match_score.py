@@ -103,3 +103,18 @@ def test_catalan_partners_are_shown_nothing():
 
 def test_without_a_last_point_rule_nobody_is_shown_anything():
     assert owed_shares(dealt(FRENCH, *HANDS, score=(11, 0))) == ()
+
+
+def test_at_hand_end_the_remainder_wins_the_game_whatever_the_score():
+    level = replace(FRENCH, scoring=Scoring(12, 0, "hand_end"))
+    match = played(
+        dealt(level, *HANDS, score=(13, 13)),
+        *("0 stand", "0 raise rest", "1 raise rest", "0 concede"),
+    )
+    assert (points(match), match.game_winner) == ([13, 13], 1)
+
+
+def test_cards_shown_after_the_end_change_neither_game_nor_match():
+    match = played(dealt("le-truc", *HANDS, score=(11, 4)), "0 stand", "0 raise rest", "1 decline")
+    shown = played(match, "1 show Ks")
+    assert (shown.games, shown.game_winner, shown.winner) == ((1, 0), 0, 0)

@@ -1,10 +1,8 @@
 """What holds of every match that is played at random: every preset with every seat count and every table option."""
 
-import random
-
 import pytest
 from hypothesis import given
-from rules.chance import SEEDS, TABLES, examples, optioned, random_match, random_steps
+from rules.chance import SEEDS, TABLES, chance_for, examples, optioned, random_match, random_steps
 
 from truc_rules import (
     Score,
@@ -24,7 +22,7 @@ from truc_rules.events import GameWon, HandDrawn, HandWon, MatchWon, PointsScore
 
 
 def steps(name, seats, seed):
-    chance = random.Random(seed)
+    chance = chance_for(preset(name), seats, seed)
     return [*random_steps(random_match(preset(name), seats, chance), chance)]
 
 
@@ -54,7 +52,8 @@ def test_every_match_ends_with_a_winner(name, seats, seed):
 @examples(1)
 @given(seed=SEEDS)
 def test_every_match_with_a_table_option_ends_with_a_winner(name, option, value, seed):
-    variant, chance = with_options(preset(name), {option: value}), random.Random(seed)
+    variant = with_options(preset(name), {option: value})
+    chance = chance_for(variant, option, seed)
     match = random_match(variant, chance.choice(variant.players), chance)
     last = [*random_steps(match, chance)][-1].after
     assert last.games[last.winner] == variant.games_to_win
@@ -86,9 +85,7 @@ def test_the_end_of_hand_game_and_match_is_told(name, seats, seed):
 def test_the_same_actions_lead_to_the_same_state(name, seats, seed):
     taken = steps(name, seats, seed)
     first = taken[0].before
-    match = new_match(
-        preset(name), seats=seats, dealer=first.dealer, score=first.score, games=first.games
-    )
+    match = new_match(preset(name), seats=seats, dealer=first.dealer, score=first.score, games=first.games)
     for step in taken:
         if hand_over(match) and not hand_over(step.before):
             match = next_hand(match)

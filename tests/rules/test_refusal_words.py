@@ -99,3 +99,15 @@ def test_nobody_concedes_before_the_cut():
     match = new_match(replace(CATALAN, concede="any"), seats=2, dealer=Seat(1))
     said = refused(match, Action(Seat(1), Kind.CONCEDE))
     assert said == ("illegal_action", "seat 1 cannot concede: expected a hand whose cards are dealt")
+
+
+def test_before_the_play_nobody_concedes_on_turn():
+    match = dealt(replace(LANES, concede="on_turn"), *HANDS)
+    said = refused(match, action(match, "0 concede"))
+    assert said == ("illegal_action", "seat 0 cannot concede: a hand is given up on one's turn to play")
+
+
+def test_a_late_ask_for_what_was_never_open_is_out_of_turn():
+    match = dealt(CATALAN, *TWO, score=(11, 11), before=["0 cut"])
+    said = refused(played(match, "0 play 4b", "1 play 5c"), Action(Seat(0), Kind.RAISE, (), 2))
+    assert said == ("not_your_turn", "seat 0 cannot raise to 2: expected seat 1 to play")

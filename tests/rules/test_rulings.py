@@ -18,6 +18,7 @@ from truc_rules import (
     new_match,
     preset,
     ruled,
+    with_options,
 )
 
 CATALAN, FRENCH = preset("truc-catalan"), preset("truc-french")
@@ -119,3 +120,27 @@ def test_a_card_unknown_here_is_learnt_first():
     match = know(match, Seat(0), lowest_slot(match, Seat(0)), CATALAN.pack.index("3o"))
     assert ruling(match) == "0 play 3o"
     assert apply_ruled(match, ruled(match))[0].hand.row.table == (CATALAN.pack.index("3o"),)
+
+
+FLORES = ("1b 2b 4b", "3c 6c 7c")
+
+
+def test_a_flor_that_is_waited_for_is_declared():
+    assert ruling(played(dealt("truco-argentino-flor", *FLORES), "0 flor")) == "1 flor"
+
+
+def test_a_value_to_be_said_is_yielded():
+    match = played(dealt("truco-argentino", *FLORES), "0 envido", "1 accept")
+    assert ruling(match) == "0 good"
+
+
+def test_an_unseen_card_is_played_from_the_lowest_slot():
+    blind = with_options(preset("truco-mineiro"), {"blind": "on"})
+    match = dealt(blind, "3h Qd Kc", "3c Js As", score=(11, 11))
+    assert ruling(match) == "0 blind 0"
+
+
+def test_an_order_is_followed():
+    match = played(dealt("truc-partnership", "8h Qd 7c", "Ah 10c 9d", "Qs 8c 10h", "Ac 9s Kh"), "0 stand")
+    match = played(match, "0 play 8h", "1 play Ah", "0 order low")
+    assert ruling(match) == "2 play 10h"

@@ -137,6 +137,17 @@ def test_in_its_second_turn_a_seat_says_higher_or_good():
     assert options(match, 0) == ["points 33", "good"]
 
 
+def test_in_its_second_turn_a_seat_leaves_nothing_to_its_partner():
+    match = played(saying(*SIX), "0 silent", "1 silent", "2 silent", "3 silent", "4 points 26", "5 points 28")
+    assert options(match, 0) == ["points 33", "good"]
+
+
+def test_who_was_beaten_again_after_a_second_turn_does_not_speak_a_third_time():
+    match = saying("7c 3c 11o", "7o 6o 1c", "4b 2b 12c", "6e 2e 10c")
+    match = played(match, "0 silent", "1 silent", "2 points 26", "3 points 28", "0 points 30", "1 points 33")
+    assert score(match) == (0, 2)
+
+
 def test_a_value_in_a_second_turn_gives_the_other_silent_seat_one():
     match = played(saying(*LATE), "0 silent", "1 silent", "2 points 26", "3 points 30", "0 points 33")
     assert options(match, 1) == ["good"]

@@ -1,6 +1,7 @@
 """The scenario runner: what it reads, what it refuses, what it prints."""
 
 import re
+import runpy
 import subprocess
 import sys
 
@@ -128,7 +129,11 @@ def test_a_line_that_fails_says_what_was_expected_and_what_came(lines, said):
         ("scenario X\nvariant truc-french\ndealer 2\n", 3, "dealer: expected a seat of 0 to 1, got 2"),
         ("scenario X\nvariant truc-french\nscore 12 0\n", 3, "score: expected less than 12 each"),
         ("scenario X\nvariant truc-french\nscore 1\n", 3, "expected `score SIDE-0 SIDE-1`, got score 1"),
-        ("scenario X\nvariant truc-french\nrule pica on\n", 3, "pica: expected a game of six with envido, got truc-french"),
+        (
+            "scenario X\nvariant truc-french\nrule pica on\n",
+            3,
+            "pica: expected a game of six with envido, got truc-french",
+        ),
         ("scenario X\nvariant truc-french\nrule match\n", 3, "expected `rule NAME VALUE`, got rule match"),
         ("scenario X\nvariant truc-french\nturn 4d\n", 3, "expected a variant that turns a card up"),
     ],
@@ -260,3 +265,17 @@ def test_it_runs_as_a_module(tmp_path):
         [sys.executable, "-m", "truc_rules.scenario", path], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout.splitlines()[-1]) == (1, "0 passed, 1 failed")
+
+
+def test_one_card_is_turned_up_once_a_deal():
+    text = "scenario X\nvariant truco-paulista\nturn 4h\nturn 5h\n"
+    assert failure(text) == (4, "expected one line `turn` a deal, got turn 5h")
+
+
+def test_the_module_runs_its_arguments(monkeypatch, tmp_path):
+    path = written(tmp_path, "one.scenario", FRENCH)
+    monkeypatch.setattr(sys, "argv", ["scenario", str(path)])
+    monkeypatch.delitem(sys.modules, "truc_rules.scenario")
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module("truc_rules.scenario", run_name="__main__")
+    assert ended.value.code == 0

@@ -44,7 +44,12 @@ def test_redeals_by_number_and_by_pack():
     [
         (FRENCH, "colour", "red", "colour: expected one of the options reveal, .*redeals"),
         (FRENCH, "pica", "on", "pica: expected a game of six with envido, got truc-french"),
-        (CATALAN, "show", "owner", "show: expected a game in which cards are shown by choice, got truc-catalan"),
+        (
+            CATALAN,
+            "show",
+            "owner",
+            "show: expected a game in which cards are shown by choice, got truc-catalan",
+        ),
         (FRENCH, "reveal", "never", "reveal: expected hand or match, got 'never'"),
         (FRENCH, "end_check", 1, "end_check: expected immediate or hand_end, got 1"),
         (FRENCH, "match", 2, "match: expected 1 or 3 or 5, got 2"),
@@ -63,3 +68,60 @@ def test_redeals_by_number_and_by_pack():
 def test_an_option_that_does_not_fit_is_refused_with_its_reason(variant, name, value, said):
     with pytest.raises(VariantError, match=said):
         with_options(variant, {name: value})
+
+
+ARGENTINE, SIX, MINEIRO = (preset(name) for name in ("truco-argentino", "truco-argentino-6", "truco-mineiro"))
+
+
+@pytest.mark.parametrize(
+    ("variant", "name", "value", "said"),
+    [
+        (ARGENTINE, "falta", "all", "falta: expected leader, malas-game or malas-15, got 'all'"),
+        (FRENCH, "falta", "leader", "falta: expected a game with envido, got truc-french"),
+        (FRENCH, "fold_bonus", 0, "fold_bonus: expected a game with envido, got truc-french"),
+        (ARGENTINE, "fold_bonus", 2, "fold_bonus: expected 0 or 1, got 2"),
+        (FRENCH, "flor", "on", "flor: expected a game with envido, got truc-french"),
+        (ARGENTINE, "flor", 1, "flor: expected on or off, got 1"),
+        (ARGENTINE, "pica", 1, "pica: expected on or off, got 1"),
+        (CATALAN, "cover_from_trick", 2, "cover_from_trick: expected a Brazilian game, got truc-catalan"),
+        (MINEIRO, "cover_from_trick", 1, "cover_from_trick: expected 0 or 2, got 1"),
+        (FRENCH, "blind", "on", "blind: expected a Brazilian game, got truc-french"),
+        (MINEIRO, "blind", "yes", "blind: expected on or off, got 'yes'"),
+        (FRENCH, "signals", "table", "signals: expected a game with signs, got truc-french"),
+        (CATALAN, "signals", "all", "signals: expected off or partner or table, got 'all'"),
+        (preset("le-truc"), "show", "all", "show: expected owner or none, got 'all'"),
+    ],
+)
+def test_an_option_of_other_games_is_refused_with_its_reason(variant, name, value, said):
+    with pytest.raises(VariantError, match=said):
+        with_options(variant, {name: value})
+
+
+@pytest.mark.parametrize(
+    ("variant", "name", "value"),
+    [
+        (SIX, "pica", "on"),
+        (preset("truco-argentino-flor"), "flor", "on"),
+        (ARGENTINE, "falta", "leader"),
+        (ARGENTINE, "fold_bonus", 1),
+        (MINEIRO, "cover_from_trick", 0),
+        (MINEIRO, "blind", "off"),
+        (CATALAN, "signals", "partner"),
+        (preset("le-truc"), "show", "owner"),
+    ],
+)
+def test_what_a_game_has_already_can_be_said(variant, name, value):
+    assert with_options(variant, {name: value}) == variant
+
+
+def test_signals_off_leaves_the_orders():
+    signals = with_options(preset("truc-partnership"), {"signals": "off"}).signals
+    assert (signals.vocabulary, signals.orders) == ((), "binding")
+
+
+def test_flor_as_an_option_is_that_of_the_preset():
+    assert with_options(ARGENTINE, {"flor": "on"}).flor == preset("truco-argentino-flor").flor
+
+
+def test_pica_as_an_option_is_that_of_the_preset():
+    assert with_options(ARGENTINE, {"pica": "on"}).pica == SIX.pica

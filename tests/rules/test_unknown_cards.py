@@ -14,11 +14,14 @@ from truc_rules import (
     awaits_deal,
     deal,
     know,
+    legal,
     lowest_slot,
+    named,
     new_match,
     preset,
     slot_of,
     turn_count,
+    with_options,
 )
 
 FRENCH = preset("truc-french")
@@ -139,3 +142,56 @@ def test_a_redeal_takes_other_cards():
 def test_cards_are_dealt_only_when_they_are_awaited():
     with pytest.raises(MatchError, match="expected a hand that waits for cards, got one in phase redeal"):
         deal(dealt(FRENCH, *HANDS), [[0, 1, 2], [3, 4, 5]])
+
+
+def test_an_unseen_card_must_be_known_before_it_is_played():
+    blind = with_options(preset("truco-mineiro"), {"blind": "on"})
+    match = dealt(blind, "? ? ?", "? ? ?", score=(11, 11))
+    with pytest.raises(CardError, match="expected the card in slot 1 of seat 0 to be known"):
+        played(match, "0 blind 1")
+
+
+def test_what_cannot_be_answered_is_refused_while_unknown_cards_are_waited_for():
+    match = played(dealt("truco-argentino-flor", "? ? ?", "? ? ?"), "0 flor")
+    with pytest.raises(IllegalActionError, match="seat 1 cannot raise to 4"):
+        played(match, "1 raise 4")
+
+
+def test_a_card_played_face_down_is_named_where_it_is_known():
+    covered = with_options(preset("truco-mineiro"), {"cover_from_trick": 2})
+    match = dealt(covered, "3h Qd Kc", "? ? ?")
+    assert named(match, Action(Seat(0), Kind.COVER, (), 1)) == action(match, "0 cover Qd")
+
+
+@pytest.mark.parametrize(
+    "unnamed", [(1, Kind.COVER, (), 1), (0, Kind.COVER, (), 7), (5, Kind.COVER, (), 0), (0, Kind.STAND)]
+)
+def test_an_action_without_a_card_to_name_stays_as_it_is(unnamed):
+    match = dealt("truco-mineiro", "3h Qd Kc", "? ? ?")
+    assert named(match, Action(*unnamed)) == Action(*unnamed)
+
+
+def test_an_unknown_card_is_offered_face_down_by_its_slot():
+    covered = with_options(preset("truco-mineiro"), {"cover_from_trick": 2})
+    match = played(dealt(covered, "3h ? Kc", "3c Js As"), "0 play 3h", "1 play 3c")
+    found = [each for each in legal(match, Seat(0)) if each.kind is Kind.COVER]
+    assert found == [Action(Seat(0), Kind.COVER, (), 1), action(match, "0 cover Kc")]
+
+
+def test_a_card_played_face_down_may_stay_unknown():
+    covered = with_options(preset("truco-mineiro"), {"cover_from_trick": 2})
+    match = played(dealt(covered, "3h ? Kc", "3c Js As"), "0 play 3h", "1 play 3c")
+    match, _ = apply(match, Action(Seat(0), Kind.COVER, (), 1))
+    assert match.hand.dealt.covered == ((0, 1),)
+
+
+@pytest.mark.parametrize("order", ["7", "low", "high"])
+def test_an_order_binds_nobody_whose_cards_are_not_all_known(order):
+    hands = ("8h Qd 7c", "Ah 10c 9d", "Qs ? 10h", "Ac 9s Kh")
+    match = played(dealt("truc-partnership", *hands), "0 stand", f"0 order {order}", "0 play 8h", "1 play Ah")
+    assert [line for line in options(match, 2) if line.startswith("play")] == ["play Qs", "play 10h"]
+
+
+def test_a_seat_that_is_not_there_has_no_options():
+    match = dealt(FRENCH, *HANDS)
+    assert (legal(match, Seat(-1)), legal(match, Seat(2))) == ((), ())

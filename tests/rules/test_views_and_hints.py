@@ -3,7 +3,7 @@
 import pytest
 from rules.played import action, dealt, played
 
-from truc_rules import Seat, deciders, hints, new_match, preset, view
+from truc_rules import Seat, deciders, hints, is_blind, new_match, preset, view, with_options
 
 CATALAN, FRENCH, LANES = (preset(name) for name in ("truc-catalan", "truc-french", "truc-lanes"))
 HANDS = ("8h Jd 9c", "Ks 7d 10h")
@@ -78,3 +78,71 @@ SPANISH = ("3o 7e 4b", "2o 1e 5c")
 )
 def test_an_option_comes_with_its_figures(match, line, figures):
     assert hinted(match, line) == figures
+
+
+FLORES = ("1b 2b 4b", "3c 6c 7c", "1o 4e 12o", "5e 6e 7e")
+ONE_FLOR_LESS = (*FLORES[:3], "5e 6e 7o")
+
+
+def declared(*hands):
+    return played(dealt("truco-argentino-flor", *hands), "0 flor")
+
+
+def test_who_else_holds_a_flor_is_hidden_until_its_turn():
+    assert view(declared(*FLORES), None) == view(declared(*ONE_FLOR_LESS), None)
+
+
+def test_who_says_the_value_of_a_flor_after_the_next_is_hidden():
+    match = played(declared(*FLORES), "1 contraflor", "0 accept")
+    assert match.hand.offers[-1].waiting == (0, 1, 3)
+    assert view(match, Seat(2)).offers[-1].waiting == (0,)
+
+
+def test_an_open_ask_is_seen_as_it_is():
+    match = played(dealt(FRENCH, *HANDS), "0 stand", "0 raise 2")
+    assert view(match, Seat(1)).offers == match.hand.offers
+
+
+BLIND = with_options(preset("truco-mineiro"), {"blind": "on"})
+UNSEEN = dealt(BLIND, "3h Qd Kc", "3c Js As", score=(11, 11))
+
+
+def test_in_a_blind_hand_nobody_sees_a_card_before_it_is_played():
+    assert view(UNSEEN, Seat(0)).cards == (None, None, None)
+
+
+def test_in_a_blind_hand_a_card_is_seen_when_it_is_played():
+    assert view(played(UNSEEN, "0 blind 1"), Seat(0)).cards == (None, BLIND.pack.index("Qd"), None)
+
+
+def test_a_hand_is_blind_only_where_the_variant_says_so():
+    assert is_blind(UNSEEN)
+    assert not is_blind(dealt("truco-mineiro", "3h Qd Kc", "3c Js As", score=(11, 11)))
+
+
+ARGENTINE = dealt("truco-argentino", "1e 5e 4c", "7o 6c 12b")
+AT_LAST = dealt("truco-paulista", "3h Qd Kc", "3c Js As", score=(11, 0), turn="2s")
+
+
+@pytest.mark.parametrize(
+    ("match", "line", "figures"),
+    [
+        (ARGENTINE, "0 real-envido", {"points": 3, "declined": 1}),
+        (played(ARGENTINE, "0 envido"), "1 real-envido", {"points": 5, "declined": 2}),
+        (played(ARGENTINE, "0 envido"), "1 accept", {"points": 2}),
+        (played(ARGENTINE, "0 envido", "1 real-envido"), "0 decline", {"loses": 2}),
+        (played(ARGENTINE, "0 envido"), "1 falta-envido", {"points": 30, "declined": 2}),
+        (ARGENTINE, "0 concede", {"loses": 2}),
+        (played(declared(*FLORES), "1 contraflor"), "0 accept", {}),
+        (AT_LAST, "0 accept", {"stake": 3}),
+        (AT_LAST, "0 decline", {"loses": 1}),
+        (played(dealt("trut", *HANDS), "0 raise trut"), "1 accept", {"stake": "trut"}),
+    ],
+)
+def test_a_call_of_other_games_comes_with_its_figures(match, line, figures):
+    assert hinted(match, line) == figures
+
+
+def test_a_holder_who_has_declared_nothing_is_not_named_as_waited_for():
+    match = played(declared("1b 2b 4b", "3c 6c 7c", "1o 4o 12o", "5e 6e 7o"), "1 contraflor")
+    assert (deciders(match), view(match, None).deciders) == ((0, 2), (0,))

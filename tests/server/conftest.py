@@ -16,6 +16,7 @@ from truc_server.identity import load_identity
 from truc_server.server import serve
 from truc_server.settings import Limits, Listen, Logs, MatchDefaults, Settings, Tables
 from truc_server.store import open_store
+from truc_server.variants import read_catalogue
 
 QUICK = Settings(
     listen=Listen(hosts=("127.0.0.1",), port=0),
@@ -74,6 +75,7 @@ async def running(path, settings=QUICK):
     folder = Folder(path)
     path.mkdir(exist_ok=True, mode=0o700)
     path.chmod(0o700)
+    catalogue = read_catalogue(folder.variants)
     identity = load_identity(folder)
     store = open_store(f"sqlite:///{path / 'truc.db'}")
     server = Running(settings, folder, store)
@@ -86,7 +88,7 @@ async def running(path, settings=QUICK):
 
         async def run():
             with server.scope:
-                await serve(settings, folder, store, identity, announce)
+                await serve(settings, folder, store, identity, announce, catalogue=catalogue)
             store.close()
 
         nursery.start_soon(run)

@@ -162,6 +162,7 @@ class Seat:
         self.options: dict | None = None
         self.waiting: dict | None = None
         self.cards: list[str] = []
+        self.partners: dict[int, list[str]] = {}
         self.sent: dict | None = None
         self.chooses = self.pick
         self.done = False
@@ -263,6 +264,8 @@ class Seat:
         match message["t"]:
             case "waiting":
                 self.waiting = message
+            case "cards" if "of" in message:
+                self.partners[message["of"]] = message["cards"]
             case "cards":
                 self.cards = message["cards"]
             case "error":

@@ -64,8 +64,9 @@ class FakeServer:
         self.started_with: tuple[object, ...] = ()
         self.was_cancelled = False
 
-    async def serve(self, *started_with) -> None:
+    async def serve(self, *started_with, catalogue) -> None:
         *self.started_with, announce = started_with
+        self.catalogue = catalogue
         announce(PORT)
         try:
             await self.ending()
@@ -148,12 +149,12 @@ class TestRun:
         call("run")
         assert handlers == [signal.SIG_DFL]
 
-    def test_server_gets_settings_folder_store_and_keys(self, call, serve, data):
+    def test_server_gets_settings_folder_games_store_and_keys(self, call, serve, data):
         fake = serve(end)
         call("run", "--name", "La Penya")
         settings, folder, store, identity = fake.started_with
         assert (settings.name, folder, type(store).__name__) == ("La Penya", data, "SqlStore")
-        assert identity.key.public == load_identity(data).key.public
+        assert (fake.catalogue.own(), identity.key.public) == ((), load_identity(data).key.public)
 
     def test_flags_reach_the_settings(self, call, serve):
         fake = serve(end)

@@ -33,7 +33,7 @@ TAKEN = [
 
 def is_taken(name: str, value: int) -> bool:
     try:
-        choose("truc-lanes", 4, {name: value}, Opts())
+        choose(preset("truc-lanes"), 4, {name: value}, Opts())
     except RefusedError:
         return False
     return True

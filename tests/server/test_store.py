@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import event
+from sqlalchemy import create_engine, event
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.schema import CreateTable
 
@@ -47,6 +48,7 @@ TABLE = SaveTable(
     private=False,
     creator=b"p" * 32,
     created_ms=1_700_000_000_000,
+    document=b"document",
     state="open",
     match=None,
 )
@@ -60,6 +62,17 @@ def record(k: int, mid: bytes = MID) -> AddRecord:
 
 def url(folder: Path) -> str:
     return f"sqlite:///{folder / 'truc.db'}"
+
+
+def older(folder: Path, revision: str) -> None:
+    """Make a database with the schema of an older version."""
+    config = Config()
+    config.set_main_option("script_location", "truc_server.store:migrations")
+    engine = create_engine(url(folder))
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, revision)
+    engine.dispose()
 
 
 @pytest.fixture(scope="session")
@@ -428,8 +441,25 @@ class TestMigrations:
         with sqlite3.connect(folder / "truc.db") as raw:
             raw.execute("UPDATE alembic_version SET version_num = '9999'")
         raw.close()
-        with pytest.raises(StoreError, match="newer version: expected revision 0001 or older, found 9999"):
+        with pytest.raises(StoreError, match="newer version: expected revision 0002 or older, found 9999"):
             open_store(url(folder))
+
+    def test_table_of_the_first_schema_gets_the_document_of_its_match(self, tmp_path):
+        older(tmp_path, "0001")
+        with sqlite3.connect(tmp_path / "truc.db") as raw:
+            for code, match in (("OLD", MID), ("NEW", None)):
+                raw.execute(
+                    "INSERT INTO tables VALUES (?, 'v', '{}', 2, 0, x'', 1, 'over', ?, 'o', 1, NULL)",
+                    (code, match),
+                )
+            raw.execute(
+                "INSERT INTO matches VALUES (?, 'OLD', x'646f63', x'90', ?, 2, NULL, NULL)", (MID, TH)
+            )
+        raw.close()
+        store = open_store(url(tmp_path))
+        found = {table.code: table.document for table in store.tables()}
+        store.close()
+        assert found == {"OLD": b"doc", "NEW": None}
 
     def test_kill_at_any_statement_of_a_migration_leaves_it_repeatable(self, tmp_path):
         killed = subprocess.run(

@@ -1,6 +1,7 @@
 """What every command shares: one-line failures, the player's home and name, table options from the command line."""
 
 import getpass
+import os
 from collections.abc import Awaitable, Callable
 from typing import IO, Any, Final
 
@@ -9,10 +10,16 @@ import trio
 
 from truc_client.errors import ClientError
 from truc_client.home import Home, default_root, has_seed, master_seed, open_home
-from truc_protocol.words import printable
+from truc_protocol.words import LANGUAGES, LanguageError, chosen_language, printable
 
 INTERRUPTED: Final = 130
 _NAME_BYTES: Final = 64
+
+lang_option = click.option(
+    "--lang",
+    metavar="|".join(LANGUAGES),
+    help="The language to be spoken to in; else that of $LC_ALL or $LANG.",
+)
 
 
 class FailedError(click.ClickException):
@@ -44,8 +51,6 @@ def own_home() -> Home:
     Raises:
         FailedError: It cannot be used.
     """
-    import os
-
     try:
         return open_home(default_root(os.environ))
     except ClientError as error:
@@ -72,6 +77,18 @@ def player_name(given: str | None) -> str:
     if len(name.encode()) > _NAME_BYTES:
         raise FailedError(f"expected a name of at most {_NAME_BYTES} bytes")
     return name
+
+
+def language(given: str | None) -> str:
+    """Return the language to speak: the one given, or that of the environment.
+
+    Raises:
+        FailedError: There are no words in the language given.
+    """
+    try:
+        return chosen_language(given, os.environ)
+    except LanguageError as error:
+        raise FailedError(f"--lang: {error}") from error
 
 
 def table_options(pairs: tuple[str, ...]) -> dict[str, int | str]:

@@ -20,7 +20,7 @@ from rich.console import Console
 
 from truc_client.account import Player
 from truc_client.bots import play_match, simple_bot
-from truc_client.cli.common import FailedError, own_home, player_name, run
+from truc_client.cli.common import FailedError, lang_option, language, own_home, player_name, run
 from truc_client.connection import connect
 from truc_client.errors import ClientError
 from truc_client.home import Home, open_home
@@ -40,19 +40,22 @@ _BOTS: Final = ("bot 1", "bot 2", "bot 3", "bot 4", "bot 5")
 @click.option("--variant", default="truc-catalan", show_default=True, help="The game; see `truc rules`.")
 @click.option("--seats", default=2, show_default=True, help="Number of players, you among them.")
 @click.option("--name", help="The name shown.")
-def demo(variant: str, seats: int, name: str | None) -> None:
+@lang_option
+def demo(variant: str, seats: int, name: str | None, lang: str | None) -> None:
     """Play a match against bots on this machine, and verify it.
 
     Without a terminal a bot plays for you.
     """
     if not 1 < seats <= len(_BOTS) + 1:
         raise FailedError(f"expected 2 to {len(_BOTS) + 1} seats, got {seats}")
-    keep, shown = own_home(), player_name(name)
+    spoken, keep, shown = language(lang), own_home(), player_name(name)
 
     async def main() -> None:
         with tempfile.TemporaryDirectory(prefix="truc-demo-", ignore_cleanup_errors=True) as folder:
             async with _server(Path(folder) / "server") as address:
-                await _play(address, Path(folder), keep, variant=variant, seats=seats, name=shown)
+                you = Player(open_home(Path(folder) / "you"), shown)
+                screen = Screen(Console(highlight=False), spoken)
+                await _play(address, Path(folder), you, screen, keep, variant=variant, seats=seats)
 
     run(main, "The demo has ended; its server is stopped.")
 
@@ -117,10 +120,11 @@ async def _stop(process: trio.Process) -> None:
                 await pipe.aclose()
 
 
-async def _play(address: str, folder: Path, keep: Home, *, variant: str, seats: int, name: str) -> None:
-    screen = Screen(Console(highlight=False))
+async def _play(
+    address: str, folder: Path, you: Player, screen: Screen, keep: Home, *, variant: str, seats: int
+) -> None:
     screen.say(f"A server of your own runs on this machine: {address}")
-    async with connect(address, Player(open_home(folder / "you"), name)) as connection:
+    async with connect(address, you) as connection:
         table = await connection.create(variant, seats=seats)
         async with _bots(address, table.code, folder, seats - 1):
             await table.ready()

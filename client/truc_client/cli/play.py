@@ -8,7 +8,16 @@ from rich.console import Console
 
 from truc_client.account import Player
 from truc_client.address import Address, parse_address
-from truc_client.cli.common import FailedError, own_home, player_name, run, table_options, tell_first_use
+from truc_client.cli.common import (
+    FailedError,
+    lang_option,
+    language,
+    own_home,
+    player_name,
+    run,
+    table_options,
+    tell_first_use,
+)
 from truc_client.connection import Connection, connect
 from truc_client.errors import ClientError
 from truc_client.home import Home
@@ -44,6 +53,7 @@ class Wish(NamedTuple):
 @click.option("--private", is_flag=True, help="Keep a new table out of the list; invite by its link.")
 @click.option("--name", help="The name shown to others.")
 @click.option("--guest", is_flag=True, help="Play without a key.")
+@lang_option
 def play(
     *,
     address: str | None,
@@ -54,12 +64,13 @@ def play(
     private: bool,
     name: str | None,
     guest: bool,
+    lang: str | None,
 ) -> None:
     """Play at ADDRESS: HOST, HOST:PORT or a truc:// link.
 
     Goes on with a match you left, else sits down at an open table, else opens one.
     """
-    home = own_home()
+    spoken, home = language(lang), own_home()
     where = _address(address, home)
     if not guest:
         tell_first_use(home)
@@ -69,7 +80,7 @@ def play(
     farewell = f"Your seat is kept. To come back: truc play {again}{where._replace(table=None)}"
 
     async def main() -> None:
-        screen = Screen(Console(highlight=False))
+        screen = Screen(Console(highlight=False), spoken)
         async with connect(where, player) as connection:
             _greet(connection, screen, is_guest=guest)
             async with typed_lines() as lines:

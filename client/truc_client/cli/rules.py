@@ -1,21 +1,106 @@
-"""`truc rules`: the games, and the rules of one of them."""
+"""`truc rules`: the games, and the rules of one of them, wherever it is described."""
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Final, TypeVar
 
 import click
 
-from truc_client.cli.common import FailedError
-from truc_protocol.rules_page import games, preset_page, summary
+from truc_client.account import Player
+from truc_client.cli.common import (
+    FailedError,
+    lang_option,
+    language,
+    own_home,
+    player_name,
+    run,
+    tell_first_use,
+)
+from truc_client.connection import Connection, connect
+from truc_client.games import rules_of
+from truc_protocol.checks import CheckError
+from truc_protocol.documents import read_document
+from truc_protocol.house_variants import HouseVariantError, preset_called, read_variant
+from truc_protocol.messages import VariantOffer
+from truc_protocol.rules_page import games, rules_page, summary
+from truc_protocol.transcript import MAX_FILE, read_document_item
+from truc_protocol.variant_files import variant_file
+from truc_protocol.words import ENGLISH, printable
+from truc_protocol.words_page import words_page
+
+_VARIANT: Final = ".toml"
+_TRANSCRIPT: Final = ".truc"
+
+T = TypeVar("T")
 
 
 @click.command()
-@click.argument("name", required=False)
-def rules(name: str | None) -> None:
-    """List the games, or print the rules of the game NAME."""
-    if name is None:
-        for game in games():
-            click.echo(f"{game:22} {summary(game)}")
-        return
+@click.argument("game", required=False, metavar="[NAME|FILE]")
+@click.option("--from", "address", metavar="ADDRESS", help="Ask the server at ADDRESS for its games.")
+@click.option("--toml", "as_toml", is_flag=True, help="Print a file with every field, to make a variant of.")
+@lang_option
+def rules(game: str | None, address: str | None, lang: str | None, *, as_toml: bool) -> None:
+    """List the games, or print the rules of one: by NAME, from a variant FILE.toml or a transcript FILE.truc."""
+    if game is None:
+        told = _games() if address is None else _games_of(address)
+    else:
+        told = _page(game, address, language(lang), as_toml=as_toml)
+    for line in told.splitlines():
+        click.echo(printable(line))
+
+
+def _games() -> str:
+    return "\n".join(f"{game:22} {summary(game)}" for game in games())
+
+
+def _games_of(address: str) -> str:
+    offers = _asked(address, _offers)
+    return "\n".join(
+        f"{printable(offer.name):22} {'/'.join(map(str, offer.seats))} players" for offer in offers
+    )
+
+
+def _page(game: str, address: str | None, lang: str, *, as_toml: bool) -> str:
     try:
-        page = preset_page(name)
-    except ValueError as error:
-        raise FailedError(f"no such game: {error}") from error
-    click.echo(page, nl=False)
+        if address is not None:
+            variant = read_document(_asked(address, lambda connection: rules_of(connection, game)))
+        elif game.endswith(_VARIANT):
+            variant = read_variant(Path(game).read_text("utf-8"), game)
+        elif game.endswith(_TRANSCRIPT):
+            variant = read_document(_document(Path(game)))
+        else:
+            variant = preset_called(game)
+    except (HouseVariantError, CheckError) as error:
+        raise FailedError(str(error)) from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise FailedError(f"cannot read {game}: {error}") from error
+    if as_toml:
+        return variant_file(variant)
+    page = rules_page(variant)
+    return page if lang == ENGLISH.lang else f"{page}\n{words_page(variant, lang)}"
+
+
+def _document(file: Path) -> bytes:
+    if file.stat().st_size > MAX_FILE:
+        raise CheckError("C41", f"expected at most {MAX_FILE} bytes")
+    document, _ = read_document_item(file.read_bytes())
+    return document
+
+
+async def _offers(connection: Connection) -> tuple[VariantOffer, ...]:
+    return connection.info.variants
+
+
+def _asked(address: str, question: Callable[[Connection], Awaitable[T]]) -> T:
+    """Connect to a server, ask it one thing and return the answer."""
+    home = own_home()
+    tell_first_use(home)
+    player = Player(home, player_name(None))
+    answers: list[T] = []
+
+    async def main() -> None:
+        async with connect(address, player) as connection:
+            answers.append(await question(connection))
+
+    run(main)
+    return answers[0]

@@ -82,6 +82,8 @@ class Ok(Message, frozen=True, kw_only=True, tag="ok"):
     """tables: the tables found."""
     more: bool = False
     """tables: further ones follow; ask again with `after`."""
+    doc: bytes | None = None
+    """rules: the rule document ([parameters.md](../rules/parameters.md)), without any table option."""
 
 
 class Refusal(Message, frozen=True, kw_only=True, tag="error"):

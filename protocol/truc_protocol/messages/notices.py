@@ -171,7 +171,7 @@ class OpenOptions(Message, frozen=True, kw_only=True, tag="options"):
 
 
 class OwnCards(Message, frozen=True, kw_only=True, tag="cards"):
-    """The cards dealt to this seat, in clear, for a guest without a box."""
+    """The cards dealt to this seat, or to a partner whose cards it is shown, in clear, for a guest without a box."""
 
     table: TableCode
     """The table's code."""
@@ -185,6 +185,8 @@ class OwnCards(Message, frozen=True, kw_only=True, tag="cards"):
     """The sub-deal: 0, then one more with every redeal."""
     cards: tuple[Word, ...]
     """The cards by slot, as `7e`."""
+    of: U | None = None
+    """The partner whose cards they are; absent for one's own."""
 
 
 class Waiting(Message, frozen=True, kw_only=True, tag="waiting"):
@@ -200,6 +202,47 @@ class Waiting(Message, frozen=True, kw_only=True, tag="waiting"):
     """The seats that hold the decision."""
     deadline_ms: U | None = None
     """How long the first of them still has, what is left of its bank included; absent without a clock."""
+
+
+class BoxedSignSeen(Message, frozen=True, kw_only=True, tag="sign"):
+    """A partner signs, sealed for this seat."""
+
+    table: TableCode
+    """The table's code."""
+    match: Hash
+    """The match id."""
+    at: U
+    """The position that comes next."""
+    sender: SeatNumber = msgspec.field(name="from")
+    """The seat that signs."""
+    box: bytes
+    """The sealed word ([specification, section 7](../fairness/specification.md#7-boxes))."""
+
+
+class OpenSignSeen(Message, frozen=True, kw_only=True, tag="sign"):
+    """A seat signs, in clear: to a guest without a box, or where the whole table sees signs."""
+
+    table: TableCode
+    """The table's code."""
+    match: Hash
+    """The match id."""
+    at: U
+    """The position that comes next."""
+    sender: SeatNumber = msgspec.field(name="from")
+    """The seat that signs."""
+    word: Word
+    """The word."""
+
+
+class Said(Message, frozen=True, kw_only=True, tag="said"):
+    """A seat says a phrase; it comes to everybody at the table, whoever says it included."""
+
+    table: TableCode
+    """The table's code."""
+    seat: SeatNumber
+    """The seat that speaks."""
+    phrase: Word
+    """The phrase."""
 
 
 class SeatTakenOver(Message, frozen=True, kw_only=True, tag="seat_taken_over"):

@@ -84,6 +84,13 @@ class ListTables(Request, frozen=True, kw_only=True, tag="tables"):
     """Only tables with a code after this one: the next page."""
 
 
+class ReadRules(Request, frozen=True, kw_only=True, tag="rules"):
+    """Ask for the rule document of a game that the server plays."""
+
+    variant: Word
+    """The game, by the name in the server's info."""
+
+
 class Create(Request, frozen=True, kw_only=True, tag="create"):
     """Open a table and sit down at it."""
 
@@ -157,6 +164,43 @@ class GuestAct(Request, frozen=True, kw_only=True, tag="act"):
     """The key of the option, or one of the lines that are open at any time."""
     p: U | None = None
     """Where to cut, instead of the option's own place; only with `cut`."""
+
+
+class BoxedSign(Request, frozen=True, kw_only=True, tag="sign"):
+    """Sign to those who may see it, sealed: for a seat with a key, or a guest who gave `x`."""
+
+    table: TableCode
+    """The table's code."""
+    match: Hash
+    """The match id."""
+    at: U
+    """The position that comes next."""
+    to: SeatNumber
+    """A seat that sees signs of this one, as its partner; the others that do see it too."""
+    box: bytes
+    """The sealed word ([specification, section 7](../fairness/specification.md#7-boxes))."""
+
+
+class OpenSign(Request, frozen=True, kw_only=True, tag="sign"):
+    """Sign to those who may see it, in clear, as a guest without a box."""
+
+    table: TableCode
+    """The table's code."""
+    match: Hash
+    """The match id."""
+    at: U
+    """The position that comes next."""
+    word: Word
+    """The word, one of `signals.vocabulary` of the game's rules."""
+
+
+class Say(Request, frozen=True, kw_only=True, tag="say"):
+    """Say one of the game's phrases to everybody at the table."""
+
+    table: TableCode
+    """The table's code."""
+    phrase: Word
+    """The phrase, one of `phrases` of the game's rules."""
 
 
 class Resume(Request, frozen=True, kw_only=True, tag="resume"):

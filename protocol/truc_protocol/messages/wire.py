@@ -23,6 +23,7 @@ ClientMessage = (
     | requests.GuestLogin
     | requests.GuestReturn
     | requests.ListTables
+    | requests.ReadRules
     | requests.Create
     | requests.Join
     | requests.Leave
@@ -30,6 +31,9 @@ ClientMessage = (
     | requests.Unready
     | requests.SignedAct
     | requests.GuestAct
+    | requests.BoxedSign
+    | requests.OpenSign
+    | requests.Say
     | requests.Resume
     | requests.Watch
     | requests.Unwatch
@@ -51,6 +55,9 @@ ServerMessage = (
     | notices.OpenOptions
     | notices.OwnCards
     | notices.Waiting
+    | notices.BoxedSignSeen
+    | notices.OpenSignSeen
+    | notices.Said
     | notices.SeatTakenOver
     | notices.Ping
     | notices.Pong
@@ -110,6 +117,7 @@ MESSAGES: Final[tuple[Row, ...]] = (
     Row(_OUT, (Form(answers.Refusal),)),
     Row(_OUT, (Form(answers.Bye),)),
     Row(_IN, (Form(requests.ListTables),), ("ok",)),
+    Row(_IN, (Form(requests.ReadRules),), ("ok",)),
     Row(_IN, (Form(requests.Create),), ("ok",)),
     Row(_IN, (Form(requests.Join),), ("ok",)),
     Row(_IN, (Form(requests.Leave),), ("ok",)),
@@ -124,6 +132,10 @@ MESSAGES: Final[tuple[Row, ...]] = (
     Row(_OUT, (Form(notices.OwnCards),)),
     Row(_OUT, (Form(notices.Waiting),)),
     Row(_IN, (Form(requests.SignedAct, "body"), Form(requests.GuestAct)), ("ok",)),
+    Row(_IN, (Form(requests.BoxedSign, "box"), Form(requests.OpenSign)), ("ok",)),
+    Row(_OUT, (Form(notices.BoxedSignSeen, "box"), Form(notices.OpenSignSeen))),
+    Row(_IN, (Form(requests.Say),), ("ok",)),
+    Row(_OUT, (Form(notices.Said),)),
     Row(_IN, (Form(requests.Resume),), ("ok",)),
     Row(_IN, (Form(requests.Watch),), ("ok",)),
     Row(_IN, (Form(requests.Unwatch),), ("ok",)),

@@ -8,7 +8,7 @@ from typing import Final
 
 from sqlalchemy import JSON, BigInteger, Boolean, Column, Integer, LargeBinary, MetaData, String, Table
 
-REVISION: Final = "0001"
+REVISION: Final = "0002"
 
 metadata = MetaData()
 
@@ -31,6 +31,7 @@ tables = Table(
     Column("private", Boolean, nullable=False),
     Column("creator", LargeBinary, nullable=False),
     Column("created_ms", BigInteger, nullable=False),
+    Column("document", LargeBinary),
     Column("state", String, nullable=False),
     Column("match_id", LargeBinary, key="match"),
     Column("owner", String, nullable=False),

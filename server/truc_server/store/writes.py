@@ -19,7 +19,10 @@ class PlayerKind(StrEnum):
 
 
 class SaveTable(NamedTuple):
-    """Create a table of the lobby, owned by this process, or replace what is stored of it."""
+    """Create a table of the lobby, owned by this process, or replace what is stored of it.
+
+    `document` is the rule document of its game; None where an older version has made the table.
+    """
 
     code: str
     variant: str
@@ -28,6 +31,7 @@ class SaveTable(NamedTuple):
     private: bool
     creator: bytes
     created_ms: int
+    document: bytes | None
     state: str
     match: bytes | None
 

@@ -1,0 +1,66 @@
+"""What a player says beside the game: signs to those who may see them, phrases to the whole table.
+
+Nothing of it is signed, stored or said again after a lost connection; a sign that another record has overtaken is sealed
+anew, but never for another hand.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from truc_client.errors import ChoiceError, RefusedError
+from truc_client.seatmatch import SeatMatch
+from truc_protocol.errors import Code
+from truc_protocol.messages import BoxedSign, OpenSign, Say
+
+if TYPE_CHECKING:
+    from truc_client.connection import Connection
+
+_TRIES: Final = 8
+
+
+async def say(connection: "Connection", code: str, phrase: str) -> None:
+    """Say a phrase to the whole table.
+
+    Raises:
+        RefusedError: The game has no such phrase.
+        LostError: The connection was lost before the reply.
+    """
+    await connection.request(lambda n: Say(id=n, table=code, phrase=phrase))
+
+
+async def sign(connection: "Connection", code: str, playing: Callable[[], SeatMatch], word: str) -> None:
+    """Sign a word.
+
+    Raises:
+        ChoiceError: No match is played, the hand is over, or nobody sees a sign of this seat.
+        RefusedError: The rules do not allow it.
+        LostError: The connection was lost before the reply.
+    """
+    hand = _hand(playing())
+
+    def build(n: int) -> BoxedSign | OpenSign:
+        match = playing()
+        if _hand(match) != hand:
+            raise ChoiceError("the hand is over")
+        return _request(n, code, match, word)
+
+    for _ in range(_TRIES - 1):
+        try:
+            await connection.request(build)
+        except RefusedError as error:
+            if error.code != Code.STALE_POSITION:
+                raise
+        else:
+            return
+    await connection.request(build)
+
+
+def _hand(match: SeatMatch) -> tuple[bytes, int]:
+    return match.mid, match.ledger.deal_index
+
+
+def _request(n: int, code: str, match: SeatMatch, word: str) -> BoxedSign | OpenSign:
+    to, box = match.sign(word)
+    if box is None:
+        return OpenSign(id=n, table=code, match=match.mid, at=match.next, word=word)
+    return BoxedSign(id=n, table=code, match=match.mid, at=match.next, to=to, box=box)

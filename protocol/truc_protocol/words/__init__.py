@@ -1,0 +1,42 @@
+"""Words for people: what each move, sign and phrase is called, and how each fact and score of a match is told.
+
+One catalogue a language and one set of local words a game, as data beside these modules; a client shows them, nothing
+decides by them. Names and cards are given in by the caller, who knows how its screen shows them. Text that came from
+others passes through `printable` or `shown_name` first.
+"""
+
+from truc_protocol.words.catalogue import LANGUAGES, Catalogue, LanguageError, MoveWords, catalogue
+from truc_protocol.words.facts import tell
+from truc_protocol.words.language import chosen_language
+from truc_protocol.words.local import PLAIN, LocalWords, local_sets, local_words
+from truc_protocol.words.moves import move_label, move_meaning, own_label
+from truc_protocol.words.names import printable, shown_name, side_name
+from truc_protocol.words.scores import half_label, score_label
+from truc_protocol.words.signs import phrase_label, sign_label
+from truc_protocol.words.speech import ENGLISH, Speech
+
+__all__ = [
+    "ENGLISH",
+    "LANGUAGES",
+    "PLAIN",
+    "Catalogue",
+    "LanguageError",
+    "LocalWords",
+    "MoveWords",
+    "Speech",
+    "catalogue",
+    "chosen_language",
+    "half_label",
+    "local_sets",
+    "local_words",
+    "move_label",
+    "move_meaning",
+    "own_label",
+    "phrase_label",
+    "printable",
+    "score_label",
+    "shown_name",
+    "side_name",
+    "sign_label",
+    "tell",
+]

@@ -1,0 +1,118 @@
+"""How the facts of a match are told: a sentence in the listener's language, with the word the game has for it.
+
+Facts without a sentence (called, released, acked, cards committed and opened, state) are shown in other ways.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from truc_protocol.words.moves import ShowCard, local_label, plain_label
+from truc_protocol.words.names import joined, side_name
+from truc_protocol.words.speech import ENGLISH, Speech
+
+Fact = Mapping[str, Any]
+
+
+class Said(NamedTuple):
+    """The move a fact tells of: `field` has its kind or, after a kind, its value."""
+
+    kind: str = ""
+    field: str = ""
+    answering: str = ""
+
+
+SAID: Final[Mapping[str, Said]] = {
+    "stood": Said("stand"),
+    "last_point_taken": Said("accept", answering="last-point"),
+    "last_point_declined": Said("decline", answering="last-point"),
+    "stake_asked": Said("raise", "stake"),
+    "stake_accepted": Said("accept", answering="stake"),
+    "stake_declined": Said("decline", answering="stake"),
+    "conceded": Said("concede"),
+    "envido_called": Said(field="call"),
+    "envido_accepted": Said("accept", answering="envido"),
+    "envido_declined": Said("decline", answering="envido"),
+    "value_yielded": Said("good"),
+    "flor_declared": Said("flor"),
+    "flor_folded": Said("flor-fold"),
+    "contraflor_called": Said(field="call"),
+    "contraflor_accepted": Said("accept", answering="flor"),
+    "flor_claimed": Said("claim"),
+}
+"""The facts that are somebody's words, as moves."""
+
+_VALUED: Final[Mapping[str, str]] = {"ruled": "ruling", "flor_claim_settled": "held"}
+"""Facts that have a sentence of their own for some values of this field."""
+
+
+def tell(fact: Fact, players: Sequence[str], card: ShowCard = str, speech: Speech = ENGLISH) -> str | None:
+    """Return a fact of a match as a sentence, None for those that are shown in another way."""
+    key = fact_key(fact)
+    if key not in speech.catalogue.facts:
+        return None
+    filled = _Filled(players, card, speech)
+    values = {name: filled.text(name, value) for name, value in fact.items()}
+    sentence = speech.catalogue.facts[key].format(unit=speech.counted("unit", 1), **values)
+    own = speech.local.facts.get(key) or _said(fact, speech)
+    return f"{sentence} ({speech.quoted(own)})" if own else sentence
+
+
+def fact_key(fact: Fact) -> str:
+    """Return under which key of the catalogues a fact stands."""
+    what = str(fact["what"])
+    if what not in _VALUED:
+        return what
+    special = f"{what}-{str(fact[_VALUED[what]]).lower()}"
+    return special if special in ENGLISH.catalogue.facts else what
+
+
+def _said(fact: Fact, speech: Speech) -> str | None:
+    said = SAID.get(fact["what"])
+    if said is None:
+        return None
+    line = f"{said.kind} {fact[said.field]}".strip() if said.field else said.kind
+    return local_label(line, fact, speech, answering=said.answering)
+
+
+class _Filled(NamedTuple):
+    """What the values of a fact are called."""
+
+    players: Sequence[str]
+    card: ShowCard
+    speech: Speech
+
+    def text(self, name: str, value: Any) -> str:
+        match name:
+            case "seat" | "leader" | "target" | "opponent" | "giver" | "receiver" | "seats" | "side" | "role":
+                return self._who(name, value)
+            case "stake":
+                return self.speech.stake(value)
+            case "card":
+                return self.card(value)
+            case "cards":
+                return " ".join(self.card(item) for item in value) if isinstance(value, list | tuple) else ""
+            case "each" | "points" | "kept":
+                return self.speech.counted("card" if name == "each" else "point", value)
+            case _:
+                return self._word(name, value)
+
+    def _who(self, name: str, value: Any) -> str:
+        said = self.speech.catalogue.said
+        if name == "side":
+            return side_name(value, self.players, self.speech)
+        if name == "seats":
+            return joined([self.players[seat] for seat in value], self.speech)
+        if name == "role":
+            return self.players[value - 1] if value else said["the_server"]
+        return said["everybody"] if value is None else self.players[value]
+
+    def _word(self, name: str, value: Any) -> str:
+        match name:
+            case "call":
+                return plain_label(str(value), self.card, self.speech)
+            case "order":
+                return plain_label(f"order {value}", self.card, self.speech)
+            case "reason":
+                return self.speech.catalogue.reasons.get(value, str(value))
+            case _:
+                return "" if value is None else str(value)

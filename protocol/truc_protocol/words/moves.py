@@ -1,0 +1,117 @@
+"""What moves are called: in the words of the game, where it has its own, and explained in the listener's language."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from truc_protocol.words.catalogue import catalogue
+from truc_protocol.words.speech import ENGLISH, Speech
+
+ShowCard = Callable[[str], str]
+Hints = Mapping[str, int | str]
+
+_PLAY, _RAISE, _ORDER, _CLAIM = "play", "raise", "order", "claim"
+
+
+def move_label(
+    line: str,
+    hints: Hints,
+    card: ShowCard = str,
+    speech: Speech = ENGLISH,
+    *,
+    answering: str = "",
+    players: Sequence[str] = (),
+) -> str:
+    """Return the words for a move line, with what its hints tell.
+
+    `answering` is what the move answers, if that is known: "stake", "envido", "flor", "redeal" or "last-point". Without
+    the names of the players a seat is told by its number. A line of an unknown kind is returned as it is.
+    """
+    if not _is_known(line):
+        return line
+    label, explained = _label(line, hints, card, speech, answering=answering, players=players)
+    notes = [*explained, *_hinted(line.split(maxsplit=1)[0], hints, speech)]
+    return f"{label} ({'; '.join(notes)})" if notes else label
+
+
+def _label(
+    line: str, hints: Hints, card: ShowCard, speech: Speech, *, answering: str, players: Sequence[str]
+) -> tuple[str, tuple[str, ...]]:
+    """Return the label and, if it is in the game's own words, what it means in the listener's."""
+    play, with_ask, stake = line.partition(f" {_RAISE} ")
+    asked = f"{_RAISE} {stake}" if with_ask else line
+    plain = plain_label(asked, card, speech, answering=answering, players=players)
+    own = local_label(asked, hints, speech, answering=answering)
+    if not with_ask:
+        return (plain, ()) if own in (None, plain) else (str(own), (plain,))
+    played = plain_label(play, card, speech)
+    if own is None:
+        return speech.catalogue.said["play_and_ask"].format(play=played, ask=plain), ()
+    return f"{played}: {own}", (plain,)
+
+
+def _is_known(line: str) -> bool:
+    kind, *_ = line.split() or [""]
+    return kind in catalogue("en").moves
+
+
+def move_key(line: str, answering: str = "") -> str:
+    """Return under which key of the catalogues a move line stands."""
+    kind, *rest = line.split()
+    special = f"{kind}-{rest[0]}" if kind == _ORDER and rest else f"{kind}-{answering}"
+    return special if special in catalogue("en").moves else kind
+
+
+def plain_label(
+    line: str, card: ShowCard, speech: Speech, *, answering: str = "", players: Sequence[str] = ()
+) -> str:
+    """Return the words for a move line in the listener's language alone."""
+    kind, *rest = line.split()
+    words = speech.catalogue.moves[move_key(line, answering)]
+    value = " ".join(rest)
+    if kind == _CLAIM:
+        named = dict(zip(map(str, range(len(players))), players, strict=True))
+        value = named.get(value) or speech.catalogue.said["seat"].format(n=value)
+    return words.label.format(card=" ".join(map(card, rest)), stake=speech.stake(value), value=value)
+
+
+def local_label(line: str, hints: Hints, speech: Speech, *, answering: str = "") -> str | None:
+    """Return the game's own words for a move line, None if it has none."""
+    moves, general = speech.local.moves, move_key(line, answering)
+    # a word for accepting a stake is none for accepting new cards
+    is_special = general != line.split(maxsplit=1)[0]
+    for key in (general,) if is_special else (line, _step(line, hints), general):
+        if key in moves:
+            return moves[key].format(stake=line.partition(" ")[2])
+    return None
+
+
+def _step(line: str, hints: Hints) -> str:
+    """Return `raise +2` for an ask for two more than the hand is worth now."""
+    stake, now = hints.get("stake"), hints.get("declined")
+    if line.startswith(f"{_RAISE} ") and isinstance(stake, int) and isinstance(now, int):
+        return f"{_RAISE} +{stake - now}"
+    return ""
+
+
+def own_label(line: str, speech: Speech, card: ShowCard = str, *, answering: str = "") -> str:
+    """Return the words for a move line in the game's own tongue: its own words, else those of the tongue."""
+    own = local_label(line, {}, speech, answering=answering)
+    return plain_label(line, card, speech.own, answering=answering) if own is None else own
+
+
+def _hinted(kind: str, hints: Hints, speech: Speech) -> Iterator[str]:
+    said = speech.catalogue.said
+    if "points" in hints:
+        yield said["bet_worth"].format(points=hints["points"])
+    if "declined" in hints:
+        yield said["if_declined"].format(declined=hints["declined"])
+    elif "loses" in hints:
+        yield said["they_score"].format(loses=speech.stake(hints["loses"]))
+    elif "stake" in hints and kind in ("accept", _PLAY):
+        yield said["hand_worth"].format(stake=speech.stake(hints["stake"]))
+
+
+def move_meaning(line: str, speech: Speech = ENGLISH, *, answering: str = "") -> str:
+    """Return a sentence that explains a move line, or a kind of move; nothing of an unknown one."""
+    if not _is_known(line):
+        return ""
+    return speech.catalogue.moves[move_key(line, answering)].meaning

@@ -1,0 +1,55 @@
+"""How to speak to somebody: in their language, with the words of the game that is played."""
+
+from typing import Final, NamedTuple
+
+from truc_protocol.words.catalogue import Catalogue, catalogue
+from truc_protocol.words.local import LocalWords, local_words
+
+
+class Speech(NamedTuple):
+    """A listener's language and the name of the game's set of local words."""
+
+    lang: str
+    words: str = ""
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """What is said in the listener's language; raises LanguageError if there is no such language."""
+        return catalogue(self.lang)
+
+    @property
+    def local(self) -> LocalWords:
+        """What the game says in its own tongue."""
+        return local_words(self.words)
+
+    @property
+    def own(self) -> "Speech":
+        """The same game told in its own tongue; in the listener's language, if it has none."""
+        return Speech(self.local.tongue or self.lang, self.words)
+
+    def counted(self, what: str, n: int) -> str:
+        """Return a number with what it counts, `2 points`."""
+        one, several = self.local.counts.get(what) or self.catalogue.counts[what]
+        return (one if n in self.catalogue.singular else several).format(n=n)
+
+    def stake(self, stake: object) -> str:
+        """Return a stake: a number, or in words what is played for instead."""
+        match stake:
+            case "rest" | "game":
+                return self.catalogue.said["whole_game"]
+            case "trut":
+                return self.counted("unit", 1)
+            case _:
+                return str(stake)
+
+    def quoted(self, words: str) -> str:
+        """Return words in quotation marks."""
+        return self.catalogue.said["quote"].format(words=words)
+
+    def term(self, name: str) -> str:
+        """Return a role or thing of the game, with the game's own word for it."""
+        plain, own = self.catalogue.terms[name], self.local.terms.get(name)
+        return plain if own in (None, plain) else f"{plain} ({own})"
+
+
+ENGLISH: Final = Speech("en")

@@ -1,0 +1,94 @@
+"""The games a server plays: the presets, and those its host has written into the folder `variants`.
+
+The folder is read once, at the start. Invariant: a catalogue is whole: if one file is wrong, all that is wrong with
+the folder is a `VariantsError` and there is no catalogue.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from truc_protocol.house_variants import HouseVariantError, read_variant
+from truc_protocol.messages import VariantOffer
+from truc_rules import Variant, VariantError, preset, presets
+
+MOST: Final = 256
+_ENDING: Final = ".toml"
+
+
+class VariantsError(Exception):
+    """Files of the folder cannot be played by; each of `problems` names one, the field and the reason."""
+
+    def __init__(self, problems: Iterable[str]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("; ".join(self.problems))
+
+
+class Catalogue(NamedTuple):
+    """Every game of a server, by name."""
+
+    games: Mapping[str, Variant]
+
+    def named(self, name: str) -> Variant:
+        """Return a game.
+
+        Raises:
+            VariantError: There is none of that name.
+        """
+        if name in self.games:
+            return self.games[name]
+        raise VariantError(f"variant: expected one of {', '.join(self.games)}, got {name!r}")
+
+    def own(self) -> tuple[str, ...]:
+        """Return the names of the host's own games."""
+        return tuple(name for name in self.games if name not in presets())
+
+    def offers(self) -> tuple[VariantOffer, ...]:
+        """Return all games as a hello lists them."""
+        return tuple(VariantOffer(name=name, seats=game.players) for name, game in self.games.items())
+
+
+def read_catalogue(folder: Path) -> Catalogue:
+    """Read the host's games beside the presets; a folder that is not there has none.
+
+    Raises:
+        VariantsError: Files are no variants, or two have one name.
+    """
+    games = {name: preset(name) for name in presets()}
+    origins: dict[str, str] = {}
+    problems: list[str] = []
+    for file in _files(folder):
+        source = f"{folder.name}/{file.name}"
+        try:
+            variant = _read(file, source)
+        except HouseVariantError as error:
+            problems += error.problems
+            continue
+        if variant.name in origins:
+            problems.append(f"{source}: name: expected another one than {origins[variant.name]} has")
+        games[variant.name], origins[variant.name] = variant, source
+    if problems:
+        raise VariantsError(problems)
+    return Catalogue(games)
+
+
+def _files(folder: Path) -> Sequence[Path]:
+    if not folder.exists():
+        return ()
+    try:
+        files = sorted(file for file in folder.iterdir() if not file.name.startswith("."))
+    except OSError as error:
+        raise VariantsError([f"{folder}: expected a folder, got: {error.strerror}"]) from error
+    if len(files) > MOST:
+        raise VariantsError([f"{folder}: expected at most {MOST} files, got {len(files)}"])
+    return files
+
+
+def _read(file: Path, source: str) -> Variant:
+    if file.suffix != _ENDING or not file.is_file():
+        raise HouseVariantError(source, [f"expected a file that ends in {_ENDING}"])
+    try:
+        text = file.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise HouseVariantError(source, [f"expected text in UTF-8, got: {error}"]) from error
+    return read_variant(text, source)

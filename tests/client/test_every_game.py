@@ -1,0 +1,49 @@
+"""Every game, to the end of a match, between bots on real sockets; each checks every record, rules included."""
+
+import pytest
+from client.playing import homes, play_bots
+
+from truc_protocol.audit import Result
+from truc_rules import preset, presets
+
+pytestmark = pytest.mark.slow
+
+GAMES = [(name, seats) for name in presets() for seats in preset(name).players]
+OPTIONS = [
+    ("truco-argentino", 6, {"pica": "on", "flor": "on"}),
+    ("truco-argentino-flor", 4, {"reveal": "match", "falta": "malas-15", "fold_bonus": 0}),
+    ("truco-argentino-6-flor", 6, {"reveal": "match", "end_check": "hand_end"}),
+    ("truco-paulista", 4, {"cover_from_trick": 2, "blind": "on", "reveal": "match"}),
+    ("truco-mineiro", 2, {"cover_from_trick": 2, "blind": "on"}),
+    ("truco-mineiro-2", 4, {"blind": "on", "match": 1}),
+    ("le-truc", 2, {"show": "owner", "reveal": "match", "redeals": "pack"}),
+    ("truc-partnership", 4, {"reveal": "match", "signals": "table"}),
+    ("truc-lanes", 4, {"order": "fr36", "target": 8, "match": 1}),
+    ("le-truc", 2, {"ladder": "any", "match": 3}),
+]
+
+
+@pytest.mark.parametrize(("variant", "seats"), GAMES)
+async def test_a_match_is_played_to_a_proven_end(real_server, tmp_path, variant, seats) -> None:
+    verdicts = await play_bots(real_server.url, homes(tmp_path, *[False] * seats), variant)
+    assert [(verdict.result, verdict.level) for verdict in verdicts] == [(Result.PROVEN, "A")] * seats
+
+
+@pytest.mark.parametrize(("variant", "seats", "options"), OPTIONS)
+async def test_so_is_one_with_table_options(real_server, tmp_path, variant, seats, options) -> None:
+    verdicts = await play_bots(real_server.url, homes(tmp_path, *[False] * seats), variant, **options)
+    assert {verdict.result for verdict in verdicts} == {Result.PROVEN}
+
+
+@pytest.mark.parametrize(
+    ("variant", "options"),
+    [
+        ("truco-argentino-flor", {"reveal": "match"}),
+        ("truco-paulista", {"blind": "on", "cover_from_trick": 2}),
+        ("truc-partnership", {}),
+    ],
+)
+async def test_guests_play_beside_keys(real_server, tmp_path, variant, options) -> None:
+    players = homes(tmp_path, False, True, False, True)
+    verdicts = await play_bots(real_server.url, players, variant, guests=2, **options)
+    assert {(verdict.result, verdict.level) for verdict in verdicts} == {(Result.PROVEN, "B")}

@@ -1,0 +1,224 @@
+"""A hand that nobody has seen: empty boxes, cards played by slot, each opened by the server at once."""
+
+import pytest
+from protocol.forge import (
+    SERVER,
+    SIGNER,
+    Case,
+    altered,
+    cases,
+    check_refused,
+    open_record,
+    opening,
+    turn,
+    until,
+)
+from protocol.peers import Table
+from protocol.shared import blind_table
+
+from truc_protocol.audit import Auditor, OwnSeat, Result
+from truc_protocol.bodies import Deal
+from truc_protocol.ledger import Due, due
+from truc_protocol.ledger.play import played_unseen
+from truc_protocol.ledger.state import Step
+from truc_protocol.meaning import means
+from truc_protocol.records import parse
+from truc_rules import Action, Kind, deciders, legal, move_line
+
+
+def played(**options) -> Table:
+    """A blind hand in which a card has been played and waits to be opened."""
+    table = blind_table(**options)
+    table.add(table.act(turn(table), "blind", (1,)))
+    return table
+
+
+@pytest.mark.parametrize("reveal", ["hand", "match"])
+@pytest.mark.parametrize("guests", [(), (1,), (0, 1)])
+def test_blind_match_of_honest_parties_is_proven(reveal, guests):
+    table = blind_table(reveal=reveal, guests=guests, boxed_guests=True).run()
+    assert table.audit().verdict().result is Result.PROVEN
+
+
+def test_blind_deal_seals_no_box():
+    deal = [body for body in map(parse, blind_table().records) if isinstance(body, Deal)][-1]
+    assert deal.boxes == (b"", b"")
+
+
+def test_auditor_of_a_seat_sees_none_of_its_cards():
+    table = blind_table()
+    auditor = Auditor(table.document, OwnSeat(0, table.players[0].x))
+    for record in table.records:
+        auditor.feed(record)
+    assert auditor.openings == ()
+
+
+def test_blind_options_name_slots():
+    match = blind_table().ledger.match
+    lines = [move_line(match.variant, action) for action in legal(match, deciders(match)[0])]
+    assert lines == ["blind 0", "blind 1", "blind 2"]
+
+
+def test_open_of_a_card_played_unseen_is_due_at_once():
+    assert due(played().ledger) is Due.OPEN
+
+
+def test_card_played_unseen_is_played_when_it_is_opened():
+    table = played()
+    seat = turn(table)
+    table.step()
+    assert table.ledger.match.hand.row.left[seat] == (0, 2)
+
+
+def test_nobody_is_waited_for_before_the_card_is_open():
+    table = played()
+    assert means(parse(table.records[-1]), table.ledger, ())[-1]["waiting"] == []
+
+
+def test_ruling_plays_the_lowest_slot_unseen():
+    table = blind_table()
+    ruling = parse(table.dealer.move(table.ledger))
+    assert (ruling.kind, ruling.args) == ("blind", (0,))
+
+
+def test_ruled_card_is_opened_at_once():
+    table = blind_table()
+    table.add(table.dealer.move(table.ledger))
+    assert parse(table.step()).openings == (opening(table, parse(table.records[-1]).seat, 0),)
+
+
+def test_no_card_is_played_unseen_where_no_hand_is_open():
+    with pytest.raises(ValueError, match="no hand"):
+        played_unseen(Table().ledger, Step(Action(0, Kind.BLIND, (), 0), ruled=False))
+
+
+def box_in_a_blind_hand():
+    table = blind_table(phase="called")
+    deal = until(table, Deal)
+    return table, altered(table, deal, boxes=(b"box", b""))
+
+
+def act_before_the_open():
+    table = played()
+    return table, table.act(1 - turn(table), "blind", (0,))
+
+
+def pause_before_the_open():
+    table = played()
+    return table, table.act(0, "pause")
+
+
+def ruling_before_the_open():
+    table = played()
+    return table, table.rule("abandon", None, "server")
+
+
+def open_of_another_slot():
+    table = played()
+    return table, open_record(table, turn(table), 0)
+
+
+def open_of_another_seat():
+    table = played()
+    return table, open_record(table, 1 - turn(table), 1)
+
+
+def open_of_two_cards():
+    table = played()
+    return table, open_record(table, turn(table), 1, 2)
+
+
+def open_of_nothing():
+    table = played()
+    return table, open_record(table, turn(table))
+
+
+def open_of_another_card():
+    table = played()
+    record = table.next_record()
+    (slot, card, salt), *_ = parse(record).openings
+    return table, altered(table, record, openings=((slot, (card + 1) % 40, salt),))
+
+
+def open_of_another_sub_deal():
+    table = played()
+    return table, altered(table, table.next_record(), d=1)
+
+
+def open_of_another_index():
+    table = played()
+    return table, altered(table, table.next_record(), j=7)
+
+
+def open_of_a_card_already_open():
+    table = played()
+    table.step()
+    return table, open_record(table, parse(table.records[-1]).seat, 1)
+
+
+def open_of_a_card_nobody_played():
+    table = blind_table()
+    return table, open_record(table, turn(table), 0)
+
+
+def slot_played_unseen_twice():
+    table = played()
+    seat = turn(table)
+    table.step()
+    while turn(table) != seat or table.ledger.hand.unseen is not None:
+        table.step() if table.ledger.hand.unseen is not None else table.add(table.dealer.move(table.ledger))
+    return table, table.act(seat, "blind", (1,))
+
+
+def slot_that_was_not_dealt():
+    table = blind_table()
+    return table, table.act(turn(table), "blind", (3,))
+
+
+def unseen_card_out_of_turn():
+    table = blind_table()
+    return table, table.act(1 - turn(table), "blind", (0,))
+
+
+def unseen_card_in_a_hand_that_is_seen():
+    table = Table().to("hand")
+    table.play("stand")
+    return table, table.act(turn(table), "blind", (0,))
+
+
+def card_played_seen_in_a_blind_hand():
+    table = blind_table()
+    return table, table.act(turn(table), "play", (*opening(table, turn(table), 0), None))
+
+
+def ruling_of_another_slot():
+    table = blind_table()
+    return table, table.rule("move", turn(table), "blind", (1,))
+
+
+@pytest.mark.parametrize(
+    "case",
+    cases(
+        ("C17", SERVER, box_in_a_blind_hand),
+        ("C23", None, act_before_the_open),
+        ("C23", None, pause_before_the_open),
+        ("C23", SERVER, ruling_before_the_open),
+        ("C23", SERVER, open_of_another_slot),
+        ("C23", SERVER, open_of_another_seat),
+        ("C23", SERVER, open_of_two_cards),
+        ("C23", SERVER, open_of_nothing),
+        ("C19", SERVER, open_of_another_card),
+        ("C12", SERVER, open_of_another_sub_deal),
+        ("C12", SERVER, open_of_another_index),
+        ("C23", SERVER, open_of_a_card_already_open),
+        ("C23", SERVER, open_of_a_card_nobody_played),
+        ("C20", SIGNER, slot_played_unseen_twice),
+        ("C20", SIGNER, slot_that_was_not_dealt),
+        ("C20", SIGNER, unseen_card_out_of_turn),
+        ("C20", SIGNER, unseen_card_in_a_hand_that_is_seen),
+        ("C20", SIGNER, card_played_seen_in_a_blind_hand),
+        ("C22", SERVER, ruling_of_another_slot),
+    ),
+)
+def test_forged_blind_play_is_refused(case: Case) -> None:
+    check_refused(case)

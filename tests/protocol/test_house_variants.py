@@ -1,0 +1,282 @@
+"""Variants as files: what is read, what is refused and why, and what is written."""
+
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from truc_protocol.documents import MAX_DOCUMENT, read_document, rule_document
+from truc_protocol.house_variants import MAX_FILE, HouseVariantError, preset_called, read_variant
+from truc_protocol.variant_files import variant_file
+from truc_rules import Redeal, VariantError, preset, presets, variant_from_fields
+
+HEAD = 'name = "club-truc"\nversion = 1\n'
+CATALAN, LANES = preset("truc-catalan"), preset("truc-lanes")
+
+
+def read(fields: str, base: str = "truc-catalan"):
+    return read_variant(f'{HEAD}base = "{base}"\n{fields}', "club.toml")
+
+
+def refused(text: str) -> tuple[str, ...]:
+    with pytest.raises(HouseVariantError) as error:
+        read_variant(text, "club.toml")
+    return error.value.problems
+
+
+def refused_of(fields: str, base: str = "truc-catalan") -> tuple[str, ...]:
+    return refused(f'{HEAD}base = "{base}"\n{fields}')
+
+
+def without(text: str, field: str) -> str:
+    return "\n".join(line for line in text.splitlines() if not line.startswith(f"{field} ="))
+
+
+def test_file_with_a_base_alone_is_the_base_under_another_name():
+    assert read("") == replace(CATALAN, name="club-truc")
+
+
+def test_field_that_differs_replaces_that_of_the_base():
+    assert read("match = 3") == replace(CATALAN, name="club-truc", match=3)
+
+
+def test_version_is_that_of_the_file():
+    assert read_variant('name = "club"\nversion = 7\nbase = "put"', "club.toml").version == 7
+
+
+def test_field_of_a_group_leaves_the_others_as_in_the_base():
+    assert read("[scoring]\ntarget = 15").scoring == replace(CATALAN.scoring, target=15)
+
+
+def test_group_that_is_false_is_not_there():
+    assert read("redeal = false", "truc-lanes").redeal is None
+
+
+def test_group_that_the_base_lacks_can_be_added():
+    assert read('[redeal]\nconsent = "all"\nmax = 2').redeal == Redeal(consent="all", max=2)
+
+
+def test_pack_and_order_can_be_those_of_presets_by_name():
+    six = read('pack = "fr36"\norder = "fr36"', "truc-lanes")
+    assert (six.pack, six.order) == (preset("truc-lanes-36").pack, preset("truc-lanes-36").order)
+
+
+def test_ladder_can_be_a_word():
+    assert read('ladder = "x2"', "truc-lanes").ladder == "x2"
+
+
+def test_own_set_of_words_and_own_phrases_are_taken():
+    own = read('words = "club"\nphrases = ["bona nit!", "som-hi"]')
+    assert (own.words, own.phrases) == ("club", ("bona nit!", "som-hi"))
+
+
+def test_variant_that_was_read_comes_back_from_its_document():
+    own = read("ladder = [1, 2, 4]\n[scoring]\ntarget = 15")
+    assert read_document(rule_document(own)) == own
+
+
+@pytest.mark.parametrize("name", presets())
+def test_written_file_is_read_as_the_same_game_under_a_free_name(name):
+    assert read_variant(variant_file(preset(name)), name) == replace(preset(name), name=f"house-{name}")
+
+
+def test_house_variant_is_written_under_its_own_name():
+    own = read("match = 3")
+    assert read_variant(variant_file(own), "club.toml") == own
+
+
+def test_written_file_has_every_field_and_so_no_base():
+    written = tomllib.loads(variant_file(CATALAN))
+    assert ("base" in written, len(refused(without(variant_file(CATALAN), "short_deal")))) == (False, 1)
+
+
+def test_written_file_says_what_a_word_may_be():
+    assert '# "hand" or "match"\nreveal = "hand"' in variant_file(CATALAN)
+
+
+def test_written_text_with_a_delete_character_is_toml():
+    assert tomllib.loads(variant_file(replace(CATALAN, words="a\x7fb")))["words"] == "a\x7fb"
+
+
+@pytest.mark.parametrize(
+    ("fields", "problem"),
+    [
+        ("ladder = [1, 1]", "ladder: expected two or more rising stakes, got (1, 1)"),
+        ("ladder = [3, 2]", "ladder: expected two or more rising stakes, got (3, 2)"),
+        ("players = [4, 2]", "players: expected some of 2, 4, 6, ascending, got (4, 2)"),
+        (
+            'pack = ["1o", "2o", "3o"]\norder = ["1", "2", "3"]',
+            "pack: expected at least 12 cards for 4 seats, got 3",
+        ),
+        ('pack = ["3o", "3o"]', "pack: expected no card twice, got ['3o', '3o']"),
+        ('order = ["3", "2", "3"]', "order: expected every rank and card once, got '3' twice"),
+        ('order = ["3", "2"]', "order: expected a place for every card of the pack, got none for 1o"),
+        ('order = ["3", "2", "K"]', "order: expected ranks or cards of the pack, got 'K'"),
+        ("match = 2", "match: expected an odd number of games, got 2"),
+        (
+            'answerer = "governor"',
+            "answerer: expected any, as only four players have governors, got 'governor'",
+        ),
+        ('accept = "implicit"\nremainder = "accept"', "accept: expected explicit"),
+        ('ladder = "game"', "remainder: expected accept or counter"),
+        (
+            "blind = true\nlast_point = false",
+            "blind: expected a rule for the last point, or no blind hands, got True",
+        ),
+        ("cover_from_trick = 1", "cover_from_trick: expected 0, or a trick from 2 to 3, got 1"),
+        ("[scoring]\ntarget = 1", "scoring.target: expected more than 1, got 1"),
+        ("[last_point]\nat = 0", "last_point.at: expected 1 to 11 points short, got 0"),
+        ('[signals]\nvocabulary = ["nod"]', "signals.vocabulary: expected words such as three, got ['nod']"),
+        (
+            '[turnup]\ncycle = ["3"]\nsuits = ["o"]',
+            "turnup.cycle: expected every rank of the pack, each once, got ['3']",
+        ),
+        ("[pica]\nmin = 5\nmax = 20", "pica: expected six players, who meet in pairs"),
+    ],
+)
+def test_contradiction_names_file_field_expected_and_got(fields, problem):
+    (told,) = refused_of(fields)
+    assert told.startswith(f"club.toml: {problem}")
+    assert ", got " in told
+
+
+@pytest.mark.parametrize(
+    ("fields", "problem"),
+    [
+        ("match = true", "match: expected a number, got True"),
+        ("match = 2.5", "match: expected a number, got 2.5"),
+        ("match = 1979-05-27", "match: expected a number, got datetime.date(1979, 5, 27)"),
+        ("players = 2", "players: expected a list, got 2"),
+        ("order = [3]", "order: expected text, got 3"),
+        ('all_tied = "nobody"', "all_tied: expected one of eldest, draw, got 'nobody'"),
+        ('pack = "es41"', "pack: expected a list, or one of es40, "),
+        ("pack = 40", "pack: expected a list, got 40"),
+        ("scoring = false", "scoring: expected a group of fields, or false for none, got False"),
+        ("redeal = true", "redeal: expected a group of fields, or false for none, got True"),
+        ("[redeal]\nmax = 2", "redeal.consent: expected this field, got none"),
+        ("[scoring]\ntargets = 15", "scoring.targets: expected no such field"),
+        ('[scoring]\ntarget = "15"', "scoring.target: expected a number, got '15'"),
+        (
+            "[scoring]\ntarget = 9223372036854775807",
+            f"expected rules that fit a document of {MAX_DOCUMENT} bytes",
+        ),
+    ],
+)
+def test_value_of_a_wrong_kind_names_file_field_expected_and_got(fields, problem):
+    (told,) = refused_of(fields)
+    assert told.startswith(f"club.toml: {problem}")
+
+
+@pytest.mark.parametrize(
+    ("fields", "problem"),
+    [
+        ("laddr = [1, 2]", "laddr: expected no such field; the nearest is ladder"),
+        ('pack = ["7e", "10 e"]', "pack: expected cards such as 7e, Kh or 10c, got '10 e'"),
+        ('pack = ["lowe"]', "pack: expected cards such as 7e, Kh or 10c, got 'lowe'"),
+        ('words = "\\u001b[2J"', "words: expected 1 to 40 printable ASCII characters, got '\\x1b[2J'"),
+        ('phrases = ["sí"]', "phrases: expected 1 to 40 printable ASCII characters, got 'sí'"),
+        ('words = ""', "words: expected 1 to 40 printable ASCII characters, got ''"),
+        (f'phrases = ["{"x" * 41}"]', "phrases: expected 1 to 40 printable ASCII characters, got "),
+        ('phrases = ["a", "b", "a"]', "phrases: expected every phrase once, got ['a', 'b', 'a']"),
+    ],
+)
+def test_what_cannot_be_a_field_card_or_phrase_is_refused(fields, problem):
+    (told,) = refused_of(fields)
+    assert told.startswith(f"club.toml: {problem}")
+
+
+@pytest.mark.parametrize("name", ["x", "Club", "club truc", "-club", "c" * 33, "club/../truc"])
+def test_name_that_is_none_is_refused(name):
+    assert refused(f'name = "{name}"\nversion = 1\nbase = "put"') == (
+        f"club.toml: name: expected 3 to 32 lower-case letters, digits and hyphens, got {name!r}",
+    )
+
+
+def test_name_that_is_no_text_is_refused():
+    assert "got 5" in refused('name = 5\nversion = 1\nbase = "put"')[0]
+
+
+def test_name_of_a_preset_is_refused():
+    assert refused('name = "put"\nversion = 1\nbase = "put"') == (
+        "club.toml: name: expected a name that no preset has, got 'put'",
+    )
+
+
+def test_version_0_is_refused():
+    assert refused('name = "club"\nversion = 0\nbase = "put"') == (
+        "club.toml: version: expected at least 1, got 0",
+    )
+
+
+def test_unknown_base_names_the_presets():
+    assert refused_of("", "poker")[0].startswith("club.toml: base: expected one of truc-catalan, ")
+
+
+def test_base_that_is_no_text_is_refused():
+    assert refused(f"{HEAD}base = 5")[0].endswith("got 5")
+
+
+def test_name_and_version_are_never_those_of_the_base():
+    assert refused('base = "put"') == (
+        "club.toml: name: expected this field, got none",
+        "club.toml: version: expected this field, got none",
+    )
+
+
+@pytest.mark.parametrize("field", ["name", "version", "pack"])
+def test_fields_alone_are_no_variant_without(field):
+    known = {"name": "club", "version": 1, "pack": "es40"}
+    with pytest.raises(VariantError, match=f"^{field}: expected this field, got none"):
+        variant_from_fields({name: value for name, value in known.items() if name != field})
+
+
+def test_field_missing_without_a_base_is_named():
+    assert refused(without(variant_file(CATALAN), "short_deal")) == (
+        "club.toml: base: expected a preset's name, or every field; there is no short_deal",
+    )
+
+
+def test_every_problem_of_the_form_is_told_at_once():
+    assert len(refused('name = "X"\nbase = "poker"\nladdr = 1')) == 4
+
+
+def test_text_that_is_no_toml_names_the_place():
+    assert refused("name = \n")[0].startswith("club.toml: expected TOML, got: Invalid value (at line 1")
+
+
+def test_text_longer_than_the_limit_is_refused():
+    assert refused("#" * (MAX_FILE + 1)) == (
+        f"club.toml: expected at most {MAX_FILE} bytes, got {MAX_FILE + 1}",
+    )
+
+
+@pytest.mark.parametrize("fields", [f"[signals]\nvocabulary = {['nod'] * 1000}", f"words = '{'w' * 5000}'"])
+def test_long_value_is_cut_short_in_the_message(fields):
+    assert len(refused_of(fields)[0]) <= 1_000
+
+
+@pytest.mark.parametrize("fields", ['"a\\nb" = 1', '[scoring]\n"a\\nb" = 1'])
+def test_key_with_a_line_break_is_told_in_one_line(fields):
+    assert "a?b: expected no such field" in refused_of(fields)[0]
+
+
+def test_error_is_all_problems_in_one_line():
+    with pytest.raises(HouseVariantError, match=r"^club\.toml: name: .*; club\.toml: version: ") as error:
+        read_variant('base = "put"', "club.toml")
+    assert "\n" not in str(error.value)
+
+
+def test_example_of_the_page_for_hosts_is_a_variant():
+    page = (Path(__file__).parents[2] / "docs" / "hosting.md").read_text("utf-8")
+    (example,) = [block.split("```")[0] for block in page.split("```toml\n")[1:]]
+    assert read_variant(example, "club-truc.toml").name == "club-truc"
+
+
+def test_unknown_preset_names_the_known_ones():
+    with pytest.raises(HouseVariantError, match=r"expected one of truc-catalan, .*, got 'poker'"):
+        preset_called("poker")
+
+
+def test_preset_is_found_by_name():
+    assert preset_called("truc-lanes") is LANES

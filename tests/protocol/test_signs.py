@@ -1,0 +1,133 @@
+"""Signs and phrases on the wire: their forms, to whom they go, and what a client takes for one."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from truc_protocol.boxes import BoxError
+from truc_protocol.codec import pack, unpack
+from truc_protocol.errors import Code
+from truc_protocol.examples import example_of
+from truc_protocol.messages import (
+    BoxedSign,
+    BoxedSignSeen,
+    Direction,
+    MessageError,
+    OpenSign,
+    OpenSignSeen,
+    Said,
+    Say,
+    decode,
+    encode,
+)
+from truc_protocol.talk import addressee, check_seen, comes_boxed, is_for_all
+from truc_rules import Seat, new_match, preset, with_options
+
+TO_SERVER, TO_CLIENT = Direction.TO_SERVER, Direction.TO_CLIENT
+HERE = {"table": "A", "match": bytes(32), "at": 8}
+
+
+def ledger(variant="truc-catalan", *, seats=4, keyed=(0, 1, 2, 3), **options):
+    """Return as much of a ledger as signs ask for."""
+    rules = with_options(preset(variant), options)
+    contributors = (None, *(SimpleNamespace(x=bytes(32)) if seat in keyed else None for seat in range(seats)))
+    setup = SimpleNamespace(
+        terms=SimpleNamespace(variant=rules), seats=tuple(SimpleNamespace() for _ in range(seats))
+    )
+    match = new_match(rules, seats=seats, dealer=Seat(seats - 1))
+    return SimpleNamespace(setup=setup, match=match, seats=seats, contributors=contributors)
+
+
+@pytest.mark.parametrize(
+    ("fields", "direction", "form"),
+    [
+        ({"t": "sign", "id": 1, **HERE, "to": 2, "box": b""}, TO_SERVER, BoxedSign),
+        ({"t": "sign", "id": 1, **HERE, "word": "three"}, TO_SERVER, OpenSign),
+        ({"t": "sign", **HERE, "from": 2, "box": b""}, TO_CLIENT, BoxedSignSeen),
+        ({"t": "sign", **HERE, "from": 2, "word": "three"}, TO_CLIENT, OpenSignSeen),
+        ({"t": "say", "id": 1, "table": "A", "phrase": "come"}, TO_SERVER, Say),
+        ({"t": "said", "table": "A", "seat": 1, "phrase": "come"}, TO_CLIENT, Said),
+    ],
+)
+def test_form_is_told_by_its_box(fields, direction, form):
+    assert type(decode(pack(fields), direction)) is form
+
+
+@pytest.mark.parametrize("form", [BoxedSignSeen, OpenSignSeen])
+def test_sender_of_a_sign_stands_under_from(form):
+    assert unpack(encode(example_of(TO_CLIENT, form)))["from"] == 0
+
+
+def test_word_has_a_bound():
+    with pytest.raises(MessageError) as caught:
+        decode(pack({"t": "sign", "id": 1, **HERE, "word": "x" * 65}), TO_SERVER)
+    assert (caught.value.code, caught.value.field) == (Code.BAD_MESSAGE, "word")
+
+
+def test_sign_goes_to_the_partner():
+    assert addressee(ledger(), 1) == 3
+
+
+def test_sign_of_six_goes_to_the_first_partner():
+    assert addressee(ledger("truco-argentino", seats=6), 4) == 0
+
+
+def test_sign_goes_to_the_governor():
+    assert addressee(ledger("truc-partnership"), 1) == 3
+
+
+def test_governor_signs_to_nobody():
+    assert addressee(ledger("truc-partnership"), 3) is None
+
+
+def test_sign_before_the_draw_goes_to_nobody():
+    drawn = ledger()
+    drawn.match = None
+    assert addressee(drawn, 1) is None
+
+
+@pytest.mark.parametrize(
+    ("options", "for_all"), [({}, False), ({"signals": "table"}, True), ({"signals": "partner"}, False)]
+)
+def test_signs_are_for_all_where_the_table_sees_them(options, for_all):
+    assert is_for_all(ledger(**options)) is for_all
+
+
+def test_game_without_signs_shows_none_to_the_table():
+    assert not is_for_all(ledger("truc-french", seats=2))
+
+
+def test_sign_comes_boxed_to_a_seat_with_a_key():
+    assert comes_boxed(ledger(), 2)
+
+
+def test_sign_for_all_comes_to_nobody_in_a_box():
+    assert not comes_boxed(ledger(signals="table"), 2)
+
+
+def test_sign_comes_in_clear_to_a_guest_without_a_box():
+    assert not comes_boxed(ledger(keyed=(0, 1, 3)), 2)
+
+
+def test_word_of_the_game_is_taken():
+    assert check_seen(ledger(), 2, "three") is None
+
+
+@pytest.mark.parametrize(
+    ("variant", "seats", "sender", "word"),
+    [
+        ("truc-catalan", 4, 2, "zap"),
+        ("truc-catalan", 4, 4, "three"),
+        ("truc-french", 2, 1, "three"),
+    ],
+    ids=["another game's word", "no such seat", "game without signs"],
+)
+def test_sign_that_nobody_can_make_is_not_taken(variant, seats, sender, word):
+    with pytest.raises(BoxError, match="expected a word that the rules let a seat sign"):
+        check_seen(ledger(variant, seats=seats), sender, word)
+
+
+def test_refusal_of_a_sign_shows_no_word():
+    with pytest.raises(BoxError) as caught:
+        check_seen(ledger(), 2, "hunter2")
+    assert "hunter2" not in str(caught.value)

@@ -1,0 +1,251 @@
+"""Every language says everything, and fills in the same."""
+
+import re
+import string
+from collections.abc import Iterator
+from pathlib import Path
+from typing import get_args
+
+import msgspec
+import pytest
+
+from truc_protocol.meaning import _WORD_START, RECORD_FACTS
+from truc_protocol.words import (
+    LANGUAGES,
+    LanguageError,
+    catalogue,
+    chosen_language,
+    local_sets,
+    local_words,
+)
+from truc_rules import Event, Kind, preset, presets
+from truc_rules.vocabulary import SIGNS
+
+SHOWN_OTHERWISE = {
+    "called",
+    "released",
+    "hands_committed",
+    "hand_closed",
+    "hands_opened",
+    "acked",
+}
+OTHERS = [lang for lang in LANGUAGES if lang != "en"]
+TONGUES = {
+    "catalan": "ca",
+    "lanes": "fr",
+    "explained": "en",
+    "french": "fr",
+    "trut": "fr",
+    "argentine": "es",
+    "gauderio": "pt",
+    "paulista": "pt",
+    "mineiro": "pt",
+    "put": "en",
+}
+
+
+def said(lang: str) -> dict[str, str]:
+    """Return everything a catalogue says, by the path of its key."""
+    return dict(_said("", msgspec.to_builtins(catalogue(lang))))
+
+
+def _said(path: str, value: object) -> Iterator[tuple[str, str]]:
+    match value:
+        case dict():
+            for name, inner in value.items():
+                yield from _said(f"{path}/{name}", inner)
+        case list() | tuple() if path != "/singular":
+            for number, inner in enumerate(value):
+                yield from _said(f"{path}/{number}", inner)
+        case str():
+            yield path, value
+        case _:
+            pass
+
+
+def filled_in(text: str) -> list[str]:
+    """Return the names that a text fills in, each once."""
+    return sorted({name for _, name, _, _ in string.Formatter().parse(text) if name is not None})
+
+
+def fact_names() -> set[str]:
+    return {_WORD_START.sub("_", event.__name__).lower() for event in get_args(Event)}
+
+
+@pytest.mark.parametrize("lang", OTHERS)
+def test_catalogue_has_the_keys_of_the_english_one(lang) -> None:
+    assert said(lang).keys() == said("en").keys()
+
+
+@pytest.mark.parametrize("lang", OTHERS)
+def test_catalogue_fills_in_what_the_english_one_does(lang) -> None:
+    english = said("en")
+    wrong = [path for path, text in said(lang).items() if filled_in(text) != filled_in(english[path])]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_nothing_is_left_unsaid(lang) -> None:
+    assert [path for path, text in said(lang).items() if not text.strip()] == []
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_everything_said_can_be_printed(lang) -> None:
+    assert [path for path, text in said(lang).items() if not text.isprintable()] == []
+
+
+@pytest.mark.parametrize("lang", OTHERS)
+def test_sentences_are_translated(lang) -> None:
+    english = said("en")
+    spoken = {
+        path
+        for path in english
+        if path.startswith(("/facts/", "/moves/", "/screen/")) and " " in english[path]
+    }
+    shared = {path for path in spoken if said(lang)[path] == english[path]}
+    assert shared <= {path for path in spoken if english[path] in ("{seat}: {call}", "{seat}: {order}")}
+
+
+def test_every_kind_of_move_has_words() -> None:
+    assert {str(kind) for kind in Kind} <= catalogue("en").moves.keys()
+
+
+def test_words_for_answers_and_orders_belong_to_a_kind() -> None:
+    special = {key for key in catalogue("en").moves if key not in set(Kind)}
+    assert special == {
+        "accept-redeal",
+        "accept-last-point",
+        "accept-flor",
+        "decline-redeal",
+        "decline-last-point",
+        "decline-envido",
+        "order-low",
+        "order-high",
+        "order-leave",
+    }
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_every_move_and_phrase_is_explained_in_sentences(lang) -> None:
+    words = catalogue(lang)
+    assert all(move.meaning.endswith(".") for move in (*words.moves.values(), *words.phrases.values()))
+
+
+def test_every_event_has_a_sentence() -> None:
+    assert fact_names() <= catalogue("en").facts.keys()
+
+
+def test_every_fact_of_the_records_is_told_or_shown_otherwise() -> None:
+    assert RECORD_FACTS.keys() - catalogue("en").facts.keys() == SHOWN_OTHERWISE
+
+
+def test_no_sentence_is_for_an_unknown_fact() -> None:
+    known = fact_names() | RECORD_FACTS.keys()
+    assert {key.partition("-")[0] for key in catalogue("en").facts} <= known
+
+
+@pytest.mark.parametrize("event", get_args(Event), ids=lambda event: event.__name__)
+def test_sentence_fills_in_fields_of_its_event_only(event) -> None:
+    what = _WORD_START.sub("_", event.__name__).lower()
+    assert {*filled_in(catalogue("en").facts[what])} <= {*event._fields, "unit"}
+
+
+def test_every_sign_has_a_label() -> None:
+    assert catalogue("en").signs.keys() == SIGNS.keys()
+
+
+def test_every_phrase_of_the_presets_has_words() -> None:
+    assert {phrase for name in presets() for phrase in preset(name).phrases} == catalogue("en").phrases.keys()
+
+
+def test_every_reason_for_points_has_a_word() -> None:
+    reasons = {"hand", "declined", "conceded", "game", "envido", "flor", "claim", "trut"}
+    assert reasons <= catalogue("en").reasons.keys()
+
+
+@pytest.mark.parametrize("name", presets())
+def test_every_preset_has_a_set_of_local_words(name) -> None:
+    assert preset(name).words in local_sets()
+
+
+def test_each_set_is_in_the_tongue_of_its_game() -> None:
+    assert {name: words.tongue for name, words in local_sets().items()} == TONGUES
+
+
+@pytest.mark.parametrize("name", TONGUES)
+def test_local_set_overrides_keys_of_the_catalogues_only(name) -> None:
+    words, plain = local_words(name), catalogue("en")
+    kinds = {key.partition(" ")[0] for key in words.moves}
+    assert kinds <= plain.moves.keys()
+    assert words.facts.keys() <= plain.facts.keys()
+    assert words.signs.keys() | words.gestures.keys() <= plain.signs.keys()
+    assert {*words.gestures.values()} <= plain.gestures.keys()
+    assert words.phrases.keys() <= plain.phrases.keys()
+    assert words.terms.keys() <= plain.terms.keys()
+    assert words.counts.keys() <= plain.counts.keys()
+
+
+def test_every_gesture_is_used_by_a_game() -> None:
+    used = {gesture for words in local_sets().values() for gesture in words.gestures.values()}
+    assert used == catalogue("en").gestures.keys()
+
+
+@pytest.mark.parametrize("name", ["truc-catalan", "truc-partnership", "truco-argentino"])
+def test_every_sign_that_the_sources_describe_has_its_gesture(name) -> None:
+    variant = preset(name)
+    assert local_words(variant.words).gestures.keys() >= {*variant.signals.vocabulary}
+
+
+def test_names_are_of_presets() -> None:
+    assert {name for words in local_sets().values() for name in words.names} <= {*presets()}
+
+
+@pytest.mark.parametrize(
+    ("words", "variant", "names"),
+    [
+        ("lanes", "truc-lanes", ("tru", "truka")),
+        ("argentine", "truco-argentino", ("sin flor", "sin jardinera")),
+        ("paulista", "truco-paulista", ("ponto acima",)),
+        ("mineiro", "truco-mineiro", ("manilha velha",)),
+    ],
+)
+def test_local_names_are_those_of_the_sources(words, variant, names) -> None:
+    # rules.md 13b.17
+    assert local_words(words).names[variant] == names
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_accents_are_composed_letters(lang) -> None:
+    assert not re.search("[\u0300-\u036f]", "".join(said(lang).values()))
+
+
+def test_unknown_language_is_an_error_that_lists_the_known() -> None:
+    with pytest.raises(LanguageError, match="expected one of the languages en, ca, es, fr, pt, got 'xx'"):
+        catalogue("xx")
+
+
+@pytest.mark.parametrize(
+    ("given", "environment", "lang"),
+    [
+        ("pt", {"LC_ALL": "fr_FR.UTF-8"}, "pt"),
+        (None, {"LC_ALL": "fr_FR.UTF-8", "LANG": "es_ES.UTF-8"}, "fr"),
+        (None, {"LC_ALL": "", "LANG": "ca_ES.UTF-8"}, "ca"),
+        (None, {"LANG": "es"}, "es"),
+        (None, {"LANG": "pt-BR"}, "pt"),
+        (None, {"LANG": "C.UTF-8"}, "en"),
+        (None, {"LANG": "de_DE.UTF-8"}, "en"),
+        (None, {}, "en"),
+    ],
+)
+def test_language_is_the_one_given_or_that_of_the_environment(given, environment, lang) -> None:
+    assert chosen_language(given, environment) == lang
+
+
+def test_unknown_language_given_is_refused() -> None:
+    with pytest.raises(LanguageError):
+        chosen_language("xx", {"LANG": "es"})
+
+
+def test_page_on_words_names_every_catalogue_and_every_set() -> None:
+    page = (Path(__file__).parents[2] / "docs/clients/words.md").read_text("utf-8")
+    assert [name for name in (*LANGUAGES, *TONGUES) if f"`{name}`" not in page] == []

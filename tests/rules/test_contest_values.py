@@ -1,0 +1,139 @@
+"""What cards are worth in envido, what a flor is, and what it is worth (rules.md 8.4, 8.6, 13.30)."""
+
+from dataclasses import replace
+from itertools import combinations
+
+import pytest
+from rules.played import known
+
+from truc_rules import Flor, preset
+from truc_rules.cards import pack_of
+from truc_rules.values import (
+    ENVIDO_VALUES,
+    FLOR_VALUES,
+    envido_cards,
+    envido_value,
+    flor_value,
+    is_flor,
+    may_be_flor,
+)
+
+ARGENTINE = preset("truco-argentino")
+GAME = preset("truco-argentino-flor")
+RUNS = replace(GAME, flor=Flor("run", claims=True))
+FRENCH_RUNS = replace(
+    preset("truc-french"), flor=Flor("run", claims=True), accept="explicit", remainder="none"
+)
+F26, F27, F29, F36 = "1o 5o 12o", "1b 2b 4b", "4e 5e 11e", "3c 6c 7c"
+PLAIN = "7o 6o 1c"
+
+
+def hand_of(variant, names):
+    return [known(variant, name) for name in names.split()]
+
+
+# rules.md 8.4, "Value of a hand"
+
+
+@pytest.mark.parametrize(
+    ("names", "value"),
+    [
+        ("7o 1o 4b", 28),
+        ("7e 6e 2b", 33),
+        ("12e 11e 3b", 20),
+        ("10c 4b 5c", 25),
+        ("4o 5c 12b", 5),
+        ("10o 11c 12b", 0),
+        ("2o 12c 7b", 7),
+    ],
+)
+def test_two_of_one_suit_count_twenty_and_both_and_else_the_highest_counts(names, value):
+    assert envido_value(ARGENTINE, hand_of(ARGENTINE, names)) == value
+
+
+def test_the_best_two_of_three_of_a_suit_count():
+    assert envido_value(ARGENTINE, hand_of(ARGENTINE, "5e 6e 7e")) == 33
+
+
+def test_values_are_0_to_7_and_20_to_33():
+    found = {envido_value(ARGENTINE, cards) for cards in combinations(range(40), 3)}
+    assert found == {*range(8), *range(20, 34)} == set(ENVIDO_VALUES)
+
+
+def test_two_cards_make_a_value_of_twenty_or_more():
+    assert envido_cards(ARGENTINE, hand_of(ARGENTINE, "2b 7e 6e")) == tuple(hand_of(ARGENTINE, "7e 6e"))
+
+
+def test_one_card_makes_a_value_below_twenty():
+    assert envido_cards(ARGENTINE, hand_of(ARGENTINE, "4o 5c 12b")) == tuple(hand_of(ARGENTINE, "5c"))
+
+
+def test_of_equal_pairs_the_one_given_first_makes_the_value():
+    assert envido_cards(ARGENTINE, hand_of(ARGENTINE, "7e 12e 10e")) == tuple(hand_of(ARGENTINE, "7e 12e"))
+
+
+def test_of_equal_cards_the_one_given_first_makes_the_value():
+    assert envido_cards(ARGENTINE, hand_of(ARGENTINE, "5c 5o 12b")) == tuple(hand_of(ARGENTINE, "5c"))
+
+
+# what a flor is
+
+
+def test_three_cards_of_one_suit_are_a_flor():
+    assert is_flor(GAME, hand_of(GAME, F27))
+
+
+def test_two_suits_are_no_flor():
+    assert not is_flor(GAME, hand_of(GAME, PLAIN))
+
+
+def test_fewer_than_three_cards_are_no_flor():
+    assert not is_flor(GAME, hand_of(GAME, "1b 2b"))
+
+
+def test_480_of_9880_hands_are_flores():
+    hands = list(combinations(range(40), 3))
+    assert (sum(is_flor(GAME, cards) for cards in hands), len(hands)) == (480, 9880)
+
+
+def test_a_flor_is_worth_20_and_its_numbers():
+    assert [flor_value(GAME, hand_of(GAME, names)) for names in (F26, F27, F29, F36)] == [26, 27, 29, 36]
+
+
+def test_court_cards_count_nothing_in_a_flor():
+    assert flor_value(GAME, hand_of(GAME, "10o 11o 12o")) == 20
+
+
+def test_flores_are_worth_20_to_38():
+    found = {flor_value(GAME, cards) for cards in combinations(range(40), 3) if is_flor(GAME, cards)}
+    assert found == set(range(20, 39)) == set(FLOR_VALUES)
+
+
+# rules.md 13.30
+
+
+@pytest.mark.parametrize("names", ["4b 5b 6b", "6o 7o 10o", "12e 10e 11e"])
+def test_a_run_is_three_of_one_suit_that_follow_each_other(names):
+    assert is_flor(RUNS, hand_of(RUNS, names))
+
+
+@pytest.mark.parametrize("names", ["4b 5b 7b", "11o 12o 1o", "4b 5b 6o"])
+def test_a_gap_the_way_round_or_another_suit_is_no_run(names):
+    assert not is_flor(RUNS, hand_of(RUNS, names))
+
+
+def test_numbers_follow_each_other_wherever_they_stand_in_the_pack():
+    variant = replace(RUNS, pack=pack_of("3 2 1 12 11 10 7 6 5 4", "oceb"))
+    assert not is_flor(variant, hand_of(variant, "1o 12o 11o"))
+
+
+def test_ranks_that_are_no_numbers_follow_each_other_as_in_the_pack():
+    assert is_flor(FRENCH_RUNS, hand_of(FRENCH_RUNS, "Kh Ah Qh"))
+    assert not is_flor(FRENCH_RUNS, hand_of(FRENCH_RUNS, "7h Ah Kh"))
+
+
+@pytest.mark.parametrize(
+    ("names", "may_be"), [("? ? ?", True), ("1b ? 4b", True), ("1b ? 4c", False), ("1b 2b 4b", True)]
+)
+def test_unknown_cards_may_make_a_flor(names, may_be):
+    assert may_be_flor(GAME, hand_of(GAME, names)) == may_be

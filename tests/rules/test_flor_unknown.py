@@ -1,0 +1,140 @@
+"""Flor where cards are unknown: who may hold one may speak, and is not waited for in vain."""
+
+from rules.played import dealt, known, options, played
+
+from truc_rules import Card, Seat, deciders, know, preset, settled
+from truc_rules.events import PointsScored
+from truc_rules.flor import round_answers
+
+ALL = ["flor", "flor-fold", "contraflor", "contraflor-rest"]
+GAME = preset("truco-argentino-flor")
+F27, F29, F36 = "1b 2b 4b", "4e 5e 11e", "3c 6c 7c"
+BARE = "3o 4c 12b"
+"""No flor."""
+
+
+def flores(match, seat):
+    return [line for line in options(match, seat) if "flor" in line]
+
+
+def score(match):
+    return tuple(side.points for side in match.score)
+
+
+def learnt(match, seat, names):
+    for slot, name in enumerate(names.split()):
+        match = know(match, Seat(seat), slot, Card(known(GAME, name)))
+    return match
+
+
+def test_a_seat_with_unknown_cards_may_declare():
+    assert flores(dealt(GAME, "? ? ?", BARE), 0) == ["flor"]
+
+
+def test_a_seat_whose_known_cards_differ_in_suit_does_not():
+    assert flores(dealt(GAME, "1b ? 5c", BARE), 0) == []
+
+
+def test_a_round_waits_for_seats_with_unknown_cards():
+    match = played(dealt(GAME, F27, "? ? ?", BARE, "? ? ?"), "0 flor")
+    assert match.hand.offers[-1].waiting == (1, 3)
+
+
+def test_a_later_seat_may_answer_where_the_one_before_it_may_have_none():
+    match = played(dealt(GAME, F27, "? ? ?", BARE, "? ? ?"), "0 flor")
+    assert options(match, 3) == ALL
+
+
+def test_who_is_not_waited_for_does_not_answer_the_round():
+    match = played(dealt(GAME, F27, "? ? ?"), "0 flor")
+    assert round_answers(match, Seat(0), match.hand.offers[-1]) == ()
+
+
+def test_a_later_seat_does_not_answer_before_one_that_surely_holds_a_flor():
+    match = played(dealt(GAME, F27, F36, BARE, "? ? ?"), "0 flor")
+    assert flores(match, 3) == []
+
+
+def test_a_seat_that_was_passed_over_is_not_waited_for():
+    match = played(dealt(GAME, F27, "? ? ?", F29, "? ? ?"), "0 flor", "2 flor")
+    assert match.hand.offers[-1].waiting == (3,)
+
+
+def test_a_seat_whose_cards_became_known_does_not_answer_without_a_flor():
+    match = played(dealt(GAME, F27, "? ? ?"), "0 flor")
+    assert flores(learnt(match, 1, BARE), 1) == []
+
+
+def test_a_round_of_unknown_cards_only_is_taken_as_over():
+    match = played(dealt(GAME, F27, "? ? ?"), "0 flor")
+    after, told = settled(match)
+    assert told == (PointsScored(0, 3, "flor"),)
+    assert after.hand.offers == ()
+
+
+def test_a_round_goes_on_if_somebody_surely_holds_a_flor():
+    match = played(dealt(GAME, F27, "? ? ?", F29, BARE), "0 flor")
+    assert settled(match) == (match, ())
+
+
+def test_a_flor_that_became_known_is_waited_for():
+    match = played(dealt(GAME, F27, "? ? ?"), "0 flor")
+    known_now = learnt(match, 1, F36)
+    assert settled(known_now) == (known_now, ())
+
+
+def test_play_goes_on_over_a_round_of_unknown_cards():
+    match = played(dealt(GAME, F27, "? ? ?"), "0 flor", "0 play 1b")
+    assert score(match) == (3, 0)
+
+
+def test_flores_of_both_sides_are_compared_once_the_round_is_taken_as_over():
+    match = played(dealt(GAME, F27, F36, "? ? ?", BARE), "0 flor", "1 flor")
+    after, _ = settled(match)
+    assert after.hand.offers[-1].waiting == (0, 1)
+
+
+def test_who_may_hold_a_flor_may_speak_after_a_contraflor():
+    match = played(dealt(GAME, F27, F36, "? ? ?", BARE), "0 flor", "1 contraflor", "0 accept")
+    assert match.hand.offers[-1].waiting == (0, 1, 2)
+
+
+def test_who_may_hold_a_flor_may_answer_a_contraflor():
+    match = played(dealt(GAME, F27, F36, "? ? ?", BARE), "0 flor", "1 contraflor")
+    assert deciders(match) == (0,)
+    assert options(match, 2) == ["accept", "decline", "contraflor-rest"]
+
+
+def test_who_answers_with_unknown_cards_has_declared_a_flor():
+    match = played(
+        dealt(GAME, F27, F36, "? ? ?", BARE), "0 flor", "1 contraflor", "2 contraflor-rest", "1 decline"
+    )
+    assert score(match) == (7, 0)
+
+
+def test_declared_flores_of_unknown_cards_are_waited_for():
+    match = played(dealt(GAME, "? ? ?", "? ? ?"), "0 flor", "1 flor")
+    assert settled(match) == (match, ())
+
+
+def test_who_says_its_flor_value_has_declared_one():
+    match = played(dealt(GAME, F27, F36, "? ? ?", BARE), "0 flor", "1 contraflor", "0 accept")
+    match = played(match, "0 points 27", "1 points 36", "2 points 37")
+    assert score(match) == (9, 0)
+
+
+def test_values_of_unknown_flores_are_not_waited_for():
+    match = played(dealt(GAME, F27, F36, "? ? ?", BARE), "0 flor", "1 contraflor", "0 accept")
+    match = played(match, "0 points 27", "1 points 36", "0 play 1b")
+    assert score(match) == (0, 6)
+
+
+def test_a_speaker_passes_over_who_may_hold_no_flor():
+    match = dealt(GAME, "? ? ?", F36, F27, BARE)
+    match = played(match, "0 envido", "1 flor", "2 contraflor", "1 accept")
+    assert options(match, 1) == ["points 36", "good"]
+
+
+def test_envido_values_are_waited_for_whatever_is_known():
+    match = played(dealt(GAME, "? ? ?", "? ? ?"), "0 envido", "1 accept")
+    assert settled(match) == (match, ())

@@ -1,0 +1,133 @@
+"""Records that the rules demand of the server: shared hands, cards played blind, shows at the end of a hand."""
+
+from functools import partial
+
+import pytest
+from server.conftest import QUICK, changed, running, together
+
+from truc_protocol.audit import Result
+from truc_protocol.bodies import Act, Close, Open, Proxy, Share
+from truc_protocol.records import parse
+from truc_rules import hand_over
+
+pytestmark = pytest.mark.slow
+
+
+def bodies(seat, kind) -> list:
+    return [body for body in map(parse, seat.records) if isinstance(body, kind)]
+
+
+def results(seats) -> set:
+    return {seat.auditor.verdict().result for seat in seats}
+
+
+def shared(seat) -> bool:
+    return seat.done or any(isinstance(parse(record), Share) for record in seat.records)
+
+
+async def sharing(server, **fields):
+    """Return four seats of which one side has been shown its partner's cards: it is at its last point."""
+    for seed in range(1, 20):
+        options = {"target": 2, "guests": 4}
+        seats = await server.match(4, "truco-paulista", seed=seed, options=options, **fields)
+        await together(*(partial(seat.play, shared) for seat in seats))
+        if bodies(seats[0], Share):
+            return seats
+    raise AssertionError("no match came to the last point of one side")
+
+
+async def test_guest_without_a_box_is_told_its_partners_cards(server):
+    seats = await sharing(server, guests=(0, 1, 2, 3), boxed=False)
+    share = bodies(seats[0], Share)[0]
+    receiver = seats[share.receiver]
+    await together(partial(receiver.play, lambda seat: share.giver in seat.partners))
+    assert receiver.partners == {share.giver: seats[share.giver].cards}
+
+
+async def test_guest_that_comes_back_is_told_its_partners_cards_again(server):
+    seats = await sharing(server, guests=(0, 1, 2, 3), boxed=False)
+    share = bodies(seats[0], Share)[0]
+    receiver = seats[share.receiver]
+    receiver.partners = {}
+    await receiver.come_back(await server.connect())
+    await together(partial(receiver.play, lambda seat: seat.partners))
+    assert set(receiver.partners) == {share.giver}
+
+
+async def test_keyed_seat_opens_its_partners_cards(server):
+    seats = await sharing(server)
+    share = bodies(seats[0], Share)[0]
+    ((giver, openings),) = seats[share.receiver].auditor.partners
+    assert (giver, openings) == (share.giver, seats[giver].auditor.openings)
+
+
+async def played(server, count, variant, **fields):
+    seats = await server.match(count, variant, **fields)
+    await together(*(seat.play for seat in seats))
+    return seats
+
+
+@pytest.mark.parametrize("guests", [(), (0, 1)])
+async def test_blind_hand_is_played_to_a_proven_end(server, guests):
+    options = {"target": 2, "blind": "on", "guests": 2}
+    for seed in range(1, 20):
+        seats = await played(
+            server, 2, "truco-paulista", guests=guests, boxed=False, seed=seed, options=options
+        )
+        assert results(seats) == {Result.PROVEN}
+        if bodies(seats[0], Open):
+            return
+    raise AssertionError("no match came to the last point of both sides")
+
+
+async def test_envido_is_shown_before_the_close_under_match(server):
+    options = {"reveal": "match"}
+    for seed in range(1, 20):
+        seats = await played(server, 2, "truco-argentino", seed=seed, options=options)
+        assert results(seats) == {Result.PROVEN}
+        if bodies(seats[0], Open):
+            return
+    raise AssertionError("no envido was won by unplayed cards")
+
+
+def over(seat) -> bool:
+    return seat.ledger.hand is not None and hand_over(seat.ledger.match)
+
+
+async def test_hand_is_held_open_for_shows_and_then_closed(tmp_path, mock_clock):
+    settings = changed(QUICK, limits={"idle_s": 3600}, tables={"between_hands_ms": 2000})
+    async with running(tmp_path / "data", settings) as server:
+        seats = await server.match(2, "le-truc", options={"reveal": "match"})
+        for seat in seats:
+            seat.chooses = to_the_end
+        await together(*(partial(seat.play, showed) for seat in seats))
+        assert all(over(seat) for seat in seats)
+        mock_clock.jump(2.01)
+        await together(*(partial(seat.play, closed) for seat in seats))
+
+
+def closed(seat) -> bool:
+    """Tell whether the first hand is closed."""
+    return any(isinstance(parse(record), Close) for record in seat.records)
+
+
+def to_the_end(message, options):
+    """Ask and decline, to be at the end of the hand; then show what can be shown."""
+    wanted = ("stand", "decline", "raise 2")
+    first = [option for option in options if option["key"] in wanted or option["kind"] == "show"]
+    return first[0] if first else options[0]
+
+
+def showed(seat) -> bool:
+    shows = [body for body in bodies(seat, Act | Proxy) if body.kind == "show"]
+    return len(shows) >= 2 and over(seat) and {body.seat for body in shows} == {0, 1}
+
+
+async def test_hand_is_closed_at_once_where_its_close_opens_everything(tmp_path, mock_clock):
+    settings = changed(QUICK, limits={"idle_s": 3600}, tables={"between_hands_ms": 2000})
+    async with running(tmp_path / "data", settings) as server:
+        seats = await server.match(2, "le-truc")
+        for seat in seats:
+            seat.chooses = to_the_end
+        await together(*(partial(seat.play, closed) for seat in seats))
+        assert not any(body.kind == "show" for body in bodies(seats[0], Act))

@@ -1,0 +1,297 @@
+"""Games of the host's own: read at the start, listed, played, and kept by the tables that play them."""
+
+import shutil
+import sqlite3
+from dataclasses import replace
+
+import pytest
+from click.testing import CliRunner
+from server.conftest import running, together
+from server.test_recovery import come_back, play_until_gone
+
+from truc_protocol.audit import Result, verify
+from truc_protocol.codec import sha256
+from truc_protocol.documents import read_document, rule_document
+from truc_protocol.transcript import write_transcript
+from truc_rules import preset, presets
+from truc_server.folder import Folder
+from truc_server.main import main
+from truc_server.variants import MOST, VariantsError, read_catalogue
+
+CLUB_TRUC = """
+name = "club-truc"
+version = 3
+base = "truc-catalan"
+ladder = [1, 2, 4]
+signals = false
+
+[scoring]
+target = 6
+"""
+CLUB = replace(
+    preset("truc-catalan"),
+    name="club-truc",
+    version=3,
+    ladder=(1, 2, 4),
+    signals=None,
+    scoring=replace(preset("truc-catalan").scoring, target=6),
+)
+CHANGED = CLUB_TRUC.replace("target = 6", "target = 9").replace("version = 3", "version = 4")
+
+
+@pytest.fixture
+def data(tmp_path):
+    """A data folder with one game of its host's own."""
+    folder = Folder(tmp_path / "data")
+    folder.root.mkdir(mode=0o700)
+    folder.variants.mkdir()
+    write(folder, CLUB_TRUC)
+    return folder
+
+
+def write(folder: Folder, text: str, name: str = "club-truc.toml") -> None:
+    (folder.variants / name).write_text(text, "utf-8")
+
+
+def remove(folder: Folder) -> None:
+    shutil.rmtree(folder.variants)
+
+
+def change(folder: Folder) -> None:
+    write(folder, CHANGED)
+
+
+def problems(folder: Folder) -> tuple[str, ...]:
+    with pytest.raises(VariantsError) as error:
+        read_catalogue(folder.variants)
+    return error.value.problems
+
+
+class TestFolder:
+    def test_file_is_a_game_beside_the_presets(self, data):
+        assert read_catalogue(data.variants).games == {name: preset(name) for name in presets()} | {
+            "club-truc": CLUB
+        }
+
+    def test_folder_that_is_not_there_has_no_games(self, data):
+        remove(data)
+        assert read_catalogue(data.variants).own() == ()
+
+    def test_every_wrong_file_is_told(self, data):
+        write(data, CLUB_TRUC.replace("[1, 2, 4]", "[1, 1]"), "a.toml")
+        write(data, CLUB_TRUC.replace("club-truc", "put"), "b.toml")
+        assert problems(data) == (
+            "variants/a.toml: ladder: expected two or more rising stakes, got (1, 1)",
+            "variants/b.toml: name: expected a name that no preset has, got 'put'",
+        )
+
+    def test_two_files_with_one_name_are_refused(self, data):
+        write(data, CHANGED, "other.toml")
+        assert problems(data) == (
+            "variants/other.toml: name: expected another one than variants/club-truc.toml has",
+        )
+
+    def test_file_that_is_no_toml_file_is_refused(self, data):
+        write(data, "", "README")
+        assert problems(data) == ("variants/README: expected a file that ends in .toml",)
+
+    def test_folder_called_like_a_file_is_refused(self, data):
+        (data.variants / "more.toml").mkdir()
+        assert problems(data) == ("variants/more.toml: expected a file that ends in .toml",)
+
+    def test_hidden_file_is_passed_over(self, data):
+        write(data, "no TOML", ".club-truc.toml.swp")
+        assert read_catalogue(data.variants).own() == ("club-truc",)
+
+    def test_file_that_is_no_text_is_refused(self, data):
+        (data.variants / "bytes.toml").write_bytes(b"\xff\xfe")
+        assert problems(data)[0].startswith("variants/bytes.toml: expected text in UTF-8, got: ")
+
+    def test_file_in_the_place_of_the_folder_is_refused(self, data):
+        remove(data)
+        data.variants.write_text("")
+        assert problems(data) == (f"{data.variants}: expected a folder, got: Not a directory",)
+
+    def test_more_files_than_the_limit_are_refused(self, data):
+        for number in range(MOST):
+            (data.variants / f"{number}.toml").touch()
+        assert problems(data) == (f"{data.variants}: expected at most {MOST} files, got {MOST + 1}",)
+
+
+class TestCommands:
+    def call(self, data, command: str):
+        return CliRunner().invoke(main, [command, "--data", str(data.root)])
+
+    def test_start_with_wrong_files_is_refused_in_one_line_with_status_2(self, data):
+        write(data, CLUB_TRUC.replace("[1, 2, 4]", "[4]"))
+        write(data, "name = 1", "other.toml")
+        told = self.call(data, "run")
+        assert (told.exit_code, told.stdout, told.stderr.count("\n")) == (2, "", 1)
+        assert told.stderr.startswith(
+            "truc-server: variants/club-truc.toml: ladder: expected two or more rising stakes, got (4,);"
+            " variants/other.toml: "
+        )
+
+    def test_refused_start_makes_no_keys(self, data):
+        write(data, "")
+        self.call(data, "run")
+        assert not data.identity.exists()
+
+    def test_check_names_the_games(self, data):
+        told = self.call(data, "check")
+        assert (told.exit_code, "ok     variants: club-truc\n" in told.stdout) == (0, True)
+
+    def test_check_says_that_there_are_none(self, data):
+        remove(data)
+        assert "ok     variants: none of your own\n" in self.call(data, "check").stdout
+
+    def test_check_tells_what_is_wrong(self, data):
+        write(data, CLUB_TRUC.replace("[1, 2, 4]", "[4]"))
+        told = self.call(data, "check")
+        assert told.exit_code == 1
+        assert (
+            "wrong  variants/club-truc.toml: ladder: expected two or more rising stakes, got (4,)\n"
+            in told.stdout
+        )
+
+
+async def test_hello_lists_it_with_its_seats(data):
+    async with running(data.root) as server:
+        client = await server.connect()
+        await client.hello()
+    assert client.info["variants"][-1] == {"name": "club-truc", "seats": [2, 4]}
+
+
+async def test_its_rule_document_can_be_asked_for(data):
+    async with running(data.root) as server:
+        seat = await server.seat()
+        reply = await seat.client.ask({"t": "rules", "variant": "club-truc"})
+    assert (reply["t"], read_document(reply["doc"])) == ("ok", CLUB)
+
+
+@pytest.mark.parametrize("name", presets())
+async def test_rule_document_of_every_preset_can_be_asked_for(data, name):
+    async with running(data.root) as server:
+        seat = await server.seat()
+        reply = await seat.client.ask({"t": "rules", "variant": name})
+    assert reply["doc"] == rule_document(preset(name))
+
+
+async def test_rules_of_an_unknown_game_are_refused(data):
+    async with running(data.root) as server:
+        seat = await server.seat()
+        reply = await seat.client.ask({"t": "rules", "variant": "poker"})
+    assert (reply["code"], reply["field"]) == ("no_such_variant", "variant")
+
+
+async def test_tables_of_it_are_listed_by_its_name(data):
+    async with running(data.root) as server:
+        seat = await server.seat()
+        await seat.create("club-truc")
+        reply = await seat.client.ask({"t": "tables", "variant": "club-truc"})
+    assert [table["rules"] for table in reply["tables"]] == [sha256(rule_document(CLUB))]
+
+
+async def test_table_options_change_it(data):
+    async with running(data.root) as server:
+        seat = await server.seat()
+        await seat.create("club-truc", options={"target": 7})
+        reply = await seat.client.ask({"t": "tables"})
+    changed = replace(CLUB, scoring=replace(CLUB.scoring, target=7))
+    assert reply["tables"][0]["rules"] == sha256(rule_document(changed))
+
+
+def transcript(seat) -> bytes:
+    return write_transcript(seat.document, seat.records)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [2, 4])
+async def test_match_is_proven_from_its_document_with_the_folder_gone(data, count):
+    async with running(data.root) as server:
+        seats = await server.match(count, "club-truc")
+        await together(*(seat.play for seat in seats))
+    remove(data)
+    verdict = verify(transcript(seats[0]))
+    assert (verdict.result, verdict.variant) == (Result.PROVEN, "club-truc")
+
+
+@pytest.mark.slow
+async def test_transcript_has_the_house_rules(data):
+    async with running(data.root) as server:
+        seats = await server.match(2, "club-truc")
+        await together(*(seat.play for seat in seats))
+    assert read_document(seats[0].document) == CLUB
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("happens", [remove, change])
+async def test_match_goes_on_although_its_file_is_gone_or_another(data, happens):
+    async with running(data.root) as server:
+        seats = await server.match(2, "club-truc")
+
+        async def watched():
+            await seats[0].play(until=lambda seat: seat.done or seat.next >= 9)
+            server.stop()
+
+        await together(watched, lambda: play_until_gone(seats[1]))
+    happens(data)
+    async with running(data.root) as server:
+        for seat in seats:
+            await come_back(server, seat)
+        await together(*(seat.play for seat in seats))
+    assert [verify(transcript(seat)).result for seat in seats] == [Result.PROVEN] * 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("happens", [remove, change])
+async def test_table_nobody_started_keeps_the_rules_it_was_opened_with(data, happens):
+    async with running(data.root) as server:
+        await server.seats(2, "club-truc", options={"match": 3})
+    happens(data)
+    async with running(data.root) as server:
+        client = await server.connect()
+        await client.login_guest()
+        reply = await client.ask({"t": "tables"})
+    assert reply["tables"][0]["rules"] == sha256(rule_document(replace(CLUB, match=3)))
+
+
+@pytest.mark.slow
+async def test_table_that_an_older_version_made_is_played_by_its_name(data):
+    async with running(data.root) as server:
+        await server.seats(2, "club-truc", options={"match": 3})
+    with sqlite3.connect(data.database) as raw:
+        raw.execute("UPDATE tables SET document = NULL")
+    raw.close()
+    async with running(data.root) as server:
+        client = await server.connect()
+        await client.login_guest()
+        reply = await client.ask({"t": "tables"})
+    assert reply["tables"][0]["rules"] == sha256(rule_document(replace(CLUB, match=3)))
+
+
+@pytest.mark.slow
+async def test_rematch_after_its_file_is_gone_is_played_by_the_same_rules(data):
+    async with running(data.root) as server:
+        seats = await server.match(2, "club-truc")
+        await together(*(seat.play for seat in seats))
+    first = seats[0].document
+    remove(data)
+    async with running(data.root) as server:
+        for seat in seats:
+            await come_back(server, seat)
+            seat.done, seat.document = False, b""
+            await seat.ready()
+        await together(*(seat.play for seat in seats))
+    assert (seats[0].document, verify(transcript(seats[0])).result) == (first, Result.PROVEN)
+
+
+@pytest.mark.slow
+async def test_new_table_of_a_game_that_is_gone_is_refused(data):
+    async with running(data.root) as server:
+        await (await server.seat()).create("club-truc")
+    remove(data)
+    async with running(data.root) as server:
+        seat = await server.seat(seed=2)
+        reply = await seat.client.ask({"t": "create", "variant": "club-truc"})
+    assert reply["code"] == "no_such_variant"

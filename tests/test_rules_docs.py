@@ -1,0 +1,167 @@
+"""What docs/rules says by hand is checked: every example runs, every table has all that the code has."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from truc_protocol.house_variants import HouseVariantError, read_variant
+from truc_protocol.rules_page import rules_page
+from truc_rules import KINDS, TABLE_OPTIONS, preset, presets
+from truc_rules.presets import ORDERS
+from truc_rules.scenario import main as run_scenarios
+from truc_rules.scenario_checks import ASSERTIONS, CODES
+from truc_rules.scenario_setup import DEALS, SETUP
+
+FOLDER = Path(__file__).resolve().parents[1] / "docs" / "rules"
+SCENARIOS = (FOLDER / "scenarios.md").read_text(encoding="utf-8")
+VARIANTS = (FOLDER / "variants.md").read_text(encoding="utf-8")
+README = (FOLDER / "README.md").read_text(encoding="utf-8")
+UNDESCRIBED = (FOLDER / "undescribed.md").read_text(encoding="utf-8")
+GLOSSARY = (FOLDER.parent / "glossary.md").read_text(encoding="utf-8")
+NEVER_IN_SCENARIOS = ("pause", "resume", "resign")
+LADDERS = {"x2": "doubled", "+2": "two more", "any": "any", "game": "the game", "trut": "a trut"}
+
+
+def blocks(text, kind):
+    return re.findall(rf"^```{kind}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+
+
+def titled(text):
+    return [
+        "scenario" + part
+        for part in re.split(r"^scenario", "\n".join(blocks(text, "scenario")), flags=re.MULTILINE)[1:]
+    ]
+
+
+@pytest.mark.parametrize(
+    "example", titled(SCENARIOS), ids=lambda text: text.splitlines()[0].removeprefix("scenario ")
+)
+def test_scenario_of_the_page_passes(example, tmp_path, capsys):
+    (tmp_path / "page.scenario").write_text(example, encoding="utf-8")
+    assert (run_scenarios([str(tmp_path / "page.scenario")]), capsys.readouterr().out) == (
+        0,
+        "1 passed, 0 failed\n",
+    )
+
+
+def test_failure_of_the_page_is_what_the_runner_says(tmp_path, capsys, monkeypatch):
+    (example,), (told,) = blocks(SCENARIOS, "scenario-fails"), blocks(SCENARIOS, "text")
+    monkeypatch.chdir(tmp_path)
+    Path("page.scenario").write_text(example, encoding="utf-8")
+    assert run_scenarios(["page.scenario"]) == 1
+    assert capsys.readouterr().out == told
+
+
+def test_every_move_stands_in_the_table_of_moves():
+    table = SCENARIOS.split("\n## Moves\n")[1].split("\n## ")[0]
+    assert {kind for kind in KINDS if not re.search(rf"`{kind}[ `]", table)} == set()
+
+
+def test_moves_that_no_scenario_has_are_named():
+    after = SCENARIOS.split("\n## Moves\n")[1].split("\n## ")[0].split("\n\n")[-1]
+    assert all(f"`{kind}`" in after for kind in NEVER_IN_SCENARIOS)
+
+
+@pytest.mark.parametrize("word", [*SETUP, *DEALS, "score"])
+def test_every_line_before_the_first_move_is_explained(word):
+    assert f"| `{word} " in SCENARIOS.split("\n## Before the first move\n")[1].split("\n## ")[0]
+
+
+@pytest.mark.parametrize("word", ASSERTIONS)
+def test_every_assertion_is_explained(word):
+    assert f"| `{word} " in SCENARIOS.split("\n## What must hold\n")[1].split("\n## ")[0]
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_every_code_of_a_refusal_is_named(code):
+    assert f"`{code}`" in SCENARIOS
+
+
+def test_options_of_a_rule_line_are_those_of_a_table():
+    (row,) = [line for line in SCENARIOS.splitlines() if line.startswith("| `rule ")]
+    assert re.findall(r"`([a-z_]+)`", row) == list(TABLE_OPTIONS)
+
+
+@pytest.mark.parametrize("example", blocks(VARIANTS, "toml"), ids=lambda text: text.split('"')[1])
+def test_variant_of_the_page_is_read_and_told(example):
+    variant = read_variant(example, "page.toml")
+    assert rules_page(variant).startswith(f"# {variant.name}\n")
+
+
+def test_refused_variant_of_the_page_is_refused_in_these_words():
+    (example,), (told,) = blocks(VARIANTS, "toml-refused"), blocks(VARIANTS, "text")
+    with pytest.raises(HouseVariantError) as refused:
+        read_variant(example, "too-few.toml")
+    assert str(refused.value) == told.strip()
+
+
+def test_variant_says_what_its_example_is_said_to_change():
+    sunday = read_variant(next(text for text in blocks(VARIANTS, "toml") if "sunday" in text), "page.toml")
+    assert (sunday.redeal, sunday.remainder, sunday.players) == (None, "none", (2, 4))
+
+
+def test_packs_of_the_page_are_those_of_the_presets():
+    told = VARIANTS.split("presets play with: ")[1].split(". `order`")[0]
+    assert re.findall(r"`([a-z0-9-]+)`", told) == list(ORDERS)
+
+
+def game_rows():
+    found = [line.strip("| ").split(" | ") for line in README.splitlines() if line.startswith("| [`")]
+    return {row[0].split("`")[1]: row for row in found}
+
+
+def test_readme_lists_every_preset_once_in_order():
+    assert re.findall(r"^\| \[`([a-z0-9-]+)`\]", README, re.MULTILINE) == list(presets())
+
+
+@pytest.mark.parametrize("name", presets())
+def test_row_of_a_game_is_what_its_data_says(name):
+    variant, row = preset(name), game_rows()[name]
+    ladder = (
+        LADDERS[variant.ladder] if isinstance(variant.ladder, str) else " ".join(map(str, variant.ladder))
+    )
+    target = f"{variant.scoring.target}{' truts' if variant.scoring.points_per_unit else ''}"
+    link = f"[`{name}`]({name}.md)"
+    seats = ", ".join(map(str, variant.players))
+    assert [row[0], *row[2:]] == [link, seats, str(len(variant.pack)), ladder, target, str(variant.match)]
+
+
+@pytest.mark.parametrize(
+    "game",
+    [
+        "Matarrata",
+        "Truc y Flou",
+        "Truquiflor",
+        "uruguayo",
+        "venezolano",
+        "paraguayo",
+        "valencià",
+        "Put for four",
+        "for three",
+    ],
+)
+def test_game_that_is_only_named_is_told_of(game):
+    # rules.md 10 and 13b.18
+    assert re.search(rf"^\| [^|]*{game}", UNDESCRIBED, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "envido",
+        "flor",
+        "contraflor",
+        "pica-pica",
+        "manilha",
+        "governor",
+        "trut",
+        "turn-up",
+        "claim",
+        "sign",
+        "order",
+        "scenario",
+    ],
+)
+def test_glossary_has_the_word(word):
+    assert f"**{word}**" in GLOSSARY
