@@ -30,7 +30,7 @@ from truc_protocol.bodies import (
 from truc_protocol.dealing import DealtCards
 from truc_protocol.ledger import Ledger, missing, score
 from truc_protocol.records import Phase
-from truc_rules import REST, TRUT, Event, Match, deciders, hand_over
+from truc_rules import REST, TRUT, Event, Match, deciders_in_view, hand_over
 
 Fact = dict[str, Any]
 
@@ -173,7 +173,7 @@ def state_fact(ledger: Ledger) -> Fact:
         fact["waiting"] = list(missing(ledger))
     elif ledger.match is not None and ledger.phase in (Phase.HAND, Phase.BETWEEN):
         opens = ledger.hand is not None and ledger.hand.unseen is not None
-        fact |= _hand_state(ledger.match, waiting=() if opens else deciders(ledger.match))
+        fact |= _hand_state(ledger.match, waiting=() if opens else deciders_in_view(ledger.match))
     return fact
 
 

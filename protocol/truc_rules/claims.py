@@ -1,6 +1,6 @@
 """Claims of a flor that was kept quiet, *pido flor*, and how they are settled at the end (rules.md 8.6, 13b.4).
 
-Who declared a flor in time is the matter of flor.py. A flor of which a card is unknown here counts as none.
+Who declared a flor in time is the matter of flor.py. A claim that unknown cards leave open scores nothing here.
 """
 
 from functools import cache
@@ -8,7 +8,7 @@ from typing import Final
 
 from .actions import Action, Kind
 from .events import Event, FlorClaimed, FlorClaimSettled, PointsScored
-from .holders import holds
+from .holders import holds, may_hold
 from .seats import Seat, other_side, seats_from, side_of
 from .state import Hand, Phase, Step, players
 from .table import Match
@@ -65,7 +65,8 @@ def settlements(match: Match, hand: Hand) -> tuple[Event, ...]:
     claimed = [target for _, target in hand.contests.claims]
     played = [seat for seat in players(hand.row, match.seats) if _played_quietly(match, hand, seat)]
     targets = [*claimed, *(seat for seat in played if seat not in claimed)]
-    return tuple(event for target in targets for event in _settled(target, held=holds(match, hand, target)))
+    decided = [target for target in targets if holds(match, hand, target) or not may_hold(match, hand, target)]
+    return tuple(event for target in decided for event in _settled(target, held=holds(match, hand, target)))
 
 
 def _played_quietly(match: Match, hand: Hand, seat: Seat) -> bool:

@@ -12,7 +12,7 @@ from truc_protocol.boxes import Option, PrivateKey, counter, private_key, seal_o
 from truc_protocol.ledger import Due, Ledger, box_public, due
 from truc_protocol.messages import BoxedOptions, Choice, OpenOptions
 from truc_protocol.records import Phase
-from truc_rules import Action, Match, Seat, deciders, hand_over, hints, legal, move_line
+from truc_rules import Action, Match, Seat, deciders, deciders_in_view, hand_over, hints, legal, move_line
 from truc_server.dealer import Dealer
 
 if TYPE_CHECKING:
@@ -90,6 +90,12 @@ def holders(ledger: Ledger) -> tuple[int, ...]:
     """Return the seats that hold the decision the match waits for."""
     match = _deciding(ledger)
     return () if match is None else deciders(match)
+
+
+def holders_in_view(ledger: Ledger) -> tuple[int, ...]:
+    """Return those of `holders` whom everybody can tell."""
+    match = _deciding(ledger)
+    return () if match is None else deciders_in_view(match)
 
 
 def _deciding(ledger: Ledger) -> Match | None:

@@ -39,6 +39,7 @@ from truc_server.choices import (
     Moment,
     Sealer,
     holders,
+    holders_in_view,
     may_show,
     open_actions,
     options_message,
@@ -307,7 +308,8 @@ class Game:
 
     def _waiting(self) -> Waiting:
         table, match, at, _, deadline_ms = self._moment()
-        return Waiting(table=table, match=match, at=at, seats=holders(self.ledger), deadline_ms=deadline_ms)
+        seats = holders_in_view(self.ledger)
+        return Waiting(table=table, match=match, at=at, seats=seats, deadline_ms=deadline_ms)
 
     def _tell_watchers(self) -> None:
         if self._holder is not None and self.shown == self.ledger.k:

@@ -174,9 +174,9 @@ def test_a_flor_played_in_silence_pays_nothing_where_the_game_has_no_claims():
     assert last_card("0 play 1e", "1 play 5b", variant=variant) == [PointsScored(0, 1, "hand")]
 
 
-def test_unknown_cards_count_as_no_flor():
+def test_a_claim_that_unknown_cards_leave_open_scores_nothing():
     match = played(dealt(GAME, "1e 3o 4c", "5b ? ?"), "0 play 1e", "1 play 5b", "0 claim 1")
-    assert score(played(match, "0 concede")) == (0, 2)
+    assert score(played(match, "0 concede")) == (0, 1)
 
 
 def test_in_a_duel_only_the_two_of_it_claim():

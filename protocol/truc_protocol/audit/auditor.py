@@ -8,14 +8,14 @@ that. A seat that gives its own box key has its hands opened and checked at ever
 from typing import NamedTuple
 
 from truc_protocol import chains, keys
-from truc_protocol.audit.hands import ClosedHand, check_boxes, closed_hand, open_hand
+from truc_protocol.audit.hands import ClosedHand, check_boxes, closed_hand, open_at_close, open_hand
 from truc_protocol.audit.own import Accepted, OwnSeat, check_setup, check_terms, open_deal, open_share
 from truc_protocol.audit.verdict import Refutation, Result, Verdict, Words, describe
 from truc_protocol.bodies import AnyBody, Close, Deal, End, Guest, Proxy, SeatTaken, Share, Sub
 from truc_protocol.checks import CheckError, role_name
 from truc_protocol.dealing import Opening
 from truc_protocol.keys import BoxKey, box_key
-from truc_protocol.ledger import Ledger, fold, start
+from truc_protocol.ledger import Folded, Ledger, check_place, fold, start
 from truc_protocol.records import Phase, Record, parse, tag_of
 from truc_protocol.setup import (
     Terms,
@@ -25,7 +25,7 @@ from truc_protocol.setup import (
     close_setup,
     open_terms,
 )
-from truc_rules import Event
+from truc_rules import Event, settled
 
 
 class AuditError(Exception):
@@ -61,6 +61,7 @@ class Auditor:
         self._signed: Ledger | None = None
         self._hands: tuple[ClosedHand, ...] = ()
         self._openings: tuple[Opening, ...] = ()
+        self._partners: tuple[tuple[int, tuple[Opening, ...]], ...] = ()
         self._words = Words()
         self._failed: Refutation | None = None
 
@@ -78,6 +79,11 @@ class Auditor:
     def openings(self) -> tuple[Opening, ...]:
         """The own seat's cards and salts of the newest deal, by slot."""
         return self._openings
+
+    @property
+    def partners(self) -> tuple[tuple[int, tuple[Opening, ...]], ...]:
+        """The partners' cards of the newest deal that were shared with the own seat: seat, and openings by slot."""
+        return self._partners
 
     @property
     def last_hand(self) -> ClosedHand | None:
@@ -113,7 +119,7 @@ class Auditor:
         before = self._ledger
         body = _parse(before, record)
         _check_author(before, record, body)
-        folded = fold(before, record, body)
+        folded = self._close(before, record, body) if isinstance(body, Close) else fold(before, record, body)
         self._ledger = self._audit(before, folded.ledger, body)
         self._words = self._words.heard(before, body)
         if not isinstance(body, Proxy):
@@ -145,8 +151,6 @@ class Auditor:
                 return self._open_deal(after, body)
             case Share():
                 return self._open_share(before, after, body)
-            case Close():
-                self._close(before, body)
             case End():
                 self._end(before, body)
             case _:
@@ -154,6 +158,7 @@ class Auditor:
         return after
 
     def _open_deal(self, ledger: Ledger, body: Deal) -> Ledger:
+        self._partners = ()
         if self._own is None:
             return ledger
         ledger, self._openings = open_deal(ledger, body, self._own.seat, self._own_keys)
@@ -162,12 +167,21 @@ class Auditor:
     def _open_share(self, before: Ledger, after: Ledger, body: Share) -> Ledger:
         if self._own is None or body.receiver != self._own.seat or before.hand is None:
             return after
-        return open_share(after, body, before.hand.deals[-1], self._own_keys)
+        ledger, opened = open_share(after, body, before.hand.deals[-1], self._own_keys)
+        if opened:
+            self._partners = (*self._partners, (body.giver, opened))
+        return ledger
 
-    def _close(self, before: Ledger, body: Close) -> None:
-        hand = closed_hand(before)
-        opened = hand if body.link is None else open_hand(before.setup, hand, body.link)
-        self._hands = (*self._hands, opened)
+    def _close(self, before: Ledger, record: Record, body: Close) -> Folded:
+        """Fold a close; all cards that it opens are recomputed first, as they alone may tell that a hand is over."""
+        check_place(before, record, body)
+        if before.hand is None or before.match is None:
+            return fold(before, record, body)
+        opened, hand = open_at_close(before, closed_hand(before, body))
+        folded = fold(opened, record, body)
+        self._hands = (*self._hands, hand)
+        unheard = () if hand.dealt is None else settled(before.match)[1]
+        return folded._replace(events=unheard + folded.events)
 
     def _end(self, before: Ledger, body: End) -> None:
         links = _all_links(before, body)

@@ -3,22 +3,22 @@
 from typing import NamedTuple
 
 from truc_protocol import boxes, dealing
-from truc_protocol.bodies import Deal, Share
+from truc_protocol.bodies import Close, Deal, Share
 from truc_protocol.checks import CheckError
 from truc_protocol.dealing import DealtCards
 from truc_protocol.keys import BoxKey
-from truc_protocol.ledger import HandLog, Ledger, box_public
-from truc_protocol.setup import Setup
-from truc_rules import (
-    Card,
-    Match,
-    RulesError,
-    apply,
-    apply_ruled,
-    awaits_deal,
-    deal,
-    turn_count,
+from truc_protocol.ledger import (
+    HandLog,
+    Ledger,
+    box_public,
+    check_exact,
+    check_server_link,
+    deal_public,
+    replayed,
+    side_scores,
 )
+from truc_protocol.setup import Setup
+from truc_rules import Card, Match, RulesError, hand_over, turn_count
 
 
 class ClosedHand(NamedTuple):
@@ -26,34 +26,62 @@ class ClosedHand(NamedTuple):
 
     Attributes:
         log: its records.
-        match: the rules' state at its end, as far as cards were known.
-        publics: per seat, the X25519 key its boxes are sealed to.
+        close: its close.
+        publics: per seat, the X25519 key its boxes are sealed to, if they are.
+        receivers: per seat, the X25519 key that shares for it are sealed to.
         dealt: its cards, by sub-deal; None as long as the server's link is not open.
     """
 
     log: HandLog
-    match: Match
+    close: Close
     publics: tuple[bytes | None, ...]
+    receivers: tuple[bytes | None, ...]
     dealt: tuple[DealtCards, ...] | None = None
 
 
-def closed_hand(ledger: Ledger) -> ClosedHand:
+def closed_hand(ledger: Ledger, close: Close) -> ClosedHand:
     """Take the open hand out of the ledger that is about to close it."""
-    if ledger.hand is None or ledger.match is None:
+    if ledger.hand is None:
         raise ValueError("no hand is open")
-    publics = tuple(box_public(ledger, seat) for seat in range(ledger.seats))
-    return ClosedHand(ledger.hand, ledger.match, publics)
+    seats = range(ledger.seats)
+    publics = tuple(deal_public(ledger, seat) for seat in seats)
+    return ClosedHand(ledger.hand, close, publics, tuple(box_public(ledger, seat) for seat in seats))
+
+
+def open_at_close(ledger: Ledger, hand: ClosedHand) -> tuple[Ledger, ClosedHand]:
+    """Return the ledger that knows every card of the hand which a close with the server's link opens, and that hand.
+
+    What the rules make of all the cards takes the place of what a reader could make of those it knew.
+
+    Raises:
+        CheckError: C12, C14; C25, the culprit is the server.
+    """
+    link = check_server_link(ledger, hand.close)
+    if link is None:
+        return ledger, hand
+    dealt, match = _opened(ledger.setup, hand.log, link)
+    log = hand.log._replace(known=len(hand.log.deals))
+    return ledger._replace(match=match, hand=log), hand._replace(dealt=dealt)
 
 
 def open_hand(setup: Setup, hand: ClosedHand, server_link: bytes) -> ClosedHand:
-    """Recompute every card of a hand, compare it with what was dealt, and replay the rules on the open cards.
+    """Recompute every card of a hand closed before, and compare what all of them prove with its close.
 
     Raises:
-        CheckError: C25; the culprit is the server.
+        CheckError: C23 other cards were opened than were owed; C25; the culprit is the server.
     """
-    dealt = _recompute(setup, hand.log, server_link)
-    _replay(hand, dealt)
+    dealt, match = _opened(setup, hand.log, server_link)
+    is_short = hand.close.reason == "hand" and not hand_over(match)
+    if is_short or side_scores(match) != hand.close.score:
+        raise CheckError("C25", f"deal {hand.log.call.j}: with all cards open the score is another", "server")
+    if hand.close.reason == "hand":
+        check_exact(hand.log, match)
     return hand._replace(dealt=dealt)
+
+
+def _opened(setup: Setup, log: HandLog, server_link: bytes) -> tuple[tuple[DealtCards, ...], Match]:
+    dealt = _recompute(setup, log, server_link)
+    return dealt, _replay(log, dealt)
 
 
 def _recompute(setup: Setup, log: HandLog, server_link: bytes) -> tuple[DealtCards, ...]:
@@ -87,24 +115,15 @@ def _compare(setup: Setup, body: Deal, cards: DealtCards) -> None:
         raise CheckError("C25", f"deal {body.j}: the cards turned up are not those of the shuffle", "server")
 
 
-def _replay(hand: ClosedHand, dealt: tuple[DealtCards, ...]) -> None:
-    waiting = iter(dealt)
-    match = _deal(hand.log.start, next(waiting))
+def _replay(log: HandLog, dealt: tuple[DealtCards, ...]) -> Match:
+    hands = tuple(
+        tuple(tuple(Card(opening.card) for opening in hand) for hand in cards.hands) for cards in dealt
+    )
     try:
-        for step in hand.log.steps:
-            match, _ = (apply_ruled if step.ruled else apply)(match, step.action)
-            if awaits_deal(match) and (cards := next(waiting, None)) is not None:
-                match = _deal(match, cards)
+        return replayed(log, hands)
     except RulesError as error:
-        message = f"deal {hand.log.call.j}: with all cards open the rules refuse a move: {error}"
+        message = f"deal {log.call.j}: with all cards open the rules refuse a move: {error}"
         raise CheckError("C25", message, "server") from error
-    if (match.score, match.games, match.winner) != (hand.match.score, hand.match.games, hand.match.winner):
-        raise CheckError("C25", f"deal {hand.log.call.j}: with all cards open the score is another", "server")
-
-
-def _deal(match: Match, cards: DealtCards) -> Match:
-    hands = tuple(tuple(Card(opening.card) for opening in hand) for hand in cards.hands)
-    return deal(match, hands, tuple(Card(card) for card in cards.up))[0]
 
 
 def check_boxes(setup: Setup, hand: ClosedHand, secret: BoxKey) -> None:
@@ -124,7 +143,8 @@ def check_boxes(setup: Setup, hand: ClosedHand, secret: BoxKey) -> None:
                 message = f"deal {body.j}.{body.d}: the box of seat {seat} does not hold its cards"
                 raise CheckError("C31", message, "server")
     for share in hand.log.shares:
-        _check_share(setup, share, shared[share.receiver], hand.dealt[share.d])
+        public = hand.receivers[share.receiver]
+        _check_share(setup, share, public and secret.exchange(public), hand.dealt[share.d])
 
 
 def _check_share(setup: Setup, share: Share, key: bytes | None, cards: DealtCards) -> None:

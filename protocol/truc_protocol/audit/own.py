@@ -8,7 +8,7 @@ from truc_protocol.bodies import Deal, Share
 from truc_protocol.checks import CheckError
 from truc_protocol.dealing import Opening
 from truc_protocol.keys import BoxKey
-from truc_protocol.ledger import Ledger, box_public, learn
+from truc_protocol.ledger import Ledger, box_public, deal_public, learn
 from truc_protocol.records import body_hash
 from truc_protocol.setup import Setup, Terms
 from truc_rules import CardError
@@ -83,13 +83,13 @@ def _shared(ledger: Ledger, seat: int, own: BoxKeys) -> bytes | None:
 
 
 def open_deal(ledger: Ledger, body: Deal, seat: int, own: BoxKeys) -> Opened:
-    """Open the own box of a deal and tell the ledger the cards; nothing if the seat's key is none of ours.
+    """Open the own box of a deal and tell the ledger the cards; nothing if it has none, or the seat's key is none of ours.
 
     Raises:
         CheckError: C18; the culprit is the server.
     """
     shared = _shared(ledger, seat, own)
-    if shared is None:
+    if shared is None or deal_public(ledger, seat) is None:
         return ledger, ()
     try:
         hand = boxes.open_hand(shared, body.mid, j=body.j, d=body.d, seat=seat, box=body.boxes[seat])
@@ -98,7 +98,7 @@ def open_deal(ledger: Ledger, body: Deal, seat: int, own: BoxKeys) -> Opened:
     return _learnt(ledger, body, seat, hand), hand
 
 
-def open_share(ledger: Ledger, body: Share, deal: Deal, own: BoxKeys) -> Ledger:
+def open_share(ledger: Ledger, body: Share, deal: Deal, own: BoxKeys) -> Opened:
     """Open a partner's cards shared with the own seat and tell the ledger.
 
     Raises:
@@ -106,14 +106,14 @@ def open_share(ledger: Ledger, body: Share, deal: Deal, own: BoxKeys) -> Ledger:
     """
     shared = _shared(ledger, body.receiver, own)
     if shared is None:
-        return ledger
+        return ledger, ()
     place = {"j": body.j, "d": body.d, "giver": body.giver, "receiver": body.receiver}
     try:
         hand = boxes.open_share(shared, body.mid, box=body.box, **place)
     except boxes.BoxError as error:
         message = f"the share for seat {body.receiver} does not open: {error}"
         raise CheckError("C18", message, _SERVER) from error
-    return _learnt(ledger, deal, body.giver, hand)
+    return _learnt(ledger, deal, body.giver, hand), hand
 
 
 def _learnt(ledger: Ledger, deal: Deal, seat: int, hand: tuple[Opening, ...]) -> Ledger:

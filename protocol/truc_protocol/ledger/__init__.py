@@ -1,10 +1,20 @@
 """The fold of a match's records: what follows from them, and what may come next.
 
-State, and the questions asked of it, in `state`; the records in `deals`, `play`, `rulings` and `ends`; `fold` joins them.
+State, and the questions asked of it, in `state`; what the rules are told in `replay`; the records in `deals`, `play`,
+`opens`, `rulings` and `ends`; `fold` joins them.
 """
 
-from truc_protocol.ledger.deals import box_public, learn, next_call
+from truc_protocol.ledger.deals import (
+    box_public,
+    check_server_link,
+    deal_public,
+    learn,
+    learn_all,
+    next_call,
+)
 from truc_protocol.ledger.fold import Folded, check_place, fold
+from truc_protocol.ledger.opens import check_exact
+from truc_protocol.ledger.replay import replayed
 from truc_protocol.ledger.rulings import may_abandon, may_forfeit
 from truc_protocol.ledger.state import (
     Contributor,
@@ -18,9 +28,11 @@ from truc_protocol.ledger.state import (
     is_gone,
     missing,
     must_end,
+    next_open,
     next_share,
     roles,
     score,
+    side_scores,
     start,
 )
 
@@ -34,18 +46,25 @@ __all__ = [
     "Pause",
     "Step",
     "box_public",
+    "check_exact",
     "check_place",
+    "check_server_link",
+    "deal_public",
     "due",
     "fold",
     "is_gone",
     "learn",
+    "learn_all",
     "may_abandon",
     "may_forfeit",
     "missing",
     "must_end",
     "next_call",
+    "next_open",
     "next_share",
+    "replayed",
     "roles",
     "score",
+    "side_scores",
     "start",
 ]

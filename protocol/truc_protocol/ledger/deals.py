@@ -1,7 +1,9 @@
 """The records that make a deal: call, release, draw, deal, void; and rekey and substitution between two deals."""
 
+from collections.abc import Sequence
+
 from truc_protocol import chains, dealing
-from truc_protocol.bodies import Call, Deal, Draw, Guest, Rekey, Release, Sub, Void
+from truc_protocol.bodies import Call, Close, Deal, Draw, Guest, Rekey, Release, Sub, Void
 from truc_protocol.checks import CheckError, role_name
 from truc_protocol.ledger.state import (
     Contributor,
@@ -15,7 +17,18 @@ from truc_protocol.ledger.state import (
 )
 from truc_protocol.records import SERVER, Phase
 from truc_protocol.setup import GONE_SUBSTITUTE, check_box_key, check_key, commitments, is_text
-from truc_rules import Card, Event, Seat, awaits_deal, deal, deciders, know, new_match, turn_count
+from truc_rules import (
+    Card,
+    Event,
+    Seat,
+    awaits_deal,
+    deal,
+    deciders,
+    is_blind,
+    know,
+    new_match,
+    turn_count,
+)
 
 Events = tuple[Event, ...]
 
@@ -125,6 +138,17 @@ def server_link(ledger: Ledger, link: bytes | None) -> Ledger:
     return ledger if link is None else open_link(ledger, SERVER, link)
 
 
+def check_server_link(ledger: Ledger, body: Close) -> bytes | None:
+    """Return the server's link that a close opens, None if it opens none; the ledger stays as it is.
+
+    Raises:
+        CheckError: C12, C14.
+    """
+    check_index(ledger, body.j, "server")
+    server_link(ledger, body.link)
+    return body.link
+
+
 def draw(ledger: Ledger, body: Draw) -> Ledger:
     """Take the first dealer.
 
@@ -183,9 +207,11 @@ def _check_deal(ledger: Ledger, hand: HandLog, body: Deal) -> None:
         raise CheckError("C17", f"expected {ups} cards turned up, got {len(body.up)}", "server")
     if len(body.leaves) != ledger.seats or any(len(leaves) != body.ncards for leaves in body.leaves):
         raise CheckError("C17", f"expected {ledger.seats} seats with {body.ncards} leaves each", "server")
-    boxed = tuple(box_public(ledger, seat) is not None for seat in range(ledger.seats))
+    boxed = tuple(deal_public(ledger, seat) is not None for seat in range(ledger.seats))
     if tuple(bool(box) for box in body.boxes) != boxed:
-        raise CheckError("C17", "expected a box for each seat with a box key, and for no other", "server")
+        raise CheckError(
+            "C17", "expected a box for each seat that is dealt to in one, and for no other", "server"
+        )
 
 
 def box_public(ledger: Ledger, seat: int) -> bytes | None:
@@ -197,7 +223,20 @@ def box_public(ledger: Ledger, seat: int) -> bytes | None:
     return body.x if isinstance(body, Guest) else None
 
 
-def learn(ledger: Ledger, seat: int, cards: tuple[int, ...]) -> Ledger:
+def deal_public(ledger: Ledger, seat: int) -> bytes | None:
+    """Return the X25519 key that a seat's box of the hand's deals is sealed to; None where nobody sees its cards."""
+    blind = ledger.match is not None and is_blind(ledger.match)
+    return None if blind else box_public(ledger, seat)
+
+
+def learn_all(ledger: Ledger, hands: Sequence[Sequence[int]]) -> Ledger:
+    """Tell the rules every card of the deal just taken, by seat and slot: nothing of it is ever unknown here."""
+    for seat, cards in enumerate(hands):
+        ledger = learn(ledger, seat, cards)
+    return ledger._replace(hand=ledger.hand and ledger.hand._replace(known=ledger.hand.known + 1))
+
+
+def learn(ledger: Ledger, seat: int, cards: Sequence[int]) -> Ledger:
     """Tell the rules the cards of a seat's newest deal, by slot; `CardError` if another card is known there."""
     match = ledger.match
     if match is None:

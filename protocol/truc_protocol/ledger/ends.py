@@ -4,30 +4,61 @@ from truc_protocol import chains, keys
 from truc_protocol.bodies import Ack, Close, End, Resign, SideScore
 from truc_protocol.checks import CheckError
 from truc_protocol.ledger.deals import check_index, server_link
+from truc_protocol.ledger.opens import check_shown
 from truc_protocol.ledger.play import resign
-from truc_protocol.ledger.state import Ledger, Outcome, Pause, score
+from truc_protocol.ledger.replay import is_unsure, known_hands, replayed
+from truc_protocol.ledger.state import HandLog, Ledger, Outcome, Pause, score, side_scores
 from truc_protocol.records import Phase
-from truc_rules import hand_over, next_hand
+from truc_rules import Event, Match, RulesError, Score, hand_over, next_hand, settled
+
+Events = tuple[Event, ...]
+_SERVER = "server"
 
 
-def close(ledger: Ledger, body: Close) -> Ledger:
-    """Take the end of a hand.
+def close(ledger: Ledger, body: Close) -> tuple[Ledger, Events]:
+    """Take the end of a hand; the next one begins with the score that its known cards prove.
 
     Raises:
-        CheckError: C12, C14, C24.
+        CheckError: C12, C14, C23, C24, C25.
     """
-    check_index(ledger, body.j, "server")
+    check_index(ledger, body.j, _SERVER)
     if ledger.hand is None or ledger.match is None:
-        raise CheckError("C24", "no hand is open to be closed", "server")
+        raise CheckError("C24", "no hand is open to be closed", _SERVER)
+    match, told = _proven(ledger.hand, ledger.match)
     reason = "ended" if ledger.phase is Phase.OVER else "hand"
-    if reason == "hand" and not hand_over(ledger.match):
-        raise CheckError("C24", "the hand is not over", "server")
+    if reason == "hand" and not hand_over(match):
+        raise CheckError("C24", "the hand is not over", _SERVER)
     if body.reason != reason:
-        raise CheckError("C24", f"expected the reason {reason}, got {body.reason!r}", "server")
-    _check_score(ledger, body.score)
-    opened = server_link(ledger, body.link)
-    closed = opened._replace(
+        raise CheckError("C24", f"expected the reason {reason}, got {body.reason!r}", _SERVER)
+    if reason == "hand":
+        check_shown(ledger, match)
+    elif is_unsure(match):
+        match = _believed(match, body.score)
+    _check_score(side_scores(match), body.score)
+    return _closed(server_link(ledger, body.link), match), told
+
+
+def _proven(hand: HandLog, match: Match) -> tuple[Match, Events]:
+    """Return the state that the known cards prove, and what a reader has not been told of it yet."""
+    if hand.is_known:
+        return match, ()
+    try:
+        return replayed(hand, known_hands(hand, match)), settled(match)[1]
+    except RulesError as error:
+        message = f"deal {hand.call.j}: with the cards opened the rules refuse a move: {error}"
+        raise CheckError("C25", message, _SERVER) from error
+
+
+def _believed(match: Match, claimed: tuple[SideScore, SideScore]) -> Match:
+    """Take the score of a hand that was cut short: only cards that stay closed until the end could confirm it."""
+    first, second = claimed
+    return match._replace(score=(Score(*first[1:]), Score(*second[1:])), games=(first[0], second[0]))
+
+
+def _closed(ledger: Ledger, match: Match) -> Ledger:
+    closed = ledger._replace(
         deal_index=ledger.deal_index + 1,
+        match=match,
         hand=None,
         call=None,
         released=(),
@@ -36,14 +67,14 @@ def close(ledger: Ledger, body: Close) -> Ledger:
     )
     if ledger.outcome is not None:
         return closed
-    if ledger.match.winner is not None:
-        return closed._replace(phase=Phase.OVER, outcome=Outcome(ledger.match.winner, "won"))
-    return closed._replace(phase=Phase.BETWEEN, match=next_hand(ledger.match))
+    if match.winner is not None:
+        return closed._replace(phase=Phase.OVER, outcome=Outcome(match.winner, "won"))
+    return closed._replace(phase=Phase.BETWEEN, match=next_hand(match))
 
 
-def _check_score(ledger: Ledger, claimed: tuple[SideScore, SideScore]) -> None:
-    if claimed != score(ledger):
-        raise CheckError("C24", f"expected the score {score(ledger)}, got {claimed}", "server")
+def _check_score(expected: tuple[SideScore, SideScore], claimed: tuple[SideScore, SideScore]) -> None:
+    if claimed != expected:
+        raise CheckError("C24", f"expected the score {expected}, got {claimed}", _SERVER)
 
 
 def take_resign(ledger: Ledger, body: Resign) -> Ledger:
@@ -65,7 +96,7 @@ def end(ledger: Ledger, body: End) -> Ledger:
     """
     if ledger.hand is not None or ledger.outcome is None:
         raise CheckError("C24", "expected the open hand to be closed first", "server")
-    _check_score(ledger, body.score)
+    _check_score(score(ledger), body.score)
     if (body.winner, body.reason) != ledger.outcome:
         raise CheckError("C24", f"expected {ledger.outcome}, got {(body.winner, body.reason)}", "server")
     _check_links(ledger, body)

@@ -31,16 +31,16 @@ from truc_protocol.bodies import (
     Void,
 )
 from truc_protocol.checks import CheckError, role_name
-from truc_protocol.ledger import deals, ends, play, rulings
+from truc_protocol.ledger import deals, ends, opens, play, rulings
 from truc_protocol.ledger.state import Ledger, must_end, next_share
 from truc_protocol.records import Binding, Phase, Record, kind_of, link, tag_of
-from truc_rules import Event
+from truc_rules import Event, Kind
 
 Taken = tuple[Ledger, tuple[Event, ...]]
 Setup = Table | SeatTaken | Guest | MatchStart
-SilentBody = Call | Release | Draw | Void | Rekey | Sub | Open | Share | Close | Resign | End | Ack
+SilentBody = Call | Release | Draw | Void | Rekey | Sub | Share | Resign | End | Ack
 """Records that bring no event of the rules."""
-MatchBody = SilentBody | Deal | Act | Proxy | Rule
+MatchBody = SilentBody | Deal | Act | Proxy | Rule | Open | Close
 
 
 class Folded(NamedTuple):
@@ -104,14 +104,33 @@ def _check_due(ledger: Ledger, body: AnyBody, culprit: str | None) -> None:
     ends = isinstance(body, Rule) and body.ruling in ("forfeit", "abandon")
     if ledger.phase is Phase.BETWEEN and must_end(ledger) and not ends:
         raise CheckError("C26", "expected a forfeit or an abandoned match after the void", culprit)
-    if ledger.phase is not Phase.HAND or ledger.match is None:
-        return
+    if ledger.phase is Phase.HAND:
+        _check_due_in_hand(ledger, body, culprit)
+
+
+def _check_due_in_hand(ledger: Ledger, body: AnyBody, culprit: str | None) -> None:
     if next_share(ledger) is not None and not isinstance(body, Share):
-        raise CheckError("C23", f"{tag_of(body)}: expected a share right after the deal", culprit)
-    if ledger.match.winner is not None and not isinstance(body, Close):
-        raise CheckError(
+        raise _too_early("C23", f"{tag_of(body)}: expected a share right after the deal", culprit)
+    hand = ledger.hand
+    if hand is not None and hand.unseen is not None and not isinstance(body, Open):
+        raise _too_early(
+            "C23", f"{tag_of(body)}: expected the card to be opened that was played unseen", culprit
+        )
+    if hand is not None and hand.opens and not isinstance(body, Open | Close):
+        raise _too_early("C23", f"{tag_of(body)}: expected further cards to be opened, or the close", culprit)
+    is_won = ledger.match is not None and ledger.match.winner is not None
+    if is_won and not (isinstance(body, Open | Close) or _is_show(body)):
+        raise _too_early(
             "C24", f"{tag_of(body)}: the match is won, expected the close of its last hand", culprit
         )
+
+
+def _too_early(check: str, message: str, culprit: str | None) -> CheckError:
+    return CheckError(check, message, culprit, refusal="not_now")
+
+
+def _is_show(body: AnyBody) -> bool:
+    return isinstance(body, Act | Proxy) and body.kind == Kind.SHOW
 
 
 def _take(ledger: Ledger, body: MatchBody) -> Taken:
@@ -122,6 +141,10 @@ def _take(ledger: Ledger, body: MatchBody) -> Taken:
             return play.act(ledger, body)
         case Rule():
             return rulings.rule(ledger, body)
+        case Open():
+            return opens.open_cards(ledger, body)
+        case Close():
+            return ends.close(ledger, body)
         case _:
             return _take_silently(ledger, body), ()
 
@@ -140,12 +163,8 @@ def _take_silently(ledger: Ledger, body: SilentBody) -> Ledger:
             return deals.rekey(ledger, body)
         case Sub():
             return deals.substitute(ledger, body)
-        case Open():
-            return play.open_cards(ledger, body)
         case Share():
-            return play.share(ledger, body)
-        case Close():
-            return ends.close(ledger, body)
+            return opens.share(ledger, body)
         case Resign():
             return ends.take_resign(ledger, body)
         case End():

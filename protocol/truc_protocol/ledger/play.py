@@ -1,12 +1,15 @@
-"""The records of play: acts and proxies, and the cards the server opens or shares because the rules say so."""
+"""The records of play: acts and proxies, and the openings they bring."""
+
+from contextlib import suppress
 
 from truc_protocol import dealing
 from truc_protocol.acts import Move, SlotOpening, read_act
-from truc_protocol.bodies import Act, Deal, Open, Proxy, Share
+from truc_protocol.bodies import Act, Deal, Proxy
 from truc_protocol.checks import CheckError, role_name
 from truc_protocol.dealing import Opening
-from truc_protocol.ledger.deals import box_public, check_index
-from truc_protocol.ledger.state import Ledger, Outcome, Step, next_share
+from truc_protocol.ledger.deals import check_index
+from truc_protocol.ledger.replay import told
+from truc_protocol.ledger.state import Ledger, Outcome, Step
 from truc_protocol.records import SERVER, Phase
 from truc_rules import (
     Action,
@@ -76,19 +79,42 @@ def _decide(ledger: Ledger, move: Move, author: str) -> tuple[Ledger, Events]:
     if action.kind is Kind.CUT and not move.cut:
         raise CheckError("C20", "cut: expected a place of at least 1, got 0", author)
     opened, match = open_slots(ledger, ledger.match, action.seat, move.openings, author)
+    step = Step(action, ruled=False)
     try:
-        decided, events = apply(match, action)
+        after, events = (
+            _unseen(opened, match, step)
+            if action.kind is Kind.BLIND
+            else _told(opened, match, step, move.cut)
+        )
     except IllegalActionError as error:
         raise CheckError("C20", error.message, author, refusal=error.code) from error
-    after = moved(opened, decided, Step(action, ruled=False), move.cut)
     return after._replace(streaks=counted(ledger, action.seat, 0)), events
+
+
+def _told(ledger: Ledger, match: Match, step: Step, cut: int) -> tuple[Ledger, Events]:
+    decided, events = told(match, step)
+    return moved(ledger, decided, step, cut), events
+
+
+def _unseen(ledger: Ledger, match: Match, step: Step) -> tuple[Ledger, Events]:
+    with suppress(CardError):  # the rules allow it, but its card is not known yet
+        apply(match, step.action)
+    return played_unseen(ledger, step), ()
+
+
+def played_unseen(ledger: Ledger, step: Step) -> Ledger:
+    """Return the ledger that waits for the server to open a card which its seat plays unseen."""
+    if ledger.hand is None:
+        raise ValueError("no hand is open")
+    return ledger._replace(hand=ledger.hand._replace(unseen=step))
 
 
 def moved(ledger: Ledger, match: Match, step: Step, cut: int) -> Ledger:
     """Return the ledger after a move of the rules."""
     if ledger.hand is None:
         return ledger._replace(match=match, cut=cut or ledger.cut)
-    return ledger._replace(match=match, hand=ledger.hand._replace(steps=(*ledger.hand.steps, step)))
+    hand = ledger.hand._replace(steps=(*ledger.hand.steps, step), unseen=None)
+    return ledger._replace(match=match, hand=hand)
 
 
 def counted(ledger: Ledger, seat: int, count: int) -> tuple[int, ...]:
@@ -129,30 +155,3 @@ def _check_opening(
     shown = dealing.leaf(deal.mid, j=deal.j, d=deal.d, seat=seat, slot=slot, opening=card)
     if shown != deal.leaves[seat][slot]:
         raise CheckError("C19", f"slot {slot}: the card and salt do not hash to the leaf dealt", author)
-
-
-def open_cards(ledger: Ledger, body: Open) -> Ledger:
-    """Take cards that the rules force a seat to show: no machine of this rules engine does.
-
-    Raises:
-        CheckError: C12, C23.
-    """
-    check_index(ledger, body.j, "server")
-    raise CheckError("C23", f"seat {body.seat}: the rules force no card to be shown", "server")
-
-
-def share(ledger: Ledger, body: Share) -> Ledger:
-    """Take a partner's hand, right after the deal, in ascending order.
-
-    Raises:
-        CheckError: C12, C23.
-    """
-    check_index(ledger, body.j, "server")
-    owed, hand = next_share(ledger), ledger.hand
-    if hand is None or owed != (body.giver, body.receiver):
-        raise CheckError("C23", f"expected {owed or 'no share'}, got {(body.giver, body.receiver)}", "server")
-    if body.d != len(hand.deals) - 1:
-        raise CheckError("C12", f"expected sub-deal {len(hand.deals) - 1}, got {body.d}", "server")
-    if bool(body.box) != (box_public(ledger, body.receiver) is not None):
-        raise CheckError("C23", "expected a box exactly for a seat with a box key", "server")
-    return ledger._replace(hand=hand._replace(shares=(*hand.shares, body)))

@@ -4,19 +4,12 @@ from truc_protocol.acts import Move, read_act
 from truc_protocol.bodies import Rule
 from truc_protocol.checks import CheckError
 from truc_protocol.ledger.deals import check_index
-from truc_protocol.ledger.play import counted, moved, open_slots
+from truc_protocol.ledger.play import counted, moved, open_slots, played_unseen
+from truc_protocol.ledger.replay import may_rule, readings, told
 from truc_protocol.ledger.state import Ledger, Outcome, Pause, Step, is_exhausted, is_gone
 from truc_protocol.records import Phase
 from truc_protocol.setup import GONE_WAIT
-from truc_rules import (
-    Event,
-    Kind,
-    Match,
-    apply_ruled,
-    deciders,
-    lowest_slot,
-    ruled,
-)
+from truc_rules import Event, Kind, Match, RulesError, deciders
 
 Events = tuple[Event, ...]
 _SERVER = "server"
@@ -98,25 +91,34 @@ def _move(ledger: Ledger, seat: int, kind: str, args: tuple[object, ...]) -> tup
     if ledger.pause.active:
         raise CheckError("C29", "a ruled move: the match is paused", _SERVER)
     match = ledger.match
-    holders = deciders(match) if match is not None else ()
-    if match is None or not holders or seat != holders[0]:
-        expected = f"a move of seat {holders[0]}" if holders else "no move: nothing is to be decided"
-        raise CheckError("C22", f"expected {expected}, got one of seat {seat}", _SERVER)
+    if match is None or not deciders(match):
+        raise CheckError(
+            "C22", f"expected no move: nothing is to be decided, got one of seat {seat}", _SERVER
+        )
     move = read_act(seat, kind, args, deck=ledger.setup.terms.table.deck, culprit=_SERVER)
-    _check_lowest(match, move)
+    _check_fixed(match, move)
     opened, match = open_slots(ledger, match, seat, move.openings, _SERVER)
-    if move.action != ruled(match):
-        raise CheckError("C22", f"ruled {kind} is not what the rules fix for seat {seat}", _SERVER)
-    decided, events = apply_ruled(match, move.action)
-    after = moved(opened, decided, Step(move.action, ruled=True), 0)
+    step = Step(move.action, ruled=True)
+    is_unseen = move.action.kind is Kind.BLIND
+    after, events = (played_unseen(opened, step), ()) if is_unseen else _told(opened, match, step)
     return after._replace(streaks=counted(ledger, seat, ledger.streaks[seat] + 1)), events
 
 
-def _check_lowest(match: Match, move: Move) -> None:
-    """Check, before a card is opened, that the ruling plays the lowest slot and cuts nothing."""
-    fixed = ruled(match)
-    kind, seat = move.action.kind, move.action.seat
-    if fixed is None or kind is not fixed.kind or move.cut:
-        raise CheckError("C22", f"ruled {kind} is not what the rules fix for seat {seat}", _SERVER)
-    if kind is Kind.PLAY and move.openings[0].slot != lowest_slot(match, seat):
-        raise CheckError("C22", f"ruled play of seat {seat}: expected its lowest slot", _SERVER)
+def _check_fixed(match: Match, move: Move) -> None:
+    """Check, before a card is opened, that the ruling can be the one the rules fix: it plays the lowest slot and cuts nothing."""
+    slot = move.openings[0].slot if move.openings else None
+    if move.cut or not any(may_rule(reading, move.action, slot) for reading, _ in readings(match)):
+        action = move.action
+        raise CheckError(
+            "C22", f"ruled {action.kind} is not what the rules fix for seat {action.seat}", _SERVER
+        )
+
+
+def _told(ledger: Ledger, match: Match, step: Step) -> tuple[Ledger, Events]:
+    try:
+        decided, events = told(match, step)
+    except RulesError as error:
+        action = step.action
+        message = f"ruled {action.kind} is not what the rules fix for seat {action.seat}"
+        raise CheckError("C22", message, _SERVER) from error
+    return moved(ledger, decided, step, 0), events

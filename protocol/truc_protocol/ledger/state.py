@@ -7,13 +7,25 @@ caller knows more, cards it has been told): no secret of any party, no clock.
 from enum import Enum
 from typing import NamedTuple
 
-from truc_protocol.bodies import Call, Deal, SeatTaken, Share, SideScore
+from truc_protocol.bodies import Call, Deal, Open, SeatTaken, Share, SideScore
 from truc_protocol.records import Phase
 from truc_protocol.setup import GONE_FORFEIT, GONE_SUBSTITUTE, Setup, commitments
-from truc_rules import Action, Match, Score, Seat, awaits_deal, deciders, hand_over, owed_shares
+from truc_rules import (
+    Action,
+    Match,
+    Score,
+    Seat,
+    awaits_deal,
+    deciders,
+    hand_over,
+    owed_shares,
+    owed_shows,
+)
 
 Place = tuple[int, bytes]
 Links = tuple[tuple[int, bytes], ...]
+Shown = tuple[int, tuple[int, ...]]
+"""A seat and slots of its newest deal."""
 
 
 class Contributor(NamedTuple):
@@ -52,6 +64,9 @@ class HandLog(NamedTuple):
         shares: the share records.
         steps: what the rules were told since, in order.
         used: (d, seat, slot) of the cards opened so far.
+        unseen: the play of a card that its seat has not seen, until the card is opened.
+        opens: the cards opened at the end because the rules force their seats to show them.
+        known: how many of the deals were told to the rules with every card as soon as they came.
     """
 
     call: Call
@@ -61,6 +76,22 @@ class HandLog(NamedTuple):
     shares: tuple[Share, ...] = ()
     steps: tuple[Step, ...] = ()
     used: frozenset[tuple[int, int, int]] = frozenset()
+    unseen: Step | None = None
+    opens: tuple[Open, ...] = ()
+    known: int = 0
+
+    @property
+    def is_known(self) -> bool:
+        """Whether no card was ever unknown here: what the rules were told has been checked in full."""
+        return self.known == len(self.deals)
+
+    def unopened(self, shown: tuple[Shown, ...]) -> tuple[Shown, ...]:
+        """Return what is left of these cards of the newest deal without those that are open already."""
+        d = len(self.deals) - 1
+        left = (
+            (seat, tuple(slot for slot in slots if (d, seat, slot) not in self.used)) for seat, slots in shown
+        )
+        return tuple((seat, slots) for seat, slots in left if slots)
 
 
 class Pause(NamedTuple):
@@ -175,6 +206,7 @@ class Due(Enum):
     DRAW = "draw"
     DEAL = "deal"
     SHARE = "share"
+    OPEN = "open"
     CLOSE = "close"
     END = "end"
     REKEY = "rekey"
@@ -210,6 +242,8 @@ def _due_between(ledger: Ledger) -> Due:
 def _due_in_hand(ledger: Ledger) -> Due:
     if next_share(ledger) is not None:
         return Due.SHARE
+    if next_open(ledger) is not None:
+        return Due.OPEN
     if ledger.match is not None and hand_over(ledger.match):
         return Due.CLOSE
     return Due.DEAL if ledger.match is not None and awaits_deal(ledger.match) else Due.PLAYERS
@@ -256,6 +290,24 @@ def next_share(ledger: Ledger) -> tuple[Seat, Seat] | None:
     return owed[given] if given < len(owed) else None
 
 
+def next_open(ledger: Ledger) -> Shown | None:
+    """Return the seat and slots of the open record the rules demand next, as far as cards are known here."""
+    hand, match = ledger.hand, ledger.match
+    if hand is None or match is None:
+        return None
+    if hand.unseen is not None:
+        return unseen_slot(hand.unseen)
+    if ledger.phase is not Phase.HAND or ledger.opens_at_close or not hand_over(match):
+        return None
+    return next(iter(hand.unopened(owed_shows(match))), None)
+
+
+def unseen_slot(step: Step) -> Shown:
+    """Return the seat and slot of a card played unseen."""
+    slot = step.action.value
+    return step.action.seat, (slot,) if isinstance(slot, int) else ()
+
+
 def is_gone(ledger: Ledger, seat: int) -> bool:
     """Tell whether a seat counts as gone: silent at the call, or absent for opts[9] rulings in a row."""
     after = ledger.setup.terms.opts.gone_after
@@ -264,10 +316,13 @@ def is_gone(ledger: Ledger, seat: int) -> bool:
 
 def score(ledger: Ledger) -> tuple[SideScore, SideScore]:
     """Return [games, upper, points] of each side."""
-    if ledger.match is None:
-        return (0, 0, 0), (0, 0, 0)
-    first, second = ledger.match.score
-    return _side_score(ledger.match.games[0], first), _side_score(ledger.match.games[1], second)
+    return ((0, 0, 0), (0, 0, 0)) if ledger.match is None else side_scores(ledger.match)
+
+
+def side_scores(match: Match) -> tuple[SideScore, SideScore]:
+    """Return [games, upper, points] of each side, as close and end write them."""
+    first, second = match.score
+    return _side_score(match.games[0], first), _side_score(match.games[1], second)
 
 
 def _side_score(games: int, side: Score) -> SideScore:

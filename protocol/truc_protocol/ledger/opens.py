@@ -1,0 +1,142 @@
+"""The cards the server opens or shares because the rules say so: `open` and `share`.
+
+A card played unseen is opened at once. At the end of a hand, where its close opens nothing, those cards are opened that
+prove what was declared, said or claimed. A reader who cannot yet tell what is owed takes what comes; the close, and for
+the exact slots the end, is where that is judged.
+"""
+
+from truc_protocol.acts import SlotOpening
+from truc_protocol.bodies import Open, Share
+from truc_protocol.checks import CheckError
+from truc_protocol.ledger.deals import box_public, check_index
+from truc_protocol.ledger.play import moved, open_slots
+from truc_protocol.ledger.replay import is_unsure, told
+from truc_protocol.ledger.state import HandLog, Ledger, Shown, Step, next_open, next_share, unseen_slot
+from truc_rules import Event, Match, hand_over, owed_shows, settled, unproven
+
+Events = tuple[Event, ...]
+_SERVER = "server"
+
+
+def open_cards(ledger: Ledger, body: Open) -> tuple[Ledger, Events]:
+    """Take cards that the rules force a seat to show, or one that it plays unseen.
+
+    Raises:
+        CheckError: C12, C19, C23; C25 a card that lies elsewhere too.
+    """
+    check_index(ledger, body.j, _SERVER)
+    hand, match = ledger.hand, ledger.match
+    if hand is None or match is None:
+        raise CheckError("C23", "no cards are dealt", _SERVER)
+    if body.d != len(hand.deals) - 1:
+        raise CheckError("C12", f"expected sub-deal {len(hand.deals) - 1}, got {body.d}", _SERVER)
+    if hand.unseen is not None:
+        return _unseen(ledger, match, body, hand.unseen)
+    closed, events = settled(match)
+    _check_owed(ledger, closed, hand, body)
+    opened, match = open_slots(ledger, closed, body.seat, _openings(body), _SERVER)
+    return _noted(opened, match, body), events
+
+
+def _openings(body: Open) -> tuple[SlotOpening, ...]:
+    return tuple(SlotOpening(*opening) for opening in body.openings)
+
+
+def _shown(body: Open) -> Shown:
+    return body.seat, tuple(slot for slot, _, _ in body.openings)
+
+
+def _noted(ledger: Ledger, match: Match, body: Open) -> Ledger:
+    hand = ledger.hand and ledger.hand._replace(opens=(*ledger.hand.opens, body))
+    return ledger._replace(match=match, hand=hand)
+
+
+def _unseen(ledger: Ledger, match: Match, body: Open, step: Step) -> tuple[Ledger, Events]:
+    if _shown(body) != unseen_slot(step):
+        raise CheckError("C23", f"expected {_text(unseen_slot(step))}, got {_text(_shown(body))}", _SERVER)
+    opened, match = open_slots(ledger, match, body.seat, _openings(body), _SERVER)
+    decided, events = told(match, step)
+    return moved(opened, decided, step, 0), events
+
+
+def _text(shown: Shown) -> str:
+    seat, slots = shown
+    return f"slots {list(slots)} of seat {seat} to be opened"
+
+
+def _check_owed(ledger: Ledger, match: Match, hand: HandLog, body: Open) -> None:
+    """Check, as far as cards are known, that an open at the end of a hand is due."""
+    seat, slots = _shown(body)
+    if ledger.opens_at_close:
+        raise CheckError("C23", "reveal = hand: the close opens every card", _SERVER)
+    if hand.is_known:
+        expected = next_open(ledger)
+        if expected != (seat, slots):
+            wanted = "no card to be opened" if expected is None else _text(expected)
+            raise CheckError("C23", f"expected {wanted}, got {_text((seat, slots))}", _SERVER)
+    elif not hand_over(match) and not is_unsure(match):
+        raise CheckError("C23", "cards opened before the hand is over", _SERVER)
+    if not slots or list(slots) != sorted(set(slots)):
+        raise CheckError("C23", f"expected slots in ascending order, got {list(slots)}", _SERVER)
+    if hand.opens and seat <= hand.opens[-1].seat:
+        raise CheckError("C23", f"expected a seat after {hand.opens[-1].seat}, got {seat}", _SERVER)
+
+
+def check_shown(ledger: Ledger, match: Match) -> None:
+    """Check that what the rules force open at the end of a hand is open, as far as `match` knows its cards.
+
+    Raises:
+        CheckError: C23.
+    """
+    hand = ledger.hand
+    if hand is None or ledger.opens_at_close:
+        return
+    if hand.is_known and (expected := next_open(ledger)) is not None:
+        raise CheckError("C23", f"expected {_text(expected)} before the close", _SERVER)
+    if seats := unproven(match):
+        raise CheckError("C23", f"the cards of seats {list(seats)} do not show what they must", _SERVER)
+    bound = _bound(match)
+    for body in hand.opens:
+        if body.seat not in bound:
+            raise CheckError("C23", f"seat {body.seat} owes no card, got {_text(_shown(body))}", _SERVER)
+
+
+def _bound(match: Match) -> frozenset[int]:
+    """Return the seats that declared, said or were claimed something that cards can prove."""
+    duels = (match.hand.contests, *(contests for _, contests in match.hand.proven))
+    flores = (seat for contests in duels for seat in contests.flores)
+    said = (seat for contests in duels for seat, _ in contests.said)
+    claimed = (target for contests in duels for _, target in contests.claims)
+    return frozenset((*flores, *said, *claimed))
+
+
+def check_exact(log: HandLog, match: Match) -> None:
+    """Check, with every card of the hand known, that exactly what was owed at its end was opened.
+
+    Raises:
+        CheckError: C23.
+    """
+    opened = {(body.d, body.seat, slot) for body in log.opens for slot, _, _ in body.openings}
+    before = log._replace(used=log.used - opened)
+    expected, shown = before.unopened(owed_shows(match)), tuple(map(_shown, log.opens))
+    if shown != expected:
+        wanted = ", ".join(map(_text, expected)) or "no card to be opened"
+        got = ", ".join(map(_text, shown)) or "none"
+        raise CheckError("C23", f"deal {log.call.j}: expected {wanted}, got {got}", _SERVER)
+
+
+def share(ledger: Ledger, body: Share) -> Ledger:
+    """Take a partner's hand, right after the deal, in ascending order.
+
+    Raises:
+        CheckError: C12, C23.
+    """
+    check_index(ledger, body.j, _SERVER)
+    owed, hand = next_share(ledger), ledger.hand
+    if hand is None or owed != (body.giver, body.receiver):
+        raise CheckError("C23", f"expected {owed or 'no share'}, got {(body.giver, body.receiver)}", _SERVER)
+    if body.d != len(hand.deals) - 1:
+        raise CheckError("C12", f"expected sub-deal {len(hand.deals) - 1}, got {body.d}", _SERVER)
+    if bool(body.box) != (box_public(ledger, body.receiver) is not None):
+        raise CheckError("C23", "expected a box exactly for a seat with a box key", _SERVER)
+    return ledger._replace(hand=hand._replace(shares=(*hand.shares, body)))

@@ -1,0 +1,134 @@
+"""What the rules are told: one move, or a whole hand again with the cards that are known by now.
+
+A reader knows few cards, and the rules take what unknown ones might allow; so what a reader holds during a hand is a
+reading of it, not a proof. `replayed` is the proof, as far as the cards given to it reach: with all of them it is whole.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from truc_protocol.bodies import Deal
+from truc_protocol.ledger.state import HandLog, Step
+from truc_rules import (
+    Action,
+    Card,
+    Event,
+    Kind,
+    Match,
+    MatchError,
+    Seat,
+    apply,
+    apply_ruled,
+    awaits_deal,
+    deal,
+    deciders,
+    legal,
+    lowest_slot,
+    named,
+    ruled,
+    settled,
+    side_of,
+)
+
+Events = tuple[Event, ...]
+Told = tuple[Match, Events]
+Hands = Sequence[Sequence[Card | None]]
+
+
+def told(match: Match, step: Step) -> Told:
+    """Tell the rules a move, with the card of a covered one where it is known.
+
+    Raises:
+        RulesError: They refuse it.
+    """
+    action = named(match, step.action)
+    return _told_ruling(match, action) if step.ruled else apply(match, action)
+
+
+def _told_ruling(match: Match, action: Action) -> Told:
+    for reading, before in readings(match):
+        if action == ruled(reading):
+            after, events = apply_ruled(reading, action)
+            return after, before + events
+        if _may_be_ruled(reading, action):
+            after, events = apply(reading, action)
+            return after, before + events
+    raise MatchError("expected the ruling on this state, with its card known")
+
+
+def readings(match: Match) -> Iterator[Told]:
+    """Yield the state, and if it waits for unknown cards the one in which they decide nothing, with its events."""
+    yield match, ()
+    closed, events = settled(match)
+    if closed is not match:
+        yield closed, events
+
+
+def _may_be_ruled(match: Match, action: Action) -> bool:
+    """Tell whether unknown cards may make this the ruling, though by the known ones another is."""
+    fixed = ruled(match)
+    if fixed is None or fixed.kind is not action.kind or action.value is not None:
+        return False
+    return can_differ(match, action.seat, action.kind) and action in legal(match, action.seat)
+
+
+def can_differ(match: Match, seat: Seat, kind: Kind) -> bool:
+    """Tell whether the seat, or the slot, of a ruling of this kind hangs on unknown cards.
+
+    Who holds a flor has to say so; and which slots an order allows, only the seat's own cards tell.
+    """
+    if kind is Kind.PLAY:
+        row, held = match.hand.row, match.hand.dealt.cards[seat]
+        under_order = match.hand.orders[side_of(seat)] is not None
+        return seat in deciders(match) and under_order and any(held[slot] is None for slot in row.left[seat])
+    return kind in (Kind.FLOR, Kind.GOOD)
+
+
+def may_rule(match: Match, action: Action, slot: int | None) -> bool:
+    """Tell, before a card is opened, whether a ruling can be this: its seat, its kind and the slot it plays."""
+    fixed = ruled(match)
+    if fixed is None or fixed.kind is not action.kind:
+        return False
+    differs = can_differ(match, action.seat, action.kind)
+    if fixed.seat != action.seat and not differs:
+        return False
+    if action.kind is Kind.PLAY:
+        return slot == lowest_slot(match, action.seat) or (
+            differs and slot in match.hand.row.left[action.seat]
+        )
+    return fixed.value == action.value
+
+
+def is_unsure(match: Match) -> bool:
+    """Tell whether unknown cards may change the score: only a flor scores by being held (rules.md 8.6)."""
+    return match.variant.flor is not None and any(
+        card is None for cards in match.hand.dealt.cards for card in cards
+    )
+
+
+def known_hands(log: HandLog, match: Match) -> tuple[Hands, ...]:
+    """Return the cards of each deal by seat and slot, as far as `match` knows them: those of its newest deal."""
+    unknown = tuple(tuple((None,) * len(leaves) for leaves in body.leaves) for body in log.deals)
+    return unknown if awaits_deal(match) else (*unknown[:-1], match.hand.dealt.cards)
+
+
+def replayed(log: HandLog, hands: Sequence[Hands]) -> Match:
+    """Play a hand again from its start; `hands` are the cards of each deal.
+
+    Raises:
+        RulesError: The rules refuse a move.
+    """
+    waiting = iter(zip(log.deals, hands, strict=True))
+    match = _dealt(log.start, waiting)
+    for step in log.steps:
+        match, _ = told(match, step)
+        if awaits_deal(match):
+            match = _dealt(match, waiting)
+    return settled(match)[0]
+
+
+def _dealt(match: Match, waiting: Iterator[tuple[Deal, Hands]]) -> Match:
+    newest = next(waiting, None)
+    if newest is None:
+        return match
+    body, cards = newest
+    return deal(match, cards, tuple(Card(card) for card in body.up))[0]
