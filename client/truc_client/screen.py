@@ -64,6 +64,7 @@ class Screen:
     def __init__(self, console: Console, lang: str = ENGLISH.lang) -> None:
         self._console = console
         self._seated = ""
+        self._offered: tuple[str, ...] = ()
         self._board = Board(0, None)
         self._setting = Setting((), Faces(is_spanish=False, is_plain=True), Speech(lang), 0)
 
@@ -194,7 +195,16 @@ class Screen:
         if turn.again:
             self.note("overtaken", "yellow")
         self._board = with_options(self._board, (choice.line for choice in turn.options))
-        title = self._speech.catalogue.screen["your_turn" if turn.must else "may_act"]
+        offered = tuple(choice.line for choice in turn.options)
+        if turn.must:
+            self._ask_now(turn)
+        elif offered != self._offered:
+            self.note("may_act", "dim")
+            self._offer(turn)
+        self._offered = offered
+
+    def _ask_now(self, turn: YourTurn) -> None:
+        title = self._speech.catalogue.screen["your_turn"]
         table = table_text(self._board, self._setting)
         if self.is_plain:
             self.say(f"{title}\n{table}")

@@ -60,12 +60,15 @@ def claim(match: Match, action: Action) -> Step:
 def settlements(match: Match, hand: Hand) -> tuple[Event, ...]:
     """Return what came of the claims when a row of tricks is over, and of flores that were played in silence."""
     rule = match.variant.flor
-    if rule is None or not rule.claims:
+    # most hands end with nothing claimed, and before anybody has played three cards
+    if rule is None or not rule.claims or (not hand.contests.claims and all(hand.row.left)):
         return ()
     claimed = [target for _, target in hand.contests.claims]
     played = [seat for seat in players(hand.row, match.seats) if _played_quietly(match, hand, seat)]
     targets = [*claimed, *(seat for seat in played if seat not in claimed)]
-    decided = [target for target in targets if holds(match, hand, target) or not may_hold(match, hand, target)]
+    decided = [
+        target for target in targets if holds(match, hand, target) or not may_hold(match, hand, target)
+    ]
     return tuple(event for target in decided for event in _settled(target, held=holds(match, hand, target)))
 
 

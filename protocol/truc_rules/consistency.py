@@ -165,9 +165,6 @@ def _check_signals(variant: "Variant") -> None:
     _require("signals.vocabulary", "every word once", holds=twice)
     free = signals.truth == "free" or all(is_checkable(word) for word in signals.vocabulary)
     _require("signals.truth", "free, as not every word names cards", holds=free)
-    governed = signals.visible_to != "governor" and signals.orders == "none"
-    _require(
-        "signals",
-        "four players, where governors are signed to or give orders",
-        holds=governed or variant.players == (4,),
-    )
+    ungoverned = signals.visible_to != "governor" and signals.orders == "none"
+    governors = "an answerer governor, where governors are signed to or give orders"
+    _require("signals", governors, holds=ungoverned or variant.answerer == "governor")

@@ -15,11 +15,16 @@ from .table import Match
 
 def calls(match: Match, seat: Seat) -> tuple[Action, ...]:
     """Return the calls that open envido or flor, on one's turn or before one answers, and claims of a flor."""
-    variant = match.variant
-    called = () if variant.envido is None else envido.calls(match, seat)
-    if variant.flor is None:
-        return called
-    return (*called, *flor.declarations(match, seat), *claims.actions(match, seat))
+    hand, variant = match.hand, match.variant
+    found: tuple[Action, ...] = ()
+    if len(hand.row.left[seat]) == hand.dealt.each:
+        if not hand.contests.envido_closed:
+            found = envido.calls(match, seat)
+        if variant.flor is not None and not hand.contests.flores:
+            found += flor.declarations(match, seat)
+    if variant.flor is not None and hand.row.last is not None:
+        found += claims.actions(match, seat)
+    return found
 
 
 def call(match: Match, action: Action) -> Step:

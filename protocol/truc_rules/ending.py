@@ -14,13 +14,13 @@ def won(match: Match, hand: Hand, side: Side, *, points: int, reason: str) -> St
     """End `hand` in favour of `side`; what is locked in is won, whatever the points."""
     gained = award(match, hand, side, points=points, reason=reason)
     owed = () if match.variant.flor is None else settlements(match, hand)
-    return over(hand, side), (*owed, HandWon(side), *gained)
+    return over(hand, side), (HandWon(side), *owed, *gained)
 
 
 def drawn(match: Match, hand: Hand) -> Step:
     """End `hand` with nobody having it."""
     owed = () if match.variant.flor is None else settlements(match, hand)
-    return over(hand, None), (*owed, HandDrawn())
+    return over(hand, None), (HandDrawn(), *owed)
 
 
 def over(hand: Hand, winner: Side | None) -> Hand:

@@ -11,7 +11,7 @@ from .actions import Action, Kind, yes_or_no
 from .events import EnvidoAccepted, EnvidoCalled, EnvidoDeclined, PointsScored
 from .saying import AWARD_ENVIDO, begun
 from .seats import Seat, seats_from, side_of
-from .state import EnvidoAsk, Offer, Phase, StakeAsk, Step, players, seat_to_act
+from .state import Contests, EnvidoAsk, Offer, Phase, StakeAsk, Step, players, seat_to_act, with_offers
 from .table import Match
 
 # looked up once: a lookup in an Enum is dear in the engine's loops
@@ -63,7 +63,8 @@ def call(match: Match, action: Action) -> Step:
 
 def _called(match: Match, action: Action, below: tuple[Offer, ...], called: tuple[Kind, ...]) -> Step:
     ask = EnvidoAsk(action.seat, side_of(action.seat), (*called, action.kind))
-    return match.hand._replace(offers=(*below, ask)), (EnvidoCalled(action.seat, action.kind),)
+    asked = with_offers(match.hand, (*below, ask), match.hand.contests)
+    return asked, (EnvidoCalled(action.seat, action.kind),)
 
 
 def answerers(match: Match, ask: EnvidoAsk) -> tuple[Seat, ...]:
@@ -95,14 +96,18 @@ def _accept(match: Match, seat: Seat, ask: EnvidoAsk) -> Step:
     hand = match.hand
     points = accepted_points(match, ask.calls)
     saying = begun(_ENVIDO, points, players(hand.row, match.seats))
-    contests = hand.contests._replace(envido_closed=True)
-    accepted = hand._replace(offers=(*hand.offers[:-1], saying), contests=contests)
+    accepted = with_offers(hand, (*hand.offers[:-1], saying), _closed(hand.contests))
     return accepted, (EnvidoAccepted(seat, max(points)),)
+
+
+def _closed(contests: Contests) -> Contests:
+    _, flor_closed, flores, claims, said = contests
+    return Contests(envido_closed=True, flor_closed=flor_closed, flores=flores, claims=claims, said=said)
 
 
 def _decline(match: Match, seat: Seat, ask: EnvidoAsk) -> Step:
     hand = match.hand
-    declined = hand._replace(offers=hand.offers[:-1], contests=hand.contests._replace(envido_closed=True))
+    declined = with_offers(hand, hand.offers[:-1], _closed(hand.contests))
     scored = PointsScored(ask.side, declined_points(ask.calls), AWARD_ENVIDO)
     return declined, (EnvidoDeclined(seat), scored)
 

@@ -53,11 +53,17 @@ def _answerers(match: Match, offer: Offer) -> tuple[Seat, ...]:
 
 def legal(match: Match, seat: Seat) -> tuple[Action, ...]:
     """Return every action open to `seat`, in a fixed order."""
-    hand, variant = match.hand, match.variant
+    variant = match.variant
     if not 0 <= seat < match.seats:
         return ()
-    if hand.phase is not play.PLAYING:
-        return _besides_play(match, seat)
+    found = _in_play(match, seat) if match.hand.phase is play.PLAYING else _besides_play(match, seat)
+    if variant.signals is not None and variant.signals.orders == "binding":
+        found += orders.actions(match, seat)
+    return tuple(found)
+
+
+def _in_play(match: Match, seat: Seat) -> list[Action]:
+    hand, variant = match.hand, match.variant
     if hand.offers:
         found = _answers(match, seat, hand.offers[-1])
         if found:
@@ -68,28 +74,26 @@ def legal(match: Match, seat: Seat) -> tuple[Action, ...]:
             found.append(concession(seat))
     if variant.envido is not None or variant.flor is not None:
         found += contests.calls(match, seat)
-    if variant.signals is not None and variant.signals.orders == "binding":
-        found += orders.actions(match, seat)
-    return tuple(found)
+    return found
 
 
-def _besides_play(match: Match, seat: Seat) -> tuple[Action, ...]:
+def _besides_play(match: Match, seat: Seat) -> list[Action]:
     """Return what is open to `seat` before the play and after it."""
     hand = match.hand
     if hand.offers:
-        return tuple(_answers(match, seat, hand.offers[-1]))
+        return _answers(match, seat, hand.offers[-1])
     match hand.phase:
         case Phase.REDEAL:
-            found = redeal.actions(match, seat)
-            return (*found, concession(seat)) if stake.may_concede(match, seat) else found
+            conceded = [concession(seat)] if stake.may_concede(match, seat) else []
+            return [*redeal.actions(match, seat), *conceded]
         case Phase.CUT:
-            return predeal.cut_actions(match, seat)
+            return [*predeal.cut_actions(match, seat)]
         case Phase.COUNT:
-            return predeal.count_actions(match, seat)
+            return [*predeal.count_actions(match, seat)]
         case Phase.OVER:
-            return showing.actions(match, seat)
+            return [*showing.actions(match, seat)]
         case _:
-            return ()
+            return []
 
 
 def _answers(match: Match, seat: Seat, offer: Offer) -> list[Action]:

@@ -51,7 +51,7 @@ def new_match(
 
 def _may_stand(rule: Scoring, score: tuple[Score, Score]) -> bool:
     """Tell whether a game goes on at this score."""
-    if min(min(side) for side in score) < 0:
+    if min(min(side) for side in score) < 0 or (max(score).upper and not rule.points_per_unit):
         return False
     if rule.points_per_unit:
         below = max(side.points for side in score) < rule.points_per_unit

@@ -4,27 +4,36 @@ An order narrows the partner's choice of a card; one that cannot be followed has
 refusal would tell what the partner lacks (13b.8).
 """
 
+from functools import cache
+
 from .actions import Action, Kind
 from .cards import rank_of
 from .events import OrderGiven
 from .seats import Seat, side_of
-from .state import NO_ORDERS, Step
+from .state import NO_ORDERS, Phase, Step
 from .table import Match, governor
 from .variant import Variant
 
 LOW, HIGH, LEAVE = "low", "high", "leave"
+_CARDS_ARE_OUT = (Phase.PLAY, Phase.REDEAL)
 
 
 def actions(match: Match, seat: Seat) -> tuple[Action, ...]:
-    """Return the orders `seat` may give in the play, where orders bind: any, while its partner still holds a card."""
-    if governor(match, side_of(seat)) != seat or not match.hand.row.left[_partner(match, seat)]:
+    """Return the orders `seat` may give, where orders bind: any, at any time while its partner still holds a card."""
+    hand = match.hand
+    if hand.phase not in _CARDS_ARE_OUT or governor(match, side_of(seat)) != seat:
         return ()
-    return tuple(Action(seat, Kind.ORDER, (), word) for word in words(match.variant))
+    return _every_order(seat, words(match.variant)) if hand.row.left[_partner(match, seat)] else ()
+
+
+@cache
+def _every_order(seat: Seat, ordered: tuple[str, ...]) -> tuple[Action, ...]:
+    return tuple(Action(seat, Kind.ORDER, (), word) for word in ordered)
 
 
 def words(variant: Variant) -> tuple[str, ...]:
     """Return what can be ordered: every rank of the pack, low, high, leave."""
-    return (*dict.fromkeys(map(rank_of, variant.pack)), LOW, HIGH, LEAVE)
+    return (*variant.ranks, LOW, HIGH, LEAVE)
 
 
 def _partner(match: Match, seat: Seat) -> Seat:

@@ -15,6 +15,7 @@ from .variant import Envido, Flor, LastPoint, Pica, Redeal, Scoring, Signals, Tu
 _SPANISH_40 = pack_of("1 2 3 4 5 6 7 10 11 12", SPANISH_SUITS)
 _SPANISH_40_HIGH = pack_of("1 2 3 6 7 8 9 10 11 12", SPANISH_SUITS)
 _FRENCH_32 = pack_of("A K Q J 10 9 8 7", FRENCH_SUITS)
+_FRENCH_32_SIX = pack_of("A K Q J 10 9 7 6", FRENCH_SUITS)
 _FRENCH_36 = pack_of("A K Q J 10 9 8 7 6", FRENCH_SUITS)
 _FRENCH_52 = pack_of("A K Q J 10 9 8 7 6 5 4 3 2", FRENCH_SUITS)
 _BRAZIL_40 = pack_of("4 5 6 7 Q J K A 2 3", FRENCH_SUITS)
@@ -35,12 +36,13 @@ ORDERS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = MappingProxyType
             ("fr32", _FRENCH_32, "7 8 A K Q J 10 9"),
             ("fr32-rational", _FRENCH_32, "8 7 A K Q J 10 9"),
             ("fr32-8low", _FRENCH_32, "7 A K Q J 10 9 8"),
+            ("fr32-678", _FRENCH_32_SIX, "7 6 A K Q J 10 9"),
             ("fr32-ace", _FRENCH_32, "A K Q J 10 9 8 7"),
             ("fr52-put", _FRENCH_52, "3 2 A K Q J 10 9 8 7 6 5 4"),
-            ("br40", _BRAZIL_40, "3 2 A K J Q 7 6 5 4"),
-            ("br24", _BRAZIL_24, "3 2 A K J Q"),
-            ("br40-mineiro", _BRAZIL_40, f"{_MINEIRO} 7 6 5 4"),
-            ("br27-mineiro", _BRAZIL_27, _MINEIRO),
+            ("br40-vira", _BRAZIL_40, "3 2 A K J Q 7 6 5 4"),
+            ("br24-vira", _BRAZIL_24, "3 2 A K J Q"),
+            ("br40", _BRAZIL_40, f"{_MINEIRO} 7 6 5 4"),
+            ("br27", _BRAZIL_27, _MINEIRO),
         )
     }
 )
@@ -49,14 +51,14 @@ ORDERS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = MappingProxyType
 FAMILIES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "catalan": ("es40", "es40-moll"),
-        "lanes": ("fr32", "fr36", "fr32-rational", "fr32-8low"),
+        "lanes": ("fr32", "fr36", "fr32-rational", "fr32-8low", "fr32-678"),
         "explained": ("fr32-ace", "fr32-8low"),
-        "french": ("fr32", "fr32-8low"),
-        "trut": ("fr32", "fr32-rational"),
+        "french": ("fr32", "fr32-rational", "fr32-8low", "fr32-678"),
+        "trut": ("fr32", "fr32-rational", "fr32-678"),
         "argentine": ("es40-bravas",),
         "gauderio": ("es40-bravas",),
-        "paulista": ("br40", "br24"),
-        "mineiro": ("br40-mineiro", "br27-mineiro"),
+        "paulista": ("br40-vira", "br24-vira"),
+        "mineiro": ("br40", "br27"),
         "put": ("fr52-put",),
     }
 )
@@ -233,7 +235,7 @@ _MANILHA_SUITS = ("c", "h", "s", "d")
 
 # rules.md, sections 9, 12 and 14
 _PAULISTA = replace(
-    _ordered(_CATALAN, "truco-paulista", "br40"),
+    _ordered(_CATALAN, "truco-paulista", "br40-vira"),
     players=(2, 4, 6),
     turnup=TurnUp(cycle=("4", "5", "6", "7", "Q", "J", "K", "A", "2", "3"), suits=_MANILHA_SUITS),
     short_deal=False,
@@ -250,11 +252,11 @@ _PAULISTA_CLEAN = replace(
     _PAULISTA,
     name="truco-paulista-clean",
     pack=_BRAZIL_24,
-    order=ORDERS["br24"][1],
+    order=ORDERS["br24-vira"][1],
     turnup=TurnUp(cycle=("Q", "J", "K", "A", "2", "3"), suits=_MANILHA_SUITS),
 )
 _MINEIRO_FIXED = replace(
-    _ordered(_PAULISTA, "truco-mineiro", "br40-mineiro"),
+    _ordered(_PAULISTA, "truco-mineiro", "br40"),
     turnup=None,
     signals=Signals(_FIXED_MANILHAS, visible_to="partner", truth="free", orders="none"),
     words="mineiro",
@@ -295,7 +297,7 @@ _PRESETS = (
     _PAULISTA,
     _PAULISTA_CLEAN,
     _MINEIRO_FIXED,
-    _ordered(_MINEIRO_FIXED, "truco-mineiro-clean", "br27-mineiro"),
+    _ordered(_MINEIRO_FIXED, "truco-mineiro-clean", "br27"),
     _MINEIRO_LOCAL,
     replace(
         _ARGENTINE,

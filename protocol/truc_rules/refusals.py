@@ -73,20 +73,30 @@ def _why_not_at_all(match: Match, action: Action) -> str:
 
 def _is_late_ask(match: Match, action: Action) -> bool:
     """Tell whether this is an ask after one's card that came when another card lay on it."""
-    seat, row = action.seat, match.hand.row
-    if action.kind is not Kind.RAISE or match.variant.ask_window != "ba" or match.hand.offers:
+    seat, hand, side = action.seat, match.hand, side_of(action.seat)
+    if action.kind is not Kind.RAISE or match.variant.ask_window != "ba" or hand.phase is not Phase.PLAY:
         return False
-    if (
-        match.hand.phase is not Phase.PLAY
-        or seat_to_act(row, match.seats) == seat
-        or row.last in (None, seat)
-    ):
+    if not _has_just_played(match, seat) or action.value not in stake.stakes_open(match, hand.bets, side):
         return False
+    if hand.offers:  # the card that came between was played with an ask of its own
+        offer = hand.offers[-1]
+        return isinstance(offer, StakeAsk) and offer.side != side and offer.seat == hand.row.last
+    return seat_to_act(hand.row, match.seats) != seat
+
+
+def _has_just_played(match: Match, seat: Seat) -> bool:
+    """Tell whether a card of `seat` lies in the newest trick, or was the last before a card that has been led."""
+    row = match.hand.row
+    if row.last in (None, seat):
+        return False
+    if not row.table:
+        return True
     places = range(0, len(row.table) * row.stride, row.stride)
     on_table = [seat_after(row.leader, match.seats, steps=place) for place in places]
-    return (not on_table or seat in on_table) and action.value in stake.stakes_open(
-        match, match.hand.bets, side_of(seat)
-    )
+    if len(on_table) > 1 or not row.tricks:
+        return seat in on_table
+    before = seat_after(row.tricks[-1].leader, match.seats, steps=match.seats - row.stride)
+    return seat in (*on_table, before)
 
 
 def _seats(seats: Sequence[Seat]) -> str:

@@ -10,7 +10,7 @@ from .actions import Action, Kind
 from .events import Event, KeptSilent, PointsScored, ValueSaid, ValueYielded
 from .holders import has_turn, is_sure
 from .seats import Seat, Side, other_side, side_of
-from .state import Contests, Saying, Step, players
+from .state import Contests, Saying, Step, players, with_offers
 from .table import Match
 from .values import ENVIDO_VALUES, FLOR_VALUES, envido_value, flor_value
 
@@ -86,19 +86,20 @@ def answer(match: Match, action: Action, saying: Saying) -> Step:
     """Say a value, give in, or stay silent; the last to speak settles the contest."""
     seat, value = action.seat, action.value
     contests = _heard(match, saying, seat)
-    spoken = saying if seat in saying.spoken else saying._replace(spoken=(*saying.spoken, seat))
+    contest, points, waiting, spoken, silent, said = saying
+    if seat not in spoken:
+        spoken = (*spoken, seat)
     if isinstance(value, int):
-        silent = tuple(other for other in saying.silent if other != seat)
         told: Event = ValueSaid(seat, value)
-        after = spoken._replace(silent=silent, said=(*saying.said, (seat, value)))
+        silent, said = tuple([other for other in silent if other != seat]), (*said, (seat, value))
     elif action.kind is Kind.SILENT:
-        told = KeptSilent(seat)
-        after = spoken._replace(silent=(*saying.silent, seat))
+        told, silent = KeptSilent(seat), (*silent, seat)
     else:
-        return _settled(match, contests, spoken, other_side(side_of(seat)), (ValueYielded(seat),))
-    later = saying.waiting[saying.waiting.index(seat) + 1 :]
-    waiting = tuple(other for other in later if other not in saying.spoken)
-    return _next_turn(match, contests, after._replace(waiting=waiting), (told,))
+        given_in = Saying(contest, points, waiting, spoken, silent, said)
+        return _settled(match, contests, given_in, other_side(side_of(seat)), (ValueYielded(seat),))
+    later = waiting[waiting.index(seat) + 1 :]
+    waiting = tuple([other for other in later if other not in saying.spoken])
+    return _next_turn(match, contests, Saying(contest, points, waiting, spoken, silent, said), (told,))
 
 
 def _heard(match: Match, saying: Saying, seat: Seat) -> Contests:
@@ -122,8 +123,8 @@ def _next_turn(match: Match, contests: Contests, saying: Saying, told: tuple[Eve
     waiting = saying.waiting or _second_turns(match, saying)
     if best is not None and not waiting:
         return _settled(match, contests, saying, side_of(best[0]), told)
-    offers = (*hand.offers[:-1], saying._replace(waiting=waiting))
-    return hand._replace(offers=offers, contests=contests), told
+    still = saying if saying.waiting else saying._replace(waiting=waiting)
+    return with_offers(hand, (*hand.offers[:-1], still), contests), told
 
 
 def _second_turns(match: Match, saying: Saying) -> tuple[Seat, ...]:
@@ -142,5 +143,5 @@ def _settled(match: Match, contests: Contests, saying: Saying, winner: Side, tol
     else:
         mine = [said for said in saying.said if side_of(said[0]) == winner]
         contests, reason = contests._replace(said=tuple(mine[-1:])), AWARD_ENVIDO
-    settled = hand._replace(offers=hand.offers[:-1], contests=contests)
+    settled = with_offers(hand, hand.offers[:-1], contests)
     return settled, (*told, PointsScored(winner, points, reason))

@@ -88,7 +88,9 @@ def _dealt(stage: Stage, line: Line) -> Stage:
     match = stage.match
     if not awaits_deal(match):
         return stage
-    each = match.hand.dealt.each
+    each, turned = match.hand.dealt.each, match.variant.turn_count
+    if len(stage.turn) != turned and not match.hand.dealt.redeals:
+        raise line.error("a line `turn CARD` before the first move")
     hands: list[Sequence[Card | None]] = []
     for seat in range(match.seats):
         cards = stage.given.get(Seat(seat), (None,) * each)
@@ -138,7 +140,7 @@ def _move(stage: Stage, line: Line) -> Stage:
 def failures(path: Path) -> Iterator[str | None]:
     """Run every scenario of a file; yield None for one that passes, else what failed and where."""
     try:
-        found = scenarios(path.read_text(encoding="utf-8"))
+        found = scenarios(path.read_text(encoding="utf-8-sig"))
     except ScenarioError as error:
         yield f"{path}:{error.number}: {error}"
     except (OSError, UnicodeDecodeError) as error:

@@ -45,6 +45,8 @@ def read_action(stage: Stage, line: Line, seat: str, move: Sequence[str]) -> Act
     Raises:
         ScenarioError: It is none.
     """
+    if number(line, seat) >= stage.match.seats:
+        raise line.error(f"a seat of 0 to {stage.match.seats - 1}", seat)
     try:
         return parse_move(stage.match.variant, Seat(number(line, seat)), " ".join(move))
     except MoveError as error:
@@ -84,6 +86,8 @@ def _are_options(stage: Stage, line: Line) -> None:
     if len(line.words) < len(("?", "SEAT", "MOVE")):
         raise line.error("`? SEAT MOVE; MOVE ...`, or `? SEAT -`")
     variant, seat = stage.match.variant, number(line, line.words[1])
+    if seat >= stage.match.seats:
+        raise line.error(f"a seat of 0 to {stage.match.seats - 1}", str(seat))
     listed = " ".join(line.words[2:])
     moves = [] if listed == NOTHING else listed.split(";")
     wanted = {

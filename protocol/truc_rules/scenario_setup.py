@@ -25,24 +25,19 @@ class Setup(NamedTuple):
 
 
 def set_up(scenario: Scenario) -> Setup:
-    """Make the match of a scenario; the deals among its first lines stay in its lines.
+    """Make the match of a scenario; deals and assertions before the first move stay in its lines.
 
     Raises:
         ScenarioError: A line cannot be read, or the variant, an option or the score does not exist.
     """
-    begins = next(
-        (
-            place
-            for place, line in enumerate(scenario.lines)
-            if line.words[0] not in (*SETUP, *DEALS, "score")
-        ),
-        len(scenario.lines),
-    )
-    head = scenario.lines[:begins]
-    deals = tuple(line for line in head if line.words[0] in DEALS)
+    lines = scenario.lines
+    moves = (place for place, line in enumerate(lines) if line.words[0].isdecimal())
+    before = lines[: next(moves, len(lines))]
+    score = next((line for line in before if line.words[0] == "score"), None)
+    head = tuple(line for line in before if line.words[0] in SETUP or line is score)
     variant = _variant(scenario.title, head)
     match = _match(scenario.title, head, variant)
-    return Setup(match, deals + scenario.lines[begins:])
+    return Setup(match, tuple(line for line in lines if line not in head))
 
 
 def _only(head: Sequence[Line], word: str) -> Line | None:

@@ -22,13 +22,11 @@ def sign_receivers(match: Match, seat: Seat) -> tuple[Seat, ...]:
     if not signals.vocabulary or not 0 <= seat < match.seats:
         return ()
     others = tuple(Seat(other) for other in range(match.seats) if other != seat)
-    if signals.visible_to == "table":
-        return others
     partners = tuple(other for other in others if side_of(other) == side_of(seat))
-    if signals.visible_to == "partner":
-        return partners
-    # rules.md 6.4: to the governor only, and the roles may not be reversed
-    return tuple(other for other in partners if other == governor(match, side_of(seat)))
+    if match.variant.answerer == "governor":
+        # rules.md 6.4: to the governor only, and the roles may not be reversed
+        partners = tuple(other for other in partners if other == governor(match, side_of(seat)))
+    return others if partners and signals.visible_to == "table" else partners
 
 
 def signs(match: Match, seat: Seat) -> tuple[str, ...]:
@@ -73,7 +71,7 @@ def _objection(match: Match, seat: Seat, signals: Signals) -> str | None:
         return "nobody has seen the cards of this hand"
     if sign_receivers(match, seat):
         return None
-    governed = signals.visible_to == "governor"
+    governed = match.variant.answerer == "governor"
     return "the governor gives orders, its partner signs" if governed else "it has no partner"
 
 

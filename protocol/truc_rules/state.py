@@ -210,6 +210,12 @@ Step = tuple[Hand, tuple[Event, ...]]
 """What a machine returns: the next hand, and what happened."""
 
 
+def with_offers(hand: Hand, offers: tuple[Offer, ...], contests: Contests) -> Hand:
+    """Return `hand` with other offers open, and contests; what most moves of a side bet change, and no more."""
+    phase, dealt, row, bets, _, _, _, orders, proven = hand
+    return Hand(phase, dealt, row, bets, offers, None, contests, orders, proven)
+
+
 def seat_to_act(row: Row, seats: int) -> Seat:
     """Return the seat whose card is next."""
     return Seat((row.leader + len(row.table) * row.stride) % seats)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from . import consistency
-from .cards import envido_numbers, strengths, suit_of, turned_strengths
+from .cards import envido_numbers, rank_of, strengths, suit_of, turned_strengths
 
 ENGINE = 1
 """The version of this engine: of what the fields below mean."""
@@ -191,6 +191,8 @@ class Variant:
     """The strength of every card, by card, and last that of a covered one; follows from pack and order."""
     turned: tuple[tuple[int, ...], ...] = field(init=False, repr=False, compare=False)
     """The same for each card that may be turned up, by that card; empty without a turn-up."""
+    ranks: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    """The ranks of the pack, each once, in its order."""
     suits: tuple[str, ...] = field(init=False, repr=False, compare=False)
     """The suit of every card, by card."""
     numbers: tuple[int, ...] = field(init=False, repr=False, compare=False)
@@ -201,6 +203,7 @@ class Variant:
         plain = strengths(self.pack, self.order)
         object.__setattr__(self, "strengths", plain)
         object.__setattr__(self, "turned", self._turned(plain))
+        object.__setattr__(self, "ranks", tuple(dict.fromkeys(map(rank_of, self.pack))))
         object.__setattr__(self, "suits", tuple(map(suit_of, self.pack)))
         object.__setattr__(self, "numbers", envido_numbers(self.pack))
         consistency.check_rules(self)

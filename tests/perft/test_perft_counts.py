@@ -5,9 +5,9 @@ A count that moves means that a rule moved: change it only together with the rul
 
 import pytest
 from perft.pinned import CARDS_ALONE, POSITIONS, ROWS
-from rules.played import dealt, played
+from rules.played import dealt, given, played
 
-from truc_rules import Kind, Seat, apply, legal, new_match, perft, preset, presets
+from truc_rules import Kind, Seat, apply, legal, new_match, next_hand, perft, preset, presets, with_options
 from truc_rules.perft import positions
 
 SPANISH = ("3o 12c 6o", "3c 7b 1o", "2e 6c 1b", "2b 10e 7c", "11b 1e 4c", "12o 5e 4b")
@@ -71,3 +71,27 @@ def test_the_cut_and_the_count_are_counted():
 def test_the_answer_to_the_last_point_is_counted_for_each_partner():
     match = dealt("truc-catalan", *SPANISH[:4], score=(11, 0), before=["2 cut"])
     assert [perft(match, depth) for depth in range(4)] == [1, 4, 6, 18]
+
+
+@pytest.mark.parametrize(
+    ("name", "rows"),
+    [("truco-argentino-6", (8, 48, 204, 889)), ("truco-argentino-6-flor", (8, 51, 262, 1319))],
+)
+def test_rows_of_a_hand_of_duels(name, rows):
+    hands = FLORES if preset(name).flor else SPANISH
+    first = played(dealt(name, *hands, score=(5, 0)), "0 concede")
+    match = given(next_hand(first), *hands)
+    assert match.hand.row.stride == 3
+    assert tuple(perft(match, depth) for depth in range(1, len(rows) + 1)) == rows
+
+
+def test_rows_of_a_blind_hand_do_not_depend_on_its_cards():
+    blind = with_options(preset("truco-mineiro"), {"blind": "on", "cover_from_trick": 2})
+    match = dealt(blind, *BRAZIL[:2], score=(11, 11))
+    assert [perft(match, depth) for depth in range(1, 5)] == [3, 9, 18, 36]
+
+
+def test_rows_with_covered_cards_double_from_the_second_trick():
+    covered = with_options(preset("truco-mineiro"), {"cover_from_trick": 2})
+    match = played(dealt(covered, *BRAZIL[:2], score=(11, 11)), "0 play Qd", "1 play Js")
+    assert [perft(match, depth) for depth in range(1, 3)] == [4, 16]

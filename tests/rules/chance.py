@@ -39,7 +39,7 @@ SETTINGS = {
     "end_check": ("hand_end",),
     "match": (1, 3, 5),
     "target": (7, 21),
-    "order": ("es40-moll", "fr32", "fr32-rational", "fr32-8low", "fr32-ace", "br24"),
+    "order": ("es40-moll", "fr32", "fr32-rational", "fr32-8low", "fr32-ace", "br24-vira"),
     "ladder": ("x2", "+2", "any"),
     "redeals": (0, 2, "pack"),
     "pica": ("on", "off"),

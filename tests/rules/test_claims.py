@@ -100,8 +100,8 @@ def test_a_claim_is_told():
 def test_a_flor_kept_quiet_pays_three_before_the_hand_is_scored():
     match = played(dealt(GAME, *QUIET), "0 play 1e", "1 play 5b", "0 claim 1", "0 play 3o")
     told = events(match, "1 play 6b")
-    place = told.index(HandWon(0))
-    assert told[place - 2 : place] == (FlorClaimSettled(1, held=True), PointsScored(0, 3, "claim"))
+    place = told.index(HandWon(0)) + 1
+    assert told[place : place + 2] == (FlorClaimSettled(1, held=True), PointsScored(0, 3, "claim"))
 
 
 def test_a_false_claim_pays_one_to_the_side_it_was_made_against():

@@ -87,9 +87,9 @@ def test_whole_table_sees_a_sign_where_the_table_says_so():
     assert sign_receivers(catalan(signals="table"), Seat(1)) == (0, 2, 3)
 
 
-def test_opponent_of_two_sees_a_sign_made_to_the_table():
+def test_nobody_signs_without_a_partner_even_to_the_table():
     match = dealt(with_options(preset("truco-argentino"), {"signals": "table"}), *SPANISH[:2])
-    assert sign_receivers(match, Seat(0)) == (1,)
+    assert sign_receivers(match, Seat(0)) == ()
 
 
 @pytest.mark.parametrize(("dealer", "seen"), [(3, [(), (3,), (0,), ()]), (0, [(), (), (0,), (1,)])])

@@ -53,7 +53,7 @@ def test_names_are_ascending_and_different(name):
 def test_params_hold_every_rule_but_name_version_and_pack():
     assert {name for name, _ in params(CATALAN)} == set(Variant.__dataclass_fields__) - {
         *("name", "version", "pack"),
-        *("strengths", "turned", "suits", "numbers"),
+        *("strengths", "turned", "ranks", "suits", "numbers"),
     }
 
 
