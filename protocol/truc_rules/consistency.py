@@ -165,6 +165,6 @@ def _check_signals(variant: "Variant") -> None:
     _require("signals.vocabulary", "every word once", holds=twice)
     free = signals.truth == "free" or all(is_checkable(word) for word in signals.vocabulary)
     _require("signals.truth", "free, as not every word names cards", holds=free)
-    ungoverned = signals.visible_to != "governor" and signals.orders == "none"
-    governors = "an answerer governor, where governors are signed to or give orders"
-    _require("signals", governors, holds=ungoverned or variant.answerer == "governor")
+    governed = signals.visible_to == "governor" or signals.orders == "binding"
+    governors = "four players, where governors are signed to or give orders"
+    _require("signals", governors, holds=not governed or variant.players == (4,))

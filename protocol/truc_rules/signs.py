@@ -23,7 +23,7 @@ def sign_receivers(match: Match, seat: Seat) -> tuple[Seat, ...]:
         return ()
     others = tuple(Seat(other) for other in range(match.seats) if other != seat)
     partners = tuple(other for other in others if side_of(other) == side_of(seat))
-    if match.variant.answerer == "governor":
+    if match.variant.is_governed:
         # rules.md 6.4: to the governor only, and the roles may not be reversed
         partners = tuple(other for other in partners if other == governor(match, side_of(seat)))
     return others if partners and signals.visible_to == "table" else partners
@@ -71,7 +71,7 @@ def _objection(match: Match, seat: Seat, signals: Signals) -> str | None:
         return "nobody has seen the cards of this hand"
     if sign_receivers(match, seat):
         return None
-    governed = match.variant.answerer == "governor"
+    governed = match.variant.is_governed
     return "the governor gives orders, its partner signs" if governed else "it has no partner"
 
 

@@ -219,6 +219,14 @@ class Variant:
         return self.ladder[0] if isinstance(self.ladder, tuple) and self.ladder else 1
 
     @property
+    def is_governed(self) -> bool:
+        """Whether a side has a governor, who answers for it, is signed to, or orders."""
+        signals = self.signals
+        if signals is not None and (signals.visible_to == "governor" or signals.orders == "binding"):
+            return True
+        return self.answerer == "governor"
+
+    @property
     def games_to_win(self) -> int:
         """The games that win a match."""
         return self.match // 2 + 1

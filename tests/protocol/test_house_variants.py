@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from truc_protocol.documents import MAX_DOCUMENT, read_document, rule_document
+from truc_protocol.documents import read_document, rule_document
 from truc_protocol.house_variants import MAX_FILE, HouseVariantError, preset_called, read_variant
 from truc_protocol.variant_files import variant_file
 from truc_rules import Redeal, VariantError, preset, presets, variant_from_fields
@@ -159,7 +159,7 @@ def test_contradiction_names_file_field_expected_and_got(fields, problem):
         ('[scoring]\ntarget = "15"', "scoring.target: expected a number, got '15'"),
         (
             "[scoring]\ntarget = 9223372036854775807",
-            f"expected rules that fit a document of {MAX_DOCUMENT} bytes",
+            "scoring.target: expected at most 1000, got 9223372036854775807",
         ),
     ],
 )
