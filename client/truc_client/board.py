@@ -107,7 +107,8 @@ def with_cards(board: Board, cards: tuple[str, ...]) -> Board:
 
 def with_partner(board: Board, seat: int, cards: tuple[str, ...]) -> Board:
     """Return the board after a partner's cards were shown."""
-    return board._replace(partners=(*board.partners, (seat, cards)))
+    others = (shown for shown in board.partners if shown[0] != seat)
+    return board._replace(partners=(*others, (seat, cards)))
 
 
 def with_sign(board: Board, seat: int, word: str) -> Board:

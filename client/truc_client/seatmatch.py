@@ -23,11 +23,12 @@ from truc_client.happenings import (
 from truc_client.offers import ClearReader, Offered, OfferReader, same_decision
 from truc_client.signer import Signer
 from truc_client.store import Statement
+from truc_client.telling import cards_held, cards_told
 from truc_client.witness import Witness
 from truc_protocol.audit import Finding
-from truc_protocol.bodies import Ack, Act, AnyBody, Close, Deal, End, Proxy, Share
+from truc_protocol.bodies import Ack, Act, AnyBody, Close, End, Proxy
 from truc_protocol.boxes import BoxError
-from truc_protocol.dealing import DealtCards, Opening
+from truc_protocol.dealing import DealtCards
 from truc_protocol.errors import Code
 from truc_protocol.ledger import Ledger
 from truc_protocol.meaning import means
@@ -167,27 +168,16 @@ class SeatMatch:
         facts = means(body, self.ledger, finding.events, self._just_opened(body))
         kind = tag_of(body).removeprefix(_TAG)
         told: list[Happening] = [RecordSeen(-1 if k is None else k, kind, tuple(facts))]
-        if isinstance(body, Deal) and self.witness.openings and self._has_box(body):
-            told.append(CardsDealt(self._named(self.witness.openings)))
-        if isinstance(body, Share) and body.receiver == self.seat and self.witness.partners:
-            seat, openings = self.witness.partners[-1]
-            told.append(PartnerCards(seat, self._named(openings)))
+        told += cards_told(self.witness, self.seat, body)
         if self._is_last(body):
             told.append(self.finish())
         return told
-
-    def _named(self, openings: tuple[Opening, ...]) -> tuple[str, ...]:
-        pack = self.ledger.setup.terms.variant.pack
-        return tuple(pack[opening.card] for opening in openings)
 
     def _is_last(self, body: AnyBody) -> bool:
         """Tell whether nothing of this match is left for this client: a keyed seat's own ack is in."""
         if self._signer is None:
             return isinstance(body, End)
         return isinstance(body, Ack) and body.seat == self.seat
-
-    def _has_box(self, body: Deal) -> bool:
-        return self.seat is not None and bool(body.boxes[self.seat])
 
     def _just_opened(self, body: AnyBody) -> DealtCards | None:
         return self.witness.opened if isinstance(body, Close) else None
@@ -208,6 +198,10 @@ class SeatMatch:
             words=variant.words,
             target=variant.scoring.target,
         )
+
+    def begun_again(self) -> list[Happening]:
+        """Tell that a match of which a part was kept goes on, and the cards of the hand that was open."""
+        return [self.started(resumed=True), *cards_held(self.witness)]
 
     def finish(self) -> MatchEnded:
         """Conclude a match that goes on no more; the secrets are dropped once its end has come."""

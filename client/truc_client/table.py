@@ -289,7 +289,8 @@ class Table:
                 self.fail(error)
                 return
             if self.match is not None:
-                self._say(self.match.started(resumed=True))
+                for happening in self.match.begun_again():
+                    self._say(happening)
         self._resume_from(mid, _FROM_THE_START if self.match is None else self.match.next)
 
     def _resume(self, match: SeatMatch) -> None:

@@ -69,6 +69,8 @@ def check_rules(variant: "Variant") -> None:
     _check_last_point(variant)
     _check_contests(variant)
     _check_signals(variant)
+    open_hands = variant.show == "none" or (variant.flor is None and not variant.blind)
+    _require("show", "none, where flor is played or hands are blind", holds=open_hands)
 
 
 def _check_hand(variant: "Variant") -> None:

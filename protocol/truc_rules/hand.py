@@ -9,7 +9,7 @@ from types import MappingProxyType
 from . import claims, contests, lastpoint, orders, play, predeal, redeal, showing, stake
 from .actions import CONTEST_CALLS, Action, Kind, concession
 from .seats import Seat, seat_after
-from .state import LastPointAsk, Offer, Phase, RedealAsk, StakeAsk, Step, seat_to_act
+from .state import ContraflorAsk, LastPointAsk, Offer, Phase, RedealAsk, StakeAsk, Step, seat_to_act
 from .table import Match
 
 # looked up once: a lookup in an Enum is dear in the engine's loops
@@ -37,6 +37,14 @@ def deciders(match: Match) -> tuple[Seat, ...]:
             return (match.dealer,)
         case _:
             return ()
+
+
+def deciders_in_view(match: Match) -> tuple[Seat, ...]:
+    """Return the deciders that everybody can tell: not those whom only an undeclared flor lets answer."""
+    offers, waiting = match.hand.offers, deciders(match)
+    if not offers or not isinstance(offers[-1], ContraflorAsk):
+        return waiting
+    return tuple(seat for seat in waiting if seat in match.hand.contests.flores)
 
 
 def _answerers(match: Match, offer: Offer) -> tuple[Seat, ...]:

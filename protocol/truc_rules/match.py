@@ -12,7 +12,7 @@ from .cards import Card
 from .errors import MatchError
 from .events import Event, GameWon, MatchWon
 from .seats import Seat, Side, seat_after
-from .state import ContraflorAsk, Hand, Phase, Step
+from .state import Hand, Phase, Step
 from .table import Match, Score
 from .variant import Scoring, Variant
 
@@ -100,11 +100,7 @@ def deciders(match: Match) -> tuple[Seat, ...]:
 
 def deciders_in_view(match: Match) -> tuple[Seat, ...]:
     """Return the deciders that everybody can tell: not those whom only an undeclared flor lets answer."""
-    offers, declared = match.hand.offers, match.hand.contests.flores
-    waiting = hands.deciders(match)
-    if offers and isinstance(offers[-1], ContraflorAsk):
-        return tuple(seat for seat in waiting if seat in declared)
-    return waiting
+    return hands.deciders_in_view(match)
 
 
 _newest: dict[Seat, tuple[Match, tuple[Action, ...]]] = {}

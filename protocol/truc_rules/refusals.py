@@ -61,7 +61,7 @@ def _reason(match: Match, action: Action) -> tuple[Refusal, str]:
     if _is_late_ask(match, action):
         return "void_bet", "the next seat has played its card"
     if seat not in waiting:
-        return "not_your_turn", f"expected {_seats(waiting)} {_awaited(match)}"
+        return "not_your_turn", f"expected {_seats(hands.deciders_in_view(match))} {_awaited(match)}"
     return "illegal_action", _why_not(match, action)
 
 

@@ -121,7 +121,7 @@ def options_message(
 ) -> BoxedOptions | OpenOptions:
     """Return the options of the one seat that `actions` belong to."""
     seat = actions[0].seat
-    shared: Mapping[str, Any] = {**moment._asdict(), "must": seat in holders(ledger)}
+    shared: Mapping[str, Any] = {**moment._asdict(), "must": seat in holders_in_view(ledger)}
     if box_public(ledger, seat) is None:
         return OpenOptions(**shared, choices=tuple(_choice(ledger, action) for action in actions))
     options = tuple(_option(ledger, dealer, action, cut) for action in actions)

@@ -54,6 +54,7 @@ from truc_server.store import AddRecord, EndMatch, PlayerKind
 from truc_server.tail import Item, Tail
 from truc_server.timers import Alarm
 
+_BESIDE_DECISIONS = (Kind.PAUSE, Kind.RESUME, Kind.ORDER, Kind.CLAIM)
 LIVE = 1  # opts[8]: watchers see records at once; with more, when the hand is closed
 
 log = structlog.get_logger()
@@ -391,7 +392,7 @@ def _moves(body: AnyBody) -> bool:
     match body:
         case Share() | Rule(ruling="pause" | "resume"):
             return False
-        case Act(kind=Kind.PAUSE | Kind.RESUME) | Proxy(kind=Kind.PAUSE | Kind.RESUME):
+        case Act(kind=kind) | Proxy(kind=kind) if kind in _BESIDE_DECISIONS:
             return False
         case _:
             return True

@@ -111,3 +111,16 @@ def test_a_late_ask_for_what_was_never_open_is_out_of_turn():
     match = dealt(CATALAN, *TWO, score=(11, 11), before=["0 cut"])
     said = refused(played(match, "0 play 4b", "1 play 5c"), Action(Seat(0), Kind.RAISE, (), 2))
     assert said == ("not_your_turn", "seat 0 cannot raise to 2: expected seat 1 to play")
+
+
+@pytest.mark.parametrize("line", ["3 good", "3 accept", "3 play 4c", "3 raise 2"])
+def test_no_refusal_tells_who_else_holds_a_flor(line):
+    # rules.md 8.6: seat 2 may answer the contraflor with a flor it has not declared; only itself can tell
+    opened = ("0 flor", "1 contraflor")
+    told = []
+    for partner in ("4b 5b 6b", "4b 5b 10c"):
+        match = played(dealt("truco-argentino-flor", "4e 5e 6e", "4o 5o 6o", partner, "4c 5c 11b"), *opened)
+        with pytest.raises(IllegalActionError) as refused:
+            apply(match, action(match, line))
+        told.append(str(refused.value))
+    assert told[0] == told[1]

@@ -236,3 +236,10 @@ def as_field(value):
 def test_a_field_that_does_not_fit_is_refused_by_name(fields, said):
     with pytest.raises(VariantError, match=said):
         variant_from_fields(fields, CATALAN)
+
+
+@pytest.mark.parametrize("name", ["truco-argentino-flor", "truco-paulista"])
+def test_cards_are_not_shown_by_choice_where_a_reader_could_not_follow(name):
+    blind = preset(name).last_point is not None
+    with pytest.raises(VariantError, match="show: expected none, where flor is played or hands are blind"):
+        replace(preset(name), show="owner", blind=blind)

@@ -74,6 +74,9 @@ def open_hand(setup: Setup, hand: ClosedHand, server_link: bytes) -> ClosedHand:
     is_short = hand.close.reason == "hand" and not hand_over(match)
     if is_short or side_scores(match) != hand.close.score:
         raise CheckError("C25", f"deal {hand.log.call.j}: with all cards open the score is another", "server")
+    if hand.close.reason == "ended" and match.winner is not None:
+        message = f"deal {hand.log.call.j}: the match was won before it was ended otherwise"
+        raise CheckError("C24", message, "server")
     if hand.close.reason == "hand":
         check_exact(hand.log, match)
     return hand._replace(dealt=dealt)

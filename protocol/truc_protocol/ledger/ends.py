@@ -30,6 +30,8 @@ def close(ledger: Ledger, body: Close) -> tuple[Ledger, Events]:
         raise CheckError("C24", "the hand is not over", _SERVER)
     if body.reason != reason:
         raise CheckError("C24", f"expected the reason {reason}, got {body.reason!r}", _SERVER)
+    if reason == "ended" and match.winner is not None and ledger.hand.is_known:
+        raise CheckError("C24", "the match was won before it was ended otherwise", _SERVER)
     if reason == "hand":
         check_shown(ledger, match)
     elif is_unsure(match):
