@@ -7,6 +7,7 @@ import pytest
 
 from truc_protocol.house_variants import HouseVariantError, read_variant
 from truc_protocol.rules_page import rules_page
+from truc_protocol.words import local_sets
 from truc_rules import KINDS, TABLE_OPTIONS, preset, presets
 from truc_rules.presets import ORDERS
 from truc_rules.scenario import main as run_scenarios
@@ -18,6 +19,7 @@ SCENARIOS = (FOLDER / "scenarios.md").read_text(encoding="utf-8")
 VARIANTS = (FOLDER / "variants.md").read_text(encoding="utf-8")
 README = (FOLDER / "README.md").read_text(encoding="utf-8")
 UNDESCRIBED = (FOLDER / "undescribed.md").read_text(encoding="utf-8")
+HOSTING = (FOLDER.parent / "hosting.md").read_text(encoding="utf-8")
 GLOSSARY = (FOLDER.parent / "glossary.md").read_text(encoding="utf-8")
 NEVER_IN_SCENARIOS = ("pause", "resume", "resign")
 LADDERS = {"x2": "doubled", "+2": "two more", "any": "any", "game": "the game", "trut": "a trut"}
@@ -38,6 +40,8 @@ def titled(text):
     "example", titled(SCENARIOS), ids=lambda text: text.splitlines()[0].removeprefix("scenario ")
 )
 def test_scenario_of_the_page_passes(example, tmp_path, capsys):
+    (own,) = blocks(SCENARIOS, "toml")
+    (tmp_path / "pampa-corta.toml").write_text(own, encoding="utf-8")
     (tmp_path / "page.scenario").write_text(example, encoding="utf-8")
     assert (run_scenarios([str(tmp_path / "page.scenario")]), capsys.readouterr().out) == (
         0,
@@ -99,6 +103,12 @@ def test_refused_variant_of_the_page_is_refused_in_these_words():
 def test_variant_says_what_its_example_is_said_to_change():
     sunday = read_variant(next(text for text in blocks(VARIANTS, "toml") if "sunday" in text), "page.toml")
     assert (sunday.redeal, sunday.remainder, sunday.players) == (None, "none", (2, 4))
+
+
+@pytest.mark.parametrize("page", [VARIANTS, HOSTING], ids=["variants", "hosting"])
+def test_sets_of_words_are_those_there_are(page):
+    (told,) = re.findall(r"that the game is told in: (.*?)\. A game with another", page, re.DOTALL)
+    assert re.findall(r"`([a-z]+)`", told) == list(local_sets())
 
 
 def test_packs_of_the_page_are_those_of_the_presets():

@@ -1,7 +1,7 @@
 """What a record means, for a client without rules: a list of maps of plain facts, derived and unsigned.
 
-Each map has `what`: the rules' events under their own names in lower_snake, then facts of the record itself, and last
-`state`: the score, the stake, and whose decision is waited for. Cards are written as people write them.
+Each map has `what`: the rules' events under their own names in lower_snake, then facts of the record itself - a ruling
+stands before what it brings about - and last `state`: the score, the stake, and whose decision is waited for. Cards are written as people write them.
 """
 
 import re
@@ -77,7 +77,7 @@ def means(
     facts = [_event_fact(event, pack) for event in events]
     fact = _record_fact(body, pack)
     if fact is not None:
-        facts.append(fact)
+        facts.insert(0 if isinstance(body, Rule) else len(facts), fact)
     if dealt is not None:
         opened = [[pack[opening.card] for opening in hand] for hand in dealt.hands]
         facts.append(_fact("hands_opened", opened))

@@ -150,7 +150,7 @@ def connection_page() -> str:
 _RECORD_FACTS_INTRO: Final = (
     "What the records themselves say. Last in every `means` stands `state`: `phase`, `score` ([games, upper, points] of",
     "each side), `waiting` (the seats whose release or decision comes next), and in a hand `dealer`, `stake`, and `tricks`",
-    "(the side that won each, nil for a tie).",
+    "(the side that won each, nil for a tie). `ruled` stands before what the ruling brings about.",
 )
 
 

@@ -15,6 +15,7 @@ from truc_protocol.reference import own_lines
 from truc_rules import Variant, presets
 
 _OWN: Final = "house-"
+_OTHERS: Final[Mapping[object, str]] = {int: "a number", tuple[int, ...]: "a list of numbers"}
 _HEAD: Final = """\
 # A variant of Truc. Change what you like, give it a name of its own, and put it in the folder `variants` of a server.
 # With base = "NAME", the name of a preset, only the fields that differ are needed. What is nil below is false here."""
@@ -35,24 +36,25 @@ def variant_file(variant: Variant) -> str:
 
 
 def _fields(kind: type, values: Mapping[str, object]) -> list[str]:
-    """Write each field of a class under the line that explains it, and the words it takes."""
+    """Write each field of a class under the line that explains it, and the values it takes if words are among them."""
     lines, hints = own_lines(kind), get_type_hints(kind)
     written = []
     for name, value in values.items():
-        about = (lines[name], " or ".join(map(json.dumps, _words(hints[name]))))
+        about = (lines[name], " or ".join(_values(hints[name])))
         written.append(
             "\n".join((*(f"# {line}" for line in about if line), f"{name} = {_value(name, value)}"))
         )
     return written
 
 
-def _words(hint: object) -> Iterator[str]:
-    """Yield the words that a field takes."""
+def _values(hint: object) -> Iterator[str]:
+    """Yield the words that a field takes, and what it takes in their place."""
     if get_origin(hint) is Literal:
-        yield from get_args(hint)
+        yield from map(json.dumps, get_args(hint))
     elif get_origin(hint) in (Union, UnionType):
+        yield from (_OTHERS[member] for member in get_args(hint) if member in _OTHERS)
         for member in get_args(hint):
-            yield from _words(member)
+            yield from _values(member)
 
 
 def _value(field: str, value: object) -> str:

@@ -22,7 +22,9 @@ def words_page(variant: Variant, lang: str) -> str:
     lines = [f"## {speech.catalogue.name}: {variant.name}", ""]
     names = speech.local.names.get(variant.name)
     lines += [f"*{', '.join(names)}*", ""] if names else []
-    lines += ["| | | |", "|---|---|---|", *(_row(*move, speech) for move in _moves(variant))]
+    said = speech.catalogue.said
+    lines += [f"| {said['head_move']} | {said['head_words']} | {said['head_meaning']} |", "|---|---|---|"]
+    lines += [_row(*move, speech) for move in _moves(variant)]
     lines += ["", *_talk(variant, lang)] if variant.signals or variant.phrases else []
     return "\n".join(lines) + "\n"
 
@@ -33,7 +35,9 @@ def _row(line: str, answering: str, speech: Speech) -> str:
         plain_label(line, str, speech, answering=answering),
     )
     shown = own if own == plain else f"**{own}**: {plain}"
-    return f"| `{line}` | {shown} | {move_meaning(line, speech, answering=answering)} |"
+    to = speech.catalogue.answers.get(answering)
+    move = f"`{line}`, {to}" if to else f"`{line}`"
+    return f"| {move} | {shown} | {move_meaning(line, speech, answering=answering)} |"
 
 
 def _talk(variant: Variant, lang: str) -> Iterator[str]:
@@ -53,13 +57,15 @@ def _moves(variant: Variant) -> Iterator[tuple[str, str]]:
         yield "blind 0", ""
     for stake in _stakes(variant):
         yield f"raise {stake}", ""
+    if variant.remainder == "counter":
+        yield "raise rest", "rest"
     yield "accept", "stake"
     yield "decline", "stake"
     if variant.concede != "vs_ask":
         yield "concede", ""
     yield from _side_bets(variant)
     if variant.signals and variant.signals.orders == "binding":
-        yield from ((f"order {value}", "") for value in (variant.order[0], "low", "high", "leave"))
+        yield from ((f"order {value}", "") for value in (variant.pack[0][:-1], "low", "high", "leave"))
     if variant.show == "owner":
         yield f"show {variant.pack[0]}", ""
     yield from ((str(kind), "") for kind in _BETWEEN_HANDS)
@@ -91,9 +97,9 @@ def _stakes(variant: Variant) -> Iterator[str]:
 def _side_bets(variant: Variant) -> Iterator[tuple[str, str]]:
     if variant.envido is not None:
         yield from ((line, "") for line in _ENVIDO)
-        yield "decline", "envido"
+        yield from (("accept", "envido"), ("decline", "envido"))
     if variant.flor is not None:
         yield from ((line, "") for line in _FLOR)
-        yield "accept", "flor"
+        yield from (("accept", "flor"), ("decline", "flor"))
         if variant.flor.claims:
             yield "claim 1", ""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from .cards import LARGEST_PACK, rank_of, suit_of
 from .errors import VariantError
 from .seats import SEAT_COUNTS
+from .toml_text import as_toml
 from .vocabulary import SIGNS, is_checkable
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def check_table(variant: "Variant") -> None:
         and all(seats in SEAT_COUNTS for seats in players)
         and players == tuple(sorted({*players}))
     )
-    _require("players", f"some of 2, 4, 6, ascending, got {players}", holds=seated)
+    _require("players", f"some of 2, 4, 6, ascending, got {as_toml(players)}", holds=seated)
     needed = max(players) * _CARDS_EACH + variant.turn_count
     enough = f"at least {needed} cards for {max(players)} seats, got {len(pack)}"
     _require("pack", enough, holds=len(pack) >= needed)
@@ -94,9 +95,11 @@ def _check_stakes(variant: "Variant") -> None:
     ladder = variant.ladder
     if isinstance(ladder, tuple):
         rises = len(ladder) > 1 and ladder[0] >= 1 and all(low < high for low, high in pairwise(ladder))
-        _require("ladder", f"two or more rising stakes, got {ladder}", holds=rises)
+        _require("ladder", f"two or more rising stakes, got {as_toml(ladder)}", holds=rises)
         _require(
-            "ladder", f"stakes of at most {HIGHEST_TARGET}, got {ladder}", holds=ladder[-1] <= HIGHEST_TARGET
+            "ladder",
+            f"stakes of at most {HIGHEST_TARGET}, got {as_toml(ladder)}",
+            holds=ladder[-1] <= HIGHEST_TARGET,
         )
     offered = ladder != "game" or variant.remainder != "none"
     _require("remainder", "accept or counter, as the ladder is the game alone", holds=offered)
@@ -162,7 +165,9 @@ def _check_signals(variant: "Variant") -> None:
     if signals is None:
         return
     strange = [word for word in signals.vocabulary if word not in SIGNS]
-    _require("signals.vocabulary", f"words such as {next(iter(SIGNS))}, got {strange}", holds=not strange)
+    _require(
+        "signals.vocabulary", f"words such as {next(iter(SIGNS))}, got {as_toml(strange)}", holds=not strange
+    )
     twice = len({*signals.vocabulary}) == len(signals.vocabulary)
     _require("signals.vocabulary", "every word once", holds=twice)
     free = signals.truth == "free" or all(is_checkable(word) for word in signals.vocabulary)

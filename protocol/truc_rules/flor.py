@@ -18,7 +18,6 @@ from .state import (
     EnvidoAsk,
     FlorRound,
     Hand,
-    Phase,
     Saying,
     StakeAsk,
     Step,
@@ -28,7 +27,6 @@ from .state import (
 from .table import Match
 
 # looked up once: a lookup in an Enum is dear in the engine's loops
-_PLAYING = Phase.PLAY
 _FLOR, _FOLD = Kind.FLOR, Kind.FLOR_FOLD
 _CONTRAFLOR, _REST = Kind.CONTRAFLOR, Kind.CONTRAFLOR_REST
 _ACHICO: Final = 1
@@ -41,14 +39,9 @@ def _words(seat: Seat, *kinds: Kind) -> tuple[Action, ...]:
 
 
 def declarations(match: Match, seat: Seat) -> tuple[Action, ...]:
-    """Return the declaration that opens the contest, if `seat` may make it now."""
-    hand = match.hand
-    # once a flor is declared, the others answer it or the contest is closed
-    if match.variant.flor is None or hand.contests.flores or hand.phase is not _PLAYING:
-        return ()
-    if len(hand.row.left[seat]) < hand.dealt.each or not may_hold(match, hand, seat):
-        return ()
-    return _words(seat, _FLOR) if _has_say(match, seat) else ()
+    """Return the declaration that opens the contest, if `seat`, which has played no card yet, may make it now."""
+    may_declare = may_hold(match, match.hand, seat) and _has_say(match, seat)
+    return _words(seat, _FLOR) if may_declare else ()
 
 
 def _has_say(match: Match, seat: Seat) -> bool:

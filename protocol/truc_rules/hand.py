@@ -61,28 +61,27 @@ def _answerers(match: Match, offer: Offer) -> tuple[Seat, ...]:
 
 def legal(match: Match, seat: Seat) -> tuple[Action, ...]:
     """Return every action open to `seat`, in a fixed order."""
-    variant = match.variant
+    hand, variant = match.hand, match.variant
     if not 0 <= seat < match.seats:
         return ()
-    found = _in_play(match, seat) if match.hand.phase is play.PLAYING else _besides_play(match, seat)
-    if variant.signals is not None and variant.signals.orders == "binding":
-        found += orders.actions(match, seat)
-    return tuple(found)
-
-
-def _in_play(match: Match, seat: Seat) -> list[Action]:
-    hand, variant = match.hand, match.variant
-    if hand.offers:
+    if hand.phase is not play.PLAYING:
+        found = _besides_play(match, seat)
+    elif hand.offers:
         found = _answers(match, seat, hand.offers[-1])
-        if found:
+        if found and variant.accept == "implicit":
             found += play.accepting_cards(match, seat)
     else:
         found = play.turn_actions(match, seat)
         if variant.concede != "vs_ask" and stake.may_concede(match, seat):
             found.append(concession(seat))
-    if variant.envido is not None or variant.flor is not None:
-        found += contests.calls(match, seat)
-    return found
+    return tuple(found) if variant.is_plain else (*found, *_beside_the_stake(match, seat))
+
+
+def _beside_the_stake(match: Match, seat: Seat) -> tuple[Action, ...]:
+    """Return the calls of side bets, and the orders, that `seat` may give whatever is open."""
+    variant, playing = match.variant, match.hand.phase is play.PLAYING
+    calls = contests.calls(match, seat) if playing and variant.has_contests else ()
+    return (*calls, *orders.actions(match, seat)) if variant.has_orders else calls
 
 
 def _besides_play(match: Match, seat: Seat) -> list[Action]:

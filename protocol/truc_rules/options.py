@@ -33,7 +33,9 @@ def with_options(variant: Variant, options: Mapping[str, Setting]) -> Variant:
 
 def _option(variant: Variant, name: str) -> Callable[[Variant, Setting], Variant]:
     if name not in _OPTIONS:
-        raise UnknownOptionError(f"{name}: expected one of the options {', '.join(TABLE_OPTIONS)}")
+        raise UnknownOptionError(
+            f"{name}: expected one of the options {', '.join(TABLE_OPTIONS)}, got {name!r}"
+        )
     return _OPTIONS[name]
 
 
@@ -71,10 +73,11 @@ def _order(variant: Variant, value: Setting) -> Variant:
 
 
 def _ladder(variant: Variant, value: Setting) -> Variant:
-    if isinstance(variant.ladder, tuple) or variant.alternate != "no":
-        raise VariantError(
-            f"ladder: expected a variant without stakes or turns of its own, got {variant.name}"
-        )
+    if isinstance(variant.ladder, tuple):
+        raise VariantError(f"ladder: expected a variant whose stakes are not a list, got {variant.name}")
+    if variant.alternate != "no":
+        reason = "after an accepted ask either side may ask again (alternate no)"
+        raise VariantError(f"ladder: expected a variant in which {reason}, got {variant.name}")
     match value:
         case "x2" | "+2" | "any":
             return replace(variant, ladder=value)

@@ -7,10 +7,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from types import NoneType
-from typing import TypeAlias, TypeVar, get_args, get_type_hints
+from typing import Literal, TypeAlias, TypeVar, get_args, get_type_hints
 
 from .errors import VariantError
 from .presets import ORDERS
+from .toml_text import as_toml
 from .variant import (
     ENGINE,
     Envido,
@@ -31,6 +32,9 @@ T = TypeVar("T")
 _APART = ("name", "version", "pack")
 _NAMES = tuple(sorted(entry.name for entry in fields(Variant) if entry.init and entry.name not in _APART))
 _ENTRY = 2
+_MOST_BITS = 64
+"""What a document can hold."""
+_LADDERS: tuple[Literal["x2", "+2", "any", "game", "trut"], ...] = ("x2", "+2", "any", "game", "trut")
 _PACK_AND_ORDER = ("pack", "order")
 _MEMBERS = {name: get_args(hint) or (hint,) for name, hint in get_type_hints(Variant).items()}
 _GROUPS = {name for name, members in _MEMBERS.items() if any(map(is_dataclass, members))}
@@ -122,16 +126,18 @@ def _over(name: str, known: object, value: object) -> object:
         return _ordered(name, value)
     if name not in _GROUPS:
         return value
-    if value is False and NoneType in _MEMBERS[name]:
+    optional = NoneType in _MEMBERS[name]
+    if value is False and optional:
         return None
     if isinstance(value, Mapping):
         return tuple({**_entries(f"{name}.", known or ()), **value}.items())
-    raise VariantError(f"{name}: expected a group of fields, or false for none, got {value!r}")
+    expected = "a group of fields, or false for none" if optional else "a group of fields"
+    raise VariantError(f"{name}: expected {expected}, got {as_toml(value)}")
 
 
 def _ordered(name: str, value: str) -> tuple[str, ...]:
     if value not in ORDERS:
-        raise VariantError(f"{name}: expected a list, or one of {', '.join(ORDERS)}, got {value!r}")
+        raise VariantError(f"{name}: expected a list, or one of {', '.join(ORDERS)}, got {as_toml(value)}")
     return ORDERS[value][_PACK_AND_ORDER.index(name)]
 
 
@@ -142,7 +148,7 @@ def _redeal(value: object) -> Redeal | None:
     often = read.value("max")
     return Redeal(
         consent=read.one_of("consent", ("dealer", "all")),
-        max="pack" if often == "pack" else _number("redeal.max", often),
+        max="pack" if often == "pack" else _number("redeal.max", often, least=1, other=', or "pack"'),
     )
 
 
@@ -213,9 +219,15 @@ def _scoring(value: object) -> Scoring:
 
 
 def _ladder(read: "_Fields") -> Ladder:
-    if isinstance(read.value("ladder"), str):
-        return read.one_of("ladder", ("x2", "+2", "any", "game", "trut"))
-    return read.numbers("ladder")
+    value = read.value("ladder")
+    for word in _LADDERS:
+        if word == value:
+            return word
+    if isinstance(value, list | tuple):
+        return read.numbers("ladder")
+    raise VariantError(
+        f"ladder: expected a list of stakes, or one of {_listed(_LADDERS)}, got {as_toml(value)}"
+    )
 
 
 class _Fields:
@@ -238,7 +250,8 @@ class _Fields:
 
     def numbers(self, name: str) -> tuple[int, ...]:
         return tuple(
-            _number(self.prefix + name, item) for item in _items(self.prefix + name, self.entries[name])
+            _number(self.prefix + name, item, least=1)
+            for item in _items(self.prefix + name, self.entries[name])
         )
 
     def texts(self, name: str) -> tuple[str, ...]:
@@ -250,16 +263,14 @@ class _Fields:
         value = self.entries[name]
         if isinstance(value, bool):
             return value
-        raise VariantError(f"{self.prefix}{name}: expected true or false, got {value!r}")
+        raise VariantError(f"{self.prefix}{name}: expected true or false, got {as_toml(value)}")
 
     def one_of(self, name: str, options: Sequence[T]) -> T:
         value = self.entries[name]
         for option in options:
             if option == value:
                 return option
-        raise VariantError(
-            f"{self.prefix}{name}: expected one of {', '.join(map(str, options))}, got {value!r}"
-        )
+        raise VariantError(f"{self.prefix}{name}: expected one of {_listed(options)}, got {as_toml(value)}")
 
 
 def _entries(prefix: str, entries: object) -> dict[str, object]:
@@ -267,7 +278,7 @@ def _entries(prefix: str, entries: object) -> dict[str, object]:
     for entry in _items(f"{prefix}params", entries):
         pair = _items(f"{prefix}params", entry)
         if len(pair) != _ENTRY or not isinstance(pair[0], str) or pair[0] in read:
-            raise VariantError(f"{prefix}params: expected a name, once, and its value, got {entry!r}")
+            raise VariantError(f"{prefix}params: expected a name, once, and its value, got {as_toml(entry)}")
         read[pair[0]] = pair[1]
     return read
 
@@ -275,16 +286,24 @@ def _entries(prefix: str, entries: object) -> dict[str, object]:
 def _items(name: str, value: object) -> Sequence[object]:
     if isinstance(value, list | tuple):
         return value
-    raise VariantError(f"{name}: expected a list, got {value!r}")
+    raise VariantError(f"{name}: expected a list, got {as_toml(value)}")
 
 
-def _number(name: str, value: object) -> int:
-    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
-        return value
-    raise VariantError(f"{name}: expected a number, got {value!r}")
+def _listed(options: Iterable[object]) -> str:
+    return ", ".join(map(as_toml, options))
+
+
+def _number(name: str, value: object, *, least: int = 0, other: str = "") -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise VariantError(f"{name}: expected a number from {least} on{other}, got {as_toml(value)}")
+    if value.bit_length() > _MOST_BITS:
+        raise VariantError(
+            f"{name}: expected a number of at most {_MOST_BITS} bits, got {value.bit_length()}"
+        )
+    return value
 
 
 def _text(name: str, value: object) -> str:
     if isinstance(value, str):
         return value
-    raise VariantError(f"{name}: expected text, got {value!r}")
+    raise VariantError(f"{name}: expected text, got {as_toml(value)}")

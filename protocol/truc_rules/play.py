@@ -40,15 +40,14 @@ def may_play(match: Match, seat: Seat) -> bool:
 
 def turn_actions(match: Match, seat: Seat) -> list[Action]:
     """Return what `seat` may do with no offer open: asks, and its cards, each alone and with every ask."""
-    row, variant = match.hand.row, match.variant
+    row, asks_after = match.hand.row, match.variant.ask_window == "ba"
     is_to_act = (row.leader + len(row.table) * row.stride) % match.seats == seat
-    after = variant.ask_window == "ba"
-    if not (is_to_act or (after and row.last == seat)):
+    if not is_to_act and not (asks_after and row.last == seat):
         return []
     stakes = stake.turn_stakes(match, seat)
-    found = [ask_for(seat, asked) for asked in stakes]
+    found = [ask_for(seat, asked) for asked in stakes] if stakes else []
     if is_to_act:
-        found += _with_cards(match, seat, stakes if after else ())
+        found += _with_cards(match, seat, stakes if asks_after else ())
     return found
 
 
@@ -60,24 +59,20 @@ def accepting_cards(match: Match, seat: Seat) -> list[Action]:
 
 def _with_cards(match: Match, seat: Seat, stakes: tuple[int | str, ...]) -> list[Action]:
     hand, plain = match.hand, PLAIN_PLAYS[seat]
-    slots, dealt = _slots(match, seat), hand.dealt
+    dealt = hand.dealt
+    held = dealt.cards[seat]
+    slots = hand.row.left[seat] if hand.orders is NO_ORDERS else orders.open_slots(match, seat)
     if dealt.blind:
         return [play_blind(seat, slot) for slot in slots]
-    held = dealt.cards[seat]
-    cards = [card for slot in slots if (card := held[slot]) is not None]
-    found = [plain[card] for card in cards]
+    found = [plain[card] for slot in slots if (card := held[slot]) is not None]
     if match.variant.cover_from_trick and _may_cover(match):
         found += [_covered(seat, slot, held[slot]) for slot in slots]
     if stakes:
+        cards = [card for slot in slots if (card := held[slot]) is not None]
         if _may_end_hand(match):
             cards = [card for card in cards if not _ends_hand(match, card)]
         found += [play_and_ask(seat, card, asked) for card in cards for asked in stakes]
     return found
-
-
-def _slots(match: Match, seat: Seat) -> tuple[int, ...]:
-    hand = match.hand
-    return hand.row.left[seat] if hand.orders is NO_ORDERS else orders.open_slots(match, seat)
 
 
 def _may_cover(match: Match) -> bool:
@@ -98,7 +93,7 @@ def allows(match: Match, action: Action) -> bool:
     if len(action.cards) != 1 or hand.dealt.blind or not may_play(match, seat):
         return False
     card, held = action.cards[0], hand.dealt.cards[seat]
-    if card is None or card not in held or held.index(card) not in _slots(match, seat):
+    if card is None or card not in held or held.index(card) not in orders.open_slots(match, seat):
         return False
     if action.value is None:
         return True

@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 from .cards import FRENCH_SUITS, SPANISH_SUITS, pack_of
 from .errors import VariantError
+from .nearest import nearest
 from .variant import Envido, Flor, LastPoint, Pica, Redeal, Scoring, Signals, TurnUp, Variant
 
 _SPANISH_40 = pack_of("1 2 3 4 5 6 7 10 11 12", SPANISH_SUITS)
@@ -327,4 +328,4 @@ def preset(name: str) -> Variant:
     for variant in _PRESETS:
         if variant.name == name:
             return variant
-    raise VariantError(f"variant: expected one of {', '.join(presets())}, got {name!r}")
+    raise VariantError(f"variant: expected the name of a preset, got {name!r}{nearest(name, presets())}")

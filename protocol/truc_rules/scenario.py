@@ -22,15 +22,21 @@ from .variant import CARDS_EACH
 
 NOTHING_GIVEN: Mapping[Seat, tuple[Card, ...]] = MappingProxyType({})
 OPEN = "open"
+HERE = Path()
+ENDING = ".scenario"
+USAGE = """\
+python -m truc_rules.scenario PATH...
+Run the scenarios of files, and of the files *.scenario in folders. Exit status 0 if all pass, 1 if not, 2 for usage.
+"""
 
 
-def run(scenario: Scenario) -> None:
-    """Play a scenario.
+def run(scenario: Scenario, folder: Path = HERE) -> None:
+    """Play a scenario; files of variants are named from `folder` on.
 
     Raises:
         ScenarioError: A line does not hold or cannot be read.
     """
-    match, lines = set_up(scenario)
+    match, lines = set_up(scenario, folder)
     stage = Stage(match, NOTHING_GIVEN, (), (0, 0), None, OPEN)
     for line in lines:
         stage = _read(stage, line)
@@ -95,7 +101,8 @@ def _dealt(stage: Stage, line: Line) -> Stage:
     for seat in range(match.seats):
         cards = stage.given.get(Seat(seat), (None,) * each)
         if not each <= len(cards) <= CARDS_EACH:
-            raise line.error(f"{each} to {CARDS_EACH} cards dealt to seat {seat}", str(len(cards)))
+            enough = str(each) if each == CARDS_EACH else f"{each} to {CARDS_EACH}"
+            raise line.error(f"{enough} cards dealt to seat {seat}", str(len(cards)))
         hands.append(cards[:each])
     try:
         match, events = deal(match, hands, stage.turn)
@@ -133,8 +140,19 @@ def _move(stage: Stage, line: Line) -> Stage:
             return stage
         match, events = apply(stage.match, read_action(stage, line, seat, move))
     except IllegalActionError as error:
-        raise line.error(f"a legal move `{line.text}`", f"{error.code}: {error}") from None
+        reason = f"{error.code}: {error}{_undealt(stage.match, Seat(int(seat)))}"
+        raise line.error(f"a legal move `{line.text}`", reason) from None
     return _after(stage, match, events)
+
+
+def _undealt(match: Match, seat: Seat) -> str:
+    """Say that the cards of a seat are unknown, which may be why its move was refused."""
+    cards = match.hand.dealt.cards
+    return (
+        f"; its cards are unknown without a line `deal {seat} CARD...`"
+        if cards and None in cards[seat]
+        else ""
+    )
 
 
 def failures(path: Path) -> Iterator[str | None]:
@@ -151,32 +169,39 @@ def failures(path: Path) -> Iterator[str | None]:
 
 def _failure(path: Path, scenario: Scenario) -> str | None:
     try:
-        run(scenario)
+        run(scenario, path.parent)
     except ScenarioError as error:
         return f"{path}:{error.number}: {error}"
     return None
 
 
-def files(paths: Sequence[Path]) -> tuple[Path, ...]:
-    """Return the files themselves and every scenario file below the folders."""
-    return tuple(
-        file for path in paths for file in (sorted(path.rglob("*.scenario")) if path.is_dir() else (path,))
-    )
+def files(path: Path) -> tuple[Path, ...]:
+    """Return the file itself, or every scenario file below the folder."""
+    return tuple(sorted(path.rglob(f"*{ENDING}"))) if path.is_dir() else (path,)
+
+
+def _results(path: Path) -> Iterator[str | None]:
+    found = files(path)
+    if not found:
+        yield f"{path}: expected files that end in {ENDING}, got none"
+    for file in found:
+        yield from failures(file)
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the scenarios of files and folders; return the exit code."""
+    if {"-h", "--help"} & {*arguments}:
+        sys.stdout.write(USAGE)
+        return 0
     if not arguments:
-        sys.stderr.write("expected files or folders: python -m truc_rules.scenario PATH...\n")
+        sys.stderr.write(f"expected files or folders: {USAGE}")
         return 2
-    results = [
-        result for file in files([Path(argument) for argument in arguments]) for result in failures(file)
-    ]
+    results = [result for argument in arguments for result in _results(Path(argument))]
     failed = [result for result in results if result is not None]
     for failure in failed:
         sys.stdout.write(f"{failure}\n")
     sys.stdout.write(f"{len(results) - len(failed)} passed, {len(failed)} failed\n")
-    return 1 if failed or not results else 0
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from .cards import Card
 from .errors import IllegalActionError, MoveError, Refusal
 from .match import apply, deciders, legal
 from .moves import move_line, parse_move
+from .nearest import nearest
 from .scenario_setup import read_cards, read_score
 from .scenario_text import Line, ScenarioError, number, words
 from .seats import Seat, Side
@@ -73,6 +74,8 @@ def _is_refused(stage: Stage, line: Line) -> None:
     *move, last = line.words[2:]
     code = last if move and last in CODES else None
     refused = line.words[2:] if code is None else tuple(move)
+    if code is None and move and _is_like_a_code(last):
+        raise line.error(f"the code {' or '.join(CODES)}", last)
     try:
         try_move(stage, line, line.words[1], refused)
     except IllegalActionError as error:
@@ -80,6 +83,11 @@ def _is_refused(stage: Stage, line: Line) -> None:
             raise line.error(f"the code {code}", f"{error.code}: {error}") from None
         return
     raise line.error("a refusal", f"`{' '.join(line.words[1:])}` taken")
+
+
+def _is_like_a_code(word: str) -> bool:
+    """Tell whether a word is meant as a code: no word of a move has the sign, or is like one."""
+    return "_" in word or bool(nearest(word, CODES))
 
 
 def _are_options(stage: Stage, line: Line) -> None:

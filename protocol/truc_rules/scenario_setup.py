@@ -1,18 +1,22 @@
 """The lines before the first move: they make the match that a scenario begins with."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from .cards import Card
 from .errors import RulesError
+from .house import variant_from_toml
 from .match import new_match
+from .nearest import nearest
 from .options import with_options
-from .presets import preset
+from .presets import preset, presets
 from .scenario_text import Line, Scenario, ScenarioError, number, words
 from .seats import Seat
 from .table import Match, Score
 from .variant import Variant
 
+VARIANT_FILE = ".toml"
 SETUP = ("variant", "seats", "dealer", "rule")
 DEALS = ("deal", "turn")
 
@@ -24,8 +28,10 @@ class Setup(NamedTuple):
     lines: tuple[Line, ...]
 
 
-def set_up(scenario: Scenario) -> Setup:
+def set_up(scenario: Scenario, folder: Path) -> Setup:
     """Make the match of a scenario; deals and assertions before the first move stay in its lines.
+
+    Files of variants are named from `folder` on.
 
     Raises:
         ScenarioError: A line cannot be read, or the variant, an option or the score does not exist.
@@ -35,8 +41,8 @@ def set_up(scenario: Scenario) -> Setup:
     before = lines[: next(moves, len(lines))]
     score = next((line for line in before if line.words[0] == "score"), None)
     head = tuple(line for line in before if line.words[0] in SETUP or line is score)
-    variant = _variant(scenario.title, head)
-    match = _match(scenario.title, head, variant)
+    variant = _variant(scenario.title, head, folder)
+    match = _match(head, variant)
     return Setup(match, tuple(line for line in lines if line not in head))
 
 
@@ -47,19 +53,31 @@ def _only(head: Sequence[Line], word: str) -> Line | None:
     return found[0] if found else None
 
 
-def _variant(title: Line, head: Sequence[Line]) -> Variant:
+def _variant(title: Line, head: Sequence[Line], folder: Path) -> Variant:
     line = _only(head, "variant")
     if line is None:
-        raise title.error("a line `variant NAME` under the title")
-    (name,) = words(line, "variant NAME", 1)
-    try:
-        variant = preset(name)
-    except RulesError as error:
-        raise ScenarioError(line.number, str(error)) from None
+        raise title.error("a line `variant NAME` or `variant FILE.toml` under the title")
+    (name,) = words(line, "variant NAME` or `variant FILE.toml", 1)
+    variant = _file(line, folder, name) if name.endswith(VARIANT_FILE) else _preset(line, name)
     for rule in head:
         if rule.words[0] == "rule":
             variant = _with_rule(variant, rule)
     return variant
+
+
+def _preset(line: Line, name: str) -> Variant:
+    if name in presets():
+        return preset(name)
+    raise line.error("the name of a preset, or a FILE.toml", f"{name}{nearest(name, presets())}")
+
+
+def _file(line: Line, folder: Path, name: str) -> Variant:
+    try:
+        return variant_from_toml((folder / name).read_text(encoding="utf-8"), name)
+    except (OSError, UnicodeDecodeError) as error:
+        raise line.error(f"{name} as a readable file in UTF-8", str(error)) from None
+    except RulesError as error:
+        raise ScenarioError(line.number, str(error)) from None
 
 
 def _with_rule(variant: Variant, line: Line) -> Variant:
@@ -70,24 +88,36 @@ def _with_rule(variant: Variant, line: Line) -> Variant:
         raise ScenarioError(line.number, str(error)) from None
 
 
-def _match(title: Line, head: Sequence[Line], variant: Variant) -> Match:
-    at = title
-    seats, dealer, score = variant.players[0], None, None
-    if line := _only(head, "seats"):
-        at, seats = line, number(line, words(line, "seats N", 1)[0])
-    if line := _only(head, "dealer"):
-        at, dealer = line, number(line, words(line, "dealer SEAT", 1)[0])
-    if line := _only(head, "score"):
-        at, score = line, read_score(line)
+def _match(head: Sequence[Line], variant: Variant) -> Match:
+    seats = _seats(head, variant)
+    dealer = _dealer(head, seats)
+    line = _only(head, "score")
+    if line is None:
+        return new_match(variant, seats=seats, dealer=dealer)
     try:
-        return new_match(
-            variant,
-            seats=seats,
-            dealer=Seat(seats - 1 if dealer is None else dealer),
-            score=score or (Score(0, 0), Score(0, 0)),
-        )
-    except RulesError as error:
-        raise ScenarioError(at.number, str(error)) from None
+        return new_match(variant, seats=seats, dealer=dealer, score=read_score(line))
+    except RulesError:
+        raise line.error(f"a score at which a game to {variant.scoring.target} goes on") from None
+
+
+def _seats(head: Sequence[Line], variant: Variant) -> int:
+    line = _only(head, "seats")
+    if line is None:
+        return variant.players[0]
+    (word,) = words(line, "seats N", 1)
+    if number(line, word) not in variant.players:
+        raise line.error(f"{' or '.join(map(str, variant.players))} seats for {variant.name}", word)
+    return number(line, word)
+
+
+def _dealer(head: Sequence[Line], seats: int) -> Seat:
+    line = _only(head, "dealer")
+    if line is None:
+        return Seat(seats - 1)
+    (word,) = words(line, "dealer SEAT", 1)
+    if number(line, word) >= seats:
+        raise line.error(f"a dealer of 0 to {seats - 1}", word)
+    return Seat(number(line, word))
 
 
 def read_score(line: Line) -> tuple[Score, Score]:

@@ -81,7 +81,9 @@ def turn_stakes(match: Match, seat: Seat) -> tuple[int | str, ...]:
     bets, side = match.hand.bets, side_of(seat)
     if side not in bets.right or bets.locked is not None or seat in bets.offered:
         return ()
-    return _stakes_over(match, bets.stake, side)
+    variant = match.variant
+    limit = variant.scoring.target if variant.cap == "target" else _limit(match, bets.stake, side)
+    return _stakes_above(variant.ladder, variant.remainder, bets.stake, limit)
 
 
 def answerers(match: Match, ask: StakeAsk) -> tuple[Seat, ...]:

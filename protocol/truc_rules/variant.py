@@ -191,6 +191,12 @@ class Variant:
     """The strength of every card, by card, and last that of a covered one; follows from pack and order."""
     turned: tuple[tuple[int, ...], ...] = field(init=False, repr=False, compare=False)
     """The same for each card that may be turned up, by that card; empty without a turn-up."""
+    has_contests: bool = field(init=False, repr=False, compare=False)
+    """Whether envido or flor is played."""
+    has_orders: bool = field(init=False, repr=False, compare=False)
+    """Whether governors give orders."""
+    is_plain: bool = field(init=False, repr=False, compare=False)
+    """Whether there is neither: nothing but the stake is bet on or called for."""
     ranks: tuple[str, ...] = field(init=False, repr=False, compare=False)
     """The ranks of the pack, each once, in its order."""
     suits: tuple[str, ...] = field(init=False, repr=False, compare=False)
@@ -203,6 +209,11 @@ class Variant:
         plain = strengths(self.pack, self.order)
         object.__setattr__(self, "strengths", plain)
         object.__setattr__(self, "turned", self._turned(plain))
+        has_contests = self.envido is not None or self.flor is not None
+        has_orders = self.signals is not None and self.signals.orders == "binding"
+        object.__setattr__(self, "has_contests", has_contests)
+        object.__setattr__(self, "has_orders", has_orders)
+        object.__setattr__(self, "is_plain", not (has_contests or has_orders))
         object.__setattr__(self, "ranks", tuple(dict.fromkeys(map(rank_of, self.pack))))
         object.__setattr__(self, "suits", tuple(map(suit_of, self.pack)))
         object.__setattr__(self, "numbers", envido_numbers(self.pack))

@@ -70,6 +70,13 @@ class Finding(NamedTuple):
 
     is_right: bool
     text: str
+    is_note: bool = False
+
+    @property
+    def line(self) -> str:
+        """The line that tells it."""
+        mark = "note" if self.is_note else "ok" if self.is_right else "wrong"
+        return f"{mark:5}  {self.text}"
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -128,7 +135,7 @@ def check(file: Path | None, **flags: object) -> None:
     settings = _load(file, flags)
     findings = (Finding(is_right=True, text="settings: in range"), *_look(settings))
     for finding in findings:
-        click.echo(f"{'ok   ' if finding.is_right else 'wrong'}  {finding.text}")
+        click.echo(finding.line)
     if not all(finding.is_right for finding in findings):
         raise click.exceptions.Exit(1)
 
@@ -303,11 +310,14 @@ def _look_at_folder(folder: Folder) -> Finding:
 
 def _look_at_variants(folder: Folder) -> Iterator[Finding]:
     try:
-        own = read_catalogue(folder.variants).own()
-        yield Finding(is_right=True, text=f"variants: {', '.join(own) or 'none of your own'}")
+        catalogue = read_catalogue(folder.variants)
     except VariantsError as error:
         for problem in error.problems:
             yield Finding(is_right=False, text=problem)
+        return
+    yield Finding(is_right=True, text=f"variants: {', '.join(catalogue.own()) or 'none of your own'}")
+    for note in catalogue.notes():
+        yield Finding(is_right=True, text=note, is_note=True)
 
 
 def _look_at_keys(folder: Folder) -> Finding:

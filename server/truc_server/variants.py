@@ -10,7 +10,10 @@ from typing import Final, NamedTuple
 
 from truc_protocol.house_variants import HouseVariantError, read_variant
 from truc_protocol.messages import VariantOffer
+from truc_protocol.words import local_sets
 from truc_rules import Variant, VariantError, preset, presets
+from truc_rules.nearest import nearest
+from truc_rules.toml_text import as_toml
 
 MOST: Final = 256
 _ENDING: Final = ".toml"
@@ -37,11 +40,23 @@ class Catalogue(NamedTuple):
         """
         if name in self.games:
             return self.games[name]
-        raise VariantError(f"variant: expected one of {', '.join(self.games)}, got {name!r}")
+        like = nearest(name, self.games)
+        raise VariantError(
+            f"variant: expected a game of this server, got {name!r}{like}; `truc rules --from HOST` lists them"
+        )
 
     def own(self) -> tuple[str, ...]:
         """Return the names of the host's own games."""
         return tuple(name for name in self.games if name not in presets())
+
+    def notes(self) -> tuple[str, ...]:
+        """Return what a host should know, a line each: games whose set of words is not among those we have."""
+        known = local_sets()
+        return tuple(
+            f"{name}: words: expected one of {', '.join(known)}, got {as_toml(words)}; told in plain words"
+            for name in self.own()
+            if (words := self.games[name].words) not in known
+        )
 
     def offers(self) -> tuple[VariantOffer, ...]:
         """Return all games as a hello lists them."""
@@ -65,7 +80,8 @@ def read_catalogue(folder: Path) -> Catalogue:
             problems += error.problems
             continue
         if variant.name in origins:
-            problems.append(f"{source}: name: expected another one than {origins[variant.name]} has")
+            taken = origins[variant.name]
+            problems.append(f'{source}: name: expected another one than {taken} has, got "{variant.name}"')
         games[variant.name], origins[variant.name] = variant, source
     if problems:
         raise VariantsError(problems)
@@ -84,9 +100,17 @@ def _files(folder: Path) -> Sequence[Path]:
     return files
 
 
+def _kind(path: Path) -> str:
+    if path.is_dir():
+        return "a folder"
+    return "a link to nothing" if path.is_symlink() else "something else"
+
+
 def _read(file: Path, source: str) -> Variant:
-    if file.suffix != _ENDING or not file.is_file():
-        raise HouseVariantError(source, [f"expected a file that ends in {_ENDING}"])
+    if file.suffix != _ENDING:
+        raise HouseVariantError(source, [f"expected a file that ends in {_ENDING}, got {file.name}"])
+    if not file.is_file():
+        raise HouseVariantError(source, [f"expected a file, got {_kind(file)}"])
     try:
         text = file.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:

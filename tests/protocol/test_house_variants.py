@@ -95,6 +95,17 @@ def test_written_file_says_what_a_word_may_be():
     assert '# "hand" or "match"\nreveal = "hand"' in variant_file(CATALAN)
 
 
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("truc-lanes", '# a list of numbers or "x2" or "+2" or "any" or "game" or "trut"\nladder = "any"'),
+        ("truc-french", '# a number or "pack"\nmax = 1'),
+    ],
+)
+def test_written_file_says_what_may_stand_in_the_place_of_a_word(name, line):
+    assert line in variant_file(preset(name))
+
+
 def test_written_text_with_a_delete_character_is_toml():
     assert tomllib.loads(variant_file(replace(CATALAN, words="a\x7fb")))["words"] == "a\x7fb"
 
@@ -102,37 +113,45 @@ def test_written_text_with_a_delete_character_is_toml():
 @pytest.mark.parametrize(
     ("fields", "problem"),
     [
-        ("ladder = [1, 1]", "ladder: expected two or more rising stakes, got (1, 1)"),
-        ("ladder = [3, 2]", "ladder: expected two or more rising stakes, got (3, 2)"),
-        ("players = [4, 2]", "players: expected some of 2, 4, 6, ascending, got (4, 2)"),
+        ("ladder = [1, 1]", "ladder: expected two or more rising stakes, got [1, 1]"),
+        ("ladder = [3, 2]", "ladder: expected two or more rising stakes, got [3, 2]"),
+        ("players = [4, 2]", "players: expected some of 2, 4, 6, ascending, got [4, 2]"),
         (
             'pack = ["1o", "2o", "3o"]\norder = ["1", "2", "3"]',
             "pack: expected at least 12 cards for 4 seats, got 3",
         ),
-        ('pack = ["3o", "3o"]', "pack: expected no card twice, got ['3o', '3o']"),
+        ('pack = ["3o", "3o"]', 'pack: expected no card twice, got ["3o", "3o"]'),
         ('order = ["3", "2", "3"]', "order: expected every rank and card once, got '3' twice"),
         ('order = ["3", "2"]', "order: expected a place for every card of the pack, got none for 1o"),
         ('order = ["3", "2", "K"]', "order: expected ranks or cards of the pack, got 'K'"),
         ("match = 2", "match: expected an odd number of games, got 2"),
         (
             'answerer = "governor"',
-            "answerer: expected any, as only four players have governors, got 'governor'",
+            'answerer: expected any, as only four players have governors, got "governor"',
         ),
         ('accept = "implicit"\nremainder = "accept"', "accept: expected explicit"),
         ('ladder = "game"', "remainder: expected accept or counter"),
         (
             "blind = true\nlast_point = false",
-            "blind: expected a rule for the last point, or no blind hands, got True",
+            "blind: expected a rule for the last point, or no blind hands, got true",
         ),
         ("cover_from_trick = 1", "cover_from_trick: expected 0, or a trick from 2 to 3, got 1"),
         ("[scoring]\ntarget = 1", "scoring.target: expected more than 1, got 1"),
         ("[last_point]\nat = 0", "last_point.at: expected 1 to 11 points short, got 0"),
-        ('[signals]\nvocabulary = ["nod"]', "signals.vocabulary: expected words such as three, got ['nod']"),
+        ('[signals]\nvocabulary = ["nod"]', 'signals.vocabulary: expected words such as three, got ["nod"]'),
         (
             '[turnup]\ncycle = ["3"]\nsuits = ["o"]',
-            "turnup.cycle: expected every rank of the pack, each once, got ['3']",
+            'turnup.cycle: expected every rank of the pack, each once, got ["3"]',
         ),
-        ("[pica]\nmin = 5\nmax = 20", "pica: expected six players, who meet in pairs"),
+        (
+            "[pica]\nmin = 5\nmax = 20",
+            "pica: expected six players, who meet in pairs, got { min = 5, max = 20 }",
+        ),
+        (
+            '[signals]\nvisible_to = "governor"',
+            "signals: expected four players, where governors are signed to or give orders,"
+            ' got { visible_to = "governor" }',
+        ),
     ],
 )
 def test_contradiction_names_file_field_expected_and_got(fields, problem):
@@ -144,19 +163,30 @@ def test_contradiction_names_file_field_expected_and_got(fields, problem):
 @pytest.mark.parametrize(
     ("fields", "problem"),
     [
-        ("match = true", "match: expected a number, got True"),
-        ("match = 2.5", "match: expected a number, got 2.5"),
-        ("match = 1979-05-27", "match: expected a number, got datetime.date(1979, 5, 27)"),
+        ("match = true", "match: expected a number from 0 on, got true"),
+        ("match = 2.5", "match: expected a number from 0 on, got 2.5"),
+        ("match = 1979-05-27", "match: expected a number from 0 on, got 1979-05-27"),
         ("players = 2", "players: expected a list, got 2"),
         ("order = [3]", "order: expected text, got 3"),
-        ('all_tied = "nobody"', "all_tied: expected one of eldest, draw, got 'nobody'"),
+        ('all_tied = "nobody"', 'all_tied: expected one of "eldest", "draw", got "nobody"'),
         ('pack = "es41"', "pack: expected a list, or one of es40, "),
         ("pack = 40", "pack: expected a list, got 40"),
-        ("scoring = false", "scoring: expected a group of fields, or false for none, got False"),
-        ("redeal = true", "redeal: expected a group of fields, or false for none, got True"),
+        ("scoring = false", "scoring: expected a group of fields, got false"),
+        ("redeal = true", "redeal: expected a group of fields, or false for none, got true"),
         ("[redeal]\nmax = 2", "redeal.consent: expected this field, got none"),
-        ("[scoring]\ntargets = 15", "scoring.targets: expected no such field"),
-        ('[scoring]\ntarget = "15"', "scoring.target: expected a number, got '15'"),
+        ("match = -1", "match: expected a number from 0 on, got -1"),
+        ("match = 0x1ffffffffffffffff", "match: expected a number of at most 64 bits, got 65"),
+        ("match = [[07:30:00, {a = 1, b = inf}]]", "match: expected a number from 0 on, got [[07:30:00, { a"),
+        (
+            "ladder = -1",
+            'ladder: expected a list of stakes, or one of "x2", "+2", "any", "game", "trut", got -1',
+        ),
+        ("ladder = [-1, 2]", "ladder: expected a number from 1 on, got -1"),
+        (
+            '[redeal]\nconsent = "all"\nmax = "deck"',
+            'redeal.max: expected a number from 1 on, or "pack", got "deck"',
+        ),
+        ('[scoring]\ntarget = "15"', 'scoring.target: expected a number from 0 on, got "15"'),
         (
             "[scoring]\ntarget = 9223372036854775807",
             "scoring.target: expected at most 1000, got 9223372036854775807",
@@ -171,14 +201,25 @@ def test_value_of_a_wrong_kind_names_file_field_expected_and_got(fields, problem
 @pytest.mark.parametrize(
     ("fields", "problem"),
     [
-        ("laddr = [1, 2]", "laddr: expected no such field; the nearest is ladder"),
-        ('pack = ["7e", "10 e"]', "pack: expected cards such as 7e, Kh or 10c, got '10 e'"),
-        ('pack = ["lowe"]', "pack: expected cards such as 7e, Kh or 10c, got 'lowe'"),
-        ('words = "\\u001b[2J"', "words: expected 1 to 40 printable ASCII characters, got '\\x1b[2J'"),
-        ('phrases = ["sí"]', "phrases: expected 1 to 40 printable ASCII characters, got 'sí'"),
-        ('words = ""', "words: expected 1 to 40 printable ASCII characters, got ''"),
+        ("laddr = [1, 2]", "laddr: expected a field of a variant, got laddr; the nearest is ladder"),
+        (
+            "[scoring]\ntarge = 20",
+            "scoring.targe: expected a field of scoring, got targe; the nearest is target",
+        ),
+        (
+            "[scoring]\nmatch = 3",
+            "scoring.match: expected a field of scoring, got match;"
+            " fields of no group stand above the first [group]",
+        ),
+        ("target = 3", "target: expected a field of a variant, got target; it stands below [scoring]"),
+        ("max = 3", "max: expected a field of a variant, got max; it stands below [redeal] or [pica]"),
+        ('pack = ["7e", "10 e"]', 'pack: expected cards such as 7e, Kh or 10c, got "10 e"'),
+        ('pack = ["lowe"]', 'pack: expected cards such as 7e, Kh or 10c, got "lowe"'),
+        ('words = "\\u001b[2J"', 'words: expected 1 to 40 printable ASCII characters, got "\\u001b[2J"'),
+        ('phrases = ["sí"]', 'phrases: expected 1 to 40 printable ASCII characters, got "sí"'),
+        ('words = ""', 'words: expected 1 to 40 printable ASCII characters, got ""'),
         (f'phrases = ["{"x" * 41}"]', "phrases: expected 1 to 40 printable ASCII characters, got "),
-        ('phrases = ["a", "b", "a"]', "phrases: expected every phrase once, got ['a', 'b', 'a']"),
+        ('phrases = ["a", "b", "a"]', 'phrases: expected every phrase once, got ["a", "b", "a"]'),
     ],
 )
 def test_what_cannot_be_a_field_card_or_phrase_is_refused(fields, problem):
@@ -189,7 +230,13 @@ def test_what_cannot_be_a_field_card_or_phrase_is_refused(fields, problem):
 @pytest.mark.parametrize("name", ["x", "Club", "club truc", "-club", "c" * 33, "club/../truc"])
 def test_name_that_is_none_is_refused(name):
     assert refused(f'name = "{name}"\nversion = 1\nbase = "put"') == (
-        f"club.toml: name: expected 3 to 32 lower-case letters, digits and hyphens, got {name!r}",
+        f'club.toml: name: expected 3 to 32 lower-case letters, digits and hyphens, got "{name}"',
+    )
+
+
+def test_group_of_the_base_is_told_as_a_file_would_have_it():
+    assert refused_of("players = [2]", "truco-argentino-6") == (
+        "club.toml: pica: expected six players, who meet in pairs, got { max = 20, min = 5 }",
     )
 
 
@@ -199,7 +246,7 @@ def test_name_that_is_no_text_is_refused():
 
 def test_name_of_a_preset_is_refused():
     assert refused('name = "put"\nversion = 1\nbase = "put"') == (
-        "club.toml: name: expected a name that no preset has, got 'put'",
+        'club.toml: name: expected a name that no preset has, got "put"',
     )
 
 
@@ -209,8 +256,15 @@ def test_version_0_is_refused():
     )
 
 
-def test_unknown_base_names_the_presets():
-    assert refused_of("", "poker")[0].startswith("club.toml: base: expected one of truc-catalan, ")
+def test_unknown_base_is_answered_with_those_like_it():
+    assert refused_of("", "truc-frensh")[0].startswith(
+        'club.toml: base: expected the name of a preset, got "truc-frensh"; the nearest are truc-french'
+    )
+
+
+@pytest.mark.parametrize("fields", ["foo = 1", "[scoring]\nfoo = 1"])
+def test_nothing_is_said_to_be_near_a_name_that_is_far_from_all(fields):
+    assert refused_of(fields)[0].endswith("got foo")
 
 
 def test_base_that_is_no_text_is_refused():
@@ -245,6 +299,24 @@ def test_text_that_is_no_toml_names_the_place():
     assert refused("name = \n")[0].startswith("club.toml: expected TOML, got: Invalid value (at line 1")
 
 
+@pytest.mark.parametrize("text", [f"match = {'9' * 5_000}", f"match = {'[' * 10_000}"])
+def test_text_that_no_reader_takes_is_refused(text):
+    assert refused(text)[0].startswith("club.toml: expected ")
+
+
+def test_number_too_long_for_decimals_is_refused():
+    assert refused_of(f"match = 0x{'f' * 5_000}") == (
+        "club.toml: match: expected a number of at most 64 bits, got 20000",
+    )
+
+
+def test_rules_longer_than_a_document_are_refused():
+    phrases = ", ".join(f'"{number:040}"' for number in range(500))
+    assert refused_of(f"phrases = [{phrases}]")[0].startswith(
+        "club.toml: expected rules that fit a document of 16384 bytes: "
+    )
+
+
 def test_text_longer_than_the_limit_is_refused():
     assert refused("#" * (MAX_FILE + 1)) == (
         f"club.toml: expected at most {MAX_FILE} bytes, got {MAX_FILE + 1}",
@@ -258,7 +330,7 @@ def test_long_value_is_cut_short_in_the_message(fields):
 
 @pytest.mark.parametrize("fields", ['"a\\nb" = 1', '[scoring]\n"a\\nb" = 1'])
 def test_key_with_a_line_break_is_told_in_one_line(fields):
-    assert "a?b: expected no such field" in refused_of(fields)[0]
+    assert "a?b: expected a field of " in refused_of(fields)[0]
 
 
 def test_error_is_all_problems_in_one_line():
@@ -273,8 +345,17 @@ def test_example_of_the_page_for_hosts_is_a_variant():
     assert read_variant(example, "club-truc.toml").name == "club-truc"
 
 
-def test_unknown_preset_names_the_known_ones():
-    with pytest.raises(HouseVariantError, match=r"expected one of truc-catalan, .*, got 'poker'"):
+def test_unknown_preset_is_answered_with_those_like_it():
+    with pytest.raises(
+        HouseVariantError, match=r'expected the name of a preset, got "puts"; the nearest is put;'
+    ):
+        preset_called("puts")
+
+
+def test_unknown_preset_is_answered_with_where_the_games_of_a_server_are():
+    with pytest.raises(
+        HouseVariantError, match=r'got "poker"; for a server\'s own games use --from ADDRESS$'
+    ):
         preset_called("poker")
 
 

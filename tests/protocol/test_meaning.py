@@ -74,6 +74,12 @@ def test_a_ruling_says_what_was_ruled():
     assert (fact["what"], fact["ruling"], fact["kind"]) == ("ruled", "move", "stand")
 
 
+def test_a_ruling_is_told_before_what_it_brings_about():
+    table = Table().to("hand")
+    told = meaning(table.ledger, table.dealer.move(table.ledger))
+    assert [fact["what"] for fact in told] == ["ruled", "stood", "state"]
+
+
 @pytest.mark.parametrize("kind", ["pause", "resume"])
 def test_asking_for_rest_is_told(kind):
     table = Table().to("hand")

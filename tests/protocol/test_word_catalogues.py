@@ -102,23 +102,26 @@ def test_sentences_are_translated(lang) -> None:
         for path in english
         if path.startswith(("/facts/", "/moves/", "/screen/")) and " " in english[path]
     }
-    shared = {path for path in spoken if said(lang)[path] == english[path]}
-    assert shared <= {path for path in spoken if english[path] in ("{seat}: {call}", "{seat}: {order}")}
+    assert {path for path in spoken if said(lang)[path] == english[path]} == set()
 
 
 def test_every_kind_of_move_has_words() -> None:
     assert {str(kind) for kind in Kind} <= catalogue("en").moves.keys()
 
 
-def test_words_for_answers_and_orders_belong_to_a_kind() -> None:
+def test_words_for_answers_orders_and_the_remainder_belong_to_a_kind() -> None:
     special = {key for key in catalogue("en").moves if key not in set(Kind)}
     assert special == {
         "accept-redeal",
         "accept-last-point",
         "accept-flor",
+        "accept-rest",
+        "raise-rest",
+        "raise-rest-same",
         "decline-redeal",
         "decline-last-point",
         "decline-envido",
+        "decline-flor",
         "order-low",
         "order-high",
         "order-leave",
@@ -147,7 +150,7 @@ def test_no_sentence_is_for_an_unknown_fact() -> None:
 @pytest.mark.parametrize("event", get_args(Event), ids=lambda event: event.__name__)
 def test_sentence_fills_in_fields_of_its_event_only(event) -> None:
     what = _WORD_START.sub("_", event.__name__).lower()
-    assert {*filled_in(catalogue("en").facts[what])} <= {*event._fields, "unit"}
+    assert {*filled_in(catalogue("en").facts[what])} <= {*event._fields, "unit", "partner"}
 
 
 def test_every_sign_has_a_label() -> None:
@@ -161,6 +164,20 @@ def test_every_phrase_of_the_presets_has_words() -> None:
 def test_every_reason_for_points_has_a_word() -> None:
     reasons = {"hand", "declined", "conceded", "game", "envido", "flor", "claim", "trut"}
     assert reasons <= catalogue("en").reasons.keys()
+
+
+@pytest.mark.parametrize("name", presets())
+def test_every_rank_of_a_pack_has_words(name) -> None:
+    assert {card[:-1] for card in preset(name).pack} <= catalogue("en").ranks.keys()
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_every_answer_says_what_it_is_to(lang) -> None:
+    assert catalogue(lang).answers.keys() == {"stake", "rest", "envido", "flor", "redeal", "last-point"}
+
+
+def test_french_has_a_space_before_a_semicolon() -> None:
+    assert [path for path, text in said("fr").items() if re.search("[^ ];", text)] == []
 
 
 @pytest.mark.parametrize("name", presets())
@@ -182,6 +199,7 @@ def test_local_set_overrides_keys_of_the_catalogues_only(name) -> None:
     assert {*words.gestures.values()} <= plain.gestures.keys()
     assert words.phrases.keys() <= plain.phrases.keys()
     assert words.terms.keys() <= plain.terms.keys()
+    assert words.reasons.keys() <= plain.reasons.keys()
     assert words.counts.keys() <= plain.counts.keys()
 
 

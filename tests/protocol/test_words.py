@@ -1,13 +1,10 @@
-"""What moves, signs and scores are called, and how facts are told."""
+"""What moves, signs, names and scores are called."""
 
 import re
-from dataclasses import replace
 from pathlib import Path
-from typing import get_args
 
 import pytest
 
-from truc_protocol.meaning import _WORD_START
 from truc_protocol.words import (
     LANGUAGES,
     Speech,
@@ -21,30 +18,15 @@ from truc_protocol.words import (
     shown_name,
     side_name,
     sign_label,
-    tell,
 )
-from truc_protocol.words_page import words_page
-from truc_rules import Event, Kind, preset, presets
+from truc_rules import Kind
 
 PLAYERS = ("north", "east", "south", "west")
 HOUSE = "the words of a house"
 
 
-def told(what: str, lang: str = "en", words: str = "", **fields) -> str:
-    return tell({"what": what, **fields}, PLAYERS, str, Speech(lang, words))
-
-
 def called(line: str, lang: str, words: str, answering: str = "", **hints) -> str:
     return move_label(line, hints, str, Speech(lang, words), answering=answering)
-
-
-@pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize("event", get_args(Event), ids=lambda event: event.__name__)
-def test_every_event_is_told(event, lang) -> None:
-    what = _WORD_START.sub("_", event.__name__).lower()
-    cards = {"card": "7e", "cards": ["7e", "6e"], "call": "envido", "order": "low", "reason": "hand"}
-    fields = {name: cards.get(name, 1) for name in event._fields}
-    assert "{" not in told(what, lang, "argentine", **fields)
 
 
 @pytest.mark.parametrize(
@@ -60,13 +42,18 @@ def test_every_event_is_told(event, lang) -> None:
         ("accept", {"points": 4}, "accept (worth 4)"),
         ("decline", {"loses": 1}, "decline (they score 1)"),
         ("envido", {"points": 4, "declined": 2}, "bet 2 on the best pair (worth 4; worth 2 if they decline)"),
+        ("envido", {"points": 2, "declined": 1}, "bet 2 on the best pair (worth 1 if they decline)"),
+        ("raise rest", {"stake": "game", "declined": 1}, "ask for the whole game (worth 1 if they decline)"),
+        ("raise rest", {"stake": "game"}, "take it: play for the whole game"),
         ("deal 3", {"cards": 3}, "deal 3 each"),
         ("cut", {}, "cut the pack"),
         ("cover 7e", {}, "play 7e face down"),
         ("show 7e 6e", {}, "show 7e 6e"),
         ("points 33", {}, "say 33"),
         ("claim 1", {}, "claim that seat 1 kept a flor quiet"),
-        ("order 7", {}, "order a 7"),
+        ("order 7", {}, "order a seven"),
+        ("order A", {}, "order an ace"),
+        ("order Z", {}, "order Z"),
         ("order leave", {}, "order to leave the trick"),
     ],
 )
@@ -85,6 +72,9 @@ def test_move_is_labelled(line, hints, label) -> None:
         ("explained", "raise rest", "", "winner takes all?"),
         ("french", "raise 2", "", "deux de plus ?"),
         ("french", "raise rest", "", "mon reste"),
+        ("french", "accept", "stake", "oui"),
+        ("french", "accept", "rest", "mon reste"),
+        ("french", "decline", "stake", "non"),
         ("trut", "raise trut", "", "je trute"),
         ("argentine", "raise 2", "", "truco"),
         ("argentine", "raise 3", "", "retruco"),
@@ -94,16 +84,19 @@ def test_move_is_labelled(line, hints, label) -> None:
         ("argentine", "accept", "flor", "con flor quiero"),
         ("argentine", "decline", "stake", "no quiero"),
         ("argentine", "decline", "envido", "no ha venido"),
+        ("argentine", "decline", "flor", "con flor me achico"),
         ("argentine", "concede", "", "me voy al mazo"),
         ("argentine", "good", "", "son buenas"),
         ("argentine", "flor-fold", "", "con flor me achico"),
         ("argentine", "contraflor-rest", "", "contraflor al resto"),
         ("argentine", "claim 1", "", "pido flor"),
         ("argentine", "play 7e", "", "jugar 7e"),
+        ("gauderio", "decline", "flor", "com flor me achico"),
         ("gauderio", "raise 4", "", "vale quatro"),
         ("paulista", "raise 3", "", "truco"),
         ("paulista", "raise 6", "", "seis"),
-        ("paulista", "decline", "stake", "correr"),
+        ("paulista", "decline", "stake", "corro"),
+        ("mineiro", "decline", "last-point", "corro"),
         ("mineiro", "raise 9", "", "nove"),
         ("mineiro", "raise 12", "", "doze"),
         ("mineiro", "raise 4", "", "truco"),
@@ -120,7 +113,7 @@ def test_game_calls_its_move_by_its_own_word(words, line, answering, own) -> Non
         ("en", "truco (ask for 2; worth 1 if they decline)"),
         ("ca", "truco (demanar 2; 1 si no ho accepten)"),
         ("es", "truco (pedir 2; 1 si no aceptan)"),
-        ("fr", "truco (demander 2; 1 s'ils refusent)"),
+        ("fr", "truco (demander 2 ; 1 en cas de refus)"),
         ("pt", "truco (pedir 2; 1 se não aceitarem)"),
     ],
 )
@@ -182,85 +175,10 @@ def test_every_kind_of_move_has_a_label_in_every_language(kind, lang) -> None:
     assert "{" not in called(f"{kind}{argument}", lang, "argentine")
 
 
-def test_fact_that_is_shown_otherwise_is_not_told() -> None:
-    assert tell({"what": "state"}, PLAYERS) is None
-
-
-@pytest.mark.parametrize(
-    ("what", "fields", "sentence"),
-    [
-        ("stake_asked", {"seat": 1, "stake": 2}, "east asks for 2 (“truco”)"),
-        ("stake_accepted", {"seat": 0, "stake": 2}, "north accepts: the hand is worth 2 (“quiero”)"),
-        ("envido_called", {"seat": 0, "call": "envido"}, "north: bet 2 on the best pair (“envido”)"),
-        ("envido_declined", {"seat": 0}, "north declines the bet on the best pair (“no ha venido”)"),
-        ("value_yielded", {"seat": 0}, "north gives in without saying a value (“son buenas”)"),
-        ("trick_tied", {"leader": 0}, "the trick is tied; north leads (“parda”)"),
-        ("card_played", {"seat": 0, "card": "7e"}, "north plays 7e"),
-    ],
-)
-def test_fact_is_told_with_the_word_of_the_game(what, fields, sentence) -> None:
-    assert told(what, words="argentine", **fields) == sentence
-
-
-@pytest.mark.parametrize(
-    ("what", "fields", "sentence"),
-    [
-        ("dealt", {"each": 3}, "everybody is dealt 3 cards"),
-        ("card_count_chosen", {"seat": 0, "each": 1}, "north deals 1 card each"),
-        (
-            "points_scored",
-            {"side": 0, "points": 1, "reason": "declined"},
-            "1 point for north and south (declined)",
-        ),
-        ("cards_shown", {"seat": 0, "cards": ["7e", "6e"]}, "north shows 7e 6e"),
-        ("order_given", {"seat": 0, "order": "low"}, "north: order the lowest card"),
-        ("flor_claim_settled", {"target": 1, "held": True}, "east had kept a flor quiet"),
-        ("flor_claim_settled", {"target": 1, "held": False}, "east had kept no flor quiet"),
-        ("duel_begun", {"seat": 0, "opponent": 3}, "north plays against west"),
-        ("stake_asked", {"seat": 1, "stake": "rest"}, "east asks for the whole game"),
-        ("match_ended", {"winner": 0, "reason": "forfeit"}, "the match is over: time ran out"),
-    ],
-)
-def test_fact_is_told_in_plain_words(what, fields, sentence) -> None:
-    assert told(what, **fields) == sentence
-
-
-def test_unit_is_called_by_the_word_of_the_game() -> None:
-    sentence = told("unit_scored", words="trut", side=0, kept=2, reason="hand")
-    assert sentence == "1 trut for north and south (hand); left over: 2 points"
-
-
-def test_raise_in_a_fact_is_two_more_where_the_stake_before_is_known() -> None:
-    assert told("stake_asked", words="french", seat=0, stake=6, declined=4).endswith("(“deux de plus ?”)")
-
-
-def test_ruling_is_told_as_the_servers_word() -> None:
-    sentence = told("ruled", ruling="move", seat=1, kind="play")
-    assert sentence == "the server rules for east: play (its word that time ran out, not proven)"
-
-
-def test_ruling_without_words_is_told_as_it_stands() -> None:
-    sentence = told("ruled", ruling="other", seat=None, kind=None)
-    assert sentence == "the server rules for everybody: other (its word, not proven)"
-
-
-@pytest.mark.parametrize(
-    ("ruling", "sentence"),
-    [("pause", "the match rests, as every player has asked"), ("resume", "the match goes on")],
-)
-def test_pause_and_resume_are_told_without_blame(ruling, sentence) -> None:
-    assert told("ruled", ruling=ruling, seat=None, kind=None) == sentence
-
-
-def test_void_names_the_silent() -> None:
-    assert "north and east stayed silent" in told("deal_voided", seats=[0, 1])
-
-
-def test_chain_of_the_server_and_of_a_seat_are_told() -> None:
-    assert [told("rekeyed", role=role) for role in (0, 2)] == [
-        "the server starts a new chain",
-        "east starts a new chain",
-    ]
+def test_remainder_is_taken_by_the_same_words() -> None:
+    assert (
+        called("raise rest", "en", "french", stake="game") == "mon reste (take it: play for the whole game)"
+    )
 
 
 @pytest.mark.parametrize(
@@ -286,6 +204,7 @@ def test_points_of_thirty_are_malas_and_buenas(points, said) -> None:
         ("catalan", (0, 0, 11), "11"),
         ("catalan", (1, 0, 11), "11 (1 game)"),
         ("argentine", (0, 0, 21), "21 (6 buenas)"),
+        ("argentine", (0, 0, 0), "0"),
         ("argentine", (1, 0, 8), "8 (8 malas; 1 game)"),
         ("trut", (0, 2, 1), "2 truts 1 point"),
         ("trut", (0, 0, 0), "0 truts 0 points"),
@@ -374,49 +293,13 @@ def test_move_is_explained(line, answering, meaning) -> None:
     assert move_meaning(line, answering=answering) == meaning
 
 
-@pytest.mark.parametrize("name", presets())
-@pytest.mark.parametrize("lang", LANGUAGES)
-def test_every_preset_has_a_page_of_words(name, lang) -> None:
-    assert "{" not in words_page(preset(name), lang)
-
-
 @pytest.mark.parametrize(
-    ("name", "row"),
+    ("words", "hints", "meaning"),
     [
-        ("truco-argentino", "| `raise 2` | **truco**: pedir 2 | Pide jugar por más."),
-        ("truco-argentino-flor", "| `flor` | **flor**: cantar tres cartas de un palo |"),
-        ("truc-partnership", "| `order leave` | **ordonner de laisser le pli**: mandar dejar la baza |"),
-        ("trut", "| `raise trut` | **je trute**: pedir 1 trut |"),
-        ("truco-argentino", "* `say come`: vení (Juega tu carta más baja)"),
-        ("truc-lanes", "tru, truka"),
+        ("lanes", {"stake": "game", "declined": 1}, "raise-rest"),
+        ("french", {"stake": "game", "declined": 1}, "raise-rest-same"),
+        ("french", {"stake": "game"}, "accept-rest"),
     ],
 )
-def test_page_of_words_has_what_the_game_says(name, row) -> None:
-    assert row in words_page(preset(name), "es")
-
-
-@pytest.mark.parametrize(
-    ("name", "changed", "row"),
-    [
-        (
-            "truco-paulista",
-            {"cover_from_trick": 2},
-            "| `cover 4s` | **jogar 4s virada para baixo**: play 4s face down |",
-        ),
-        (
-            "truco-paulista",
-            {"blind": True},
-            "| `blind 0` | **jogar a carta 0 sem ver**: play card 0 unseen |",
-        ),
-        ("le-truc", {}, "| `show As` | show As |"),
-        ("put", {}, "| `raise rest` | **I put**: ask for the whole game |"),
-        ("put", {"ladder": (1, 5)}, "| `raise 5` | ask for 5 |"),
-        ("truco-argentino", {"words": HOUSE}, "| `raise 2` | ask for 2 |"),
-    ],
-)
-def test_page_of_words_follows_the_variant(name, changed, row) -> None:
-    assert row in words_page(replace(preset(name), **changed), "en")
-
-
-def test_page_of_words_leaves_out_what_the_game_has_not() -> None:
-    assert "envido" not in words_page(preset("truc-catalan"), "en")
+def test_ask_for_the_remainder_is_explained_as_the_game_takes_it(words, hints, meaning) -> None:
+    assert move_meaning("raise rest", Speech("en", words), hints) == catalogue("en").moves[meaning].meaning

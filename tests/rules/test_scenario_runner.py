@@ -57,6 +57,14 @@ def last_line(text):
             "expected the code illegal_action, got not_your_turn: seat 1 cannot stand",
         ),
         ("! 1 stnad", "expected one of play, .* got 'stnad'"),
+        (
+            "! 1 stand not_your_trun",
+            "expected the code not_your_turn or illegal_action or void_bet, got not_your_trun",
+        ),
+        (
+            "! 1 stand void-bet",
+            "expected the code not_your_turn or illegal_action or void_bet, got void-bet",
+        ),
         ("! 1", "expected `! SEAT MOVE`, and perhaps an error code, got ! 1"),
         ("! x stand", "expected a number, got x"),
         ("! 1 void_bet", "expected one of play, .* got 'void_bet'"),
@@ -89,8 +97,8 @@ def last_line(text):
         ("match 0", "expected match 0, got match open"),
         ("match won", "expected 0 or 1 or open, got won"),
         ("shown 0 -", "expected `rule reveal match` before the first move"),
-        ("0 concede\ndeal 0 8h\nnext 1", "expected 3 to 3 cards dealt to seat 0, got 1"),
-        ("0 concede\ndeal 0 8h Jd 9c 9d\nnext 1", "expected 3 to 3 cards dealt to seat 0, got 4"),
+        ("0 concede\ndeal 0 8h\nnext 1", "expected 3 cards dealt to seat 0, got 1"),
+        ("0 concede\ndeal 0 8h Jd 9c 9d\nnext 1", "expected 3 cards dealt to seat 0, got 4"),
         (
             "0 concede\ndeal 0 8h Jd 9c\ndeal 1 8h As Ad\nnext 1",
             "expected every card once in a hand, got 8h again",
@@ -113,22 +121,41 @@ def test_a_line_that_fails_says_what_was_expected_and_what_came(lines, said):
 @pytest.mark.parametrize(
     ("text", "number", "said"),
     [
-        ("scenario X\n", 1, "expected a line `variant NAME` under the title, got scenario X"),
+        (
+            "scenario X\n",
+            1,
+            "expected a line `variant NAME` or `variant FILE.toml` under the title, got scenario X",
+        ),
         (
             "scenario X\nvariant truc-klingon\n",
             2,
-            "variant: expected one of truc-catalan, .*got 'truc-klingon'",
+            r"expected the name of a preset, or a FILE\.toml, got truc-klingon$",
         ),
-        ("scenario X\nvariant\n", 2, "expected `variant NAME`, got variant"),
+        ("scenario X\nvariant truc-frensh\n", 2, "got truc-frensh; the nearest are? truc-french"),
+        (
+            "scenario X\nvariant truco-argentino-6\nseats 4\n",
+            3,
+            "expected 6 seats for truco-argentino-6, got 4",
+        ),
+        (
+            "scenario X\nvariant truc-french\nscore 1 0\ndealer 2\n",
+            4,
+            "expected a dealer of 0 to 1, got 2",
+        ),
+        ("scenario X\nvariant\n", 2, "expected `variant NAME` or `variant FILE.toml`, got variant"),
         ("scenario X\nvariant truc-french\nvariant truc-catalan\n", 3, "expected one line `variant`"),
         (
             "scenario X\nvariant truc-french\nseats 4\n",
             3,
-            r"seats: expected one of \(2,\) for truc-french, got 4",
+            "expected 2 seats for truc-french, got 4",
         ),
         ("scenario X\nvariant truc-french\nseats two\n", 3, "expected a number, got two"),
-        ("scenario X\nvariant truc-french\ndealer 2\n", 3, "dealer: expected a seat of 0 to 1, got 2"),
-        ("scenario X\nvariant truc-french\nscore 12 0\n", 3, "score: expected less than 12 each"),
+        ("scenario X\nvariant truc-french\ndealer 2\n", 3, "expected a dealer of 0 to 1, got 2"),
+        (
+            "scenario X\nvariant truc-french\nscore 12 0\n",
+            3,
+            "expected a score at which a game to 12 goes on, got score 12 0",
+        ),
         ("scenario X\nvariant truc-french\nscore 1\n", 3, "expected `score SIDE-0 SIDE-1`, got score 1"),
         (
             "scenario X\nvariant truc-french\nrule pica on\n",
@@ -148,7 +175,7 @@ def test_a_set_up_line_that_fails_is_named(text, number, said):
 def test_a_deal_that_was_never_played_is_checked_too():
     assert failure("scenario X\nvariant truc-french\ndeal 0 8h Jd\n") == (
         1,
-        "expected 3 to 3 cards dealt to seat 0, got 2",
+        "expected 3 cards dealt to seat 0, got 2",
     )
 
 
@@ -161,6 +188,11 @@ def test_cards_of_a_seat_without_a_line_are_unknown():
     (scenario,) = scenarios(FOUR + "deal 0 3o 7e 4b\n2 cut\n0 play 3o\n? 1 -\n! 1 play 2o\n")
     with pytest.raises(ScenarioError, match="expected -, got raise 2"):
         run(scenario)
+
+
+def test_a_refused_card_of_a_seat_without_a_line_says_why():
+    number, message = failure(FOUR + "deal 0 3o 7e 4b\n2 cut\n0 play 3o\n1 play 2o\n")
+    assert (number, message.split("; ")[-1]) == (7, "its cards are unknown without a line `deal 1 CARD...`")
 
 
 def test_asks_need_no_cards():
@@ -212,6 +244,46 @@ def written(folder, name, text):
     return path
 
 
+PAMPA = 'name = "pampa-corta"\nversion = 1\nbase = "truco-argentino"\n[scoring]\ntarget = 9\n'
+
+
+def test_a_file_of_a_variant_is_named_from_the_folder_of_the_scenario_on(tmp_path, capsys):
+    (tmp_path / "games").mkdir()
+    written(tmp_path / "games", "pampa.toml", PAMPA)
+    path = written(tmp_path, "one.scenario", "scenario X\nvariant games/pampa.toml\nscore 8 8\nscore 8 8\n")
+    assert (main([str(path)]), capsys.readouterr().out) == (0, "1 passed, 0 failed\n")
+
+
+def test_a_file_of_a_variant_has_its_own_rules(tmp_path):
+    written(tmp_path, "pampa.toml", PAMPA)
+    (scenario,) = scenarios("scenario X\nvariant pampa.toml\nscore 9 0\n")
+    with pytest.raises(ScenarioError, match="expected a score at which a game to 9 goes on, got score 9 0"):
+        run(scenario, tmp_path)
+
+
+def test_table_options_change_a_variant_of_a_file(tmp_path):
+    written(tmp_path, "pampa.toml", PAMPA)
+    run(scenarios("scenario X\nvariant pampa.toml\nrule target 12\nscore 11 0\n")[0], tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (None, "expected pampa.toml as a readable file in UTF-8, got .*No such file"),
+        (b"\xff", "expected pampa.toml as a readable file in UTF-8, got 'utf-8' codec"),
+        (PAMPA.replace("9", "0"), "pampa.toml: scoring.target: expected more than 1, got 0"),
+        ("base = 1", "pampa.toml: base: expected the name of a preset, got 1; pampa.toml: name: "),
+    ],
+)
+def test_a_file_that_is_no_variant_is_named_with_the_reason(tmp_path, content, said):
+    if content is not None:
+        written(tmp_path, "pampa.toml", content)
+    (scenario,) = scenarios("scenario X\nvariant pampa.toml\n")
+    with pytest.raises(ScenarioError, match=said) as caught:
+        run(scenario, tmp_path)
+    assert caught.value.number == 2
+
+
 def test_files_and_folders_are_run_and_counted(tmp_path, capsys):
     (tmp_path / "below").mkdir()
     written(tmp_path, "one.scenario", FRENCH + "next 0\n" + FRENCH + "next 1\n")
@@ -252,7 +324,16 @@ def test_a_path_that_is_not_there_is_a_failure(tmp_path, capsys):
 
 def test_a_folder_without_scenarios_is_no_success(tmp_path, capsys):
     assert main([str(tmp_path)]) == 1
-    assert capsys.readouterr().out == "0 passed, 0 failed\n"
+    assert capsys.readouterr().out.splitlines() == [
+        f"{tmp_path}: expected files that end in .scenario, got none",
+        "0 passed, 1 failed",
+    ]
+
+
+@pytest.mark.parametrize("word", ["-h", "--help"])
+def test_help_says_how_it_is_called(capsys, word):
+    assert main([word]) == 0
+    assert capsys.readouterr().out.startswith("python -m truc_rules.scenario PATH...\n")
 
 
 def test_without_paths_it_says_how_it_is_called(capsys):
@@ -266,6 +347,11 @@ def test_it_runs_as_a_module(tmp_path):
         [sys.executable, "-m", "truc_rules.scenario", path], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout.splitlines()[-1]) == (1, "0 passed, 1 failed")
+
+
+def test_a_game_that_turns_a_card_up_needs_its_line():
+    text = "scenario X\nvariant truco-paulista\ndeal 0 7c 4h 5h\n"
+    assert failure(text) == (1, "expected a line `turn CARD` before the first move, got scenario X")
 
 
 def test_one_card_is_turned_up_once_a_deal():

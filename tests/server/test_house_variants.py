@@ -1,5 +1,6 @@
 """Games of the host's own: read at the start, listed, played, and kept by the tables that play them."""
 
+import os
 import shutil
 import sqlite3
 from dataclasses import replace
@@ -13,7 +14,7 @@ from truc_protocol.audit import Result, verify
 from truc_protocol.codec import sha256
 from truc_protocol.documents import read_document, rule_document
 from truc_protocol.transcript import write_transcript
-from truc_rules import preset, presets
+from truc_rules import VariantError, preset, presets
 from truc_server.folder import Folder
 from truc_server.main import main
 from truc_server.variants import MOST, VariantsError, read_catalogue
@@ -81,23 +82,37 @@ class TestFolder:
         write(data, CLUB_TRUC.replace("[1, 2, 4]", "[1, 1]"), "a.toml")
         write(data, CLUB_TRUC.replace("club-truc", "put"), "b.toml")
         assert problems(data) == (
-            "variants/a.toml: ladder: expected two or more rising stakes, got (1, 1)",
-            "variants/b.toml: name: expected a name that no preset has, got 'put'",
+            "variants/a.toml: ladder: expected two or more rising stakes, got [1, 1]",
+            'variants/b.toml: name: expected a name that no preset has, got "put"',
         )
 
     def test_two_files_with_one_name_are_refused(self, data):
         write(data, CHANGED, "other.toml")
         assert problems(data) == (
-            "variants/other.toml: name: expected another one than variants/club-truc.toml has",
+            'variants/other.toml: name: expected another one than variants/club-truc.toml has, got "club-truc"',
         )
 
     def test_file_that_is_no_toml_file_is_refused(self, data):
         write(data, "", "README")
-        assert problems(data) == ("variants/README: expected a file that ends in .toml",)
+        assert problems(data) == ("variants/README: expected a file that ends in .toml, got README",)
 
     def test_folder_called_like_a_file_is_refused(self, data):
         (data.variants / "more.toml").mkdir()
-        assert problems(data) == ("variants/more.toml: expected a file that ends in .toml",)
+        assert problems(data) == ("variants/more.toml: expected a file, got a folder",)
+
+    def test_link_to_nothing_is_refused(self, data):
+        (data.variants / "more.toml").symlink_to("nothing.toml")
+        assert problems(data) == ("variants/more.toml: expected a file, got a link to nothing",)
+
+    def test_pipe_is_refused(self, data):
+        os.mkfifo(data.variants / "more.toml")
+        assert problems(data) == ("variants/more.toml: expected a file, got something else",)
+
+    def test_unknown_game_is_answered_with_own_games_like_it(self, data):
+        with pytest.raises(
+            VariantError, match=r"got 'club-true'; the nearest is club-truc; `truc rules --from"
+        ):
+            read_catalogue(data.variants).named("club-true")
 
     def test_hidden_file_is_passed_over(self, data):
         write(data, "no TOML", ".club-truc.toml.swp")
@@ -128,7 +143,7 @@ class TestCommands:
         told = self.call(data, "run")
         assert (told.exit_code, told.stdout, told.stderr.count("\n")) == (2, "", 1)
         assert told.stderr.startswith(
-            "truc-server: variants/club-truc.toml: ladder: expected two or more rising stakes, got (4,);"
+            "truc-server: variants/club-truc.toml: ladder: expected two or more rising stakes, got [4];"
             " variants/other.toml: "
         )
 
@@ -141,6 +156,17 @@ class TestCommands:
         told = self.call(data, "check")
         assert (told.exit_code, "ok     variants: club-truc\n" in told.stdout) == (0, True)
 
+    def test_check_notes_words_that_no_client_knows(self, data):
+        write(data, CLUB_TRUC.replace("version", 'words = "klingon"\nversion'))
+        told = self.call(data, "check")
+        (note,) = [line for line in told.stdout.splitlines() if line.startswith("note ")]
+        assert told.exit_code == 0
+        assert note.startswith("note   club-truc: words: expected one of catalan, ")
+        assert note.endswith(', got "klingon"; told in plain words')
+
+    def test_check_notes_nothing_about_words_that_clients_know(self, data):
+        assert "\nnote " not in self.call(data, "check").stdout
+
     def test_check_says_that_there_are_none(self, data):
         remove(data)
         assert "ok     variants: none of your own\n" in self.call(data, "check").stdout
@@ -150,7 +176,7 @@ class TestCommands:
         told = self.call(data, "check")
         assert told.exit_code == 1
         assert (
-            "wrong  variants/club-truc.toml: ladder: expected two or more rising stakes, got (4,)\n"
+            "wrong  variants/club-truc.toml: ladder: expected two or more rising stakes, got [4]\n"
             in told.stdout
         )
 

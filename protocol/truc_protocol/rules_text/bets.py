@@ -4,6 +4,7 @@ from itertools import product
 from typing import Final, assert_never
 
 from truc_protocol.rules_text.wording import points, times
+from truc_protocol.words import local_words
 from truc_rules import Envido, Flor, Variant
 
 _E, _R, _F = "envido", "real envido", "falta envido"
@@ -65,7 +66,7 @@ def envido(variant: Variant) -> tuple[str, ...]:
         return ()
     return (
         *_ENVIDO,
-        _calls(rule),
+        f"{_calls(rule)} {_answers(variant)}",
         _VALUE,
         *_SAYING,
         _SCORED,
@@ -78,9 +79,17 @@ def _calls(rule: Envido) -> str:
     real = f"at most {times(rule.max_real)}" if rule.max_real else "never"
     return (
         "The calls are envido for 2, real envido for 3 and falta envido. They are made in this order, by the sides in"
-        f" turn: envido at most {times(rule.max_envido)}, real envido {real}, falta envido once. Any player of the other"
-        " side answers: *quiero* accepts, *no quiero* declines, a call that is left raises. Either answer closes envido"
-        " for the hand."
+        f" turn: envido at most {times(rule.max_envido)}, real envido {real}, falta envido once."
+    )
+
+
+def _answers(variant: Variant) -> str:
+    moves = local_words(variant.words).moves
+    own = moves.get("decline-envido")
+    also = "" if own in (None, moves.get("decline")) else f" (players also say *{own}*)"
+    return (
+        f"Any player of the other side answers: *quiero* accepts, *no quiero*{also} declines, a call that is left raises."
+        " Either answer closes envido for the hand."
     )
 
 

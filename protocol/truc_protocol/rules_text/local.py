@@ -33,8 +33,10 @@ _SHOWN: Final[Mapping[str, str]] = MappingProxyType(
     {
         Kind.RAISE: "`raise n`",
         "raise +2": "`raise n`, for two more",
-        "accept-flor": "`accept`, with a flor",
+        "accept-flor": "`accept`, to a contraflor",
+        "accept-rest": "`raise rest`, to the same ask",
         "decline-envido": "`decline`, to envido",
+        "decline-flor": "`decline`, to a contraflor",
         "decline-last-point": "`decline`, at the last point",
         "trick_tied": "a tied trick",
         "captain": "captains",
@@ -61,6 +63,8 @@ _NEEDED: Final[Mapping[str, Having]] = MappingProxyType(
         Kind.CONTRAFLOR: _has_flor,
         Kind.CONTRAFLOR_REST: _has_flor,
         "accept-flor": _has_flor,
+        "decline-flor": _has_flor,
+        "accept-rest": lambda variant: variant.remainder == "counter",
         Kind.CLAIM: _has_flor,
     }
 )

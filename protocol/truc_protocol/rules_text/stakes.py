@@ -37,7 +37,9 @@ def ladder(variant: Variant) -> tuple[str, ...]:
         case "any":
             told = "An ask names any whole number above the stake."
         case "game":
-            told = "The only ask is for the whole game."
+            told = (
+                f"The only ask is for the whole game, the *remainder* of the {the_side(variant)} that asks."
+            )
         case "trut":
             told = "The only ask is for a whole unit of the score, a *trut*, instead of points."
         case _:
@@ -88,14 +90,19 @@ def cap(variant: Variant) -> tuple[str, ...]:
                 + _rest_is_free(variant),
             )
         case "no_overkill":
-            return ("A side that would win the game with the present stake does not ask for more.",)
+            won = "A side that would win the game with the present stake does not ask for more."
+            return (won,) if _rungs_end_at(variant, target) else (f"No ask is for more than {target}.", won)
         case _:
             assert_never(variant.cap)
 
 
 def _ends_below(variant: Variant) -> bool:
-    rungs = variant.ladder
-    return variant.cap == "target" and isinstance(rungs, tuple) and rungs[-1] <= variant.scoring.target
+    return variant.cap == "target" and _rungs_end_at(variant, variant.scoring.target)
+
+
+def _rungs_end_at(variant: Variant, target: int) -> bool:
+    """Tell whether the stakes are listed and none of them is above the target."""
+    return isinstance(variant.ladder, tuple) and variant.ladder[-1] <= target
 
 
 def _rest_is_free(variant: Variant) -> str:
@@ -147,16 +154,15 @@ def remainder(variant: Variant) -> tuple[str, ...]:
     """Return what asking for the whole game means."""
     if variant.remainder == "none":
         return ()
-    instead = "" if variant.ladder == "game" else " instead of an ordinary ask"
     if variant.remainder == "accept":
-        taken = "Once it is accepted"
+        taken = "Once the remainder is accepted"
     else:
-        taken = "It is taken only by saying *my remainder* too; then"
+        taken = "The remainder is taken only by saying *my remainder* too; then"
     drawn = "; a drawn hand decides nothing" if variant.all_tied == "draw" else ""
-    return (
-        f"A {the_side(variant)} may ask for its remainder, the whole game,{instead}.".replace(",.", "."),
-        f"{taken} the winner of the hand wins the game, whatever the scores{drawn}. Declining it is declining any ask.",
-    )
+    asked = f"A {the_side(variant)} may ask for its remainder, the whole game, instead of an ordinary ask."
+    won = f"{taken} the winner of the hand wins the game, whatever the scores{drawn}. Declining it is declining any ask."
+    # where every ask is for the game, the ladder has said so
+    return (won,) if variant.ladder == "game" else (asked, won)
 
 
 def concede(variant: Variant) -> tuple[str, ...]:

@@ -34,9 +34,13 @@ class Catalogue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     singular: tuple[int, ...]
     """The numbers that the first form of a count is for."""
     moves: Mapping[str, MoveWords]
-    """By kind of move; some also by what they answer or order, `accept-redeal`, `order-low`."""
+    """By kind of move; some also by what they answer, ask for or order, `accept-redeal`, `order-low`."""
+    answers: Mapping[str, str]
+    """What is answered, by what an answer is to."""
     facts: Mapping[str, str]
     """A sentence for what happened, by `what`; some also by a value, `ruled-pause`."""
+    ranks: Mapping[str, str]
+    """A card of a rank, by the rank's name."""
     signs: Mapping[str, str]
     """What is claimed, by word of the vocabulary."""
     gestures: Mapping[str, str]

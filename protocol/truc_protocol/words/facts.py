@@ -6,11 +6,13 @@ Facts without a sentence (called, released, acked, cards committed and opened, s
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from truc_protocol.words.moves import ShowCard, local_label, plain_label
+from truc_protocol.words.moves import ShowCard, local_label
 from truc_protocol.words.names import joined, side_name
 from truc_protocol.words.speech import ENGLISH, Speech
 
 Fact = Mapping[str, Any]
+
+_REST: Final = "rest"
 
 
 class Said(NamedTuple):
@@ -41,8 +43,21 @@ SAID: Final[Mapping[str, Said]] = {
 }
 """The facts that are somebody's words, as moves."""
 
-_VALUED: Final[Mapping[str, str]] = {"ruled": "ruling", "flor_claim_settled": "held"}
+_VALUED: Final[Mapping[str, str]] = {
+    "ruled": "ruling",
+    "flor_claim_settled": "held",
+    "order_given": "order",
+    "envido_called": "call",
+    "contraflor_called": "call",
+    "unit_scored": "kept",
+    "match_ended": "reason",
+}
 """Facts that have a sentence of their own for some values of this field."""
+
+_PEOPLE: Final = frozenset(
+    {"seat", "leader", "target", "opponent", "giver", "receiver", "seats", "side", "winner", "role"}
+)
+"""Fields that say who."""
 
 
 def tell(fact: Fact, players: Sequence[str], card: ShowCard = str, speech: Speech = ENGLISH) -> str | None:
@@ -52,9 +67,16 @@ def tell(fact: Fact, players: Sequence[str], card: ShowCard = str, speech: Speec
         return None
     filled = _Filled(players, card, speech)
     values = {name: filled.text(name, value) for name, value in fact.items()}
-    sentence = speech.catalogue.facts[key].format(unit=speech.counted("unit", 1), **values)
+    sentence = speech.catalogue.facts[key].format(
+        unit=speech.counted("unit", 1), partner=_partner(fact, players), **values
+    )
     own = speech.local.facts.get(key) or _said(fact, speech)
     return f"{sentence} ({speech.quoted(own)})" if own else sentence
+
+
+def _partner(fact: Fact, players: Sequence[str]) -> str:
+    """Return who is ordered to play; there are orders only between partners who sit across."""
+    return players[(fact["seat"] + len(players) // 2) % len(players)] if "order" in fact else ""
 
 
 def fact_key(fact: Fact) -> str:
@@ -71,7 +93,9 @@ def _said(fact: Fact, speech: Speech) -> str | None:
     if said is None:
         return None
     line = f"{said.kind} {fact[said.field]}".strip() if said.field else said.kind
-    return local_label(line, fact, speech, answering=said.answering)
+    is_rest = fact["what"] == "stake_accepted" and fact["stake"] == _REST
+    answering = _REST if is_rest and f"accept-{_REST}" in speech.local.moves else said.answering
+    return local_label(line, fact, speech, answering=answering)
 
 
 class _Filled(NamedTuple):
@@ -83,7 +107,7 @@ class _Filled(NamedTuple):
 
     def text(self, name: str, value: Any) -> str:
         match name:
-            case "seat" | "leader" | "target" | "opponent" | "giver" | "receiver" | "seats" | "side" | "role":
+            case _ if name in _PEOPLE:
                 return self._who(name, value)
             case "stake":
                 return self.speech.stake(value)
@@ -98,8 +122,8 @@ class _Filled(NamedTuple):
 
     def _who(self, name: str, value: Any) -> str:
         said = self.speech.catalogue.said
-        if name == "side":
-            return side_name(value, self.players, self.speech)
+        if name in ("side", "winner"):
+            return "" if value is None else side_name(value, self.players, self.speech)
         if name == "seats":
             return joined([self.players[seat] for seat in value], self.speech)
         if name == "role":
@@ -108,11 +132,9 @@ class _Filled(NamedTuple):
 
     def _word(self, name: str, value: Any) -> str:
         match name:
-            case "call":
-                return plain_label(str(value), self.card, self.speech)
             case "order":
-                return plain_label(f"order {value}", self.card, self.speech)
+                return self.speech.catalogue.ranks.get(value, str(value))
             case "reason":
-                return self.speech.catalogue.reasons.get(value, str(value))
+                return self.speech.reason(value)
             case _:
                 return "" if value is None else str(value)

@@ -25,6 +25,8 @@ class LocalWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """By move line, by kind and step of the stake, or by the catalogues' keys."""
     facts: Mapping[str, str] = {}
     """A word for what happened, by the catalogues' keys."""
+    reasons: Mapping[str, str] = {}
+    """Why points were scored."""
     signs: Mapping[str, str] = {}
     """What is claimed, by word of the vocabulary."""
     gestures: Mapping[str, str] = {}

@@ -1,6 +1,7 @@
 """What moves are called: in the words of the game, where it has its own, and explained in the listener's language."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from truc_protocol.words.catalogue import catalogue
 from truc_protocol.words.speech import ENGLISH, Speech
@@ -9,6 +10,8 @@ ShowCard = Callable[[str], str]
 Hints = Mapping[str, int | str]
 
 _PLAY, _RAISE, _ORDER, _CLAIM = "play", "raise", "order", "claim"
+_REST, _ASK_REST, _TAKE_REST = "rest", "raise-rest", "accept-rest"
+_ANSWERS = ("accept", "decline")
 
 
 def move_label(
@@ -28,8 +31,8 @@ def move_label(
     if not _is_known(line):
         return line
     label, explained = _label(line, hints, card, speech, answering=answering, players=players)
-    notes = [*explained, *_hinted(line.split(maxsplit=1)[0], hints, speech)]
-    return f"{label} ({'; '.join(notes)})" if notes else label
+    said = {word for text in (label, *explained) for word in text.split()}
+    return speech.noted(label, [*explained, *_hinted(line.split(maxsplit=1)[0], hints, speech, said)])
 
 
 def _label(
@@ -38,6 +41,7 @@ def _label(
     """Return the label and, if it is in the game's own words, what it means in the listener's."""
     play, with_ask, stake = line.partition(f" {_RAISE} ")
     asked = f"{_RAISE} {stake}" if with_ask else line
+    answering = _taken(asked, hints) or answering
     plain = plain_label(asked, card, speech, answering=answering, players=players)
     own = local_label(asked, hints, speech, answering=answering)
     if not with_ask:
@@ -53,10 +57,17 @@ def _is_known(line: str) -> bool:
     return kind in catalogue("en").moves
 
 
+def _taken(line: str, hints: Hints) -> str:
+    """Return `rest` if a line takes the remainder that the other side asked for: then nothing is left to decline."""
+    return _REST if line == f"{_RAISE} {_REST}" and "stake" in hints and "declined" not in hints else ""
+
+
 def move_key(line: str, answering: str = "") -> str:
-    """Return under which key of the catalogues a move line stands."""
+    """Return under which key of the catalogues a move line stands; to answer `rest` with a line is to take it."""
     kind, *rest = line.split()
-    special = f"{kind}-{rest[0]}" if kind == _ORDER and rest else f"{kind}-{answering}"
+    if kind == _RAISE and answering == _REST:
+        return _TAKE_REST
+    special = f"{kind}-{rest[0]}" if kind in (_ORDER, _RAISE) and rest else f"{kind}-{answering}"
     return special if special in catalogue("en").moves else kind
 
 
@@ -67,6 +78,8 @@ def plain_label(
     kind, *rest = line.split()
     words = speech.catalogue.moves[move_key(line, answering)]
     value = " ".join(rest)
+    if kind == _ORDER:
+        value = speech.catalogue.ranks.get(value, value)
     if kind == _CLAIM:
         named = dict(zip(map(str, range(len(players))), players, strict=True))
         value = named.get(value) or speech.catalogue.said["seat"].format(n=value)
@@ -77,8 +90,9 @@ def local_label(line: str, hints: Hints, speech: Speech, *, answering: str = "")
     """Return the game's own words for a move line, None if it has none."""
     moves, general = speech.local.moves, move_key(line, answering)
     # a word for accepting a stake is none for accepting new cards
-    is_special = general != line.split(maxsplit=1)[0]
-    for key in (general,) if is_special else (line, _step(line, hints), general):
+    is_answer = general.startswith(_ANSWERS) and general not in _ANSWERS
+    kind = line.split(maxsplit=1)[0]
+    for key in (general,) if is_answer else (line, _step(line, hints), general, kind):
         if key in moves:
             return moves[key].format(stake=line.partition(" ")[2])
     return None
@@ -98,9 +112,10 @@ def own_label(line: str, speech: Speech, card: ShowCard = str, *, answering: str
     return plain_label(line, card, speech.own, answering=answering) if own is None else own
 
 
-def _hinted(kind: str, hints: Hints, speech: Speech) -> Iterator[str]:
+def _hinted(kind: str, hints: Hints, speech: Speech, told: Container[str]) -> Iterator[str]:
+    """Yield what the hints add to the words `told` so far."""
     said = speech.catalogue.said
-    if "points" in hints:
+    if "points" in hints and str(hints["points"]) not in told:
         yield said["bet_worth"].format(points=hints["points"])
     if "declined" in hints:
         yield said["if_declined"].format(declined=hints["declined"])
@@ -110,8 +125,13 @@ def _hinted(kind: str, hints: Hints, speech: Speech) -> Iterator[str]:
         yield said["hand_worth"].format(stake=speech.stake(hints["stake"]))
 
 
-def move_meaning(line: str, speech: Speech = ENGLISH, *, answering: str = "") -> str:
+def move_meaning(
+    line: str, speech: Speech = ENGLISH, hints: Hints = MappingProxyType({}), *, answering: str = ""
+) -> str:
     """Return a sentence that explains a move line, or a kind of move; nothing of an unknown one."""
     if not _is_known(line):
         return ""
-    return speech.catalogue.moves[move_key(line, answering)].meaning
+    key = move_key(line, _taken(line, hints) or answering)
+    if key == _ASK_REST and _TAKE_REST in speech.local.moves:
+        key = f"{_ASK_REST}-same"
+    return speech.catalogue.moves[key].meaning

@@ -15,7 +15,7 @@ def score_label(score: SideScore, target: int, speech: Speech) -> str:
     if games:
         notes.append(speech.counted("game", games))
     said = _points(upper, points, speech)
-    return f"{said} ({'; '.join(notes)})" if notes else said
+    return speech.noted(said, notes)
 
 
 def _points(upper: int, points: int, speech: Speech) -> str:
@@ -25,7 +25,7 @@ def _points(upper: int, points: int, speech: Speech) -> str:
 
 
 def _halves(points: int, target: int, speech: Speech) -> Iterator[str]:
-    if speech.local.halves and target:
+    if points and speech.local.halves and target:
         yield half_label(points, target, speech)
 
 

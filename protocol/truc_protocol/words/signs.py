@@ -11,7 +11,7 @@ def sign_label(word: str, lang: str, words: str) -> str:
     own = speech.local.signs.get(word, plain)
     gesture = speech.catalogue.gestures.get(speech.local.gestures.get(word, ""))
     notes = [note for note in (plain if own != plain else None, gesture) if note]
-    return f"{own} ({'; '.join(notes)})" if notes else own
+    return speech.noted(own, notes)
 
 
 def phrase_label(phrase: str, lang: str, words: str) -> str:

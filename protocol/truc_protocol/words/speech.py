@@ -1,5 +1,6 @@
 """How to speak to somebody: in their language, with the words of the game that is played."""
 
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from truc_protocol.words.catalogue import Catalogue, catalogue
@@ -41,6 +42,15 @@ class Speech(NamedTuple):
                 return self.counted("unit", 1)
             case _:
                 return str(stake)
+
+    def reason(self, reason: str) -> str:
+        """Return why points were scored or how a match ended, by the game's own word if it has one."""
+        plain = self.catalogue.reasons.get(reason, reason)
+        return self.local.reasons.get(reason, plain).format(unit=self.counted("unit", 1))
+
+    def noted(self, label: str, notes: Sequence[str]) -> str:
+        """Return a label with notes in brackets after it, if there are any."""
+        return f"{label} ({self.catalogue.said['separator'].join(notes)})" if notes else label
 
     def quoted(self, words: str) -> str:
         """Return words in quotation marks."""

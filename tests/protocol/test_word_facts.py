@@ -1,0 +1,148 @@
+"""How the facts of a match are told."""
+
+from typing import get_args
+
+import pytest
+
+from truc_protocol.meaning import _WORD_START
+from truc_protocol.words import LANGUAGES, Speech, tell
+from truc_rules import Event
+
+PLAYERS = ("north", "east", "south", "west")
+
+
+def told(what: str, lang: str = "en", words: str = "", **fields) -> str:
+    return tell({"what": what, **fields}, PLAYERS, str, Speech(lang, words))
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("event", get_args(Event), ids=lambda event: event.__name__)
+def test_every_event_is_told(event, lang) -> None:
+    what = _WORD_START.sub("_", event.__name__).lower()
+    cards = {"card": "7e", "cards": ["7e", "6e"], "call": "envido", "order": "low", "reason": "hand"}
+    fields = {name: cards.get(name, 1) for name in event._fields}
+    assert "{" not in told(what, lang, "argentine", **fields)
+
+
+def test_fact_that_is_shown_otherwise_is_not_told() -> None:
+    assert tell({"what": "state"}, PLAYERS) is None
+
+
+@pytest.mark.parametrize(
+    ("what", "fields", "sentence"),
+    [
+        ("stake_asked", {"seat": 1, "stake": 2}, "east asks for 2 (“truco”)"),
+        ("stake_accepted", {"seat": 0, "stake": 2}, "north accepts: the hand is worth 2 (“quiero”)"),
+        ("envido_called", {"seat": 0, "call": "envido"}, "north bets 2 on the best pair (“envido”)"),
+        (
+            "envido_called",
+            {"seat": 0, "call": "real-envido"},
+            "north bets 3 on the best pair (“real envido”)",
+        ),
+        (
+            "contraflor_called",
+            {"seat": 0, "call": "contraflor"},
+            "north challenges the other side's three of a suit (“contraflor”)",
+        ),
+        (
+            "points_scored",
+            {"side": 0, "points": 3, "reason": "envido"},
+            "3 points for north and south (envido)",
+        ),
+        ("envido_declined", {"seat": 0}, "north declines the bet on the best pair (“no ha venido”)"),
+        ("value_yielded", {"seat": 0}, "north gives in without saying a value (“son buenas”)"),
+        ("trick_tied", {"leader": 0}, "the trick is tied; north leads (“parda”)"),
+        ("card_played", {"seat": 0, "card": "7e"}, "north plays 7e"),
+    ],
+)
+def test_fact_is_told_with_the_word_of_the_game(what, fields, sentence) -> None:
+    assert told(what, words="argentine", **fields) == sentence
+
+
+@pytest.mark.parametrize(
+    ("what", "fields", "sentence"),
+    [
+        ("dealt", {"each": 3}, "everybody is dealt 3 cards"),
+        ("card_count_chosen", {"seat": 0, "each": 1}, "north deals 1 card each"),
+        (
+            "points_scored",
+            {"side": 0, "points": 1, "reason": "declined"},
+            "1 point for north and south (declined)",
+        ),
+        ("cards_shown", {"seat": 0, "cards": ["7e", "6e"]}, "north shows 7e 6e"),
+        ("order_given", {"seat": 0, "order": "low"}, "north orders south to play the lowest card"),
+        ("order_given", {"seat": 3, "order": "9"}, "west orders east to play a nine"),
+        ("order_given", {"seat": 3, "order": "leave"}, "west orders east to leave the trick"),
+        (
+            "points_scored",
+            {"side": 0, "points": 3, "reason": "envido"},
+            "3 points for north and south (best pair)",
+        ),
+        ("flor_claim_settled", {"target": 1, "held": True}, "east had kept a flor quiet"),
+        ("flor_claim_settled", {"target": 1, "held": False}, "east had kept no flor quiet"),
+        ("duel_begun", {"seat": 0, "opponent": 3}, "north plays against west"),
+        ("stake_asked", {"seat": 1, "stake": "rest"}, "east asks for the whole game"),
+        (
+            "match_ended",
+            {"winner": 0, "reason": "forfeit"},
+            "the match is over: time ran out; winner: north and south",
+        ),
+        ("match_ended", {"winner": 1, "reason": "won"}, "the match is over; winner: east and west"),
+        (
+            "match_ended",
+            {"winner": None, "reason": "abandoned"},
+            "the match is over without a winner: it was abandoned",
+        ),
+    ],
+)
+def test_fact_is_told_in_plain_words(what, fields, sentence) -> None:
+    assert told(what, **fields) == sentence
+
+
+def test_unit_is_called_by_the_word_of_the_game() -> None:
+    sentence = told("unit_scored", words="trut", side=0, kept=2, reason="hand")
+    assert sentence == "1 trut for north and south (hand); left over: 2 points"
+
+
+def test_unit_without_points_left_over_says_nothing_of_them() -> None:
+    sentence = told("unit_scored", words="trut", side=0, kept=0, reason="trut")
+    assert sentence == "1 trut for north and south (hand played for 1 trut)"
+
+
+@pytest.mark.parametrize(("words", "said"), [("french", "mon reste"), ("lanes", "jouez")])
+def test_remainder_is_taken_in_the_words_of_the_game(words, said) -> None:
+    # rules.md 1.7
+    assert told("stake_accepted", words=words, seat=0, stake="rest").endswith(f"(“{said}”)")
+
+
+def test_raise_in_a_fact_is_two_more_where_the_stake_before_is_known() -> None:
+    assert told("stake_asked", words="french", seat=0, stake=6, declined=4).endswith("(“deux de plus ?”)")
+
+
+def test_ruling_is_told_as_the_servers_word() -> None:
+    sentence = told("ruled", ruling="move", seat=1, kind="play")
+    assert sentence == "time ran out for east: the server moves instead (its word, not proven)"
+
+
+def test_ruling_without_words_is_told_as_it_stands() -> None:
+    sentence = told("ruled", ruling="other", seat=None, kind=None)
+    assert sentence == "the server rules for everybody: other (its word, not proven)"
+
+
+@pytest.mark.parametrize(
+    ("ruling", "sentence"),
+    [("pause", "the match rests, as every player has asked"), ("resume", "the match goes on")],
+)
+def test_pause_and_resume_are_told_without_blame(ruling, sentence) -> None:
+    assert told("ruled", ruling=ruling, seat=None, kind=None) == sentence
+
+
+def test_void_names_the_silent() -> None:
+    assert "north and east stayed silent" in told("deal_voided", seats=[0, 1])
+
+
+def test_chain_of_the_server_and_of_a_seat_are_told() -> None:
+    assert [told("rekeyed", role=role) for role in (0, 2)] == [
+        "the server starts a new chain",
+        "east starts a new chain",
+    ]

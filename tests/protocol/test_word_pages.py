@@ -1,0 +1,71 @@
+"""The words of a game as a page."""
+
+from dataclasses import replace
+
+import pytest
+
+from truc_protocol.words import LANGUAGES
+from truc_protocol.words_page import words_page
+from truc_rules import preset, presets
+
+HOUSE = "the words of a house"
+
+
+@pytest.mark.parametrize("name", presets())
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_every_preset_has_a_page_of_words(name, lang) -> None:
+    assert "{" not in words_page(preset(name), lang)
+
+
+@pytest.mark.parametrize(
+    ("name", "row"),
+    [
+        ("truco-argentino", "| `raise 2` | **truco**: pedir 2 | Pide jugar por más."),
+        ("truco-argentino-flor", "| `flor` | **flor**: cantar tres cartas de un palo |"),
+        ("truc-partnership", "| `order leave` | **ordonner de laisser le pli**: mandar dejar la baza |"),
+        ("trut", "| `raise trut` | **je trute**: pedir 1 trut |"),
+        ("truco-argentino", "* `say come`: vení (Juega tu carta más baja)"),
+        ("truc-lanes", "tru, truka"),
+        ("truc-lanes", "| jugada | palabras | significado |"),
+        (
+            "truc-lanes",
+            "| `accept`, a cartas nuevas | **accepter de nouvelles cartes**: aceptar cartas nuevas |",
+        ),
+        (
+            "truc-french",
+            "| `raise rest`, a la misma petición | **mon reste**: aceptarlo: jugar por todo el juego |",
+        ),
+        ("truco-argentino", "| `decline`, al envido | **no ha venido**: no aceptar la apuesta |"),
+        ("truco-argentino-flor", "| `decline`, a una contraflor | **con flor me achico**: ceder con flor |"),
+        ("truc-partnership", "| `order A` | **ordonner de jouer un as**: mandar jugar un as |"),
+    ],
+)
+def test_page_of_words_has_what_the_game_says(name, row) -> None:
+    assert row in words_page(preset(name), "es")
+
+
+@pytest.mark.parametrize(
+    ("name", "changed", "row"),
+    [
+        (
+            "truco-paulista",
+            {"cover_from_trick": 2},
+            "| `cover 4s` | **jogar 4s virada para baixo**: play 4s face down |",
+        ),
+        (
+            "truco-paulista",
+            {"blind": True},
+            "| `blind 0` | **jogar a carta 0 sem ver**: play card 0 unseen |",
+        ),
+        ("le-truc", {}, "| `show As` | show As |"),
+        ("put", {}, "| `raise rest` | **I put**: ask for the whole game |"),
+        ("put", {"ladder": (1, 5)}, "| `raise 5` | ask for 5 |"),
+        ("truco-argentino", {"words": HOUSE}, "| `raise 2` | ask for 2 |"),
+    ],
+)
+def test_page_of_words_follows_the_variant(name, changed, row) -> None:
+    assert row in words_page(replace(preset(name), **changed), "en")
+
+
+def test_page_of_words_leaves_out_what_the_game_has_not() -> None:
+    assert "envido" not in words_page(preset("truc-catalan"), "en")
