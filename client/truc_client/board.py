@@ -39,7 +39,8 @@ class Board(NamedTuple):
         values: who said which envido or flor value.
         signs: who signed which word.
         partners: the cards of partners that the rules show.
-        ordered: whether a governor's order binds the next card of one side.
+        orders: who ordered what of their partner's next card.
+        played: one's own cards that have been played in this hand.
         covered: whether one of one's own cards lies face down, and which is not known here.
     """
 
@@ -60,7 +61,8 @@ class Board(NamedTuple):
     values: tuple[tuple[int, int], ...] = ()
     signs: tuple[tuple[int, str], ...] = ()
     partners: tuple[tuple[int, tuple[str, ...]], ...] = ()
-    ordered: bool = False
+    orders: tuple[tuple[int, str], ...] = ()
+    played: tuple[str, ...] = ()
     covered: bool = False
 
 
@@ -95,14 +97,15 @@ _NEW_HAND: Final[Mapping[str, Any]] = {
     "duel": None,
     "signs": (),
     "partners": (),
-    "ordered": False,
+    "orders": (),
+    "played": (),
     "covered": False,
 }
 
 
 def with_cards(board: Board, cards: tuple[str, ...]) -> Board:
-    """Return the board after one's own cards were dealt."""
-    return board._replace(cards=cards)
+    """Return the board after one was told one's own cards, at the deal or later in the hand."""
+    return board._replace(cards=tuple(card for card in cards if card not in board.played))
 
 
 def with_partner(board: Board, seat: int, cards: tuple[str, ...]) -> Board:
@@ -113,15 +116,21 @@ def with_partner(board: Board, seat: int, cards: tuple[str, ...]) -> Board:
 
 def with_sign(board: Board, seat: int, word: str) -> Board:
     """Return the board after a sign was seen."""
-    return board._replace(signs=(*board.signs, (seat, word)))
+    sign = (seat, word)
+    return board if sign in board.signs else board._replace(signs=(*board.signs, sign))
 
 
 def with_options(board: Board, lines: Iterable[str]) -> Board:
     """Return the board after one's turn came: no fact tells which card one has covered, but it is not offered any more."""
     playable = {word for kind, word in (_first_two(line) for line in lines) if kind in ("play", "cover")}
-    if board.ordered or not board.covered or not playable:
+    is_ordered = board.seat is not None and any(giver == _partner(board.seat) for giver, _ in board.orders)
+    if is_ordered or not board.covered or not playable:
         return board
     return board._replace(cards=tuple(card for card in board.cards if card in playable), covered=False)
+
+
+def _partner(seat: int) -> int:
+    return (seat + 2) % _PARTNERED
 
 
 def _first_two(line: str) -> tuple[str, str]:
@@ -152,6 +161,9 @@ def after(board: Board, fact: Fact) -> Board:
             return _played(board, fact)
         case "value_said":
             return board._replace(values=(*board.values, (fact["seat"], fact["value"])))
+        case "order_given":
+            others = (order for order in board.orders if order[0] != fact["seat"])
+            return board._replace(orders=(*others, (fact["seat"], fact["order"])))
         case "state":
             return _stated(board, fact)
         case _:
@@ -167,7 +179,7 @@ def _pending(pending: tuple[str, ...], what: str) -> tuple[str, ...]:
 def _changes(fact: Fact) -> Mapping[str, Any]:
     match fact["what"]:
         case "hands_committed":
-            return {**_NEW_ROW, "digests": tuple(fact["digests"])}
+            return {**_NEW_ROW, "played": (), "digests": tuple(fact["digests"])}
         case "trick_won" | "trick_tied":
             return {"laid": ()}
         case "stake_asked":
@@ -188,17 +200,20 @@ def _set_up(fact: Fact) -> Mapping[str, Any]:
             return {"is_blind": True}
         case "duel_begun":
             return {**_NEW_ROW, "duel": (fact["seat"], fact["opponent"])}
-        case "order_given":
-            return {"ordered": True}
         case _:
             return {}
 
 
 def _played(board: Board, fact: Fact) -> Board:
     seat, card = fact["seat"], fact.get("card")
-    left = tuple(own for own in board.cards if seat != board.seat or own != card)
-    covered = board.covered or (seat == board.seat and card is None)
-    return board._replace(laid=(*board.laid, Laid(seat, card)), cards=left, covered=covered)
+    orders = tuple(order for order in board.orders if order[0] != _partner(seat))
+    board = board._replace(laid=(*board.laid, Laid(seat, card)), orders=orders)
+    if seat != board.seat:
+        return board
+    if card is None:
+        return board._replace(covered=True)
+    left = tuple(own for own in board.cards if own != card)
+    return board._replace(cards=left, played=(*board.played, card))
 
 
 def _stated(board: Board, fact: Fact) -> Board:

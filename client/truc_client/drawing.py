@@ -3,7 +3,8 @@
 A row stands here only while there is something to show in it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from rich.text import Text
@@ -18,12 +19,18 @@ Part = tuple[str, str]
 
 
 class Setting(NamedTuple):
-    """What does not change in a match: the names, how cards look, and how the player is spoken to."""
+    """What does not change in a match: the names, how cards look, and how the player is spoken to.
+
+    Also what may be signed and said in the game, and which cards a turned-up card raises.
+    """
 
     names: tuple[str, ...]
     faces: Faces
     speech: Speech
     target: int
+    signs: tuple[str, ...] = ()
+    phrases: tuple[str, ...] = ()
+    raised: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
 
 class Row(NamedTuple):
@@ -59,18 +66,28 @@ def _rows(board: Board, setting: Setting) -> Iterator[Row]:
     yield _plain(said["score"], score_line(board, setting))
     yield from _roles(board, setting)
     yield _plain(said["stake"], _stake(board, setting))
-    if board.turned_up is not None:
-        yield Row(setting.speech.term("turn-up"), (_card(board.turned_up, setting),))
+    yield from _turned_up(board, setting)
     if board.duel is not None:
         yield _plain(setting.speech.term("duel"), " - ".join(setting.names[seat] for seat in board.duel))
     yield _plain(said["tricks"], _tricks(board, setting))
     yield Row(said["table"], tuple(_laid(board, setting)))
     yield from _heard(board, setting)
+    if board.orders:
+        given = ", ".join(f"{order} ({setting.names[seat]})" for seat, order in board.orders)
+        yield _plain(said["order"], given)
     for seat, cards in board.partners:
         yield Row(
             said["partner"].format(seat=setting.names[seat]), tuple(_card(card, setting) for card in cards)
         )
     yield _own(board, setting)
+
+
+def _turned_up(board: Board, setting: Setting) -> Iterator[Row]:
+    if board.turned_up is None:
+        return
+    yield Row(setting.speech.term("turn-up"), (_card(board.turned_up, setting),))
+    if raised := setting.raised.get(board.turned_up):
+        yield Row(setting.speech.catalogue.screen["raised"], tuple(_card(card, setting) for card in raised))
 
 
 def _plain(label: str, text: str) -> Row:

@@ -7,6 +7,7 @@ server wrote beside them; their words are in docs/protocol/facts.md.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from truc_protocol.audit import Verdict
@@ -43,7 +44,8 @@ class TableChanged(NamedTuple):
 class MatchStarted(NamedTuple):
     """A match has begun, or gone on after a restart of the client; `seat` is one's own.
 
-    `words` names the game's set of local words, `target` is what wins a game; both are for display.
+    For display: `words` names the game's set of local words, `target` is what wins a game, `signs` and `phrases` are what
+    may be said in it, `raised` gives by each card that may be turned up the cards it raises.
     """
 
     match: bytes
@@ -56,6 +58,15 @@ class MatchStarted(NamedTuple):
     resumed: bool = False
     words: str = ""
     target: int = 0
+    signs: tuple[str, ...] = ()
+    phrases: tuple[str, ...] = ()
+    raised: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+
+
+class Recalled(NamedTuple):
+    """A match goes on of which a part was kept: what was told of its last hand before, in order, last the state."""
+
+    means: tuple[Fact, ...]
 
 
 class RecordSeen(NamedTuple):
@@ -145,6 +156,7 @@ class TableClosed(NamedTuple):
 Happening = (
     TableChanged
     | MatchStarted
+    | Recalled
     | RecordSeen
     | CardsDealt
     | PartnerCards

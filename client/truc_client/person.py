@@ -10,16 +10,16 @@ from typing import NamedTuple
 
 import trio
 
+from truc_client.answers import find_choice
 from truc_client.errors import ChoiceError, ClientError, RefusedError
-from truc_client.happenings import Choice, Happening, MatchEnded, SeatTakenOver, TableClosed, YourTurn
+from truc_client.happenings import Happening, MatchEnded, RecordSeen, SeatTakenOver, TableClosed, YourTurn
 from truc_client.screen import Screen
+from truc_client.speaking import TALK, talk
 from truc_client.table import Table
 
 _HELP = ("?", "h", "help")
 _QUIT = ("q", "quit", "exit")
 _RESIGN = "resign"
-_SIGN, _SAY = "sign ", "say "
-_TALK = (_SIGN, _SAY)
 
 
 class Typed(NamedTuple):
@@ -34,7 +34,7 @@ Lines = trio.MemoryReceiveChannel[Typed]
 @asynccontextmanager
 async def typed_lines(read: Callable[[], str] | None = None) -> AsyncIterator[Lines]:
     """Read lines in the background as long as the block lasts; of standard input, unless `read` is given."""
-    read = read or sys.stdin.readline
+    read = read or _standard_input
     send, receive = trio.open_memory_channel[Typed](0)
 
     async def forward() -> None:
@@ -48,6 +48,14 @@ async def typed_lines(read: Callable[[], str] | None = None) -> AsyncIterator[Li
         nursery.start_soon(forward)
         yield receive
         nursery.cancel_scope.cancel()
+
+
+def _standard_input() -> str:
+    """Return a line; of a terminal that was closed the end."""
+    try:
+        return sys.stdin.readline()
+    except OSError:
+        return ""
 
 
 class Person:
@@ -92,37 +100,63 @@ class Person:
 
     async def _forward_lines(self, send: trio.MemorySendChannel[Happening | Typed | ClientError]) -> None:
         while True:
-            if self._screen.is_plain:
-                await self._asked.wait()  # a script's lines are answers, each to one question
+            await self._wait_asked()
             line = await self._lines.receive()
+            await self._wait_asked()  # the question may have passed meanwhile: then it answers the next
+            self._close_question()
             await send.send(line)
             if line.text is None:
                 return
+
+    async def _wait_asked(self) -> None:
+        """Wait for a question, where a script answers: each of its lines is for one."""
+        while self._screen.is_plain and not self._asked.is_set():
+            await self._asked.wait()
+
+    def _close_question(self) -> None:
+        if self._asked.is_set():
+            self._asked = trio.Event()
 
     async def _take(self, item: Happening | Typed) -> bool:
         """Show or do one thing; tells whether to go on."""
         if isinstance(item, Typed):
             return await self._typed(item)
-        if isinstance(item, YourTurn):
-            self._turn = item
-            self._asked.set()
+        self._note_turn(item)
         self._screen.show(item)
         return not isinstance(item, MatchEnded | TableClosed | SeatTakenOver)
+
+    def _note_turn(self, happening: Happening) -> None:
+        match happening:
+            case YourTurn():
+                self._turn = happening
+            case RecordSeen(k=k) if self._turn is not None and k >= self._turn.at:
+                self._turn = None
+            case _:
+                return
+        self._close_question()
+        if self._turn is not None and self._turn.must:
+            self._asked.set()
 
     async def _typed(self, line: Typed) -> bool:
         text = line.text
         if text is None or text.lower() in _QUIT:
             return False
+        await self._obey(text)
+        if self._turn is not None and self._turn.must:
+            self._screen.prompt()
+            self._asked.set()
+        return True
+
+    async def _obey(self, text: str) -> None:
         resigning, self._resigning = self._resigning, False
-        if text == _RESIGN:
+        if text.lower() == _RESIGN:
             await self._resign(sure=resigning)
         elif text.lower() in _HELP:
             self._help()
-        elif text.startswith(_TALK):
-            await self._talk(text)
+        elif text.partition(" ")[0].lower() in TALK:
+            await talk(self._table, self._screen, text)
         elif text:
             await self._choose(text)
-        return True
 
     def _help(self) -> None:
         if self._turn is None:
@@ -139,42 +173,21 @@ class Person:
             await self._table.resign()
         except (ChoiceError, RefusedError) as error:
             self._screen.say(str(error), "red")
-
-    async def _talk(self, text: str) -> None:
-        is_sign, word = text.startswith(_SIGN), text.partition(" ")[2].strip()
-        try:
-            await (self._table.sign(word) if is_sign else self._table.say(word))
-        except ClientError as error:
-            self._screen.say(str(error), "red")
+        else:
+            self._turn = None
 
     async def _choose(self, text: str) -> None:
         turn = self._turn
         if turn is None:
             self._screen.note("not_yet")
             return
-        choice, place = find_choice(turn, text)
+        choice, place = find_choice(turn, text, self._screen.names)
         if choice is None:
-            self._screen.note("expected", "red", n=len(turn.options))
+            self._screen.expected(turn, text)
             return
-        self._turn, self._asked = None, trio.Event()
+        self._turn = None
         try:
             await self._table.choose(choice, place=place)
         except (ChoiceError, RefusedError) as error:
             self._screen.say(str(error), "red")
             self._turn = turn
-            self._asked.set()
-
-
-def find_choice(turn: YourTurn, text: str) -> tuple[Choice | None, int | None]:
-    """Return the option that a line means, by number or move line; `cut 12` also says where."""
-    if text.isdigit():
-        number = int(text)
-        return (turn.options[number - 1] if 1 <= number <= len(turn.options) else None), None
-    by_line = {choice.line: choice for choice in turn.options}
-    words = " ".join(text.split())
-    if words in by_line:
-        return by_line[words], None
-    kind, _, place = words.partition(" ")
-    if kind == "cut" and place.isdigit():
-        return by_line.get(kind), int(place)
-    return None, None

@@ -4,14 +4,17 @@ On a terminal with colours and suit symbols, else in plain text that a script or
 language, with the words of the game. Text that came from other players is never read as markup.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import reduce
 from itertools import zip_longest
+from textwrap import wrap
 from typing import assert_never
 
 from rich.console import Console
 from rich.panel import Panel
 from rich.text import Text
 
+from truc_client.answers import grouped, meanings, numbered, unnumbered
 from truc_client.board import (
     Board,
     after,
@@ -25,6 +28,7 @@ from truc_client.drawing import Setting, score_line, table_text
 from truc_client.faces import Faces, faces_of, short
 from truc_client.happenings import (
     CardsDealt,
+    Choice,
     Fact,
     Happening,
     Interrupted,
@@ -32,6 +36,7 @@ from truc_client.happenings import (
     MatchStarted,
     PartnerCards,
     PhraseSaid,
+    Recalled,
     RecordSeen,
     Resumed,
     SeatTakenOver,
@@ -56,6 +61,7 @@ from truc_protocol.words import (
 )
 
 _TICK, _PLAIN_TICK = "✓", "ok"
+_OF_CARDS = ("play", "cover", "show")
 
 
 class Screen:
@@ -94,6 +100,8 @@ class Screen:
             case RecordSeen():
                 for fact in happening.means:
                     self._tell(fact)
+            case Recalled():
+                self._board = reduce(after, happening.means, self._board)
             case CardsDealt() | PartnerCards() | Signed() | PhraseSaid():
                 self._receive(happening)
             case YourTurn():
@@ -129,8 +137,7 @@ class Screen:
                 self._board = with_partner(self._board, seat, cards)
             case Signed(seat, word):
                 self._board = with_sign(self._board, seat, word)
-                sign = sign_label(word, self._speech.lang, self._speech.words)
-                self.note("signed", "magenta", seat=self._name(seat), sign=sign)
+                self.note("signed", "magenta", seat=self._name(seat), sign=self.sign(word))
             case PhraseSaid(seat, phrase):
                 said = phrase_label(phrase, self._speech.lang, self._speech.words)
                 self.note("says", "magenta", seat=self._name(seat), phrase=said)
@@ -156,7 +163,8 @@ class Screen:
         names = tuple(shown_name(name, seat) for seat, name in enumerate(started.players))
         faces = faces_of(started.pack, is_plain=self.is_plain)
         speech = Speech(self._speech.lang, started.words)
-        self._setting = Setting(names, faces, speech, started.target)
+        talk = (started.signs, started.phrases)
+        self._setting = Setting(names, faces, speech, started.target, *talk, started.raised)
         self._board = Board(len(names), started.seat)
         how = "goes_on" if started.resumed else "begins"
         self.note(how, "bold", variant=started.variant, players=" - ".join(names))
@@ -198,9 +206,8 @@ class Screen:
         offered = tuple(choice.line for choice in turn.options)
         if turn.must:
             self._ask_now(turn)
-        elif offered != self._offered:
-            self.note("may_act", "dim")
-            self._offer(turn)
+        elif offered and offered != self._offered:
+            self.note("may_act", "dim", moves=grouped(turn.options))
         self._offered = offered
 
     def _ask_now(self, turn: YourTurn) -> None:
@@ -211,30 +218,106 @@ class Screen:
         else:
             self._console.print(Panel(table, title=title, expand=False))
         self._offer(turn)
-        clock = f" ({turn.deadline_ms // 1000} s)" if turn.deadline_ms else ""
+        self.prompt(f" ({turn.deadline_ms // 1000} s)" if turn.deadline_ms else "")
+
+    def prompt(self, clock: str = "") -> None:
+        """Ask for a line."""
         self.note("prompt", "bold", clock=clock)
 
     def _offer(self, turn: YourTurn) -> None:
-        to = answering(self._board)
-        for number, choice in enumerate(turn.options, start=1):
-            label = move_label(
-                choice.line,
-                choice.hints,
-                self._setting.faces.card,
-                self._speech,
-                answering=to,
-                players=self._setting.names,
-            )
-            self.say(f"  {number}. {label}  [{choice.line}]")
+        for number, choice in enumerate(numbered(turn), start=1):
+            label = self._label(choice, self._setting.faces)
+            self._say_wrapped(f"  {number}. {label}  [{choice.line}]")
+        if also := unnumbered(turn):
+            told = self._speech.catalogue.screen["also"].format(moves=grouped(also))
+            self._say_wrapped(f"  {told}")
+
+    def _say_wrapped(self, line: str) -> None:
+        """Print a line, on a terminal in several that break between words."""
+        if self.is_plain:
+            self.say(line)
+            return
+        indent = " " * (len(line) - len(line.lstrip()) + 3)
+        width = max(len(indent) + 1, self._console.width)
+        for part in wrap(printable(line), width, subsequent_indent=indent, break_on_hyphens=False):
+            self.say(part)
+
+    def _label(self, choice: Choice, faces: Faces) -> str:
+        return move_label(
+            choice.line,
+            choice.hints,
+            faces.card,
+            self._speech,
+            answering=answering(self._board),
+            players=self._setting.names,
+        )
+
+    def names(self, choice: Choice) -> Iterator[str]:
+        """Yield what an option may be called besides its move line: as it is shown, with suits as symbols or letters."""
+        kind, *cards = choice.line.split()
+        for faces in (self._setting.faces._replace(is_plain=is_plain) for is_plain in (False, True)):
+            yield " ".join([kind, *map(faces.card, cards)]) if kind in _OF_CARDS else choice.line
+            label = self._label(choice, faces)
+            yield label
+            yield label.partition(" (")[0]
+
+    def expected(self, turn: YourTurn, got: str) -> None:
+        """Tell that a line is none of the options."""
+        told = repr(printable(got))
+        if counted := numbered(turn):
+            self.note("expected", "red", got=told, n=len(counted))
+        else:
+            self.note("expected_move", "red", got=told, moves=grouped(turn.options))
+
+    @property
+    def knows_game(self) -> bool:
+        """Whether a match has begun, so that the words of its game are known; phrases are said before, too."""
+        return bool(self._setting.names)
+
+    @property
+    def signs(self) -> tuple[str, ...]:
+        """The words that the game has for signs."""
+        return self._setting.signs
+
+    @property
+    def phrases(self) -> tuple[str, ...]:
+        """The phrases of the game."""
+        return self._setting.phrases
+
+    def sign(self, word: str) -> str:
+        """Return what a sign is called."""
+        return sign_label(word, self._speech.lang, self._speech.words)
+
+    def expected_sign(self, got: str) -> None:
+        """Tell that a word cannot be signed in this game."""
+        self._expected_word(got, self.signs, "sign")
+
+    def expected_phrase(self, got: str) -> None:
+        """Tell that a phrase is none of the game."""
+        self._expected_word(got, self.phrases, "phrase")
+
+    def _expected_word(self, got: str, words: tuple[str, ...], what: str) -> None:
+        said = self._speech.catalogue.screen
+        key = "words_to_sign" if what == "sign" else "words_to_say"
+        expected = said[key].format(words=", ".join(words)) if words else said[f"no_{what}s"]
+        told = repr(printable(got))
+        self.say(
+            said["no_such_word"].format(got=told, expected=expected) if got and words else expected, "red"
+        )
 
     def explain(self, turn: YourTurn) -> None:
-        """Explain the options one by one."""
+        """Explain the options, those of a kind as one, and what may be signed and said."""
         if not self.is_plain:
             self.note(self._setting.faces.legend, "dim")
         to = answering(self._board)
-        for choice in turn.options:
-            self.say(f"  {choice.line}: {move_meaning(choice.line, self._speech, answering=to)}")
-        self.say(f"  {self._speech.catalogue.screen['explain_end']}")
+        for lines, meaning in meanings(turn, lambda line: move_meaning(line, self._speech, answering=to)):
+            self._say_wrapped(f"  {lines}: {meaning}")
+        for word in self.signs:
+            self._say_wrapped(f"  sign {word}: {self.sign(word)}")
+        for phrase in self.phrases:
+            said = phrase_label(phrase, self._speech.lang, self._speech.words)
+            self._say_wrapped(f"  say {phrase}: {said}")
+        self._say_wrapped(f"  {self._speech.catalogue.screen['explain_end']}")
 
     def _end(self, ended: MatchEnded) -> None:
         for line in verdict_lines(ended.verdict):

@@ -23,7 +23,7 @@ from truc_client.happenings import (
 from truc_client.offers import ClearReader, Offered, OfferReader, same_decision
 from truc_client.signer import Signer
 from truc_client.store import Statement
-from truc_client.telling import cards_held, cards_told
+from truc_client.telling import cards_told, match_started, told_again
 from truc_client.witness import Witness
 from truc_protocol.audit import Finding
 from truc_protocol.bodies import Ack, Act, AnyBody, Close, End, Proxy
@@ -184,24 +184,11 @@ class SeatMatch:
 
     def started(self, *, resumed: bool) -> MatchStarted:
         """Tell that the match is there."""
-        setup, path = self.ledger.setup, self.witness.file.path
-        variant, names = setup.terms.variant, players(self.ledger)
-        return MatchStarted(
-            self.mid,
-            variant.name,
-            variant.pack,
-            names,
-            self.seat,
-            setup.level,
-            path,
-            resumed,
-            words=variant.words,
-            target=variant.scoring.target,
-        )
+        return match_started(self.witness, self.seat, resumed=resumed)
 
     def begun_again(self) -> list[Happening]:
-        """Tell that a match of which a part was kept goes on, and the cards of the hand that was open."""
-        return [self.started(resumed=True), *cards_held(self.witness)]
+        """Tell that a match of which a part was kept goes on, how it stands, and the cards of the hand that was open."""
+        return told_again(self.witness, self.seat)
 
     def finish(self) -> MatchEnded:
         """Conclude a match that goes on no more; the secrets are dropped once its end has come."""
@@ -383,8 +370,3 @@ class SeatMatch:
 
 def _author(body: AnyBody) -> int | None:
     return body.seat if isinstance(body, Act | Proxy) else None
-
-
-def players(ledger: Ledger) -> tuple[str, ...]:
-    """Return the names of the seats, as their records give them."""
-    return tuple(seat.name.decode(errors="replace") for seat in ledger.setup.seats)

@@ -289,8 +289,7 @@ class Table:
                 self.fail(error)
                 return
             if self.match is not None:
-                for happening in self.match.begun_again():
-                    self._say(happening)
+                self._say(*self.match.begun_again())
         self._resume_from(mid, _FROM_THE_START if self.match is None else self.match.next)
 
     def _resume(self, match: SeatMatch) -> None:

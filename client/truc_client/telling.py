@@ -1,9 +1,51 @@
-"""The cards that a player is told of: with the record that brings them, and again when a client comes back in a hand."""
+"""What a player is told of a match and of cards: when they come, and again when a client comes back in a hand."""
 
-from truc_client.happenings import CardsDealt, Happening, PartnerCards
+from collections.abc import Mapping
+
+from truc_client.happenings import CardsDealt, Happening, MatchStarted, PartnerCards, Recalled
 from truc_client.witness import Witness
 from truc_protocol.bodies import AnyBody, Deal, Share
 from truc_protocol.dealing import Opening
+
+
+def match_started(witness: Witness, seat: int | None, *, resumed: bool) -> MatchStarted:
+    """Return that a match is there."""
+    setup, path = witness.ledger.setup, witness.file.path
+    variant = setup.terms.variant
+    return MatchStarted(
+        setup.mid,
+        variant.name,
+        variant.pack,
+        tuple(taken.name.decode(errors="replace") for taken in setup.seats),
+        seat,
+        setup.level,
+        path,
+        resumed,
+        words=variant.words,
+        target=variant.scoring.target,
+        signs=variant.signals.vocabulary if variant.signals else (),
+        phrases=variant.phrases,
+        raised=_raised(witness),
+    )
+
+
+def _raised(witness: Witness) -> Mapping[str, tuple[str, ...]]:
+    """Return by each card that may be turned up the cards of the next rank, the strongest first."""
+    variant = witness.ledger.setup.terms.variant
+    if variant.turnup is None:
+        return {}
+    cycle, suits = variant.turnup.cycle, variant.turnup.suits
+    raised = {rank: cycle[(at + 1) % len(cycle)] for at, rank in enumerate(cycle)}
+    return {
+        card: tuple(raised[card[:-1]] + suit for suit in suits)
+        for card in variant.pack
+        if card[:-1] in raised
+    }
+
+
+def told_again(witness: Witness, seat: int | None) -> list[Happening]:
+    """Return what a client is told that comes back to a match of which it kept a part."""
+    return [match_started(witness, seat, resumed=True), Recalled(witness.recalled), *cards_held(witness)]
 
 
 def cards_told(witness: Witness, seat: int | None, body: AnyBody) -> list[Happening]:

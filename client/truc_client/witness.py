@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Final, NamedTuple, NoReturn
 
 from truc_client.errors import CheckFailedError
+from truc_client.happenings import Fact
 from truc_client.transcripts import Evidence, TranscriptFile, keep_evidence
 from truc_protocol.audit import AuditError, Auditor, Finding, OwnSeat, Refutation, Verdict
 from truc_protocol.bodies import Close, End
 from truc_protocol.codec import enc
 from truc_protocol.dealing import DealtCards, Opening
 from truc_protocol.ledger import Ledger
+from truc_protocol.meaning import means
 from truc_protocol.records import Record
 
 _GARBLED: Final = "C18"
@@ -38,6 +40,7 @@ class Witness:
         self._mark = mark
         self._auditor = Auditor(file.document, own)
         self._setup = 0
+        self._recalled: tuple[Fact, ...] = ()
 
     @property
     def ledger(self) -> Ledger:
@@ -62,11 +65,22 @@ class Witness:
         hand = self._auditor.last_hand
         return hand.dealt[-1] if hand is not None and hand.dealt else None
 
+    @property
+    def recalled(self) -> tuple[Fact, ...]:
+        """What the records that were replayed mean, from the end of the hand before the last."""
+        return self._recalled
+
     def replay(self) -> int:
         """Check what the file holds already; returns how many records of it stand after the setup."""
         for record in self.file.records:
-            self._check(record)
+            self._recall(self._check(record))
         return self.ledger.k
+
+    def _recall(self, finding: Finding) -> None:
+        if finding.k is None:
+            return
+        before = () if isinstance(finding.body, Close) else self._recalled
+        self._recalled = (*before, *means(finding.body, self.ledger, finding.events))
 
     def begin(self, records: tuple[Record, ...]) -> None:
         """Take the setup's records."""

@@ -139,7 +139,7 @@ def test_rules_of_a_game_are_a_page(truc) -> None:
 def test_rules_of_an_unknown_game_name_the_known_ones(truc) -> None:
     told = truc("rules", "poker")
     assert told.exit_code == 1
-    assert told.stderr.startswith("truc: no such game: expected one of truc-catalan")
+    assert told.stderr.startswith('truc: no such game: expected the name of a preset, got "poker"')
 
 
 def test_keys_show_says_that_there_is_none_yet(truc) -> None:

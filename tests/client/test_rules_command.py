@@ -151,3 +151,9 @@ class Liar:
 
 async def test_document_is_handed_on_as_it_came() -> None:
     assert await rules_of(Liar(), "club-truc") == b"none"
+
+
+@pytest.mark.slow
+def test_asking_a_server_for_rules_makes_no_key_and_no_home(truc, club_server, tmp_path) -> None:
+    assert truc("--from", club_server.url).exit_code == 0
+    assert not (tmp_path / "home").exists()

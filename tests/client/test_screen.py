@@ -17,6 +17,7 @@ from truc_client import (
     Waiting,
     YourTurn,
 )
+from truc_client.answers import find_choice
 from truc_client.board import (
     Board,
     Laid,
@@ -29,7 +30,6 @@ from truc_client.board import (
     with_sign,
 )
 from truc_client.faces import faces_of, short
-from truc_client.person import find_choice
 from truc_client.screen import Screen
 from truc_client.verifying import LEVELS
 from truc_protocol.words import LANGUAGES, catalogue
@@ -238,6 +238,38 @@ def test_table_shows_what_the_game_has(facts, row) -> None:
 
 def test_tied_trick_has_the_word_of_the_game() -> None:
     assert "tricks        parda" in shown(seen({**STATE, "tricks": [None]}), TURN, words="argentine")
+
+
+def test_order_in_force_stands_on_the_table() -> None:
+    order = {"what": "order_given", "seat": 2, "order": "low"}
+    assert "order   low (south)" in shown(seen(order), TURN, players=FOUR)
+
+
+def test_order_that_was_carried_out_leaves_the_table() -> None:
+    board = after(Board(4, 0), {"what": "order_given", "seat": 2, "order": "low"})
+    assert after(board, {"what": "card_played", "seat": 0, "card": "7e"}).orders == ()
+
+
+def test_order_is_replaced_by_a_later_one_of_the_same_governor() -> None:
+    board = after(Board(4, 0), {"what": "order_given", "seat": 2, "order": "low"})
+    assert after(board, {"what": "order_given", "seat": 2, "order": "7"}).orders == ((2, "7"),)
+
+
+def test_sign_made_twice_stands_once_on_the_table() -> None:
+    assert with_sign(with_sign(Board(4, 0), 2, "three"), 2, "three").signs == ((2, "three"),)
+
+
+def test_cards_told_late_in_a_hand_are_those_that_are_left() -> None:
+    board = after(Board(2, 0), {"what": "card_played", "seat": 0, "card": "7e"})
+    assert with_cards(board, ("7e", "3b")).cards == ("3b",)
+
+
+def test_raised_cards_stand_under_the_turn_up() -> None:
+    begun = started(words="paulista")._replace(raised={"1o": ("2c", "7e")})
+    screen, out = screen_of()
+    for happening in (begun, seen({"what": "turned_up", "card": "1o"}), TURN):
+        screen.show(happening)
+    assert " ".join(["manilhas", "2c", "7e"]) in " ".join(out.getvalue().split())
 
 
 def test_captains_are_the_last_of_each_side_to_play() -> None:

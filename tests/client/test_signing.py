@@ -383,7 +383,7 @@ async def test_refused_sign_is_shown(player) -> None:
     shown = screen()
     error = RefusedError("illegal_action", "seat 0 cannot sign three: it has no partner")
     await Person(FakeTable(error), shown, None)._take(Typed("sign three"))
-    assert "it has no partner" in printed(shown)
+    assert "You cannot sign a three now" in printed(shown)
 
 
 STARTED = MatchStarted(

@@ -1,18 +1,26 @@
 """What a player is told of cards when its client comes back in a hand."""
 
+import io
+import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
-from protocol.shared import sharing_table
+from protocol.peers import Table
+from protocol.shared import paulista, sharing_table
+from rich.console import Console
 
 from truc_client import transcripts
 from truc_client.board import Board, with_partner
-from truc_client.happenings import CardsDealt, MatchStarted, PartnerCards
+from truc_client.happenings import CardsDealt, Happening, MatchStarted, PartnerCards, Recalled, YourTurn
+from truc_client.screen import Screen
 from truc_client.seatmatch import SeatMatch
 from truc_client.witness import Witness
 from truc_protocol.audit import OwnSeat
 from truc_protocol.bodies import Share
+from truc_protocol.messages import MatchRecord
 from truc_protocol.records import parse
+from truc_rules import preset
 
 
 @pytest.fixture
@@ -33,13 +41,82 @@ def come_back(tmp_path) -> Iterator[SeatMatch]:
 
 
 def test_it_is_told_its_cards_and_its_partners_again(come_back):
-    started, own, partner = come_back.begun_again()
-    assert [type(started), type(own), type(partner)] == [MatchStarted, CardsDealt, PartnerCards]
+    started, recalled, own, partner = come_back.begun_again()
+    kinds = [MatchStarted, Recalled, CardsDealt, PartnerCards]
+    assert list(map(type, (started, recalled, own, partner))) == kinds
     assert started.resumed
-    assert (len(own.cards), partner.seat) == (3, (come_back.seat + 2) % 4)
+    assert len(own.cards) == len(come_back.witness.openings)
+    assert partner.seat == (come_back.seat + 2) % 4
 
 
 def test_partner_told_twice_is_shown_once():
     board = Board(4, 0)
     cards = ("3o", "2o", "1o")
     assert with_partner(with_partner(board, 2, cards), 2, cards).partners == ((2, cards),)
+
+
+def opened(table: Table, folder: Path, *, seat: int, records: int) -> list[Happening]:
+    """Return what a seat is told that comes back when so many records were kept."""
+    own = OwnSeat(seat, table.players[seat].x)
+    file = transcripts.create(folder / f"{records}.truc", table.document)
+    setup = len(table.setup.records)
+    Witness(file, folder, own).begin(tuple(table.records[: setup + records]))
+    file.close()
+    witness = Witness(transcripts.reopen(folder / f"{records}.truc"), folder, own)
+    witness.replay()
+    witness.file.close()
+    return SeatMatch(witness, seat).begun_again()
+
+
+def followed(table: Table, folder: Path, *, seat: int) -> Iterator[list[Happening]]:
+    """Yield what a seat was told that has never left, record by record."""
+    own = OwnSeat(seat, table.players[seat].x)
+    witness = Witness(transcripts.create(folder / "live.truc", table.document), folder, own)
+    setup = len(table.setup.records)
+    witness.begin(tuple(table.records[:setup]))
+    match = SeatMatch(witness, seat)
+    told: list[Happening] = [match.started(resumed=False)]
+    for k, (signer, body, sig) in enumerate(table.records[setup:]):
+        message = MatchRecord(table="T", match=match.mid, k=k, signer=signer, body=body, sig=sig, means=())
+        told += match.take_record(message)
+        yield told
+    witness.file.close()
+
+
+def panel(told: list[Happening]) -> str:
+    """Return the panel that a screen shows now."""
+    out = io.StringIO()
+    screen = Screen(Console(file=out, width=200))
+    for happening in told:
+        screen.show(happening)
+    at = out.tell()
+    screen.show(YourTurn(0, 0, (), True, None))
+    return out.getvalue()[at:]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("variant", "seats"),
+    [(preset("truc-partnership"), 4), (paulista(), 4), (preset("truco-argentino-flor"), 2)],
+    ids=["partnership", "paulista", "argentino"],
+)
+def test_panel_after_coming_back_is_the_panel_before(tmp_path, variant, seats):
+    table = Table(variant, seats=seats, seed=3)
+    for _ in range(120):
+        record = table.next_record()
+        if record is None:
+            break
+        table.add(record)
+    for records, told in enumerate(followed(table, tmp_path, seat=1), start=1):
+        if records % 7 == 0:
+            again = opened(table, tmp_path, seat=1, records=records)
+            assert panel(again) == panel(told), records
+
+
+def test_panel_after_coming_back_has_the_cards_that_are_left(tmp_path):
+    table = Table("truc-french").to("hand")
+    while (played := parse(table.records[-1])) and getattr(played, "kind", None) != "play":
+        table.add(table.dealer.move(table.ledger))
+    records = len(table.records) - len(table.setup.records)
+    cards = re.search(r"cards +(.*)", panel(opened(table, tmp_path, seat=played.seat, records=records)))
+    assert len(cards[1].split()) == 2

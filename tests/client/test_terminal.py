@@ -2,8 +2,10 @@
 
 import os
 import pty
+import re
 import select
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -90,6 +92,19 @@ def test_ctrl_c_ends_the_demo_and_its_server(tmp_path) -> None:
     assert terminal.end() == 130
     assert b"its server is stopped" in terminal.seen
     assert b"Traceback" not in terminal.seen
+
+
+def test_closing_the_terminal_ends_the_demo_and_its_server(tmp_path, monkeypatch) -> None:
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    terminal = Terminal(tmp_path / "home", "demo", "--variant", "truc-french")
+    terminal.wait_for(PROMPT)
+    port = int(re.search(rb"127\.0\.0\.1:(\d+)", terminal.seen)[1])
+    terminal.process.send_signal(signal.SIGHUP)
+    terminal.end()
+    assert list((tmp_path / "tmp").iterdir()) == []
+    with socket.socket() as probe:
+        assert probe.connect_ex(("127.0.0.1", port)) != 0
 
 
 def test_ctrl_c_at_a_table_says_how_to_come_back(real_server, tmp_path) -> None:

@@ -6,12 +6,14 @@ never imports it.
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Final
 
 import click
@@ -32,6 +34,7 @@ from truc_protocol.audit import Result
 _START_S: Final = 30.0
 _STOP_S: Final = 10.0
 _LISTENING: Final = "listening "
+_HANGUP: Final[signal.Signals] = getattr(signal, "SIGHUP", signal.SIGTERM)  # Windows has none
 _MISSING: Final = "No module named"
 _BOTS: Final = ("bot 1", "bot 2", "bot 3", "bot 4", "bot 5")
 
@@ -57,7 +60,23 @@ def demo(variant: str, seats: int, name: str | None, lang: str | None) -> None:
                 screen = Screen(Console(highlight=False), spoken)
                 await _play(address, Path(folder), you, screen, keep, variant=variant, seats=seats)
 
-    run(main, "The demo has ended; its server is stopped.")
+    with _ended_as_by_ctrl_c(_HANGUP, signal.SIGTERM):
+        run(main, "The demo has ended; its server is stopped.")
+
+
+@contextmanager
+def _ended_as_by_ctrl_c(*signals: signal.Signals) -> Iterator[None]:
+    """Let signals, as that of a terminal that was closed, end the block as Ctrl-C does: nothing is left behind."""
+    before = {number: signal.signal(number, _interrupt) for number in signals}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    signal.raise_signal(signal.SIGINT)
 
 
 @asynccontextmanager
@@ -125,7 +144,7 @@ async def _play(
 ) -> None:
     screen.say(f"A server of your own runs on this machine: {address}")
     async with connect(address, you) as connection:
-        table = await connection.create(variant, seats=seats)
+        table = await connection.create(variant, seats=seats, options={"decision_ms": 0})  # bots wait
         async with _bots(address, table.code, folder, seats - 1):
             await table.ready()
             if not sys.stdin.isatty():

@@ -27,6 +27,7 @@ from truc_client.store import Store
 from truc_client.table import Table
 from truc_protocol.handshake import Trust
 from truc_protocol.setup import read_opts
+from truc_protocol.words import catalogue
 
 _DEFAULT_VARIANT = "truc-catalan"
 _YES = ("y", "yes")
@@ -77,7 +78,8 @@ def play(
     player = Player(home, player_name(name), guest)
     wish = Wish(code or where.table, variant, seats, table_options(options), private)
     again = "--guest " if guest else ""
-    farewell = f"Your seat is kept. To come back: truc play {again}{where._replace(table=None)}"
+    command = f"truc play {again}{where._replace(table=None)}"
+    farewell = catalogue(spoken).screen["kept_seat"].format(command=command)
 
     async def main() -> None:
         screen = Screen(Console(highlight=False), spoken)
@@ -134,13 +136,13 @@ async def _sit_down(connection: Connection, wish: Wish, screen: Screen, lines: L
                 await table.ready()
             return table
     table = await _find(connection, wish)
-    screen.say(f"table {table.code}; to invite: {_invite(connection, table)}")
+    screen.note("invite", table=table.code, link=_invite(connection, table))
     await table.ready()
     return table
 
 
 async def _goes_on(code: str, screen: Screen, lines: Lines) -> bool:
-    screen.say(f"You have a seat in a match at table {code}. Go on? [Y/n]")
+    screen.note("go_on", table=code)
     answer = await _answer(lines)
     return answer is None or answer == "" or answer.lower() in _YES
 
@@ -177,7 +179,7 @@ async def play_matches(table: Table, screen: Screen, lines: Lines) -> bool:
         if ended is None:
             return True
         screen.say(f"Transcript: {ended.transcript}")
-        screen.say("Another match at this table? [y/N]")
+        screen.note("another")
         answer = await _answer(lines)
         if answer is None or answer.lower() not in _YES:
             await table.leave()

@@ -1,6 +1,9 @@
 """`truc rules`: the games, and the rules of one of them, wherever it is described."""
 
-from collections.abc import Awaitable, Callable
+import os
+import tempfile
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -11,13 +14,12 @@ from truc_client.cli.common import (
     FailedError,
     lang_option,
     language,
-    own_home,
     player_name,
     run,
-    tell_first_use,
 )
 from truc_client.connection import Connection, connect
 from truc_client.games import rules_of
+from truc_client.home import Home, default_root, has_seed, open_home
 from truc_protocol.checks import CheckError
 from truc_protocol.documents import read_document
 from truc_protocol.house_variants import HouseVariantError, preset_called, read_variant
@@ -93,14 +95,23 @@ async def _offers(connection: Connection) -> tuple[VariantOffer, ...]:
 
 def _asked(address: str, question: Callable[[Connection], Awaitable[T]]) -> T:
     """Connect to a server, ask it one thing and return the answer."""
-    home = own_home()
-    tell_first_use(home)
-    player = Player(home, player_name(None))
     answers: list[T] = []
 
     async def main() -> None:
-        async with connect(address, player) as connection:
-            answers.append(await question(connection))
+        with _reader() as player:
+            async with connect(address, player) as connection:
+                answers.append(await question(connection))
 
     run(main)
     return answers[0]
+
+
+@contextmanager
+def _reader() -> Iterator[Player]:
+    """Yield who asks: the player of this home, else a guest of whom nothing is kept."""
+    root = default_root(os.environ)
+    if has_seed(Home(root)):
+        yield Player(open_home(root), player_name(None))
+        return
+    with tempfile.TemporaryDirectory(prefix="truc-rules-") as folder:
+        yield Player(open_home(Path(folder)), player_name(None), is_guest=True)

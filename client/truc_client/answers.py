@@ -1,0 +1,80 @@
+"""What a typed line means: which options have numbers, and by which names each is chosen.
+
+A number is only for a decision that the hand waits for: a `1` typed a moment late must not do what one merely may do.
+Invariant: a line that could mean two options means none.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final
+
+from truc_client.happenings import Choice, YourTurn
+
+_CUT: Final = "cut"
+_ORDER: Final = "order"
+_GIVES_UP: Final = "concede"
+
+Names = Callable[[Choice], Iterable[str]]
+
+
+def numbered(turn: YourTurn) -> tuple[Choice, ...]:
+    """Return the options that have numbers, from 1 on: giving up stands last, orders have none."""
+    if not turn.must:
+        return ()
+    return tuple(sorted(_without_orders(turn.options), key=lambda choice: choice.kind == _GIVES_UP))
+
+
+def _without_orders(options: Sequence[Choice]) -> list[Choice]:
+    return [choice for choice in options if choice.kind != _ORDER] or list(options)
+
+
+def unnumbered(turn: YourTurn) -> tuple[Choice, ...]:
+    """Return the options that are typed by their lines."""
+    counted = numbered(turn)
+    return tuple(choice for choice in turn.options if choice not in counted)
+
+
+def grouped(choices: Iterable[Choice]) -> str:
+    """Return move lines with those of a kind as one, `order 7|8|low, concede`."""
+    values: dict[str, list[str]] = {}
+    for choice in choices:
+        kind, _, value = choice.line.partition(" ")
+        values.setdefault(kind, []).append(value)
+    return ", ".join(f"{kind} {'|'.join(of_kind)}".rstrip() for kind, of_kind in values.items())
+
+
+def find_choice(
+    turn: YourTurn, text: str, names: Names = lambda _choice: ()
+) -> tuple[Choice | None, int | None]:
+    """Return the option that a line means, by number, move line or one of its `names`; `cut 12` also says where."""
+    if text.isdecimal():
+        number, counted = int(text), numbered(turn)
+        return (counted[number - 1] if 1 <= number <= len(counted) else None), None
+    found = _named(turn, text, names)
+    if found is not None:
+        return found, None
+    kind, _, place = _plain(text).partition(" ")
+    if kind == _CUT and place.isdecimal():
+        return _named(turn, kind, names), int(place)
+    return None, None
+
+
+def _named(turn: YourTurn, text: str, names: Names) -> Choice | None:
+    """Return the option of this move line, else the only one of this name."""
+    wanted = _plain(text)
+    by_line = [choice for choice in turn.options if _plain(choice.line) == wanted]
+    found = by_line or [choice for choice in turn.options if wanted in set(map(_plain, names(choice)))]
+    return found[0] if len(found) == 1 else None
+
+
+def _plain(text: str) -> str:
+    """Return a text as it is compared: in any case, with any spaces, with or without the mark of a question."""
+    return " ".join(text.casefold().rstrip(" ?!").split())
+
+
+def meanings(turn: YourTurn, meaning: Callable[[str], str]) -> Iterator[tuple[str, str]]:
+    """Yield what the options mean, each meaning once, with the lines that have it."""
+    by_meaning: dict[str, list[Choice]] = {}
+    for choice in turn.options:
+        by_meaning.setdefault(meaning(choice.line), []).append(choice)
+    for told, choices in by_meaning.items():
+        yield grouped(choices), told

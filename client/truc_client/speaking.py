@@ -1,0 +1,48 @@
+"""Talk as it is typed: `sign WORD` and `say PHRASE`, with what went wrong told in the player's language."""
+
+from typing import Final
+
+from truc_client.errors import ChoiceError, ClientError, RefusedError
+from truc_client.screen import Screen
+from truc_client.table import Table
+from truc_protocol.errors import Code
+
+_SIGN: Final = "sign"
+_SAY: Final = "say"
+TALK: Final = (_SIGN, _SAY)
+
+
+async def talk(table: Table, screen: Screen, line: str) -> None:
+    """Sign or say what a line says, and tell what came of it."""
+    kind, _, rest = line.partition(" ")
+    word = rest.strip().lower()
+    try:
+        if kind.lower() == _SIGN:
+            await _sign(table, screen, word)
+        else:
+            await _say(table, screen, word)
+    except ClientError as error:
+        screen.say(str(error), "red")
+
+
+async def _sign(table: Table, screen: Screen, word: str) -> None:
+    if screen.knows_game and word not in screen.signs:
+        screen.expected_sign(word)
+        return
+    try:
+        await table.sign(word)
+    except ChoiceError:
+        screen.note("nobody_sees", "red")
+    except RefusedError as error:
+        if error.code != Code.ILLEGAL_ACTION:
+            raise
+        screen.note("cannot_sign", "red", sign=screen.sign(word))
+    else:
+        screen.note("you_sign", "magenta", sign=screen.sign(word))
+
+
+async def _say(table: Table, screen: Screen, phrase: str) -> None:
+    if screen.knows_game and phrase not in screen.phrases:
+        screen.expected_phrase(phrase)
+    else:
+        await table.say(phrase)

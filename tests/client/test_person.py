@@ -1,0 +1,235 @@
+"""A person at a table: what each typed line does, and when it is read."""
+
+import io
+from pathlib import Path
+
+import pytest
+import trio
+import trio.testing
+from rich.console import Console
+
+from truc_client.answers import find_choice, numbered
+from truc_client.errors import ChoiceError, RefusedError
+from truc_client.happenings import Choice, MatchStarted, RecordSeen, TableClosed, YourTurn
+from truc_client.person import Person, Typed
+from truc_client.screen import Screen
+from truc_protocol.errors import Code
+
+
+def turn(*lines: str, at: int = 1, must: bool = True) -> YourTurn:
+    choices = tuple(Choice(line, line.split()[0], {}, at=at) for line in lines)
+    return YourTurn(at, at, choices, must, None)
+
+
+END = TableClosed("the end")
+
+
+class FakeTable:
+    """A table whose happenings a test gives; it notes what was chosen, signed and said."""
+
+    def __init__(self, *happenings, then=None, refusal=None) -> None:
+        self.send, self.told = trio.open_memory_channel(100)
+        self.then = dict(then or {})
+        self.refusal = refusal
+        self.done: list[str] = []
+        for happening in happenings:
+            self.send.send_nowait(happening)
+
+    def __aiter__(self) -> "FakeTable":
+        return self
+
+    async def __anext__(self):
+        return await self.told.receive()
+
+    def _happen(self, what: str) -> None:
+        self.done.append(what)
+        for happening in self.then.get(what, (END,)):
+            self.send.send_nowait(happening)
+
+    async def choose(self, choice, *, place=None) -> None:
+        await trio.testing.wait_all_tasks_blocked()  # whoever reads lines may read on meanwhile
+        self._happen(choice.line)
+
+    async def sign(self, word: str) -> None:
+        if self.refusal is not None:
+            raise self.refusal
+        self._happen(f"sign {word}")
+
+    async def say(self, phrase: str) -> None:
+        self._happen(f"say {phrase}")
+
+    async def resign(self) -> None:
+        self._happen("resign")
+
+
+NEXT = turn("play 3b", at=2)
+
+
+async def play(table: FakeTable, *typed: str, terminal: bool = False, lang: str = "en", **game) -> str:
+    """Let a person type lines, and leave; returns what the screen shows."""
+    out = io.StringIO()
+    screen = Screen(Console(file=out, force_terminal=terminal, width=80, color_system=None), lang)
+    words = game.pop("words", "catalan")
+    begun = _started(words)._replace(**game)
+    screen.show(begun)
+    send, lines = trio.open_memory_channel(100)
+    with trio.fail_after(5):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(Person(table, screen, lines).play)
+            if terminal:
+                await trio.testing.wait_all_tasks_blocked()
+            for text in (*typed, None):
+                send.send_nowait(Typed(text))
+    return out.getvalue()
+
+
+def _started(words: str) -> MatchStarted:
+    pack = ("1o", "7e", "3b", "2c")
+    names = ("north", "east", "south", "west")
+    return MatchStarted(
+        b"m" * 32, "truc-catalan", pack, names, 0, "A", Path("x.truc"), words=words, target=12
+    )
+
+
+async def test_each_line_of_a_script_answers_one_question() -> None:
+    table = FakeTable(turn("play 7e"), then={"play 7e": (RecordSeen(1, "act", ()), NEXT)})
+    assert "not your turn" not in await play(table, "1", "1")
+    assert table.done == ["play 7e", "play 3b"]
+
+
+async def test_line_of_a_script_waits_when_its_question_has_passed() -> None:
+    table = FakeTable(turn("play 7e"))
+    send, lines = trio.open_memory_channel(3)
+    person = Person(table, Screen(Console(file=io.StringIO())), lines)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(person.play)
+        await trio.testing.wait_all_tasks_blocked()
+        table.send.send_nowait(RecordSeen(1, "rule", ({"what": "released", "seat": 1},)))
+        await trio.testing.wait_all_tasks_blocked()
+        send.send_nowait(Typed("play 3b"))
+        await trio.testing.wait_all_tasks_blocked()
+        table.send.send_nowait(NEXT)
+    assert table.done == ["play 3b"]
+
+
+async def test_wrong_line_is_told_and_asked_again() -> None:
+    told = await play(FakeTable(turn("play 3b")), "play 7e")
+    assert "got 'play 7e': expected a number of 1 to 1" in told
+    assert told.count("or ? for help") == 2
+
+
+async def test_explanation_is_followed_by_the_question() -> None:
+    assert (await play(FakeTable(turn("play 3b")), "?")).count("or ? for help") == 2
+
+
+async def test_number_never_does_what_one_only_may_do() -> None:
+    table = FakeTable(turn("concede", must=False), turn("play 7e", at=2))
+    await play(table, "1", terminal=True)
+    assert "concede" not in table.done
+
+
+async def test_what_one_may_do_is_typed_by_its_line() -> None:
+    table = FakeTable(turn("concede", must=False))
+    send, lines = trio.open_memory_channel(3)
+    person = Person(table, Screen(Console(file=io.StringIO(), force_terminal=True)), lines)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(person.play)
+        await trio.testing.wait_all_tasks_blocked()
+        await send.send(Typed("concede"))
+        await send.send(Typed(None))
+    assert table.done == ["concede"]
+
+
+async def test_own_sign_is_told() -> None:
+    table = FakeTable(turn("play 3b"))
+    told = await play(table, "sign three", signs=("three",))
+    assert "You sign: a three (close one eye)" in told
+    assert table.done == ["sign three"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("sign", "sign one of: three, two"),
+        ("sign nine", "got 'nine': sign one of: three, two"),
+        ("say", "say one of: come"),
+        ("say hello", "got 'hello': say one of: come"),
+    ],
+)
+async def test_words_of_the_game_are_listed_where_another_was_typed(typed, said) -> None:
+    table = FakeTable(turn("play 3b"))
+    assert said in await play(table, typed, signs=("three", "two"), phrases=("come",))
+    assert table.done == []
+
+
+@pytest.mark.parametrize(("typed", "said"), [("sign x", "has no signs"), ("say x", "has no phrases")])
+async def test_game_without_talk_says_so(typed, said) -> None:
+    assert said in await play(FakeTable(turn("play 3b")), typed)
+
+
+@pytest.mark.parametrize(
+    ("refusal", "said"),
+    [
+        (RefusedError(Code.ILLEGAL_ACTION, "seat 0 cannot"), "Agora você não pode fazer o sinal"),
+        (ChoiceError("nobody sees a sign of this seat"), "Agora ninguém vê um sinal seu."),
+    ],
+)
+async def test_refusal_of_a_sign_is_in_the_players_language(refusal, said) -> None:
+    table = FakeTable(turn("play 3b"), refusal=refusal)
+    assert said in await play(table, "sign three", signs=("three",), lang="pt")
+
+
+async def test_explanation_lists_the_words_of_the_game_alone() -> None:
+    told = await play(FakeTable(turn("play 3b")), "?", signs=("three",))
+    assert "sign three: a three (close one eye)" in told
+    assert "say " not in told
+
+
+async def test_explanation_tells_each_meaning_once() -> None:
+    told = await play(FakeTable(turn("play 3b", "play 7e", "order 7", "order 8")), "?")
+    assert "play 3b|7e: Lay the card" in told
+    assert "order 7|8: Tell your partner" in told
+
+
+async def test_option_on_a_terminal_breaks_between_words() -> None:
+    names = turn("falta-envido", "raise 2")
+    told = await play(FakeTable(names), terminal=True, words="argentine")
+    assert "[falta-envido]" in told
+    assert max(map(len, told.splitlines())) <= 80
+
+
+async def test_what_one_may_do_is_one_line_and_told_once() -> None:
+    offers = turn("order 7", "order low", "claim 1", must=False)
+    told = await play(FakeTable(offers, offers._replace(at=2), turn("play 3b", at=3)))
+    assert told.count("you may: order 7|low, claim 1 (? explains)") == 1
+
+
+async def test_orders_are_one_entry_without_numbers() -> None:
+    told = await play(FakeTable(turn("play 3b", "order 7", "order low")))
+    assert "also: order 7|low" in told
+    assert "2. " not in told
+
+
+def test_giving_up_stands_last() -> None:
+    offered = turn("concede", "play 3b", "raise 2")
+    assert [choice.line for choice in numbered(offered)] == ["play 3b", "raise 2", "concede"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "lang", "line"),
+    [
+        ("play 7†", "en", "play 7e"),
+        ("PLAY 7E", "en", "play 7e"),
+        ("truco", "en", "raise 2"),
+        ("Jogar 7e", "pt", "play 7e"),
+        ("quiero", "en", "accept"),
+    ],
+)
+async def test_what_the_screen_shows_is_understood(typed, lang, line) -> None:
+    table = FakeTable(turn("play 7e", "raise 2", "accept"))
+    await play(table, typed, lang=lang, words="argentine")
+    assert table.done == [line]
+
+
+def test_name_of_two_options_means_neither() -> None:
+    assert find_choice(turn("play 7e", "play 3b"), "lay", lambda _choice: ("lay",)) == (None, None)
