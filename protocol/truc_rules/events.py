@@ -340,3 +340,9 @@ Event = (
 def card_played(seat: Seat, card: Card) -> CardPlayed:
     """Return the event that `card` was played; built once."""
     return CardPlayed(seat, card)
+
+
+@cache
+def trick_told(side: Side | None, leader: Seat) -> TrickWon | TrickTied:
+    """Return the event of a trick that `side` won, or nobody; built once."""
+    return TrickTied(leader) if side is None else TrickWon(side, leader)

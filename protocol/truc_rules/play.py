@@ -1,5 +1,6 @@
 """Turns: a card to the trick, open, covered or unseen, a card with an ask, giving up; and what a card brings about."""
 
+from functools import lru_cache
 from typing import Literal
 
 from . import ending, orders, stake
@@ -16,7 +17,7 @@ from .actions import (
 from .cards import COVERED, Card
 from .envido import fold_bonus
 from .errors import CardError
-from .events import CardCovered, Conceded, Event, TrickTied, TrickWon, card_played
+from .events import CardCovered, Conceded, Event, card_played, trick_told
 from .scoring import AWARD_CONCEDED, AWARD_HAND
 from .seats import Seat, Side, other_side, side_of
 from .state import NO_ORDERS, Bets, Dealt, Hand, Phase, Row, StakeAsk, Step, Trick
@@ -153,8 +154,7 @@ def _put_down(match: Match, hand: Hand, action: Action) -> Step:
     eldest, stride, leader, table, tricks, _, left = row
     seat = action.seat
     slot, face = _face(dealt, action)
-    mine = left[seat]
-    left = (*left[:seat], tuple([other for other in mine if other != slot]), *left[seat + 1 :])
+    left = _without(left, seat, slot)
     table = (*table, face)
     if standing is not NO_ORDERS:
         standing = orders.carried_out(match, seat)
@@ -169,16 +169,24 @@ def _put_down(match: Match, hand: Hand, action: Action) -> Step:
             bets = _next_turn(bets, seat, None)
         return _new(Hand, (phase, dealt, row, bets, (), None, contests, standing, proven)), (played,)
     side, leads = _taken(match, table)
-    row = _new(Row, (eldest, stride, leads, (), (*tricks, Trick(leader, table, side)), seat, left))
+    tricks = (*tricks, _new(Trick, (leader, table, side)))
+    row = _new(Row, (eldest, stride, leads, (), tricks, seat, left))
     if bets.offered:
         bets = _next_turn(bets, seat, leads)
     done = _new(Hand, (phase, dealt, row, bets, (), None, contests, standing, proven))
-    told = TrickTied(leads) if side is None else TrickWon(side, leads)
+    told = trick_told(side, leads)
     over = _verdict(match, side)
     if over == "open":
         return done, (played, told)
     done, ended = _decided(match, done, over)
     return done, (played, told, *ended)
+
+
+@lru_cache(maxsize=8192)
+def _without(left: tuple[tuple[int, ...], ...], seat: Seat, slot: int) -> tuple[tuple[int, ...], ...]:
+    """Return the slots that are left, by seat, after one was played."""
+    mine = tuple(other for other in left[seat] if other != slot)
+    return (*left[:seat], mine, *left[seat + 1 :])
 
 
 def _face(dealt: Dealt, action: Action) -> tuple[int, Card]:
