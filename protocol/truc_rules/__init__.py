@@ -6,7 +6,7 @@ do, `apply` does it and returns the next match with what happened.
 """
 
 from .actions import KINDS, REST, TRUT, Action, ArgShape, Kind
-from .cards import Card, card_named, card_names
+from .cards import CARDS_EACH, Card, card_named, card_names
 from .deals import is_blind, lowest_slot, named, slot_of, turn_count
 from .errors import (
     CardError,
@@ -45,7 +45,6 @@ from .signs import check_sign, sign_receivers, signs
 from .state import Hand
 from .table import Match, Score
 from .variant import (
-    CARDS_EACH,
     ENGINE,
     Envido,
     Flor,

@@ -14,6 +14,9 @@ Card = NewType("Card", int)
 COVERED = Card(-1)
 """Stands on the table for a card played face down; every table of strengths has its strength, 0, last."""
 
+CARDS_EACH = 3
+"""Cards that each seat is dealt, save in a short deal."""
+
 LARGEST_PACK = 256
 """Cards that a pack may have (docs/fairness/specification.md, C5)."""
 

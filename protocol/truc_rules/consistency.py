@@ -3,7 +3,7 @@
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from .cards import LARGEST_PACK, rank_of, suit_of
+from .cards import CARDS_EACH, LARGEST_PACK, rank_of, suit_of
 from .errors import VariantError
 from .seats import SEAT_COUNTS
 from .toml_text import as_toml
@@ -16,7 +16,6 @@ HIGHEST_TARGET = 1000
 """The most that a game can be played to, and a stake can be."""
 HIGHEST_TARGET_OF_ANY = 120
 """The same where every number above the stake may be asked for: each of them is an option."""
-_CARDS_EACH = 3
 
 
 def _require(name: str, reason: str, *, holds: bool) -> None:
@@ -40,7 +39,7 @@ def check_table(variant: "Variant") -> None:
         and players == tuple(sorted({*players}))
     )
     _require("players", f"some of 2, 4, 6, ascending, got {as_toml(players)}", holds=seated)
-    needed = max(players) * _CARDS_EACH + variant.turn_count
+    needed = max(players) * CARDS_EACH + variant.turn_count
     enough = f"at least {needed} cards for {max(players)} seats, got {len(pack)}"
     _require("pack", enough, holds=len(pack) >= needed)
     _check_turnup(variant)
@@ -78,8 +77,8 @@ def _check_hand(variant: "Variant") -> None:
     redeal, cover = variant.redeal, variant.cover_from_trick
     often = redeal is None or redeal.max == "pack" or redeal.max >= 1
     _require("redeal.max", "at least 1, or no redeal at all", holds=often)
-    tricks = f"0, or a trick from 2 to {_CARDS_EACH}, got {cover}"
-    _require("cover_from_trick", tricks, holds=cover == 0 or 1 < cover <= _CARDS_EACH)
+    tricks = f"0, or a trick from 2 to {CARDS_EACH}, got {cover}"
+    _require("cover_from_trick", tricks, holds=cover == 0 or 1 < cover <= CARDS_EACH)
     governed = variant.players == (4,)
     _require(
         "answerer", "any, as only four players have governors", holds=governed or variant.answerer == "any"

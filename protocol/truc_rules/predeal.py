@@ -2,11 +2,12 @@
 
 from . import lastpoint, pica, stake
 from .actions import Action, Kind
+from .cards import CARDS_EACH
 from .events import CardCountChosen, CutMade, Tapped
 from .seats import Seat, seat_after
 from .state import NO_CONTESTS, NO_ORDERS, Dealt, Hand, Phase, Row, Step
 from .table import Match, Score
-from .variant import CARDS_EACH, Variant
+from .variant import Variant
 
 SHORT = 1
 _COUNTS = (CARDS_EACH, SHORT)

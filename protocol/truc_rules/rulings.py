@@ -8,13 +8,13 @@ variant's `absent` says.
 from . import hand as hands
 from . import play
 from .actions import Action, Kind, play_blind
+from .cards import CARDS_EACH
 from .deals import lowest_slot
 from .errors import MatchError
 from .match import Outcome, apply, carry_out
 from .seats import Seat
 from .state import FlorRound, Offer, Phase, Saying
 from .table import Match
-from .variant import CARDS_EACH
 
 
 def ruled(match: Match) -> Action | None:

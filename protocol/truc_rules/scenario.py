@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from .cards import Card
+from .cards import CARDS_EACH, Card
 from .errors import IllegalActionError, RulesError
 from .events import Event, HandDrawn, HandWon, PointsScored, TrickTied, TrickWon
 from .match import apply, awaits_deal, deal, hand_over, next_hand
@@ -18,7 +18,6 @@ from .scenario_setup import DEALS, SETUP, read_cards, set_up
 from .scenario_text import Line, Scenario, ScenarioError, number, scenarios, words
 from .seats import Seat
 from .table import Match
-from .variant import CARDS_EACH
 
 NOTHING_GIVEN: Mapping[Seat, tuple[Card, ...]] = MappingProxyType({})
 OPEN = "open"

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple, get_args
 
-from .actions import Action, Kind
+from .actions import REST, TRUT, Action, Kind
 from .cards import Card
 from .errors import IllegalActionError, MoveError, Refusal
 from .match import apply, deciders, legal
@@ -21,7 +21,7 @@ CODES = get_args(Refusal)
 NOTHING = "-"
 SIGN = "sign"
 _UNLISTED = (Kind.ORDER, Kind.SHOW)
-_LOCKED = MappingProxyType({"rest": "game", "trut": "trut"})
+_LOCKED = MappingProxyType({REST: "game", TRUT: TRUT})
 
 
 class Stage(NamedTuple):

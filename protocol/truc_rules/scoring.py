@@ -4,6 +4,7 @@ A game is counted in points, or in units of several points each (rules.md 7). Wh
 the target, events are counted one by one, and what would come after the last of the game never happens.
 """
 
+from .actions import REST, TRUT
 from .events import Event, PointsScored, UnitScored
 from .seats import SIDES, Side, other_side
 from .state import Hand, Phase
@@ -14,7 +15,7 @@ AWARD_HAND = "hand"
 AWARD_DECLINED = "declined"
 AWARD_CONCEDED = "conceded"
 AWARD_GAME = "game"
-AWARD_UNIT = "trut"
+AWARD_UNIT = TRUT
 
 Scores = tuple[Score, Score]
 Counted = tuple[tuple[Event, ...], Scores, Side | None]
@@ -25,7 +26,7 @@ _SCORING = (PointsScored, UnitScored)
 def award(match: Match, hand: Hand, side: Side, *, points: int, reason: str) -> tuple[Event, ...]:
     """Return what `side` scores for the hand: `points`, or what was played for instead of points."""
     mine, scoring = match.score[side], match.variant.scoring
-    if hand.bets.locked == "trut":
+    if hand.bets.locked == TRUT:
         return (UnitScored(side, mine.points, AWARD_UNIT),)
     if hand.bets.locked is not None:
         # rules.md 13b.11: after a game won otherwise than by points the score is set to the target
@@ -70,7 +71,7 @@ def _reached(score: Score, scoring: Scoring) -> bool:
 
 
 def _winner_at_end(score: Scores, scoring: Scoring, hand: Hand) -> Side | None:
-    if hand.bets.locked == "rest":
+    if hand.bets.locked == REST:
         return hand.winner
     there = [side for side in SIDES if _reached(score[side], scoring)]
     if len(there) < len(SIDES):

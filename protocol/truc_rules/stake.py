@@ -78,12 +78,8 @@ def asks(match: Match, seat: Seat) -> tuple[int | str, ...]:
 
 def turn_stakes(match: Match, seat: Seat) -> tuple[int | str, ...]:
     """Return the stakes `seat` may ask for on its turn, unless it has made its one offer of it."""
-    bets, side = match.hand.bets, side_of(seat)
-    if side not in bets.right or bets.locked is not None or seat in bets.offered:
-        return ()
-    variant = match.variant
-    limit = variant.scoring.target if variant.cap == "target" else _limit(match, bets.stake, side)
-    return _stakes_above(variant.ladder, variant.remainder, bets.stake, limit)
+    bets = match.hand.bets
+    return () if seat in bets.offered else stakes_open(match, bets, side_of(seat))
 
 
 def answerers(match: Match, ask: StakeAsk) -> tuple[Seat, ...]:

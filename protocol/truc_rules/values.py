@@ -8,8 +8,8 @@ from functools import lru_cache
 from itertools import combinations
 from typing import Final
 
-from .cards import Card, rank_of
-from .variant import CARDS_EACH, Variant
+from .cards import CARDS_EACH, Card, rank_of
+from .variant import Variant
 
 _PAIRED: Final = 20
 """What two cards of one suit count besides their numbers, and three of a flor."""

@@ -14,8 +14,6 @@ from .cards import envido_numbers, rank_of, strengths, suit_of, turned_strengths
 ENGINE = 1
 """The version of this engine: of what the fields below mean."""
 
-CARDS_EACH = 3
-
 Ladder = tuple[int, ...] | Literal["x2", "+2", "any", "game", "trut"]
 
 
