@@ -34,13 +34,8 @@ def _raised(witness: Witness) -> Mapping[str, tuple[str, ...]]:
     variant = witness.ledger.setup.terms.variant
     if variant.turnup is None:
         return {}
-    cycle, suits = variant.turnup.cycle, variant.turnup.suits
-    raised = {rank: cycle[(at + 1) % len(cycle)] for at, rank in enumerate(cycle)}
-    return {
-        card: tuple(raised[card[:-1]] + suit for suit in suits)
-        for card in variant.pack
-        if card[:-1] in raised
-    }
+    raised, suits = variant.turnup.raised, variant.turnup.suits
+    return {card: tuple(raised[card[:-1]] + suit for suit in suits) for card in variant.pack}
 
 
 def told_again(witness: Witness, seat: int | None) -> list[Happening]:

@@ -4,7 +4,7 @@ A card is its index in the variant's pack. Its name is its rank and a suit lette
 number in which equal cards tie; suits count only where an order names single cards.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NewType
 
 from .errors import CardError, VariantError
@@ -64,13 +64,12 @@ def envido_numbers(pack: Sequence[str]) -> tuple[int, ...]:
 
 
 def turned_strengths(
-    pack: Sequence[str], plain: Sequence[int], *, cycle: Sequence[str], suits: Sequence[str]
+    pack: Sequence[str], plain: Sequence[int], *, raised: Mapping[str, str], suits: Sequence[str]
 ) -> tuple[tuple[int, ...], ...]:
     """Return the strengths that hold for each card that may be turned up, by that card.
 
-    The rank after it in `cycle` is stronger than all others, and its cards do not tie: `suits` has the strongest first.
+    The rank that it raises, by ranks in `raised`, is stronger than all others, and its cards do not tie: `suits` has the strongest first.
     """
-    raised = {rank: cycle[(place + 1) % len(cycle)] for place, rank in enumerate(cycle)}
     top = max(plain)
     above = {suit: top + len(suits) - place for place, suit in enumerate(suits)}
     return tuple(

@@ -26,6 +26,11 @@ class TurnUp:
     suits: tuple[str, ...]
     """Suits of the raised rank, strongest first."""
 
+    @property
+    def raised(self) -> dict[str, str]:
+        """By the rank of the card turned up, the rank that it raises: the next of the cycle."""
+        return {rank: self.cycle[(at + 1) % len(self.cycle)] for at, rank in enumerate(self.cycle)}
+
 
 @dataclass(frozen=True, slots=True)
 class Redeal:
@@ -220,7 +225,7 @@ class Variant:
     def _turned(self, plain: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
         if self.turnup is None:
             return ()
-        return turned_strengths(self.pack, plain, cycle=self.turnup.cycle, suits=self.turnup.suits)
+        return turned_strengths(self.pack, plain, raised=self.turnup.raised, suits=self.turnup.suits)
 
     @property
     def base_stake(self) -> int:
