@@ -35,7 +35,7 @@ The rule document of a match says by which rules it is played; its SHA-256 stand
   in quotes are strs; no other word is allowed.
 * A *group* is an array of pairs [name, value] again, every name of the group exactly once, ascending. The names with a dot
   below stand in it without what is before the dot: `scoring` is `[["end_check", "immediate"], ["target", 12]]`.
-* Whoever plays no rules needs no param but `reveal` and `absent`, and may pass over the others.
+* Whoever plays no rules needs only the few params that the [specification](../fairness/specification.md#3-setup), section 3, names.
 * A card is its index in `pack`; the pack belongs to the document, not to the params. A seat counts for side seat mod 2.
 """
 

@@ -41,6 +41,14 @@ class Audience:
         self._live.discard(before)
         return before
 
+    def hand_over(self, seat: int, peer: Peer) -> Peer | None:
+        """Give a seat to a connection that goes on from where it follows; return another that had it."""
+        is_live = peer in self._live
+        before = self.attach(seat, peer)
+        if is_live:
+            self._live.add(peer)
+        return before
+
     def watch(self, peer: Peer) -> None:
         """Add a watcher, which is behind."""
         self._watchers.add(peer)
@@ -51,9 +59,9 @@ class Audience:
         return peer in self._watchers
 
     @property
-    def is_seated(self) -> bool:
-        """Whether any seat has a connection."""
-        return any(peer is not None for peer in self._seats)
+    def online(self) -> tuple[int, ...]:
+        """The seats that have a connection."""
+        return tuple(seat for seat, peer in enumerate(self._seats) if peer is not None)
 
     def has_seat(self, peer: Peer) -> bool:
         """Tell whether a connection has a seat."""

@@ -1,27 +1,35 @@
 """What the server has to rule because of what the records show: after a void, for absent seats, for pauses.
 
-A function of the ledger; time that runs out is judged elsewhere. Invariant: nothing is ruled that the ledger would not
-take.
+A function of the ledger and of whether the time to wait before a call is over, which is judged elsewhere. Invariant:
+nothing is ruled that the ledger would not take.
 """
 
-from truc_protocol.ledger import Due, Ledger, due, may_abandon, may_forfeit
+from truc_protocol.ledger import (
+    Due,
+    Ledger,
+    awaits_substitutes,
+    due,
+    may_abandon,
+    may_forfeit,
+    must_end,
+)
 from truc_protocol.records import Phase, Record
+from truc_protocol.setup import GONE_SUBSTITUTE
 from truc_server.dealer import Dealer
 
+_OWED = (Due.SHARE, Due.OPEN, Due.CLOSE, Due.END)
 
-def consequence(dealer: Dealer, ledger: Ledger) -> Record | None:
-    """Return the ruling that is due now, if any."""
-    match due(ledger):
-        case Due.CONSEQUENCE:
-            return _after_void(dealer, ledger)
-        case Due.REKEY:
-            return dealer.abandon(ledger, "server")
-        case Due.SHARE | Due.OPEN | Due.CLOSE | Due.END:
-            return None
-        case _ if ledger.phase in (Phase.BETWEEN, Phase.HAND):
-            return _for_absence(dealer, ledger) or _for_pause(dealer, ledger)
-        case _:
-            return None
+
+def consequence(dealer: Dealer, ledger: Ledger, *, is_held_out: bool = False) -> Record | None:
+    """Return the ruling that is due now, if any; `is_held_out` once the call has been held back long enough."""
+    if ledger.phase not in (Phase.BETWEEN, Phase.HAND) or due(ledger) in _OWED:
+        return None
+    if ledger.phase is Phase.BETWEEN and must_end(ledger):
+        return _after_void(dealer, ledger)
+    ruling = _for_absence(dealer, ledger) or _for_pause(dealer, ledger)
+    if ruling is None and is_held_out and ledger.phase is Phase.BETWEEN and not ledger.pause.active:
+        return _after_hold(dealer, ledger)
+    return ruling
 
 
 def _after_void(dealer: Dealer, ledger: Ledger) -> Record:
@@ -34,17 +42,31 @@ def _after_void(dealer: Dealer, ledger: Ledger) -> Record:
 
 
 def _for_absence(dealer: Dealer, ledger: Ledger) -> Record | None:
-    after = ledger.setup.terms.opts.gone_after
-    absent = [
-        seat
-        for seat, streak in enumerate(ledger.streaks)
-        if 0 < after <= streak and may_forfeit(ledger, seat, "absent")
-    ]
+    opts = ledger.setup.terms.opts
+    if opts.gone == GONE_SUBSTITUTE:
+        return None  # rulings play on, and between two hands the seat is offered
+    absent = tuple(seat for seat, streak in enumerate(ledger.streaks) if 0 < opts.gone_after <= streak)
+    return _against(dealer, ledger, absent)
+
+
+def _after_hold(dealer: Dealer, ledger: Ledger) -> Record | None:
+    """Rule for the seats that nobody has taken over, and for those without a chain for the next call."""
+    if awaits_substitutes(ledger):
+        return _after_void(dealer, ledger)
+    return _against(dealer, ledger, tuple(range(ledger.seats)))
+
+
+def _against(dealer: Dealer, ledger: Ledger, seats: tuple[int, ...]) -> Record | None:
+    """Let those of the seats that may forfeit as absent do so; where both sides would, nobody wins."""
+    absent = [seat for seat in seats if may_forfeit(ledger, seat, "absent")]
     if not absent:
         return None
     if may_abandon(ledger, "empty"):
         return dealer.abandon(ledger, "empty")
-    return dealer.forfeit(ledger, absent[0], "absent")
+    first = absent[0]
+    if any(seat % 2 != first % 2 for seat in absent):
+        return dealer.abandon(ledger, "server")
+    return dealer.forfeit(ledger, first, "absent")
 
 
 def _for_pause(dealer: Dealer, ledger: Ledger) -> Record | None:

@@ -5,12 +5,12 @@ a restarted server deal the hand it had committed to. The dealer knows every car
 is not open, except `openings`, which is for the seat it is asked for.
 """
 
-import secrets as entropy
 from typing import Literal, NamedTuple
 
 from truc_protocol import boxes, dealing
 from truc_protocol.acts import write_args
 from truc_protocol.bodies import (
+    AnyBody,
     Args,
     Body,
     Call,
@@ -30,10 +30,10 @@ from truc_protocol.bodies import (
     Void,
 )
 from truc_protocol.chains import Chain
-from truc_protocol.codec import dec, enc, sha256
+from truc_protocol.codec import sha256
 from truc_protocol.dealing import DealtCards, Opening
 from truc_protocol.documents import rule_document
-from truc_protocol.keys import SigningKey, box_key, generate_box_key
+from truc_protocol.keys import SigningKey, box_key
 from truc_protocol.ledger import (
     Due,
     Ledger,
@@ -51,36 +51,9 @@ from truc_protocol.ledger import (
 from truc_protocol.records import Record, body_hash, encode, parse
 from truc_protocol.setup import Opts, Terms
 from truc_rules import Variant, ruled, turn_count
+from truc_server.match_secrets import MatchSecrets
 
-SECRET_BYTES = 32
 _OfHand = Literal[Due.DEAL, Due.SHARE, Due.OPEN, Due.CLOSE]
-
-
-class MatchSecrets(NamedTuple):
-    """All that is secret of one match; stored, sealed, before its table record leaves.
-
-    Attributes:
-        root: the last link of the server's chain.
-        x: the X25519 secret of the match.
-        tn: the table nonce.
-    """
-
-    root: bytes
-    x: bytes
-    tn: bytes
-
-    def __repr__(self) -> str:
-        return "MatchSecrets(...)"
-
-    def to_bytes(self) -> bytes:
-        """Return what the store keeps, to be sealed."""
-        return enc(list(self))
-
-    @classmethod
-    def from_bytes(cls, stored: bytes) -> "MatchSecrets":
-        """Read what `to_bytes` gave."""
-        root, x, tn = dec(stored)
-        return cls(root, x, tn)
 
 
 class Shuffled(NamedTuple):
@@ -96,29 +69,33 @@ class Shuffled(NamedTuple):
         return "Shuffled(...)"
 
 
-def new_secrets() -> MatchSecrets:
-    """Draw the secrets of a new match."""
-    return MatchSecrets(
-        entropy.token_bytes(SECRET_BYTES), generate_box_key().secret, entropy.token_bytes(SECRET_BYTES)
-    )
-
-
 class Dealer:
-    """Sign the server's records of one match."""
+    """Sign the server's records of one match.
+
+    Attributes:
+        secrets: what it signs them from; more after a rekey.
+    """
 
     def __init__(self, key: SigningKey, secrets: MatchSecrets, *, links: int) -> None:
+        self.secrets = secrets
         self._key = key
         self._x = box_key(secrets.x)
         self._tn = secrets.tn
         self._links = links
-        self._chains: tuple[Chain, ...] = ()
-        self.add_chain(0, secrets.root)
+        self._chains = tuple(
+            self._new_chain(first, root) for first, root in ((0, secrets.root), *secrets.later)
+        )
         self._shuffled: Shuffled | None = None
 
+    def _new_chain(self, first: int, root: bytes) -> Chain:
+        return Chain(self._key.public, self._tn, root, first=first, count=self._links)
+
     def add_chain(self, first: int, root: bytes) -> Chain:
-        """Go on with the chain that serves deals from `first`; the last of these added is in force."""
-        chain = Chain(self._key.public, self._tn, root, first=first, count=self._links)
+        """Go on from a deal index with a new chain, instead of any that begins there or later."""
+        chain = self._new_chain(first, root)
         self._chains = (*(older for older in self._chains if older.first < first), chain)
+        later = tuple(older for older in self.secrets.later if older[0] < first)
+        self.secrets = self.secrets._replace(later=(*later, (first, root)))
         return chain
 
     def _signed(self, body: Body) -> Record:
@@ -183,7 +160,9 @@ class Dealer:
                 return self._close(ledger)
 
     def _link(self, ledger: Ledger) -> bytes:
-        return self._chains[-1].link(ledger.deal_index + 1)
+        index = ledger.deal_index
+        in_force = next(chain for chain in reversed(self._chains) if chain.first <= index)
+        return in_force.link(index + 1)
 
     def _policy_link(self, ledger: Ledger) -> bytes | None:
         return self._link(ledger) if ledger.opens_at_close else None
@@ -367,6 +346,16 @@ class Dealer:
         """Start a new chain where the old one is exhausted; `root` is stored, sealed, before the record leaves."""
         chain = self.add_chain(ledger.deal_index, root)
         return self._signed(Rekey(*_place(ledger), 0, chain.first, chain.anchor, None))
+
+    def gives(self, ledger: Ledger, record: Record, body: AnyBody) -> bool:
+        """Tell whether the secrets give a record of the server that was made from them."""
+        match body:
+            case Deal():
+                return self.next_record(ledger) == record
+            case Rekey(role=0, first=first, anchor=anchor):
+                return (first, anchor) in ((chain.first, chain.anchor) for chain in self._chains)
+            case _:
+                return True
 
     def refuse(self, mid: bytes, body: bytes, code: str) -> Record:
         """Sign that a validly signed body was not taken, for the error reply."""

@@ -47,6 +47,26 @@ class Folder(NamedTuple):
         return self.root / "identity.pem"
 
     @property
+    def next_identity(self) -> Path:
+        """The key that a rotation leads to, from before the rotation is stored until it is the identity key."""
+        return self.root / "identity.next.pem"
+
+    @property
+    def earlier(self) -> Path:
+        """The folder of the identity keys before the present one: matches begun under them need them."""
+        return self.root / "earlier"
+
+    @property
+    def rolls(self) -> Path:
+        """Every rotation of the identity key, oldest first."""
+        return self.root / "rolls.txt"
+
+    @property
+    def revoked(self) -> Path:
+        """The folder of the revocations that this server heeds."""
+        return self.root / "revoked"
+
+    @property
     def secrets_key(self) -> Path:
         """The key that match secrets are sealed with."""
         return self.root / "secrets.key"
@@ -83,6 +103,48 @@ def open_folder(root: Path) -> Folder:
     if not os.access(root, os.R_OK | os.W_OK | os.X_OK):
         raise FolderError(f"expected to read and write the data folder {root}, got no permission")
     return Folder(root)
+
+
+def write_private(path: Path, content: bytes) -> None:
+    """Write a file for the folder's owner alone: the whole of it or nothing, also when the power fails."""
+    unfinished = path.with_name(f".{path.name}.new")
+    unfinished.unlink(missing_ok=True)
+    descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        _hand_over(descriptor, path.parent)
+        file.write(content)
+        file.flush()
+        os.fsync(descriptor)
+    move(unfinished, path)
+
+
+def make_private(path: Path) -> None:
+    """Make a folder within the data folder, for its owner alone, unless it is there."""
+    if path.exists():
+        return
+    path.mkdir(mode=0o700)
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        _hand_over(descriptor, path.parent)
+    finally:
+        os.close(descriptor)
+
+
+def _hand_over(descriptor: int, folder: Path) -> None:
+    """Give what the administrator makes to the folder's owner, as whom the server runs."""
+    owner = folder.stat()
+    if owner.st_uid != os.geteuid():
+        os.fchown(descriptor, owner.st_uid, owner.st_gid)
+
+
+def move(source: Path, target: Path) -> None:
+    """Give a file another name in its folder; what stood there is replaced."""
+    source.rename(target)
+    parent = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(parent)
+    finally:
+        os.close(parent)
 
 
 @contextmanager

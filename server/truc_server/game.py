@@ -8,53 +8,38 @@ published exactly once, in order, to every follower that has all before it, and 
 from collections.abc import Callable, Sequence
 
 import structlog
-import trio
 
 from truc_protocol.bodies import (
-    Act,
     AnyBody,
-    Call,
     Close,
     Deal,
     End,
     Guest,
-    Proxy,
-    Release,
     Rule,
-    SeatTaken,
     Share,
 )
-from truc_protocol.codec import pack, unpack
+from truc_protocol.codec import pack
 from truc_protocol.connection import broadcast_frame
 from truc_protocol.dealing import DealtCards
-from truc_protocol.ledger import Due, Ledger, box_public, due, fold, missing, start
-from truc_protocol.meaning import Fact, means
-from truc_protocol.messages import GuestAct, MatchRecord, OwnCards, Waiting
+from truc_protocol.ledger import Ledger, box_public, fold, start
+from truc_protocol.meaning import means
+from truc_protocol.messages import GuestAct, OwnCards, Waiting
 from truc_protocol.records import Phase, Record, parse
 from truc_protocol.setup import Setup
-from truc_rules import Kind, is_blind
-from truc_server import clocks
+from truc_rules import is_blind
 from truc_server.audience import Audience
-from truc_server.choices import (
-    Moment,
-    Sealer,
-    holders,
-    holders_in_view,
-    may_show,
-    open_actions,
-    options_message,
-    some_cut,
-)
+from truc_server.choices import Moment, Sealer, open_actions, options_message, some_cut
 from truc_server.clocks import Clocks
 from truc_server.consequences import consequence
 from truc_server.dealer import Dealer
 from truc_server.house import House, label, now_ms
-from truc_server.peer import Player
-from truc_server.store import AddRecord, EndMatch, PlayerKind
-from truc_server.tail import Item, Tail
+from truc_server.match_secrets import new_root, save_secrets
+from truc_server.peer import Peer, Player
+from truc_server.store import AddRecord, EndMatch, PlayerKind, Write
+from truc_server.tail import Item, Tail, record_frame, stored_frame
 from truc_server.timers import Alarm
+from truc_server.waits import Wait, Waits, opens_decision, owes_chain, vacant
 
-_BESIDE_DECISIONS = (Kind.PAUSE, Kind.RESUME, Kind.ORDER, Kind.CLAIM)
 LIVE = 1  # opts[8]: watchers see records at once; with more, when the hand is closed
 
 log = structlog.get_logger()
@@ -72,6 +57,7 @@ class Game:
         shown: the next position that those who watch may see.
         chosen: per guest, the choice that was taken last.
         sealer: seals what is for one seat alone.
+        vacant: the seats that a substitute may take over now, as the table has been told.
     """
 
     def __init__(
@@ -82,6 +68,7 @@ class Game:
         dealer: Dealer,
         *,
         audience: Audience,
+        on_vacancy: Callable[[], None],
         on_end: Callable[[], None],
     ) -> None:
         self.setup = setup
@@ -93,15 +80,14 @@ class Game:
         self._house = house
         self._table = table
         self._audience = audience
+        self.vacant: tuple[int, ...] = ()
+        self._on_vacancy = on_vacancy
         self._on_end = on_end
         self.sealer = Sealer(dealer, house.epoch)
-        self._clocks = clocks.full(setup.terms.opts, self.ledger.seats)
-        self._holder: int | None = None
-        self._since = trio.current_time()
+        self._waits = Waits(self.ledger, between_ms=house.settings.tables.between_hands_ms)
         self._offer = 0
         self._deal_at = 0
         self._cut = (0, some_cut(self.ledger))
-        self._waited = False
         self._alarm = Alarm(house.timers, self._ring)
 
     @property
@@ -115,19 +101,24 @@ class Game:
         return self.ledger.phase is Phase.ENDED
 
     def is_of(self, seat: int, player: Player) -> bool:
-        """Tell whether a player is the one this match has at a seat; of guests it knows but the name."""
-        match self.setup.seats[seat]:
-            case SeatTaken(pk=public):
-                return player.id == public
-            case Guest(name=name):
-                return player.kind is PlayerKind.GUEST and player.name.encode() == name
+        """Tell whether a player is the one this match has at a seat now; of guests it knows but the name."""
+        contributor = self.ledger.contributors[seat + 1]
+        if contributor is not None:
+            return player.id == contributor.public
+        guest = self.setup.seats[seat]
+        named = player.name.encode() == guest.name
+        return isinstance(guest, Guest) and player.kind is PlayerKind.GUEST and named
+
+    def has_had(self, player: Player) -> bool:
+        """Tell whether a player's key has been used in this match, if it is no more."""
+        return ("key", player.id) in self.ledger.commitments
 
     def add(self, record: Record) -> None:
         """Append a record of the server's own."""
         self.take(record, parse(record))
 
-    def take(self, record: Record, body: AnyBody) -> int:
-        """Append a record that follows, publish it, and return its position.
+    def take(self, record: Record, body: AnyBody, *also: Write) -> int:
+        """Append a record that follows, publish it, and return its position; `also` is stored before it.
 
         Raises:
             CheckError: It does not follow; nothing has changed.
@@ -136,13 +127,12 @@ class Game:
         folded = fold(before, record, body)
         ledger = self.dealer.know_deal(folded.ledger) if isinstance(body, Deal) else folded.ledger
         facts = means(body, ledger, folded.events, opened)
-        moves = _moves(body)
-        timed = self._timed(before, ledger, moves=moves)
+        timed = self._waits.timed(before, ledger, body)
         row = AddRecord(self.mid, before.k, *record, pack({"means": facts}), now_ms(), timed.to_bytes())
-        self._house.write(row, *self._ending(body))
-        frame = _record_frame(self._table, row, facts)
-        self.ledger, self._clocks = ledger, timed
-        self._note(before.k, body, moves=moves)
+        self._house.write(*also, row, *self._ending(body))
+        frame = record_frame(self._table, row, facts)
+        self.ledger = ledger
+        self._note(before.k, body, timed)
         self.tail.add(Item(before.k, record, frame, self._house.gate))
         self._publish(frame, body)
         return before.k
@@ -156,30 +146,12 @@ class Game:
         seats = range(self.ledger.seats)
         return DealtCards(tuple(self.dealer.openings(self.ledger, seat) for seat in seats), (), 0)
 
-    def _used(self) -> int:
-        running = 0 if self._holder is None else int((trio.current_time() - self._since) * 1000)
-        return self._clocks.used + running
-
-    def _timed(self, before: Ledger, after: Ledger, *, moves: bool) -> Clocks:
-        opts = self.setup.terms.opts
-        if before.match is not None and after.match is not None and before.match.games != after.match.games:
-            return clocks.full(opts, after.seats)
-        timed = self._clocks._replace(used=self._used())
-        if not moves:
-            return timed
-        return timed._replace(used=0) if self._holder is None else clocks.decided(timed, opts, self._holder)
-
-    def _note(self, k: int, body: AnyBody, *, moves: bool) -> None:
-        self._holder = next(iter(holders(self.ledger)), None)
-        rests = self.ledger.pause.active and not isinstance(body, Rule)
-        if not (rests or isinstance(body, Release)):
-            self._since = trio.current_time()
-        if moves:
+    def _note(self, k: int, body: AnyBody, timed: Clocks) -> None:
+        self._waits.note(self.ledger, body, timed)
+        if opens_decision(body):
             self._offer = k
         if isinstance(body, Deal):
             self._deal_at = k
-        if isinstance(body, Call):
-            self._waited = False
 
     def _publish(self, frame: bytes, body: AnyBody) -> None:
         self._audience.show_seats(frame)
@@ -210,67 +182,74 @@ class Game:
 
     def drive(self) -> None:
         """Add every record that is the server's to make, then ask the seats that have a choice."""
-        while (record := self._next()) is not None:
-            self.add(record)
-        self._arm()
+        self._tell_vacancies()
+        while self._step():
+            self._tell_vacancies()
+        wait = self._waits.now(self.ledger)
+        self._alarm.set(self._waits.moment(wait))
+        waiting = self._waiting(wait)
         for seat in range(self.ledger.seats):
-            self._ask(seat)
-        self._tell_watchers()
+            self._ask(seat, waiting)
+        if waiting is not None and self.shown == self.ledger.k:
+            self._audience.show_watchers(broadcast_frame(waiting))
         if self.is_over:
             self._on_end()
 
+    def _step(self) -> bool:
+        """Add a record that is the server's to make; False if there is none."""
+        if owes_chain(self.ledger):
+            self._rekey()
+            return True
+        record = self._next()
+        if record is not None:
+            self.add(record)
+        return record is not None
+
     def _next(self) -> Record | None:
-        ruling = consequence(self.dealer, self.ledger)
-        if ruling is not None or self._rests():
+        ruling = consequence(self.dealer, self.ledger, is_held_out=self._waits.is_over(self.ledger))
+        if ruling is not None or self._waits.now(self.ledger) is not None:
             return ruling
         return self.dealer.next_record(self.ledger)
 
-    def _rests(self) -> bool:
-        """Tell whether the server holds back a record to give people time: the deal, or what ends a hand."""
-        between = self._house.settings.tables.between_hands_ms
-        return between > 0 and not self._waited and (self._deals_unasked() or self._may_be_shown())
+    def _rekey(self) -> None:
+        """Start a new chain of the server's; its secrets are stored with the record, and before it."""
+        record = self.dealer.rekey(self.ledger, new_root())
+        self.take(record, parse(record), save_secrets(self._house, self.setup.terms.th, self.dealer.secrets))
 
-    def _deals_unasked(self) -> bool:
-        """Tell whether a deal is due for which no release was waited for, so that nobody had time."""
-        keyless = not any(self.ledger.contributors[1:])
-        return keyless and self.ledger.phase is Phase.CALLED and due(self.ledger) is Due.DEAL
+    def wish(self, seat: int) -> None:
+        """Let a seat have time to rekey before the next call.
 
-    def _may_be_shown(self) -> bool:
-        """Tell whether a hand is over of which somebody may still show cards that its close leaves closed."""
-        if self.ledger.opens_at_close or not may_show(self.ledger):
-            return False
-        return any(open_actions(self.ledger, seat) for seat in range(self.ledger.seats))
+        Raises:
+            RefusedError: It may not start a new chain.
+        """
+        self._waits.wish(self.ledger, seat)
 
-    def _arm(self) -> None:
-        left = self._left_ms()
-        self._alarm.set(None if left is None else self._since + left / 1000)
+    def remind(self) -> None:
+        """Tell everybody again for whom the call is held back, if it is: a seat more, perhaps."""
+        if self.ledger.phase is Phase.BETWEEN:
+            self.drive()
 
-    def _left_ms(self) -> int | None:
-        """Return how long after `_since` nothing need happen; None if for ever."""
-        opts = self.setup.terms.opts
-        if self.ledger.pause.active:
-            return opts.pause_ms
-        if self._rests():
-            return self._house.settings.tables.between_hands_ms
-        if missing(self.ledger):
-            return opts.release_ms
-        return None if self._holder is None else clocks.left_ms(self._clocks, opts, self._holder)
+    def _tell_vacancies(self) -> None:
+        before, self.vacant = self.vacant, vacant(self.ledger)
+        if self.vacant != before:
+            self._on_vacancy()
 
     def _ring(self) -> None:
-        if self.ledger.pause.active:
-            self.add(self.dealer.resume(self.ledger))
-        elif self._rests():
-            self._waited = True
-        elif missing(self.ledger):
-            self.add(self.dealer.void(self.ledger))
-        elif self._holder is not None:
-            self.add(self.dealer.move(self.ledger))
+        match self._waits.now(self.ledger):
+            case Wait("pause"):
+                self.add(self.dealer.resume(self.ledger))
+            case Wait("release"):
+                self.add(self.dealer.void(self.ledger))
+            case Wait("decision"):
+                self.add(self.dealer.move(self.ledger))
+            case _:
+                self._waits.end(self.ledger)
         self.drive()
 
     def abandon(self) -> None:
         """End the match without a winner, if a ruling can stand now: an open call is left to its own time."""
         if self.ledger.match is not None and self.ledger.match.winner is not None:
-            self._waited = True  # it is won: nobody is given time any more to show cards
+            self._waits.end(self.ledger)  # it is won: nobody is given time any more to show cards
             self.drive()
         elif self.ledger.phase is not Phase.CALLED:
             self.add(self.dealer.abandon(self.ledger, "server"))
@@ -286,35 +265,40 @@ class Game:
             self._cut = (self.ledger.k, some_cut(self.ledger))
         return self._cut[1]
 
-    def _moment(self) -> Moment:
-        left = None
-        if self._holder is not None:
-            timed = self._clocks._replace(used=self._used())
-            left = clocks.left_ms(timed, self.setup.terms.opts, self._holder)
-        return Moment(self._table, self.mid, self.ledger.k, self._offer, left)
-
-    def _ask(self, seat: int) -> None:
+    def _ask(self, seat: int, waiting: Waiting | None) -> None:
         peer = self._audience.live(seat)
         if peer is None:
             return
         actions = open_actions(self.ledger, seat)
         if actions:
-            peer.send(
-                options_message(
-                    self.ledger, self.sealer, self.dealer, self._moment(), actions=actions, cut=self.cut()
-                )
+            message = options_message(
+                self.ledger, self.sealer, self.dealer, self._moment(), actions=actions, cut=self.cut()
             )
-        elif self._holder is not None:
-            peer.send(self._waiting())
+            peer.send(message)
+        elif waiting is not None:
+            peer.send(waiting)
 
-    def _waiting(self) -> Waiting:
-        table, match, at, _, deadline_ms = self._moment()
-        seats = holders_in_view(self.ledger)
-        return Waiting(table=table, match=match, at=at, seats=seats, deadline_ms=deadline_ms)
+    def _moment(self) -> Moment:
+        wait = self._waits.now(self.ledger)
+        left = self._waits.left_ms(wait) if wait is not None and wait.what == "decision" else None
+        return Moment(self._table, self.mid, self.ledger.k, self._offer, left)
 
-    def _tell_watchers(self) -> None:
-        if self._holder is not None and self.shown == self.ledger.k:
-            self._audience.show_watchers(broadcast_frame(self._waiting()))
+    def _waiting(self, wait: Wait | None) -> Waiting | None:
+        """Return what everybody is told who has no choice now."""
+        match wait:
+            case Wait("decision" | "rekey" | "sub" as what, seats):
+                left, at = self._waits.left_ms(wait), self.ledger.k
+                return Waiting(
+                    table=self._table, match=self.mid, at=at, seats=seats, what=what, deadline_ms=left
+                )
+            case _:
+                return None
+
+    def tell(self, peer: Peer) -> None:
+        """Tell one who watches and has caught up what is waited for."""
+        waiting = self._waiting(self._waits.now(self.ledger))
+        if waiting is not None and self.shown == self.ledger.k:
+            peer.send(waiting)
 
     def _show_cards(self, seat: int) -> None:
         hand = self.ledger.hand
@@ -343,7 +327,7 @@ class Game:
         for share in self.ledger.hand.shares if self.ledger.hand is not None else ():
             if share.receiver == seat:
                 self._show_partner(share)
-        self._ask(seat)
+        self._ask(seat, self._waiting(self._waits.now(self.ledger)))
 
     def restore(self, rows: Sequence[AddRecord]) -> None:
         """Take records that are in the store already.
@@ -355,44 +339,13 @@ class Game:
         for row in rows:
             record = Record(row.signer, row.body, row.sig)
             body = parse(record)
-            if isinstance(body, Deal) and self.dealer.next_record(self.ledger) != record:
-                raise RebuildError(f"record {row.k}: the secrets stored give another deal")
-            before = self.ledger
-            self.ledger = self.dealer.take(before, record)
-            self._clocks = Clocks.from_bytes(row.clocks)
-            self._note(row.k, body, moves=_moves(body))
-            self.tail.add(Item(row.k, record, record_frame(self._table, row), 0))
+            if not self.dealer.gives(self.ledger, record, body):
+                raise RebuildError(f"record {row.k}: the secrets stored give another")
+            self.ledger = self.dealer.take(self.ledger, record)
+            self._note(row.k, body, Clocks.from_bytes(row.clocks))
+            self.tail.add(Item(row.k, record, stored_frame(self._table, row), 0))
             if isinstance(body, Close):
                 self.tail.close_hand(0)
             if self.setup.terms.opts.spectators <= LIVE or self.ledger.hand is None:
                 self.shown = self.ledger.k
-
-
-def record_frame(table: str, row: AddRecord) -> bytes:
-    """Return the frame of a stored record: the same bytes for everybody, and again after a restart."""
-    return _record_frame(table, row, unpack(row.means)["means"])
-
-
-def _record_frame(table: str, row: AddRecord, facts: Sequence[Fact]) -> bytes:
-    return broadcast_frame(
-        MatchRecord(
-            table=table,
-            match=row.mid,
-            k=row.k,
-            signer=row.signer,
-            body=row.body,
-            sig=row.sig,
-            means=tuple(facts),
-        )
-    )
-
-
-def _moves(body: AnyBody) -> bool:
-    """Tell whether a record opens another decision than the one before it."""
-    match body:
-        case Share() | Rule(ruling="pause" | "resume"):
-            return False
-        case Act(kind=kind) | Proxy(kind=kind) if kind in _BESIDE_DECISIONS:
-            return False
-        case _:
-            return True
+        self._waits.restore(self.ledger)

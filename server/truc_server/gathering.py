@@ -3,6 +3,7 @@
 Synchronous and without I/O. Invariant: what comes out has passed every check that an auditor makes of a setup.
 """
 
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from truc_protocol.bodies import SeatTaken
@@ -12,7 +13,9 @@ from truc_protocol.records import Record, parse
 from truc_protocol.setup import Setup, Terms, check_seat, close_setup, commitments
 from truc_server.dealer import Dealer
 from truc_server.peer import RefusedError
+from truc_server.seats import Seated
 from truc_server.signed import RefusedBodyError, code_of
+from truc_server.store import PlayerKind
 
 
 class GuestSeat(NamedTuple):
@@ -32,18 +35,13 @@ class Signed(NamedTuple):
 class Gathering:
     """Terms that wait for the signatures of the keyed seats."""
 
-    def __init__(
-        self,
-        terms: Terms,
-        dealer: Dealer,
-        *,
-        keyed: dict[int, bytes],
-        guests: dict[int, GuestSeat],
-    ) -> None:
+    def __init__(self, terms: Terms, dealer: Dealer, seats: Sequence[Seated | None]) -> None:
         self.terms = terms
         self.dealer = dealer
-        self._keyed = keyed
-        self._guests = guests
+        self._keyed = {i: seated.player.id for i, seated in _of_kind(seats, PlayerKind.KEY)}
+        self._guests = {
+            i: GuestSeat(seated.player.name, seated.x) for i, seated in _of_kind(seats, PlayerKind.GUEST)
+        }
         self._signed: dict[int, Signed] = {}
 
     @property
@@ -105,3 +103,9 @@ class Gathering:
     def _guest(self, seat: int) -> Record:
         name, x = self._guests[seat]
         return self.dealer.guest_record(self.terms, seat=seat, x=x, name=name)
+
+
+def _of_kind(seats: Sequence[Seated | None], kind: PlayerKind) -> Iterator[tuple[int, Seated]]:
+    for i, seated in enumerate(seats):
+        if seated is not None and seated.player.kind is kind:
+            yield i, seated

@@ -12,11 +12,14 @@ import structlog
 
 from truc_protocol.errors import Code
 from truc_protocol.messages import Create, SeatHeld
+from truc_protocol.records import Record
 from truc_protocol.setup import Opts
+from truc_server.game import Game
 from truc_server.house import PUBLIC_CODE, House, label, now_ms
 from truc_server.options import choose, played
 from truc_server.peer import Peer, Player, RefusedError
 from truc_server.seats import Made
+from truc_server.signed import Accepted
 from truc_server.table import Table
 
 PAGE: Final = 24  # tables in one answer; far below the longest frame
@@ -129,6 +132,19 @@ class Lobby:
         taken = table.join(player, seat)
         self._seats.setdefault(player.id, {})[table.code] = taken
         return taken
+
+    def substitute(self, table: Table, game: Game, peer: Peer, player: Player, record: Record) -> Accepted:
+        """Let a player who stands by take the seat over.
+
+        Raises:
+            RefusedError: The record is not taken.
+        """
+        seat = table.standins.own_seat(peer)
+        accepted, left = table.substitute(game, peer, player, record)
+        if left is not None:
+            self._unseat(table, left.player)
+        self._seats.setdefault(player.id, {})[table.code] = seat
+        return accepted
 
     def leave(self, table: Table, player: Player) -> None:
         """Unseat a player; a table that everybody has left is closed.

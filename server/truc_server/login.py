@@ -48,10 +48,11 @@ def greet(house: House, peer: Peer, hello: ClientHello) -> None:
         RemoteError: No protocol in common, or a capability that the client cannot do without.
     """
     proto = agree(hello, CAPABILITIES)
-    greeting = Greeting(house.identity.key, token_bytes(32), proto, encode_info(_info(house)))
+    identity = house.identity
+    greeting = Greeting(identity.key, token_bytes(32), proto, encode_info(_info(house)), rolls=identity.rolls)
     peer.send(server_hello(greeting, hello.id, peer.connection.hello_frame(Role.CLIENT)))
     own = peer.connection.hello_frame(Role.SERVER)
-    peer.challenge = Challenge(house.identity.key.public, hello.cn, greeting.sn, own)
+    peer.challenge = Challenge(identity.key.public, hello.cn, greeting.sn, own, identity.revoked)
 
 
 def _info(house: House) -> Info:
@@ -80,7 +81,7 @@ def enter_with_key(lobby: Lobby, peer: Peer, login: KeyLogin) -> None:
     """Log a key in.
 
     Raises:
-        HandshakeError: The login is not for this connection, or not signed by its key.
+        HandshakeError: The login is not for this connection, not signed by its key, or by one that was revoked.
         RefusedError: The name cannot be used.
     """
     if peer.challenge is None:

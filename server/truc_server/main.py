@@ -11,19 +11,27 @@ import signal
 import socket
 import stat
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import click
 import trio
 
-from truc_server import logs
-from truc_server.folder import Folder, FolderError, default_root, lock_holder, locked, open_folder
-from truc_server.identity import Identity, IdentityError, load_identity, read_identity
-from truc_server.settings import KEYS, Settings, SettingsError
-from truc_server.settings_file import FILE_VARIABLE, default_file, effective_file, load
+from truc_server import key_commands, logs
+from truc_server.command_line import (
+    SettingsFailure,
+    data_option,
+    data_root,
+    failures,
+    load_settings,
+    settings_option,
+)
+from truc_server.folder import Folder, FolderError, lock_holder, locked, open_folder
+from truc_server.identity import Identity, IdentityError, check_in_force, load_identity, read_identity
+from truc_server.settings import Settings
+from truc_server.settings_file import default_file, effective_file
 from truc_server.variants import Catalogue, VariantsError, read_catalogue
 
 if TYPE_CHECKING:
@@ -31,38 +39,6 @@ if TYPE_CHECKING:
 
 _SPARE_FILES: Final = 256  # open files beside the connections: database, lock, listeners, worker threads
 _LOOPBACK: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}
-
-
-class Failure(click.ClickException):
-    """Something that ends the command: one line, exit status 1."""
-
-    def show(self, file: IO[Any] | None = None) -> None:
-        """Print the line on standard error."""
-        click.echo(f"truc-server: {self.message}", file=file, err=file is None)
-
-
-class SettingsFailure(Failure):
-    """A wrong setting or variant; exit status 2."""
-
-    exit_code = 2
-
-
-class Flag(NamedTuple):
-    """A flag of the command line, and the setting it overrides."""
-
-    flag: str
-    key: str
-
-
-_FLAGS: Final = {
-    "data": Flag("--data", "data"),
-    "hosts": Flag("--host", "listen.hosts"),
-    "port": Flag("--port", "listen.port"),
-    "public_host": Flag("--public-host", "listen.public_host"),
-    "name": Flag("--name", "name"),
-    "log_format": Flag("--log-format", "log.format"),
-    "log_level": Flag("--log-level", "log.level"),
-}
 
 
 class Finding(NamedTuple):
@@ -85,18 +61,9 @@ def main() -> None:
     """Run and look after a server for the Truc family of card games."""
 
 
-_settings_option = click.option(
-    "--settings",
-    "file",
-    type=click.Path(path_type=Path),
-    help="Settings file [truc.toml in the data folder].",
-)
-_data_option = click.option("--data", help="Data folder.")
-
-
 @main.command()
-@_settings_option
-@_data_option
+@settings_option
+@data_option
 @click.option("--host", "hosts", multiple=True, help="Address to listen on; may be given several times.")
 @click.option("--port", type=int, help="TCP port; 0 takes a free one.")
 @click.option("--public-host", help="Name or address that players use.")
@@ -105,11 +72,11 @@ _data_option = click.option("--data", help="Data folder.")
 @click.option("--log-level", help="debug, info, warning or error.")
 def run(file: Path | None, **flags: object) -> None:
     """Run the server until SIGTERM or SIGINT."""
-    settings = _load(file, flags)
+    settings = load_settings(file, flags)
     logs.configure(settings.log, sys.stderr)
     os.umask(0o077)
     raise_file_limit(settings.limits.connections + _SPARE_FILES)
-    with _failures():
+    with failures():
         folder = open_folder(data_root(settings))
         catalogue = _catalogue(folder)
         with locked(folder):
@@ -119,20 +86,20 @@ def run(file: Path | None, **flags: object) -> None:
 
 
 @main.command("settings")
-@_settings_option
-@_data_option
+@settings_option
+@data_option
 @click.option("--effective", is_flag=True, help="Print what is in force, from file, environment and flags.")
 def print_settings(file: Path | None, effective: bool, **flags: object) -> None:
     """Print a commented settings file with every default."""
-    click.echo(effective_file(_load(file, flags)) if effective else default_file(), nl=False)
+    click.echo(effective_file(load_settings(file, flags)) if effective else default_file(), nl=False)
 
 
 @main.command()
-@_settings_option
-@_data_option
+@settings_option
+@data_option
 def check(file: Path | None, **flags: object) -> None:
     """Say what is wrong with settings, data folder, variants, keys and limits; change nothing."""
-    settings = _load(file, flags)
+    settings = load_settings(file, flags)
     findings = (Finding(is_right=True, text="settings: in range"), *_look(settings))
     for finding in findings:
         click.echo(finding.line)
@@ -141,26 +108,32 @@ def check(file: Path | None, **flags: object) -> None:
 
 
 @main.command("fingerprint")
-@_settings_option
-@_data_option
+@settings_option
+@data_option
 def print_fingerprint(file: Path | None, **flags: object) -> None:
     """Print the fingerprint of the server's key."""
-    with _failures():
-        click.echo(read_identity(Folder(data_root(_load(file, flags)))).fingerprint)
+    with failures():
+        click.echo(read_identity(Folder(data_root(load_settings(file, flags)))).fingerprint)
 
 
 @main.command()
-@_settings_option
-@_data_option
+@settings_option
+@data_option
 @click.option("--public-host", help="Name or address that players use.")
 def invite(file: Path | None, **flags: object) -> None:
     """Print the address of the server, with its fingerprint, to give to players."""
-    settings = _load(file, flags)
-    with _failures():
+    settings = load_settings(file, flags)
+    with failures():
         identity = read_identity(Folder(data_root(settings)))
+        check_in_force(identity)
     click.echo(address(settings, settings.listen.port, identity))
     if not settings.listen.public_host and settings.listen.hosts[0] in _LOOPBACK:
         click.echo("listen.public_host is not set: this address works on this machine only", err=True)
+
+
+main.add_command(key_commands.roll)
+main.add_command(key_commands.revocation)
+main.add_command(key_commands.revoke)
 
 
 def address(settings: Settings, port: int, identity: Identity) -> str:
@@ -168,11 +141,6 @@ def address(settings: Settings, port: int, identity: Identity) -> str:
     first = settings.listen.hosts[0]
     host = settings.listen.public_host or _LOOPBACK.get(first, first)
     return f"truc://{f'[{host}]' if ':' in host else host}:{port}#{identity.fingerprint}"
-
-
-def data_root(settings: Settings) -> Path:
-    """Return where the data folder is."""
-    return Path(settings.data).expanduser() if settings.data else default_root(os.environ)
 
 
 def raise_file_limit(needed: int) -> None:
@@ -207,35 +175,11 @@ async def _stop_on_signal(
             return  # from here on a second signal has its usual, immediate effect
 
 
-def _load(file: Path | None, flags: Mapping[str, object]) -> Settings:
-    given = {
-        _FLAGS[name].key: (_FLAGS[name].flag, value)
-        for name, value in flags.items()
-        if value not in {None, ()}
-    }
-    path = file or _default_file(flags.get("data"))
-    try:
-        text = None if path is None else (str(path), path.read_text("utf-8"))
-        return load(file=text, environ=os.environ, flags=given)
-    except SettingsError as error:
-        raise SettingsFailure(str(error)) from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise SettingsFailure(f"cannot read the settings file {path}: {error}") from error
-
-
 def _catalogue(folder: Folder) -> Catalogue:
     try:
         return read_catalogue(folder.variants)
     except VariantsError as error:
         raise SettingsFailure(str(error)) from error
-
-
-def _default_file(data: object) -> Path | None:
-    if named := os.environ.get(FILE_VARIABLE):
-        return Path(named)
-    root = data or os.environ.get(KEYS["data"].variable)
-    file = Folder(Path(str(root)).expanduser() if root else default_root(os.environ)).settings
-    return file if file.exists() else None
 
 
 @contextmanager
@@ -249,30 +193,6 @@ def _store(settings: Settings, folder: Folder) -> "Iterator[Store]":
         yield store
     finally:
         store.close()
-
-
-@contextmanager
-def _failures() -> Iterator[None]:
-    from truc_server.store import StoreError
-
-    expected = (FolderError, IdentityError, StoreError, OSError)
-    try:
-        yield
-    except expected as error:
-        raise Failure(str(error)) from error
-    except BaseExceptionGroup as group:
-        known, other = group.split(expected)
-        if known is None or other is not None:
-            raise
-        raise Failure("; ".join(map(str, _leaves(known)))) from group
-
-
-def _leaves(group: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]:
-    for error in group.exceptions:
-        if isinstance(error, BaseExceptionGroup):
-            yield from _leaves(error)
-        else:
-            yield error
 
 
 def _look(settings: Settings) -> Iterator[Finding]:
@@ -324,8 +244,11 @@ def _look_at_keys(folder: Folder) -> Finding:
     if not folder.identity.exists() and not folder.database.exists():
         return Finding(is_right=True, text="keys: will be made at the first start")
     try:
-        return Finding(is_right=True, text=f"keys: fingerprint {read_identity(folder).fingerprint}")
-    except IdentityError as error:
+        identity = read_identity(folder)
+        check_in_force(identity)
+        text = f"keys: fingerprint {identity.fingerprint}, serial {identity.serial}"
+        return Finding(is_right=True, text=text)
+    except (FolderError, IdentityError) as error:
         return Finding(is_right=False, text=f"keys: {error}")
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from truc_protocol.errors import Code
-from truc_protocol.setup import GONE_SUBSTITUTE, Opts
+from truc_protocol.setup import Opts
 from truc_rules import TABLE_OPTIONS, UnknownOptionError, Variant, VariantError, with_options
 from truc_server.peer import RefusedError
 from truc_server.variants import Catalogue
@@ -97,6 +97,4 @@ def _term(key: str, value: int | str) -> int:
     if type(value) is not int or value not in allowed:
         expected = f"{allowed.start} to {allowed.stop - 1}"
         raise RefusedError(Code.BAD_OPTION, f"{key}: expected {expected}, got {value!r}", field=field)
-    if key == "gone" and value == GONE_SUBSTITUTE:
-        raise RefusedError(Code.BAD_OPTION, "gone: substitution is not offered, expected 0 or 2", field=field)
     return value

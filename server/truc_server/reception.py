@@ -37,6 +37,7 @@ from truc_protocol.messages import (
     SignedAct,
     Unready,
     Unwatch,
+    WantRekey,
     Watch,
     refusal,
 )
@@ -158,6 +159,8 @@ class Reception:
                 self._talk(peer, _player(peer), message)
             case SignedAct():
                 self._signed(peer, _player(peer), message)
+            case WantRekey():
+                self._wish(peer, _player(peer), message)
             case GuestAct():
                 self._chosen(peer, _player(peer), message)
             case _:
@@ -180,8 +183,7 @@ class Reception:
             case Ready() | Unready():
                 self._ready(peer, player, message)
             case Unwatch():
-                table = self._lobby.table(message.table)
-                table.audience.unwatch(peer)
+                self._lobby.table(message.table).standins.unwatch(peer)
                 peer.ok(message)
             case _:
                 assert_never(message)
@@ -197,8 +199,11 @@ class Reception:
 
     def _join(self, peer: Peer, player: Player, message: Join) -> None:
         table = self._lobby.table(message.table)
-        seat = self._lobby.join(table, player, message.seat)
-        table.attach(seat, peer)
+        if table.seat_of(player) is None and table.game is not None and table.game.vacant:
+            seat = table.standins.stand_by(table.game, peer, player, message.seat)
+        else:
+            seat = self._lobby.join(table, player, message.seat)
+            table.attach(seat, peer)
         login.remember(self._house, peer)
         peer.ok(message, seat=seat)
         table.remind(peer)
@@ -206,6 +211,10 @@ class Reception:
 
     def _leave(self, peer: Peer, player: Player, message: Leave) -> None:
         table = self._lobby.table(message.table)
+        if table.standins.seat_of(peer) is not None:
+            table.standins.unwatch(peer)
+            peer.ok(message)
+            return
         self._lobby.leave(table, player)
         peer.ok(message)
         if table.is_empty:
@@ -233,8 +242,19 @@ class Reception:
                 assert_never(message)
         peer.ok(message)
 
+    def _wish(self, peer: Peer, player: Player, message: WantRekey) -> None:
+        table = self._lobby.table(message.table)
+        seat = table.own_seat(player)
+        game = table.own_game(message.match)
+        game.wish(seat)
+        peer.ok(message)
+        game.remind()
+
     def _signed(self, peer: Peer, player: Player, message: SignedAct) -> None:
         table = self._lobby.table(message.table)
+        if message.match is not None and table.standins.seat_of(peer) is not None:
+            self._substituted(peer, player, message, message.match)
+            return
         seat = table.own_seat(player)
         if player.kind is not PlayerKind.KEY:
             raise RefusedError(Code.NOT_NOW, "expected a choice: a guest signs nothing", field="body")
@@ -251,6 +271,14 @@ class Reception:
             self._charge(peer)
         else:
             game.drive()
+
+    def _substituted(self, peer: Peer, player: Player, message: SignedAct, mid: bytes) -> None:
+        table = self._lobby.table(message.table)
+        game = table.own_game(mid)
+        record = Record(table.standins.own_seat(peer) + 1, message.body, message.sig)
+        accepted = self._lobby.substitute(table, game, peer, player, record)
+        peer.ok(message, k=accepted.k, dup=accepted.is_repeat)
+        game.drive()
 
     def _sign_terms(self, peer: Peer, table: Table, seat: int, record: Record, message: SignedAct) -> None:
         if table.gathering is None:

@@ -13,10 +13,12 @@ from truc_protocol.checks import CheckError
 from truc_protocol.documents import read_document
 from truc_protocol.keys import SealError, unseal_at_rest
 from truc_protocol.setup import Opts, Setup, close_setup, open_terms
-from truc_server.dealer import Dealer, MatchSecrets
+from truc_server.dealer import Dealer
 from truc_server.game import RebuildError
 from truc_server.house import House, label
+from truc_server.identity import IdentityError
 from truc_server.lobby import Lobby
+from truc_server.match_secrets import MatchSecrets
 from truc_server.options import Chosen, choose, played, terms
 from truc_server.peer import Player, RefusedError
 from truc_server.seats import Made, Seated
@@ -31,7 +33,7 @@ from truc_server.store import (
 from truc_server.table import Table
 
 PAGE: Final = 500
-_EXPECTED: Final = (CheckError, RebuildError, RefusedError, SealError)
+_EXPECTED: Final = (CheckError, IdentityError, RebuildError, RefusedError, SealError)
 
 log = structlog.get_logger()
 
@@ -106,7 +108,8 @@ def _rebuild(house: House, lobby: Lobby, found: StoredTable) -> Table:
         table.seats[seat.seat] = Seated(player, seat.ready, seat.x)
     if setup is not None and found.match is not None and found.match.sealed is not None:
         secrets = unseal_at_rest(house.identity.at_rest, found.match.sealed, found.match.th)
-        dealer = Dealer(house.identity.key, MatchSecrets.from_bytes(secrets), links=setup.terms.table.links)
+        key = house.identity.key_of(setup.terms.table.spk)
+        dealer = Dealer(key, MatchSecrets.from_bytes(secrets), links=setup.terms.table.links)
         table.game = table.make_game(setup, dealer)
         table.game.restore(found.records)
     return table

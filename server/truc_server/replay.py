@@ -11,10 +11,12 @@ import trio
 
 from truc_protocol.errors import Code
 from truc_protocol.messages import Resume, Watch
-from truc_server.game import Game, record_frame
+from truc_server.game import Game
 from truc_server.house import House
 from truc_server.peer import Peer, Player, RefusedError
+from truc_server.seats import setup_message, terms_message
 from truc_server.table import Table
+from truc_server.tail import stored_frame
 
 PAGE: Final = 64  # records read at once
 
@@ -25,19 +27,37 @@ async def resume(house: House, table: Table, peer: Peer, player: Player, request
     Raises:
         RefusedError: The player has no seat there, or there is no such match or position.
     """
+    if table.standins.seat_of(peer) is not None:
+        await _follow_standing_by(house, table, peer, request)
+        return
     seat = table.own_seat(player)
     game = _game_of(table, request)
     table.attach(seat, peer)
     table.audience.fall_behind(peer)
     table.announce()
     if request.next < 0:
-        peer.send(table.setup_message(game.setup))
+        peer.send(setup_message(table.code, game.setup))
     k = await _read_up(house, table, game, peer, max(0, request.next), to_watcher=False)
     if table.audience.holder(seat) is not peer or table.game is not game:
         raise RefusedError(Code.NOT_NOW, "a newer connection has the seat, or the match is over and gone")
     _follow(table, game, peer, k, game.ledger.k)
     peer.ok(request, k=game.ledger.k)
     game.present(seat)
+
+
+async def _follow_standing_by(house: House, table: Table, peer: Peer, request: Resume) -> None:
+    """Let a connection that stands by for a seat follow the match as those do who watch, whoever else may."""
+    game = _game_of(table, request)
+    table.audience.watch(peer)
+    if request.next < 0:
+        peer.send(setup_message(table.code, game.setup))
+    k = await _read_up(house, table, game, peer, max(0, request.next), to_watcher=True)
+    if table.standins.seat_of(peer) is None or table.game is not game:
+        table.audience.unwatch(peer)
+        raise RefusedError(Code.NOT_NOW, "the seat is not vacant any more")
+    _follow(table, game, peer, k, game.shown)
+    peer.ok(request, k=game.shown)
+    game.tell(peer)
 
 
 def _game_of(table: Table, request: Resume) -> Game:
@@ -62,13 +82,13 @@ async def watch(house: House, table: Table, peer: Peer, request: Watch) -> None:
     peer.tables.add(table.code)
     peer.send(table.notice())
     if table.gathering is not None:
-        peer.send(table.terms_message(table.gathering))
+        peer.send(terms_message(table.code, table.gathering.terms))
     k = 0
     while table.audience.is_watching(peer):
         game = table.game
         if game is None:
             break
-        peer.send(table.setup_message(game.setup))
+        peer.send(setup_message(table.code, game.setup))
         k = await _read_up(house, table, game, peer, 0, to_watcher=True)
         if table.game is game:
             _follow(table, game, peer, k, game.shown)
@@ -86,7 +106,7 @@ async def _read_up(house: House, table: Table, game: Game, peer: Peer, k: int, *
         if not rows:
             await house.journal.wait_durable(house.gate)
         for row in rows[: game.tail.first - k]:
-            peer.send_frame(record_frame(table.code, row))
+            peer.send_frame(stored_frame(table.code, row))
             k = row.k + 1
     return k
 

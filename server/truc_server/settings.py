@@ -12,9 +12,11 @@ from typing import Annotated, Any, Final, Literal, NamedTuple, get_args, get_ori
 import msgspec
 from msgspec import Meta
 
+from truc_protocol.chains import MAX_LINKS
+
 PREFIX: Final = "TRUC_"
 
-_WHEN_GONE: Final = {"forfeit": 0, "wait": 2}
+_WHEN_GONE: Final = {"forfeit": 0, "substitute": 1, "wait": 2}
 _SPECTATORS: Final = {"none": 0, "live": 1}
 
 
@@ -98,7 +100,8 @@ class MatchDefaults(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         int, Meta(ge=0, le=100, description="Deals that may fail before a match is given up.")
     ] = 1
     when_gone: Annotated[
-        Literal["forfeit", "wait"], Meta(description="What happens when a seat is gone: forfeit or wait.")
+        Literal["forfeit", "substitute", "wait"],
+        Meta(description="What happens when a seat is gone: forfeit, substitute or wait."),
     ] = "forfeit"
     guests: Annotated[int, Meta(ge=0, le=6, description="Seats of a table that guests may take.")] = 0
     rekeys: Annotated[int, Meta(ge=0, le=100, description="How often a seat may start a new chain.")] = 3
@@ -108,6 +111,10 @@ class MatchDefaults(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         int,
         Meta(ge=0, le=100, description="Decisions missed in a row after which a seat is gone; 0 is never."),
     ] = 3
+    links: Annotated[
+        int,
+        Meta(ge=1, le=MAX_LINKS, description="Deals that a chain serves before its owner starts a new one."),
+    ] = 1_024
 
     def opts(self) -> tuple[int, ...]:
         """Return the array `opts` of the record `table`, complete."""

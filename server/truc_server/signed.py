@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from truc_protocol import keys
-from truc_protocol.bodies import Act, AnyBody, Proxy, Rule
+from truc_protocol.bodies import Act, AnyBody, Proxy, Rule, Sub
 from truc_protocol.checks import CheckError
 from truc_protocol.errors import Code
 from truc_protocol.ledger import check_place
@@ -19,6 +19,7 @@ from truc_protocol.records import Binding, Record, kind_of, parse
 from truc_rules import Kind
 from truc_server.game import Game
 from truc_server.peer import RefusedError
+from truc_server.store import Write
 
 CODES: Final[Mapping[str, Code]] = {
     "C1": Code.BAD_MESSAGE,
@@ -81,9 +82,32 @@ def accept(game: Game, record: Record) -> Accepted:
     if repeated is not None:
         return Accepted(repeated, is_repeat=True)
     _check_place(game, record, body)
-    _check_signature(game, record)
+    if isinstance(body, Sub):
+        raise RefusedBodyError(Code.NOT_NOW, "expected a sub record from who stands by for the seat")
+    contributor = game.ledger.contributors[record.signer]
+    _check_signature(record, None if contributor is None else contributor.public)
+    return _taken(game, record, body)
+
+
+def accept_substitute(game: Game, seat: int, record: Record, newcomer: bytes, *also: Write) -> Accepted:
+    """Take a newcomer's record into the match; `also` is stored with it.
+
+    Raises:
+        RefusedBodyError: It is not taken.
+    """
+    body = _parsed(record)
+    if not isinstance(body, Sub) or body.seat != seat:
+        raise RefusedBodyError(Code.NOT_NOW, f"expected a sub record for seat {seat}")
+    _check_place(game, record, body)
+    if body.pk != newcomer:
+        raise RefusedBodyError(Code.TERMS_REFUSED, "pk: expected the key that is logged in")
+    _check_signature(record, body.pk)
+    return _taken(game, record, body, *also)
+
+
+def _taken(game: Game, record: Record, body: AnyBody, *also: Write) -> Accepted:
     try:
-        return Accepted(game.take(record, body), is_repeat=False)
+        return Accepted(game.take(record, body, *also), is_repeat=False)
     except CheckError as error:
         code = code_of(error)
         evidence = None if code is Code.VOID_BET else game.dealer.refuse(game.mid, record.body, str(code))
@@ -97,9 +121,8 @@ def _parsed(record: Record) -> AnyBody:
         raise RefusedBodyError(code_of(error), str(error)) from error
 
 
-def _check_signature(game: Game, record: Record) -> None:
-    contributor = game.ledger.contributors[record.signer]
-    if contributor is None or not keys.verify(contributor.public, record.body, record.sig):
+def _check_signature(record: Record, public: bytes | None) -> None:
+    if public is None or not keys.verify(public, record.body, record.sig):
         raise RefusedBodyError(
             Code.BAD_SIGNATURE,
             f"expected the signature of seat {record.signer - 1} over the body, got another",

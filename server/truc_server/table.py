@@ -15,31 +15,36 @@ from truc_protocol.checks import CheckError
 from truc_protocol.codec import sha256
 from truc_protocol.documents import rule_document
 from truc_protocol.errors import Code
-from truc_protocol.keys import admissible_box_public, seal_at_rest
-from truc_protocol.messages import SeatTakenOver, Setup, TableClosed, TableState, Terms
-from truc_protocol.setup import Setup as MatchSetup
-from truc_protocol.setup import open_terms
+from truc_protocol.messages import SeatTakenOver, TableClosed, TableState
+from truc_protocol.records import Record
+from truc_protocol.setup import Setup, open_terms
 from truc_server.audience import Audience
-from truc_server.dealer import Dealer, new_secrets
+from truc_server.dealer import Dealer
 from truc_server.game import Game
-from truc_server.gathering import Gathering, GuestSeat
+from truc_server.gathering import Gathering
 from truc_server.house import House, label
+from truc_server.match_secrets import new_secrets, save_secrets
 from truc_server.peer import Peer, Player, RefusedError
-from truc_server.seats import Made, Seated, State, seat_row, seat_state, table_row, table_state
-from truc_server.store import (
-    ClearSeat,
-    DropSecrets,
-    DropTable,
-    PlayerKind,
-    SaveMatch,
-    SaveSecrets,
-    SaveTable,
-    Write,
+from truc_server.seats import (
+    Made,
+    Seated,
+    State,
+    check_box_key,
+    check_guest,
+    free_seat,
+    seat_row,
+    seat_states,
+    setup_message,
+    table_row,
+    table_state,
+    terms_message,
 )
+from truc_server.signed import Accepted, accept_substitute
+from truc_server.standins import Standins
+from truc_server.store import ClearSeat, DropSecrets, DropTable, PlayerKind, SaveMatch, SaveTable, Write
 from truc_server.talk import Talk
 from truc_server.timers import Alarm
 
-LINKS: Final = 1_024  # links of every chain: a match has as many deals at most
 SEATS_MAY_CHANGE: Final = ("open", "over")
 
 log = structlog.get_logger()
@@ -55,6 +60,7 @@ class Table:
         self.state: State = "open"
         self.match: bytes | None = None
         self.audience = Audience(made.seats)
+        self.standins = Standins(self.code, self.audience)
         self.talk = Talk(self.audience, made.chosen.variant.phrases)
         self.game: Game | None = None
         self.gathering: Gathering | None = None
@@ -79,9 +85,11 @@ class Table:
             RefusedError: They have none.
         """
         seat = self.seat_of(player)
-        if seat is None:
-            raise RefusedError(Code.NOT_SEATED, f"expected a player with a seat at table {self.code}")
-        return seat
+        if seat is not None:
+            return seat
+        if self.state == "playing" and self.game is not None and self.game.has_had(player):
+            raise RefusedError(Code.SEAT_GONE, "a substitute has taken the seat of this player")
+        raise RefusedError(Code.NOT_SEATED, f"expected a player with a seat at table {self.code}")
 
     def match_of(self, seat: int) -> bytes | None:
         """Return the match that a seat's player is in, or was in last; None for who came later."""
@@ -114,34 +122,15 @@ class Table:
                     Code.NOT_NOW, f"expected seat {own}, which is this player's: leave it first"
                 )
             return own
-        seat = self._free_seat(wanted)
+        seat = free_seat(self.code, self.seats, wanted)
         self._check_open()
-        self._check_guest(player)
+        check_guest(self.seats, player, allowed=self.made.chosen.opts.guests)
         self._sit(seat, Seated(player))
         return seat
-
-    def _free_seat(self, wanted: int | None) -> int:
-        free = [i for i, seated in enumerate(self.seats) if seated is None]
-        if wanted is not None and wanted >= len(self.seats):
-            message = f"seat: expected 0 to {len(self.seats) - 1}, got {wanted}"
-            raise RefusedError(Code.BAD_MESSAGE, message, field="seat")
-        if not free:
-            raise RefusedError(Code.TABLE_FULL, f"every seat of table {self.code} is taken")
-        if wanted is not None and wanted not in free:
-            raise RefusedError(Code.SEAT_TAKEN, f"seat {wanted} is taken; free: {free}")
-        return free[0] if wanted is None else wanted
 
     def _check_open(self) -> None:
         if self.state not in SEATS_MAY_CHANGE:
             raise RefusedError(Code.TABLE_NOT_OPEN, f"expected an open table, got one in state {self.state}")
-
-    def _check_guest(self, player: Player) -> None:
-        guests = sum(seated is not None and seated.player.kind is PlayerKind.GUEST for seated in self.seats)
-        allowed = self.made.chosen.opts.guests
-        if player.kind is PlayerKind.GUEST and guests >= allowed:
-            raise RefusedError(
-                Code.GUESTS_NOT_ALLOWED, f"this table admits {allowed} guests, and has {guests}"
-            )
 
     def leave(self, player: Player) -> None:
         """Give a seat up.
@@ -171,9 +160,7 @@ class Table:
         self._check_open()
         if player.kind is PlayerKind.KEY:
             x = None
-        others = [seated.x for i, seated in enumerate(self.seats) if seated is not None and i != seat]
-        if x is not None and (x in others or not admissible_box_public(x)):
-            raise RefusedError(Code.BAD_MESSAGE, "x: expected a fresh X25519 public key", field="x")
+        check_box_key(self.seats, seat, x)
         self._sit(seat, Seated(player, is_ready, x))
 
     def _sit(self, seat: int, seated: Seated) -> None:
@@ -191,6 +178,7 @@ class Table:
 
     def drop(self, peer: Peer) -> None:
         """Forget a connection that has ended."""
+        self.standins.drop(peer)
         if self.audience.drop(peer):
             self._attend()
             self.announce()
@@ -203,7 +191,7 @@ class Table:
     def remind(self, peer: Peer) -> None:
         """Send a connection that has joined the terms it may have to answer."""
         if self.gathering is not None:
-            peer.send(self.terms_message(self.gathering))
+            peer.send(terms_message(self.code, self.gathering.terms))
 
     def advance(self) -> None:
         """Send the terms out, if everybody is there and ready."""
@@ -211,40 +199,25 @@ class Table:
             self._open_terms()
 
     def _open_terms(self) -> None:
-        secrets = new_secrets()
-        dealer = Dealer(self._house.identity.key, secrets, links=LINKS)
+        settings, identity = self._house.settings, self._house.identity
+        dealer = Dealer(identity.key, new_secrets(), links=settings.match.links)
         record = dealer.table_record(
             self.made.chosen.variant,
             seats=self.made.seats,
             opts=self.made.chosen.opts,
-            name=self._house.settings.name,
+            name=settings.name,
             opened=int(time.time()),
         )
         terms = open_terms(self._document, record)
-        sealed = seal_at_rest(self._house.identity.at_rest, secrets.to_bytes(), terms.th)
         stale = self._drop_game()
         self.state, self.match = "terms", None
-        self._house.write(*stale, SaveSecrets(terms.th, sealed), self.row())
-        self.gathering = Gathering(terms, dealer, keyed=self._keyed(), guests=self._guests())
+        self._house.write(*stale, save_secrets(self._house, terms.th, dealer.secrets), self.row())
+        self.gathering = Gathering(terms, dealer, self.seats)
         self._expiry.set(None)
         self._signing.set(trio.current_time() + terms.opts.release_ms / 1000)
         self.announce()
-        self.audience.tell(self.terms_message(self.gathering))
-        self._begin_if_signed(self.gathering)
-
-    def _keyed(self) -> dict[int, bytes]:
-        return {
-            i: seated.player.id
-            for i, seated in enumerate(self.seats)
-            if seated and seated.player.kind is PlayerKind.KEY
-        }
-
-    def _guests(self) -> dict[int, GuestSeat]:
-        return {
-            i: GuestSeat(seated.player.name, seated.x)
-            for i, seated in enumerate(self.seats)
-            if seated and seated.player.kind is PlayerKind.GUEST
-        }
+        self.audience.tell(terms_message(self.code, self.gathering.terms))
+        self.begin_if_signed()
 
     def _drop_game(self) -> tuple[Write, ...]:
         game, self.game = self.game, None
@@ -255,11 +228,8 @@ class Table:
 
     def begin_if_signed(self) -> None:
         """Start the match, if every keyed seat has signed the terms."""
-        if self.gathering is not None:
-            self._begin_if_signed(self.gathering)
-
-    def _begin_if_signed(self, gathering: Gathering) -> None:
-        if gathering.missing:
+        gathering = self.gathering
+        if gathering is None or gathering.missing:
             return
         try:
             setup = gathering.close()
@@ -271,7 +241,7 @@ class Table:
         self._signing.set(None)
         self._begin(setup, gathering.dealer)
 
-    def _begin(self, setup: MatchSetup, dealer: Dealer) -> None:
+    def _begin(self, setup: Setup, dealer: Dealer) -> None:
         terms = setup.terms
         self.state, self.match = "playing", setup.mid
         self._house.write(
@@ -287,14 +257,48 @@ class Table:
         )
         self.game = self.make_game(setup, dealer)
         self.announce()
-        self.audience.tell(self.setup_message(setup))
+        self.audience.tell(setup_message(self.code, setup))
         self.audience.all_caught_up()
         self.keep()
         self.game.drive()
 
-    def make_game(self, setup: MatchSetup, dealer: Dealer) -> Game:
+    def make_game(self, setup: Setup, dealer: Dealer) -> Game:
         """Return the match of a setup, at its start."""
-        return Game(self._house, self.code, setup, dealer, audience=self.audience, on_end=self._end)
+        return Game(
+            self._house,
+            self.code,
+            setup,
+            dealer,
+            audience=self.audience,
+            on_vacancy=self._tell_vacancies,
+            on_end=self._end,
+        )
+
+    def substitute(
+        self, game: Game, peer: Peer, player: Player, record: Record
+    ) -> tuple[Accepted, Seated | None]:
+        """Give a seat to who stands by for it and has signed; return the place of the record, and who has left.
+
+        Raises:
+            RefusedError: The record is not taken.
+        """
+        seat = self.standins.own_seat(peer)
+        left, newcomer = self.seats[seat], Seated(player, is_ready=True)
+        accepted = accept_substitute(game, seat, record, player.id, seat_row(self.code, seat, newcomer))
+        self.seats[seat] = newcomer
+        self.standins.drop(peer)
+        before = self.audience.hand_over(seat, peer)
+        if before is not None:
+            before.send(SeatTakenOver(table=self.code, seat=seat))
+        self._attend()
+        log.info("seat_substituted", table=label(self.code), seat=seat, k=accepted.k)
+        return accepted, left
+
+    def _tell_vacancies(self) -> None:
+        """Tell everybody which seats are vacant now; who stands by for another stands by no more."""
+        self.announce()
+        vacant = () if self.game is None else self.game.vacant
+        self.standins.keep(vacant, may_watch=self.made.chosen.opts.spectators > 0)
 
     def _drop_terms(self) -> None:
         """Give the terms up: whoever has not signed them is no longer ready."""
@@ -342,7 +346,7 @@ class Table:
 
     def keep(self) -> None:
         """Let the table stand for a while from now on; for ever while a match is played by anybody."""
-        is_alone = self.state == "playing" and not self.audience.is_seated
+        is_alone = self.state == "playing" and not self.audience.online
         if self.state in SEATS_MAY_CHANGE or is_alone:
             self._expires = trio.current_time() + self._house.settings.tables.expiry_s
             self._expiry.set(self._expires)
@@ -383,16 +387,6 @@ class Table:
         """Return the full state of the table."""
         waits = self.state in SEATS_MAY_CHANGE
         left = max(0, int((self._expires - trio.current_time()) * 1000)) if waits else None
-        seats = tuple(
-            seat_state(i, seated, online=self.audience.holder(i) is not None)
-            for i, seated in enumerate(self.seats)
-        )
+        vacant = () if self.game is None else self.game.vacant
+        seats = seat_states(self.seats, online=self.audience.online, vacant=vacant)
         return table_state(self.made, self._rules, seats, state=self.state, match=self.match, expires_ms=left)
-
-    def terms_message(self, gathering: Gathering) -> Terms:
-        """Return the terms as they are sent."""
-        return Terms(table=self.code, record=gathering.terms.record, doc=gathering.terms.document)
-
-    def setup_message(self, setup: MatchSetup) -> Setup:
-        """Return the setup as it is sent."""
-        return Setup(table=self.code, match=setup.mid, doc=setup.terms.document, records=setup.records)

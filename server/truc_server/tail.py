@@ -4,10 +4,15 @@ Older ones are read from the store. Invariant: what is dropped from the tail is 
 together have no hole.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from truc_protocol.codec import unpack
+from truc_protocol.connection import broadcast_frame
+from truc_protocol.meaning import Fact
+from truc_protocol.messages import MatchRecord
 from truc_protocol.records import Record
+from truc_server.store import AddRecord
 
 
 class Item(NamedTuple):
@@ -58,3 +63,23 @@ class Tail:
     def find(self, record: Record) -> int | None:
         """Return the position of exactly this record, if it is held."""
         return next((item.k for item in reversed(self._items) if item.record == record), None)
+
+
+def stored_frame(table: str, row: AddRecord) -> bytes:
+    """Return the frame of a stored record: the same bytes for everybody, and again after a restart."""
+    return record_frame(table, row, unpack(row.means)["means"])
+
+
+def record_frame(table: str, row: AddRecord, facts: Sequence[Fact]) -> bytes:
+    """Return the frame that carries a record to everybody."""
+    return broadcast_frame(
+        MatchRecord(
+            table=table,
+            match=row.mid,
+            k=row.k,
+            signer=row.signer,
+            body=row.body,
+            sig=row.sig,
+            means=tuple(facts),
+        )
+    )

@@ -12,11 +12,12 @@ import trio
 
 from truc_protocol import boxes, keys
 from truc_protocol.audit import Auditor, OwnSeat
-from truc_protocol.bodies import Ack, Act, Body, Release, Resign, SeatTaken
+from truc_protocol.bodies import Ack, Act, Body, Rekey, Release, Resign, SeatTaken, Sub
 from truc_protocol.chains import Chain
 from truc_protocol.codec import pack, unpack
 from truc_protocol.handshake import Contact, authenticate, check_server_hello
 from truc_protocol.ledger import missing
+from truc_protocol.ledger.state import is_exhausted
 from truc_protocol.messages import ServerHello
 from truc_protocol.records import Phase, Record, encode, parse
 from truc_protocol.setup import open_terms
@@ -166,6 +167,7 @@ class Seat:
         self.sent: dict | None = None
         self.chooses = self.pick
         self.done = False
+        self.fresh: tuple[Chain, keys.BoxKey] | None = None  # of a rekey or sub that is not a record yet
 
     async def login(self) -> dict:
         if self.key is not None:
@@ -300,6 +302,7 @@ class Seat:
         assert self.auditor is not None
         self.auditor.feed(record)
         self.next += 1
+        self.renew()
         await self.follow()
         if self.ledger.phase is Phase.ENDED:
             self.done = len(self.ledger.acks) == sum(c is not None for c in self.ledger.contributors[1:])
@@ -309,6 +312,8 @@ class Seat:
         ledger = self.ledger
         if self.key is None or self.chain is None:
             return
+        if ledger.phase is Phase.BETWEEN and is_exhausted(ledger, self.seat + 1):
+            await self.once("rekey", ledger.k, self.rekey())
         if self.seat in missing(ledger):
             j = ledger.deal_index
             await self.once(
@@ -318,6 +323,38 @@ class Seat:
             )
         if ledger.phase is Phase.ENDED and self.seat not in ledger.acks:
             await self.once("ack", 0, Ack(ledger.setup.mid, *ledger.parallel, self.seat))
+
+    def renew(self) -> None:
+        """Go on with the fresh chain, once the record that brings it is there."""
+        contributor = self.ledger.contributors[self.seat + 1]
+        if self.fresh is not None and contributor is not None and contributor.x == self.fresh[1].public:
+            (self.chain, self.x), self.fresh = self.fresh, None
+
+    def commit(self) -> tuple[Chain, keys.BoxKey]:
+        """Draw a chain that begins at the next index, and a box key; the same ones until a record has them."""
+        assert self.key is not None
+        assert self.auditor is not None
+        first, table = self.ledger.deal_index, self.ledger.setup.terms.table
+        if self.fresh is None or self.fresh[0].first != first:
+            chain = Chain(self.key.public, table.tn, token_bytes(32), first=first, count=table.links)
+            self.fresh = chain, keys.generate_box_key()
+            self.auditor.add_box_key(self.fresh[1])
+        return self.fresh
+
+    def rekey(self) -> Rekey:
+        ledger, (chain, x) = self.ledger, self.commit()
+        here = (ledger.setup.mid, ledger.k, ledger.head)
+        return Rekey(*here, self.seat + 1, chain.first, chain.anchor, x.public)
+
+    def sub(self, **fields) -> Sub:
+        assert self.key is not None
+        ledger, (chain, x) = self.ledger, self.commit()
+        given = {"first": chain.first, "seat": self.seat, "pk": self.key.public, "anchor": chain.anchor}
+        given |= {"x": x.public, "name": self.name.encode()} | fields
+        return Sub(mid=ledger.setup.mid, k=ledger.k, head=ledger.head, **given)
+
+    async def wish(self) -> dict:
+        return await self.ask({"t": "rekey", "table": self.table, "match": self.ledger.setup.mid})
 
     async def once(self, what: str, place: int, body: Body) -> None:
         """Sign and send, unless that has been done."""

@@ -3,7 +3,7 @@
 import pytest
 from protocol.peers import Table
 
-from truc_protocol.ledger import Ledger, due, missing
+from truc_protocol.ledger import Due, Ledger, due, missing
 from truc_protocol.records import Phase, parse
 from truc_protocol.setup import Opts
 from truc_server.consequences import consequence
@@ -20,8 +20,8 @@ def silent_at_a_hand(*, seats: int, gone: int = 0, voids: int = 1, releasing=())
     return table
 
 
-def ruling(table: Table) -> tuple | None:
-    record = consequence(table.dealer, table.ledger)
+def ruling(table: Table, *, is_held_out: bool = False) -> tuple | None:
+    record = consequence(table.dealer, table.ledger, is_held_out=is_held_out)
     if record is None:
         return None
     body = parse(record)
@@ -58,3 +58,58 @@ def test_what_is_ruled_after_a_void_is_taken_by_the_ledger(releasing):
 def test_nothing_is_ruled_while_a_hand_is_played():
     table = Table("truc-french").run(until=lambda ledger: ledger.phase is Phase.HAND)
     assert ruling(table) is None
+
+
+def test_where_the_terms_say_substitute_nothing_is_ruled_while_the_call_is_held():
+    assert ruling(silent_at_a_hand(seats=2, gone=1, releasing=(0,))) is None
+
+
+def test_silent_seat_that_nobody_has_taken_over_forfeits():
+    table = silent_at_a_hand(seats=2, gone=1, releasing=(0,))
+    assert ruling(table, is_held_out=True) == ("forfeit", 1, "silent")
+
+
+def test_silent_seats_of_both_sides_that_nobody_has_taken_over_abandon_the_match():
+    table = silent_at_a_hand(seats=4, gone=1, releasing=(0, 3))
+    assert ruling(table, is_held_out=True) == ("abandon", None, "empty")
+
+
+def test_where_one_of_two_silent_seats_is_taken_over_the_other_forfeits():
+    table = silent_at_a_hand(seats=4, gone=1, releasing=(0, 3))
+    table.add(table.newcomer(1))
+    assert ruling(table, is_held_out=True) == ("forfeit", 2, "silent")
+
+
+def test_nothing_is_ruled_for_vacant_seats_while_the_match_rests():
+    table = silent_at_a_hand(seats=2, gone=1, releasing=(0,)).rest()
+    assert ruling(table, is_held_out=True) is None
+
+
+def test_pause_that_every_seat_has_asked_for_is_granted_while_the_call_is_held():
+    table = silent_at_a_hand(seats=2, gone=1, releasing=(0,))
+    for seat in range(2):
+        table.add(table.act(seat, "pause"))
+    assert ruling(table) == ("pause", None, None)
+
+
+def exhausted(**opts) -> Table:
+    """Return a match whose seats have no link for the next call; the server has begun another chain."""
+    table = Table("truc-french", links=1, opts=Opts(**opts))
+    table.run(until=lambda ledger: due(ledger) is Due.REKEY)
+    table.add(table.dealer.rekey(table.ledger, bytes(32)))
+    return table
+
+
+@pytest.mark.parametrize("gone", [0, 1])
+def test_seat_that_has_not_rekeyed_in_time_forfeits(gone):
+    table = exhausted(gone=gone)
+    table.add(table.players[0].rekey(table.ledger))
+    assert ruling(table, is_held_out=True) == ("forfeit", 1, "absent")
+
+
+def test_nobody_wins_where_neither_side_has_rekeyed_in_time():
+    assert ruling(exhausted(), is_held_out=True) == ("abandon", None, "server")
+
+
+def test_where_the_terms_say_wait_nothing_is_ruled_for_an_exhausted_chain():
+    assert ruling(exhausted(gone=2), is_held_out=True) is None

@@ -48,13 +48,13 @@ def test_making_keys_leaves_no_other_file(folder, identity):
 
 
 def test_repr_shows_no_secret(identity):
-    assert repr(identity) == f"Identity({identity.fingerprint})"
+    assert repr(identity) == f"Identity({identity.fingerprint}, serial 0)"
 
 
 def test_start_killed_while_making_keys_is_repeated(folder):
     folder.secrets_key.write_bytes(bytes(32))
     folder.secrets_key.chmod(0o600)
-    (folder.root / "identity.new").write_bytes(b"half of")
+    (folder.root / ".identity.pem.new").write_bytes(b"half of")
     assert load_identity(folder).at_rest == bytes(32)
 
 

@@ -171,7 +171,6 @@ async def test_state_tells_when_the_table_expires(server, mock_clock):
         ({"decision_ms": -1}, "options/decision_ms"),
         ({"decision_ms": "slow"}, "options/decision_ms"),
         ({"release_ms": 10}, "options/release_ms"),
-        ({"gone": 1}, "options/gone"),
         ({"gone": 3}, "options/gone"),
         ({"spectators": 4}, "options/spectators"),
         ({"guests": 3}, "options/guests"),

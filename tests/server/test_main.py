@@ -309,11 +309,11 @@ class TestCheck:
         assert (result.exit_code, data.root.exists()) == (0, False)
         assert f"ok     data folder: {data.root} will be made at the first start\n" in result.stdout
 
-    def test_used_folder_is_right_and_shows_the_fingerprint(self, call, data):
+    def test_used_folder_is_right_and_shows_fingerprint_and_serial(self, call, data):
         identity = load_identity(open_folder(data.root))
         result = call("check")
         assert result.exit_code == 0
-        assert f"ok     keys: fingerprint {identity.fingerprint}\n" in result.stdout
+        assert f"ok     keys: fingerprint {identity.fingerprint}, serial 0\n" in result.stdout
 
     def test_running_server_is_named(self, call, data):
         with locked(open_folder(data.root)):

@@ -39,6 +39,9 @@ class TestDefaults:
         opts = MatchDefaults(when_gone="wait", spectators="none").opts()
         assert (opts[4], opts[8]) == (2, 0)
 
+    def test_substitute_is_a_word_of_opts(self):
+        assert MatchDefaults(when_gone="substitute").opts()[4] == 1
+
     @pytest.mark.parametrize("key", KEYS.values(), ids=lambda key: key.name)
     def test_every_default_is_in_range(self, key):
         given = load(file=None, environ={}, flags={key.name: ("--flag", key.default)})

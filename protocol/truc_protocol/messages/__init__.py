@@ -42,6 +42,7 @@ from truc_protocol.messages.requests import (
     Software,
     Unready,
     Unwatch,
+    WantRekey,
     Watch,
 )
 from truc_protocol.messages.wire import (
@@ -110,6 +111,7 @@ __all__ = [
     "Unwatch",
     "VariantOffer",
     "Waiting",
+    "WantRekey",
     "Watch",
     "Welcome",
     "bye",

@@ -38,6 +38,8 @@ class SeatState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Agrees to start."""
     online: bool = False
     """Has a connection that follows the table."""
+    vacant: bool = False
+    """Its player is gone from the match, and whoever has a key may `join` to take the seat over now."""
 
 
 class TableState(Message, frozen=True, kw_only=True, tag="table"):
@@ -190,7 +192,7 @@ class OwnCards(Message, frozen=True, kw_only=True, tag="cards"):
 
 
 class Waiting(Message, frozen=True, kw_only=True, tag="waiting"):
-    """Whom the hand waits for."""
+    """Whom the match waits for."""
 
     table: TableCode
     """The table's code."""
@@ -199,7 +201,9 @@ class Waiting(Message, frozen=True, kw_only=True, tag="waiting"):
     at: U
     """The position that comes next."""
     seats: tuple[SeatNumber, ...]
-    """The seats that hold the decision."""
+    """The seats that hold the decision, or whose record is awaited."""
+    what: Literal["decision", "rekey", "sub"] = "decision"
+    """What is awaited: a decision; before a call, a new chain of these seats; or that somebody takes these seats over."""
     deadline_ms: U | None = None
     """How long the first of them still has, what is left of its bank included; absent without a clock."""
 
@@ -246,7 +250,7 @@ class Said(Message, frozen=True, kw_only=True, tag="said"):
 
 
 class SeatTakenOver(Message, frozen=True, kw_only=True, tag="seat_taken_over"):
-    """A newer connection of the same player has the seat now; this one stays and may watch."""
+    """A newer connection of the same player, or a substitute, has the seat now; this one stays and may watch."""
 
     table: TableCode
     """The table's code."""

@@ -107,7 +107,7 @@ class Create(Request, frozen=True, kw_only=True, tag="create"):
 
 
 class Join(Request, frozen=True, kw_only=True, tag="join"):
-    """Take a seat at a table, or come back to one's own on this connection."""
+    """Take a seat at a table, come back to one's own on this connection, or stand by for one that is vacant in a match."""
 
     table: TableCode
     """The table's code."""
@@ -201,6 +201,15 @@ class Say(Request, frozen=True, kw_only=True, tag="say"):
     """The table's code."""
     phrase: Word
     """The phrase, one of `phrases` of the game's rules."""
+
+
+class WantRekey(Request, frozen=True, kw_only=True, tag="rekey"):
+    """Ask for time to start a new chain before the next call: for a seat that has lost its secrets of the match."""
+
+    table: TableCode
+    """The table's code."""
+    match: Hash
+    """The match id."""
 
 
 class Resume(Request, frozen=True, kw_only=True, tag="resume"):

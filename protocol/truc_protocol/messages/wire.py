@@ -34,6 +34,7 @@ ClientMessage = (
     | requests.BoxedSign
     | requests.OpenSign
     | requests.Say
+    | requests.WantRekey
     | requests.Resume
     | requests.Watch
     | requests.Unwatch
@@ -135,6 +136,7 @@ MESSAGES: Final[tuple[Row, ...]] = (
     Row(_IN, (Form(requests.BoxedSign, "box"), Form(requests.OpenSign)), ("ok",)),
     Row(_OUT, (Form(notices.BoxedSignSeen, "box"), Form(notices.OpenSignSeen))),
     Row(_IN, (Form(requests.Say),), ("ok",)),
+    Row(_IN, (Form(requests.WantRekey),), ("ok",)),
     Row(_OUT, (Form(notices.Said),)),
     Row(_IN, (Form(requests.Resume),), ("ok",)),
     Row(_IN, (Form(requests.Watch),), ("ok",)),

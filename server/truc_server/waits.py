@@ -1,0 +1,224 @@
+"""What a match waits for, how long still, and which seats have asked for time to rekey.
+
+Time runs since the newest record. What happens when it is over is decided elsewhere. Invariants: a call is held back
+only where nothing else is to be decided and the match does not rest, and since the newest record no longer than the
+terms give for a rekey, unless they say that the match waits for a chain that is exhausted.
+"""
+
+from collections import Counter
+from typing import Literal, NamedTuple
+
+import trio
+
+from truc_protocol.bodies import Act, AnyBody, Proxy, Rekey, Release, Rule, Share, Sub
+from truc_protocol.errors import Code
+from truc_protocol.ledger import Due, Ledger, due, is_exhausted, is_gone, missing, must_end
+from truc_protocol.records import Phase
+from truc_protocol.setup import GONE_SUBSTITUTE
+from truc_rules import Kind
+from truc_server import clocks
+from truc_server.choices import holders, holders_in_view, may_show, open_actions
+from truc_server.clocks import Clocks
+from truc_server.peer import RefusedError
+
+_BESIDE_DECISIONS = (Kind.PAUSE, Kind.RESUME, Kind.ORDER, Kind.CLAIM)
+
+What = Literal["pause", "rest", "release", "decision", "rekey", "sub"]
+
+
+class Wait(NamedTuple):
+    """What is waited for, of which seats, and for how long since the newest record; None is for ever."""
+
+    what: What
+    seats: tuple[int, ...]
+    ms: int | None
+
+
+class Waits:
+    """The time of one match.
+
+    Attributes:
+        clocks: what each seat has left after the newest record.
+    """
+
+    def __init__(self, ledger: Ledger, *, between_ms: int) -> None:
+        self._opts = ledger.setup.terms.opts
+        self.clocks = clocks.full(self._opts, ledger.seats)
+        self._between_ms = between_ms
+        self._holder: int | None = None
+        self._since = trio.current_time()
+        self._wishes: set[int] = set()
+        self._vain: Counter[int] = Counter()
+        self._over_at: int | None = None
+        self._restored_at: int | None = None
+
+    def now(self, ledger: Ledger) -> Wait | None:
+        """Return what is waited for; None where a record of the server is due, or nothing any more."""
+        if ledger.phase in (Phase.OVER, Phase.ENDED):
+            return None
+        if ledger.pause.active:
+            return Wait("pause", (), self._opts.pause_ms)
+        if self.rests(ledger):
+            return Wait("rest", (), self._between_ms)
+        if silent := missing(ledger):
+            return Wait("release", silent, self._opts.release_ms)
+        if self._holder is None:
+            return self._hold(ledger)
+        return Wait(
+            "decision", holders_in_view(ledger), clocks.left_ms(self.clocks, self._opts, self._holder)
+        )
+
+    def moment(self, wait: Wait | None) -> float | None:
+        """Return when the time of a wait is over."""
+        return None if wait is None or wait.ms is None else self._since + wait.ms / 1000
+
+    def left_ms(self, wait: Wait) -> int | None:
+        """Return how much of the time of a wait is left."""
+        return None if wait.ms is None else max(0, wait.ms - self._elapsed_ms())
+
+    def _elapsed_ms(self) -> int:
+        return int((trio.current_time() - self._since) * 1000)
+
+    def end(self, ledger: Ledger) -> None:
+        """Wait no longer at this position; a wish for time that has not been used is forgotten."""
+        self._over_at = ledger.k
+        if ledger.phase is Phase.BETWEEN:
+            self._vain.update(self._wishes)
+            self._wishes.clear()
+
+    def is_over(self, ledger: Ledger) -> bool:
+        """Tell whether the time to wait at this position is over."""
+        return self._over_at == ledger.k
+
+    def rests(self, ledger: Ledger) -> bool:
+        """Tell whether the server holds back a record to give people time: the deal, or what ends a hand."""
+        if self._between_ms == 0 or self.is_over(ledger):
+            return False
+        return _deals_unasked(ledger) or _may_be_shown(ledger)
+
+    def _hold(self, ledger: Ledger) -> Wait | None:
+        """Return for whom the next call is held back."""
+        if not _awaits_call(ledger):
+            return None
+        is_over = self.is_over(ledger)
+        gone = () if is_over else vacant(ledger)
+        if gone:
+            return Wait("sub", gone, self._opts.release_ms)
+        seats = tuple(
+            seat
+            for seat in range(ledger.seats)
+            if is_exhausted(ledger, seat + 1) or (not is_over and self._asks(ledger, seat))
+        )
+        return Wait("rekey", seats, None if is_over else self._opts.release_ms) if seats else None
+
+    def _asks(self, ledger: Ledger, seat: int) -> bool:
+        may = self._restored_at == ledger.k and _rekeys_left(ledger, seat) > 0
+        return may or seat in self._wishes
+
+    def wish(self, ledger: Ledger, seat: int) -> None:
+        """Give a seat time to rekey before the next call.
+
+        Raises:
+            RefusedError: It has no chain, or may not start another.
+        """
+        if ledger.contributors[seat + 1] is None or ledger.phase in (Phase.OVER, Phase.ENDED):
+            raise RefusedError(Code.NOT_NOW, "expected a seat with a key, in a match that goes on")
+        if _rekeys_left(ledger, seat) > self._vain[seat]:
+            self._wishes.add(seat)
+        elif not _ends_before_call(ledger, seat):
+            message = f"expected at most {self._opts.rekeys} new chains of a seat, and as many wishes"
+            raise RefusedError(Code.ILLEGAL_ACTION, message)
+
+    def timed(self, before: Ledger, after: Ledger, body: AnyBody) -> Clocks:
+        """Return the clocks after a record."""
+        if before.match is not None and after.match is not None and before.match.games != after.match.games:
+            return clocks.full(self._opts, after.seats)
+        timed = self.clocks._replace(used=self._used())
+        if isinstance(body, Sub) and body.seat == self._holder:
+            return timed._replace(used=0)  # the newcomer has had no time yet
+        if not opens_decision(body):
+            return timed
+        return (
+            timed._replace(used=0)
+            if self._holder is None
+            else clocks.decided(timed, self._opts, self._holder)
+        )
+
+    def _used(self) -> int:
+        return self.clocks.used + (0 if self._holder is None else self._elapsed_ms())
+
+    def note(self, ledger: Ledger, body: AnyBody, timed: Clocks) -> None:
+        """Go on from a record that has been taken."""
+        self.clocks = timed
+        self._holder = next(iter(holders(ledger)), None)
+        rests = ledger.pause.active and not isinstance(body, Rule)
+        if not (rests or isinstance(body, Release)):
+            self._since = trio.current_time()
+        match body:
+            case Rekey(role=role):
+                self._wishes.discard(role - 1)
+            case Sub(seat=seat):
+                self._wishes.discard(seat)
+            case _:
+                pass
+
+    def restore(self, ledger: Ledger) -> None:
+        """Go on after a restart: a call that is due was held back for a wish, and nobody knows any more whose."""
+        if ledger.k > 0 and due(ledger) is Due.CALL:
+            self._restored_at = ledger.k
+
+
+def vacant(ledger: Ledger) -> tuple[int, ...]:
+    """Return the seats that a substitute may take over now."""
+    gone = ledger.setup.terms.opts.gone
+    if gone != GONE_SUBSTITUTE or ledger.phase is not Phase.BETWEEN or must_end(ledger):
+        return ()
+    return tuple(seat for seat in range(ledger.seats) if is_gone(ledger, seat))
+
+
+def owes_chain(ledger: Ledger) -> bool:
+    """Tell whether the server has to rekey: its chain has no link for the next call."""
+    between = ledger.phase is Phase.BETWEEN and not ledger.pause.active
+    return between and not must_end(ledger) and is_exhausted(ledger, 0)
+
+
+def opens_decision(body: AnyBody) -> bool:
+    """Tell whether a record opens another decision than the one before it."""
+    match body:
+        case Share() | Rekey() | Sub() | Rule(ruling="pause" | "resume"):
+            return False
+        case Act(kind=kind) | Proxy(kind=kind) if kind in _BESIDE_DECISIONS:
+            return False
+        case _:
+            return True
+
+
+def _awaits_call(ledger: Ledger) -> bool:
+    """Tell whether the next call could come but for chains and seats."""
+    if ledger.phase is not Phase.BETWEEN or ledger.pause.active:
+        return False
+    return not must_end(ledger) and due(ledger) is not Due.PLAYERS
+
+
+def _rekeys_left(ledger: Ledger, seat: int) -> int:
+    contributor = ledger.contributors[seat + 1]
+    return 0 if contributor is None else ledger.setup.terms.opts.rekeys - contributor.rekeys
+
+
+def _ends_before_call(ledger: Ledger, seat: int) -> bool:
+    """Tell whether a seat's chain has no link for the next call, so that it is waited for in any case."""
+    following = ledger._replace(deal_index=ledger.deal_index + (ledger.call is not None))
+    return is_exhausted(following, seat + 1)
+
+
+def _deals_unasked(ledger: Ledger) -> bool:
+    """Tell whether a deal is due for which no release was waited for, so that nobody had time."""
+    keyless = not any(ledger.contributors[1:])
+    return keyless and ledger.phase is Phase.CALLED and due(ledger) is Due.DEAL
+
+
+def _may_be_shown(ledger: Ledger) -> bool:
+    """Tell whether a hand is over of which somebody may still show cards that its close leaves closed."""
+    if ledger.opens_at_close or not may_show(ledger):
+        return False
+    return any(open_actions(ledger, seat) for seat in range(ledger.seats))

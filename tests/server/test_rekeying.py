@@ -1,0 +1,355 @@
+"""New chains: where the old ones are exhausted, and where a seat has lost its own."""
+
+from functools import partial
+
+import pytest
+from server.conftest import QUICK, changed, running, together
+from server.rawclient import Seat
+from server.test_recovery import come_back, play_until_gone
+from trio.testing import wait_all_tasks_blocked
+
+from truc_protocol.audit import Result
+from truc_protocol.bodies import Act, Call, Rekey, Rule
+from truc_protocol.records import Phase, parse
+
+AFTER_DRAW = {"links": 1}  # every chain is exhausted as soon as the first dealer is drawn
+SETTINGS = changed(QUICK, limits={"idle_s": 3600, "login_s": 120})
+ONE_LINK = changed(SETTINGS, match=AFTER_DRAW)
+BRIEF = {"match": 1, "target": 3}
+
+
+@pytest.fixture
+def settings():
+    return SETTINGS
+
+
+@pytest.fixture
+async def one_link(tmp_path):
+    """Return a server whose chains serve one deal."""
+    async with running(tmp_path / "one", ONE_LINK) as server:
+        yield server
+
+
+def bodies(seat: Seat, kind) -> list:
+    return [body for body in map(parse, seat.records) if isinstance(body, kind)]
+
+
+def rulings(seat: Seat) -> list[tuple]:
+    return [(body.ruling, body.seat, body.kind) for body in bodies(seat, Rule)]
+
+
+def results(seats) -> set:
+    return {(seat.auditor.verdict().result, seat.auditor.verdict().reason) for seat in seats}
+
+
+async def until(seats, condition) -> None:
+    await together(*(partial(seat.play, condition) for seat in seats))
+
+
+def after(k: int):
+    return lambda seat: seat.next >= k
+
+
+def held(seat: Seat) -> bool:
+    """Tell whether a seat knows that the call is held back at the position it has come to."""
+    return bool(
+        seat.auditor and seat.waiting and (seat.waiting["at"], "what" in seat.waiting) == (seat.next, True)
+    )
+
+
+def is_ended(seat: Seat) -> bool:
+    return seat.auditor is not None and seat.ledger.phase is Phase.ENDED
+
+
+async def nothing() -> None:
+    pass
+
+
+async def awake(*seats: Seat) -> None:
+    """Let seats sign what is due from them, from now on."""
+    for seat in seats:
+        seat.follow = partial(Seat.follow, seat)
+        await seat.follow()
+
+
+async def called(server, *, count=2, variant="truc-french", **fields) -> list[Seat]:
+    """Return seats to whom the draw is called, none of whom releases."""
+    seats = await server.match(count, variant, **fields)
+    for seat in seats:
+        seat.follow = nothing
+    await until(seats, after(1))
+    return seats
+
+
+async def exhausted(server, **fields) -> list[Seat]:
+    """Return two seats after the draw: the server has begun a new chain, and neither seat does."""
+    seats = await called(server, **fields)
+    for seat in seats:
+        await Seat.follow(seat)
+    await until(seats, held)
+    return seats
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("count", "variant", "guests"), [(2, "truc-french", ()), (4, "truc-catalan", (3,))])
+async def test_server_and_seats_rekey_where_their_chains_are_exhausted(tmp_path, count, variant, guests):
+    async with running(tmp_path / "data", changed(SETTINGS, match={"links": 3})) as server:
+        seats = await server.match(count, variant, guests=guests, options={"match": 1, "guests": 1})
+        await together(*(seat.play for seat in seats))
+    last = seats[0].ledger.deal_index
+    keyed = [0, *(seat + 1 for seat in range(count) if seat not in guests)]
+    expected = {(role, first) for role in keyed for first in range(3, last + 1, 3)}
+    rekeyed = {(body.role, body.first) for body in bodies(seats[0], Rekey)}
+    # at the very last index the match may have ended before anybody rekeyed
+    assert {pair for pair in expected if pair[1] < last} <= rekeyed <= expected
+    assert results(seats) == {(Result.PROVEN, "won")}
+
+
+async def test_server_rekeys_at_once_and_holds_the_call_for_the_seats(one_link):
+    seats = await exhausted(one_link)
+    newest = parse(seats[0].records[-1])
+    assert (type(newest), newest.role, newest.first) == (Rekey, 0, 1)
+
+
+async def test_everybody_is_told_which_seats_the_call_is_held_for(one_link):
+    seats = await exhausted(one_link, options={"release_ms": 5000})
+    told = seats[0].waiting
+    assert (told["what"], told["seats"], told["at"]) == ("rekey", [0, 1], seats[0].next)
+    assert 4000 < told["deadline_ms"] <= 5000
+
+
+async def test_call_follows_as_soon_as_the_last_seat_has_rekeyed(one_link):
+    seats = await exhausted(one_link)
+    await seats[0].act(seats[0].sign(seats[0].rekey()))
+    await until(seats, lambda seat: held(seat) and seat.waiting["seats"] == [1])
+    k = seats[0].next
+    await seats[1].act(seats[1].sign(seats[1].rekey()))
+    await until(seats, after(k + 2))
+    assert [type(parse(record)) for record in seats[0].records[-2:]] == [Rekey, Call]
+
+
+async def test_seat_that_does_not_rekey_forfeits_when_the_time_is_over(one_link, mock_clock):
+    seats = await exhausted(one_link, options={"release_ms": 5000})
+    await awake(seats[0])
+    await until(seats, lambda seat: held(seat) and seat.waiting["seats"] == [1])
+    mock_clock.jump(5.01)
+    await until(seats, is_ended)
+    assert (rulings(seats[0]), seats[0].auditor.verdict().winner) == ([("forfeit", 1, "absent")], 0)
+
+
+async def test_match_in_which_neither_side_rekeys_has_no_winner(one_link, mock_clock):
+    seats = await exhausted(one_link, options={"release_ms": 5000})
+    mock_clock.jump(5.01)
+    await until(seats, is_ended)
+    assert rulings(seats[0]) == [("abandon", None, "server")]
+
+
+async def test_where_the_terms_say_wait_an_exhausted_chain_is_waited_for(one_link, mock_clock):
+    seats = await exhausted(one_link, options={"release_ms": 5000, "gone": 2, **BRIEF})
+    mock_clock.jump(500)
+    await until(seats, lambda seat: "deadline_ms" not in seat.waiting)
+    await awake(*seats)
+    await together(*(seat.play for seat in seats))
+    assert results(seats) == {(Result.PROVEN, "won")}
+
+
+async def wished(server, **fields) -> list[Seat]:
+    """Return two seats after the draw, of which seat 0 has asked for time to rekey."""
+    seats = await called(server, **fields)
+    assert (await seats[0].wish())["t"] == "ok"
+    await awake(*seats)
+    await until(seats, held)
+    return seats
+
+
+async def test_wish_holds_the_next_call_for_the_seat_that_asks(server):
+    seats = await wished(server)
+    assert (seats[1].waiting["what"], seats[1].waiting["seats"]) == ("rekey", [0])
+
+
+async def test_call_follows_the_rekey_that_was_wished_for(server):
+    seats = await wished(server, options=BRIEF)
+    k = seats[0].next
+    await seats[0].act(seats[0].sign(seats[0].rekey()))
+    await together(*(seat.play for seat in seats))
+    found = [type(parse(record)) for record in seats[0].records[k + 4 :][:2]]
+    assert (found, results(seats)) == ([Rekey, Call], {(Result.PROVEN, "won")})
+
+
+async def test_wish_that_nothing_comes_of_is_forgotten(server, mock_clock):
+    seats = await wished(server, options={"release_ms": 5000})
+    k = seats[0].next
+    mock_clock.jump(5.01)
+    await until(seats, lambda seat: seat.next > k)
+    assert isinstance(parse(seats[0].records[4 + k]), Call)
+
+
+async def test_wish_is_waited_for_no_longer_than_the_terms_say(server, mock_clock):
+    seats = await wished(server, options={"release_ms": 5000})
+    k = seats[0].next
+    mock_clock.jump(4.9)
+    assert (await seats[1].ask({"t": "tables"}))["t"] == "ok"
+    assert seats[1].next == k
+
+
+async def test_wish_of_another_seat_is_told_too(server):
+    seats = await wished(server)
+    assert (await seats[1].wish())["t"] == "ok"
+    await until(seats, lambda seat: seat.waiting["seats"] == [0, 1])
+
+
+async def test_wish_beyond_the_terms_is_refused(server):
+    seats = await called(server, options={"rekeys": 0})
+    assert (await seats[0].wish())["code"] == "illegal_action"
+
+
+async def test_wish_where_the_chain_is_exhausted_anyhow_is_not_refused(one_link):
+    seats = await called(one_link, options={"rekeys": 0})
+    assert (await seats[0].wish())["t"] == "ok"
+
+
+async def test_wish_that_came_to_nothing_counts(server, mock_clock):
+    seats = await wished(server, options={"release_ms": 5000, "rekeys": 1})
+    k = seats[0].next
+    mock_clock.jump(5.01)
+    await until(seats, lambda seat: seat.next > k)
+    assert (await seats[0].wish())["code"] == "illegal_action"
+
+
+async def test_guest_cannot_wish_to_rekey(server):
+    seats = await called(server, guests=(0,))
+    assert (await seats[0].wish())["code"] == "not_now"
+
+
+async def test_nobody_without_a_seat_can_wish(server):
+    seats = await called(server)
+    stranger = await server.seat(seed=9)
+    stranger.table, stranger.auditor = seats[0].table, seats[0].auditor
+    assert (await stranger.wish())["code"] == "not_seated"
+
+
+async def test_nobody_can_wish_once_the_match_is_over(server):
+    seats = await wished(server)
+    await seats[1].resign()
+    await until(seats, is_ended)
+    assert (await seats[0].wish())["code"] == "not_now"
+
+
+async def test_hold_begins_when_the_decision_before_the_deal_is_made(server):
+    seats = await called(server, variant="truc-catalan")
+    for seat in seats:
+        seat.chooses = lambda message, options: None
+    assert (await seats[0].wish())["t"] == "ok"
+    await awake(*seats)
+    await until(seats, lambda seat: seat.ledger.match is not None and (seat.options or seat.waiting))
+    cutter = next(seat for seat in seats if seat.options)
+    other = seats[1 - cutter.seat]
+    assert "what" not in other.waiting
+    ledger = cutter.ledger
+    await cutter.act(
+        cutter.sign(Act(ledger.setup.mid, ledger.k, ledger.head, ledger.deal_index, cutter.seat, "cut", (5,)))
+    )
+    await until(seats, held)
+    assert (other.waiting["what"], other.waiting["seats"]) == ("rekey", [0])
+
+
+async def test_rekey_while_the_cut_is_waited_for_leaves_the_time_for_it_as_it_is(server, mock_clock):
+    seats = await called(server, variant="truc-catalan", options={"decision_ms": 10_000, "bank_ms": 0})
+    for seat in seats:
+        seat.chooses = lambda message, options: None
+    await awake(*seats)
+    await until(seats, lambda seat: seat.ledger.match is not None and (seat.options or seat.waiting))
+    offer = next(seat.options["offer"] for seat in seats if seat.options)
+    other = next(seat for seat in seats if not seat.options)
+    mock_clock.jump(4)
+    k = other.next
+    await other.act(other.sign(other.rekey()))
+    await until(seats, lambda seat: ((seat.options or seat.waiting)["at"]) == k + 1)
+    told = seats[1 - other.seat].options
+    assert (told["offer"], told["deadline_ms"]) == (offer, 6000)
+
+
+async def ask_all(seats, kind: str) -> None:
+    for seat in seats:
+        k = seat.next
+        ledger = seat.ledger
+        act = Act(ledger.setup.mid, ledger.k, ledger.head, ledger.deal_index, seat.seat, kind, ())
+        assert (await seat.ask(seat.sign(act)))["t"] == "ok"
+        await until(seats, after(k + 1))
+
+
+async def test_nobody_forfeits_for_an_exhausted_chain_while_the_match_rests(one_link, mock_clock):
+    seats = await exhausted(one_link, options={"release_ms": 5000, "pause_ms": 60_000, **BRIEF})
+    await ask_all(seats, "pause")
+    await until(seats, lambda seat: seat.ledger.pause.active)
+    mock_clock.jump(50)
+    await ask_all(seats, "resume")
+    await until(seats, lambda seat: held(seat) and not seat.ledger.pause.active)
+    await awake(*seats)
+    await together(*(seat.play for seat in seats))
+    assert results(seats) == {(Result.PROVEN, "won")}
+
+
+@pytest.mark.slow
+async def test_call_is_held_for_an_exhausted_chain_after_a_restart_too(tmp_path):
+    path = tmp_path / "data"
+    async with running(path, ONE_LINK) as server:
+        seats = await exhausted(server, options=BRIEF)
+    k = seats[0].next
+    async with running(path, ONE_LINK) as server:
+        for seat in seats:
+            seat.waiting = None
+            await come_back(server, seat)
+        await until(seats, held)
+        assert {seat.next for seat in seats} == {k}
+        await awake(*seats)
+        await together(*(seat.play for seat in seats))
+    assert results(seats) == {(Result.PROVEN, "won")}
+
+
+@pytest.mark.slow
+async def test_call_is_held_for_a_wish_after_a_restart_too(tmp_path):
+    path = tmp_path / "data"
+    async with running(path, SETTINGS) as server:
+        seats = await wished(server, options=BRIEF)
+    async with running(path, SETTINGS) as server:
+        for seat in seats:
+            seat.waiting = None
+            await come_back(server, seat)
+        await until(seats, held)
+        assert seats[1].waiting["seats"] == [0, 1]
+        await seats[0].act(seats[0].sign(seats[0].rekey()))
+        await together(*(seat.play for seat in seats))
+    assert results(seats) == {(Result.PROVEN, "won")}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stops", [8, 17, 23])
+async def test_server_deals_from_its_new_chains_after_a_restart(tmp_path, stops):
+    path = tmp_path / "data"
+    async with running(path, ONE_LINK) as server:
+        seats = await server.match(2, "truc-french", options=BRIEF)
+
+        async def watched() -> None:
+            await seats[0].play(until=lambda seat: seat.next >= stops)
+            server.stop()
+
+        await together(watched, partial(play_until_gone, seats[1]))
+    async with running(path, ONE_LINK) as server:
+        for seat in seats:
+            await come_back(server, seat)
+            await seat.follow()
+        await together(*(seat.play for seat in seats))
+    assert results(seats) == {(Result.PROVEN, "won")}
+
+
+async def test_match_without_any_player_connected_is_abandoned_in_a_hold_too(one_link, mock_clock):
+    seats = await exhausted(one_link, options={"gone": 2})
+    for seat in seats:
+        await seat.client.stream.aclose()
+    await wait_all_tasks_blocked()
+    mock_clock.jump(1_801)
+    await wait_all_tasks_blocked()
+    await come_back(one_link, seats[0])
+    await until(seats[:1], is_ended)
+    assert rulings(seats[0]) == [("abandon", None, "server")]

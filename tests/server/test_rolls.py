@@ -1,0 +1,421 @@
+"""The server's key changes: one truth at every moment, the keys before are kept, and what was given up is not used."""
+
+import base64
+import os
+import stat
+import sys
+from pathlib import Path
+
+import pytest
+from server.conftest import in_hand, running
+
+from truc_protocol.handshake import Contact, Greeting, Pin, Trust, check_server_hello, revoke, server_hello
+from truc_protocol.key_files import revocation_text
+from truc_protocol.keys import KeyFileError, fingerprint, signing_key_from_seed, to_pem
+from truc_server import logs
+from truc_server.folder import Folder, FolderError, open_folder
+from truc_server.identity import Identity, IdentityError, check_in_force, load_identity, read_identity
+from truc_server.revocations import accept_revocation, revoked_keys
+from truc_server.rotation import roll
+from truc_server.settings import Logs
+
+NOW = 1_790_000_000
+STRANGER = signing_key_from_seed(b"s" * 32)
+
+
+@pytest.fixture
+def folder(tmp_path) -> Folder:
+    return open_folder(tmp_path / "data")
+
+
+@pytest.fixture
+def first(folder) -> Identity:
+    return load_identity(folder)
+
+
+def rolled(folder: Folder, times: int = 1) -> Identity:
+    for _ in range(times):
+        identity = roll(folder, NOW)
+    return identity
+
+
+def revoked(folder: Folder, key) -> None:
+    accept_revocation(folder, revocation_text(revoke(key)))
+
+
+# The rotation
+
+
+def test_roll_gives_another_key(folder, first):
+    assert rolled(folder).key.public != first.key.public
+
+
+def test_roll_leads_from_the_key_before_to_the_present_one(folder, first):
+    identity = rolled(folder)
+    (rotation,) = identity.rotations
+    assert (rotation.change.old, rotation.change.new) == (first.key.public, identity.key.public)
+
+
+def test_serials_count_the_rolls(folder, first):
+    identity = rolled(folder, 3)
+    assert [rotation.change.serial for rotation in identity.rotations] == [1, 2, 3]
+
+
+def test_roll_is_in_force_for_players_whose_clock_is_late(folder, first):
+    assert rolled(folder).rotations[0].change.not_before == NOW - 86_400
+
+
+def test_rolled_keys_are_those_of_the_next_start(folder, first):
+    identity = rolled(folder)
+    again = load_identity(folder)
+    assert (again.key.public, again.rolls) == (identity.key.public, identity.rolls)
+
+
+def test_secrets_key_stays_as_it_is(folder, first):
+    assert rolled(folder).at_rest == first.at_rest
+
+
+def test_matches_find_the_key_they_were_begun_under(folder, first):
+    second = rolled(folder)
+    third = rolled(folder)
+    keys = [third.key_of(identity.key.public) for identity in (first, second, third)]
+    assert [key.seed() for key in keys] == [identity.key.seed() for identity in (first, second, third)]
+
+
+def test_key_of_another_server_is_not_found(folder, first):
+    with pytest.raises(IdentityError, match=f"{fingerprint(STRANGER.public)} is not among the keys"):
+        rolled(folder).key_of(STRANGER.public)
+
+
+def test_earlier_key_that_was_deleted_is_not_found(folder, first):
+    rolled(folder)
+    next(folder.earlier.iterdir()).unlink()
+    with pytest.raises(IdentityError, match="not among the keys"):
+        load_identity(folder).key_of(first.key.public)
+
+
+def test_hello_carries_the_newest_eight_rolls(folder, first):
+    identity = rolled(folder, 9)
+    assert identity.rolls == tuple(rotation.roll for rotation in identity.rotations[1:])
+
+
+def test_client_that_missed_eight_rolls_follows(folder, first):
+    assert trusted(first.key.public, rolled(folder, 8)) is Trust.ROLLED
+
+
+def trusted(pinned: bytes, identity: Identity) -> Trust:
+    greeting = Greeting(identity.key, bytes(32), 1, b"\x80", rolls=identity.rolls)
+    hello = server_hello(greeting, 1, b"frame")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("truc_protocol.handshake.decode_info", lambda info: info)
+        return check_server_hello(hello, Contact(b"frame", (1,), Pin(pinned, pinned, 0), NOW)).trust
+
+
+def test_every_key_is_its_owners_alone(folder, first):
+    rolled(folder, 2)
+    files = [folder.identity, *folder.earlier.iterdir()]
+    assert [stat.S_IMODE(path.stat().st_mode) for path in files] == [0o600] * 3
+
+
+def test_folder_of_earlier_keys_is_its_owners_alone(folder, first):
+    rolled(folder)
+    assert stat.S_IMODE(folder.earlier.stat().st_mode) == 0o700
+
+
+def test_roll_leaves_no_unfinished_file(folder, first):
+    rolled(folder)
+    names = sorted(path.name for path in folder.root.rglob("*"))
+    assert names == sorted(
+        ("earlier", f"{first.fingerprint}.pem", "identity.pem", "rolls.txt", "secrets.key")
+    )
+
+
+def test_repr_of_rolled_keys_shows_no_secret(folder, first):
+    identity = rolled(folder)
+    assert repr(identity) == f"Identity({identity.fingerprint}, serial 1)"
+
+
+# Killed in between
+
+
+class KilledError(BaseException):
+    """Stands for the power going."""
+
+
+class Clockwork:
+    """Lets so many changes of the file system happen, then kills."""
+
+    def __init__(self, patch: pytest.MonkeyPatch, steps: int) -> None:
+        self.left = steps
+        for owner, name in ((os, "open"), (os, "fsync"), (Path, "rename"), (Path, "mkdir"), (Path, "unlink")):
+            patch.setattr(owner, name, self.counted(getattr(owner, name)))
+
+    def counted(self, change):
+        def step(*arguments, **named):
+            if self.left == 0:
+                raise KilledError
+            self.left -= 1
+            return change(*arguments, **named)
+
+        return step
+
+
+def killed_roll(folder: Folder, steps: int) -> bool:
+    """Roll, killed after so many changes of the file system; tells whether it came to its end before."""
+    with pytest.MonkeyPatch.context() as patch:
+        Clockwork(patch, steps)
+        try:
+            roll(folder, NOW)
+        except KilledError:
+            return False
+    return True
+
+
+def killed_everywhere(tmp_path: Path):
+    """Yield a folder for every place at which a roll can be killed, with the keys it had before."""
+    for steps in range(100):
+        folder = open_folder(tmp_path / f"killed{steps}")
+        before = load_identity(folder)
+        if killed_roll(folder, steps):
+            assert steps > 15
+            return
+        yield folder, before
+    raise AssertionError("a roll does not come to its end")
+
+
+def test_killed_roll_has_happened_or_not(tmp_path):
+    outcomes = set()
+    for folder, before in killed_everywhere(tmp_path):
+        identity = load_identity(folder)
+        assert (identity.serial == 0) == (identity.key.public == before.key.public)
+        outcomes.add(identity.serial)
+    assert outcomes == {0, 1}
+
+
+def test_what_only_reads_sees_the_same_key_as_the_next_start(tmp_path):
+    for folder, _ in killed_everywhere(tmp_path):
+        read = read_identity(folder)
+        assert load_identity(folder).key.public == read.key.public
+
+
+def test_killed_roll_loses_no_key(tmp_path):
+    for folder, before in killed_everywhere(tmp_path):
+        assert load_identity(folder).key_of(before.key.public).seed() == before.key.seed()
+
+
+def test_killed_roll_is_repeated(tmp_path):
+    for folder, before in killed_everywhere(tmp_path):
+        identity = roll(folder, NOW)
+        assert identity.rotations[0].change.old == before.key.public
+        assert load_identity(folder).key.public == identity.rotations[-1].change.new
+
+
+def test_killed_roll_leaves_one_identity_file_after_the_next_start(tmp_path):
+    for folder, _ in killed_everywhere(tmp_path):
+        load_identity(folder)
+        assert [path.name for path in folder.root.glob("identity*")] == ["identity.pem"]
+
+
+# Files that do not belong together
+
+
+def test_identity_of_before_the_roll_is_refused_with_both_keys(folder, first):
+    old = folder.identity.read_bytes()
+    identity = rolled(folder)
+    folder.identity.write_bytes(old)
+    with pytest.raises(
+        IdentityError, match=rf"expected the key {identity.fingerprint}.*got {first.fingerprint}"
+    ):
+        load_identity(folder)
+
+
+def test_unfinished_key_that_the_rolls_do_not_lead_to_is_not_taken(folder, first):
+    old = folder.identity.read_bytes()
+    rolled(folder)
+    folder.identity.write_bytes(old)
+    folder.next_identity.write_bytes(to_pem(STRANGER))
+    folder.next_identity.chmod(0o600)
+    with pytest.raises(IdentityError, match="restore both from the same backup"):
+        load_identity(folder)
+
+
+def test_lost_rolls_are_noticed(folder, first):
+    rolled(folder)
+    folder.rolls.unlink()
+    with pytest.raises(IdentityError, match=r"no rotation in .*rolls\.txt leads from this key"):
+        load_identity(folder)
+
+
+def test_rolls_without_an_identity_are_no_new_server(folder, first):
+    rolled(folder)
+    folder.identity.unlink()
+    with pytest.raises(IdentityError, match=r"identity\.pem is missing, but .*rolls\.txt is there"):
+        load_identity(folder)
+
+
+def test_damaged_rolls_name_file_and_line(folder, first):
+    rolled(folder)
+    folder.rolls.write_text(folder.rolls.read_text()[:-9])
+    with pytest.raises(IdentityError, match=r"rolls\.txt: line 2: "):
+        load_identity(folder)
+
+
+def test_earlier_key_open_to_others_is_refused(folder, first):
+    rolled(folder)
+    next(folder.earlier.iterdir()).chmod(0o644)
+    with pytest.raises(IdentityError, match="is open to other users"):
+        load_identity(folder)
+
+
+def test_strangers_key_among_the_earlier_ones_is_refused(folder, first):
+    rolled(folder)
+    path = folder.earlier / "other.pem"
+    path.write_bytes(to_pem(STRANGER))
+    path.chmod(0o600)
+    with pytest.raises(IdentityError, match=r"other\.pem: no rotation"):
+        load_identity(folder)
+
+
+# Keys that were given up
+
+
+def test_new_folder_heeds_no_revocation(folder):
+    assert revoked_keys(folder) == frozenset()
+
+
+def test_accepted_revocation_is_heeded_by_the_next_start(folder, first):
+    revoked(folder, STRANGER)
+    assert load_identity(folder).revoked == {STRANGER.public}
+
+
+def test_revocation_put_there_by_hand_is_heeded(folder):
+    folder.revoked.mkdir()
+    (folder.revoked / "stolen").write_text(revocation_text(revoke(STRANGER)))
+    assert revoked_keys(folder) == {STRANGER.public}
+
+
+def test_revocation_accepted_twice_is_one(folder):
+    for _ in range(2):
+        revoked(folder, STRANGER)
+    assert [path.name for path in folder.revoked.iterdir()] == [f"{fingerprint(STRANGER.public)}.txt"]
+
+
+def test_what_is_no_revocation_is_not_accepted(folder):
+    with pytest.raises(KeyFileError, match="line 1: expected 'truc revocation 1'"):
+        accept_revocation(folder, "something else")
+    assert not folder.revoked.exists()
+
+
+@pytest.mark.parametrize("content", [b"something else", b"\xff\xfe"])
+def test_file_that_is_no_revocation_is_not_passed_over(folder, content):
+    folder.revoked.mkdir()
+    (folder.revoked / "stolen.txt").write_bytes(content)
+    with pytest.raises(FolderError, match=r"stolen\.txt: expected a revocation"):
+        revoked_keys(folder)
+
+
+def test_revocation_killed_while_written_stops_nothing(folder):
+    revoked(folder, STRANGER)
+    (folder.revoked / ".half.txt.new").write_text("truc rev")
+    assert revoked_keys(folder) == {STRANGER.public}
+
+
+def test_server_does_not_start_with_a_key_given_up(folder, first):
+    revoked(folder, first.key)
+    with pytest.raises(IdentityError, match=f"the key {first.fingerprint} of this server was revoked"):
+        load_identity(folder)
+
+
+def test_key_given_up_is_not_rolled(folder, first):
+    revoked(folder, first.key)
+    with pytest.raises(IdentityError, match="was revoked"):
+        roll(folder, NOW)
+    assert not folder.rolls.exists()
+
+
+def test_server_starts_with_an_earlier_key_given_up(folder, first):
+    rolled(folder)
+    revoked(folder, first.key)
+    check_in_force(load_identity(folder))
+
+
+def test_nothing_is_signed_with_an_earlier_key_given_up(folder, first):
+    rolled(folder)
+    revoked(folder, first.key)
+    with pytest.raises(IdentityError, match=f"{first.fingerprint} was revoked"):
+        load_identity(folder).key_of(first.key.public)
+
+
+# What a running server says
+
+
+async def test_log_of_a_server_with_changed_keys_shows_no_secret(folder, first, capsys):
+    identity = rolled(folder)
+    revoked(folder, STRANGER)
+    logs.configure(Logs(level="debug"), sys.stderr)
+    async with running(folder.root) as server:
+        await server.match(2)
+    logged = capsys.readouterr().err
+    assert identity.fingerprint in logged
+    assert not [key for key in secrets_of(folder, first) if appears(key, logged)]
+
+
+def secrets_of(folder: Folder, first: Identity) -> list[bytes]:
+    identity = load_identity(folder)
+    return [first.key.seed(), identity.key.seed(), identity.at_rest]
+
+
+def appears(secret: bytes, text: str) -> bool:
+    """Tell whether a secret stands in a text in any of the usual forms."""
+    forms = (secret.hex(), base64.b64encode(secret).decode().rstrip("="), repr(secret)[2:-1])
+    return any(form in text for form in forms)
+
+
+async def test_matches_begun_under_a_key_given_up_do_not_go_on(folder, first):
+    async with running(folder.root) as server:
+        await in_hand(server)
+        await server.seats(2, seed=2)
+    rolled(folder)
+    revoked(folder, first.key)
+    async with running(folder.root) as server:
+        client = await server.connect()
+        await client.login_guest()
+        tables = (await client.ask({"t": "tables"}))["tables"]
+    assert [table["state"] for table in tables] == ["open"]
+
+
+async def test_server_shows_its_rolls_to_everybody(folder, first):
+    identity = rolled(folder, 2)
+    async with running(folder.root) as server:
+        hello = await (await server.connect()).hello()
+    assert [tuple(roll) for roll in hello["rolls"]] == list(identity.rolls)
+
+
+# Run by the administrator on the folder of the server's user
+
+
+@pytest.fixture
+def handed_over(monkeypatch) -> list[tuple[int, int]]:
+    """Let somebody else than the folder's owner run; returns to whom files and folders were given."""
+    given: list[tuple[int, int]] = []
+    monkeypatch.setattr(os, "geteuid", lambda: -1)
+    monkeypatch.setattr(os, "fchown", lambda descriptor, user, group: given.append((user, group)))
+    return given
+
+
+def test_whatever_a_roll_makes_is_the_folder_owners(folder, first, handed_over):
+    owner = folder.root.stat()
+    rolled(folder)
+    assert handed_over == [(owner.st_uid, owner.st_gid)] * 4  # folder, key before, new key, rotations
+
+
+def test_revocation_is_the_folder_owners(folder, handed_over):
+    owner = folder.root.stat()
+    revoked(folder, STRANGER)
+    assert handed_over == [(owner.st_uid, owner.st_gid)] * 2
+
+
+def test_own_files_are_given_to_nobody(folder, monkeypatch):
+    monkeypatch.setattr(os, "fchown", None)
+    rolled_before = load_identity(folder)
+    assert rolled(folder).rotations[0].change.old == rolled_before.key.public
