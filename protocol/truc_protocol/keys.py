@@ -28,7 +28,7 @@ SIGNATURE_BYTES: Final = 64
 NONCE_BYTES: Final = 12
 TAG_BYTES: Final = 16
 FINGERPRINT_CHARACTERS: Final = 26
-ADMITTED_KEYS_REMEMBERED: Final = 4096
+KEYS_REMEMBERED: Final = 4096
 
 # The encodings of the eight points of small order, those that are not canonical included.
 SMALL_ORDER: Final = frozenset(
@@ -147,10 +147,15 @@ def verify(public: bytes, body: bytes, signature: bytes) -> bool:
     if len(public) != KEY_BYTES or len(signature) != SIGNATURE_BYTES:
         return False
     try:
-        Ed25519PublicKey.from_public_bytes(public).verify(signature, body)
+        _public_key(public).verify(signature, body)
     except (InvalidSignature, ValueError):
         return False
     return True
+
+
+@lru_cache(maxsize=KEYS_REMEMBERED)
+def _public_key(public: bytes) -> Ed25519PublicKey:
+    return Ed25519PublicKey.from_public_bytes(public)
 
 
 def blacklisted(public: bytes) -> bool:
@@ -161,7 +166,7 @@ def blacklisted(public: bytes) -> bool:
     return y >= curve.FIELD
 
 
-@lru_cache(maxsize=ADMITTED_KEYS_REMEMBERED)
+@lru_cache(maxsize=KEYS_REMEMBERED)
 def admissible(public: bytes) -> bool:
     """Tell whether a signing key may be used: its one encoding, in the prime-order subgroup (about 1 ms, cached)."""
     return not blacklisted(public) and curve.is_prime_order(public)
@@ -171,6 +176,8 @@ def admissible(public: bytes) -> bool:
 class BoxKey:
     """An X25519 key pair of one match; only `public` shows.
 
+    What it has exchanged is kept with it: in a match it meets the same few others at every deal.
+
     Attributes:
         public: what the others see.
         secret: the 32 secret bytes, for storing, and for the record that ends the match.
@@ -178,6 +185,7 @@ class BoxKey:
 
     public: bytes
     secret: bytes = field(repr=False)
+    _exchanged: dict[bytes, bytes] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def exchange(self, peer: bytes) -> bytes:
         """Return the 32 bytes that only the two owners know.
@@ -185,14 +193,21 @@ class BoxKey:
         Raises:
             WeakKeyError: `peer` is no X25519 key, or one whose secret everybody knows (32 zero bytes).
         """
-        try:
-            public = X25519PublicKey.from_public_bytes(peer)
-            shared = X25519PrivateKey.from_private_bytes(self.secret).exchange(public)
-        except ValueError as error:
-            raise WeakKeyError(f"expected an X25519 key of full order, got {peer.hex()}") from error
-        if same_secret(shared, bytes(KEY_BYTES)):  # whatever a backend lets through
-            raise WeakKeyError(f"expected an X25519 key of full order, got {peer.hex()}")
+        shared = self._exchanged.get(peer)
+        if shared is None:
+            shared = self._exchanged[peer] = _exchange(self.secret, peer)
         return shared
+
+
+def _exchange(secret: bytes, peer: bytes) -> bytes:
+    try:
+        public = X25519PublicKey.from_public_bytes(peer)
+        shared = X25519PrivateKey.from_private_bytes(secret).exchange(public)
+    except ValueError as error:
+        raise WeakKeyError(f"expected an X25519 key of full order, got {peer.hex()}") from error
+    if same_secret(shared, bytes(KEY_BYTES)):  # whatever a backend lets through
+        raise WeakKeyError(f"expected an X25519 key of full order, got {peer.hex()}")
+    return shared
 
 
 def generate_box_key() -> BoxKey:
@@ -209,7 +224,7 @@ def _box_key(private: X25519PrivateKey) -> BoxKey:
     return BoxKey(private.public_key().public_bytes_raw(), private.private_bytes_raw())
 
 
-_PROBE: Final = box_key(bytes(KEY_BYTES))
+_PROBE: Final = bytes(KEY_BYTES)
 
 
 def admissible_box_public(x: bytes) -> bool:
@@ -217,7 +232,7 @@ def admissible_box_public(x: bytes) -> bool:
     if len(x) != KEY_BYTES or int.from_bytes(x, "little") >= curve.FIELD:
         return False
     try:
-        _PROBE.exchange(x)
+        _exchange(_PROBE, x)
     except WeakKeyError:
         return False
     return True

@@ -87,11 +87,12 @@ def tag_of(body: Body | type[Body]) -> str:
 
 
 _BY_TAG: Final = {tag_of(kind.body): kind for kind in KINDS}
+_BY_CLASS: Final = {kind.body: kind for kind in KINDS}
 
 
 def kind_of(body: AnyBody) -> RecordKind:
     """Return the row of a body's kind."""
-    return _BY_TAG[tag_of(body)]
+    return _BY_CLASS[type(body)]
 
 
 def encode(body: Body) -> bytes:

@@ -5,6 +5,7 @@ knows of deals, dealers or where a seed comes from.
 """
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Final
 
 from truc_protocol.codec import digest
@@ -20,6 +21,7 @@ def stream(seed: bytes) -> Iterator[int]:
         block += 1
 
 
+@cache
 def accepted_below(bound: int) -> int:
     """Return the L below which a byte is taken: the largest multiple of `bound` up to 256.
 

@@ -82,7 +82,7 @@ def read_document_item(file: bytes) -> tuple[bytes, int]:
         raise CheckError("C41", f"expected at most {MAX_FILE} bytes, got {len(file)}")
     if not file.startswith(MAGIC):
         raise CheckError("C41", f"expected a file that starts with {MAGIC.decode().strip()!r}")
-    document, rest = _item(file, len(MAGIC), "the rule document")
+    document, rest = read_item(file, len(MAGIC), "the rule document")
     if len(document) > MAX_DOCUMENT:
         raise CheckError("C41", f"expected a rule document of at most {MAX_DOCUMENT} bytes")
     return document, rest
@@ -97,12 +97,17 @@ def read_records(file: bytes, at: int) -> Iterator[Record]:
     number = 1
     while at < len(file):
         where = f"item {number}"
-        encoded, at = _item(file, at, where)
+        encoded, at = read_item(file, at, where)
         yield unpack_record(encoded, where)
         number += 1
 
 
-def _item(file: bytes, at: int, where: str) -> tuple[bytes, int]:
+def read_item(file: bytes, at: int, where: str) -> tuple[bytes, int]:
+    """Return the item at a place of a file, and the place after it.
+
+    Raises:
+        CheckError: C41, the file ends inside it.
+    """
     begin = at + _LENGTH.size
     if begin <= len(file):
         end = begin + _LENGTH.unpack(file[at:begin])[0]

@@ -1,5 +1,6 @@
 """Forging: records changed and signed again with every key the forger holds, and the check that refuses them."""
 
+import hashlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -7,19 +8,26 @@ import msgspec
 import pytest
 from protocol.peers import Table, here
 
-from truc_protocol import dealing
-from truc_protocol.audit import AuditError, Auditor, OwnSeat, Refutation
+from truc_protocol import curve, dealing
+from truc_protocol.audit import AuditError, Auditor, OwnSeat, Refutation, Result, verify
 from truc_protocol.audit.own import Accepted
 from truc_protocol.bodies import Open, Proxy
 from truc_protocol.checks import role_name
+from truc_protocol.codec import MAX_BODY
 from truc_protocol.dealing import DealtCards, Opening
+from truc_protocol.keys import SigningKey
 from truc_protocol.records import Record, encode, kind_of, parse, signer_of
+from truc_protocol.transcript import write_transcript
 from truc_rules import Variant, deciders, preset, with_options
 
 SERVER = "server"
 SIGNER = "its signer"
 LINK = bytes(range(32))
 """A link of no chain."""
+ORDER_8 = bytes.fromhex("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05")
+"""T8, a point of order 8."""
+BASE = bytes.fromhex("58" + "66" * 31)
+"""B, the base point of Ed25519."""
 
 
 class Forgery(NamedTuple):
@@ -61,6 +69,15 @@ def check_refused(case: Case) -> None:
     assert (refutation.setup if refutation.k is None else refutation.k + refutation.setup) == (
         len(forgery.records) - 1
     )
+    check_file_refuted(forgery, refutation)
+
+
+def check_file_refuted(forgery: Forgery, refutation: Refutation) -> None:
+    """Assert that a stranger with the file alone comes to the same; what only one seat can see, a file does not show."""
+    fits = len(forgery.records[-1].body) <= MAX_BODY
+    if fits and forgery.own is None and forgery.accepted is None:
+        verdict = verify(write_transcript(forgery.document, forgery.records))
+        assert (verdict.result, verdict.refutation) == (Result.REFUTED, refutation)
 
 
 def refused(forgery: Forgery) -> Refutation:
@@ -162,3 +179,53 @@ def open_record(table: Table, seat: int, *slots: int) -> Record:
     d = len(ledger.hand.deals) - 1
     openings = tuple(opening(table, seat, slot) for slot in slots)
     return table.sign(Open(*here(ledger), ledger.deal_index, d, seat, openings))
+
+
+def signed_with_torsion(key: SigningKey, body: bytes) -> bytes:
+    """Sign with R + T8 in place of R: the equation holds once both sides are multiplied by the cofactor, and only then."""
+    return _signed(key, key.public, body, lambda point: curve._add(point, _point(ORDER_8)))
+
+
+def signed_for(key: SigningKey, public: bytes, body: bytes) -> bytes:
+    """Sign with a key's secret as if another public key stood for it."""
+    return _signed(key, public, body, lambda point: point)
+
+
+def plus_torsion(public: bytes) -> bytes:
+    """Return A + T8, a key of mixed order."""
+    return _encoded(curve._add(_point(public), _point(ORDER_8)))
+
+
+def _signed(
+    key: SigningKey, public: bytes, body: bytes, change: Callable[[curve._Point], curve._Point]
+) -> bytes:
+    expanded = hashlib.sha512(key.seed()).digest()
+    scalar = int.from_bytes(expanded[:32], "little") & ((1 << 254) - 8) | 1 << 254
+    nonce = _number(expanded[32:] + body)
+    point = _encoded(change(curve._multiply(nonce, _point(BASE))))
+    s = (nonce + _number(point + public + body) * scalar) % curve.ORDER
+    return point + s.to_bytes(32, "little")
+
+
+def passes_with_cofactor(public: bytes, body: bytes, sig: bytes) -> bool:
+    """Tell whether 8 S B = 8 R + 8 h A."""
+    s = int.from_bytes(sig[32:], "little")
+    left = curve._multiply(8 * s, _point(BASE))
+    hashed = curve._multiply(_number(sig[:32] + public + body), _point(public))
+    return _encoded(left) == _encoded(curve._multiply(8, curve._add(_point(sig[:32]), hashed)))
+
+
+def _number(hashed: bytes) -> int:
+    return int.from_bytes(hashlib.sha512(hashed).digest(), "little") % curve.ORDER
+
+
+def _point(encoded: bytes) -> curve._Point:
+    point = curve._decode(encoded)
+    assert point is not None
+    return point
+
+
+def _encoded(point: curve._Point) -> bytes:
+    inverse = pow(point.z, -1, curve.FIELD)
+    x, y = point.x * inverse % curve.FIELD, point.y * inverse % curve.FIELD
+    return (y | (x & 1) << 255).to_bytes(32, "little")

@@ -8,15 +8,19 @@ from protocol.forge import (
     Case,
     cases,
     check_refused,
+    passes_with_cofactor,
     place,
     signed_bytes,
+    signed_with_torsion,
     until,
 )
 from protocol.peers import Table
 
-from truc_protocol.bodies import Act, Call, Resign
-from truc_protocol.codec import dec, enc
+from truc_protocol import keys
+from truc_protocol.bodies import Act, Call, Release, Resign
+from truc_protocol.codec import dec, enc, sha256
 from truc_protocol.curve import ORDER
+from truc_protocol.handshake import Auth
 from truc_protocol.records import Record, encode, parse
 
 
@@ -113,10 +117,33 @@ def signature_plus_the_group_order():
     return table, record._replace(sig=record.sig[:32] + s.to_bytes(32, "little"))
 
 
+def signature_that_only_a_cofactored_check_takes():
+    table = Table()
+    record = until(table, Call)
+    return table, record._replace(sig=signed_with_torsion(table.server, record.body))
+
+
 def act_forged_by_the_server():
     table = Table().to("hand")
     act = encode(place(table, Act(b"", 0, b"", 1, 0, "stand", ())))
     return table, Record(1, act, table.server.sign(act))
+
+
+def swapped_tag_signed_again():
+    """A release under the tag of an ack: the two are bound alike."""
+    table = Table()
+    release = until(table, Release)
+    return table, signed_bytes(table, 1, enc(["truc/1/ack", *dec(release.body)[1:]]))
+
+
+def login_in_place_of_a_record():
+    """What a seat has signed to log in is no statement in a match."""
+    table = Table().to("hand")
+    player = table.players[0].key
+    login = encode(
+        Auth(spk=table.server.public, pk=player.public, cn=bytes(32), sn=bytes(32), server_hello=sha256(b""))
+    )
+    return table, Record(1, login, player.sign(login))
 
 
 def swapped_tag():
@@ -147,9 +174,20 @@ def swapped_tag():
         ("C2", "seat 0", body_in_another_seats_name),
         ("C3", None, flipped_signature),
         ("C3", None, signature_plus_the_group_order),
+        ("C3", None, signature_that_only_a_cofactored_check_takes),
         ("C3", None, act_forged_by_the_server),
+        ("C2", "seat 0", swapped_tag_signed_again),
+        ("C2", "seat 0", login_in_place_of_a_record),
         ("C2", None, swapped_tag),
     ),
 )
 def test_forged_body_is_refused(case: Case) -> None:
     check_refused(case)
+
+
+def test_signature_with_torsion_is_one_that_a_cofactored_check_takes() -> None:
+    table = Table()
+    record = until(table, Call)
+    sig = signed_with_torsion(table.server, record.body)
+    assert passes_with_cofactor(table.server.public, record.body, sig)
+    assert not keys.verify(table.server.public, record.body, sig)

@@ -1,5 +1,6 @@
-"""Forged calls, releases, draws and deals: C13 to C18."""
+"""Forged calls, releases, draws and deals: C3, C13 to C18, C25."""
 
+import msgspec
 import pytest
 from protocol.forge import (
     LINK,
@@ -21,7 +22,7 @@ from truc_protocol import boxes
 from truc_protocol.bodies import Call, Close, Deal, Draw, Release
 from truc_protocol.dealing import Opening
 from truc_protocol.ledger import next_call
-from truc_protocol.records import parse
+from truc_protocol.records import Record, encode, parse
 
 
 def next_altered(kind: type, table: Table | None = None, *, second: bool = False, **fields):
@@ -98,6 +99,20 @@ def link_of_the_chain_before_the_rekey():
 
 def close_with_a_link_off_the_chain():
     return next_altered(Close, link=LINK)
+
+
+def deal_from_a_link_of_no_chain():
+    """The server waits for every release, then picks the link whose cards it likes, and opens that one."""
+    table = Table()
+    until(table, Deal)
+    table.dealer._link = lambda _ledger: LINK
+    return table, until(table, Close)
+
+
+def release_of_a_seat_rewritten_by_the_server():
+    table = Table()
+    body = encode(msgspec.structs.replace(parse(until(table, Release)), link=LINK))
+    return table, Record(1, body, table.server.sign(body))
 
 
 def close_without_a_link():
@@ -226,6 +241,17 @@ def box_for_a_guest_without_a_key():
     return next_altered(Deal, Table(guests=(0, 1)), boxes=(b"x", b""))
 
 
+def deal_of_a_deck_cut_elsewhere():
+    """The deal repeats its call, but its cards come from the deck cut one card lower."""
+    table = Table()
+    until(table.to("called", index=1), Deal)
+    table.dealer._cards(table.ledger, 1)
+    shuffled = table.dealer._shuffled
+    order = (*shuffled.order[1:], shuffled.order[0])
+    table.dealer._shuffled = shuffled._replace(order=order, deals=())
+    return table, until(table, Close)
+
+
 def card_turned_up_where_none_is():
     return next_altered(Deal, up=(3,))
 
@@ -256,6 +282,21 @@ def own_box_of_another_deal():
     table.step()
     record = until(table, Deal)
     return as_seat(table, altered(table, record, boxes=old))
+
+
+def own_box_of_another_sub_deal():
+    table = Table().to("hand")
+    table.play("redeal")
+    old = parse(table.records[-2]).boxes
+    table.play("accept")
+    record = until(table, Deal)
+    return as_seat(table, altered(table, record, boxes=old))
+
+
+def own_box_of_another_seat():
+    table = Table()
+    record = until(table, Deal)
+    return as_seat(table, altered(table, record, boxes=parse(record).boxes[::-1]))
 
 
 def own_box_with_other_cards_than_committed():
@@ -299,6 +340,8 @@ def own_card_twice():
         ("C14", "seat 0", release_of_an_old_link),
         ("C14", "seat 0", link_of_the_chain_before_the_rekey),
         ("C14", SERVER, close_with_a_link_off_the_chain),
+        ("C14", SERVER, deal_from_a_link_of_no_chain),
+        ("C3", None, release_of_a_seat_rewritten_by_the_server),
         ("C14", SERVER, close_without_a_link),
         ("C14", SERVER, early_opening_under_match),
         ("C14", SERVER, void_with_a_link_off_the_chain),
@@ -320,10 +363,13 @@ def own_card_twice():
         ("C17", SERVER, deal_without_a_box),
         ("C17", SERVER, deal_with_a_box_too_many),
         ("C17", SERVER, box_for_a_guest_without_a_key),
+        ("C25", SERVER, deal_of_a_deck_cut_elsewhere),
         ("C17", SERVER, card_turned_up_where_none_is),
         ("C17", SERVER, redeal_that_was_not_granted),
         ("C18", SERVER, own_box_garbled),
         ("C18", SERVER, own_box_of_another_deal),
+        ("C18", SERVER, own_box_of_another_sub_deal),
+        ("C18", SERVER, own_box_of_another_seat),
         ("C18", SERVER, own_box_with_other_cards_than_committed),
         ("C18", SERVER, own_card_outside_the_pack),
         ("C18", SERVER, own_card_twice),

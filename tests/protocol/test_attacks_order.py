@@ -21,6 +21,7 @@ from truc_protocol.bodies import Ack, Act, Call, Close, Deal, Draw, End, Release
 from truc_protocol.records import parse
 from truc_protocol.setup import Opts
 from truc_protocol.transcript import write_transcript
+from truc_rules import deciders
 
 
 def record_of_another_match():
@@ -101,6 +102,29 @@ def second_call_for_an_index():
 def resign_while_called():
     table = Table().to("called")
     return table, table.players[0].resign(table.ledger)
+
+
+def call_under_another_head():
+    """The same call once more, bound to a head that was never: it asks for the same link in another place."""
+    table = Table()
+    return table, altered(table, until(table, Call), head=bytes(32))
+
+
+def cut_after_a_call():
+    table = Table("truc-catalan")
+    until(table, Release)
+    table.to("called", index=1)
+    seat = (table.ledger.match.dealer + 1) % 2
+    return table, table.players[seat].act(table.ledger, "cut", (3,))
+
+
+def substitute_after_a_call():
+    table = Table(opts=Opts(gone=1, gone_after=1)).to("hand")
+    gone = deciders(table.ledger.match)[0]
+    table.add(table.dealer.move(table.ledger))
+    table.away = frozenset({gone})
+    table.to("called", index=2)
+    return table, Player(gone, 1, "new ").sub(table.ledger)
 
 
 def cut_after_a_release():
@@ -228,6 +252,9 @@ def share_for_another_index():
         ("C11", None, setup_record_in_the_match),
         ("C11", "seat 0", release_before_the_call),
         ("C11", SERVER, second_call_for_an_index),
+        ("C10", None, call_under_another_head),
+        ("C11", SIGNER, cut_after_a_call),
+        ("C11", SIGNER, substitute_after_a_call),
         ("C11", "seat 0", resign_while_called),
         ("C11", SIGNER, cut_after_a_release),
         ("C11", "seat 0", rekey_after_a_call),

@@ -102,6 +102,12 @@ def show_of_a_card_shown_before():
     return table, shown(table, 0, 0, 1)
 
 
+def show_with_another_salt():
+    table = conceded()
+    slot, card, _ = opening(table, 0, 0)
+    return table, table.act(0, "show", ([[slot, card, bytes(16)]],))
+
+
 def show_of_another_seats_card():
     table = conceded()
     return table, table.act(0, "show", ([list(opening(table, 1, 0))],))
@@ -138,6 +144,7 @@ def open_of_a_card_before_the_hand_is_over():
         ("C20", SIGNER, show_before_the_hand_is_over),
         ("C19", SIGNER, show_of_a_card_played),
         ("C19", SIGNER, show_of_a_card_shown_before),
+        ("C19", SIGNER, show_with_another_salt),
         ("C19", SIGNER, show_of_another_seats_card),
         ("C20", SIGNER, show_where_the_rules_know_none),
         ("C19", SIGNER, show_after_the_close),

@@ -77,6 +77,19 @@ def test_link_costs_at_most_31_steps(monkeypatch):
     assert most == 31
 
 
+def test_links_one_after_the_other_cost_a_step_each(monkeypatch):
+    made, steps = chain(), []
+
+    def counted(public, tn, i, v_i):
+        steps.append(i)
+        return step(public, tn, i, v_i)
+
+    monkeypatch.setattr(chains, "step", counted)
+    for i in range(101):
+        made.link(i)
+    assert len(steps) <= 100
+
+
 def test_chain_of_1024_holds_33_links():
     assert len(chain(count=1024)._held) == 33
 

@@ -157,6 +157,19 @@ def test_box_key_shows_no_secret():
     assert repr(BOX) == f"BoxKey(public={BOX.public!r})"
 
 
+def test_box_key_that_has_exchanged_shows_no_secret():
+    box = keys.box_key(SEED)
+    box.exchange(keys.generate_box_key().public)
+    assert repr(box) == f"BoxKey(public={BOX.public!r})"
+
+
+def test_exchange_with_one_peer_is_computed_once(monkeypatch):
+    box, peer = keys.box_key(SEED), keys.generate_box_key().public
+    shared = box.exchange(peer)
+    monkeypatch.delattr(keys, "X25519PrivateKey")
+    assert box.exchange(peer) == shared
+
+
 def test_exchange_with_a_key_of_low_order_is_refused():
     with pytest.raises(WeakKeyError, match="full order"):
         BOX.exchange(bytes(32))

@@ -1,5 +1,7 @@
 """The sampler, by enumeration; orders are pinned in tests/vectors/shuffle.json."""
 
+import math
+import random
 import sys
 from collections import Counter
 from itertools import islice, permutations, product
@@ -8,6 +10,7 @@ import pytest
 
 from truc_protocol.codec import digest
 from truc_protocol.shuffle import accepted_below, draw, pick, shuffle, stream
+from truc_rules import preset, presets
 
 SEED = bytes(range(32))
 
@@ -52,13 +55,67 @@ def test_size_outside_1_to_256_is_refused(size):
         shuffle(SEED, size)
 
 
-def test_draws_of_3_cards_give_each_order_once(monkeypatch):
-    module = sys.modules[shuffle.__module__]
-    orders = set()
-    for octets in product(range(3), range(2)):
-        monkeypatch.setattr(module, "stream", lambda _seed, octets=octets: iter(octets))
-        orders.add(tuple(shuffle(SEED, 3)))
-    assert orders == set(permutations(range(3)))
+# A whole shuffle is uniform: each order comes of equally many rows of accepted bytes. Step by step, for bounds n to 2:
+# each number of a draw stands for 256 // bound bytes (enumerated above), so each row of numbers stands for the same
+# number of rows of bytes; and rows of numbers and orders belong to each other one to one.
+
+
+PACK_SIZES = sorted({len(preset(name).pack) for name in presets()})
+
+
+def shuffled_by(monkeypatch, octets, size: int) -> tuple[int, ...]:
+    """Shuffle with these bytes for the stream, all of which must be taken."""
+    stream_of = iter(octets)
+    monkeypatch.setattr(sys.modules[shuffle.__module__], "stream", lambda _seed: stream_of)
+    order = tuple(shuffle(SEED, size))
+    assert next(stream_of, None) is None
+    return order
+
+
+def numbers_of(order) -> list[int]:
+    """Return the number that each step must have drawn, the last card's first: where its card lay then."""
+    pack, numbers = list(range(len(order))), []
+    for last in range(len(order) - 1, 0, -1):
+        numbers.append(pack.index(order[last]))
+        pack[last], pack[numbers[-1]] = pack[numbers[-1]], pack[last]
+    return numbers
+
+
+@pytest.mark.parametrize("size", range(2, 7))
+def test_every_row_of_numbers_gives_another_order(monkeypatch, size):
+    rows = product(*(range(bound) for bound in range(size, 1, -1)))
+    orders = [shuffled_by(monkeypatch, row, size) for row in rows]
+    assert sorted(orders) == sorted(permutations(range(size)))
+
+
+def test_every_order_of_3_cards_comes_of_equally_many_rows_of_accepted_bytes(monkeypatch):
+    rows = product(range(accepted_below(3)), range(accepted_below(2)))
+    counts = Counter(shuffled_by(monkeypatch, row, 3) for row in rows)
+    assert counts == dict.fromkeys(permutations(range(3)), 85 * 128)
+
+
+@pytest.mark.parametrize("size", PACK_SIZES)
+def test_rows_of_accepted_bytes_divide_evenly_among_the_orders_of_a_pack(size):
+    bounds = range(size, 1, -1)
+    rows = math.prod(accepted_below(bound) for bound in bounds)
+    for_each_order = math.prod(256 // bound for bound in bounds)
+    assert rows == math.factorial(size) * for_each_order
+
+
+@pytest.mark.parametrize("size", PACK_SIZES)
+def test_numbers_drawn_are_told_by_the_order_they_give(monkeypatch, size):
+    generator = random.Random(size)
+    for _ in range(50):
+        numbers = [generator.randrange(bound) for bound in range(size, 1, -1)]
+        assert numbers_of(shuffled_by(monkeypatch, numbers, size)) == numbers
+
+
+@pytest.mark.parametrize("size", PACK_SIZES)
+def test_every_order_of_a_pack_is_given_by_numbers(monkeypatch, size):
+    generator = random.Random(size)
+    for _ in range(50):
+        order = generator.sample(range(size), size)
+        assert shuffled_by(monkeypatch, numbers_of(order), size) == tuple(order)
 
 
 def test_pick_is_the_first_draw_of_the_stream():

@@ -1,10 +1,19 @@
-"""The audit of a match: the auditor that is fed its records, the verdict it comes to, and whole files."""
+"""The audit of a match: the auditor that is fed its records, the verdict it comes to, whole files, and evidence."""
 
-from truc_protocol.audit.auditor import AuditError, Auditor, Finding
+from truc_protocol.audit.auditor import AuditError, Auditor, Finding, server_links
 from truc_protocol.audit.equivocation import Equivocation, compare, refused_records
+from truc_protocol.audit.evidence import Judged, Judgement, Weighed, judge
 from truc_protocol.audit.file import verify
 from truc_protocol.audit.hands import ClosedHand
 from truc_protocol.audit.own import Accepted, OwnSeat
+from truc_protocol.audit.together import (
+    Contradiction,
+    EvidenceExamined,
+    Examined,
+    Together,
+    TranscriptExamined,
+    examine,
+)
 from truc_protocol.audit.verdict import Refutation, Result, Verdict
 
 __all__ = [
@@ -12,13 +21,24 @@ __all__ = [
     "AuditError",
     "Auditor",
     "ClosedHand",
+    "Contradiction",
     "Equivocation",
+    "EvidenceExamined",
+    "Examined",
     "Finding",
+    "Judged",
+    "Judgement",
     "OwnSeat",
     "Refutation",
     "Result",
+    "Together",
+    "TranscriptExamined",
     "Verdict",
+    "Weighed",
     "compare",
+    "examine",
+    "judge",
     "refused_records",
+    "server_links",
     "verify",
 ]

@@ -15,7 +15,7 @@ from truc_protocol.bodies import AnyBody, Close, Deal, End, Guest, Proxy, SeatTa
 from truc_protocol.checks import CheckError, role_name
 from truc_protocol.dealing import Opening
 from truc_protocol.keys import BoxKey, box_key
-from truc_protocol.ledger import Folded, Ledger, check_place, fold, start
+from truc_protocol.ledger import Folded, Ledger, box_public, check_place, fold, start
 from truc_protocol.records import Phase, Record, parse, tag_of
 from truc_protocol.setup import (
     Terms,
@@ -90,9 +90,21 @@ class Auditor:
         """The hand closed last; its `dealt` holds every card once the server's link is open."""
         return self._hands[-1] if self._hands else None
 
+    @property
+    def hands(self) -> tuple[ClosedHand, ...]:
+        """Every hand closed so far, the oldest first; their `dealt` holds the cards once they are open."""
+        return self._hands
+
     def add_box_key(self, x: BoxKey) -> None:
         """Let the auditor open boxes under a key the own seat rekeys to, or brings as a substitute."""
         self._own_keys = {**self._own_keys, x.public: x}
+
+    def own_key(self) -> BoxKey | None:
+        """Return the own key that the seat's cards are sealed to now; None if that key is none of ours."""
+        if self._own is None or self._ledger is None:
+            return None
+        public = box_public(self._ledger, self._own.seat)
+        return None if public is None else self._own_keys.get(public)
 
     def feed(self, record: Record) -> Finding:
         """Check the next record.
@@ -184,7 +196,7 @@ class Auditor:
         return folded._replace(events=unheard + folded.events)
 
     def _end(self, before: Ledger, body: End) -> None:
-        links = _all_links(before, body)
+        links = server_links(before, body)
         secret = box_key(body.xsec)
         opened = tuple(
             hand if hand.dealt else open_hand(before.setup, hand, links[hand.log.call.j + 1])
@@ -233,7 +245,7 @@ def _check_author(ledger: Ledger, record: Record, body: AnyBody) -> None:
             check_signature(author.public, record)
 
 
-def _all_links(ledger: Ledger, body: End) -> dict[int, bytes]:
+def server_links(ledger: Ledger, body: End) -> dict[int, bytes]:
     """Return every link of the server, by number, from the ends of its chains down to their anchors."""
     table = ledger.setup.terms.table
     links: dict[int, bytes] = {}

@@ -8,25 +8,29 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import NamedTuple
 
-import msgspec
-
 from truc_protocol import keys
 from truc_protocol.audit.auditor import AuditError, Auditor
 from truc_protocol.bodies import Act, AnyBody, Call, MatchStart, Refuse, Release, Resign, Table
 from truc_protocol.checks import role_name
-from truc_protocol.codec import EncodingError, dec, sha256
+from truc_protocol.codec import sha256
+from truc_protocol.evidence_file import read_refusal
 from truc_protocol.records import SERVER, Record, tag_of
 from truc_protocol.transcript import Transcript
 
 
 class Equivocation(NamedTuple):
-    """Two records that contradict each other; together they convict `culprit`."""
+    """Two records that contradict each other; together they convict `culprit`.
+
+    Attributes:
+        places: the position of each in its list; None in the setup, and for a refusal, which stands in none.
+    """
 
     check: str
     culprit: str
     message: str
     first: Record
     second: Record
+    places: tuple[int | None, int | None] = (None, None)
 
 
 class _Signed(NamedTuple):
@@ -38,11 +42,25 @@ class _Signed(NamedTuple):
     key: bytes | None
 
 
-def compare(first: Transcript, second: Transcript) -> tuple[Equivocation, ...]:
-    """Compare two transcripts, each as far as it passes; the same match twice, or two that share terms."""
+def compare(
+    first: Transcript, second: Transcript, refusals: Sequence[Record] = ()
+) -> tuple[Equivocation, ...]:
+    """Compare two transcripts, each as far as it passes; the same match twice, or two that share terms.
+
+    A seat may decide again for a position once the server has refused it, so its refused bodies convict nobody here.
+    """
     one, other = _passed(first), _passed(second)
-    found = [*_setups(one, other), *_server(one, other), *_lists(one, other), *_seats(one, other)]
+    refused = _refused_bodies(one, refusals)
+    found = [*_setups(one, other), *_server(one, other), *_lists(one, other), *_seats(one, other, refused)]
     return tuple(dict.fromkeys(found))
+
+
+def _refused_bodies(passed: list[_Signed], refusals: Sequence[Record]) -> frozenset[bytes]:
+    """Return the SHA-256 of every body that the server of a list refused."""
+    if not passed or not isinstance(passed[0].body, Table):
+        return frozenset()
+    spk = passed[0].body.spk
+    return frozenset(refuse.body for record in refusals if (refuse := signed_refusal(record, spk)))
 
 
 def refused_records(transcript: Transcript, refusals: Sequence[Record]) -> tuple[Equivocation, ...]:
@@ -53,22 +71,19 @@ def refused_records(transcript: Transcript, refusals: Sequence[Record]) -> tuple
     bodies = {sha256(item.record.body): item for item in passed}
     found = []
     for refusal in refusals:
-        body = read_refusal(refusal, passed[0].body.spk)
+        body = signed_refusal(refusal, passed[0].body.spk)
         item = None if body is None else bodies.get(body.body)
         if body is not None and item is not None and _mid(item.body) == body.mid:
             message = f"the server refused the body at position {item.k} ({body.code}) and took it"
-            found.append(Equivocation("C35", "server", message, refusal, item.record))
+            found.append(Equivocation("C35", "server", message, refusal, item.record, (None, item.k)))
     return tuple(found)
 
 
-def read_refusal(record: Record, spk: bytes) -> Refuse | None:
+def signed_refusal(record: Record, spk: bytes) -> Refuse | None:
     """Return a refusal signed by this server, None if the record is no such thing."""
-    try:
-        body = msgspec.convert(dec(record.body), Refuse, builtin_types=(bytes,))
-    except (EncodingError, msgspec.ValidationError):
-        return None
-    signed = record.signer == SERVER and keys.verify(spk, record.body, record.sig)
-    return body if signed else None
+    refusal = read_refusal(record)
+    signed = refusal is not None and keys.verify(spk, record.body, record.sig)
+    return refusal.body if refusal is not None and signed else None
 
 
 def _passed(transcript: Transcript) -> list[_Signed]:
@@ -109,10 +124,10 @@ def _server(one: list[_Signed], other: list[_Signed]) -> Iterator[Equivocation]:
             continue
         if a.k == b.k:
             message = f"the server signed two records for position {a.k}"
-            yield Equivocation("C33", "server", message, a.record, b.record)
+            yield Equivocation("C33", "server", message, a.record, b.record, (a.k, b.k))
         elif isinstance(a.body, Call) and isinstance(b.body, Call) and a.body.j == b.body.j:
             message = f"the server signed two calls for index {a.body.j}"
-            yield Equivocation("C33", "server", message, a.record, b.record)
+            yield Equivocation("C33", "server", message, a.record, b.record, (a.k, b.k))
 
 
 def _lists(one: list[_Signed], other: list[_Signed]) -> Iterator[Equivocation]:
@@ -120,7 +135,7 @@ def _lists(one: list[_Signed], other: list[_Signed]) -> Iterator[Equivocation]:
     for a, b in zip(_vouched(one), _vouched(other), strict=False):
         if a.k is not None and _mid(a.body) == _mid(b.body) and a.record != b.record:
             message = f"the server signed two histories that differ at position {a.k}"
-            yield Equivocation("C33", "server", message, a.record, b.record)
+            yield Equivocation("C33", "server", message, a.record, b.record, (a.k, b.k))
             return
 
 
@@ -131,19 +146,23 @@ def _vouched(passed: list[_Signed]) -> list[_Signed]:
     return passed[: last + 1]
 
 
-def _seats(one: list[_Signed], other: list[_Signed]) -> Iterator[Equivocation]:
+def _seats(one: list[_Signed], other: list[_Signed], refused: frozenset[bytes]) -> Iterator[Equivocation]:
     """C34: two decisions of a seat for one position, two releases for one index."""
     for a, b in _contradictions(one, other):
         if a.record.signer == SERVER or (a.record.signer, a.key) != (b.record.signer, b.key):
             continue
         match a.body, b.body:
-            case Act() | Resign(), Act() | Resign() if a.k == b.k:
+            case Act() | Resign(), Act() | Resign() if a.k == b.k and not _is_refused(refused, a, b):
                 message = f"the seat signed two decisions for position {a.k}"
             case Release(), Release() if a.body.j == b.body.j:
                 message = f"the seat signed two releases for index {a.body.j}"
             case _:
                 continue
-        yield Equivocation("C34", role_name(a.record.signer), message, a.record, b.record)
+        yield Equivocation("C34", role_name(a.record.signer), message, a.record, b.record, (a.k, b.k))
+
+
+def _is_refused(refused: frozenset[bytes], *signed: _Signed) -> bool:
+    return any(sha256(each.record.body) in refused for each in signed)
 
 
 def _contradictions(one: list[_Signed], other: list[_Signed]) -> Iterator[tuple[_Signed, _Signed]]:

@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import NamedTuple
 
-from truc_protocol.bodies import AnyBody, Proxy, Rule, SideScore, Sub, Void
+from truc_protocol.bodies import AnyBody, Proxy, Rekey, Rule, SideScore, Sub, Void
 from truc_protocol.checks import CHECKS
 from truc_protocol.ledger import Ledger, score
 from truc_protocol.setup import Terms
@@ -54,7 +54,8 @@ class Words(NamedTuple):
     asked: tuple[int, ...] = ()
     voids: tuple[tuple[int, Void], ...] = ()
     proxies: tuple[int, ...] = ()
-    substitutes: tuple[Sub, ...] = ()
+    substitutes: tuple[tuple[int, Sub], ...] = ()
+    rekeys: tuple[tuple[int, int], ...] = ()
 
     def heard(self, before: Ledger, body: AnyBody) -> "Words":
         """Return these and what follows `before`."""
@@ -69,7 +70,9 @@ class Words(NamedTuple):
             case Proxy():
                 return self._replace(proxies=(*self.proxies, k))
             case Sub():
-                return self._replace(substitutes=(*self.substitutes, body))
+                return self._replace(substitutes=(*self.substitutes, (k, body)))
+            case Rekey():
+                return self._replace(rekeys=(*self.rekeys, (k, body.role)))
             case _:
                 return self
 
@@ -91,6 +94,10 @@ class Verdict(NamedTuple):
         unsigned: positions of guests' acts after the last signature: they prove nothing.
         covered: per seat, the position whose head its newest signature binds.
         silent: (k, seats): whom the server called silent.
+        guests: the seats without a key, as they are at the end.
+        substitutes: (k, sub): who took a seat that was left.
+        rekeys: (k, role): who began a new chain.
+        match: the match's id; None before the setup is closed.
     """
 
     result: Result
@@ -109,6 +116,10 @@ class Verdict(NamedTuple):
     covered: tuple[int | None, ...] = ()
     silent: tuple[tuple[int, tuple[int, ...]], ...] = ()
     asked: tuple[int, ...] = ()
+    guests: tuple[int, ...] = ()
+    substitutes: tuple[tuple[int, Sub], ...] = ()
+    rekeys: tuple[tuple[int, int], ...] = ()
+    match: bytes | None = None
 
     @property
     def by_ruling(self) -> bool:
@@ -141,11 +152,15 @@ def describe(
         covered=signed.covered,
         silent=tuple((k, void.seats) for k, void in words.voids),
         asked=words.asked,
+        guests=tuple(seat for seat, author in enumerate(signed.contributors[1:]) if author is None),
+        substitutes=words.substitutes,
+        rekeys=words.rekeys,
+        match=signed.setup.mid,
     )
 
 
 def _names(signed: Ledger, words: Words) -> tuple[str, ...]:
     names = [seat.name.decode() for seat in signed.setup.seats]
-    for newcomer in words.substitutes:
+    for _, newcomer in words.substitutes:
         names[newcomer.seat] = newcomer.name.decode()
     return tuple(names)

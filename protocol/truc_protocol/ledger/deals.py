@@ -20,6 +20,7 @@ from truc_protocol.setup import GONE_SUBSTITUTE, check_box_key, check_key, commi
 from truc_rules import (
     Card,
     Event,
+    Match,
     Seat,
     awaits_deal,
     deal,
@@ -231,19 +232,27 @@ def deal_public(ledger: Ledger, seat: int) -> bytes | None:
 
 def learn_all(ledger: Ledger, hands: Sequence[Sequence[int]]) -> Ledger:
     """Tell the rules every card of the deal just taken, by seat and slot: nothing of it is ever unknown here."""
+    match, hand = _match(ledger), ledger.hand
     for seat, cards in enumerate(hands):
-        ledger = learn(ledger, seat, cards)
-    return ledger._replace(hand=ledger.hand and ledger.hand._replace(known=ledger.hand.known + 1))
+        match = _known(match, seat, cards)
+    return ledger._replace(match=match, hand=hand and hand._replace(known=hand.known + 1))
 
 
 def learn(ledger: Ledger, seat: int, cards: Sequence[int]) -> Ledger:
     """Tell the rules the cards of a seat's newest deal, by slot; `CardError` if another card is known there."""
-    match = ledger.match
-    if match is None:
+    return ledger._replace(match=_known(_match(ledger), seat, cards))
+
+
+def _match(ledger: Ledger) -> Match:
+    if ledger.match is None:
         raise ValueError("no cards are dealt yet")
+    return ledger.match
+
+
+def _known(match: Match, seat: int, cards: Sequence[int]) -> Match:
     for slot, card in enumerate(cards):
         match = know(match, Seat(seat), slot, Card(card))
-    return ledger._replace(match=match)
+    return match
 
 
 def void(ledger: Ledger, body: Void) -> Ledger:

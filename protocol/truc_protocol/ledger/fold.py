@@ -5,7 +5,7 @@ record it is given. It does not verify signatures (the caller has, or has just m
 deal (the auditor does); everything else that the records alone decide is checked here.
 """
 
-from typing import NamedTuple, assert_never, cast
+from typing import Final, NamedTuple, assert_never, cast
 
 from truc_protocol.bodies import (
     Ack,
@@ -19,6 +19,7 @@ from truc_protocol.bodies import (
     Guest,
     MatchStart,
     Open,
+    Placed,
     Proxy,
     Rekey,
     Release,
@@ -37,10 +38,11 @@ from truc_protocol.records import Binding, Phase, Record, kind_of, link, tag_of
 from truc_rules import Event, Kind
 
 Taken = tuple[Ledger, tuple[Event, ...]]
-Setup = Table | SeatTaken | Guest | MatchStart
 SilentBody = Call | Release | Draw | Void | Rekey | Sub | Share | Resign | End | Ack
 """Records that bring no event of the rules."""
 MatchBody = SilentBody | Deal | Act | Proxy | Rule | Open | Close
+_SETUP: Final = (Table, SeatTaken, Guest, MatchStart)
+_IN_A_PAUSE: Final = (Act, Proxy, Rule, Resign, Close, End, Ack)
 
 
 class Folded(NamedTuple):
@@ -70,25 +72,28 @@ def check_place(ledger: Ledger, record: Record, body: AnyBody) -> None:
     Raises:
         CheckError: C10, C11, C12, C23, C26, C29.
     """
-    kind, name = kind_of(body), tag_of(body)
-    if isinstance(body, Setup):
-        raise CheckError("C11", f"{name}: the setup is closed")
-    place = ledger.parallel if kind.binding is Binding.PARALLEL else (ledger.k, ledger.head)
-    if body.mid != ledger.setup.mid:
-        raise CheckError("C10", f"{name}: the record is of another match")
-    if (body.k, body.head) != place:
-        head = "the same" if body.head == place[1] else "another"
-        raise CheckError("C10", f"{name}: expected position {place[0]}, got {body.k} under {head} head")
+    kind = kind_of(body)
+    if isinstance(body, _SETUP):
+        raise CheckError("C11", f"{tag_of(body)}: the setup is closed")
+    _check_head(ledger, body, is_parallel=kind.binding is Binding.PARALLEL)
     culprit = role_name(record.signer)
     if ledger.phase not in kind.phases:
-        raise CheckError("C11", f"{name}: does not stand in the phase {ledger.phase}", culprit)
-    if _seat_of(body) >= ledger.seats:
-        raise CheckError(
-            "C12", f"{name}: expected a seat below {ledger.seats}, got {_seat_of(body)}", culprit
-        )
+        raise CheckError("C11", f"{tag_of(body)}: does not stand in the phase {ledger.phase}", culprit)
+    seat, seats = _seat_of(body), ledger.setup.terms.table.seats
+    if seat >= seats:
+        raise CheckError("C12", f"{tag_of(body)}: expected a seat below {seats}, got {seat}", culprit)
     _check_due(ledger, body, None if record.signer else culprit)
-    if ledger.pause.active and not isinstance(body, Act | Proxy | Rule | Resign | Close | End | Ack):
-        raise CheckError("C29", f"{name}: the match is paused", culprit)
+    if ledger.pause.active and not isinstance(body, _IN_A_PAUSE):
+        raise CheckError("C29", f"{tag_of(body)}: the match is paused", culprit)
+
+
+def _check_head(ledger: Ledger, body: Placed, *, is_parallel: bool) -> None:
+    k, head = ledger.parallel if is_parallel else (ledger.k, ledger.head)
+    if body.mid != ledger.setup.mid:
+        raise CheckError("C10", f"{tag_of(body)}: the record is of another match")
+    if body.k != k or body.head != head:
+        under = "the same" if body.head == head else "another"
+        raise CheckError("C10", f"{tag_of(body)}: expected position {k}, got {body.k} under {under} head")
 
 
 def _seat_of(body: AnyBody) -> int:

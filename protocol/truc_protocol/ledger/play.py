@@ -88,7 +88,12 @@ def _decide(ledger: Ledger, move: Move, author: str) -> tuple[Ledger, Events]:
         )
     except IllegalActionError as error:
         raise CheckError("C20", error.message, author, refusal=error.code) from error
-    return after._replace(streaks=counted(ledger, action.seat, 0)), events
+    return _acted(after, action.seat), events
+
+
+def _acted(ledger: Ledger, seat: int) -> Ledger:
+    """End a seat's streak of rulings, if there is one."""
+    return ledger._replace(streaks=counted(ledger, seat, 0)) if ledger.streaks[seat] else ledger
 
 
 def _told(ledger: Ledger, match: Match, step: Step, cut: int) -> tuple[Ledger, Events]:

@@ -285,9 +285,11 @@ def next_share(ledger: Ledger) -> tuple[Seat, Seat] | None:
     """Return (from, to) of the share record the rules demand next."""
     if ledger.hand is None or ledger.match is None or awaits_deal(ledger.match):
         return None
-    owed = sorted(owed_shares(ledger.match))
+    owed = owed_shares(ledger.match)
+    if not owed:
+        return None
     given = sum(share.d == len(ledger.hand.deals) - 1 for share in ledger.hand.shares)
-    return owed[given] if given < len(owed) else None
+    return sorted(owed)[given] if given < len(owed) else None
 
 
 def next_open(ledger: Ledger) -> Shown | None:

@@ -6,6 +6,7 @@ others passes through `printable` or `shown_name` first.
 """
 
 from truc_protocol.words.catalogue import LANGUAGES, Catalogue, LanguageError, MoveWords, catalogue
+from truc_protocol.words.checks import CheckWords, check_words
 from truc_protocol.words.facts import tell
 from truc_protocol.words.language import chosen_language
 from truc_protocol.words.local import PLAIN, LocalWords, local_sets, local_words
@@ -20,11 +21,13 @@ __all__ = [
     "LANGUAGES",
     "PLAIN",
     "Catalogue",
+    "CheckWords",
     "LanguageError",
     "LocalWords",
     "MoveWords",
     "Speech",
     "catalogue",
+    "check_words",
     "chosen_language",
     "half_label",
     "local_sets",

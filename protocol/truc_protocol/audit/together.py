@@ -1,0 +1,155 @@
+"""Several files at once: each transcript's verdict, what evidence adds to it, and what two transcripts show together.
+
+Whatever the files hold, the outcome is a value. Evidence counts only beside a transcript of its match: without one it is
+incomplete, and refutes nothing.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+from truc_protocol.audit.equivocation import Equivocation, compare
+from truc_protocol.audit.evidence import Weighed, weigh
+from truc_protocol.audit.file import verify
+from truc_protocol.audit.verdict import Refutation, Result, Verdict
+from truc_protocol.checks import CheckError
+from truc_protocol.evidence_file import EvidenceItem, Refusal, is_evidence, read_evidence
+from truc_protocol.records import Record
+from truc_protocol.transcript import Transcript, read_document_item, read_records
+
+_ALONE = "it shows nothing without the transcript of its match"
+
+
+class TranscriptExamined(NamedTuple):
+    """A transcript's verdict; refuted also where evidence given with it refutes it."""
+
+    verdict: Verdict
+
+    @property
+    def result(self) -> Result:
+        """What the file comes to."""
+        return self.verdict.result
+
+
+class EvidenceExamined(NamedTuple):
+    """What each item of an evidence file comes to beside the transcripts of its match, or why the file cannot be read."""
+
+    weighed: tuple[Weighed, ...] = ()
+    unreadable: Refutation | None = None
+    lacks_transcript: bool = False
+
+    @property
+    def result(self) -> Result | None:
+        """What the file comes to; None if nothing follows from it."""
+        if self.unreadable is not None:
+            return Result.UNREADABLE
+        if any(each.refutation for each in self.weighed):
+            return Result.REFUTED
+        return Result.INCOMPLETE if self.lacks_transcript else None
+
+
+Examined = TranscriptExamined | EvidenceExamined
+
+
+class Contradiction(NamedTuple):
+    """Two of the files, by number, and what their records together show of somebody."""
+
+    first: int
+    second: int
+    found: Equivocation
+
+
+class Together(NamedTuple):
+    """The outcome of several files, and of each pair of them."""
+
+    files: tuple[Examined, ...]
+    contradictions: tuple[Contradiction, ...]
+
+    @property
+    def is_refuted(self) -> bool:
+        """Whether anything in the files refutes a match."""
+        return bool(self.contradictions) or any(file.result is Result.REFUTED for file in self.files)
+
+
+class _Given(NamedTuple):
+    """The files that can be used, by number: transcripts, their matches, and evidence."""
+
+    transcripts: Mapping[int, Transcript]
+    matches: Mapping[int, bytes]
+    items: Mapping[int, tuple[EvidenceItem, ...]]
+
+
+def examine(files: Sequence[bytes]) -> Together:
+    """Examine files together, transcripts and evidence in any order."""
+    verdicts = {n: verify(file) for n, file in enumerate(files) if not is_evidence(file)}
+    evidence = {n: _read(file) for n, file in enumerate(files) if is_evidence(file)}
+    usable = {n: verdict for n, verdict in verdicts.items() if verdict.result is not Result.UNREADABLE}
+    given = _Given(
+        transcripts={n: _whole_items(files[n]) for n in usable},
+        matches={n: verdict.match for n, verdict in usable.items() if verdict.match is not None},
+        items={n: read for n, read in evidence.items() if not isinstance(read, Refutation)},
+    )
+    weighed = {n: _weighed(items, given) for n, items in given.items.items()}
+    found: dict[int, Examined] = {
+        n: EvidenceExamined(unreadable=read) for n, read in evidence.items() if isinstance(read, Refutation)
+    }
+    found |= {n: EvidenceExamined(each, lacks_transcript=_lacks(each)) for n, each in weighed.items()}
+    beside = tuple(each for row in weighed.values() for each in row)
+    found |= {n: TranscriptExamined(_beside(n, verdict, beside)) for n, verdict in verdicts.items()}
+    return Together(tuple(found[n] for n in range(len(files))), _contradictions(given))
+
+
+def _whole_items(file: bytes) -> Transcript:
+    """Return a transcript as far as it can be read: a record that is refuted may stand before a damaged item."""
+    document, rest = read_document_item(file)
+    return Transcript(document, tuple(_readable(file, rest)))
+
+
+def _readable(file: bytes, at: int) -> Iterator[Record]:
+    try:
+        yield from read_records(file, at)
+    except CheckError:
+        return
+
+
+def _read(file: bytes) -> tuple[EvidenceItem, ...] | Refutation:
+    try:
+        return read_evidence(file)
+    except CheckError as error:
+        return Refutation(error.check, error.message, error.culprit, None, 0)
+
+
+def _weighed(items: Sequence[EvidenceItem], given: _Given) -> tuple[Weighed, ...]:
+    return tuple(each for item in items for each in _weighed_item(item, given))
+
+
+def _weighed_item(item: EvidenceItem, given: _Given) -> tuple[Weighed, ...]:
+    """Weigh an item against every transcript of its match."""
+    named = [n for n, match in given.matches.items() if match == item.mid]
+    if not named:
+        what = "refusal" if isinstance(item, Refusal) else "complaint"
+        return (Weighed(f"{what} in the match {item.mid.hex()[:16]}: {_ALONE}"),)
+    return tuple(weigh(given.transcripts[n], item)._replace(transcript=n) for n in named)
+
+
+def _lacks(weighed: Sequence[Weighed]) -> bool:
+    return any(each.transcript is None for each in weighed)
+
+
+def _beside(n: int, verdict: Verdict, weighed: Sequence[Weighed]) -> Verdict:
+    """Return the verdict on a transcript beside the evidence; what its own records show comes first."""
+    refuting = next((each.refutation for each in weighed if each.transcript == n and each.refutation), None)
+    if refuting is None or verdict.result not in (Result.PROVEN, Result.INCOMPLETE):
+        return verdict
+    return verdict._replace(result=Result.REFUTED, refutation=refuting)
+
+
+def _contradictions(given: _Given) -> tuple[Contradiction, ...]:
+    refusals = tuple(
+        item.record for items in given.items.values() for item in items if isinstance(item, Refusal)
+    )
+    return tuple(
+        Contradiction(first, second, found)
+        for first, second in combinations(given.transcripts, 2)
+        for found in compare(given.transcripts[first], given.transcripts[second], refusals)
+    )

@@ -1,0 +1,99 @@
+"""The evidence file: what stands beside a transcript and shows that somebody broke the protocol.
+
+A magic line, then items as in a transcript: refusals that the server signed, and complaints about sealed hands. No words of
+a person stand in it, and nothing in it counts by itself: `audit.evidence` weighs it against the transcript of its match.
+"""
+
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+import msgspec
+
+from truc_protocol.bodies import Body, Hash, Refuse, U
+from truc_protocol.checks import CheckError
+from truc_protocol.codec import EncodingError, dec
+from truc_protocol.records import SERVER, Record, encode
+from truc_protocol.transcript import MAX_FILE, item, pack_record, read_item, unpack_record
+
+MAGIC: Final = b"truc evidence 1\n"
+
+
+class Complaint(Body, frozen=True, tag="truc/1/complaint"):
+    """A seat says that its box in the deal or share at position `k` was garbled, and gives its X25519 secret to show it."""
+
+    mid: Hash
+    k: U
+    seat: U
+    secret: Hash
+
+    def __repr__(self) -> str:
+        return f"Complaint(k={self.k}, seat={self.seat}, ...)"
+
+
+class Refusal(NamedTuple):
+    """The server's word that it did not take a body: the record as it was signed, and what it says."""
+
+    record: Record
+    body: Refuse
+
+    @property
+    def mid(self) -> bytes:
+        """The match that it is about."""
+        return self.body.mid
+
+
+EvidenceItem = Refusal | Complaint
+
+
+def is_evidence(file: bytes) -> bool:
+    """Tell whether a file says that it is one of evidence."""
+    return file.startswith(MAGIC)
+
+
+def write_evidence(items: Iterable[EvidenceItem]) -> bytes:
+    """Return the bytes of an evidence file."""
+    return MAGIC + b"".join(
+        item(pack_record(each.record) if isinstance(each, Refusal) else encode(each)) for each in items
+    )
+
+
+def read_evidence(file: bytes) -> tuple[EvidenceItem, ...]:
+    """Read an evidence file.
+
+    Raises:
+        CheckError: C41, naming the item: not evidence, damaged lengths, an item that is neither refusal nor complaint.
+    """
+    if len(file) > MAX_FILE:
+        raise CheckError("C41", f"expected at most {MAX_FILE} bytes, got {len(file)}")
+    if not is_evidence(file):
+        raise CheckError("C41", f"expected a file that starts with {MAGIC.decode().strip()!r}")
+    items: list[EvidenceItem] = []
+    at = len(MAGIC)
+    while at < len(file):
+        where = f"item {len(items)}"
+        encoded, at = read_item(file, at, where)
+        items.append(_read(encoded, where))
+    return tuple(items)
+
+
+def _read(encoded: bytes, where: str) -> EvidenceItem:
+    read = _complaint(encoded) or read_refusal(unpack_record(encoded, where))
+    if read is None:
+        raise CheckError("C41", f"{where}: expected a refusal of the server, or a complaint")
+    return read
+
+
+def _complaint(encoded: bytes) -> Complaint | None:
+    try:
+        return msgspec.convert(dec(encoded), Complaint, builtin_types=(bytes,))
+    except (EncodingError, msgspec.ValidationError):
+        return None
+
+
+def read_refusal(record: Record) -> Refusal | None:
+    """Return what a record refuses in a server's name, None if it is no refusal; no signature is checked here."""
+    try:
+        body = msgspec.convert(dec(record.body), Refuse, builtin_types=(bytes,))
+    except (EncodingError, msgspec.ValidationError):
+        return None
+    return Refusal(record, body) if record.signer == SERVER else None

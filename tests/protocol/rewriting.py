@@ -1,0 +1,104 @@
+"""Rewriting a match: a change in its middle, after which all but the honest seats bind and sign everything again."""
+
+import copy
+import random
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+import msgspec
+from protocol.forge import resigned
+from protocol.peers import Table
+
+from truc_protocol.bodies import AnyBody
+from truc_protocol.ledger import start
+from truc_protocol.records import Binding, Record, body_hash, kind_of, link, parse
+from truc_protocol.setup import Setup
+from truc_protocol.transcript import Transcript
+
+HONEST = 0
+"""The one seat whose key the forgers do not hold."""
+
+
+class Rewriting(NamedTuple):
+    """A whole forged match; `changed` is the place of the first record that is not as it was."""
+
+    document: bytes
+    records: list[Record]
+    changed: int
+
+    @property
+    def transcript(self) -> Transcript:
+        return Transcript(self.document, tuple(self.records))
+
+
+class Place(NamedTuple):
+    """Where the next record stands: its position, the head before it, and what releases and acks are bound to."""
+
+    mid: bytes
+    k: int
+    head: bytes
+    parallel: tuple[int, bytes]
+
+    def bind(self, body: AnyBody) -> AnyBody:
+        at_once = kind_of(body).binding is Binding.PARALLEL
+        k, head = self.parallel if at_once else (self.k, self.head)
+        return msgspec.structs.replace(body, mid=self.mid, k=k, head=head)
+
+    def after(self, record: Record) -> "Place":
+        k, head = self.k + 1, link(self.head, record)
+        at_once = kind_of(parse(record)).binding is Binding.PARALLEL
+        return self._replace(k=k, head=head, parallel=self.parallel if at_once else (k, head))
+
+
+def start_of(setup: Setup) -> Place:
+    return Place(setup.mid, 0, setup.mid, (0, setup.mid))
+
+
+def relinked(
+    table: Table,
+    records: Iterable[Record],
+    *,
+    honest: frozenset[int] = frozenset({HONEST}),
+    kept: frozenset[int] = frozenset(),
+) -> list[Record]:
+    """Bind the records after the setup to each other again; those of honest seats, and at kept places, stay as they are."""
+    place, out = start_of(table.setup), []
+    for at, record in enumerate(records):
+        stays = record.signer - 1 in honest or at in kept
+        fresh = record if stays else resigned(table, place.bind(parse(record)))
+        out.append(fresh)
+        place = place.after(fresh)
+    return [*table.setup.records, *out]
+
+
+def rewritten(table: Table, change: Callable[[list[Record]], int]) -> Rewriting:
+    """Change the list of records after the setup, in place, and link it again; `change` tells where it began."""
+    count = len(table.setup.records)
+    records = list(table.records[count:])
+    changed = change(records)
+    return Rewriting(table.document, relinked(table, records), count + changed)
+
+
+def place_of(table: Table, is_wanted: Callable[[AnyBody], bool], *, last: bool = False) -> int:
+    """Return where the first, or last, record of a kind stands, counted after the setup."""
+    bodies = [parse(record) for record in table.records[len(table.setup.records) :]]
+    found = [at for at, body in enumerate(bodies) if is_wanted(body)]
+    return found[-1 if last else 0]
+
+
+def forked(table: Table, at: int) -> Table:
+    """Return the same match as it stood before its record `at`, counted after the setup, to be gone on with otherwise."""
+    count = len(table.setup.records)
+    fork = copy.copy(table)
+    fork.dealer, fork.random = copy.copy(table.dealer), random.Random(table.seed)
+    fork.ledger, fork.records = start(table.setup), list(table.setup.records)
+    for record in table.records[count : count + at]:
+        fork.add(record)
+    return fork
+
+
+def listed_again(table: Table, seats: list[Record]) -> list[Record]:
+    """Return seats with a match record of the server that lists them."""
+    hashes = tuple(body_hash(seat) for seat in seats)
+    match = msgspec.structs.replace(parse(table.records[len(table.setup.records) - 1]), seats=hashes)
+    return [*seats, resigned(table, match)]

@@ -1,0 +1,316 @@
+"""Complaints about sealed hands: upheld, dismissed, or none; and nobody is convicted by a key that is not the seat's."""
+
+from collections.abc import Callable
+
+import pytest
+from protocol.forge import altered, cheat, leaves_of, until, with_card
+from protocol.peers import Table, secret
+from protocol.shared import blind_table, sharing_table
+
+from truc_protocol import boxes
+from truc_protocol.audit import Judgement, judge
+from truc_protocol.bodies import Deal, Share
+from truc_protocol.codec import enc
+from truc_protocol.dealing import Opening
+from truc_protocol.evidence_file import Complaint
+from truc_protocol.keys import derive, seal
+from truc_protocol.records import Record, parse
+from truc_protocol.transcript import Transcript
+
+NONCE = bytes(12)
+
+
+def complaint(table: Table, seat: int = 0, k: int | None = None, **fields) -> Complaint:
+    """Return a complaint of a seat, with the secret of its key in force, about the record that comes next."""
+    given = {"mid": table.setup.mid, "secret": table.players[seat].x.secret, **fields}
+    return Complaint(given["mid"], table.ledger.k if k is None else k, seat, given["secret"])
+
+
+def judged(table: Table, of: Complaint, *more: Record) -> Judgement:
+    return judge(Transcript(table.document, (*table.records, *more)), of).judgement
+
+
+def at_deal() -> tuple[Table, Record]:
+    table = Table().to("called")
+    return table, until(table, Deal)
+
+
+def sealed(table: Table, plaintext: bytes, seat: int = 0, *, j: int | None = None) -> bytes:
+    """Seal any bytes as the server seals a hand."""
+    shared = table.dealer.exchange(table.players[seat].x.public)
+    index = table.ledger.deal_index if j is None else j
+    return seal(derive(shared, table.setup.mid, enc(["truc/1/box", index, 0, seat])), NONCE, plaintext)
+
+
+def with_box(table: Table, record: Record, box: bytes) -> Record:
+    return altered(table, record, boxes=(box, *parse(record).boxes[1:]))
+
+
+def hand(table: Table, seat: int = 0) -> tuple[Opening, ...]:
+    return table.dealer._cards(table.ledger, 1)[0].hands[seat]
+
+
+def plain(table: Table, *openings: Opening) -> bytes:
+    return enc([list(each) for each in openings])
+
+
+# upheld
+
+
+def not_authentic(table: Table) -> bytes:
+    box = sealed(table, plain(table, *hand(table)))
+    return box[:-1] + bytes([box[-1] ^ 1])
+
+
+def shorter_than_a_tag(_table: Table) -> bytes:
+    return b"x"
+
+
+def of_another_deal(table: Table) -> bytes:
+    return sealed(table, plain(table, *hand(table)), j=table.ledger.deal_index + 1)
+
+
+def of_another_seat(table: Table) -> bytes:
+    return sealed(table, plain(table, *hand(table)), seat=1)
+
+
+def not_canonical(table: Table) -> bytes:
+    return sealed(table, b"\xc1")
+
+
+def in_a_longer_form(table: Table) -> bytes:
+    return sealed(table, b"\xdc\x00\x03" + plain(table, *hand(table))[1:])
+
+
+def no_array(table: Table) -> bytes:
+    return sealed(table, enc(7))
+
+
+def without_salts(table: Table) -> bytes:
+    return sealed(table, enc([[opening.card] for opening in hand(table)]))
+
+
+def of_two_cards(table: Table) -> bytes:
+    return sealed(table, plain(table, *hand(table)[:2]))
+
+
+def of_another_card(table: Table) -> bytes:
+    first, *rest = hand(table)
+    return sealed(table, plain(table, first._replace(card=(first.card + 1) % 32), *rest))
+
+
+def of_another_salt(table: Table) -> bytes:
+    first, *rest = hand(table)
+    return sealed(table, plain(table, first._replace(salt=bytes(16)), *rest))
+
+
+def in_another_order(table: Table) -> bytes:
+    return sealed(table, plain(table, *reversed(hand(table))))
+
+
+@pytest.mark.parametrize(
+    "box",
+    [
+        not_authentic,
+        shorter_than_a_tag,
+        of_another_deal,
+        of_another_seat,
+        not_canonical,
+        in_a_longer_form,
+        no_array,
+        without_salts,
+        of_two_cards,
+        of_another_card,
+        of_another_salt,
+        in_another_order,
+    ],
+    ids=lambda make: make.__name__,
+)
+def test_complaint_about_a_garbled_box_is_upheld(box: Callable[[Table], bytes]):
+    table, record = at_deal()
+    assert judged(table, complaint(table), with_box(table, record, box(table))) is Judgement.UPHELD
+
+
+def test_complaint_about_one_card_twice_under_fitting_leaves_is_upheld():
+    table, record = at_deal()
+    cards = table.dealer._cards(table.ledger, 1)[0]
+    first = cards.hands[0][0]
+    twice = with_card(cards, 0, 1, first)
+    forged = altered(table, record, leaves=leaves_of(table, twice))
+    forged = altered(
+        table, forged, boxes=(sealed(table, plain(table, *twice.hands[0])), *parse(record).boxes[1:])
+    )
+    assert judged(table, complaint(table), forged) is Judgement.UPHELD
+
+
+def test_complaint_about_a_card_that_the_seat_had_before_the_redeal_is_upheld():
+    table = Table().to("hand")
+    table.play("redeal")
+    table.play("accept")
+    old = table.dealer._cards(table.ledger, 1)[0].hands[0][0].card
+    cheat(table, lambda cards: with_card(cards, 0, 0, cards.hands[0][0]._replace(card=old)))
+    assert judged(table, complaint(table), until(table, Deal)) is Judgement.UPHELD
+
+
+def test_complaint_about_a_redeal_is_judged_also_after_a_garbled_first_deal():
+    table, record = at_deal()
+    table.add(with_box(table, record, not_authentic(table)))
+    table.play("redeal")
+    table.play("accept")
+    assert judged(table, complaint(table), until(table, Deal)) is Judgement.DISMISSED
+
+
+def test_complaint_is_upheld_also_when_the_match_went_on():
+    table, record = at_deal()
+    of = complaint(table)
+    table.add(with_box(table, record, not_authentic(table)))
+    table.run(until=lambda ledger: ledger.phase == "between")
+    assert judged(table, of) is Judgement.UPHELD
+
+
+def test_box_sealed_to_the_key_before_a_rekey_is_upheld():
+    table = Table().to("between")
+    old = table.players[0].x
+    table.add(table.players[0].rekey(table.ledger))
+    record = until(table, Deal)
+    shared = table.dealer.exchange(old.public)
+    key = derive(shared, table.setup.mid, enc(["truc/1/box", table.ledger.deal_index, 0, 0]))
+    box = seal(key, NONCE, plain(table, *hand(table)))
+    assert judged(table, complaint(table), with_box(table, record, box)) is Judgement.UPHELD
+
+
+@pytest.mark.parametrize("box", [b"x", b"x" * 80], ids=["short", "long"])
+def test_complaint_about_a_garbled_share_is_upheld(box):
+    table = sharing_table()
+    record = until(table, Share)
+    of = complaint(table, parse(record).receiver)
+    assert judged(table, of, altered(table, record, box=box)) is Judgement.UPHELD
+
+
+def test_complaint_about_a_share_of_other_cards_is_upheld():
+    table = sharing_table()
+    record = until(table, Share)
+    body = parse(record)
+    place = {"j": body.j, "d": body.d, "giver": body.giver, "receiver": body.receiver}
+    openings = table.dealer.openings(table.ledger, body.receiver)
+    shared = table.dealer.shared(table.ledger, body.receiver)
+    box = boxes.seal_share(shared, table.setup.mid, **place, hand=openings)
+    of = complaint(table, body.receiver)
+    assert judged(table, of, altered(table, record, box=box)) is Judgement.UPHELD
+
+
+# dismissed
+
+
+def test_complaint_about_an_honest_box_is_dismissed():
+    table, record = at_deal()
+    assert judged(table, complaint(table), record) is Judgement.DISMISSED
+
+
+def test_complaint_about_an_honest_box_of_a_match_that_was_refuted_later_is_dismissed():
+    table, record = at_deal()
+    of = complaint(table)
+    table.add(record)
+    forged = table.rule("abandon", 0, "server")
+    assert judged(table, of, forged) is Judgement.DISMISSED
+
+
+def test_complaint_under_the_new_key_about_an_honest_box_is_dismissed():
+    table = Table().to("between")
+    table.add(table.players[0].rekey(table.ledger))
+    record = until(table, Deal)
+    assert judged(table, complaint(table), record) is Judgement.DISMISSED
+
+
+def test_complaint_of_a_guest_with_a_key_about_an_honest_box_is_dismissed():
+    table = Table(guests=(0,), boxed_guests=True).to("called")
+    record = until(table, Deal)
+    of = Complaint(table.setup.mid, table.ledger.k, 0, table.guest_keys[0].secret)
+    assert judged(table, of, record) is Judgement.DISMISSED
+
+
+def test_complaint_about_an_honest_share_is_dismissed():
+    table = sharing_table()
+    record = until(table, Share)
+    assert judged(table, complaint(table, parse(record).receiver), record) is Judgement.DISMISSED
+
+
+# no complaint
+
+
+def test_bogus_key_is_no_complaint():
+    table, record = at_deal()
+    of = complaint(table, secret=secret("bogus", 1))
+    assert judged(table, of, with_box(table, record, not_authentic(table))) is Judgement.NO_COMPLAINT
+
+
+def test_key_of_another_seat_is_no_complaint():
+    table, record = at_deal()
+    of = complaint(table, secret=table.players[1].x.secret)
+    assert judged(table, of, with_box(table, record, not_authentic(table))) is Judgement.NO_COMPLAINT
+
+
+def test_key_before_a_rekey_is_no_complaint_about_a_later_deal():
+    table = Table().to("between")
+    old = table.players[0].x.secret
+    table.add(table.players[0].rekey(table.ledger))
+    record = until(table, Deal)
+    assert judged(table, complaint(table, secret=old), record) is Judgement.NO_COMPLAINT
+
+
+def test_complaint_about_another_match_is_none():
+    table, record = at_deal()
+    of = complaint(table, mid=bytes(32))
+    assert judged(table, of, with_box(table, record, not_authentic(table))) is Judgement.NO_COMPLAINT
+
+
+@pytest.mark.parametrize("k", [0, 1, 2**40], ids=["call", "release", "beyond the end"])
+def test_complaint_about_a_record_without_a_box_is_none(k):
+    table, record = at_deal()
+    assert judged(table, complaint(table, k=k), record) is Judgement.NO_COMPLAINT
+
+
+def test_complaint_of_a_seat_that_is_not_there_is_none():
+    table, record = at_deal()
+    of = Complaint(table.setup.mid, table.ledger.k, 2, table.players[0].x.secret)
+    assert judged(table, of, record) is Judgement.NO_COMPLAINT
+
+
+def test_complaint_of_the_giver_of_a_share_is_none():
+    table = sharing_table()
+    record = until(table, Share)
+    of = complaint(table, parse(record).giver)
+    assert judged(table, of, altered(table, record, box=b"x" * 80)) is Judgement.NO_COMPLAINT
+
+
+def test_complaint_of_a_guest_without_a_key_is_none():
+    table = Table(guests=(0,)).to("called")
+    record = until(table, Deal)
+    of = Complaint(table.setup.mid, table.ledger.k, 0, secret("bogus", 1))
+    assert judged(table, of, record) is Judgement.NO_COMPLAINT
+
+
+def test_complaint_about_a_blind_hand_is_none():
+    table = blind_table(phase="called")
+    record = until(table, Deal)
+    assert judged(table, complaint(table), record) is Judgement.NO_COMPLAINT
+
+
+def test_complaint_about_a_record_that_fails_by_itself_is_none():
+    table, record = at_deal()
+    assert judged(table, complaint(table), altered(table, record, cut=7)) is Judgement.NO_COMPLAINT
+
+
+def test_complaint_behind_a_record_that_fails_is_none():
+    table, record = at_deal()
+    broken = table.records[-1]._replace(sig=bytes(64))
+    records = (*table.records[:-1], broken, with_box(table, record, not_authentic(table)))
+    assert judge(Transcript(table.document, records), complaint(table)).judgement is Judgement.NO_COMPLAINT
+
+
+def test_judgement_says_its_ground():
+    table, record = at_deal()
+    transcript = Transcript(table.document, (*table.records, record))
+    assert judge(transcript, complaint(table)).message == (
+        "dismissed: the box opens, and holds the cards committed to"
+    )

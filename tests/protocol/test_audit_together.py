@@ -1,0 +1,181 @@
+"""Several files at once: what evidence adds to a verdict, and what two transcripts show together."""
+
+import pytest
+from protocol.forge import altered, small, until
+from protocol.peers import Table
+
+from truc_protocol.audit import EvidenceExamined, Judgement, Result, compare, examine
+from truc_protocol.bodies import Deal
+from truc_protocol.evidence_file import MAGIC, Complaint, Refusal, read_refusal, write_evidence
+from truc_protocol.records import Record, parse
+from truc_protocol.transcript import Transcript, write_transcript
+from truc_rules import deciders
+
+
+def file(table: Table, *more: Record) -> bytes:
+    return write_transcript(table.document, (*table.records, *more))
+
+
+def garbled() -> tuple[bytes, Complaint]:
+    """A match with a garbled hand, and the complaint about it."""
+    table = Table().to("called")
+    record = until(table, Deal)
+    mine, other = parse(record).boxes
+    record = altered(table, record, boxes=(mine[:-1] + bytes([mine[-1] ^ 1]), other))
+    return file(table, record), Complaint(table.setup.mid, table.ledger.k, 0, table.players[0].x.secret)
+
+
+def refused() -> tuple[Table, Record, Refusal]:
+    """A match, an act of it, and the server's refusal of that act."""
+    table = Table().to("hand")
+    act = table.act(deciders(table.ledger.match)[0], "stand")
+    return table, act, read_refusal(table.dealer.refuse(table.setup.mid, act.body, "illegal_action"))
+
+
+def results(*files: bytes) -> list[Result | None]:
+    return [each.result for each in examine(files).files]
+
+
+def test_transcript_alone_has_its_own_verdict():
+    assert results(Table(small()).run().file()) == [Result.PROVEN]
+
+
+def test_no_files_come_to_nothing():
+    assert examine(()) == ((), ())
+
+
+def test_complaint_that_is_upheld_refutes_the_transcript():
+    transcript, complaint = garbled()
+    first, _ = examine((transcript, write_evidence((complaint,)))).files
+    refuted = first.verdict.refutation
+    assert (first.result, refuted.check, refuted.culprit, refuted.k) == (
+        Result.REFUTED,
+        "C18",
+        "server",
+        complaint.k,
+    )
+
+
+def test_files_may_stand_in_any_order():
+    transcript, complaint = garbled()
+    assert results(write_evidence((complaint,)), transcript) == [Result.REFUTED, Result.REFUTED]
+
+
+def test_garbled_hand_without_a_complaint_is_not_refuted():
+    transcript, _ = garbled()
+    assert results(transcript) == [Result.INCOMPLETE]
+
+
+def test_complaint_that_is_dismissed_changes_no_verdict():
+    table = Table(small()).to("hand")
+    of = Complaint(table.setup.mid, table.ledger.k - 1, 0, table.players[0].x.secret)
+    first, second = examine((table.run().file(), write_evidence((of,)))).files
+    assert (first.result, second.result, second.weighed[0].judgement) == (
+        Result.PROVEN,
+        None,
+        Judgement.DISMISSED,
+    )
+
+
+def test_refusal_of_a_body_that_was_taken_refutes_the_transcript():
+    table, act, refusal = refused()
+    first, _ = examine((file(table, act), write_evidence((refusal,)))).files
+    assert (first.result, first.verdict.refutation.check, first.verdict.refutation.k) == (
+        Result.REFUTED,
+        "C35",
+        table.ledger.k,
+    )
+
+
+def test_refusal_of_a_body_that_was_not_taken_refutes_nothing():
+    table, _, refusal = refused()
+    assert results(file(table), write_evidence((refusal,))) == [Result.INCOMPLETE, None]
+
+
+def test_refusal_that_the_server_did_not_sign_refutes_nothing():
+    table, act, refusal = refused()
+    forged = Refusal(refusal.record._replace(sig=bytes(64)), refusal.body)
+    assert results(file(table, act), write_evidence((forged,))) == [Result.INCOMPLETE, None]
+
+
+def test_what_the_records_show_comes_before_what_evidence_adds():
+    table, act, refusal = refused()
+    broken = table.rule("abandon", 0, "server")
+    first, _ = examine((file(table, act, broken), write_evidence((refusal,)))).files
+    assert first.verdict.refutation.check == "C10"
+
+
+@pytest.mark.parametrize("with_another_match", [False, True])
+def test_evidence_without_its_transcript_is_incomplete(with_another_match):
+    _, complaint = garbled()
+    others = (Table(small(), seed=9).run().file(),) if with_another_match else ()
+    *_, last = examine((*others, write_evidence((complaint,)))).files
+    assert last.result is Result.INCOMPLETE
+    assert "without the transcript" in last.weighed[0].message
+
+
+def test_evidence_that_cannot_be_read_is_unreadable():
+    (found,) = examine((MAGIC + b"\x00",)).files
+    assert isinstance(found, EvidenceExamined)
+    assert (found.result, found.unreadable.check) == (Result.UNREADABLE, "C41")
+
+
+def test_two_histories_are_found_between_the_files_that_show_them():
+    table = Table().to("hand")
+    ruling, abandon = table.dealer.move(table.ledger), table.dealer.abandon(table.ledger, "server")
+    together = examine((file(table, ruling), MAGIC, file(table, abandon)))
+    assert {(each.first, each.second, each.found.check) for each in together.contradictions} == {
+        (0, 2, "C33")
+    }
+    assert together.is_refuted
+
+
+def test_contradiction_names_the_position_in_both():
+    table = Table().to("hand")
+    ruling, abandon = table.dealer.move(table.ledger), table.dealer.abandon(table.ledger, "server")
+    together = examine((file(table, ruling), file(table, abandon)))
+    assert together.contradictions[0].found.places == (table.ledger.k, table.ledger.k)
+
+
+def test_histories_are_compared_as_far_as_a_file_can_be_read():
+    table = Table().to("hand")
+    ruling, abandon = table.dealer.move(table.ledger), table.dealer.abandon(table.ledger, "server")
+    broken = Record(0, b"\xc1", bytes(64))
+    together = examine((file(table, ruling), file(table, abandon, broken) + b"\x00"))
+    assert together.contradictions
+
+
+def test_one_file_twice_shows_nothing():
+    transcript = Table(small()).run().file()
+    assert not examine((transcript, transcript)).is_refuted
+
+
+def test_seat_that_decided_again_after_a_refusal_is_not_convicted():
+    table, act, refusal = refused()
+    again = table.act(act.signer - 1, "redeal")
+    lists = (
+        Transcript(table.document, (*table.records, act)),
+        Transcript(table.document, (*table.records, again)),
+    )
+    assert [each.check for each in compare(*lists)] == ["C34"]
+    assert compare(*lists, [refusal.record]) == ()
+
+
+def test_server_that_took_what_it_refused_is_convicted_instead_of_the_seat():
+    table, act, refusal = refused()
+    again = table.act(act.signer - 1, "redeal")
+    together = examine((file(table, act), file(table, again), write_evidence((refusal,))))
+    assert together.contradictions == ()
+    assert together.files[0].verdict.refutation.culprit == "server"
+
+
+def test_seat_that_released_twice_is_convicted_whatever_was_refused():
+    first, second = Table().to("between", index=1), Table().to("between", index=1)
+    second.add(second.players[1].rekey(second.ledger))
+    lists = []
+    for table in (first, second):
+        table.run(until=lambda ledger: ledger.phase == "called")
+        release = table.players[0].release(table.ledger)
+        lists.append(Transcript(table.document, (*table.records, release)))
+    refusal = first.dealer.refuse(first.setup.mid, lists[0].records[-1].body, "not_now")
+    assert ("C34", "seat 0") in {(each.check, each.culprit) for each in compare(*lists, [refusal])}

@@ -1,0 +1,87 @@
+"""The evidence file: what it may hold, and how it is refused."""
+
+import pytest
+from protocol.peers import Table
+
+from truc_protocol.checks import CheckError
+from truc_protocol.codec import enc
+from truc_protocol.evidence_file import (
+    MAGIC,
+    Complaint,
+    Refusal,
+    is_evidence,
+    read_evidence,
+    read_refusal,
+    write_evidence,
+)
+from truc_protocol.records import encode
+from truc_protocol.transcript import MAX_FILE, item, pack_record
+
+COMPLAINT = Complaint(b"m" * 32, 7, 1, b"s" * 32)
+
+
+def refusal() -> Refusal:
+    table = Table()
+    return read_refusal(table.dealer.refuse(table.setup.mid, b"a body", "paused"))
+
+
+def test_items_come_back_as_they_were_written():
+    items = (refusal(), COMPLAINT)
+    assert read_evidence(write_evidence(items)) == items
+
+
+def test_file_is_its_magic_line_and_lengths_and_items():
+    refused = pack_record(refusal().record)
+    expected = MAGIC + item(refused) + item(enc(["truc/1/complaint", b"m" * 32, 7, 1, b"s" * 32]))
+    assert write_evidence((refusal(), COMPLAINT)) == expected
+
+
+def test_file_without_items_is_read():
+    assert read_evidence(MAGIC) == ()
+
+
+def test_both_kinds_of_item_name_their_match():
+    assert (COMPLAINT.mid, refusal().mid) == (b"m" * 32, Table().setup.mid)
+
+
+def test_evidence_is_told_from_a_transcript_by_its_first_line():
+    assert (is_evidence(write_evidence(())), is_evidence(Table().file())) == (True, False)
+
+
+def test_complaint_does_not_show_its_secret():
+    assert "ssss" not in repr(COMPLAINT)
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        b"",
+        b"truc transcript 1\n",
+        MAGIC + b"\x00\x00",
+        MAGIC + item(encode(COMPLAINT))[:-1],
+        MAGIC + item(b""),
+        MAGIC + item(enc([0, b"no refusal", bytes(64)])),
+        MAGIC + item(enc([1, refusal().record.body, refusal().record.sig])),
+        MAGIC + item(enc(["truc/1/complaint", b"m" * 32, 7, 1, b"short"])),
+        MAGIC + item(enc(["truc/1/complaint", b"m" * 32, 7, 1, b"s" * 32, 1])),
+        MAGIC + item(enc(["truc/1/complaint", b"m" * 32, True, 1, b"s" * 32])),
+        MAGIC + bytes(MAX_FILE),
+    ],
+    ids=[
+        "empty",
+        "transcript",
+        "torn length",
+        "torn item",
+        "empty item",
+        "record of another kind",
+        "refusal of a seat",
+        "secret too short",
+        "a field too many",
+        "bool for a number",
+        "too long",
+    ],
+)
+def test_other_bytes_are_refused_as_no_evidence(file):
+    with pytest.raises(CheckError) as refused:
+        read_evidence(file)
+    assert refused.value.check == "C41"

@@ -1,0 +1,75 @@
+"""The tamper cases of docs/fairness/threats.md: each has tests that exist, and is refused in them by the checks it names."""
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from truc_protocol.checks import CHECKS
+
+ROOT = Path(__file__).parents[2]
+THREATS = (ROOT / "docs/fairness/threats.md").read_text(encoding="utf-8")
+SOURCES = "\n".join(path.read_text(encoding="utf-8") for path in sorted(ROOT.glob("tests/*/test_*.py")))
+ROW_OF_FORGERIES = re.compile(r'^\s*(?:Row)?\("(C\d+)", [^,]+, (?:[^,()]+, )?(\w+)\),$', re.MULTILINE)
+"""A row of a table of forgeries: the check, the culprit, and the function that builds it."""
+
+
+class TamperCase(NamedTuple):
+    """A row of the document."""
+
+    number: int
+    what: str
+    checks: frozenset[str]
+    tests: tuple[str, ...]
+
+
+def written() -> list[TamperCase]:
+    table = THREATS[THREATS.index("| case |") :].split("\n\n", maxsplit=1)[0]
+    cells = [line.strip("| ").split(" | ") for line in table.splitlines()[2:]]
+    return [
+        TamperCase(
+            int(number), what, frozenset(re.findall(r"C\d+", checks)), tuple(re.findall(r"`(\w+)`", tests))
+        )
+        for number, what, checks, tests in cells
+    ]
+
+
+def built() -> dict[str, set[str]]:
+    """Return, for every function that builds a forgery, the checks that its tables expect."""
+    found: dict[str, set[str]] = {}
+    for check, name in ROW_OF_FORGERIES.findall(SOURCES):
+        found.setdefault(name, set()).add(check)
+    return found
+
+
+CASES = written()
+BUILT = built()
+DEFINED = set(re.findall(r"\bdef (\w+)\(", SOURCES))
+every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.number} {case.what}")
+
+
+def test_cases_are_numbered_without_a_gap():
+    assert [case.number for case in CASES] == list(range(1, 98))
+
+
+@every_case
+def test_case_has_tests_that_exist(case):
+    assert case.tests
+    assert [name for name in case.tests if name not in DEFINED] == []
+
+
+@every_case
+def test_forgeries_of_a_case_stand_in_a_table_that_tries_them(case):
+    assert [name for name in case.tests if not name.startswith("test_") and name not in BUILT] == []
+
+
+@every_case
+def test_forgeries_of_a_case_are_refused_by_its_checks(case):
+    refused_by = {name: BUILT[name] for name in case.tests if name in BUILT}
+    assert {name: checks for name, checks in refused_by.items() if not checks <= case.checks} == {}
+
+
+@every_case
+def test_case_names_checks_that_there_are(case):
+    assert case.checks <= set(CHECKS)

@@ -1,0 +1,125 @@
+"""The tampered transcripts kept in tests/vectors: each refused as it says, and every forgery of the tests among them."""
+
+import copy
+import json
+from contextlib import suppress
+from functools import cache
+
+import pytest
+from vectors.transcripts.damage import changed, damaged_files, verdict_fields
+from vectors.transcripts.make import FOLDER
+from vectors.transcripts.tampered import case_tables, forgeries
+
+from truc_protocol.audit import AuditError, Auditor, Result, Verdict, verify
+from truc_protocol.checks import CHECKS
+from truc_protocol.transcript import unpack_record
+
+h = bytes.fromhex
+FIELDS = ("check", "record", "setup", "culprit")
+CLIENT_ONLY = {"C9", "C18"}
+"""Checks of the tables that a file cannot fail: a client's terms, a seat's own box."""
+
+
+@cache
+def kept():
+    return json.loads((FOLDER / "tampered.json").read_text(encoding="utf-8"))
+
+
+def groups(kind):
+    return [group for group in kept()["testGroups"] if group["type"] == kind]
+
+
+def numbered(kind):
+    for group in groups(kind):
+        for test in group["tests"]:
+            yield pytest.param(group, test, id=f"{test['tcId']}-{test['comment']}")
+
+
+@pytest.mark.parametrize("group", groups("list"), ids=lambda group: f"from-{group['tests'][0]['tcId']}")
+def test_every_list_of_a_group_is_refused_as_it_says(group):
+    assert [test["comment"] for test in group["tests"] if not is_refused_as_said(group, test)] == []
+
+
+@cache
+def auditors(document, items):
+    """Return the auditor of an honest list before each of its records, and after the last."""
+    auditor = Auditor(h(document))
+    before = [copy.copy(auditor)]
+    for item in items:
+        auditor.feed(unpack_record(h(item)))
+        before.append(copy.copy(auditor))
+    return before
+
+
+def is_refused_as_said(group, test):
+    *honest, last = map(unpack_record, map(h, test["then"]))
+    auditor = copy.copy(auditors(group["document"], tuple(group["items"]))[test["keep"]])
+    for record in honest:
+        auditor.feed(record)
+    with suppress(AuditError):
+        auditor.feed(last)
+    return said(auditor.verdict()) == expected(test)
+
+
+def said(verdict: Verdict):
+    return {"result": str(verdict.result), **verdict_fields(verdict)}
+
+
+def expected(test):
+    return {name: test[name] for name in ("result", *FIELDS)}
+
+
+@pytest.mark.parametrize(("group", "test"), list(numbered("file")))
+def test_damaged_file_comes_to_what_it_says(group, test):
+    file = (FOLDER / group["file"]).read_bytes()
+    edited = changed(file, at=test["at"], remove=test["remove"], insert=h(test["insert"]))
+    assert said(verify(edited)) == expected(test)
+
+
+def test_damaged_files_are_what_their_program_makes():
+    made = [test for group in damaged_files() for test in group.tests]
+    stored = [{name: test[name] for name in test if name != "tcId"} for test in groups("file")[0]["tests"]]
+    assert stored == made
+
+
+def test_every_forgery_of_the_case_tables_is_kept_as_it_is_built():
+    stored = {
+        test["comment"]: [*group["items"][: test["keep"]], *test["then"]]
+        for group in groups("list")
+        for test in group["tests"]
+    }
+    built = {each.name: [item.hex() for item in each.items] for each in forgeries()}
+    assert stored == {name: items[: len(stored.get(name, ()))] for name, items in built.items()}
+
+
+def test_only_what_no_file_can_show_is_left_out():
+    left_out = {name for name, _ in case_tables()} - {each.name for each in forgeries()}
+    checks = {name: row.check for name, row in case_tables() if name in left_out}
+    assert {name for name in checks if checks[name] not in CLIENT_ONLY} == {"attacks_bodies: body too long"}
+
+
+def test_every_list_is_refuted():
+    results = {test["result"] for group in groups("list") for test in group["tests"]}
+    assert results == {Result.REFUTED}
+
+
+def test_every_check_that_a_list_can_fail_is_failed_by_one():
+    failed = {test["check"] for group in groups("list") for test in group["tests"]}
+    several = {"C33", "C34", "C35", "C36"}
+    handshake = {"C37", "C38", "C39", "C40"}
+    assert set(CHECKS) - failed == CLIENT_ONLY | several | handshake | {"C41", "C42"}
+
+
+def test_tests_are_numbered_from_1_without_gap():
+    numbers = [test["tcId"] for group in kept()["testGroups"] for test in group["tests"]]
+    assert numbers == list(range(1, kept()["numberOfTests"] + 1))
+
+
+def test_flags_are_checks_and_explained():
+    used = {flag for group in kept()["testGroups"] for test in group["tests"] for flag in test["flags"]}
+    assert kept()["notes"] == {check: CHECKS[check] for check in CHECKS if check in used}
+
+
+def test_vectors_stay_small_enough_to_carry():
+    sizes = [path.stat().st_size for path in FOLDER.parent.rglob("*") if path.suffix in (".json", ".truc")]
+    assert sum(sizes) < 2_500_000
