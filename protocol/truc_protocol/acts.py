@@ -7,7 +7,7 @@ action and the openings it brings, and writing one needs the seat's own openings
 from collections.abc import Sequence
 from typing import Any, NamedTuple, assert_never
 
-from truc_protocol.checks import CheckError, role_name
+from truc_protocol.checks import CheckError
 from truc_protocol.dealing import Opening
 from truc_rules import KINDS, REST, TRUT, Action, ArgShape, Card, Kind, Match, Seat, slot_of
 
@@ -31,20 +31,19 @@ class Move(NamedTuple):
 
 
 def read_act(seat: int, kind: str, args: Sequence[Any], *, deck: int, culprit: str | None = None) -> Move:
-    """Read (kind, args); `deck` is the number of cards in the pack, `culprit` who wrote it if not the seat.
+    """Read (kind, args); `deck` is the number of cards in the pack, `culprit` who has signed it, if anybody.
 
     Raises:
         CheckError: C2, when the kind is unknown or its args have another shape.
     """
-    blamed = culprit or role_name(seat + 1)
     try:
         known = Kind(kind)
     except ValueError as error:
-        raise CheckError("C2", f"act: expected a known kind, got {kind!r}", blamed) from error
+        raise CheckError("C2", f"act: expected a known kind, got {kind!r}", culprit) from error
     move = _read(Seat(seat), known, list(args), deck)
     if move is None:
         message = f"act {kind}: expected args of the shape {KINDS[known].name.lower()}, got others"
-        raise CheckError("C2", message, blamed)
+        raise CheckError("C2", message, culprit)
     return move
 
 

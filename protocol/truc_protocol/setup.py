@@ -215,8 +215,9 @@ def check_seats(terms: Terms, seats: tuple[SeatTaken | Guest, ...]) -> None:
     for seat in seats:
         for item in commitments(seat):
             if item in used:
-                # only what the table record showed was certainly there first
-                culprit = role_name(seat.seat + 1) if item in servers else None
+                # only what the table record showed was certainly there first; a guest's record is the server's
+                signer = 0 if isinstance(seat, Guest) else seat.seat + 1
+                culprit = role_name(signer) if item in servers else None
                 raise CheckError("C7", f"expected a {item[0]} of its own, got one used before", culprit)
             used.add(item)
 

@@ -87,12 +87,12 @@ def test_args_of_another_shape_are_refused(kind, args):
         read_act(1, kind, args, deck=40)
 
 
-def test_shape_is_blamed_on_the_seat_unless_another_wrote_it():
-    with pytest.raises(CheckError) as seat:
+def test_shape_is_blamed_on_nobody_but_who_signed_it():
+    with pytest.raises(CheckError) as unsigned:
         read_act(1, "bluff", [], deck=40)
-    with pytest.raises(CheckError) as server:
-        read_act(1, "bluff", [], deck=40, culprit="server")
-    assert (seat.value.culprit, server.value.culprit) == ("seat 1", "server")
+    with pytest.raises(CheckError) as signed:
+        read_act(1, "bluff", [], deck=40, culprit="seat 1")
+    assert (unsigned.value.culprit, signed.value.culprit) == (None, "seat 1")
 
 
 NESTED = st.recursive(

@@ -272,7 +272,7 @@ def share_for_another_index():
         ("C12", SIGNER, act_for_another_index),
         ("C12", SERVER, ruling_for_another_index),
         ("C12", SERVER, ruling_for_a_seat_beyond_the_table),
-        ("C12", SERVER, proxy_for_a_seat_beyond_the_table),
+        ("C12", None, proxy_for_a_seat_beyond_the_table),
         ("C12", None, record_by_a_seat_beyond_the_table),
         ("C12", "seat 5", substitute_beyond_the_table),
         ("C12", SERVER, share_for_another_index),

@@ -92,7 +92,7 @@ def release(ledger: Ledger, body: Release) -> Ledger:
     return opened._replace(released=released)
 
 
-def check_index(ledger: Ledger, index: int, culprit: str) -> None:
+def check_index(ledger: Ledger, index: int, culprit: str | None) -> None:
     """Check that a record speaks of the open, or next, deal index.
 
     Raises:

@@ -76,7 +76,7 @@ def check_place(ledger: Ledger, record: Record, body: AnyBody) -> None:
     if isinstance(body, _SETUP):
         raise CheckError("C11", f"{tag_of(body)}: the setup is closed")
     _check_head(ledger, body, is_parallel=kind.binding is Binding.PARALLEL)
-    culprit = role_name(record.signer)
+    culprit = role_name(record.signer) if record.sig else None  # nobody has signed a proxy
     if ledger.phase not in kind.phases:
         raise CheckError("C11", f"{tag_of(body)}: does not stand in the phase {ledger.phase}", culprit)
     seat, seats = _seat_of(body), ledger.setup.terms.table.seats

@@ -10,7 +10,7 @@ from truc_protocol.dealing import Opening
 from truc_protocol.ledger.deals import check_index
 from truc_protocol.ledger.replay import told
 from truc_protocol.ledger.state import Ledger, Outcome, Step
-from truc_protocol.records import SERVER, Phase
+from truc_protocol.records import Phase
 from truc_rules import (
     Action,
     Card,
@@ -29,13 +29,13 @@ Events = tuple[Event, ...]
 
 
 def act(ledger: Ledger, body: Act | Proxy) -> tuple[Ledger, Events]:
-    """Take a seat's decision; who wrote it, the seat or for a guest the server, is to blame if it fails.
+    """Take a seat's decision; the seat is to blame if it fails, nobody for a proxy, which nobody has signed.
 
     Raises:
         CheckError: C2 its shape, C12, C19 an opening, C20 the rules refuse it, C21 who may write it, C29 paused.
     """
     keyed = ledger.contributors[body.seat + 1] is not None
-    author = role_name(body.seat + 1 if isinstance(body, Act) else SERVER)
+    author = role_name(body.seat + 1) if isinstance(body, Act) else None
     if keyed != isinstance(body, Act):
         expected = "an act, signed by its key" if keyed else "a proxy record of the server"
         raise CheckError("C21", f"seat {body.seat}: expected {expected}", author)
@@ -57,7 +57,7 @@ def resign(ledger: Ledger, seat: int) -> Ledger:
     return ledger._replace(phase=Phase.OVER, outcome=Outcome(1 - seat % 2, "resigned"))
 
 
-def _ask_pause(ledger: Ledger, action: Action, author: str) -> Ledger:
+def _ask_pause(ledger: Ledger, action: Action, author: str | None) -> Ledger:
     pause = ledger.pause
     starts = action.kind is Kind.PAUSE
     if starts == pause.active or action.seat in pause.asked or (starts and action.seat in pause.spent):
@@ -70,7 +70,7 @@ def _ask_pause(ledger: Ledger, action: Action, author: str) -> Ledger:
     return ledger._replace(pause=pause._replace(asked=pause.asked | {action.seat}, spent=spent))
 
 
-def _decide(ledger: Ledger, move: Move, author: str) -> tuple[Ledger, Events]:
+def _decide(ledger: Ledger, move: Move, author: str | None) -> tuple[Ledger, Events]:
     action = move.action
     if ledger.pause.active:
         raise CheckError("C29", "the match is paused", author)
@@ -128,7 +128,7 @@ def counted(ledger: Ledger, seat: int, count: int) -> tuple[int, ...]:
 
 
 def open_slots(
-    ledger: Ledger, match: Match, seat: int, openings: tuple[SlotOpening, ...], author: str
+    ledger: Ledger, match: Match, seat: int, openings: tuple[SlotOpening, ...], author: str | None
 ) -> tuple[Ledger, Match]:
     """Check openings of a seat's newest deal and tell the rules the cards.
 
@@ -151,7 +151,7 @@ def open_slots(
 
 
 def _check_opening(
-    deal: Deal, used: set[tuple[int, int, int]], seat: int, opening: SlotOpening, author: str
+    deal: Deal, used: set[tuple[int, int, int]], seat: int, opening: SlotOpening, author: str | None
 ) -> None:
     slot = opening.slot
     if slot >= deal.ncards or (deal.d, seat, slot) in used:
