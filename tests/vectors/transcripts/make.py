@@ -1,6 +1,7 @@
-"""Make the transcripts beside this file: two matches whose keys come from seeds and whose moves stand here.
+"""Make the transcripts beside this file: matches whose keys come from seeds and whose course stands here.
 
-Run from the repository's root: python -m vectors.transcripts.make, with tests, protocol and server on the path.
+Run as docs/fairness/vectors.md says. Two matches are written move by move; of the others only what makes them worth
+keeping stands here, and between it everybody plays by dice that the same seed throws.
 """
 
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import NamedTuple
 
 from protocol.peers import Table
 
-from truc_protocol.ledger import Due, due
+from truc_protocol.ledger import Due, Ledger, due
 from truc_protocol.records import Phase, Record
 from truc_protocol.setup import Opts
 from truc_rules import legal, move_line, preset, with_options
@@ -17,19 +18,24 @@ FOLDER = Path(__file__).parent
 
 
 class Script(NamedTuple):
-    """A match: its terms, and a line for each decision.
+    """A match: its terms, and what happens, a line each.
 
     Lines: `SEAT MOVE` (a cut with its place), `void SEAT` (that seat releases nothing at the call that is open),
-    `ruling` (the server decides for the seat it waits for), `rest` (all pause and go on), `rekey SEAT`.
+    `ruling` (the server decides for the seat it waits for), `rest` (all pause and go on), `pause` (all pause),
+    `SEAT pause`,
+    `rekey SEAT`, `sub SEAT`, `resign SEAT`, `forfeit SEAT KIND`, `away SEAT` (from now on the server decides for it),
+    `to PHASE INDEX` (everybody plays on until then), `on` (to the last ack), `stop` (here the transcript breaks off).
     """
 
     variant: str
     seats: int
     options: dict[str, int | str]
     opts: Opts
-    guests: tuple[int, ...]
     seed: int
     lines: str
+    guests: tuple[int, ...] = ()
+    boxed: bool = True
+    links: int = 16
 
 
 SCRIPTS = {
@@ -38,7 +44,6 @@ SCRIPTS = {
         seats=2,
         options={"target": 8, "match": 1},
         opts=Opts(voids=2, gone=2),
-        guests=(),
         seed=60,
         lines="""\
 0 redeal
@@ -99,30 +104,117 @@ ruling
 2 play 1b
 3 play 4c""",
     ),
+    "argentine-match.truc": Script(
+        variant="truco-argentino-flor",
+        seats=2,
+        options={"target": 15, "match": 1, "reveal": "match"},
+        opts=Opts(),
+        seed=26,
+        lines="on",
+    ),
+    "paulista-4-blind.truc": Script(
+        variant="truco-paulista",
+        seats=4,
+        options={"target": 4, "blind": "on", "cover_from_trick": 2},
+        opts=Opts(),
+        guests=(3,),
+        seed=2,
+        lines="on",
+    ),
+    "paulista-turned.truc": Script(
+        variant="truco-paulista",
+        seats=2,
+        options={"target": 4, "cover_from_trick": 2, "reveal": "match"},
+        opts=Opts(),
+        seed=53,
+        lines="on",
+    ),
+    "le-truc-newcomer.truc": Script(
+        variant="le-truc",
+        seats=2,
+        options={"target": 5, "match": 1},
+        opts=Opts(voids=2, gone=1, gone_after=3),
+        seed=34,
+        links=3,
+        lines="""\
+to called 1
+void 1
+sub 1
+to between 3
+rekey 0
+on""",
+    ),
+    "put-forfeit.truc": Script(
+        variant="put",
+        seats=2,
+        options={"match": 1},
+        opts=Opts(gone_after=2),
+        seed=0,
+        lines="""\
+to hand 2
+away 1
+to between 4
+forfeit 1 absent
+on""",
+    ),
+    "trut-resigned.truc": Script(
+        variant="trut",
+        seats=2,
+        options={"match": 1},
+        opts=Opts(),
+        seed=0,
+        lines="""\
+to hand 2
+pause
+resign 0
+on""",
+    ),
+    "gauderio-guests.truc": Script(
+        variant="truco-gauderio",
+        seats=2,
+        options={"target": 12, "match": 1},
+        opts=Opts(),
+        guests=(0, 1),
+        boxed=False,
+        seed=51,
+        lines="on",
+    ),
+    "truc-lanes-incomplete.truc": Script(
+        variant="truc-lanes",
+        seats=2,
+        options={"match": 1},
+        opts=Opts(),
+        guests=(1,),
+        seed=129,
+        lines="""\
+to hand 2
+1 pause
+stop""",
+    ),
 }
 
 
 def play(script: Script) -> Table:
     """Play a script."""
-    variant = with_options(preset(script.variant), script.options)
     table = Table(
-        variant,
+        with_options(preset(script.variant), script.options),
         seats=script.seats,
         guests=script.guests,
         opts=script.opts,
         seed=script.seed,
-        links=16,
-        boxed_guests=True,
+        links=script.links,
+        boxed_guests=script.boxed,
     )
     for line in script.lines.split("\n"):
         words = line.split()
         while not _waits_for(table, words[0]):
-            table.step()
+            if table.step() is None:
+                raise ValueError(f"the match is over before {line!r}")
         _carry_out(table, words)
-    return table.run(until=_decides)
+    return table if words == ["stop"] else table.run(until=_decides)
 
 
-def _decides(ledger) -> bool:
+def _decides(ledger: Ledger) -> bool:
     return due(ledger) is Due.PLAYERS and ledger.phase in (Phase.BETWEEN, Phase.HAND)
 
 
@@ -130,29 +222,62 @@ def _waits_for(table: Table, word: str) -> bool:
     match word:
         case "void":
             return table.ledger.phase is Phase.CALLED
-        case "rekey":
+        case "rekey" | "sub":
             return table.ledger.phase is Phase.BETWEEN
+        case "to" | "on" | "away" | "forfeit" | "stop":
+            return True
         case _:
             return _decides(table.ledger)
 
 
 def _carry_out(table: Table, words: list[str]) -> None:
     match words:
+        case ["stop"]:
+            pass
+        case ["on"]:
+            table.run()
+        case ["to", phase, index]:
+            table.to(phase, index=int(index))
+        case ["away", seat]:
+            table.away = frozenset({int(seat)})
         case ["void", seat]:
             table.silent = frozenset({int(seat)})
             table.run(until=lambda ledger: ledger.phase is Phase.BETWEEN)
             table.silent = frozenset()
-        case ["rekey", seat]:
-            table.add(table.players[int(seat)].rekey(table.ledger))
         case ["rest"]:
             table.rest()
             table.add(table.rule("resume"))
+        case ["pause"]:
+            table.rest()
+        case _:
+            table.add(_record(table, words))
+
+
+def _record(table: Table, words: list[str]) -> Record:
+    match words:
         case ["ruling"]:
-            table.add(table.dealer.move(table.ledger))
-        case [seat, "cut", place]:
-            table.add(table.act(int(seat), "cut", (int(place),)))
+            return table.dealer.move(table.ledger)
+        case ["forfeit", seat, kind]:
+            return table.dealer.forfeit(table.ledger, int(seat), kind)
+        case ["sub", seat]:
+            return table.newcomer(int(seat))
+        case ["rekey" | "resign" as statement, seat]:
+            player = table.players[int(seat)]
+            return player.rekey(table.ledger) if statement == "rekey" else player.resign(table.ledger)
         case [seat, *move]:
-            table.add(_move(table, int(seat), " ".join(move)))
+            return _decision(table, int(seat), move)
+        case _:
+            raise ValueError("a line without words")
+
+
+def _decision(table: Table, seat: int, words: list[str]) -> Record:
+    match words:
+        case ["pause"]:
+            return table.act(seat, "pause")
+        case ["cut", place]:
+            return table.act(seat, "cut", (int(place),))
+        case _:
+            return _move(table, seat, " ".join(words))
 
 
 def _move(table: Table, seat: int, line: str) -> Record:
