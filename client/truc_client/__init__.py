@@ -13,7 +13,7 @@
 What stands in `__all__` is public; everything else may move.
 """
 
-from truc_client.account import Player
+from truc_client.account import NewKey, Player
 from truc_client.address import Address, parse_address
 from truc_client.connection import Connection, connect
 from truc_client.errors import (
@@ -26,6 +26,7 @@ from truc_client.errors import (
     LostError,
     RefusedError,
     ServerKeyError,
+    StoppedError,
 )
 from truc_client.happenings import (
     CardsDealt,
@@ -41,6 +42,7 @@ from truc_client.happenings import (
     Resumed,
     SeatTakenOver,
     Signed,
+    Substituted,
     TableChanged,
     TableClosed,
     Waiting,
@@ -66,6 +68,7 @@ __all__ = [
     "LostError",
     "MatchEnded",
     "MatchStarted",
+    "NewKey",
     "PartnerCards",
     "PhraseSaid",
     "Player",
@@ -76,6 +79,8 @@ __all__ = [
     "SeatTakenOver",
     "ServerKeyError",
     "Signed",
+    "StoppedError",
+    "Substituted",
     "Table",
     "TableChanged",
     "TableClosed",

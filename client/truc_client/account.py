@@ -1,22 +1,48 @@
 """Who plays: a player with a key, or a guest; with the home that remembers them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from truc_client.home import Home, master_seed, player_key
 from truc_client.store import Store
+from truc_protocol.handshake import Fingerprint
 from truc_protocol.keys import SigningKey
+
+
+class NewKey(NamedTuple):
+    """A server's key that is new to this client; `before` is the one it was changed from, None at first contact."""
+
+    server: str
+    present: Fingerprint
+    before: Fingerprint | None = None
+
+    def __str__(self) -> str:
+        """Say it to the player."""
+        if self.before is None:
+            return f"{self.server}: first contact; its key {self.present} is remembered"
+        return f"{self.server} has a new key, signed by the one before: {self.before} -> {self.present}; it is remembered"
+
+
+OnNewKey = Callable[[NewKey], None]
+
+
+def _ignore(key: NewKey) -> None:
+    """Say nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Player:
     """A player as `connect` takes one: the home that holds key and memory, and the name shown.
 
-    A guest has no key: the server may have chosen a guest's cards and acts.
+    A guest has no key: the server may have chosen a guest's cards and acts. `on_new_key` is told of every server's key
+    that is new to this client, also when the connection comes back; a program for people must say it to them.
     """
 
     home: Home
     name: str
     is_guest: bool = False
+    on_new_key: OnNewKey = field(default=_ignore, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +53,7 @@ class Account:
     name: str
     is_guest: bool
     store: Store = field(repr=False)
+    on_new_key: OnNewKey = field(default=_ignore, repr=False, compare=False)
 
     def key(self, first_spk: bytes) -> SigningKey:
         """Return the key for one server, by the first key pinned for it."""
@@ -39,4 +66,4 @@ def open_account(player: Player) -> Account:
     Raises:
         HomeError: It cannot be used.
     """
-    return Account(player.home, player.name, player.is_guest, Store(player.home.state))
+    return Account(player.home, player.name, player.is_guest, Store(player.home.state), player.on_new_key)

@@ -5,7 +5,7 @@ last of them is ready; how many may be guests is among the terms. Invariant: no 
 given.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from truc_protocol.checks import CheckError
@@ -44,13 +44,16 @@ class Agreement:
         """Agree to nothing any more."""
         self._agreed, self.waits = None, False
 
-    def check(self, terms: Terms, spk: bytes) -> None:
+    def check(self, terms: Terms, keys: Collection[bytes]) -> None:
         """Check that signed terms are those of the server and table that the player agreed to.
+
+        `keys` are those under which the server may have signed them: the present one, for a match that runs also those
+        before it.
 
         Raises:
             CheckError: C9, they are not; it says what has changed.
         """
-        if terms.table.spk != spk:
+        if terms.table.spk not in keys:
             raise CheckError("C9", "the terms are signed by another key than the server's", "server")
         if self._agreed is None:
             raise CheckError("C9", "terms came for a table that this player did not agree to", "server")

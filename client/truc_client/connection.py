@@ -4,7 +4,7 @@
 back or patience ends. No task outlives the block; what is wrong with one table ends that table alone.
 """
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from typing import Final
 
@@ -15,6 +15,7 @@ from truc_client.address import Address, parse_address
 from truc_client.dialing import Dial, dial_tcp
 from truc_client.errors import ClientError, ConnectError, LostError, RefusedError, ServerKeyError
 from truc_client.link import Answer, ClientRequest, Entered, Link, enter, is_unknown_token, leaves
+from truc_client.standing import Wish
 from truc_client.table import Table
 from truc_protocol.errors import REGISTRY, Code
 from truc_protocol.handshake import Fingerprint, ServerIdentity, Trust
@@ -57,6 +58,7 @@ class Connection:
     def _adopt(self, entered: Entered) -> None:
         self._link: Link = entered.link
         self._server: ServerIdentity = entered.server
+        self._keys = entered.keys
         self.name = entered.welcome.name
         self.held = entered.welcome.seats
         if entered.welcome.token is not None:
@@ -82,6 +84,11 @@ class Connection:
     def spk(self) -> bytes:
         """The server's present key."""
         return self._server.spk
+
+    @property
+    def keys(self) -> Collection[bytes]:
+        """The server's present key, and those before it that its rotations show: a match keeps the key it began under."""
+        return self._keys
 
     @property
     def trust(self) -> Trust:
@@ -150,8 +157,11 @@ class Connection:
             raise
         return table
 
-    async def resume(self, held: SeatHeld) -> Table:
+    async def resume(self, held: SeatHeld, *, rekey: bool = False) -> Table:
         """Come back to a seat one holds, with every record that is missing.
+
+        A seat whose secrets are not in this home is gone on with only with `rekey`: before the next deal it begins a new
+        chain, until then it does nothing, and wherever it was played before it is played no more.
 
         Raises:
             RefusedError: The seat is gone.
@@ -159,7 +169,7 @@ class Connection:
         if held.match is None:
             return await self.join(held.table, held.seat)
         table = self._tables.get(held.table) or self._return_to(held.table, held.seat)
-        table.come_back(held.match)
+        table.come_back(held.match, Wish.REKEY if rekey else Wish.LOOK_ON)
         return table
 
     def _return_to(self, code: str, seat: int | None) -> Table:

@@ -3,16 +3,21 @@
 What is signed is in the store before it comes here. Invariant: nothing is sent for a match that is not live.
 """
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 import trio
 
+from truc_client.choosing import GuestChoice, Sendable
 from truc_client.link import ClientRequest
-from truc_client.seatmatch import GuestChoice, SeatMatch, Sendable
+from truc_client.seatmatch import SeatMatch
 from truc_protocol.messages import GuestAct, Ok, Refusal, SignedAct
 
 if TYPE_CHECKING:
     from truc_client.connection import Connection
+
+
+OnRefused = Callable[[SeatMatch, int, Sendable, Refusal], None]
 
 
 class _Pending(NamedTuple):
@@ -26,9 +31,10 @@ class _Pending(NamedTuple):
 class Decisions:
     """What is sent for one table; at most one decision waits for its fate."""
 
-    def __init__(self, connection: "Connection", code: str) -> None:
+    def __init__(self, connection: "Connection", code: str, refused: OnRefused) -> None:
         self._connection = connection
         self._code = code
+        self._refused = refused
         self._pending: _Pending | None = None
 
     async def decide(self, match: SeatMatch, sendable: Sendable) -> Refusal | None:
@@ -50,7 +56,7 @@ class Decisions:
         def answered(answer: Ok | Refusal) -> None:
             refusal = answer if isinstance(answer, Refusal) else None
             if refusal is not None:
-                match.refused(at, sendable, refusal)
+                self._refused(match, at, sendable, refusal)
             self._settle(sendable, refusal)
 
         self._connection.post(lambda n: self._request(n, match.mid, sendable), answered)

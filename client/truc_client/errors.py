@@ -1,6 +1,9 @@
 """What can go wrong for a player, as values that a program can act on; every text is one line for a person."""
 
 from pathlib import Path
+from typing import NamedTuple
+
+from truc_protocol.words import check_words
 
 
 class ClientError(Exception):
@@ -53,14 +56,45 @@ class SignedBeforeError(ClientError):
     """Another body was signed for this place before; only that one may ever be sent."""
 
 
-class CheckFailedError(ClientError):
-    """A check failed and the match was stopped; `evidence` is the file that shows it, where one could be written."""
+class StoppedError(ClientError):
+    """A match that was stopped because a check failed is not gone on with; `evidence` is the file that shows why."""
 
-    def __init__(self, check: str, message: str, culprit: str | None, evidence: Path | None = None) -> None:
+    def __init__(self, evidence: Path) -> None:
+        super().__init__(
+            f"this match was stopped because a check failed, and stays so; the evidence is {evidence}:"
+            f" truc verify {evidence}"
+        )
+        self.evidence = evidence
+
+
+class Kept(NamedTuple):
+    """Files of evidence, the transcript first; `is_shown` if they alone refute the match to anybody."""
+
+    files: tuple[Path, ...]
+    is_shown: bool
+
+
+class CheckFailedError(ClientError):
+    """A check failed and the match was stopped; `evidence` is the first file that was kept of it, if one could be written."""
+
+    def __init__(self, check: str, message: str, culprit: str | None, kept: Kept | None = None) -> None:
         blame = f"; to blame: {culprit}" if culprit else ""
-        kept = f"; kept in {evidence}" if evidence else ""
-        super().__init__(f"{check}: {message}{blame}{kept}")
+        super().__init__(f"{check_words(check)} ({check}: {message}{blame}){_told(kept)}")
         self.check = check
         self.message = message
         self.culprit = culprit
-        self.evidence = evidence
+        self.kept = kept
+
+    @property
+    def evidence(self) -> Path | None:
+        """The first file of evidence."""
+        return self.kept.files[0] if self.kept else None
+
+
+def _told(kept: Kept | None) -> str:
+    if kept is None:
+        return ""
+    files = " ".join(map(str, kept.files))
+    if kept.is_shown:
+        return f" Kept, and shown to anybody by: truc verify {files}"
+    return f" Kept in {files}; but nothing that a server signed shows it to others, who have only your word."

@@ -102,10 +102,18 @@ class YourTurn(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """The hand waits for these seats."""
+    """The match waits for these seats: a decision, before a call new chains (`rekey`), or substitutes (`sub`)."""
 
     seats: tuple[int, ...]
     deadline_ms: int | None
+    what: str = "decision"
+
+
+class Substituted(NamedTuple):
+    """A substitute, so called, plays this seat from now on; oneself is told too."""
+
+    seat: int
+    name: str
 
 
 class MatchEnded(NamedTuple):
@@ -142,7 +150,7 @@ class Resumed(NamedTuple):
 
 
 class SeatTakenOver(NamedTuple):
-    """Another connection of the same player has the seat now."""
+    """Another connection of the same player, or a substitute, has the seat now."""
 
     seat: int
 
@@ -162,6 +170,7 @@ Happening = (
     | PartnerCards
     | YourTurn
     | Waiting
+    | Substituted
     | MatchEnded
     | Signed
     | PhraseSaid

@@ -13,10 +13,19 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from truc_client.errors import HomeError
-from truc_protocol.keys import KEY_BYTES, SigningKey, player_seed, signing_key_from_seed
+from truc_protocol.key_files import read_revocation
+from truc_protocol.keys import (
+    KEY_BYTES,
+    KeyFileError,
+    SigningKey,
+    fingerprint,
+    player_seed,
+    signing_key_from_seed,
+)
 
 VARIABLE: Final = "TRUC_HOME"
 _EXPORT_HEAD: Final = "truc player key 1"
+_BOTS: Final = "bots"
 
 
 class Home(NamedTuple):
@@ -43,6 +52,16 @@ class Home(NamedTuple):
     def evidence(self) -> Path:
         """The folder of what failed a check."""
         return self.root / "evidence"
+
+    @property
+    def revoked(self) -> Path:
+        """The folder of the revocations that this player heeds."""
+        return self.root / "revoked"
+
+    @property
+    def owner(self) -> "Home":
+        """The home of the person whose bot this home belongs to; else this home."""
+        return Home(self.root.parent.parent) if self.root.parent.name == _BOTS else self
 
 
 def default_root(environ: Mapping[str, str], platform: str = sys.platform) -> Path:
@@ -136,6 +155,54 @@ def import_seed(text: str) -> bytes:
     if head.strip() != _EXPORT_HEAD or len(seed) != KEY_BYTES:
         raise HomeError(f"expected {_EXPORT_HEAD!r} and {2 * KEY_BYTES} hex digits on the next line")
     return seed
+
+
+def revoked_keys(home: Home) -> frozenset[bytes]:
+    """Return every key that this player takes for given up; a bot heeds what its owner does.
+
+    Raises:
+        HomeError: A file in the folder of revocations is none.
+    """
+    folders = {home.revoked, home.owner.revoked}
+    return frozenset(
+        _read_revocation(path)
+        for folder in folders
+        if folder.exists()
+        for path in folder.iterdir()
+        if not path.name.startswith(".")
+    )
+
+
+def accept_revocation(home: Home, text: str) -> bytes:
+    """Heed a revocation from now on; returns the key that it gives up.
+
+    Raises:
+        HomeError: It is none, or cannot be kept.
+    """
+    try:
+        public = read_revocation(text)
+        home.revoked.mkdir(mode=0o700, exist_ok=True)
+        path = home.revoked / f"{fingerprint(public)}.txt"
+        unfinished = path.with_name(f".{path.name}.new")
+        with open(unfinished, "w", encoding="ascii") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.replace(path)
+    except KeyFileError as error:
+        raise HomeError(f"expected a revocation: {error}") from error
+    except OSError as error:
+        raise HomeError(f"cannot keep the revocation in {home.revoked}: {error.strerror}") from error
+    return public
+
+
+def _read_revocation(path: Path) -> bytes:
+    try:
+        return read_revocation(path.read_text("ascii", "replace"))
+    except KeyFileError as error:
+        raise HomeError(f"{path}: expected a revocation: {error}") from error
+    except OSError as error:
+        raise HomeError(f"cannot read {path}: {error.strerror}") from error
 
 
 @contextmanager

@@ -5,7 +5,6 @@ writes and one keeps the connection alive; losing it in any way is a `LostError`
 """
 
 import secrets
-import time
 from collections import deque
 from collections.abc import Callable
 from importlib.metadata import version
@@ -15,18 +14,12 @@ import trio
 
 from truc_client.account import Account
 from truc_client.address import Address
-from truc_client.errors import ConnectError, LostError, RefusedError, ServerKeyError
+from truc_client.errors import ConnectError, LostError, RefusedError
+from truc_client.home import revoked_keys
+from truc_client.recognition import keys_shown, recognise
 from truc_protocol.connection import Connection, Failure, Pulse, Role, pulse
-from truc_protocol.errors import Code, LocalError, RemoteError
-from truc_protocol.handshake import (
-    PROTOCOLS,
-    Contact,
-    HandshakeError,
-    ServerIdentity,
-    authenticate,
-    check_server_hello,
-)
-from truc_protocol.keys import fingerprint
+from truc_protocol.errors import Code, LocalError
+from truc_protocol.handshake import PROTOCOLS, ServerIdentity, authenticate
 from truc_protocol.messages import (
     AnyMessage,
     BoxedSign,
@@ -56,6 +49,7 @@ from truc_protocol.messages import (
     Software,
     Unready,
     Unwatch,
+    WantRekey,
     Watch,
     Welcome,
 )
@@ -81,6 +75,7 @@ ClientRequest = (
     | OpenSign
     | Say
     | Resume
+    | WantRekey
     | Watch
     | Unwatch
 )
@@ -88,11 +83,12 @@ OnAnswer = Callable[[Answer], None]
 
 
 class Entered(NamedTuple):
-    """A login that succeeded."""
+    """A login that succeeded; `keys` are the server's present key and those before it that it has shown to be its own."""
 
     link: "Link"
     server: ServerIdentity
     welcome: Welcome
+    keys: frozenset[bytes]
 
 
 class Link:
@@ -232,6 +228,7 @@ async def enter(stream: trio.abc.Stream, address: Address, account: Account) -> 
         ServerKeyError: The server is not the one known.
         ConnectError: It is no server of this protocol, or does not answer in time.
         RefusedError: It does not let this player in.
+        HomeError: The player's home cannot be used.
     """
     try:
         with trio.fail_after(HANDSHAKE_S):
@@ -251,12 +248,12 @@ async def _enter(stream: trio.abc.Stream, address: Address, account: Account) ->
     hello = await talk.ask(ClientHello(id=0, proto=PROTOCOLS, cn=nonce, client=client))
     if not isinstance(hello, ServerHello):
         raise ConnectError(f"expected the server's hello, got {type(hello).__name__}")
-    server = _recognise(hello, talk.protocol, address, account)
+    server = recognise(hello, talk.protocol.hello_frame(Role.CLIENT), address, account)
     welcome = await talk.ask(_login(account, server, nonce, talk.protocol))
     if not isinstance(welcome, Welcome):
         raise ConnectError(f"expected welcome, got {type(welcome).__name__}")
     link = Link(stream, talk.protocol, list(talk.inbox), server.info.limits.idle_s)
-    return Entered(link, server, welcome)
+    return Entered(link, server, welcome, keys_shown(hello, server, revoked_keys(account.home)))
 
 
 class _Talk:
@@ -282,34 +279,6 @@ class _Talk:
                 raise RefusedError(answer.code, answer.msg)
             case _:
                 return answer
-
-
-def _recognise(
-    hello: ServerHello, protocol: Connection, address: Address, account: Account
-) -> ServerIdentity:
-    pin = account.store.pin(address.server)
-    invited = address.fingerprint
-    if pin and invited and invited not in (fingerprint(pin.first), fingerprint(pin.present)):
-        raise ServerKeyError(
-            f"{address.server} is known with the key {fingerprint(pin.present)}, but the link says {invited}"
-        )
-    contact = Contact(protocol.hello_frame(Role.CLIENT), PROTOCOLS, pin or invited, int(time.time()))
-    try:
-        server = check_server_hello(hello, contact)
-    except HandshakeError as error:
-        raise _stop(error, address, known=pin is not None) from error
-    except RemoteError as error:
-        raise ConnectError(f"{address.server}: {error}") from error
-    account.store.keep_pin(address.server, server.pin)
-    return server
-
-
-def _stop(error: HandshakeError, address: Address, *, known: bool) -> ConnectError:
-    changed = "has changed" in error.message
-    advice = (
-        f"; if its host confirms the change: truc keys forget {address.server}" if known and changed else ""
-    )
-    return ServerKeyError(f"{address.server}: {error.message}{advice}")
 
 
 def _login(

@@ -7,6 +7,7 @@ from truc_client.cli.demo import demo
 from truc_client.cli.keys import keys
 from truc_client.cli.play import play
 from truc_client.cli.rules import rules
+from truc_client.cli.show import show
 from truc_client.cli.tables import tables
 from truc_client.cli.verify import verify
 
@@ -17,5 +18,5 @@ def main() -> None:
     """Play card games of the Truc family, and prove that the deals were fair."""
 
 
-for command in (demo, play, tables, bot, verify, rules, keys):
+for command in (demo, play, tables, bot, verify, show, rules, keys):
     main.add_command(command)

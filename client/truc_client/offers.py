@@ -5,10 +5,14 @@ from secrets import token_bytes
 from typing import NamedTuple, Protocol
 
 from truc_client.happenings import Choice
+from truc_client.signer import Signer
 from truc_protocol.bodies import Act, Open, Proxy, Share
 from truc_protocol.boxes import (
+    NO_COUNTER,
     BoxError,
     Option,
+    PrivateKey,
+    UpwardKey,
     open_options,
     open_sign,
     private_key,
@@ -18,7 +22,7 @@ from truc_protocol.boxes import (
 from truc_protocol.checks import CheckError
 from truc_protocol.choices import check_option
 from truc_protocol.dealing import Opening
-from truc_protocol.keys import NONCE_BYTES, BoxKey
+from truc_protocol.keys import NONCE_BYTES, box_key
 from truc_protocol.ledger import Ledger
 from truc_protocol.messages import BoxedOptions, BoxedSignSeen, OpenOptions, OpenSignSeen
 from truc_protocol.records import Record, parse
@@ -38,8 +42,6 @@ class Offered(NamedTuple):
 class OfferReader(Protocol):
     """Reads the options of one seat."""
 
-    counter: int
-
     def read(
         self, message: BoxedOptions | OpenOptions, ledger: Ledger, openings: Sequence[Opening]
     ) -> Offered:
@@ -56,14 +58,26 @@ class OfferReader(Protocol):
 
 
 class BoxedReader:
-    """Reads the boxes of a keyed seat; their counter must rise."""
+    """Reads the boxes of a keyed seat, under its X25519 key in force; under each key the counter must rise."""
 
-    def __init__(self, x: BoxKey, ledger: Ledger, seat: int, counter: int) -> None:
-        self.counter = counter
+    def __init__(self, signer: Signer, seat: int) -> None:
+        self._signer = signer
         self._seat = seat
-        shared = x.exchange(ledger.setup.terms.table.x)
-        self._key = private_key(shared, ledger.setup.mid, seat)
-        self._upward = upward_key(shared, ledger.setup.mid, seat)
+        self._keys: _Keys | None = None
+
+    def _current(self, ledger: Ledger) -> "_Keys":
+        held = self._signer.chain(ledger)
+        if held is None:
+            raise BoxError("no box can be opened: the seat's secrets are not here")
+        if self._keys is None or self._keys.x != held.x:
+            shared = box_key(held.secret).exchange(ledger.setup.terms.table.x)
+            place = (shared, ledger.setup.mid, self._seat)
+            self._keys = _Keys(held.x, private_key(*place), upward_key(*place))
+        return self._keys
+
+    def _after(self, ledger: Ledger) -> int:
+        held = self._signer.chain(ledger)
+        return NO_COUNTER if held is None else held.counter
 
     def read(
         self, message: BoxedOptions | OpenOptions, ledger: Ledger, openings: Sequence[Opening]
@@ -75,14 +89,13 @@ class BoxedReader:
         """
         if isinstance(message, OpenOptions):
             raise BoxError("expected options in a box, got them in clear")
-        setup, at, offer = ledger.setup, message.at, message.offer
-        opened = open_options(
-            self._key, setup.mid, seat=self._seat, at=at, offer=offer, box=message.box, after=self.counter
-        )
+        setup, place = ledger.setup, {"at": message.at, "offer": message.offer}
+        key, after = self._current(ledger).private, self._after(ledger)
+        opened = open_options(key, setup.mid, seat=self._seat, **place, box=message.box, after=after)
         for option in opened.options:
             check_option(setup.terms.variant, self._seat, option, openings)
-        self.counter = opened.counter
-        return Offered(at, offer, tuple(_choice(option, at) for option in opened.options))
+        self._signer.counted(ledger, opened.counter)
+        return Offered(**place, choices=tuple(_choice(option, message.at) for option in opened.options))
 
     def read_sign(self, message: BoxedSignSeen | OpenSignSeen, ledger: Ledger) -> str:
         """Open a sign.
@@ -95,15 +108,27 @@ class BoxedReader:
                 raise BoxError("expected a sign in a box, got it in clear")
             return message.word
         place = {"seat": self._seat, "at": message.at, "sender": message.sender}
-        opened = open_sign(self._key, ledger.setup.mid, **place, box=message.box, after=self.counter)
-        self.counter = opened.counter
+        key, after = self._current(ledger).private, self._after(ledger)
+        opened = open_sign(key, ledger.setup.mid, **place, box=message.box, after=after)
+        self._signer.counted(ledger, opened.counter)
         return opened.word
 
     def seal_sign(self, ledger: Ledger, to: int, word: str) -> bytes:
         """Return the box of a sign of this seat."""
         nonce = token_bytes(NONCE_BYTES)
         place = {"seat": self._seat, "at": ledger.k, "to": to}
-        return seal_sign_up(self._upward, ledger.setup.mid, **place, nonce=nonce, word=word)
+        return seal_sign_up(self._current(ledger).upward, ledger.setup.mid, **place, nonce=nonce, word=word)
+
+
+class _Keys(NamedTuple):
+    """What is derived from one X25519 key of the seat, by its public half."""
+
+    x: bytes
+    private: PrivateKey
+    upward: UpwardKey
+
+    def __repr__(self) -> str:
+        return "_Keys(hidden)"
 
 
 def _choice(option: Option, at: int) -> Choice:
@@ -112,8 +137,6 @@ def _choice(option: Option, at: int) -> Choice:
 
 class ClearReader:
     """Takes the options and signs of a guest as they are."""
-
-    counter = -1
 
     def read(
         self, message: BoxedOptions | OpenOptions, ledger: Ledger, openings: Sequence[Opening]

@@ -41,6 +41,7 @@ from truc_client.happenings import (
     Resumed,
     SeatTakenOver,
     Signed,
+    Substituted,
     TableChanged,
     TableClosed,
     Waiting,
@@ -62,6 +63,7 @@ from truc_protocol.words import (
 
 _TICK, _PLAIN_TICK = "✓", "ok"
 _OF_CARDS = ("play", "cover", "show")
+_WAITING = {"rekey": "waiting_rekey", "sub": "waiting_sub"}
 
 
 class Screen:
@@ -115,9 +117,11 @@ class Screen:
         match happening:
             case TableChanged(state):
                 self._seat(state)
-            case Waiting(seats) if self._setting.names:
+            case Waiting(seats, _, what) if self._setting.names:
                 names = self._speech.catalogue.said["and"].join(self._setting.names[seat] for seat in seats)
-                self.note("waiting", "dim", seats=names)
+                self.note(_WAITING.get(what, "waiting"), "dim", seats=names)
+            case Substituted(seat, name):
+                self._rename(seat, name)
             case Interrupted(reason):
                 self.note("interrupted", "yellow", reason=reason)
             case Resumed():
@@ -143,6 +147,16 @@ class Screen:
                 self.note("says", "magenta", seat=self._name(seat), phrase=said)
             case _:
                 assert_never(happening)
+
+    def _rename(self, seat: int, name: str) -> None:
+        names = self._setting.names
+        shown = shown_name(name, seat)
+        self._setting = self._setting._replace(names=(*names[:seat], shown, *names[seat + 1 :]))
+        self.note("steps_in", "yellow", name=shown)
+
+    def show_standing(self) -> None:
+        """Show how a match stands that was only looked on at so far."""
+        self.note("new_score", "bold", score=score_line(self._board, self._setting))
 
     def _name(self, seat: int) -> str:
         if seat < len(self._setting.names):

@@ -1,13 +1,13 @@
 """One match as one seat, or a watcher, follows it: messages in, happenings and things to send out; no socket.
 
 The order is: a record is checked and kept, then told, then what it asks of the seat is signed and stored. While records
-are being replayed nothing is sent. Invariant: a choice is signed only for the position and head that stand now.
+are being replayed nothing is sent. Invariant: nothing is sent for a seat that is not, or no longer, played from here.
 """
 
-from dataclasses import dataclass
-from typing import Any, NamedTuple, assert_never
+from typing import assert_never
 
-from truc_client.errors import CheckFailedError, ChoiceError, SignedBeforeError
+from truc_client.choosing import Choosing, Sendable
+from truc_client.errors import CheckFailedError, ChoiceError
 from truc_client.happenings import (
     CardsDealt,
     Choice,
@@ -17,19 +17,22 @@ from truc_client.happenings import (
     PartnerCards,
     RecordSeen,
     Signed,
+    Substituted,
     Waiting,
-    YourTurn,
 )
-from truc_client.offers import ClearReader, Offered, OfferReader, same_decision
+from truc_client.offers import ClearReader, OfferReader
 from truc_client.signer import Signer
+from truc_client.standing import Standing, Wish, check_standing
 from truc_client.store import Statement
 from truc_client.telling import cards_told, match_started, told_again
 from truc_client.witness import Witness
 from truc_protocol.audit import Finding
-from truc_protocol.bodies import Ack, Act, AnyBody, Close, End, Proxy
+from truc_protocol.bodies import Ack, AnyBody, Close, End, Rekey, Sub
 from truc_protocol.boxes import BoxError
+from truc_protocol.codec import dec
 from truc_protocol.dealing import DealtCards
 from truc_protocol.errors import Code
+from truc_protocol.keys import box_key
 from truc_protocol.ledger import Ledger
 from truc_protocol.meaning import means
 from truc_protocol.messages import (
@@ -45,29 +48,7 @@ from truc_protocol.messages import Waiting as WaitingNotice
 from truc_protocol.records import Phase, Record, tag_of
 from truc_protocol.talk import addressee, check_seen
 
-_CUT = "cut"
 _TAG = "truc/1/"
-
-
-class GuestChoice(NamedTuple):
-    """A guest's choice, which the server writes down."""
-
-    at: int
-    line: str
-    place: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """What was chosen last, and from which options."""
-
-    at: int
-    offer: int
-    choice: Choice
-    place: int | None
-
-
-Sendable = Statement | GuestChoice
 Notice = OwnCards | WaitingNotice | BoxedSignSeen | OpenSignSeen
 
 
@@ -85,11 +66,9 @@ class SeatMatch:
         self.seat = seat
         self._signer = signer
         self._reader = reader
+        self._choosing = Choosing(witness, seat, signer, reader)
         self.is_live = False
         self._sent: set[bytes] = set()
-        self._offered: Offered | None = None
-        self._decision: Decision | None = None
-        self._overtaken = False
         self.is_finished = False
 
     @property
@@ -110,7 +89,40 @@ class SeatMatch:
     @property
     def is_settled(self) -> bool:
         """Whether the end has come and this seat's ack of it, where it owes one."""
-        return self.is_over and (self._signer is None or self.seat in self.ledger.acks)
+        return self.is_over and (not self._holds or self.seat in self.ledger.acks)
+
+    @property
+    def _holds(self) -> bool:
+        return self._signer is not None and self._signer.chain(self.ledger) is not None
+
+    @property
+    def wish(self) -> Wish:
+        """How far this player would go for the seat while it does not hold it."""
+        return Wish.LOOK_ON if self._signer is None else self._signer.wish
+
+    @wish.setter
+    def wish(self, wish: Wish) -> None:
+        if self._signer is not None:
+            self._signer.wish = wish
+
+    @property
+    def standing(self) -> Standing:
+        """What this player is to the seat; who has no key just follows."""
+        return Standing.HOLDS if self._signer is None else self._signer.standing(self.ledger)
+
+    def check_standing(self) -> None:
+        """Check that the seat is played from here, now that nothing is missing; once it is held nothing more is wished.
+
+        Raises:
+            NotPlayedError: It was never this player's.
+            ClientError: It is played from elsewhere, or its secrets are lost.
+        """
+        standing, signer = self.standing, self._signer
+        if signer is None or (self.is_over and standing is Standing.LOST):
+            return  # the secrets are dropped at the end
+        check_standing(standing, signer.wish, has_held=signer.has_held(self.ledger))
+        if standing is Standing.HOLDS:
+            signer.wish = Wish.LOOK_ON
 
     @property
     def next(self) -> int:
@@ -146,22 +158,21 @@ class SeatMatch:
             self.witness.repeat(message.k, record)
             return []
         finding = self.witness.take(record)
-        self._note_overtaken(finding)
-        self._offered = None
+        self._choosing.note(finding)
+        self._note_chain(finding.body)
         if self._signer is not None and isinstance(finding.body, Close):
             self._signer.keep_place(self.ledger)
         return self._told(finding)
 
+    def _note_chain(self, body: AnyBody) -> None:
+        """Let hands be opened under a key of this client that has come into force."""
+        held = None if self._signer is None else self._signer.chain(self.ledger)
+        if held is not None and isinstance(body, Rekey | Sub):
+            self.witness.add_box_key(box_key(held.secret))
+
     def is_ahead(self, message: MatchRecord) -> bool:
         """Tell whether records are missing before this one."""
         return message.k > self.next
-
-    def _note_overtaken(self, finding: Finding) -> None:
-        own = self.seat is not None and _author(finding.body) == self.seat
-        if self._decision is not None and finding.k is not None and finding.k >= self._decision.at:
-            self._overtaken = not own
-            if own:
-                self._decision = None
 
     def _told(self, finding: Finding) -> list[Happening]:
         body, k = finding.body, finding.k
@@ -169,13 +180,15 @@ class SeatMatch:
         kind = tag_of(body).removeprefix(_TAG)
         told: list[Happening] = [RecordSeen(-1 if k is None else k, kind, tuple(facts))]
         told += cards_told(self.witness, self.seat, body)
+        if isinstance(body, Sub):
+            told.append(Substituted(body.seat, body.name.decode()))
         if self._is_last(body):
             told.append(self.finish())
         return told
 
     def _is_last(self, body: AnyBody) -> bool:
-        """Tell whether nothing of this match is left for this client: a keyed seat's own ack is in."""
-        if self._signer is None:
+        """Tell whether nothing of this match is left for this client: the own ack of a seat that it holds is in."""
+        if not self._holds:
             return isinstance(body, End)
         return isinstance(body, Ack) and body.seat == self.seat
 
@@ -199,7 +212,7 @@ class SeatMatch:
         return MatchEnded(self.witness.verdict(), self.witness.file.path)
 
     def owed(self) -> Sendable | None:
-        """Return what this seat must send now, once on each connection: a release, an ack, or a decision made before.
+        """Return what this seat must send now, once on each connection: what is due, or a decision made before.
 
         Raises:
             CheckFailedError: The server asks for a release again under another head.
@@ -210,16 +223,11 @@ class SeatMatch:
             statement = self._signer.owed(self.ledger)
         except CheckFailedError as error:
             self.witness.fail(error.check, error.message, error.culprit)
-        statement = statement or self._kept()
+        statement = statement or self._choosing.kept()
         if statement is None or statement.body in self._sent:
             return None
         self._sent.add(statement.body)
         return statement
-
-    def _kept(self) -> Statement | None:
-        if self._signer is None or self.ledger.phase not in (Phase.BETWEEN, Phase.HAND):
-            return None
-        return self._signer.kept(self.ledger)
 
     def take_notice(self, message: Notice) -> list[Happening]:
         """Take what this seat alone is told: a guest's cards or its partner's, whom the hand waits for, a sign.
@@ -231,7 +239,8 @@ class SeatMatch:
             case OwnCards(of=partner, cards=cards):
                 return [CardsDealt(cards) if partner is None else PartnerCards(partner, cards)]
             case WaitingNotice():
-                return [Waiting(message.seats, message.deadline_ms)] if message.at == self.next else []
+                told = Waiting(message.seats, message.deadline_ms, message.what)
+                return [told] if message.at == self.next else []
             case BoxedSignSeen() | OpenSignSeen():
                 return self._seen_sign(message)
             case _:
@@ -245,7 +254,6 @@ class SeatMatch:
             check_seen(self.ledger, message.sender, word)
         except BoxError as error:
             self.witness.fail("C9", f"sign at {message.at}: {error}", "server")
-        self._keep_counter()
         return [Signed(message.sender, word)]
 
     def sign(self, word: str) -> tuple[int, bytes | None]:
@@ -265,37 +273,11 @@ class SeatMatch:
         Raises:
             CheckFailedError: The options are not what this seat can sign.
         """
-        if message.at != self.next or self._reader is None:
+        if message.at != self.next:
             return [], None  # options of a position that is over, or not reached
-        try:
-            offered = self._reader.read(message, self.ledger, self.witness.openings)
-        except BoxError as error:
-            self.witness.fail("C9", f"options at {message.at}: {error}", "server")
-        self._keep_counter()
-        self._offered = offered
-        if self._kept() is not None:
-            return [], None  # decided before a restart; `owed` sends those bytes
-        again = self._repeated(offered)
-        if again is not None:
-            return [], again
-        told = YourTurn(
-            offered.at, offered.offer, offered.choices, message.must, message.deadline_ms, self._overtaken
-        )
-        self._decision, self._overtaken = None, False
-        return [told], None
-
-    def _keep_counter(self) -> None:
-        if self._signer is not None and self._reader is not None:
-            self._signer.counter = self._reader.counter
-
-    def _repeated(self, offered: Offered) -> Sendable | None:
-        decision = self._decision
-        if decision is None or not self._overtaken:
-            return None
-        between = self.witness.file.records[decision.at - self.next :]
-        if not same_decision(decision.choice, decision.offer, offered, between):
-            return None
-        return self._decided(offered, decision.choice, decision.place)
+        told, again = self._choosing.take(message)
+        self._note_sent(again)
+        return [] if told is None else [told], again
 
     def choose(self, choice: Choice, place: int | None = None) -> Sendable | None:
         """Sign a choice, stored; `place` is where to cut. None if its position is over: it comes too late.
@@ -303,61 +285,29 @@ class SeatMatch:
         Raises:
             ChoiceError: It is none of the newest options, or another was signed for this position.
         """
-        offered = self._offered
-        if choice.at < self.next:
-            return None
-        if offered is None or choice not in offered.choices:
-            raise ChoiceError(f"expected one of the newest options, got {choice.line!r}")
-        return self._decided(offered, choice, place)
-
-    def _decided(self, offered: Offered, choice: Choice, place: int | None) -> Sendable:
-        self._decision = Decision(offered.at, offered.offer, choice, place)
-        self._overtaken = False
-        if self._signer is None:
-            return GuestChoice(offered.at, choice.line, place if choice.kind == _CUT else None)
-        return self._signed(choice, self._args(choice, place))
-
-    def _args(self, choice: Choice, place: int | None) -> tuple[Any, ...]:
-        if choice.kind == _CUT and place is not None:
-            deck = self.ledger.setup.terms.table.deck
-            if not 0 < place < deck:
-                raise ChoiceError(f"expected a place from 1 to {deck - 1} to cut, got {place}")
-            return (place,)
-        return choice.args or ()
-
-    def _signed(self, choice: Choice, args: tuple[Any, ...]) -> Statement:
-        if self._signer is None:
-            raise ValueError("a guest signs nothing")
-        try:
-            statement = self._signer.act(self.ledger, choice.kind, args)
-        except SignedBeforeError as error:
-            raise ChoiceError(str(error)) from error
-        self._note_sent(statement)
-        return statement
-
-    def _note_sent(self, statement: Statement) -> None:
-        if self.is_live:
-            self._sent.add(statement.body)  # else `owed` gives it out once the connection is back
+        return self._note_sent(self._choosing.choose(choice, place))
 
     def resign(self) -> Sendable:
         """Sign that this side gives the match up.
 
         Raises:
-            ChoiceError: An act was signed for this position already.
+            ChoiceError: Something was signed for this position already, or this seat may sign nothing now.
         """
-        if self._signer is None:
-            return GuestChoice(self.next, "resign")
-        try:
-            statement = self._signer.resign(self.ledger)
-        except SignedBeforeError as error:
-            raise ChoiceError(str(error)) from error
-        self._note_sent(statement)
-        return statement
+        resigned = self._choosing.resign()
+        self._note_sent(resigned)
+        return resigned
+
+    def _note_sent(self, sendable: Sendable | None) -> Sendable | None:
+        if self.is_live and isinstance(sendable, Statement):
+            self._sent.add(sendable.body)  # else `owed` gives it out once the connection is back
+        return sendable
 
     def refused(self, at: int, sent: Sendable, refusal: Refusal) -> None:
         """Keep a signed refusal of what was sent, so that another choice may be signed for that position."""
         if refusal.code != Code.STALE_POSITION:
-            self._decision = None  # it is not made again by itself
+            self._choosing.drop()
+        if begins_chain(sent) and isinstance(sent, Statement):
+            self._sent.discard(sent.body)  # nobody waits for it: it may go out again
         if self._signer is not None and isinstance(sent, Statement) and refusal.refuse is not None:
             spk = self.ledger.setup.terms.table.spk
             self._signer.refused(spk, at, sent, Record(*refusal.refuse))
@@ -368,5 +318,6 @@ class SeatMatch:
         self.witness.file.close()
 
 
-def _author(body: AnyBody) -> int | None:
-    return body.seat if isinstance(body, Act | Proxy) else None
+def begins_chain(sendable: Sendable) -> bool:
+    """Tell whether what is sent begins a new chain, of one's own seat or of one taken over."""
+    return isinstance(sendable, Statement) and dec(sendable.body)[0] in (tag_of(Rekey), tag_of(Sub))

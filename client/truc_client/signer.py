@@ -1,22 +1,24 @@
-"""What one keyed seat signs in one match: its entry, releases, acts, resignation and ack.
+"""What one keyed seat signs in one match: its entry, releases, acts, new chains, resignation and ack.
 
-Every body is stored before it is returned, and for each place only one body is ever returned. Invariant: what
-`Signer` gives out is in the store, byte for byte.
+Every body is stored before it is returned, and for each place only one body is ever returned. Invariants: what `Signer`
+gives out is in the store, byte for byte; a client without the secrets in force signs nothing but a new chain, and after
+it nothing before the next call.
 """
 
-import secrets
 from typing import Any, NamedTuple
 
 from truc_client.errors import CheckFailedError, SignedBeforeError
-from truc_client.store import Joined, Place, Slot, Statement, Store
-from truc_protocol.bodies import Ack, Act, Body, Refuse, Release, Resign, SeatTaken
-from truc_protocol.chains import LINK_BYTES, Chain
+from truc_client.holding import Holding, chain_of, new_chain
+from truc_client.standing import Standing, Wish
+from truc_client.store import HeldChain, Joined, Place, Slot, Statement, Store
+from truc_protocol.bodies import Ack, Act, Body, Refuse, Rekey, Release, Resign, SeatTaken, Sub
 from truc_protocol.checks import CheckError
 from truc_protocol.codec import EncodingError, dec, sha256
-from truc_protocol.keys import SigningKey, generate_box_key, verify
-from truc_protocol.ledger import Ledger, missing
+from truc_protocol.keys import BoxKey, SigningKey, verify
+from truc_protocol.ledger import Ledger, is_gone, missing, must_end
+from truc_protocol.ledger.state import is_exhausted
 from truc_protocol.records import SERVER, Phase, Record, encode, tag_of
-from truc_protocol.setup import Terms
+from truc_protocol.setup import GONE_SUBSTITUTE, Terms
 
 
 class Entry(NamedTuple):
@@ -32,36 +34,118 @@ class Entry(NamedTuple):
 class Signer:
     """The pen of one seat in one match."""
 
-    def __init__(self, key: SigningKey, joined: Joined, *, links: int, store: Store) -> None:
-        if joined.mid is None or joined.root is None:
-            raise ValueError("the match has not begun, or has ended")
-        self._key = key
-        self._mid = joined.mid
-        self._seat = joined.seat
+    def __init__(self, entry: Entry, terms: Terms, mid: bytes, store: Store) -> None:
+        self._entry = entry
+        self._key = entry.key
+        self._seat = entry.seat
+        self._terms = terms
+        self._mid = mid
         self._store = store
-        self._chain = Chain(key.public, joined.tn, joined.root, first=0, count=links)
-        self.counter = joined.counter
+        self._holding = Holding(entry.key.public, terms, store)
+        self.wish = Wish.LOOK_ON
+
+    def standing(self, ledger: Ledger) -> Standing:
+        """Tell what this player is to the seat now."""
+        if self._holding.in_force(ledger, self._seat) is not None:
+            return Standing.HOLDS
+        contributor = ledger.contributors[self._seat + 1]
+        is_own = contributor is not None and contributor.public == self._key.public
+        return Standing.LOST if is_own else Standing.ANOTHERS
+
+    def chain(self, ledger: Ledger) -> HeldChain | None:
+        """Return the chain in force, if this client holds it."""
+        return self._holding.in_force(ledger, self._seat)
+
+    def has_held(self, ledger: Ledger) -> bool:
+        """Tell whether this client has ever held a seat in this match."""
+        return self._holding.was_in_force(ledger)
+
+    def counted(self, ledger: Ledger, counter: int) -> None:
+        """Note the counter of the newest box sealed to the key in force."""
+        held = self.chain(ledger)
+        if held is not None:
+            self._holding.counted(held, counter)
+
+    @property
+    def box_keys(self) -> tuple[BoxKey, ...]:
+        """Every X25519 key of this client in this match."""
+        return self._holding.box_keys
+
+    def may_decide(self, ledger: Ledger) -> bool:
+        """Tell whether this client may sign a decision: it holds the seat, and has not lost it since the last call."""
+        held = self.chain(ledger)
+        if held is None:
+            return False
+        is_called = ledger.phase is not Phase.BETWEEN or held.first < ledger.deal_index
+        return is_called or not held.after_loss
 
     def owed(self, ledger: Ledger) -> Statement | None:
-        """Return the release or ack that the match waits for from this seat.
+        """Return the release, new chain or ack that the match waits for from this seat.
 
         Raises:
-            CheckFailedError: The server asks for a release of this index under another head than before.
+            CheckFailedError: The server asks for a release of this index under another head than before, or lets a table's
+                nonce serve twice.
         """
+        match self.standing(ledger):
+            case Standing.HOLDS:
+                return self._due(ledger)
+            case Standing.LOST if self.wish is Wish.REKEY and may_rekey(ledger, self._seat):
+                return self._rekey(ledger, after_loss=True)
+            case Standing.ANOTHERS if self.wish is Wish.STEP_IN and may_step_in(ledger, self._seat):
+                return self._step_in(ledger)
+            case _:
+                return None
+
+    def _due(self, ledger: Ledger) -> Statement | None:
         if ledger.phase is Phase.CALLED and self._seat in missing(ledger):
             return self._release(ledger)
         if ledger.phase is Phase.ENDED and self._seat not in ledger.acks:
             return self._keep(ledger, Slot("ack"), Ack(self._mid, *ledger.parallel, self._seat))
+        if is_exhausted(ledger, self._seat + 1) and may_rekey(ledger, self._seat):
+            return self._rekey(ledger, after_loss=False)
         return None
 
-    def _release(self, ledger: Ledger) -> Statement:
-        j = ledger.deal_index
-        body = Release(self._mid, *ledger.parallel, j, self._seat, self._chain.link(j + 1))
+    def _release(self, ledger: Ledger) -> Statement | None:
+        j, held = ledger.deal_index, self.chain(ledger)
+        if held is None:
+            return None
+        body = Release(self._mid, *ledger.parallel, j, self._seat, self._holding.link(held, j + 1))
         try:
             return self._keep(ledger, Slot("release", j), body)
         except SignedBeforeError as error:
             message = f"a release for deal {j} is asked for again under another head"
             raise CheckFailedError("C15", message, "server") from error
+
+    def _rekey(self, ledger: Ledger, *, after_loss: bool) -> Statement | None:
+        held = self._holding.fresh(ledger, after_loss=after_loss)
+        anchor = self._holding.anchor(held)
+        place = (self._mid, ledger.k, ledger.head)
+        return self._begin(ledger, held, Rekey(*place, self._seat + 1, held.first, anchor, held.x))
+
+    def _step_in(self, ledger: Ledger) -> Statement | None:
+        held = self._holding.fresh(ledger, after_loss=False)
+        anchor, public, name = self._holding.anchor(held), self._key.public, self._entry.name.encode()
+        place = (self._mid, ledger.k, ledger.head)
+        return self._begin(ledger, held, Sub(*place, held.first, self._seat, public, anchor, held.x, name))
+
+    def _begin(self, ledger: Ledger, held: HeldChain, body: Rekey | Sub) -> Statement | None:
+        """Sign the record that begins a chain; None if something else was signed for this position: the next will do."""
+        self._come_into()
+        try:
+            statement = self._keep(ledger, Slot("act", ledger.k), body, held)
+        except SignedBeforeError:
+            return None
+        self._holding.add(held)
+        return statement
+
+    def _come_into(self) -> None:
+        """Note that this client plays in the match from now on, with the nonce of its table."""
+        terms, entry = self._terms, self._entry
+        known = self._store.joined_with(terms.table.tn)
+        if known is not None and known.th != terms.th:
+            raise CheckFailedError("C9", "the table's nonce has served before", "server")
+        joined = Joined(terms.th, terms.table.tn, entry.server, entry.code, self._seat, self._mid)
+        self._store.come_into(joined)
 
     def act(self, ledger: Ledger, kind: str, args: tuple[Any, ...]) -> Statement:
         """Sign a decision.
@@ -81,7 +165,7 @@ class Signer:
         return self._keep(ledger, Slot("act", ledger.k), Resign(self._mid, ledger.k, ledger.head, self._seat))
 
     def kept(self, ledger: Ledger) -> Statement | None:
-        """Return the decision signed before for the present position, which alone may be sent."""
+        """Return what was signed before for the present position, which alone may be sent."""
         return self._store.statement(self._mid, Slot("act", ledger.k))
 
     def keep_place(self, ledger: Ledger) -> None:
@@ -108,13 +192,30 @@ class Signer:
             return False
         return bool(items[:3] == [tag_of(Refuse), self._mid, sha256(statement.body)])
 
-    def _keep(self, ledger: Ledger, slot: Slot, body: Body) -> Statement:
+    def _keep(self, ledger: Ledger, slot: Slot, body: Body, chain: HeldChain | None = None) -> Statement:
         encoded = encode(body)
         statement = Statement(encoded, self._key.sign(encoded))
-        return self._store.keep_statement(self._mid, slot, statement, self._place(ledger))
+        return self._store.keep_statement(self._mid, slot, statement, self._place(ledger), chain)
 
     def _place(self, ledger: Ledger) -> Place:
-        return Place(ledger.k, ledger.head, self.counter)
+        held = self.chain(ledger)
+        return Place(ledger.k, ledger.head, *((held.x, held.counter) if held is not None else ()))
+
+
+def may_rekey(ledger: Ledger, seat: int) -> bool:
+    """Tell whether a seat's new chain can be taken now, and the rules of the table leave it one."""
+    contributor, allowed = ledger.contributors[seat + 1], ledger.setup.terms.opts.rekeys
+    has_right = contributor is not None and contributor.rekeys < allowed
+    return _is_open(ledger) and (has_right or is_exhausted(ledger, seat + 1))
+
+
+def may_step_in(ledger: Ledger, seat: int) -> bool:
+    """Tell whether somebody new can take a seat now."""
+    return _is_open(ledger) and ledger.setup.terms.opts.gone == GONE_SUBSTITUTE and is_gone(ledger, seat)
+
+
+def _is_open(ledger: Ledger) -> bool:
+    return ledger.phase is Phase.BETWEEN and not ledger.pause.active and not must_end(ledger)
 
 
 def join_terms(terms: Terms, entry: Entry, store: Store) -> Statement:
@@ -130,10 +231,10 @@ def join_terms(terms: Terms, entry: Entry, store: Store) -> Statement:
             return kept
     if known is not None or store.joined_with(terms.table.tn) is not None:
         raise CheckError("C9", "the table record or its nonce has served before", "server")
-    root, x = secrets.token_bytes(LINK_BYTES), generate_box_key()
-    anchor = Chain(entry.key.public, terms.table.tn, root, first=0, count=terms.table.links).anchor
-    body = encode(SeatTaken(terms.th, entry.seat, entry.key.public, anchor, x.public, entry.name.encode()))
+    held, public = new_chain(0), entry.key.public
+    anchor = chain_of(held, public, terms).anchor
+    body = encode(SeatTaken(terms.th, entry.seat, public, anchor, held.x, entry.name.encode()))
     statement = Statement(body, entry.key.sign(body))
-    joined = Joined(terms.th, terms.table.tn, entry.server, entry.code, entry.seat, root, x.secret)
-    store.join(joined, statement)
+    joined = Joined(terms.th, terms.table.tn, entry.server, entry.code, entry.seat)
+    store.join(joined, held, statement)
     return statement

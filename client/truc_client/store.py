@@ -13,26 +13,19 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from truc_client.errors import HomeError, SignedBeforeError
+from truc_client.schema import bring_up_to_date
 from truc_protocol.handshake import Pin
+from truc_protocol.records import SERVER, SIGNATURE_BYTES, Record
 
-_VERSION: Final = 1
 _BUSY_S: Final = 10.0
-_SCHEMA: Final = (
-    "CREATE TABLE servers (server TEXT PRIMARY KEY, first BLOB NOT NULL, present BLOB NOT NULL, serial INTEGER NOT NULL)",
-    "CREATE TABLE tokens (server BLOB PRIMARY KEY, token TEXT NOT NULL)",
-    """CREATE TABLE matches (
-        th BLOB PRIMARY KEY, tn BLOB NOT NULL UNIQUE, server BLOB NOT NULL, code TEXT NOT NULL, seat INTEGER NOT NULL,
-        root BLOB, secret BLOB, mid BLOB UNIQUE, k INTEGER, head BLOB, counter INTEGER NOT NULL DEFAULT -1)""",
-    """CREATE TABLE statements (
-        match BLOB NOT NULL, what TEXT NOT NULL, number INTEGER NOT NULL, attempt INTEGER NOT NULL,
-        body BLOB NOT NULL, sig BLOB NOT NULL, refusal BLOB,
-        PRIMARY KEY (match, what, number, attempt))""",
-)
-_MATCH_COLUMNS: Final = "th, tn, server, code, seat, root, secret, mid, k, head, counter"
+_MATCH_COLUMNS: Final = "th, tn, server, code, seat, mid, k, head"
 
 
 class Slot(NamedTuple):
-    """A place for one signed body: `what` is seat, release, act or ack, `number` a deal index or position."""
+    """A place for one signed body: `what` is seat, release, act or ack, `number` a deal index or position.
+
+    An act, a resignation, a rekey and a sub share the place of an act: there is one of them for a position.
+    """
 
     what: str
     number: int = 0
@@ -46,27 +39,46 @@ class Statement(NamedTuple):
 
 
 class Place(NamedTuple):
-    """The highest position and head accepted in a match, and the counter of the newest private box."""
+    """The highest position and head accepted in a match, and the counter of the newest box sealed to the key `x`."""
 
     k: int
     head: bytes
-    counter: int
+    x: bytes = b""
+    counter: int = -1
 
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """A table record this client accepted, with its secrets of that match until the match has ended."""
+    """A table record this client accepted: its own, or that of a match it came into later."""
 
     th: bytes
     tn: bytes
     server: bytes
     code: str
     seat: int
-    root: bytes | None = field(repr=False)
-    secret: bytes | None = field(repr=False)
     mid: bytes | None = None
     k: int | None = None
     head: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HeldChain:
+    """One chain of this client in a match, with the X25519 key that came with it; dropped when the match has ended.
+
+    Attributes:
+        x: the public half of the key, which names the chain.
+        first: the first deal that it serves.
+        root: its last link.
+        secret: the X25519 secret.
+        after_loss: made to go on without the secrets that were in force.
+        counter: of the newest private box under the key.
+    """
+
+    x: bytes
+    first: int
+    root: bytes = field(repr=False)
+    secret: bytes = field(repr=False)
+    after_loss: bool = False
     counter: int = -1
 
 
@@ -87,13 +99,7 @@ class Store:
         for pragma in ("journal_mode = WAL", "synchronous = FULL", "secure_delete = ON"):
             self._database.execute(f"PRAGMA {pragma}")
         with self._writing():
-            (version,) = self._database.execute("PRAGMA user_version").fetchone()
-            if version > _VERSION:
-                raise HomeError(f"the client's database has version {version}, made by a newer client")
-            if version == 0:
-                for statement in _SCHEMA:
-                    self._database.execute(statement)
-                self._database.execute(f"PRAGMA user_version = {_VERSION}")
+            bring_up_to_date(self._database)
 
     def close(self) -> None:
         """Close the file."""
@@ -140,15 +146,37 @@ class Store:
         else:
             self._database.execute("INSERT OR REPLACE INTO tokens VALUES (?, ?)", (server, token))
 
-    def join(self, joined: Joined, statement: Statement) -> None:
-        """Store the acceptance of a table record, secrets included, and the seat record it answers with."""
-        values = (joined.th, joined.tn, joined.server, joined.code, joined.seat, joined.root, joined.secret)
+    def join(self, joined: Joined, chain: HeldChain, statement: Statement) -> None:
+        """Store the acceptance of a table record, the secrets of its match, and the seat record it answers with."""
         with self._writing():
             self._database.execute(
-                "INSERT INTO matches (th, tn, server, code, seat, root, secret) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                values,
+                "INSERT INTO matches (th, tn, server, code, seat) VALUES (?, ?, ?, ?, ?)",
+                (joined.th, joined.tn, joined.server, joined.code, joined.seat),
             )
+            self._hold(joined.th, chain)
             self._insert(joined.th, Slot("seat"), 0, statement)
+
+    def come_into(self, joined: Joined) -> None:
+        """Store that this client plays a seat in a match that it did not begin; the seat may be another than before."""
+        self._database.execute(
+            "INSERT INTO matches (th, tn, server, code, seat, mid) VALUES (?, ?, ?, ?, ?, ?)"
+            " ON CONFLICT (th) DO UPDATE SET seat = excluded.seat, mid = excluded.mid",
+            (joined.th, joined.tn, joined.server, joined.code, joined.seat, joined.mid),
+        )
+
+    def _hold(self, th: bytes, chain: HeldChain) -> None:
+        values = (th, chain.x, chain.first, chain.root, chain.secret, chain.after_loss, chain.counter)
+        self._database.execute("INSERT OR IGNORE INTO chains VALUES (?, ?, ?, ?, ?, ?, ?)", values)
+
+    def chains(self, th: bytes) -> tuple[HeldChain, ...]:
+        """Return every chain of this client in the match of a table record, the oldest first."""
+        query = (
+            "SELECT x, first, root, secret, after_loss, counter FROM chains WHERE match = ? ORDER BY rowid"
+        )
+        return tuple(
+            HeldChain(x, first, root, secret, bool(after_loss), counter)
+            for x, first, root, secret, after_loss, counter in self._database.execute(query, (th,))
+        )
 
     def joined(self, th: bytes) -> Joined | None:
         """Return an acceptance by the hash of its table record."""
@@ -173,21 +201,35 @@ class Store:
 
     def keep_place(self, mid: bytes, place: Place) -> None:
         """Note the highest position accepted."""
-        self._database.execute("UPDATE matches SET k = ?, head = ?, counter = ? WHERE mid = ?", (*place, mid))
+        with self._writing():
+            self._keep_place(mid, place)
+
+    def _keep_place(self, mid: bytes, place: Place) -> None:
+        self._database.execute("UPDATE matches SET k = ?, head = ? WHERE mid = ?", (place.k, place.head, mid))
+        self._database.execute(
+            "UPDATE chains SET counter = ? WHERE x = ? AND match = (SELECT th FROM matches WHERE mid = ?)",
+            (place.counter, place.x, mid),
+        )
 
     def end(self, mid: bytes, place: Place) -> None:
         """Drop the secrets of a match that has ended; what names it stays for ever."""
         with self._writing():
-            self.keep_place(mid, place)
-            self._database.execute("UPDATE matches SET root = NULL, secret = NULL WHERE mid = ?", (mid,))
+            self._keep_place(mid, place)
+            self._database.execute(
+                "DELETE FROM chains WHERE match = (SELECT th FROM matches WHERE mid = ?)", (mid,)
+            )
 
     def statement(self, match: bytes, slot: Slot) -> Statement | None:
         """Return the body signed for a place that the server has not refused."""
         row = self._newest(match, slot)
         return Statement(row[1], row[2]) if row and row[3] is None else None
 
-    def keep_statement(self, match: bytes, slot: Slot, statement: Statement, place: Place) -> Statement:
-        """Store a body before it is sent, with the place reached; the stored one comes back if it is the same.
+    def keep_statement(
+        self, match: bytes, slot: Slot, statement: Statement, place: Place, chain: HeldChain | None = None
+    ) -> Statement:
+        """Store a body before it is sent, with the place reached and the chain that it begins, if it begins one.
+
+        The stored statement comes back if it is the same.
 
         Raises:
             SignedBeforeError: Another body was signed for this place, and not refused.
@@ -199,7 +241,10 @@ class Store:
                     raise SignedBeforeError(f"another {slot.what} was signed for {slot.number} before")
                 return Statement(row[1], row[2])
             self._insert(match, slot, row[0] + 1 if row else 0, statement)
-            self.keep_place(match, place)
+            if chain is not None:
+                (th,) = self._database.execute("SELECT th FROM matches WHERE mid = ?", (match,)).fetchone()
+                self._hold(th, chain)
+            self._keep_place(match, place)
         return statement
 
     def keep_refusal(self, match: bytes, slot: Slot, refusal: bytes) -> None:
@@ -225,3 +270,11 @@ class Store:
         self._database.execute(
             "INSERT INTO statements VALUES (?, ?, ?, ?, ?, ?, NULL)", (match, *slot, attempt, *statement)
         )
+
+    def refusals(self, match: bytes) -> tuple[Record, ...]:
+        """Return every refusal of a match that the server signed, in the order of what was refused."""
+        query = (
+            "SELECT refusal FROM statements WHERE match = ? AND refusal IS NOT NULL ORDER BY number, attempt"
+        )
+        rows = self._database.execute(query, (match,)).fetchall()
+        return tuple(Record(SERVER, kept[:-SIGNATURE_BYTES], kept[-SIGNATURE_BYTES:]) for (kept,) in rows)

@@ -4,13 +4,11 @@ The connection hands every message in; between two messages nothing waits. Whate
 `CheckFailedError`, raised where the player waits next. Invariant: what is sent was stored before.
 """
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-import trio
-
 from truc_client.agreement import Agreement
-from truc_client.decisions import Decisions
-from truc_client.errors import ChoiceError, ClientError, LostError, NotPlayedError, RefusedError
+from truc_client.errors import ClientError, NotPlayedError, RefusedError
 from truc_client.happenings import (
     Choice,
     Happening,
@@ -21,21 +19,19 @@ from truc_client.happenings import (
     TableChanged,
     TableClosed,
 )
-from truc_client.seatmatch import SeatMatch, Sendable
+from truc_client.playing import Playing
+from truc_client.reports import Reports
+from truc_client.seatmatch import SeatMatch
 from truc_client.setting_up import MatchMaker
+from truc_client.standing import Standing, Wish
 from truc_client.talk import say, sign
 from truc_protocol import messages
 from truc_protocol.errors import Code
 from truc_protocol.messages import (
-    BoxedOptions,
-    BoxedSignSeen,
     Join,
     Leave,
     MatchRecord,
     Ok,
-    OpenOptions,
-    OpenSignSeen,
-    OwnCards,
     Ready,
     Refusal,
     Resume,
@@ -53,9 +49,11 @@ from truc_protocol.messages import (
 if TYPE_CHECKING:
     from truc_client.connection import Connection
 
-MAX_HAPPENINGS: Final = 65_536
 _FROM_THE_START: Final = -1
 _TOO_LATE: Final = (Code.STALE_POSITION, Code.VOID_BET)
+_NO_LONGER_VACANT: Final = (
+    "nobody is wanted for this seat any more: its player is back, or another has taken it"
+)
 
 
 class Table:
@@ -65,16 +63,16 @@ class Table:
         self.code = code
         self.seat = seat
         self.state: TableState | None = None
-        self.match: SeatMatch | None = None
         self._connection = connection
         self._maker = MatchMaker(connection.account, code)
-        self._tell, self._told = trio.open_memory_channel[Happening](MAX_HAPPENINGS)
-        self._failure: ClientError | None = None
-        self._decisions = Decisions(connection, code)
+        self._reports = Reports()
+        self._say = self._reports.say
+        self._playing = Playing(connection, code, self._reports, self.fail)
         self._resuming = False
         self._has_joined = False
         self._agreement = Agreement()
         self._terms: Terms | None = None
+        self._wish = Wish.LOOK_ON
 
     def __aiter__(self) -> "Table":
         return self
@@ -85,29 +83,43 @@ class Table:
         Raises:
             ClientError: The table ended for this client: a check failed, or the connection is gone for good.
         """
-        try:
-            return await self._told.receive()
-        except trio.EndOfChannel:
-            if self._failure is not None:
-                raise self._failure from None
-            raise StopAsyncIteration from None
+        return await self._reports.next()
 
     def seated(self, answer: Ok) -> None:
         """Note which seat one has; terms that come right after are for it."""
         self.seat = answer.seat
         self._has_joined = True
 
+    @property
+    def match(self) -> SeatMatch | None:
+        """The match that is followed."""
+        return self._playing.match
+
+    @property
+    def stands_by(self) -> bool:
+        """Whether this client waits to step in for a player who is gone from the match: `ready` agrees to it."""
+        return self._playing.stands_by
+
+    @property
+    def plays(self) -> bool:
+        """Whether a match is followed in which this client has a seat, with the secrets in force."""
+        return self.match is not None and self.match.standing is Standing.HOLDS and self.seat is not None
+
     async def ready(self) -> None:
         """Agree to start the table as it is shown; the last seat to do so starts the match.
 
-        Terms that differ are not signed. Nothing is wrong with a match that has begun already: it needed this seat's
-        word, given before a restart.
+        Who stands by for a vacant seat agrees to step in, and does before the next deal. Terms that differ are not
+        signed. Nothing is wrong with a match that has begun already: it needed this seat's word, given before a restart.
         """
         self._agreement.agree()
+        if self._playing.is_vacant:
+            self._guard(self._step_in)
+            return
         try:
             await self._connection.request(lambda n: Ready(id=n, table=self.code))
         except RefusedError as error:
-            if error.code != Code.TABLE_NOT_OPEN or self.seat is None:
+            has_begun = error.code == Code.TABLE_NOT_OPEN and self.seat is not None
+            if not has_begun and not self._playing.is_vacant:  # which may have been shown meanwhile
                 self._agreement.withdraw()
                 raise
 
@@ -139,10 +151,7 @@ class Table:
             ChoiceError: It is none of the newest options.
             RefusedError: The server refused it.
         """
-        match = self._playing()
-        sendable = match.choose(choice, place)
-        if sendable is not None:
-            await self._decide(match, sendable)
+        await self._playing.choose(choice, place)
 
     async def resign(self) -> None:
         """Give the match up for this side.
@@ -151,8 +160,7 @@ class Table:
             ChoiceError: Something else was signed for this position.
             RefusedError: The server refused it.
         """
-        match = self._playing()
-        await self._decide(match, match.resign())
+        await self._playing.resign()
 
     async def sign(self, word: str) -> None:
         """Sign a word of the game to those who may see it.
@@ -161,33 +169,21 @@ class Table:
             ChoiceError: There is no hand to sign in, or nobody sees a sign of this seat.
             RefusedError: The rules do not allow it; where signs must be true, it is false.
         """
-        await sign(self._connection, self.code, self._playing, word)
+        await sign(self._connection, self.code, self._playing.current, word)
 
     async def say(self, phrase: str) -> None:
         """Say a phrase of the game to everybody at the table; RefusedError if the game has none such."""
         await say(self._connection, self.code, phrase)
 
-    def _playing(self) -> SeatMatch:
-        if self._failure is not None:
-            raise self._failure
-        if self.match is None:
-            raise ChoiceError("no match is being played")
-        return self.match
-
-    async def _decide(self, match: SeatMatch, sendable: Sendable) -> None:
-        try:
-            refusal = await self._decisions.decide(match, sendable)
-        except trio.EndOfChannel:
-            raise self._failure or LostError("the table was left") from None
-        if refusal is not None and refusal.code not in _TOO_LATE:
-            raise RefusedError(refusal.code, refusal.msg)
-
     def handle(self, message: ServerMessage) -> None:
         """Take a message about this table; what fails a check ends it."""
-        if self._failure is not None:
+        self._guard(lambda: self._take(message))
+
+    def _guard(self, step: Callable[[], None]) -> None:
+        if self._reports.failure is not None:
             return
         try:
-            self._take(message)
+            step()
         except ClientError as error:
             self.fail(error)
 
@@ -208,7 +204,7 @@ class Table:
                 self._say(TableClosed(message.reason))
                 self._finish()
             case _ if self.match is not None and getattr(message, "match", None) == self.match.mid:
-                self._play(self.match, message)
+                self._take_of(self.match, message)
             case _:
                 pass
 
@@ -218,37 +214,33 @@ class Table:
         self._say(TableChanged(state))
         self._sign()
         has_joined, self._has_joined = self._has_joined, False
-        if self._is_missed(state) and (has_joined or (before is not None and before.match == state.match)):
+        if self._is_missed(state, has_joined=has_joined) and (
+            has_joined or (before is not None and before.match == state.match)
+        ):
             self.come_back(state.match or b"")
-
-    def _is_missed(self, state: TableState) -> bool:
-        """Tell whether a match is played of which this seat was not told; a setup follows its first notice at once."""
-        mid = None if self.match is None else self.match.mid
-        return (
-            state.state == "playing" and self.seat is not None and not self._resuming and mid != state.match
+        self._playing.note_vacant(
+            is_vacant=any(seat.vacant and seat.seat == self.seat for seat in state.seats)
         )
 
-    def _play(self, match: SeatMatch, message: ServerMessage) -> None:
-        match message:
-            case MatchRecord() if match.is_ahead(message):
-                self._resume(match)
-            case MatchRecord():
-                self._say(*match.take_record(message))
-                self._send_owed(match)
-            case BoxedOptions() | OpenOptions():
-                told, again = match.take_options(message)
-                self._say(*told)
-                if again is not None:
-                    self._decisions.send(match, match.next, again)
-            case OwnCards() | messages.Waiting() | BoxedSignSeen() | OpenSignSeen():
-                self._say(*match.take_notice(message))
-            case _:
-                pass
+    def _is_missed(self, state: TableState, *, has_joined: bool) -> bool:
+        """Tell whether a match is played of which this seat was not told; a setup follows its first notice at once."""
+        if state.state != "playing" or self.seat is None or self._resuming:
+            return False
+        is_known = self.match is not None and self.match.mid == state.match
+        return not is_known or (has_joined and self.match is not None and not self.match.is_live)
 
-    def _send_owed(self, match: SeatMatch) -> None:
-        owed = match.owed()
-        if owed is not None:
-            self._decisions.send(match, match.next, owed)
+    def _take_of(self, match: SeatMatch, message: ServerMessage) -> None:
+        if isinstance(message, MatchRecord) and match.is_ahead(message):
+            self._resume(match)
+        else:
+            self._playing.take(match, message)
+
+    def _step_in(self) -> None:
+        """Let the seat be taken over before the next deal, if this player stands by and agreed to it."""
+        match = self.match
+        if match is not None and self.stands_by and self._agreement.stands:
+            self._maker.check_agreed(match, self._connection, self._agreement)
+            self._playing.step_in(match)
 
     def _sign(self) -> None:
         """Sign the terms that are out; who comes back is sent them before the table is shown."""
@@ -264,24 +256,24 @@ class Table:
     def _begin(self, message: Setup) -> None:
         if self.match is not None and self.match.mid == message.match:
             return
-        self._drop_match()
+        self._playing.drop_match()
         try:
-            self.match = self._maker.begin(message, self._connection, self.seat)
+            match = self._maker.begin(message, self._connection, self.seat, self._wish)
         except NotPlayedError:
             if not self._resuming:
                 raise
             return  # once the rest of it has come, the table is joined
-        self._agreement.withdraw()
-        if not self._resuming:
-            self.match.go_on()
-        self._say(self.match.started(resumed=self._resuming))
+        if match.standing is not Standing.ANOTHERS:
+            self._agreement.withdraw()
+        self._playing.begin(match, is_live=not self._resuming)
 
-    def come_back(self, mid: bytes) -> None:
+    def come_back(self, mid: bytes, wish: Wish = Wish.LOOK_ON) -> None:
         """Go on with a match of which this client may have kept a part."""
+        self._wish = wish
         if self.match is None or self.match.mid != mid:
-            self._drop_match()
+            self._playing.drop_match()
             try:
-                self.match = self._maker.reopen(mid, self._connection, self.seat)
+                self._playing.match = self._maker.reopen(mid, self._connection, self.seat, wish)
             except NotPlayedError:
                 self._join()
                 return
@@ -304,13 +296,8 @@ class Table:
         )
 
     def _resumed(self, answer: Ok | Refusal) -> None:
-        if self._failure is not None:
-            return
         self._resuming = False
-        try:
-            self._go_on(answer)
-        except ClientError as error:
-            self.fail(error)
+        self._guard(lambda: self._go_on(answer))
 
     def _go_on(self, answer: Ok | Refusal) -> None:
         match = self.match
@@ -321,10 +308,11 @@ class Table:
         else:
             match.reached(answer.k)
             self._say(Resumed(match.next))
-            if match.is_settled and not match.is_finished:
-                self._say(match.finish())
-            self._send_owed(match)
-            self._decisions.go_on(match)
+            try:
+                self._playing.go_on(match, self._step_in)
+            except NotPlayedError:
+                self._playing.drop_match()
+                self._join()
 
     def _not_resumed(self, match: SeatMatch | None, error: RefusedError) -> None:
         is_gone = error.code == Code.NO_SUCH_MATCH and self.seat is not None
@@ -338,17 +326,18 @@ class Table:
     def interrupted(self, reason: str) -> None:
         """Note that the connection is gone for now."""
         self._resuming = False
-        if self.match is not None:
-            self.match.pause_sending()
+        self._playing.interrupted()
         self._say(Interrupted(reason))
 
     def reconnected(self, held: tuple[SeatHeld, ...]) -> None:
         """Take the seat again on the new connection, and ask for what is missing."""
-        if self._failure is not None:
+        if self._reports.failure is not None:
             return
         own = next((seat for seat in held if seat.table == self.code), None)
         newest = None if own is None else own.match
-        if self.match is not None and not self.match.is_finished:
+        if own is None and self.match is not None and self.match.standing is Standing.ANOTHERS:
+            self._join()  # to stand by again
+        elif self.match is not None and not self.match.is_finished:
             self._resume_from(self.match.mid, self.match.next)
         elif newest is not None and (self.match is None or self.match.mid != newest):
             self.come_back(newest)
@@ -368,31 +357,17 @@ class Table:
 
     def fail(self, error: ClientError) -> None:
         """End this table for the reason given: nothing is signed or sent for it any more."""
-        self._failure = self._failure or error
         if self.match is not None:
             self.match.close()
         self._connection.drop(self)
-        self._finish()
+        self._playing.stop()
+        self._reports.fail(error)
 
     def _finish(self) -> None:
-        self._decisions.drop()
-        self._tell.close()
+        self._playing.stop()
+        self._reports.finish()
 
     def close(self) -> None:
         """Stop following: close the transcript and end the iteration."""
-        self._drop_match()
+        self._playing.drop_match()
         self._finish()
-
-    def _drop_match(self) -> None:
-        if self.match is not None:
-            self.match.close()
-            self.match = None
-
-    def _say(self, *happenings: Happening) -> None:
-        try:
-            for happening in happenings:
-                self._tell.send_nowait(happening)
-        except trio.WouldBlock as error:
-            raise LostError(f"more than {MAX_HAPPENINGS} happenings wait to be read", again=False) from error
-        except trio.ClosedResourceError:
-            return

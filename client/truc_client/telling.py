@@ -4,8 +4,11 @@ from collections.abc import Mapping
 
 from truc_client.happenings import CardsDealt, Happening, MatchStarted, PartnerCards, Recalled
 from truc_client.witness import Witness
-from truc_protocol.bodies import AnyBody, Deal, Share
+from truc_protocol.bodies import AnyBody, Deal, Share, Sub
 from truc_protocol.dealing import Opening
+from truc_protocol.records import parse, tag_of
+
+_SUB = tag_of(Sub).encode()
 
 
 def match_started(witness: Witness, seat: int | None, *, resumed: bool) -> MatchStarted:
@@ -16,7 +19,7 @@ def match_started(witness: Witness, seat: int | None, *, resumed: bool) -> Match
         setup.mid,
         variant.name,
         variant.pack,
-        tuple(taken.name.decode(errors="replace") for taken in setup.seats),
+        _players(witness),
         seat,
         setup.level,
         path,
@@ -27,6 +30,16 @@ def match_started(witness: Witness, seat: int | None, *, resumed: bool) -> Match
         phrases=variant.phrases,
         raised=_raised(witness),
     )
+
+
+def _players(witness: Witness) -> tuple[str, ...]:
+    """Return the names of those who play now: substitutes have come in by records."""
+    names = {at: taken.name for at, taken in enumerate(witness.ledger.setup.seats)}
+    for record in witness.file.records:
+        if _SUB in record.body[: len(_SUB) + 2]:
+            sub = parse(record)
+            names |= {sub.seat: sub.name} if isinstance(sub, Sub) else {}
+    return tuple(name.decode(errors="replace") for name in names.values())
 
 
 def _raised(witness: Witness) -> Mapping[str, tuple[str, ...]]:

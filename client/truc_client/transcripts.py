@@ -1,20 +1,30 @@
-"""A transcript file as it grows, and the file of evidence when a record fails a check.
+"""A transcript file as it grows, and the files of evidence when a check fails.
 
 Records are appended as they are accepted and forced to the disk at the end of every hand. After a crash the last item
-may be torn: reopening cuts it off, and the server is asked for the rest.
+may be torn: reopening cuts it off, and the server is asked for the rest. Evidence is named after its match, so that a match
+that was stopped is known again.
 """
 
 import os
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from truc_client.errors import HomeError
+from truc_client.errors import HomeError, Kept
+from truc_protocol.audit import examine
 from truc_protocol.checks import CheckError
-from truc_protocol.codec import pack
+from truc_protocol.evidence_file import EvidenceItem, write_evidence
 from truc_protocol.records import Record
-from truc_protocol.transcript import MAGIC, Transcript, item, read_transcript, record_item
+from truc_protocol.transcript import (
+    MAGIC,
+    Transcript,
+    item,
+    read_transcript,
+    record_item,
+    write_transcript,
+)
 
 _LENGTH = 4
+_SECOND = "-second.truc"
 
 
 class TranscriptFile:
@@ -84,23 +94,37 @@ def _whole(written: bytes) -> int:
 
 
 class Evidence(NamedTuple):
-    """What shows that somebody broke the protocol: the transcript so far with the record that failed, and why."""
+    """What shows that somebody broke the protocol.
 
-    check: str
-    message: str
-    culprit: str | None
+    Attributes:
+        document: the rule document of both lists.
+        records: the transcript so far, with the record that failed.
+        second: another list of the same match, where there are two histories.
+        items: refusals and complaints.
+    """
+
     document: bytes
     records: tuple[Record, ...]
-    other: tuple[tuple[str, bytes], ...] = ()
+    second: tuple[Record, ...] = ()
+    items: tuple[EvidenceItem, ...] = ()
 
 
-def keep_evidence(folder: Path, name: str, evidence: Evidence) -> Path | None:
-    """Write evidence: `NAME.truc`, which `truc verify` refutes, and `NAME.evidence` with reason and further bytes."""
-    transcript = folder / f"{name}.truc"
+def keep_evidence(folder: Path, name: str, evidence: Evidence) -> Kept | None:
+    """Write evidence: the transcript NAME.truc, a second history NAME-second.truc, what stands beside it NAME.evidence."""
+    written = {folder / f"{name}.truc": write_transcript(evidence.document, evidence.records)}
+    if evidence.second:
+        written[folder / f"{name}{_SECOND}"] = write_transcript(evidence.document, evidence.second)
+    if evidence.items:
+        written[folder / f"{name}.evidence"] = write_evidence(evidence.items)
     try:
-        transcript.write_bytes(MAGIC + item(evidence.document) + b"".join(map(record_item, evidence.records)))
-        note = {"check": evidence.check, "message": evidence.message, "culprit": evidence.culprit}
-        transcript.with_suffix(".evidence").write_bytes(pack({**note, **dict(evidence.other)}))
+        for path, content in written.items():
+            path.write_bytes(content)
     except OSError:
         return None  # the failure itself is what must be told, not that the disk is full
-    return transcript
+    return Kept(tuple(written), examine(tuple(written.values())).is_refuted)
+
+
+def stopped(folder: Path, mid: bytes) -> Path | None:
+    """Return the evidence for which a match was stopped, None if it was not: whoever stops must not go on later."""
+    kept = sorted(folder.glob(f"{path_of(folder, mid).stem}-*.truc"))
+    return next((path for path in kept if not path.name.endswith(_SECOND)), None)

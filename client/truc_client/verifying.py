@@ -1,16 +1,28 @@
-"""Verifying a transcript file: every check again, from the file alone, and the verdict in words.
+"""Verifying files: every check again, from the files alone, and what they come to in words and as plain values.
 
 Nothing here needs a server, a network or the client's home.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple, assert_never
 
-from truc_protocol.audit import Refutation, Result, Verdict, verify
+from truc_client.errors import HomeError
+from truc_protocol.audit import (
+    Contradiction,
+    EvidenceExamined,
+    Refutation,
+    Result,
+    Together,
+    TranscriptExamined,
+    Verdict,
+    Weighed,
+    examine,
+    verify,
+)
 from truc_protocol.bodies import Rule
 from truc_protocol.transcript import MAX_FILE
-from truc_protocol.words import shown_name, side_name
+from truc_protocol.words import check_words, shown_name, side_name
 
 EXIT_CODES: Final = {Result.PROVEN: 0, Result.REFUTED: 1, Result.UNREADABLE: 2, Result.INCOMPLETE: 3}
 """What `truc verify` ends with; of several files the first of refuted, unreadable, incomplete that occurs."""
@@ -21,6 +33,7 @@ LEVELS: Final = {
     "C": "no player has a key: the server may have chosen every card and act",
 }
 
+_UNKNOWN: Final = "who kept it back, if anybody did, cannot be told"
 _ENTROPY: Final = {
     "A": "everybody's entropy",
     "B": "the entropy of the server and of every player with a key",
@@ -29,13 +42,38 @@ _ENTROPY: Final = {
 
 
 def verify_file(path: Path) -> Verdict:
-    """Return the verdict on a file; never raises for what is in it."""
+    """Return the verdict on a transcript by itself; never raises for what is in it."""
+    try:
+        return verify(read_file(path))
+    except HomeError as error:
+        return _unreadable(str(error))
+
+
+def examine_files(paths: Sequence[Path]) -> Together:
+    """Examine transcripts and evidence together; never raises for what is in them, or that one cannot be read."""
+    contents, unread = [], {}
+    for n, path in enumerate(paths):
+        try:
+            contents.append(read_file(path))
+        except HomeError as error:
+            contents.append(b"")
+            unread[n] = TranscriptExamined(_unreadable(str(error)))
+    together = examine(contents)
+    return together._replace(files=tuple(unread.get(n, file) for n, file in enumerate(together.files)))
+
+
+def read_file(path: Path) -> bytes:
+    """Return what stands in a file, of which there may be no more than a transcript can have.
+
+    Raises:
+        HomeError: It cannot be read.
+    """
     try:
         if path.stat().st_size > MAX_FILE:
-            return _unreadable(f"expected at most {MAX_FILE} bytes")
-        return verify(path.read_bytes())
+            raise HomeError(f"expected at most {MAX_FILE} bytes")
+        return path.read_bytes()
     except OSError as error:
-        return _unreadable(error.strerror or str(error))
+        raise HomeError(error.strerror or str(error)) from error
 
 
 def _unreadable(message: str) -> Verdict:
@@ -44,21 +82,42 @@ def _unreadable(message: str) -> Verdict:
 
 def verdict_lines(verdict: Verdict) -> Iterator[str]:
     """Yield the verdict in sentences, the first of them alone enough."""
-    names = [shown_name(name, seat) for seat, name in enumerate(verdict.players)]
-    match verdict.result:
-        case Result.PROVEN:
-            yield f"PROVEN: every card was committed to before play and dealt from {_ENTROPY[verdict.level or 'C']}."
-        case Result.REFUTED:
-            yield f"REFUTED: {verdict.refutation}"
-        case Result.INCOMPLETE:
-            yield "INCOMPLETE: what is there is sound, but the end is missing."
-        case Result.UNREADABLE:
-            yield f"UNREADABLE: {verdict.refutation}"
+    names = player_names(verdict)
+    yield _first_line(verdict)
+    if verdict.refutation is not None:
+        yield str(check_words(verdict.refutation.check))
     if verdict.level is not None:
         yield f"{verdict.variant}, {' - '.join(names)}, {verdict.records} records"
         yield f"assurance level {verdict.level}: {LEVELS[verdict.level]}"
         yield result_line(verdict, names)
         yield from _on_the_servers_word(verdict, names)
+        yield from _changes(verdict, names)
+
+
+def player_names(verdict: Verdict) -> list[str]:
+    """Return the players' names by seat, as they may be shown."""
+    return [shown_name(name, seat) for seat, name in enumerate(verdict.players)]
+
+
+def _first_line(verdict: Verdict) -> str:
+    match verdict.result:
+        case Result.PROVEN:
+            entropy = _ENTROPY[verdict.level or "C"]
+            return f"PROVEN: every card was committed to before play and dealt from {entropy}."
+        case Result.REFUTED:
+            return f"REFUTED: {refutation_line(verdict.refutation)}"
+        case Result.INCOMPLETE:
+            return f"INCOMPLETE: what is there is sound, but the end is missing; {_UNKNOWN}."
+        case Result.UNREADABLE:
+            return f"UNREADABLE: {verdict.refutation}"
+        case _:
+            assert_never(verdict.result)
+
+
+def refutation_line(refutation: Refutation | None) -> str:
+    """Return what failed and who is to blame, as far as the records show it."""
+    blamed = refutation is not None and refutation.culprit is not None
+    return str(refutation) if blamed else f"{refutation}; the records do not show who is to blame"
 
 
 def result_line(verdict: Verdict, names: list[str]) -> str:
@@ -67,15 +126,17 @@ def result_line(verdict: Verdict, names: list[str]) -> str:
     if verdict.reason is None:
         return f"no result yet, {score}"
     winner = "nobody" if verdict.winner is None else side_name(verdict.winner, names)
-    return f"winner: {winner} ({verdict.reason}), {score}"
+    ruled = "; decided by the server's ruling, not proven" if verdict.by_ruling else ""
+    return f"winner: {winner} ({verdict.reason}{ruled}), {score}"
 
 
 def _on_the_servers_word(verdict: Verdict, names: list[str]) -> Iterator[str]:
     for k, ruling in verdict.rulings:
         who = "" if ruling.seat is None else f" for {names[ruling.seat]}"
         yield f"record {k}: ruling {ruling.ruling}{who}: {_ground(verdict, k, ruling)}"
-    if verdict.voids:
-        yield f"{verdict.voids} deal(s) voided: the server's word that a player was silent, not proven"
+    for k, seats in verdict.silent:
+        silent = " and ".join(names[seat] for seat in seats)
+        yield f"record {k}: the server voided a deal and called {silent} silent: its word, not proven"
     if verdict.proxies:
         yield f"{len(verdict.proxies)} acts of guests: the server's word"
     if verdict.unsigned:
@@ -90,11 +151,89 @@ def _ground(verdict: Verdict, k: int, ruling: Rule) -> str:
     return "the server's word that time ran out, not proven"
 
 
+def _changes(verdict: Verdict, names: list[str]) -> Iterator[str]:
+    for k, newcomer in verdict.substitutes:
+        name = shown_name(newcomer.name.decode(errors="replace"), newcomer.seat)
+        yield f"record {k}: {name} took seat {newcomer.seat} as a substitute"
+    for k, role in verdict.rekeys:
+        yield f"record {k}: {names[role - 1] if role else 'the server'} began a new chain"
+
+
+class SeatRow(NamedTuple):
+    """What a verdict says of one seat."""
+
+    seat: int
+    name: str
+    kind: str
+    signed: str
+
+
+def seat_rows(verdict: Verdict) -> Iterator[SeatRow]:
+    """Yield for each seat up to where its newest signature binds what happened."""
+    for seat, name in enumerate(player_names(verdict)):
+        covered = verdict.covered[seat]
+        signed = "signed nothing" if covered is None else f"signed what stands before record {covered}"
+        yield SeatRow(seat, name, "guest" if seat in verdict.guests else "key", signed)
+
+
+def contradiction_lines(together: Together, files: Sequence[Path]) -> Iterator[str]:
+    """Yield what pairs of transcripts show: the first of each kind with its meaning, and how many more there are."""
+    groups: dict[tuple[int, int, str, str], list[Contradiction]] = {}
+    for each in together.contradictions:
+        groups.setdefault((each.first, each.second, each.found.check, each.found.culprit), []).append(each)
+    for (first, second, check, culprit), found in groups.items():
+        more = f" ({len(found) - 1} more like it)" if len(found) > 1 else ""
+        message = f"{check}: {found[0].found.message}; to blame: {culprit}{more}"
+        yield f"{files[first]} and {files[second]}: REFUTED: {message}"
+        yield f"  {check_words(check)}"
+
+
 def verdict_facts(verdict: Verdict) -> dict[str, Any]:
     """Return the verdict as plain values, for programs."""
-    refuted = verdict.refutation
     facts: dict[str, Any] = verdict._asdict()
     facts["result"] = str(verdict.result)
+    facts["match"] = verdict.match and verdict.match.hex()
     facts["rulings"] = [{"k": k, "ruling": rule.ruling, "seat": rule.seat} for k, rule in verdict.rulings]
-    facts["refutation"] = refuted and {"record": refuted.where, **refuted._asdict()}
+    facts["substitutes"] = [{"k": k, "seat": newcomer.seat} for k, newcomer in verdict.substitutes]
+    facts["rekeys"] = [{"k": k, "role": role} for k, role in verdict.rekeys]
+    facts["refutation"] = refutation_facts(verdict.refutation)
     return facts
+
+
+def refutation_facts(refutation: Refutation | None) -> dict[str, Any] | None:
+    """Return what failed as plain values."""
+    if refutation is None:
+        return None
+    meaning = str(check_words(refutation.check))
+    return {"record": refutation.where, **refutation._asdict(), "meaning": meaning}
+
+
+def evidence_facts(evidence: EvidenceExamined, files: Sequence[Path]) -> dict[str, Any]:
+    """Return what an evidence file comes to as plain values."""
+    return {
+        "result": evidence.result and str(evidence.result),
+        "evidence": [_weighed_facts(each, files) for each in evidence.weighed],
+        "refutation": refutation_facts(evidence.unreadable),
+    }
+
+
+def _weighed_facts(each: Weighed, files: Sequence[Path]) -> dict[str, Any]:
+    return {
+        "message": each.message,
+        "judgement": each.judgement and str(each.judgement),
+        "transcript": None if each.transcript is None else str(files[each.transcript]),
+        "refutation": refutation_facts(each.refutation),
+    }
+
+
+def contradiction_facts(each: Contradiction, files: Sequence[Path]) -> dict[str, Any]:
+    """Return what two transcripts show as plain values."""
+    found = each.found
+    return {
+        "files": [str(files[each.first]), str(files[each.second])],
+        "check": found.check,
+        "culprit": found.culprit,
+        "message": found.message,
+        "places": list(found.places),
+        "meaning": str(check_words(found.check)),
+    }

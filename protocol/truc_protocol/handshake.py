@@ -292,7 +292,9 @@ def _first_contact(spk: bytes, rolls: Sequence[Roll], contact: Contact) -> tuple
     serial = 0
     if rolls:
         oldest = _parse(rolls[0][0], KeyRoll, "C39")
-        serial = _follow(Pin(oldest.old, oldest.old, oldest.serial - 1), rolls, spk, contact)
+        start = Pin(oldest.old, oldest.old, oldest.serial - 1)
+        # Nothing is trusted for the keys before: one of them that was revoked does no harm to the present one.
+        serial = _follow(start, rolls, spk, contact._replace(revoked=()))
     return Pin(spk, spk, serial), Trust.FIRST_CONTACT
 
 

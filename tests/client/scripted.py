@@ -1,7 +1,8 @@
 """A server in memory with one table and one remote seat, which can be told to cheat; the other seats are scripted.
 
 It speaks the protocol over a Trio stream and plays every other seat itself. `bend` is applied to each message before it
-leaves: it may change or drop (None) what an honest server would send. State outlives a connection.
+leaves: it may change or drop (None) what an honest server would send. State outlives a connection. `is_away` lets rulings
+play for the remote seat.
 """
 
 import random
@@ -14,12 +15,14 @@ from protocol.peers import Player, secret
 from truc_client import Address
 from truc_protocol import keys
 from truc_protocol.acts import write_args
+from truc_protocol.bodies import Rekey, Sub
 from truc_protocol.boxes import Option, counter, private_key, seal_options
 from truc_protocol.codec import sha256
 from truc_protocol.connection import Connection, Failure, Role
 from truc_protocol.errors import Code
 from truc_protocol.handshake import Challenge, Greeting, check_login, server_hello
 from truc_protocol.ledger import Due, Ledger, due, missing, start
+from truc_protocol.ledger.state import is_exhausted
 from truc_protocol.messages import (
     BoxedOptions,
     Bye,
@@ -47,6 +50,8 @@ from truc_protocol.messages import (
     TableState,
     Terms,
     VariantOffer,
+    Waiting,
+    WantRekey,
     Welcome,
     encode_info,
     refusal,
@@ -97,6 +102,10 @@ class ScriptedServer:
         self.boxes = 0
         self.offer: int | None = None
         self.opts = Opts(guests=1)
+        self.links = 64
+        self.is_wished = False
+        self.is_away = False
+        self.rules_for_lost = True
         self.match = 0
         self.ledger: Ledger | None = None
         self.records: list[Record] = []
@@ -165,17 +174,26 @@ class ScriptedServer:
             case ListTables():
                 await self.send(Ok(re=message.id, tables=(self.state(),)))
             case Create() | Join():
-                await self.send(self.state())
-                await self.send(Ok(re=message.id, table=CODE, seat=0))
-            case Ready():
+                await self.seat(message)
+            case Ready() | Leave():
                 await self.send(Ok(re=message.id))
-                await self.offer_terms()
-            case Leave():
-                await self.send(Ok(re=message.id))
+                if isinstance(message, Ready):
+                    await self.offer_terms()
             case SignedAct() | GuestAct():
                 await self.act(message)
             case Resume():
                 await self.resume(message)
+            case WantRekey():
+                await self.wish(message)
+
+    async def seat(self, message: Create | Join) -> None:
+        await self.send(self.state())
+        await self.send(Ok(re=message.id, table=CODE, seat=0))
+
+    async def wish(self, message: WantRekey) -> None:
+        await self.send(Ok(re=message.id))
+        self.is_wished, self.is_away = True, self.rules_for_lost
+        await self.go_on()
 
     def check(self, message: KeyLogin) -> None:
         assert self._connection is not None
@@ -202,14 +220,18 @@ class ScriptedServer:
             policy=self.variant.reveal,
         )
 
-    async def offer_terms(self) -> None:
+    def make_terms(self) -> Record:
         self.match += 1
         made = (secret(f"{name} {self.match}", self.seed) for name in ("root", "x", "tn"))
-        self.dealer = Dealer(self.key, MatchSecrets(*made), links=64)
+        self.dealer = Dealer(self.key, MatchSecrets(*made), links=self.links)
         record = self.dealer.table_record(
             self.variant, seats=self.seats, opts=self.opts, name="a server", opened=1_700_000_000
         )
         self.terms = Terms(table=CODE, record=record, doc=self.document)
+        return record
+
+    async def offer_terms(self) -> None:
+        record = self.make_terms()
         if self.is_guest:
             terms = open_terms(self.document, record)
             await self.begin(self.dealer.guest_record(terms, seat=0, x=None, name="guest"))
@@ -255,6 +277,8 @@ class ScriptedServer:
         forged = self.forge(record)
         self.ledger = self.dealer.take(self.ledger, forged)
         self.records.append(forged)
+        if record.signer == 1 and isinstance(parse(record), Rekey | Sub):
+            self.is_wished = self.is_away = False
         await self.send(self.message(len(self.records) - 1))
 
     def message(self, k: int) -> MatchRecord:
@@ -274,25 +298,51 @@ class ScriptedServer:
     def other(self) -> Record | None:
         ledger = self.ledger
         assert ledger is not None
-        record = self.dealer.next_record(ledger)
-        if record is not None:
+        record = None if self.is_held() else self.dealer.next_record(ledger)
+        if record is not None or self.is_held():
             return record
+        if due(ledger) is Due.REKEY:
+            return self.fresh_chain()
         if ledger.phase is Phase.CALLED:
-            return next((self.players[seat].release(ledger) for seat in missing(ledger) if seat), None)
+            return self.release()
         if ledger.phase is Phase.ENDED:
             waiting = [seat for seat in self.players if seat not in ledger.acks]
             return self.players[waiting[0]].ack(ledger) if waiting else None
         if open_actions(ledger):
-            return None
+            return self.dealer.move(ledger) if self.is_away else None
+        return self.decide()
+
+    def release(self) -> Record | None:
+        ledger = self.ledger
+        seats = (seat for seat in missing(ledger) if seat in self.players)
+        return next((self.players[seat].release(ledger) for seat in seats), None)
+
+    def decide(self) -> Record:
+        ledger = self.ledger
         actions = [action for seat in self.players for action in legal(ledger.match, seat)]
         action = self.random.choice([action for action in actions if action.kind != "concede"] or actions)
         openings = self.dealer.openings(ledger, action.seat) if ledger.hand else ()
         args = tuple(write_args(ledger.match, action, openings, cut=7))
         return self.players[action.seat].act(ledger, str(action.kind), args)
 
+    def is_held(self) -> bool:
+        """Tell whether the next call waits for the remote seat's new chain."""
+        return due(self.ledger) is Due.CALL and self.is_wished
+
+    def fresh_chain(self) -> Record | None:
+        ledger = self.ledger
+        assert ledger is not None
+        if is_exhausted(ledger, 0):
+            return self.dealer.rekey(ledger, secret(f"root {ledger.deal_index}", self.seed))
+        exhausted = (self.players[seat] for seat in self.players if is_exhausted(ledger, seat + 1))
+        return next((player.rekey(ledger) for player in exhausted), None)
+
     async def send_options(self) -> None:
         assert self.ledger is not None
         assert self.setup is not None
+        if self.is_held():
+            at, match = self.ledger.k, self.setup.match
+            await self.send(Waiting(table=CODE, match=match, at=at, seats=(0,), what="rekey"))
         actions = open_actions(self.ledger)
         if not actions:
             return

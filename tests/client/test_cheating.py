@@ -1,7 +1,9 @@
 import pytest
+from client.cheats import FRENCH, caught, on, on_record, resigned
 from client.playing import play_on
 from client.scripted import open_actions
 from msgspec.structs import replace
+from protocol.peers import Player as Puppet
 from protocol.peers import secret
 
 from truc_client import CheckFailedError, ServerKeyError, YourTurn, connect
@@ -11,39 +13,10 @@ from truc_protocol.acts import write_args
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Deal
 from truc_protocol.boxes import Option, private_key, seal_options
-from truc_protocol.codec import dec, unpack
+from truc_protocol.evidence_file import read_evidence
 from truc_protocol.messages import BoxedOptions, Choice, MatchRecord, OpenOptions, Setup, Terms
-from truc_protocol.records import Record, encode, parse
-
-FRENCH = "truc-french"
-
-
-async def caught(server, player) -> CheckFailedError:
-    """Play until the client stops; returns why."""
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.create(FRENCH)
-        await table.ready()
-        with pytest.raises(CheckFailedError) as stopped:
-            await play_on(table)
-    return stopped.value
-
-
-def on(kind: type, change):
-    """Return a bend for messages of one class."""
-    return lambda message: change(message) if isinstance(message, kind) else message
-
-
-def on_record(tag: str, change):
-    def bend(message: MatchRecord) -> MatchRecord:
-        return change(message) if f"truc/1/{tag}".encode() in message.body[:16] else message
-
-    return on(MatchRecord, bend)
-
-
-def resigned(server, message: MatchRecord, **changes) -> MatchRecord:
-    """Change a server's record and sign it again with the server's key."""
-    body = encode(replace(parse(Record(message.signer, message.body, message.sig)), **changes))
-    return replace(message, body=body, sig=server.key.sign(body))
+from truc_protocol.records import Record, body_hash, encode, parse
+from truc_protocol.setup import open_terms
 
 
 async def test_bad_signature_stops_the_match(scripted, player) -> None:
@@ -177,15 +150,19 @@ def changed_terms(server, message: Terms) -> Terms:
     return replace(message, record=record)
 
 
-async def test_setup_without_the_seat_record_signed_is_refused(scripted, player) -> None:
+async def test_setup_with_another_player_in_the_own_seat_is_refused(scripted, player) -> None:
     server = scripted()
-    server.bend = on(
-        Setup,
-        lambda message: replace(
-            message, records=(*message.records[:1], message.records[2], *message.records[2:])
-        ),
-    )
+    server.bend = on(Setup, lambda message: with_a_puppet(server, message))
     assert (await caught(server, player)).check == "C9"
+
+
+def with_a_puppet(server, message: Setup) -> Setup:
+    """Close the setup with a player of the server's own in seat 0."""
+    table, _, other, _ = (Record(*record) for record in message.records)
+    terms = open_terms(server.document, table)
+    seats = (Puppet(0, 99).join(terms), other)
+    start = server.dealer.match_record(terms, seats)
+    return replace(message, match=body_hash(start), records=(table, *seats, start))
 
 
 async def test_table_record_that_served_before_is_not_signed_again(scripted, player) -> None:
@@ -238,10 +215,16 @@ async def test_garbled_hand_leaves_a_complaint_that_shows_it(scripted, player) -
 
     server.bend = on_record("deal", swap)
     stopped = await caught(server, player)
-    complaint = dec(unpack(stopped.evidence.with_suffix(".evidence").read_bytes())["complaint"])
+    (complaint,) = read_evidence(stopped.evidence.with_suffix(".evidence").read_bytes())
     seat_record = parse(Record(*server.setup.records[1]))
-    assert complaint[0] == "truc/1/complaint"
-    assert keys.box_key(complaint[4]).public == seat_record.x
+    assert complaint.k == 7
+    assert keys.box_key(complaint.secret).public == seat_record.x
+
+
+async def test_no_secret_stands_beside_what_other_checks_show(scripted, player) -> None:
+    server = scripted()
+    server.bend = on_record("call", lambda message: resigned(server, message, head=b"\x01" * 32))
+    assert len((await caught(server, player)).kept.files) == 1
 
 
 async def test_stopped_match_takes_no_choice(scripted, player) -> None:

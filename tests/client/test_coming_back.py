@@ -130,7 +130,7 @@ async def crash_before_sending(server, player, monkeypatch) -> None:
         def crash(*_args) -> None:
             raise CrashError
 
-        monkeypatch.setattr(table._decisions, "send", crash)
+        monkeypatch.setattr(table._playing._decisions, "send", crash)
         with pytest.raises(CrashError):
             await table.choose(pick(turn))
 

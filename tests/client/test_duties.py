@@ -17,9 +17,12 @@ from truc_protocol.records import Record, parse
 
 
 def on_disk(home, column: str, value: bytes) -> tuple | None:
-    """Return a match's row as another process reads it."""
+    """Return a match's nonce, the secrets of its chain and its id as another process reads them."""
     database = sqlite3.connect(home.state)
-    query = f"SELECT tn, root, secret, mid FROM matches WHERE {column} = ?"
+    query = (
+        "SELECT tn, root, secret, mid FROM matches LEFT JOIN chains ON chains.match = matches.th"
+        f" WHERE {column} = ?"
+    )
     row = database.execute(query, (value,)).fetchone()
     database.close()
     return row

@@ -3,12 +3,14 @@ import stat
 import pytest
 
 from truc_client.errors import HomeError, SignedBeforeError
-from truc_client.store import Joined, Place, Slot, Statement, Store
+from truc_client.store import HeldChain, Joined, Place, Slot, Statement, Store
 from truc_protocol.handshake import Pin
 
 TH, TN, SERVER, MID, HEAD = (bytes([value]) * 32 for value in range(1, 6))
 ACT = Slot("act", 7)
-PLACE = Place(7, HEAD, 3)
+X, OTHER_X = b"x" * 32, b"y" * 32
+PLACE = Place(7, HEAD, X, 3)
+CHAIN = HeldChain(X, 0, b"root", b"secret")
 
 
 @pytest.fixture
@@ -23,7 +25,7 @@ def statement(text: str) -> Statement:
 
 
 def join(store: Store) -> None:
-    store.join(Joined(TH, TN, SERVER, "TABLE", 0, b"root", b"secret"), statement("seat"))
+    store.join(Joined(TH, TN, SERVER, "TABLE", 0), CHAIN, statement("seat"))
     store.begin(TH, MID)
 
 
@@ -60,15 +62,15 @@ def test_second_body_is_taken_after_the_first_was_refused(store) -> None:
 def test_place_is_stored_with_the_body(store) -> None:
     join(store)
     store.keep_statement(MID, ACT, statement("first"), PLACE)
-    joined = store.playing(MID)
-    assert (joined.k, joined.head, joined.counter) == tuple(PLACE)
+    joined, (chain,) = store.playing(MID), store.chains(TH)
+    assert (joined.k, joined.head, chain.x, chain.counter) == tuple(PLACE)
 
 
 def test_secrets_are_dropped_at_the_end_and_the_name_of_the_match_is_kept(store) -> None:
     join(store)
     store.end(MID, PLACE)
     joined = store.joined(TH)
-    assert (joined.root, joined.secret, joined.mid, joined.tn) == (None, None, MID, TN)
+    assert (store.chains(TH), joined.mid, joined.tn) == ((), MID, TN)
 
 
 def test_nonce_is_found_again_after_the_end(store) -> None:
@@ -89,7 +91,7 @@ def test_everything_is_there_after_opening_again(tmp_path) -> None:
 
 def test_secrets_do_not_show(store) -> None:
     join(store)
-    assert "root" not in repr(store.joined(TH)).replace("root=", "")
+    assert not {"root", "secret"} & set(repr(store.chains(TH)).replace("'", '"').split('"'))
 
 
 def test_pin_is_kept_replaced_and_forgotten(store) -> None:

@@ -291,6 +291,13 @@ def test_revoked_key_is_not_rolled_through(key):
     assert failed(hello_of(LAST, rolls=(ROLL_1, ROLL_2)), seen).check == "C40"
 
 
+def test_first_contact_takes_the_present_key_though_one_before_was_revoked():
+    seen = contact(revoked={SERVER.public})
+    assert check_server_hello(hello_of(LAST, rolls=(ROLL_1, ROLL_2)), seen).pin == Pin(
+        LAST.public, LAST.public, 2
+    )
+
+
 def test_revocation_gives_up_the_key_that_signed_it():
     assert check_revoke(revoke(SERVER)) == SERVER.public
 

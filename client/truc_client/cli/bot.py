@@ -8,9 +8,10 @@ import click
 
 from truc_client.account import Player
 from truc_client.bots import Chooser, play_match, simple_bot
-from truc_client.cli.common import FailedError, own_home, run, table_options
+from truc_client.cli.common import FailedError, own_home, run, table_options, tell_new_key
+from truc_client.cli.stepping_in import find_vacant
 from truc_client.connection import Connection, connect
-from truc_client.errors import ClientError
+from truc_client.errors import ClientError, NotPlayedError
 from truc_client.happenings import Happening, Interrupted, MatchEnded
 from truc_client.home import Home, open_home, sole_use
 from truc_client.table import Table
@@ -29,6 +30,7 @@ class Work(NamedTuple):
     options: dict[str, int | str]
     private: bool
     matches: int
+    substitute: bool
 
 
 @click.command()
@@ -40,6 +42,7 @@ class Work(NamedTuple):
     "--option", "options", multiple=True, metavar="NAME=VALUE", help="A table option of a new table."
 )
 @click.option("--private", is_flag=True, help="Keep a new table out of the list.")
+@click.option("--substitute", is_flag=True, help="Wait for a match that has lost a player, and step in.")
 @click.option(
     "--matches", default=1, show_default=True, type=click.IntRange(1), help="Matches to play, then leave."
 )
@@ -55,6 +58,7 @@ def bot(
     seats: int | None,
     options: tuple[str, ...],
     private: bool,
+    substitute: bool,
     matches: int,
     seed: int,
     name: str,
@@ -66,11 +70,14 @@ def bot(
     """
     if code is not None and variant is not None:
         raise click.UsageError("--table and --create exclude each other")
-    work = Work(code, variant, seats, table_options(options), private, matches)
+    if substitute and variant is not None:
+        raise click.UsageError("--substitute and --create exclude each other")
+    work = Work(code, variant, seats, table_options(options), private, matches, substitute)
     with _bot_home(name) as home:
 
         async def main() -> None:
-            async with connect(address, Player(home, home.root.name)) as connection:
+            player = Player(home, home.root.name, on_new_key=tell_new_key)
+            async with connect(address, player) as connection:
                 await _work(connection, work, simple_bot(seed))
 
         run(main, "the bot's seat is kept; start it again to go on")
@@ -94,16 +101,43 @@ def _bot_home(name: str) -> Iterator[Home]:
 
 
 async def _work(connection: Connection, work: Work, choose: Chooser) -> None:
+    if work.substitute and not any(work.code in (None, held.table) for held in connection.held):
+        await _step_in(connection, work, choose)
+        return
     table = await _sit_down(connection, work)
-    click.echo(f"table {connection.address._replace(table=table.code, fingerprint=connection.fingerprint)}")
+    _tell(connection, table)
     for number in range(work.matches):
         if number:
             await table.ready()
-        ended = await play_match(table, choose, _complain)
-        if ended is None:
-            raise ClientError("the table was closed, or another process took the seat over")
-        click.echo(_result(ended))
+        click.echo(_result(_played(await play_match(table, choose, _complain))))
     await table.leave()
+
+
+async def _step_in(connection: Connection, work: Work, choose: Chooser) -> None:
+    """Play the rest of a match for somebody who has gone; where nobody is wanted any more, look for the next."""
+    while True:
+        table = await find_vacant(connection, work.code)
+        _tell(connection, table)
+        try:
+            ended = await play_match(table, choose, _complain)
+        except NotPlayedError:
+            continue
+        if table.plays:
+            click.echo(_result(_played(ended)))
+            await table.leave()
+            return
+        connection.drop(table)
+        table.close()  # the match ended before anybody was wanted
+
+
+def _played(ended: MatchEnded | None) -> MatchEnded:
+    if ended is None:
+        raise ClientError("the table was closed, or another process took the seat over")
+    return ended
+
+
+def _tell(connection: Connection, table: Table) -> None:
+    click.echo(f"table {connection.address._replace(table=table.code, fingerprint=connection.fingerprint)}")
 
 
 async def _sit_down(connection: Connection, work: Work) -> Table:

@@ -8,6 +8,7 @@ from typing import IO, Any, Final
 import click
 import trio
 
+from truc_client.account import NewKey
 from truc_client.errors import ClientError
 from truc_client.home import Home, default_root, has_seed, master_seed, open_home
 from truc_protocol.words import LANGUAGES, LanguageError, chosen_language, printable
@@ -66,6 +67,11 @@ def tell_first_use(home: Home) -> None:
             " Keep a copy: truc keys export",
             err=True,
         )
+
+
+def tell_new_key(key: NewKey) -> None:
+    """Say that a server's key is new to this client; on standard error, where it is in the way of no program."""
+    click.echo(printable(str(key)), err=True)
 
 
 def player_name(given: str | None) -> str:

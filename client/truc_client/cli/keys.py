@@ -2,15 +2,28 @@
 
 import os
 from pathlib import Path
-from typing import TextIO
+from typing import BinaryIO, TextIO
 
 import click
 
 from truc_client.address import parse_address
 from truc_client.cli.common import FailedError, own_home
 from truc_client.errors import ClientError
-from truc_client.home import Home, export_seed, has_seed, import_seed, master_seed, player_key, write_seed
+from truc_client.home import (
+    Home,
+    accept_revocation,
+    export_seed,
+    has_seed,
+    import_seed,
+    master_seed,
+    player_key,
+    revoked_keys,
+    write_seed,
+)
 from truc_client.store import Store
+from truc_protocol.handshake import Pin
+from truc_protocol.handshake import revoke as give_up
+from truc_protocol.key_files import REVOCATION_LIMIT, revocation_text
 from truc_protocol.keys import fingerprint
 
 
@@ -34,11 +47,20 @@ def show_keys() -> None:
     store = Store(home.state)
     try:
         for server, pin in store.pins().items():
-            click.echo(
-                f"{server}  server {fingerprint(pin.present)}  you {player_key(seed, pin.first).public.hex()}"
-            )
+            you = player_key(seed, pin.first).public.hex()
+            click.echo(f"{server}  server {_server_key(pin)}  you {you}")
+        for key in sorted(map(fingerprint, revoked_keys(home))):
+            click.echo(f"given up  {key}")
+    except ClientError as error:
+        raise FailedError(str(error)) from error
     finally:
         store.close()
+
+
+def _server_key(pin: Pin) -> str:
+    """Return a server's key, and the first one known where it was changed: the own key hangs on that."""
+    present = fingerprint(pin.present)
+    return present if pin.first == pin.present else f"{present}, at first {fingerprint(pin.first)},"
 
 
 @keys.command("export")
@@ -50,15 +72,7 @@ def export_key(out: Path | None) -> None:
     home = own_home()
     if not has_seed(home):
         raise FailedError(f"there is no key in {home.root} yet")
-    text = export_seed(_seed(home))
-    if out is None:
-        click.echo(text, nl=False)
-        return
-    try:
-        with open(os.open(out, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(text)
-    except OSError as error:
-        raise FailedError(f"cannot write {out}: {error.strerror}") from error
+    _hand_over(export_seed(_seed(home)), out)
 
 
 @keys.command("import")
@@ -89,6 +103,66 @@ def forget(server: str) -> None:
         store.close()
     if not known:
         raise FailedError(f"{server} is not known")
+
+
+@keys.command("revocation")
+@click.argument("server")
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="Write to this new file instead of the terminal."
+)
+def revocation(server: str, out: Path | None) -> None:
+    """Print the statement that gives your key for SERVER (host:port) up.
+
+    It is made in advance and kept offline: if somebody else has your key, hand it to the server's host, who then lets
+    nobody in with it. Whoever has the statement can do that, and it cannot be taken back.
+    """
+    home = own_home()
+    if not has_seed(home):
+        raise FailedError(f"there is no key in {home.root} yet")
+    store = Store(home.state)
+    try:
+        pin = store.pin(parse_address(server).server)
+    except ClientError as error:
+        raise FailedError(str(error)) from error
+    finally:
+        store.close()
+    if pin is None:
+        raise FailedError(f"{server} is not known; you have a key there after the first contact")
+    _hand_over(revocation_text(give_up(player_key(_seed(home), pin.first))), out)
+
+
+@keys.command("revoke")
+@click.argument("file", type=click.File("rb"))
+def revoke(file: BinaryIO) -> None:
+    """Heed the revocation of a server's key in FILE, or in - for standard input.
+
+    From then on no server is trusted under that key, and no change that it has signed is followed.
+    """
+    home = own_home()
+    store = Store(home.state)
+    try:
+        public = accept_revocation(home, file.read(REVOCATION_LIMIT + 1).decode("ascii", "replace"))
+        known = [server for server, pin in store.pins().items() if public in (pin.first, pin.present)]
+    except ClientError as error:
+        raise FailedError(str(error)) from error
+    finally:
+        store.close()
+    click.echo(f"{fingerprint(public)} was given up; it is trusted no more{_known_as(known)}")
+
+
+def _known_as(servers: list[str]) -> str:
+    return f" (known as {', '.join(servers)})" if servers else ""
+
+
+def _hand_over(text: str, out: Path | None) -> None:
+    if out is None:
+        click.echo(text, nl=False)
+        return
+    try:
+        with open(os.open(out, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(text)
+    except OSError as error:
+        raise FailedError(f"cannot write {out}: {error.strerror}") from error
 
 
 def _seed(home: Home) -> bytes:

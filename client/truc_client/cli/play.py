@@ -17,7 +17,9 @@ from truc_client.cli.common import (
     run,
     table_options,
     tell_first_use,
+    tell_new_key,
 )
+from truc_client.cli.stepping_in import YES, agrees_to_step_in, look_on
 from truc_client.connection import Connection, connect
 from truc_client.errors import ClientError
 from truc_client.home import Home
@@ -25,12 +27,10 @@ from truc_client.person import Lines, Person, Typed, typed_lines
 from truc_client.screen import Screen
 from truc_client.store import Store
 from truc_client.table import Table
-from truc_protocol.handshake import Trust
 from truc_protocol.setup import read_opts
 from truc_protocol.words import catalogue
 
 _DEFAULT_VARIANT = "truc-catalan"
-_YES = ("y", "yes")
 
 
 class Wish(NamedTuple):
@@ -41,6 +41,7 @@ class Wish(NamedTuple):
     seats: int | None
     options: dict[str, int | str]
     private: bool
+    rekey: bool
 
 
 @click.command()
@@ -54,6 +55,9 @@ class Wish(NamedTuple):
 @click.option("--private", is_flag=True, help="Keep a new table out of the list; invite by its link.")
 @click.option("--name", help="The name shown to others.")
 @click.option("--guest", is_flag=True, help="Play without a key.")
+@click.option(
+    "--rekey", is_flag=True, help="Go on with a match whose secrets are not here, from the next deal on."
+)
 @lang_option
 def play(
     *,
@@ -65,18 +69,20 @@ def play(
     private: bool,
     name: str | None,
     guest: bool,
+    rekey: bool,
     lang: str | None,
 ) -> None:
     """Play at ADDRESS: HOST, HOST:PORT or a truc:// link.
 
-    Goes on with a match you left, else sits down at an open table, else opens one.
+    Goes on with a match you left, else sits down at an open table, else opens one. At a table whose match has lost a
+    player you may step in.
     """
     spoken, home = language(lang), own_home()
     where = _address(address, home)
     if not guest:
         tell_first_use(home)
-    player = Player(home, player_name(name), guest)
-    wish = Wish(code or where.table, variant, seats, table_options(options), private)
+    player = Player(home, player_name(name), guest, tell_new_key)
+    wish = Wish(code or where.table, variant, seats, table_options(options), private, rekey)
     again = "--guest " if guest else ""
     command = f"truc play {again}{where._replace(table=None)}"
     farewell = catalogue(spoken).screen["kept_seat"].format(command=command)
@@ -87,7 +93,7 @@ def play(
             _greet(connection, screen, is_guest=guest)
             async with typed_lines() as lines:
                 table = await _sit_down(connection, wish, screen, lines)
-                if await play_matches(table, screen, lines):
+                if table is not None and await play_matches(table, screen, lines):
                     screen.say(farewell)
 
     run(main, farewell)
@@ -108,14 +114,6 @@ def _address(given: str | None, home: Home) -> Address:
 
 
 def _greet(connection: Connection, screen: Screen, *, is_guest: bool) -> None:
-    trust = connection.trust
-    if trust is not Trust.PINNED:
-        word = (
-            "first contact; its key is remembered"
-            if trust is Trust.FIRST_CONTACT
-            else "its key was changed, signed by the old one"
-        )
-        screen.say(f"server {connection.info.name}, fingerprint {connection.fingerprint}: {word}")
     if connection.info.motd:
         screen.say(connection.info.motd)
     if is_guest:
@@ -126,16 +124,23 @@ def _greet(connection: Connection, screen: Screen, *, is_guest: bool) -> None:
         )
 
 
-async def _sit_down(connection: Connection, wish: Wish, screen: Screen, lines: Lines) -> Table:
+async def _sit_down(connection: Connection, wish: Wish, screen: Screen, lines: Lines) -> Table | None:
+    """Return the table to play at; None if a vacant seat was left to others."""
     for held in connection.held:
         if wish.code not in (None, held.table):
             continue
         if held.match is None or await _goes_on(held.table, screen, lines):
-            table = await connection.resume(held)
+            table = await connection.resume(held, rekey=wish.rekey)
             if held.match is None:
                 await table.ready()
             return table
     table = await _find(connection, wish)
+    if wish.code is not None and await look_on(table, screen):
+        if not await agrees_to_step_in(table, screen, lines):
+            await table.leave()
+            return None
+        await table.ready()
+        return table
     screen.note("invite", table=table.code, link=_invite(connection, table))
     await table.ready()
     return table
@@ -144,7 +149,7 @@ async def _sit_down(connection: Connection, wish: Wish, screen: Screen, lines: L
 async def _goes_on(code: str, screen: Screen, lines: Lines) -> bool:
     screen.note("go_on", table=code)
     answer = await _answer(lines)
-    return answer is None or answer == "" or answer.lower() in _YES
+    return answer is None or answer == "" or answer.lower() in YES
 
 
 async def _answer(lines: Lines) -> str | None:
@@ -181,7 +186,7 @@ async def play_matches(table: Table, screen: Screen, lines: Lines) -> bool:
         screen.say(f"Transcript: {ended.transcript}")
         screen.note("another")
         answer = await _answer(lines)
-        if answer is None or answer.lower() not in _YES:
+        if answer is None or answer.lower() not in YES:
             await table.leave()
             return False
         await table.ready()

@@ -3,7 +3,8 @@
 import click
 
 from truc_client.account import Player
-from truc_client.cli.common import own_home, player_name, run, tell_first_use
+from truc_client.cli.common import own_home, player_name, run, tell_first_use, tell_new_key
+from truc_client.cli.stepping_in import vacant_seats
 from truc_client.connection import connect
 from truc_protocol.messages import TableState
 from truc_protocol.words import printable, shown_name
@@ -16,7 +17,7 @@ def tables(address: str, variant: str | None) -> None:
     """List the public tables at ADDRESS."""
     home = own_home()
     tell_first_use(home)
-    player = Player(home, player_name(None))
+    player = Player(home, player_name(None), on_new_key=tell_new_key)
 
     async def main() -> None:
         async with connect(address, player) as connection:
@@ -33,4 +34,7 @@ def table_line(state: TableState) -> str:
     """Return a table in one line."""
     names = ", ".join(shown_name(seat.name, seat.seat) for seat in state.seats if seat.name is not None)
     taken = sum(seat.kind != "empty" for seat in state.seats)
-    return printable(f"{state.table}  {state.variant}  {taken}/{state.n} seats  {state.state}  {names}")
+    wanted = "  substitute wanted" if vacant_seats(state) else ""
+    return printable(
+        f"{state.table}  {state.variant}  {taken}/{state.n} seats  {state.state}  {names}{wanted}"
+    )

@@ -1,0 +1,170 @@
+"""What one seat may choose in a match, and what it chose last: options in, decisions out, signed where it has a key.
+
+A choice that another record has overtaken is made again by itself only where nothing was decided in between. Invariant:
+a choice is signed only for the position and head that stand now.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from truc_client.errors import ChoiceError, SignedBeforeError
+from truc_client.happenings import Choice, YourTurn
+from truc_client.offers import Offered, OfferReader, same_decision
+from truc_client.signer import Signer
+from truc_client.store import Statement
+from truc_client.witness import Witness
+from truc_protocol.audit import Finding
+from truc_protocol.bodies import Act, AnyBody, Proxy
+from truc_protocol.boxes import BoxError
+from truc_protocol.ledger import Ledger
+from truc_protocol.messages import BoxedOptions, OpenOptions
+from truc_protocol.records import Phase
+
+_CUT = "cut"
+_LOST = "this seat's secrets were lost: nothing is signed for it before its next deal"
+
+
+class GuestChoice(NamedTuple):
+    """A guest's choice, which the server writes down."""
+
+    at: int
+    line: str
+    place: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Decision:
+    """What was chosen last, and from which options."""
+
+    at: int
+    offer: int
+    choice: Choice
+    place: int | None
+
+
+Sendable = Statement | GuestChoice
+
+
+class Choosing:
+    """The options and decisions of one seat in one match."""
+
+    def __init__(
+        self, witness: Witness, seat: int | None, signer: Signer | None, reader: OfferReader | None
+    ) -> None:
+        self._witness = witness
+        self._seat = seat
+        self._signer = signer
+        self._reader = reader
+        self._offered: Offered | None = None
+        self._decision: _Decision | None = None
+        self._overtaken = False
+
+    @property
+    def _ledger(self) -> Ledger:
+        return self._witness.ledger
+
+    def note(self, finding: Finding) -> None:
+        """Note a record: what was offered is void, what was chosen is decided or overtaken."""
+        self._offered = None
+        own = self._seat is not None and _author(finding.body) == self._seat
+        if self._decision is not None and finding.k is not None and finding.k >= self._decision.at:
+            self._overtaken = not own
+            if own:
+                self._decision = None
+
+    def drop(self) -> None:
+        """Forget what was chosen: it is not made again by itself."""
+        self._decision = None
+
+    def kept(self) -> Statement | None:
+        """Return what was signed before for the present position, if it may be sent."""
+        is_open = self._ledger.phase in (Phase.BETWEEN, Phase.HAND)
+        if self._signer is None or not is_open or not self._signer.may_decide(self._ledger):
+            return None
+        return self._signer.kept(self._ledger)
+
+    def take(self, message: BoxedOptions | OpenOptions) -> tuple[YourTurn | None, Sendable | None]:
+        """Take the options of the present position: they are told, or a choice that still stands is made again.
+
+        Raises:
+            CheckFailedError: The options are not what this seat can sign.
+        """
+        if self._reader is None or (self._signer is not None and self._signer.chain(self._ledger) is None):
+            return None, None  # they are for who holds the seat
+        try:
+            offered = self._reader.read(message, self._ledger, self._witness.openings)
+        except BoxError as error:
+            self._witness.fail("C9", f"options at {message.at}: {error}", "server")
+        if not self._may_decide() or self.kept() is not None:
+            return None, None  # not to be answered; or decided before a restart, and those bytes are sent
+        self._offered = offered
+        again = self._repeated(offered)
+        if again is not None:
+            return None, again
+        told = YourTurn(
+            offered.at, offered.offer, offered.choices, message.must, message.deadline_ms, self._overtaken
+        )
+        self._decision, self._overtaken = None, False
+        return told, None
+
+    def _may_decide(self) -> bool:
+        return self._signer is None or self._signer.may_decide(self._ledger)
+
+    def _repeated(self, offered: Offered) -> Sendable | None:
+        decision = self._decision
+        if decision is None or not self._overtaken:
+            return None
+        between = self._witness.file.records[decision.at - self._ledger.k :]
+        if not same_decision(decision.choice, decision.offer, offered, between):
+            return None
+        return self._decided(offered, decision.choice, decision.place)
+
+    def choose(self, choice: Choice, place: int | None) -> Sendable | None:
+        """Sign a choice, stored; `place` is where to cut. None if its position is over: it comes too late.
+
+        Raises:
+            ChoiceError: It is none of the newest options, or another was signed for this position.
+        """
+        offered = self._offered
+        if choice.at < self._ledger.k:
+            return None
+        if offered is None or choice not in offered.choices:
+            raise ChoiceError(f"expected one of the newest options, got {choice.line!r}")
+        return self._decided(offered, choice, place)
+
+    def _decided(self, offered: Offered, choice: Choice, place: int | None) -> Sendable:
+        self._decision = _Decision(offered.at, offered.offer, choice, place)
+        self._overtaken = False
+        if self._signer is None:
+            return GuestChoice(offered.at, choice.line, place if choice.kind == _CUT else None)
+        try:
+            return self._signer.act(self._ledger, choice.kind, self._args(choice, place))
+        except SignedBeforeError as error:
+            raise ChoiceError(str(error)) from error
+
+    def _args(self, choice: Choice, place: int | None) -> tuple[Any, ...]:
+        if choice.kind == _CUT and place is not None:
+            deck = self._ledger.setup.terms.table.deck
+            if not 0 < place < deck:
+                raise ChoiceError(f"expected a place from 1 to {deck - 1} to cut, got {place}")
+            return (place,)
+        return choice.args or ()
+
+    def resign(self) -> Sendable:
+        """Sign that this side gives the match up.
+
+        Raises:
+            ChoiceError: An act was signed for this position already, or this seat may sign nothing now.
+        """
+        if self._signer is None:
+            return GuestChoice(self._ledger.k, "resign")
+        if not self._may_decide():
+            raise ChoiceError(_LOST)
+        try:
+            return self._signer.resign(self._ledger)
+        except SignedBeforeError as error:
+            raise ChoiceError(str(error)) from error
+
+
+def _author(body: AnyBody) -> int | None:
+    return body.seat if isinstance(body, Act | Proxy) else None

@@ -1,0 +1,85 @@
+"""What this client holds of one match: its chains and the X25519 keys that came with them, and which is in force.
+
+The ledger says which key is in force for a seat; a chain is found by it. Invariant: a chain is stored together with the
+first statement that names it, and no two chains of a match share a root or a key.
+"""
+
+import secrets
+from dataclasses import replace
+
+from truc_client.store import HeldChain, Store
+from truc_protocol.chains import LINK_BYTES, Chain
+from truc_protocol.keys import BoxKey, box_key, generate_box_key
+from truc_protocol.ledger import Ledger
+from truc_protocol.setup import Terms
+
+_BOX_KEY = "box key"
+
+
+class Holding:
+    """The chains of one player in one match."""
+
+    def __init__(self, public: bytes, terms: Terms, store: Store) -> None:
+        self._public = public
+        self._terms = terms
+        self._store = store
+        self._held = {chain.x: chain for chain in store.chains(terms.th)}
+        self._made: dict[bytes, Chain] = {}
+
+    @property
+    def box_keys(self) -> tuple[BoxKey, ...]:
+        """Every X25519 key of this client in this match, the oldest first."""
+        return tuple(box_key(held.secret) for held in self._held.values())
+
+    def in_force(self, ledger: Ledger, seat: int) -> HeldChain | None:
+        """Return the chain in force for a seat; None if it is none of this client's."""
+        contributor = ledger.contributors[seat + 1]
+        if contributor is None or contributor.public != self._public:
+            return None
+        return self._held.get(contributor.x)
+
+    def was_in_force(self, ledger: Ledger) -> bool:
+        """Tell whether any chain of this client has ever been in force in this match."""
+        return any((_BOX_KEY, x) in ledger.commitments for x in self._held)
+
+    def link(self, held: HeldChain, number: int) -> bytes:
+        """Return a link of a chain."""
+        return self._chain(held).link(number)
+
+    def anchor(self, held: HeldChain) -> bytes:
+        """Return the anchor of a chain."""
+        return self._chain(held).anchor
+
+    def _chain(self, held: HeldChain) -> Chain:
+        made = self._made.get(held.x)
+        if made is None:
+            made = chain_of(held, self._public, self._terms)
+            self._made[held.x] = made
+        return made
+
+    def fresh(self, ledger: Ledger, *, after_loss: bool) -> HeldChain:
+        """Return a chain for the next deal that was not in force yet: the one that was named before, else a new one."""
+        for held in self._held.values():
+            if held.first == ledger.deal_index and (_BOX_KEY, held.x) not in ledger.commitments:
+                return held
+        return new_chain(ledger.deal_index, after_loss=after_loss)
+
+    def counted(self, held: HeldChain, counter: int) -> None:
+        """Note the counter of the newest box sealed to a key."""
+        self._held[held.x] = replace(held, counter=counter)
+
+    def add(self, held: HeldChain) -> None:
+        """Note a chain that is in the store now."""
+        self._held.setdefault(held.x, held)
+
+
+def new_chain(first: int, *, after_loss: bool = False) -> HeldChain:
+    """Draw the secrets of a new chain."""
+    x = generate_box_key()
+    return HeldChain(x.public, first, secrets.token_bytes(LINK_BYTES), x.secret, after_loss)
+
+
+def chain_of(held: HeldChain, public: bytes, terms: Terms) -> Chain:
+    """Return the links of a chain of the player with the key `public`."""
+    table = terms.table
+    return Chain(public, table.tn, held.root, first=held.first, count=table.links)

@@ -1,0 +1,227 @@
+"""The match of a table on its way between the connection and the player: records in, happenings and statements out.
+
+What the records ask of the seat goes out at once, by itself; what is chosen goes out when it is chosen. Whether the seat is
+played from here is looked at after every record that is news. Invariant: nothing goes out for a seat that is not.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+import trio
+
+from truc_client.choosing import Sendable
+from truc_client.decisions import Decisions
+from truc_client.errors import ChoiceError, ClientError, LostError, NotPlayedError, RefusedError
+from truc_client.happenings import Choice
+from truc_client.reports import Reports
+from truc_client.seatmatch import SeatMatch, begins_chain
+from truc_client.standing import Standing, Wish
+from truc_protocol import messages
+from truc_protocol.errors import Code
+from truc_protocol.messages import (
+    BoxedOptions,
+    BoxedSignSeen,
+    MatchRecord,
+    Ok,
+    OpenOptions,
+    OpenSignSeen,
+    OwnCards,
+    Refusal,
+    ServerMessage,
+    WantRekey,
+)
+
+if TYPE_CHECKING:
+    from truc_client.connection import Connection
+
+_TOO_LATE: Final = (Code.STALE_POSITION, Code.VOID_BET)
+_NO_LONGER_VACANT: Final = (
+    "nobody is wanted for this seat any more: its player is back, or another has taken it"
+)
+
+
+class Playing:
+    """The match of one table; there may be none yet, and after one another.
+
+    Attributes:
+        match: the match that is followed.
+        is_vacant: whether the seat's player is gone from the match, as the table was shown last.
+    """
+
+    def __init__(
+        self, connection: "Connection", code: str, reports: Reports, fail: Callable[[ClientError], None]
+    ) -> None:
+        self.match: SeatMatch | None = None
+        self._connection = connection
+        self._code = code
+        self._reports = reports
+        self._fail = fail
+        self._decisions = Decisions(connection, code, self._refused)
+        self.is_vacant = False
+        self._has_stood_by = False
+        self._is_stepping_in = False
+
+    @property
+    def stands_by(self) -> bool:
+        """Whether this client waits to step in for a player who is gone from the match."""
+        match = self.match
+        return match is not None and match.standing is Standing.ANOTHERS and self.is_vacant
+
+    def note_vacant(self, *, is_vacant: bool) -> None:
+        """Note whether the seat's player is gone, as the table shows it.
+
+        Raises:
+            NotPlayedError: This client stood by, and is not wanted any more.
+        """
+        self.is_vacant = is_vacant
+        self._check_vacant()
+
+    def _check_vacant(self) -> None:
+        """Check that a stand-in is still wanted, unless its own record is on the way."""
+        match = self.match
+        if match is None or not self._has_stood_by or self._is_stepping_in or self.is_vacant:
+            return
+        if match.standing is Standing.ANOTHERS:
+            raise NotPlayedError(_NO_LONGER_VACANT)
+
+    def current(self) -> SeatMatch:
+        """Return the match.
+
+        Raises:
+            ChoiceError: There is none.
+            ClientError: The table has ended for this client.
+        """
+        if self._reports.failure is not None:
+            raise self._reports.failure
+        if self.match is None:
+            raise ChoiceError("no match is being played")
+        return self.match
+
+    async def choose(self, choice: Choice, place: int | None) -> None:
+        """Choose one of the newest options; returns once the server has taken or refused it."""
+        match = self.current()
+        sendable = match.choose(choice, place)
+        if sendable is not None:
+            await self._decide(match, sendable)
+
+    async def resign(self) -> None:
+        """Give the match up."""
+        match = self.current()
+        await self._decide(match, match.resign())
+
+    async def _decide(self, match: SeatMatch, sendable: Sendable) -> None:
+        try:
+            refusal = await self._decisions.decide(match, sendable)
+        except trio.EndOfChannel:
+            raise self._reports.failure or LostError("the table was left") from None
+        if refusal is not None and refusal.code not in _TOO_LATE:
+            raise RefusedError(refusal.code, refusal.msg)
+
+    def take(self, match: SeatMatch, message: ServerMessage) -> None:
+        """Take a message about the match; a record must be the next one, or known.
+
+        Raises:
+            ClientError: A check failed, or the seat is not played from here any more.
+        """
+        match message:
+            case MatchRecord():
+                self._reports.say(*match.take_record(message))
+                self._check_standing(match)
+            case BoxedOptions() | OpenOptions():
+                told, again = match.take_options(message)
+                self._reports.say(*told)
+                if again is not None:
+                    self._decisions.send(match, match.next, again)
+            case OwnCards() | messages.Waiting() | BoxedSignSeen() | OpenSignSeen():
+                self._reports.say(*match.take_notice(message))
+            case _:
+                return
+        self._send_owed(match)
+
+    def begin(self, match: SeatMatch, *, is_live: bool) -> None:
+        """Follow a match from its setup; unless it is live, records are missing."""
+        self.match = match
+        self._reports.say(match.started(resumed=not is_live))
+        if is_live:
+            match.go_on()
+            self._check_standing(match)
+
+    def go_on(self, match: SeatMatch, step_in: Callable[[], None]) -> None:
+        """Go on, now that nothing is missing; `step_in` is called for whoever stands by.
+
+        Raises:
+            NotPlayedError: The seat was never this player's.
+            ClientError: It is not played from here.
+        """
+        self._check_standing(match)
+        if match.is_settled and not match.is_finished:
+            self._reports.say(match.finish())
+        self._ask_for_time(match)
+        if self.stands_by:
+            step_in()
+        self._send_owed(match)
+        self._decisions.go_on(match)
+
+    def _check_standing(self, match: SeatMatch) -> None:
+        """Check, while nothing is missing, that the seat is played from here, or that this client stands by for it."""
+        if not match.is_live:
+            return
+        if match.standing is not Standing.ANOTHERS:
+            self._has_stood_by = self._is_stepping_in = False
+            match.check_standing()
+        elif self.is_vacant:
+            self._has_stood_by = True
+        elif not self._is_stepping_in:
+            self._check_vacant()
+            match.check_standing()
+
+    def step_in(self, match: SeatMatch) -> None:
+        """Take the seat over as soon as that can be done; its terms have been checked."""
+        match.wish = Wish.STEP_IN
+        self._send_owed(match)
+
+    def _ask_for_time(self, match: SeatMatch) -> None:
+        """Ask the server to wait with the next call for the new chain of a seat that has lost its secrets."""
+        if match.wish is not Wish.REKEY or match.standing is not Standing.LOST or match.is_over:
+            return
+
+        def answered(answer: Ok | Refusal) -> None:
+            if isinstance(answer, Refusal) and match.standing is Standing.LOST:
+                self._fail(RefusedError(answer.code, answer.msg))
+
+        self._connection.post(lambda n: WantRekey(id=n, table=self._code, match=match.mid), answered)
+
+    def _send_owed(self, match: SeatMatch) -> None:
+        owed = match.owed()
+        if owed is not None:
+            self._is_stepping_in = match.wish is Wish.STEP_IN
+            self._decisions.send(match, match.next, owed)
+
+    def _refused(self, match: SeatMatch, at: int, sent: Sendable, refusal: Refusal) -> None:
+        match.refused(at, sent, refusal)
+        if not begins_chain(sent):
+            return
+        self._is_stepping_in = False
+        if refusal.code not in _TOO_LATE and not refusal.retryable:
+            self._fail(RefusedError(refusal.code, refusal.msg))
+            return
+        try:
+            self._check_vacant()  # else it is signed anew for the next position
+        except NotPlayedError as error:
+            self._fail(error)
+
+    def interrupted(self) -> None:
+        """Note that the connection is gone for now."""
+        self._is_stepping_in = False
+        if self.match is not None:
+            self.match.pause_sending()
+
+    def drop_match(self) -> None:
+        """Follow the match no longer: its transcript is closed."""
+        if self.match is not None:
+            self.match.close()
+            self.match = None
+
+    def stop(self) -> None:
+        """Let nobody wait for a decision any longer."""
+        self._decisions.drop()

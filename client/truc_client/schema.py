@@ -1,0 +1,60 @@
+"""The tables of the client's database, and how an older file becomes a newer one.
+
+A file is brought up to date when it is opened, in one transaction: it is either as it was or as it should be. Nothing that
+keeps a client honest (nonces, statements, places) is ever dropped on the way.
+"""
+
+import sqlite3
+from typing import Final
+
+from truc_client.errors import HomeError
+from truc_protocol.keys import box_key
+
+VERSION: Final = 2
+_MATCHES: Final = """CREATE TABLE matches (
+    th BLOB PRIMARY KEY, tn BLOB NOT NULL UNIQUE, server BLOB NOT NULL, code TEXT NOT NULL, seat INTEGER NOT NULL,
+    mid BLOB UNIQUE, k INTEGER, head BLOB)"""
+_CHAINS: Final = """CREATE TABLE chains (
+    match BLOB NOT NULL, x BLOB NOT NULL, first INTEGER NOT NULL, root BLOB NOT NULL, secret BLOB NOT NULL,
+    after_loss INTEGER NOT NULL, counter INTEGER NOT NULL DEFAULT -1,
+    PRIMARY KEY (match, x))"""
+_TABLES: Final = (
+    "CREATE TABLE servers (server TEXT PRIMARY KEY, first BLOB NOT NULL, present BLOB NOT NULL, serial INTEGER NOT NULL)",
+    "CREATE TABLE tokens (server BLOB PRIMARY KEY, token TEXT NOT NULL)",
+    """CREATE TABLE statements (
+        match BLOB NOT NULL, what TEXT NOT NULL, number INTEGER NOT NULL, attempt INTEGER NOT NULL,
+        body BLOB NOT NULL, sig BLOB NOT NULL, refusal BLOB,
+        PRIMARY KEY (match, what, number, attempt))""",
+    _MATCHES,
+    _CHAINS,
+)
+
+
+def bring_up_to_date(database: sqlite3.Connection) -> None:
+    """Make the tables, or change those of an older file; the caller has begun a transaction.
+
+    Raises:
+        HomeError: The file was made by a newer client.
+    """
+    (version,) = database.execute("PRAGMA user_version").fetchone()
+    if version > VERSION:
+        raise HomeError(f"the client's database has version {version}, made by a newer client")
+    if version == 0:
+        for statement in _TABLES:
+            database.execute(statement)
+    if version == 1:
+        _give_chains_a_table(database)
+    database.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def _give_chains_a_table(database: sqlite3.Connection) -> None:
+    """Version 1 had one chain for a match, in its row."""
+    database.execute(_CHAINS)
+    running = database.execute("SELECT th, root, secret, counter FROM matches WHERE root IS NOT NULL")
+    for th, root, secret, counter in running.fetchall():
+        values = (th, box_key(secret).public, root, secret, counter)
+        database.execute("INSERT INTO chains VALUES (?, ?, 0, ?, ?, 0, ?)", values)
+    database.execute("ALTER TABLE matches RENAME TO matches_1")
+    database.execute(_MATCHES)
+    database.execute("INSERT INTO matches SELECT th, tn, server, code, seat, mid, k, head FROM matches_1")
+    database.execute("DROP TABLE matches_1")

@@ -1,0 +1,125 @@
+// Section 6: call, release, draw, deal, void, and new chains. `m` is the ledger, `f` the fields of the record.
+
+import { isUtf8 } from './encoding.mjs'
+import { Chain } from './chains.mjs'
+import { handInfo } from './boxes.mjs'
+import { cardsNeeded, firstDealer } from './deals.mjs'
+import { SERVER } from './records.mjs'
+
+const sameList = (a, b) => a.length === b.length && a.every((item, i) => item === b[i])
+
+// [[role, link], …], ascending: the map fills as the releases come.
+export const sortedLinks = (links) => [...links].sort(([a], [b]) => a - b)
+
+// C13, C26. That a decision before the call is open follows from the param short_deal and the records.
+function call(m, f) {
+  m.must(m.decider === null, 'C13')
+  const { lastVoid } = m
+  m.must(lastVoid === null || lastVoid.isAtDraw || m.opts.gone !== 1 || lastVoid.missing.size === 0, 'C26')
+  const roles = [SERVER, ...m.seats.map((_, q) => q + 1).filter((role) => m.keyOf(role) !== null)]
+  const { dealer, ncards, cut } = m.next
+  m.must(f.dealer === dealer && f.ncards === ncards && f.cut === cut && sameList(f.roles, roles), 'C13')
+  m.must(roles.every((role) => !m.chainOf(role).isExhausted(f.j)), 'C13')
+  m.roles = roles
+  m.links = new Map()
+  m.lastVoid = null
+  m.phase = 'called'
+}
+
+// The keyed seats that have not released.
+const silentSeats = (m) => m.roles.filter((role) => role !== SERVER && !m.links.has(role)).map((role) => role - 1)
+
+// C15, C14. The same release again may be anybody's doing.
+function release(m, f) {
+  const before = m.links.get(f.seat + 1)
+  m.must(before === undefined, 'C15', before?.equals(f.link) ? null : m.blame)
+  m.openLink(f.seat + 1, f.link)
+}
+
+// C15, C16, C14, C16.
+function draw(m, f) {
+  m.must(silentSeats(m).length === 0, 'C15')
+  m.must(!m.drawn, 'C16')
+  m.openLink(SERVER, f.link)
+  m.must(f.first === firstDealer(m.mid, f.j, sortedLinks(m.links), m.seats.length), 'C16')
+  m.drawn = true
+  m.phase = 'between'
+  m.nextHand(f.first)
+}
+
+// C16, C15, C17. That a redeal was granted is read off its acts, that the hand is blind off its boxes.
+function deal(m, f) {
+  const isFirst = m.phase === 'called'
+  m.must(m.drawn, 'C16')
+  if (isFirst) {
+    m.must(silentSeats(m).length === 0, 'C15')
+    m.hand = { j: f.j, ...m.next, links: m.links, deals: [], open: new Set() }
+  }
+  const { hand, seats, rules } = m
+  m.must((isFirst || hand.isRedealt) && f.d === hand.deals.length, 'C17')
+  m.must(f.dealer === hand.dealer && f.ncards === hand.ncards && f.cut === hand.cut, 'C17')
+  m.must(f.leaves.length === seats.length && f.leaves.every((own) => own.length === f.ncards), 'C17')
+  m.must(f.up.length === (isFirst ? rules.up : 0) && f.up.every((card) => card < rules.deck), 'C17')
+  m.must(cardsNeeded(seats.length, f.ncards, rules.up, f.d + 1) <= rules.deck, 'C17')
+  const isBlind = rules.blind && f.boxes.every((box) => box.length === 0)
+  const isBoxed = f.boxes.length === seats.length &&
+    seats.every(({ x }, q) => (f.boxes[q].length > 0) === (x !== null && !isBlind))
+  m.must(isBoxed, 'C17')
+  seats.forEach(({ x }, q) => {
+    if (f.boxes[q].length === 0) return
+    m.sealed.push({ k: f.k, hand, d: f.d, owner: q, receiver: q, x, box: f.boxes[q], info: handInfo(f.j, f.d, q) })
+  })
+  hand.deals.push({ ...f, opened: seats.map(() => new Set()), covered: seats.map(() => new Set()) })
+  f.up.forEach((card) => hand.open.add(card))
+  Object.assign(hand, { isRedealt: false, isBlind })
+  m.phase = 'hand'
+}
+
+// C26, C14.
+function voided(m, f) {
+  m.must(m.hasSeats(f.seats), 'C12')
+  const silent = silentSeats(m)
+  m.must(['silent', 'link'].includes(f.reason) && silent.length > 0 && sameList(f.seats, silent), 'C26')
+  m.openServerLink(f.link)
+  m.tell('void', `${f.reason}, seats ${f.seats.join(', ')}`)
+  m.voids += 1
+  m.index += 1
+  m.lastVoid = {
+    missing: new Set(silent), isAtDraw: !m.drawn, isBeyond: m.voids > m.opts.voids,
+    isOneSided: silent.every((seat) => seat % 2 === silent[0] % 2)
+  }
+  m.phase = 'between'
+}
+
+const newChain = (m, pk, f) => new Chain(pk, m.terms.tn, f.first, m.terms.links, f.anchor)
+
+// C27, C7.
+function rekey(m, f) {
+  const isExhausted = m.chainOf(f.role).isExhausted(m.index)
+  m.must(f.first === m.index && (f.x === null) === (f.role === SERVER), 'C27')
+  if (f.role === SERVER) {
+    m.must(isExhausted, 'C27')
+    m.used.claim(f, SERVER, SERVER)
+    m.server.chains.push(newChain(m, m.server.pk, f))
+    return
+  }
+  const seat = m.seats[f.role - 1]
+  if (!isExhausted) seat.rekeys += 1
+  m.must(seat.rekeys <= m.opts.rekeys, 'C27')
+  m.used.claim(f, f.role, f.role)
+  Object.assign(seat, { x: f.x, chain: newChain(m, seat.pk, f) })
+}
+
+// A seat is gone that the last void named, or after opts 9 ruled moves in a row.
+export const isAbsent = (m, seat) => m.opts.gone_after > 0 && m.seats[seat].ruled >= m.opts.gone_after
+export const isGone = (m, seat) => Boolean(m.lastVoid?.missing.has(seat)) || isAbsent(m, seat)
+
+// C28, C7. The admission of its key (C4) came with its signature.
+function sub(m, f) {
+  m.must(m.opts.gone === 1 && isGone(m, f.seat) && f.first === m.index && isUtf8(f.name), 'C28')
+  m.used.claim(f, f.seat + 1, f.seat + 1)
+  Object.assign(m.seats[f.seat], { pk: f.pk, x: f.x, chain: newChain(m, f.pk, f), ruled: 0 })
+  m.lastVoid?.missing.delete(f.seat)
+}
+
+export const CALLS = { call, release, draw, deal, void: voided, rekey, sub }

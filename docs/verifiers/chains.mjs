@@ -1,0 +1,31 @@
+// Section 4: hash chains. Link i of a chain is v_i, its anchor v_first; deal j opens v_{j+1}.
+
+import { H } from './encoding.mjs'
+
+// From v_from down to v_to.
+export function hashDown(pk, tn, link, from, to) {
+  for (let i = from; i > to; i--) link = H('chain', pk, tn, i, link)
+  return link
+}
+
+// What is publicly known of one contributor's chain.
+export class Chain {
+  constructor(pk, tn, first, count, anchor) {
+    Object.assign(this, { pk, tn, first, anchor, last: first + count })
+    this.newest = { index: first, link: anchor }
+  }
+
+  isExhausted(j) {
+    return j >= this.last
+  }
+
+  // Whether this is v_index: it hashes down to the newest link known.
+  fits(index, link) {
+    if (link.length !== 32 || index < this.newest.index || index > this.last) return false
+    return hashDown(this.pk, this.tn, link, index, this.newest.index).equals(this.newest.link)
+  }
+
+  learn(index, link) {
+    this.newest = { index, link }
+  }
+}

@@ -1,0 +1,113 @@
+// Section 1: the canonical encoding, and the tagged hash H.
+//
+// A value is null, a boolean, a number (integer), a string (str), a Buffer (bin) or an array.
+
+import { createHash } from 'node:crypto'
+
+const BODY_LIMIT = 65536
+const DEPTH_LIMIT = 6
+
+// Thrown for bytes that are not what they should be; never for a fault of this program.
+export class Malformed extends Error {}
+
+// The forms of a number or length, the shortest first: [below, first byte, bytes that follow].
+const INTEGER = [[0x100, 0xcc, 1], [0x10000, 0xcd, 2], [2 ** 32, 0xce, 4], [2 ** 53, 0xcf, 8]]
+const STR = [[0x100, 0xd9, 1]]
+const BIN = [[0x100, 0xc4, 1], [0x10000, 0xc5, 2], [2 ** 32, 0xc6, 4]]
+const ARRAY = [[0x10000, 0xdc, 2]]
+
+function shortest(number, forms) {
+  const form = forms.find(([below]) => number < below)
+  if (form === undefined) throw new Malformed('too large')
+  const [, first, bytes] = form
+  return Buffer.from(first.toString(16) + number.toString(16).padStart(2 * bytes, '0'), 'hex')
+}
+
+// Numbers and lengths below `count` stand in the first byte itself.
+const header = (number, count, first, forms) => number < count ? Buffer.from([first + number]) : shortest(number, forms)
+
+export function encode(value) {
+  if (value === null) return Buffer.from([0xc0])
+  if (value === false) return Buffer.from([0xc2])
+  if (value === true) return Buffer.from([0xc3])
+  if (typeof value === 'number') {
+    if (!Number.isSafeInteger(value) || value < 0) throw new Malformed('integer out of range')
+    return header(value, 0x80, 0, INTEGER)
+  }
+  if (typeof value === 'string') {
+    if (!/^[\x20-\x7e]*$/.test(value)) throw new Malformed('no printable ASCII')
+    return Buffer.concat([header(value.length, 32, 0xa0, STR), Buffer.from(value, 'latin1')])
+  }
+  if (Buffer.isBuffer(value)) return Buffer.concat([shortest(value.length, BIN), value])
+  if (Array.isArray(value)) return Buffer.concat([header(value.length, 16, 0x90, ARRAY), ...value.map(encode)])
+  throw new TypeError('no value of the encoding')
+}
+
+// Reads every form; decode() then insists on the shortest.
+class Reader {
+  constructor(bytes) {
+    this.bytes = bytes
+    this.at = 0
+  }
+
+  take(length) {
+    if (this.at + length > this.bytes.length) throw new Malformed('bytes end within a value')
+    this.at += length
+    return this.bytes.subarray(this.at - length, this.at)
+  }
+
+  integer(length) {
+    const number = BigInt('0x' + this.take(length).toString('hex'))
+    if (number > BigInt(Number.MAX_SAFE_INTEGER)) throw new Malformed('integer out of range')
+    return Number(number)
+  }
+
+  array(length, depth) {
+    if (depth >= DEPTH_LIMIT) throw new Malformed('arrays nested too deep')
+    const items = []
+    for (let i = 0; i < length; i++) items.push(this.value(depth + 1))
+    return items
+  }
+
+  value(depth) {
+    const first = this.take(1)[0]
+    if (first < 0x80) return first
+    if (first >= 0x90 && first <= 0x9f) return this.array(first - 0x90, depth)
+    if (first >= 0xa0 && first <= 0xbf) return this.take(first - 0xa0).toString('latin1')
+    switch (first) {
+      case 0xc0: return null
+      case 0xc2: return false
+      case 0xc3: return true
+      case 0xc4: return this.take(this.integer(1))
+      case 0xc5: return this.take(this.integer(2))
+      case 0xc6: return this.take(this.integer(4))
+      case 0xcc: return this.integer(1)
+      case 0xcd: return this.integer(2)
+      case 0xce: return this.integer(4)
+      case 0xcf: return this.integer(8)
+      case 0xd9: return this.take(this.integer(1)).toString('latin1')
+      case 0xdc: return this.array(this.integer(2), depth)
+      default: throw new Malformed('a type outside the profile')
+    }
+  }
+}
+
+export function decode(bytes, limit = BODY_LIMIT) {
+  if (bytes.length > limit) throw new Malformed('too long')
+  const value = new Reader(bytes).value(0)
+  // Trailing bytes, longer forms and unprintable characters all show here.
+  if (!encode(value).equals(bytes)) throw new Malformed('not canonical')
+  return value
+}
+
+export function isUtf8(bytes) {
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    return true
+  } catch {
+    return false
+  }
+}
+
+export const sha256 = (bytes) => createHash('sha256').update(bytes).digest()
+export const H = (tag, ...fields) => sha256(encode(['truc/1/' + tag, ...fields]))

@@ -1,0 +1,63 @@
+// Sections 6 and 10: what is recomputed when cards are opened (C25), the end (C30, C31), and the acks.
+
+import { boxKeyOf, exchange } from './keys.mjs'
+import { hashDown } from './chains.mjs'
+import { dealAll, seedOf } from './deals.mjs'
+import { boxKey, sealHand } from './boxes.mjs'
+import { SERVER } from './records.mjs'
+
+// C25 without the rules: seed, order, leaves of every sub-deal and the cards turned up. Keeps the cards in the hand.
+export function recompute(m, hand) {
+  const links = [...hand.links].sort(([a], [b]) => a - b)
+  const seed = seedOf(m.mid, hand.j, links)
+  const place = { ...hand, mid: m.mid, seed, deck: m.rules.deck, seats: m.seats.length, up: m.rules.up }
+  hand.dealt = dealAll(place, hand.deals.length)
+  hand.deals.forEach((deal, d) => {
+    const { leaves, up } = hand.dealt[d]
+    m.must(up.every((card, i) => card === deal.up[i]), 'C25', SERVER)
+    m.must(leaves.every((own, q) => own.every((leaf, slot) => leaf.equals(deal.leaves[q][slot]))), 'C25', SERVER)
+  })
+}
+
+// C30: J, and for every chain the server has had with b < J its last link used, which hashes down to its anchor. Returns
+// how to find the server's link of any deal.
+function checkChains(m, f) {
+  const chains = m.server.chains.filter((chain) => chain.first < m.index)
+  const used = chains.map((chain) => Math.min(m.index, chain.last))
+  m.must(f.next_index === m.index && f.links.length === chains.length, 'C30')
+  f.links.forEach(([first, link], i) => m.must(first === chains[i].first && chains[i].fits(used[i], link), 'C30'))
+  return (j) => {
+    const i = chains.findLastIndex((chain) => chain.first <= j)
+    return hashDown(chains[i].pk, chains[i].tn, f.links[i][1], used[i], j + 1)
+  }
+}
+
+// C31: every box of every deal and share is made again. A seat without x has an empty one.
+function checkBoxes(m, xsec) {
+  for (const { hand, d, owner, x, box, info } of m.sealed) {
+    const made = x === null ? Buffer.alloc(0) : sealHand(boxKey(exchange(xsec, x), m.mid, info), hand.dealt[d].hands[owner])
+    m.must(made.equals(box), 'C31')
+  }
+}
+
+// C24 but for the score, C30, C31, C25, C31.
+function end(m, f) {
+  m.must(m.hand === null && f.winner === m.won.winner && f.reason === m.won.reason, 'C24')
+  const linkOf = checkChains(m, f)
+  m.must(boxKeyOf(f.xsec).equals(m.server.x), 'C31')
+  for (const hand of m.hands.filter(({ dealt }) => dealt === undefined)) {
+    hand.links.set(SERVER, linkOf(hand.j))
+    recompute(m, hand)
+  }
+  checkBoxes(m, f.xsec)
+  m.result = { ...m.won, score: f.score }
+  m.phase = 'ended'
+}
+
+// C32. The same ack again may be anybody's doing, and each seat's has only one possible body.
+function ack(m, f) {
+  m.must(!m.acked.has(f.seat), 'C32', null)
+  m.acked.add(f.seat)
+}
+
+export const END = { end, ack }

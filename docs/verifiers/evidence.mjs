@@ -1,0 +1,122 @@
+// Section 14: what needs something beside a transcript. Refusals (C35), complaints (C18), two transcripts (C33, C34, C36).
+// A transcript stands here as the verdict on it, and counts as far as its records pass.
+
+import { Malformed, decode, encode, sha256 } from './encoding.mjs'
+import { boxKeyOf, exchange, signatureHolds } from './keys.mjs'
+import { boxKey, openHand } from './boxes.mjs'
+import { leafOf } from './deals.mjs'
+import { EVIDENCE, itemsOf } from './files.mjs'
+import { SERVER } from './records.mjs'
+import { shape, tagged } from './shapes.mjs'
+
+const sealedShape = shape('signer u, body bin, sig bin')
+const refusalShape = tagged('refuse', 'mid h, body h, code t')
+const complaintShape = tagged('complaint', 'mid h, k u, seat u, secret h')
+
+function readEvidence(item) {
+  const value = decode(item)
+  if (!Array.isArray(value) || value[0] !== SERVER) return { kind: 'complaint', ...complaintShape(value) }
+  const { body: signed, sig } = sealedShape(value)
+  return { kind: 'refusal', signed, sig, ...refusalShape(decode(signed)) }
+}
+
+// The items of a file, or Malformed (C41).
+export const readEvidenceFile = (bytes) => [...itemsOf(bytes, EVIDENCE)].map(readEvidence)
+
+export const isOf = (item, { table }) => Boolean(table?.mid?.equals(item.mid))
+
+// What an item shows of a transcript of its match: { judgement, check, record, culprit }.
+export function weigh(item, transcript) {
+  const nothing = { judgement: null, check: null, record: null, culprit: null }
+  if (!isOf(item, transcript)) return { ...nothing, judgement: item.kind === 'complaint' ? 'no complaint' : null }
+  if (item.kind === 'complaint') return judge(item, transcript.ledger, nothing)
+  const record = isSigned(item, transcript) ? transcript.ledger.records.findIndex(({ body }) => isRefused(body, item)) : -1
+  return record < 0 ? nothing : { ...nothing, check: 'C35', record, culprit: SERVER }
+}
+
+const isSigned = ({ signed, sig }, { table }) => signatureHolds(table.server.pk, signed, sig)
+const isRefused = (body, refusal) => sha256(body).equals(refusal.body)
+
+function judge({ k, seat, secret }, ledger, nothing) {
+  const sealed = ledger.sealed.find((one) => one.k === k && one.receiver === seat && one.box.length > 0)
+  if (sealed === undefined || !boxKeyOf(secret).equals(sealed.x)) return { ...nothing, judgement: 'no complaint' }
+  if (isHonest(sealed, secret, ledger)) return { ...nothing, judgement: 'dismissed' }
+  return { judgement: 'upheld', check: 'C18', record: k, culprit: SERVER }
+}
+
+// The cards of a box, or null if it is garbled.
+function cardsOf({ hand, d, owner, x, box, info }, secret, { mid, server }) {
+  let cards
+  try {
+    cards = openHand(boxKey(exchange(secret, server.x), mid, info), box)
+  } catch (error) {
+    if (error instanceof Malformed) return null
+    throw error
+  }
+  const leaves = hand.deals[d].leaves[owner]
+  const fits = cards.length === leaves.length && cards.every(([card, salt], slot) =>
+    leafOf(mid, hand.j, d, owner, slot, card, salt).equals(leaves[slot]))
+  return fits ? cards.map(([card]) => card) : null
+}
+
+function isHonest(sealed, secret, ledger) {
+  const cards = cardsOf(sealed, secret, ledger)
+  if (cards === null) return false
+  const before = ledger.sealed.filter((one) => one.hand === sealed.hand && one.k < sealed.k &&
+    one.owner === sealed.receiver && one.receiver === sealed.receiver)
+  const elsewhere = [...sealed.hand.deals[0].up, ...before.flatMap((one) => cardsOf(one, secret, ledger) ?? [])]
+  return new Set([...cards, ...elsewhere]).size === cards.length + new Set(elsewhere).size &&
+    cards.every((card) => card < ledger.rules.deck)
+}
+
+// Everything that two transcripts show: [{ check, culprit }, …], each once.
+export function compare(first, second, refusals) {
+  const found = new Map()
+  const convict = (check, culprit) => found.set(check + culprit, { check, culprit })
+  if (!first.table?.terms || !second.table?.terms) return []
+  if (!first.table.mid?.equals(second.table.mid ?? Buffer.alloc(0))) {
+    if (isOneTable(first.table, second.table)) convict('C36', SERVER)
+    return [...found.values()]
+  }
+  const counted = refusals.filter((item) => isOf(item, first) && isSigned(item, first))
+  const [a, b] = [first, second].map(({ ledger }) => signedOnce(ledger.records, counted))
+  for (const [what, one] of a) {
+    const other = b.get(what)
+    if (other && !other.body.equals(one.body)) convict(one.signer === SERVER ? 'C33' : 'C34', one.signer)
+  }
+  if (isForked(first.ledger, second.ledger)) convict('C33', SERVER)
+  return [...found.values()]
+}
+
+// C36: two tables with one nonce, or two matches on one table.
+function isOneTable(a, b) {
+  const [table, other] = [a.records[0], b.records[0]]
+  const sameNonce = table.fields.spk.equals(other.fields.spk) && table.fields.tn.equals(other.fields.tn)
+  const sameTable = table.body.equals(other.body)
+  return sameNonce && (!sameTable || (a.done && b.done))
+}
+
+// By what each signer may sign once: the server one record for a position and one call for an index; a seat one act or
+// resignation for a position, and one release for an index.
+function signedOnce(records, refusals) {
+  const signed = new Map()
+  for (const record of records) {
+    const { kind, signer, body, fields: { k, j } } = record
+    const by = record.key?.toString('hex')
+    if (signer === SERVER && kind !== 'proxy') signed.set(`server ${k}`, record)
+    if (kind === 'call') signed.set(`call ${j}`, record)
+    if (kind === 'release') signed.set(`release ${j} ${by}`, record)
+    const isDecision = kind === 'act' || kind === 'resign'
+    if (isDecision && !refusals.some((item) => isRefused(body, item))) signed.set(`decision ${k} ${by}`, record)
+  }
+  return signed
+}
+
+// Whether the lists, each up to the last record that the server signed, differ at a position that both have.
+function isForked(first, second) {
+  const [a, b] = [first, second].map(({ records }) => {
+    const last = records.findLastIndex(({ kind, signer }) => signer === SERVER && kind !== 'proxy')
+    return records.slice(0, last + 1).map(({ signer, body, sig }) => encode([signer, body, sig]))
+  })
+  return a.slice(0, b.length).some((bytes, k) => !bytes.equals(b[k]))
+}

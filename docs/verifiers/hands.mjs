@@ -1,0 +1,144 @@
+// Section 8: acts and proxies, opens, shares, resignations, and the close of a hand.
+
+import { shareInfo } from './boxes.mjs'
+import { Malformed } from './encoding.mjs'
+import { leafOf } from './deals.mjs'
+import { recompute } from './end.mjs'
+import { SERVER, isAscending, readArgs } from './records.mjs'
+
+const ANYTIME = ['pause', 'resume', 'resign']
+const BEFORE_CALL = ['cut', 'tap', 'deal']
+
+// C2 of the args of an act or a ruled move.
+export function argsOf(m, f) {
+  try {
+    return readArgs(f.kind, f.args, m.rules.deck)
+  } catch (error) {
+    if (!(error instanceof Malformed)) throw error
+    m.must(false, 'C2')
+  }
+}
+
+// C2, C29, C20, C19, C25, C20.
+function act(m, f) {
+  const { seat, kind } = f
+  const args = argsOf(m, f)
+  m.must(m.hasSeats([args.seat]), 'C12')
+  if (kind === 'pause') m.must(!m.paused && !m.askedPause.has(seat), 'C29')
+  else if (kind === 'resume') m.must(m.paused, 'C29')
+  else if (kind !== 'resign') m.must(!m.paused, 'C29')
+  if (!ANYTIME.includes(kind)) {
+    m.must(m.drawn && args.p !== 0, 'C20')
+    m.seats[seat].ruled = 0
+    decide(m, seat, kind, args)
+  } else if (kind === 'pause') {
+    m.askedPause.add(seat)
+    m.wantsPause.add(seat)
+  } else if (kind === 'resign') {
+    m.must(m.keyOf(seat + 1) === null, 'C20')
+    m.seats[seat].ruled = 0
+    m.giveUp(seat, 'resigned')
+  }
+}
+
+function proxy(m, f) {
+  m.tell('proxy', `${f.kind} for seat ${f.seat}`)
+  act(m, f)
+}
+
+// What an act or a ruled move does. Whether the rules allow it (C20) is left out, but where nothing is dealt: then there is
+// no card (C19), and nothing to decide but what comes before a call.
+export function decide(m, seat, kind, args) {
+  if (m.phase === 'between' && BEFORE_CALL.includes(kind)) return decideBeforeCall(m, seat, kind, args)
+  const { hand } = m
+  const isInPlay = hand !== null && !hand.isRedealt
+  const openings = kind === 'play' ? [[args.slot, args.card, args.salt]] : args.openings ?? []
+  m.must(isInPlay, openings.length > 0 ? 'C19' : 'C20')
+  m.must(!BEFORE_CALL.includes(kind), 'C20')
+  openings.forEach((opening) => openCard(m, seat, ...opening))
+  if (kind === 'cover') hand.deals.at(-1).covered[seat].add(args.slot)
+  if (kind === 'blind') hand.blindCard = { seat, slot: args.slot }
+  grantRedeal(m, seat, kind)
+}
+
+// The seat before the dealer cuts or taps; after a tap the dealer says how many cards.
+function decideBeforeCall(m, seat, kind, args) {
+  m.must(m.decider?.seat === seat && m.decider.kinds.includes(kind), 'C20')
+  m.decider = kind === 'tap' ? { seat: m.next.dealer, kinds: ['deal'] } : null
+  if (kind === 'cut') m.next.cut = args.p
+  if (kind === 'deal') m.next.ncards = args.count
+}
+
+// C19; C25: a card that lies open elsewhere in the same hand.
+function openCard(m, seat, slot, card, salt) {
+  const { hand } = m
+  const { d, leaves, opened } = hand.deals.at(-1)
+  m.must(slot < hand.ncards && !opened[seat].has(slot), 'C19')
+  m.must(leafOf(m.mid, hand.j, d, seat, slot, card, salt).equals(leaves[seat][slot]), 'C19')
+  m.must(!hand.open.has(card), 'C25', SERVER)
+  opened[seat].add(slot)
+  hand.open.add(card)
+}
+
+// A redeal is granted when all who must agree (param redeal.consent) have accepted, one after the other.
+function grantRedeal(m, seat, kind) {
+  const { hand, rules } = m
+  if (kind === 'redeal' && rules.redeal !== null) {
+    const others = [...m.seats.keys()].filter((other) => other !== seat)
+    hand.consents = new Set(rules.redeal.consent === 'dealer' ? [hand.dealer] : others)
+  } else if (kind === 'accept' && hand.consents?.delete(seat)) {
+    hand.isRedealt = hand.consents.size === 0
+  } else {
+    hand.consents = null
+  }
+}
+
+// C12, C23 as far as the records go, C19, C25: the open of a card played blind, or under `match` those at the end of a hand,
+// by seats and slots ascending.
+function open(m, f) {
+  const { hand } = m
+  m.must(f.d === hand.deals.length - 1, 'C12')
+  const slots = f.openings.map(([slot]) => slot)
+  if (hand.blindCard) {
+    const { seat, slot } = hand.blindCard
+    m.must(f.seat === seat && slots.length === 1 && slots[0] === slot, 'C23')
+    hand.blindCard = null
+  } else {
+    m.must(m.rules.reveal === 'match' && !hand.isBlind && slots.length > 0 && isAscending(slots), 'C23')
+    m.must(hand.lastOpened == null || hand.lastOpened < f.seat, 'C23')
+    hand.lastOpened = f.seat
+  }
+  f.openings.forEach((opening) => openCard(m, f.seat, ...opening))
+}
+
+// When a share is due only the rules know (C23); what is in it, the end shows (C31).
+function share(m, f) {
+  const { x } = m.seats[f.receiver]
+  m.must(f.d === m.hand.deals.length - 1, 'C12')
+  m.must((f.box.length > 0) === (x !== null), 'C23')
+  const info = shareInfo(f.j, f.d, f.giver, f.receiver)
+  m.sealed.push({ k: f.k, hand: m.hand, d: f.d, owner: f.giver, receiver: f.receiver, x, box: f.box, info })
+}
+
+function resign(m, f) {
+  m.giveUp(f.seat, 'resigned')
+}
+
+// C14, C25, C24. That the hand is over by the rules, and its score, are believed.
+function close(m, f) {
+  const isOver = m.phase === 'over'
+  m.openServerLink(f.link)
+  if (m.hand !== null && f.link !== null) recompute(m, m.hand)
+  m.must(m.hand !== null && f.reason === (isOver ? 'ended' : 'hand'), 'C24')
+  m.hands.push(m.hand)
+  m.hand = null
+  m.askedPause.clear()
+  m.wantsPause.clear()
+  m.nextHand((m.next.dealer + 1) % m.seats.length)
+  if (isOver) return
+  m.phase = 'between'
+  const winner = f.score.findIndex(([games]) => games >= m.rules.gamesToWin)     // param match
+  if (winner >= 0) m.finish(winner, 'won')
+}
+
+export const HANDS = { act, proxy, open, share, resign, close }

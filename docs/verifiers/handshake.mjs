@@ -1,0 +1,95 @@
+// docs/protocol/security.md: hello, login, rotations and revocations (C37 to C40), for those who go on to write a client.
+
+import { H, Malformed, decode, encode, sha256 } from './encoding.mjs'
+import { isAdmissible, signatureHolds } from './keys.mjs'
+import { must } from './records.mjs'
+import { tagged } from './shapes.mjs'
+
+const helloShape = tagged('hello', 'spk h, sn h, frame h, proto u, cert h?, info h')
+const loginShape = tagged('auth', 'spk h, pk h, cn h, sn h, frame h')
+const rollShape = tagged('roll', 'old h, new h, serial u, not_before u')
+const revokeShape = tagged('revoke', 'pk h')
+const MOST_ROLLS = 8
+
+function read(body, fieldsOf, check) {
+  try {
+    return fieldsOf(decode(body))
+  } catch (error) {
+    if (!(error instanceof Malformed)) throw error
+    must(false, check, null)
+  }
+}
+
+const isSame = (a, b) => a === null || b === null ? a === b : a.equals(b)
+const isIn = (keys, key) => keys.some((one) => one.equals(key))
+
+// The first 26 characters of the base32.
+export function fingerprint(spk) {
+  const bits = [...H('fp', spk)].map((byte) => byte.toString(2).padStart(8, '0')).join('')
+  const letter = (i) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'[parseInt(bits.slice(5 * i, 5 * i + 5), 2)]
+  return Array.from({ length: 26 }, (_, i) => letter(i)).join('')
+}
+
+// C39: rotations, from `key` on, each [body, signature by the old key, signature by the new key]. Returns { present, serial }.
+function follow(rolls, key, serial, { now, revoked }) {
+  for (const [body, sigOld, sigNew] of rolls) {
+    const roll = read(body, rollShape, 'C39')
+    must(![roll.old, roll.new].some((one) => isIn(revoked, one)), 'C40', null)
+    const follows = roll.old.equals(key) && roll.serial === serial + 1 && roll.not_before <= now
+    must(follows && isAdmissible(roll.old) && isAdmissible(roll.new), 'C39', null)
+    must(signatureHolds(roll.old, body, sigOld) && signatureHolds(roll.new, body, sigNew), 'C39', null)
+    key = roll.new
+    serial = roll.serial
+  }
+  return { present: key, serial }
+}
+
+// C37, C39, C40: what a client knows, and the fields of the server's answer. Returns the pin to store, and how the key is
+// trusted: `first contact`, `pinned` or `rolled`.
+export function checkHello(client, { body, sig, info, rolls }) {
+  if (rolls.length > MOST_ROLLS) throw new Malformed('more rotations than a hello holds')
+  const f = read(body, helloShape, 'C37')
+  must(isAdmissible(f.spk) && signatureHolds(f.spk, body, sig), 'C37', null)
+  const fits = f.frame.equals(sha256(client.frame)) && client.offered.includes(f.proto) &&
+    isSame(f.cert, client.cert) && f.info.equals(sha256(info))
+  must(fits, 'C37', null)
+  must(!isIn(client.revoked, f.spk), 'C40', null)
+  return { sn: f.sn, ...trust(client, f.spk, rolls) }
+}
+
+function trust(client, spk, rolls) {
+  const { known } = client
+  const steps = rolls.map(([body]) => read(body, rollShape, 'C39'))
+  if (known === null || known.fingerprint === fingerprint(spk)) {
+    const serial = steps.findLast((step) => step.new.equals(spk))?.serial ?? 0
+    return { trust: 'first contact', pin: { first: spk, present: spk, serial } }
+  }
+  if (known.present?.equals(spk)) return { trust: 'pinned', pin: known }
+  must(rolls.length > 0, 'C37', null)
+  const from = steps.findIndex((step) =>
+    known.fingerprint === undefined ? step.serial > known.serial : fingerprint(step.old) === known.fingerprint)
+  must(from >= 0, known.fingerprint === undefined ? 'C39' : 'C37', null)
+  const { present: old = steps[from].old, serial = steps[from].serial - 1, first = old } = known
+  const pin = { first, ...follow(rolls.slice(from), old, serial, client) }
+  must(pin.present.equals(spk), 'C39', null)
+  return { trust: 'rolled', pin }
+}
+
+// C38, C40: what a server expects of a login. Returns the player's key.
+export function checkLogin(server, { body, sig }) {
+  const f = read(body, loginShape, 'C38')
+  const fits = f.spk.equals(server.spk) && f.cn.equals(server.cn) && f.sn.equals(server.sn) &&
+    f.frame.equals(sha256(server.frame))
+  must(fits && isAdmissible(f.pk) && signatureHolds(f.pk, body, sig), 'C38', null)
+  must(!isIn(server.revoked, f.pk), 'C40', null)
+  return f.pk
+}
+
+// C40: the key that is given up.
+export function checkRevocation(body, sig) {
+  const { pk } = read(body, revokeShape, 'C40')
+  must(signatureHolds(pk, body, sig), 'C40', null)
+  return pk
+}
+
+export const rollBody = (old, next, serial, notBefore) => encode(['truc/1/roll', old, next, serial, notBefore])

@@ -1,0 +1,81 @@
+// Section 9: the rulings of the server (C22).
+
+import { isAbsent, isGone } from './calls.mjs'
+import { argsOf, decide } from './hands.mjs'
+
+// The kinds of a ruled move: those before a call, a turn, and all others.
+const BEFORE_CALL = ['cut', 'deal']
+const TURN = ['play', 'blind', 'concede']
+const OTHERS = ['good', 'flor', 'decline', 'stand']
+
+function rule(m, f) {
+  m.tell('ruling', [f.ruling, f.kind, f.seat === null ? null : `for seat ${f.seat}`].filter(Boolean).join(' '))
+  if (f.ruling === 'move') return ruleMove(m, f)
+  const row = ROWS.find(([ruling, kind]) => ruling === f.ruling && kind === f.kind)
+  const isRow = row !== undefined && (f.seat !== null) === (f.ruling === 'forfeit') && f.args.length === 0
+  m.must(isRow && row[2](m, f.seat), 'C22')
+  if (f.ruling === 'forfeit') return m.giveUp(f.seat, 'forfeit')
+  if (f.ruling === 'abandon') return m.finish(null, 'abandoned')
+  m.paused = f.ruling === 'pause'
+  m.wantsPause.clear()
+}
+
+// The table of section 9, but for moves: ruling, kind, when it is valid.
+const ROWS = [
+  ['forfeit', 'silent', isForfeitForSilence],
+  ['forfeit', 'absent', isForfeitForAbsence],
+  ['abandon', 'empty', (m) => [0, 1].every((side) => m.seats.some((_, seat) => seat % 2 === side && isGone(m, seat)))],
+  ['abandon', 'voids', isBeyondVoids],
+  ['abandon', 'server', () => true],
+  ['pause', null, (m) => !m.paused && m.wantsPause.size === m.seats.length],
+  ['resume', null, (m) => m.paused]
+]
+
+function isBeyondVoids(m) {
+  return m.voids > m.opts.voids
+}
+
+// Where the terms say that the match waits (opts 4 = 2), nobody is forfeited before the voids are used up.
+const mayForfeit = (m) => m.opts.gone !== 2 || isBeyondVoids(m)
+
+function isForfeitForSilence(m, seat) {
+  const due = m.lastVoid
+  return due !== null && due.missing.has(seat) && due.isOneSided && !due.isAtDraw && mayForfeit(m)
+}
+
+function isForfeitForAbsence(m, seat) {
+  const isExhausted = m.phase === 'between' && m.seats[seat].chain?.isExhausted(m.index)
+  return (isAbsent(m, seat) || isExhausted) && mayForfeit(m)
+}
+
+// C29, C22, C2, C22, C19. Before a call all is known; in a hand only the rules know whose decision it is, and what.
+function ruleMove(m, f) {
+  m.must(!m.paused, 'C29')
+  const isBefore = m.phase === 'between'
+  m.must(f.seat !== null && (isBefore ? m.decider !== null : !m.hand.isRedealt), 'C22')
+  const args = argsOf(m, f)
+  if (isBefore) {
+    const { seat, kinds } = m.decider
+    m.must(f.seat === seat && kinds.includes(f.kind) && BEFORE_CALL.includes(f.kind), 'C22')
+    m.must(f.kind === 'cut' ? args.p === 0 : args.count === 3, 'C22')
+  } else {
+    m.must([...TURN, ...OTHERS].includes(f.kind), 'C22')
+    if (TURN.includes(f.kind)) checkTurn(m, f, args)
+  }
+  m.seats[f.seat].ruled += 1
+  decide(m, f.seat, f.kind, args)
+}
+
+// Concede where the rules say so, else the lowest slot left, blind in a blind hand. Under an order it may be another slot.
+function checkTurn(m, f, args) {
+  const { hand, rules } = m
+  const turn = hand.isBlind ? 'blind' : 'play'
+  m.must(f.kind === (rules.absent === 'concede' ? 'concede' : turn), 'C22')
+  if (f.kind === 'concede') return
+  const { opened, covered } = hand.deals.at(-1)
+  const left = [...Array(hand.ncards).keys()].filter((slot) => !opened[f.seat].has(slot) && !covered[f.seat].has(slot))
+  m.must(rules.orders === 'binding' ? left.includes(args.slot) : args.slot === left[0], 'C22')
+  m.must((args.ask ?? null) === null, 'C22')
+}
+
+export const RULINGS = { rule }

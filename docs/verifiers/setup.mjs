@@ -1,0 +1,142 @@
+// Section 3: the setup of a match (C4 to C8), from the table record to the match record.
+
+import { Malformed, decode, isUtf8, sha256 } from './encoding.mjs'
+import { isAdmissible, isSoundBoxKey, signatureHolds } from './keys.mjs'
+import { Chain } from './chains.mjs'
+import { SERVER, isAscending, must, readRecord } from './records.mjs'
+import { shape, tagged } from './shapes.mjs'
+
+const OPTS = {
+  decision_ms: 30000, bank_ms: 120000, release_ms: 60000, voids: 1, gone: 0, guests: 0, rekeys: 3, pause_ms: 600000,
+  spectators: 1, gone_after: 3
+}
+
+// The keys, anchors and box keys that the match has ever used, and the role that brought each (C7).
+class Used {
+  constructor() {
+    this.owners = new Map()
+    this.isSetup = true
+  }
+
+  // In the setup nobody knows which of two seats copied the other; later whoever signs knows what was used.
+  claim({ pk, anchor, x }, role, signer) {
+    for (const [what, value] of Object.entries({ pk, anchor, x })) {
+      if (value == null) continue
+      must(what !== 'x' || isSoundBoxKey(value), 'C7', signer)
+      const name = what + value.toString('hex')
+      const owner = this.owners.get(name)
+      must(owner === undefined, 'C7', this.isSetup && owner !== SERVER ? null : signer)
+      this.owners.set(name, role)
+    }
+  }
+}
+
+const documentShape = tagged('rules', 'engine u, variant t, version u, pack [t], params array')
+const pairsShape = shape('pairs [array]')
+
+// An array of [name, value] with every name once, ascending, as an object.
+function namedValues(value) {
+  const { pairs } = pairsShape([value])
+  const names = pairs.map(([name]) => name)
+  const sound = pairs.every((pair) => pair.length === 2) && names.every((name) => typeof name === 'string')
+  if (!sound || !isAscending(names)) throw new Malformed('no named values')
+  return Object.fromEntries(pairs)
+}
+
+const groupOf = (value) => value === null ? null : namedValues(value)
+
+// What the dealing needs of the rule document. Whether the other params are known and fit together (C5) is left out.
+function readRules(document) {
+  const { engine, version, pack, params: pairs } = documentShape(decode(document))
+  const params = namedValues(pairs)
+  const sound = engine === 1 && version >= 1 && new Set(pack).size === pack.length &&
+    ['hand', 'match'].includes(params.reveal) && ['play', 'concede'].includes(params.absent) &&
+    Array.isArray(params.players) && params.match % 2 === 1 &&
+    [params.short_deal, params.blind].every((value) => typeof value === 'boolean') && params.turnup !== undefined
+  if (!sound) throw new Malformed('no rules of engine 1')
+  return {
+    deck: pack.length, reveal: params.reveal, absent: params.absent, players: params.players,
+    gamesToWin: (params.match + 1) / 2, shortDeal: params.short_deal, blind: params.blind,
+    up: params.turnup === null ? 0 : 1, redeal: groupOf(params.redeal), orders: groupOf(params.signals)?.orders
+  }
+}
+
+export class Setup {
+  constructor(document) {
+    Object.assign(this, { document, used: new Used(), records: [], seats: [], done: false })
+  }
+
+  keyOf(role) {
+    return role === SERVER ? this.server?.pk : this.seats[role - 1]?.pk
+  }
+
+  // C1, C2, C11, C4, C3, then C5 or C6 or C8, then C7.
+  take(raw) {
+    const record = readRecord(raw, this.keyOf(raw.signer))
+    must(this.expects(record.kind), 'C11', null)
+    const own = record.fields.spk ?? record.fields.pk
+    if (own) must(isAdmissible(own), 'C4', null)
+    must(signatureHolds(own ?? this.server.pk, record.body, record.sig), 'C3', null)
+    this[record.kind](record.fields, record)
+    this.records.push(record)
+  }
+
+  expects(kind) {
+    if (this.terms === undefined) return kind === 'table'
+    return this.seats.length < this.terms.seats ? kind === 'seat' || kind === 'guest' : kind === 'match'
+  }
+
+  table(f, record) {
+    must(sha256(this.document).equals(f.rules), 'C5', null)     // anybody could have put another document there
+    try {
+      this.rules = readRules(this.document)
+    } catch (error) {
+      if (!(error instanceof Malformed)) throw error
+      must(false, 'C5', SERVER)
+    }
+    const { rules } = this
+    const names = Object.keys(OPTS)
+    this.opts = Object.fromEntries(names.map((name, at) => [name, f.opts[at] ?? OPTS[name]]))
+    const fits = f.deck === rules.deck && f.deck >= 6 && f.deck <= 256 && f.deck >= 3 * f.seats + rules.up &&
+      rules.players.includes(f.seats) && f.links >= 1 && f.links <= 4096 && f.policy === rules.reveal &&
+      f.mode === 'dealt' && f.opts.length <= names.length && this.opts.gone <= 2 && this.opts.guests <= f.seats &&
+      isUtf8(f.name)
+    must(fits, 'C5', SERVER)
+    this.used.claim({ ...f, pk: f.spk }, SERVER, SERVER)
+    this.terms = f
+    this.th = sha256(record.body)
+    this.server = { pk: f.spk, x: f.x, chains: [new Chain(f.spk, f.tn, 0, f.links, f.anchor)] }
+  }
+
+  // C6: a record of another table, or in another place, blames nobody; one for a seat that the table has not, its signer.
+  checkPlace(f, { signer }) {
+    must(f.th.equals(this.th), 'C6', null)
+    must(f.seat === this.seats.length, 'C6', f.seat < this.terms.seats ? null : signer)
+    must(isUtf8(f.name), 'C6', signer)
+  }
+
+  seat(f, record) {
+    this.checkPlace(f, record)
+    this.used.claim(f, record.signer, record.signer)
+    this.seats.push({ pk: f.pk, x: f.x, chain: new Chain(f.pk, this.terms.tn, 0, this.terms.links, f.anchor) })
+  }
+
+  guest(f, record) {
+    this.checkPlace(f, record)
+    must(this.seats.filter((seat) => seat.pk === null).length < this.opts.guests, 'C6', SERVER)
+    this.used.claim(f, f.seat + 1, SERVER)
+    this.seats.push({ pk: null, x: f.x, chain: null })
+  }
+
+  // C8. Who writes the file can exchange a seat record for another of the same seat: nobody is to blame.
+  match(f, record) {
+    const hashes = this.records.slice(1).map(({ body }) => sha256(body))
+    const same = f.seats.length === hashes.length && f.seats.every((hash, i) => hash.equals(hashes[i]))
+    must(same && f.th.equals(this.th), 'C8', null)
+    this.mid = sha256(record.body)
+    this.used.isSetup = false
+    this.done = true
+    const keyed = this.seats.filter((seat) => seat.pk !== null).length
+    this.level = keyed === this.seats.length ? 'A' : keyed > 0 ? 'B' : 'C'
+  }
+}

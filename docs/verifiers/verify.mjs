@@ -1,0 +1,115 @@
+// Section 12: the command line. node verify.mjs [--json] FILE...
+//
+// Transcripts are judged one by one, then compared two by two; files of evidence are weighed beside them (section 14).
+
+import { readFileSync } from 'node:fs'
+import { verify } from './audit.mjs'
+import { Malformed } from './encoding.mjs'
+import { compare, isOf, readEvidenceFile, weigh } from './evidence.mjs'
+import { EVIDENCE, startsWith } from './files.mjs'
+import { nameOf } from './records.mjs'
+
+const EXIT = { refuted: 1, unreadable: 2, incomplete: 3, proven: 0 }     // the worst first
+const worst = (results) => Object.keys(EXIT).find((result) => results.includes(result)) ?? null
+
+// What stands in the JSON and is told to people: the culprit by name, and for a transcript also level and number of records.
+const named = ({ check, culprit, ...rest }) => ({ ...rest, check, culprit: culprit === null ? null : nameOf(culprit) })
+
+function transcriptOf(file, bytes) {
+  const verdict = verify(bytes)
+  const { result, record, setup, check, culprit, table, ledger } = verdict
+  const told = { file, ...named({ result, record, setup, check, culprit }), level: table?.level ?? null, records: ledger?.k ?? 0 }
+  return { file, verdict, told }
+}
+
+function evidenceOf(file, bytes, transcripts) {
+  try {
+    const items = readEvidenceFile(bytes)
+    const evidence = items.flatMap((item) => {
+      const beside = transcripts.filter(({ verdict }) => isOf(item, verdict))
+      if (beside.length === 0) return [{ kind: item.kind, transcript: null, result: 'incomplete' }]
+      return beside.map(({ file: transcript, verdict }) => {
+        const shown = named(weigh(item, verdict))
+        return { kind: item.kind, transcript, result: shown.check === null ? null : 'refuted', ...shown }
+      })
+    })
+    return { file, items, told: { file, result: worst(evidence.map(({ result }) => result)), evidence } }
+  } catch (error) {
+    if (!(error instanceof Malformed)) throw error
+    return { file, items: [], told: { file, result: 'unreadable', evidence: [] } }
+  }
+}
+
+function pairsOf(transcripts, refusals) {
+  return transcripts.flatMap((first, i) => transcripts.slice(i + 1).flatMap((second) =>
+    compare(first.verdict, second.verdict, refusals).map((found) =>
+      ({ files: [first.file, second.file], result: 'refuted', ...named(found) }))))
+}
+
+const blame = ({ culprit }) => culprit === null ? 'the records show nobody to blame' : `to blame: ${culprit}`
+
+function headline(told) {
+  const { result, check, record, setup } = told
+  if (result === 'proven') return 'proven: deals and signatures verified, rules not replayed'
+  if (result === 'incomplete') return 'incomplete: what is there passes, rules not replayed, but the match has no end'
+  if (result === 'unreadable') return 'unreadable: no transcript, or cut in the middle of a record'
+  return `refuted: record ${record ?? `${setup} of the setup`} fails ${check}; ${blame(told)}`
+}
+
+function outcome({ winner, reason, score }) {
+  const games = score.map((side) => side.join('/')).join(' to ')
+  const by = ['forfeit', 'abandoned'].includes(reason) ? ', decided by a ruling of the server' : ''
+  return `${winner === null ? 'no winner' : `side ${winner} wins`} (${reason}${by}), score ${games}`
+}
+
+// Proxies after the last signature are left out: anybody could have written them.
+function detailsOf({ ledger }, { level, records }) {
+  if (ledger === null) return []
+  const lines = [`level ${level}, ${records} records`]
+  if (ledger.result !== null) lines.push(outcome(ledger.result))
+  for (const what of ['ruling', 'void', 'proxy']) {
+    const told = ledger.story.filter((item) => item.what === what && item.k <= ledger.lastSigned)
+    if (told.length > 0) lines.push(`${what}: ` + told.map((item) => `${item.k} ${item.text}`).join('; '))
+  }
+  ledger.seats.forEach(({ binds }, q) => {
+    if (binds !== null) lines.push(`seat ${q} has signed all before position ${binds}`)
+  })
+  return lines
+}
+
+function tell({ transcripts, evidence, pairs }) {
+  for (const { file, verdict, told } of transcripts) {
+    console.log([`${file}: ${headline(told)}`, ...detailsOf(verdict, told)].join('\n  '))
+  }
+  for (const { file, told } of evidence) {
+    console.log(`${file}: evidence, ${told.result ?? 'which shows nothing'}`)
+    for (const { kind, transcript, judgement, check, record, culprit } of told.evidence) {
+      const shows = check ? `record ${record} fails ${check}; ${blame({ culprit })}` : judgement ?? 'shows nothing'
+      console.log(`  ${kind} beside ${transcript ?? 'no transcript of its match'}: ${shows}`)
+    }
+  }
+  for (const { files, check, culprit } of pairs) console.log(`${files.join(' and ')}: refuted: ${check}; ${blame({ culprit })}`)
+}
+
+function main(args) {
+  const names = args.filter((arg) => arg !== '--json')
+  if (names.length === 0) throw new Error('usage: node verify.mjs [--json] FILE...')
+  const files = names.map((name) => [name, readFileSync(name)])
+  const isEvidence = ([, bytes]) => startsWith(bytes, EVIDENCE)
+  const transcripts = files.filter((file) => !isEvidence(file)).map((file) => transcriptOf(...file))
+  const evidence = files.filter(isEvidence).map((file) => evidenceOf(...file, transcripts))
+  const refusals = evidence.flatMap(({ items }) => items).filter(({ kind }) => kind === 'refusal')
+  const pairs = pairsOf(transcripts, refusals)
+  const told = [...transcripts.map((one) => one.told), ...evidence.map((one) => one.told), ...pairs]
+  if (args.includes('--json')) told.forEach((one) => console.log(JSON.stringify(one)))
+  else tell({ transcripts, evidence, pairs })
+  return EXIT[worst(told.map(({ result }) => result)) ?? 'proven']
+}
+
+try {
+  process.exitCode = main(process.argv.slice(2))
+} catch (error) {
+  if (error instanceof TypeError || error instanceof ReferenceError) throw error
+  console.error(error.message)
+  process.exitCode = EXIT.unreadable
+}

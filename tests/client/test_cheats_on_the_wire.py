@@ -1,0 +1,239 @@
+"""Servers and seats that cheat in play: the client stops by the right check, and its evidence refutes the match to anybody."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import pytest
+from client.cheats import QuietServer, body_of, caught, instead, on, on_record, place_of, refuted, resigned
+from protocol.peers import secret
+
+from truc_protocol.bodies import Act, Body, Call, Close, Deal, Draw, Open, Release, Rule, Void
+from truc_protocol.messages import MatchRecord
+from truc_protocol.records import Record, link
+from truc_protocol.setup import Opts
+
+Place = tuple[bytes, int, bytes]
+LINK = secret("no link", 1)
+
+
+class Rewrite:
+    """A bend: from the first record of a kind and deal index on, others go out in the place of the honest ones."""
+
+    def __init__(self, server, kind: type, index: int, *makers: Callable[[Place, Any], Body]) -> None:
+        self.server, self.kind, self.index = server, kind, index
+        self.makers = list(makers)
+        self.place: Place | None = None
+
+    def __call__(self, message):
+        if not isinstance(message, MatchRecord):
+            return message
+        body = body_of(message)
+        if self.place is None:
+            if not isinstance(body, self.kind) or body.j != self.index:
+                return message
+            self.place = place_of(self.server, message.k)
+        return self.forged(message, body) if self.makers else None
+
+    def forged(self, message: MatchRecord, body: Body) -> MatchRecord:
+        mid, k, head = self.place
+        sent = instead(self.server, message, self.makers.pop(0)(self.place, body))
+        self.place = mid, k + 1, link(head, Record(sent.signer, sent.body, sent.sig))
+        return sent
+
+
+class Case(NamedTuple):
+    check: str
+    culprit: str | None
+    cheat: Callable[[Any], None]
+    reveal: str = "hand"
+
+
+def from_(kind: type, index: int, *makers: Callable[[Place, Any], Body]) -> Callable[[Any], None]:
+    def cheat(server) -> None:
+        server.bend = Rewrite(server, kind, index, *makers)
+
+    return cheat
+
+
+def void(server) -> Callable[[Place, Any], Void]:
+    """Return a maker of a void that calls both seats silent."""
+    return lambda place, body: Void(
+        *place, body.j, "silent", (0, 1), server.dealer._chains[-1].link(body.j + 1)
+    )
+
+
+def after_a_void(make: Callable[[Place, Any], Body], **opts: int) -> Callable[[Any], None]:
+    """Void the first deal, before anybody has released, and go on with another record."""
+
+    def cheat(server) -> None:
+        server.opts = Opts(guests=1, **opts)
+        server.bend = Rewrite(server, Release, 1, void(server), make)
+
+    return cheat
+
+
+def deal(place: Place, j: int, **changes: Any) -> Deal:
+    shape = {"d": 0, "dealer": 0, "ncards": 3, "cut": 0, "up": (), "leaves": (), "boxes": ()}
+    return Deal(*place, j, **{**shape, **changes})
+
+
+def call(place: Place, body: Call, **changes: Any) -> Call:
+    fields = {"j": body.j, "dealer": body.dealer, "ncards": body.ncards, "cut": body.cut, "roles": body.roles}
+    return Call(*place, **{**fields, **changes})
+
+
+def raised(score):
+    (games, upper, points), theirs = score
+    return (games, upper, points + 1), theirs
+
+
+def opened_early(server) -> Callable[[Place, Any], Open]:
+    def make(place: Place, body: Act) -> Open:
+        opening = server.dealer.openings(server.ledger, 1)[0]
+        return Open(*place, body.j, 0, 1, ((0, *opening),))
+
+    return make
+
+
+def open_a_card(server) -> None:
+    server.bend = Rewrite(server, Act, 1, opened_early(server))
+
+
+def reveal_under_match(server) -> None:
+    def close(place: Place, body: Close) -> Close:
+        return Close(*place, body.j, server.dealer._chains[-1].link(body.j + 1), body.score, body.reason)
+
+    server.bend = Rewrite(server, Close, 1, close)
+
+
+def garble_the_box(server) -> None:
+    def swap(message: MatchRecord) -> MatchRecord:
+        return resigned(server, message, boxes=tuple(reversed(body_of(message).boxes)))
+
+    server.bend = on_record("deal", swap)
+
+
+def forge_an_act(server) -> None:
+    """Let the server sign, in the name of seat 1, with its own key."""
+    server.bend = on_record("act", lambda message: signed_by_the_server(server, message))
+
+
+def signed_by_the_server(server, message: MatchRecord) -> MatchRecord:
+    forged = instead(server, message, body_of(message))
+    return forged.__class__(**{**fields_of(forged), "signer": message.signer})
+
+
+def fields_of(message: MatchRecord) -> dict[str, Any]:
+    return {name: getattr(message, name) for name in message.__struct_fields__}
+
+
+def on_plays_of_seat_1(server, change: Callable[[MatchRecord, Act], MatchRecord]) -> None:
+    def bend(message: MatchRecord) -> MatchRecord:
+        body = body_of(message)
+        mine = message.signer == 2 and isinstance(body, Act) and body.kind == "play"
+        return change(message, body) if mine else message
+
+    server.bend = on(MatchRecord, bend)
+
+
+def play_a_card_not_held(server) -> None:
+    def swap(message: MatchRecord, body: Act) -> MatchRecord:
+        slot, card, salt, ask = body.args
+        return resigned(server, message, args=(slot, (card + 1) % len(server.variant.pack), salt, ask))
+
+    on_plays_of_seat_1(server, swap)
+
+
+def play_the_card_of_another_slot(server) -> None:
+    def move(message: MatchRecord, body: Act) -> MatchRecord:
+        slot, *opening = body.args
+        return resigned(server, message, args=((slot + 1) % 3, *opening))
+
+    on_plays_of_seat_1(server, move)
+
+
+def play_a_card_twice(server) -> None:
+    played: dict[int, tuple] = {}
+
+    def again(message: MatchRecord, body: Act) -> MatchRecord:
+        if body.j in played:
+            return resigned(server, message, args=played[body.j])
+        played[body.j] = body.args
+        return message
+
+    on_plays_of_seat_1(server, again)
+
+
+CASES = {
+    "deal before all have released": Case(
+        "C15", "server", from_(Release, 1, lambda place, body: deal(place, body.j))
+    ),
+    "draw before all have released": Case(
+        "C15", "server", from_(Release, 0, lambda place, body: Draw(*place, body.j, LINK, 0))
+    ),
+    "deal after a void": Case(
+        "C11", "server", after_a_void(lambda place, body: deal(place, 2), gone=2, voids=3)
+    ),
+    "same index called again after a void": Case(
+        "C12", "server", after_a_void(lambda place, _: Call(*place, 1, 0, 3, 0, (0, 1, 2)), gone=2, voids=3)
+    ),
+    "another cut after a void": Case(
+        "C13", "server", after_a_void(lambda place, _: Call(*place, 2, 0, 3, 9, (0, 1, 2)), gone=2, voids=3)
+    ),
+    "same index called again at once": Case(
+        "C11", "server", from_(Release, 1, lambda place, body: Call(*place, body.j, 0, 3, 0, (0, 1, 2)))
+    ),
+    "call for another dealer": Case(
+        "C13", "server", from_(Call, 1, lambda place, body: call(place, body, dealer=1 - body.dealer))
+    ),
+    "call with a cut": Case("C13", "server", from_(Call, 1, lambda place, body: call(place, body, cut=7))),
+    "call without a contributor": Case(
+        "C13", "server", from_(Call, 1, lambda place, body: call(place, body, roles=(0, 2)))
+    ),
+    "deal with another cut than called": Case(
+        "C17", "server", from_(Deal, 1, lambda place, body: deal(place, body.j, dealer=body.dealer, cut=7))
+    ),
+    "draw of another dealer": Case(
+        "C16", "server", from_(Draw, 0, lambda place, body: Draw(*place, body.j, body.link, 1 - body.first))
+    ),
+    "draw with a number not committed to": Case(
+        "C14", "server", from_(Draw, 0, lambda place, body: Draw(*place, body.j, LINK, body.first))
+    ),
+    "void that names a seat that has released": Case(
+        "C26", "server", from_(Draw, 0, lambda place, body: Void(*place, body.j, "silent", (0,), LINK))
+    ),
+    "void after the deal": Case(
+        "C11", "server", from_(Act, 1, lambda place, body: Void(*place, body.j, "silent", (1,), LINK))
+    ),
+    "card opened in the hand": Case("C23", "server", open_a_card),
+    "hand opened early under match": Case("C14", "server", reveal_under_match, "match"),
+    "score with a point too many": Case(
+        "C24",
+        "server",
+        from_(
+            Close, 1, lambda place, body: Close(*place, body.j, body.link, raised(body.score), body.reason)
+        ),
+    ),
+    "seat ruled out of the match": Case(
+        "C22", "server", from_(Act, 1, lambda place, body: Rule(*place, body.j, "forfeit", 0, "absent", ()))
+    ),
+    "hand garbled in its box": Case("C18", "server", garble_the_box),
+    "act forged by the server": Case("C3", None, forge_an_act),
+    "card that the seat does not hold": Case("C19", "seat 1", play_a_card_not_held),
+    "card from another slot": Case("C19", "seat 1", play_the_card_of_another_slot),
+    "card played twice": Case("C19", "seat 1", play_a_card_twice),
+}
+
+
+@pytest.fixture(params=CASES.values(), ids=CASES.keys())
+def case(request) -> Case:
+    return request.param
+
+
+async def test_cheat_is_caught_and_its_evidence_refutes_it_to_anybody(nursery, player, case) -> None:
+    server = QuietServer(reveal=case.reveal)
+    server.nursery = nursery
+    case.cheat(server)
+    stopped = await caught(server, player)
+    assert (stopped.check, stopped.culprit) == (case.check, case.culprit)
+    assert refuted(stopped) == {(case.check, case.culprit)}

@@ -1,0 +1,139 @@
+"""`truc keys`: servers known by their keys, changed and given up, and the own keys for them."""
+
+import stat
+
+import pytest
+from click.testing import CliRunner
+
+from truc_client.home import Home, master_seed, open_home, player_key, revoked_keys
+from truc_client.main import main
+from truc_client.store import Store
+from truc_protocol.handshake import Pin, revoke
+from truc_protocol.key_files import read_revocation, revocation_text
+from truc_protocol.keys import fingerprint, signing_key_from_seed
+
+FIRST, PRESENT, STRANGER = (signing_key_from_seed(bytes([i]) * 32) for i in range(1, 4))
+SERVER = "truc.test:7373"
+
+
+@pytest.fixture
+def home(tmp_path) -> Home:
+    return open_home(tmp_path / "home")
+
+
+@pytest.fixture
+def keys(home, monkeypatch):
+    """Return a way to run `truc keys` in a home of its own."""
+    monkeypatch.setenv("TRUC_HOME", str(home.root))
+
+    def run(*arguments: str, **options):
+        return CliRunner().invoke(main, ["keys", *arguments], **options)
+
+    return run
+
+
+@pytest.fixture
+def known(home) -> bytes:
+    """Let a server be known that has changed its key; returns the own public key there."""
+    store = Store(home.state)
+    store.keep_pin(SERVER, Pin(FIRST.public, PRESENT.public, 1))
+    store.close()
+    return player_key(master_seed(home), FIRST.public).public
+
+
+def given_up(key) -> str:
+    return revocation_text(revoke(key))
+
+
+def test_show_names_the_present_key_and_the_first_one(keys, known) -> None:
+    told = keys("show").stdout
+    present, first = fingerprint(PRESENT.public), fingerprint(FIRST.public)
+    assert f"{SERVER}  server {present}, at first {first},  you {known.hex()}\n" in told
+
+
+def test_show_of_a_key_never_changed_names_it_once(keys, home) -> None:
+    master_seed(home)
+    store = Store(home.state)
+    store.keep_pin(SERVER, Pin(FIRST.public, FIRST.public, 0))
+    store.close()
+    assert f"server {fingerprint(FIRST.public)}  you " in keys("show").stdout
+
+
+def test_show_names_the_keys_given_up(keys, known) -> None:
+    keys("revoke", "-", input=given_up(STRANGER))
+    assert f"given up  {fingerprint(STRANGER.public)}\n" in keys("show").stdout
+
+
+def test_show_shows_no_secret(keys, known, home) -> None:
+    seed = master_seed(home)
+    secrets = (seed, player_key(seed, FIRST.public).seed())
+    assert not [secret for secret in secrets if secret.hex() in keys("show").output]
+
+
+def test_revocation_gives_up_the_own_key_for_that_server(keys, known) -> None:
+    assert read_revocation(keys("revocation", SERVER).stdout) == known
+
+
+def test_revocation_by_host_alone_means_the_usual_port(keys, known) -> None:
+    assert read_revocation(keys("revocation", "truc.test").stdout) == known
+
+
+def test_revocation_in_a_file_is_its_owners_alone(keys, known, tmp_path) -> None:
+    keys("revocation", SERVER, "--out", str(tmp_path / "kept.txt"))
+    assert read_revocation((tmp_path / "kept.txt").read_text()) == known
+    assert stat.S_IMODE((tmp_path / "kept.txt").stat().st_mode) == 0o600
+
+
+def test_revocation_writes_over_no_file(keys, known, tmp_path) -> None:
+    (tmp_path / "kept.txt").write_text("mine")
+    told = keys("revocation", SERVER, "--out", str(tmp_path / "kept.txt"))
+    assert (told.exit_code, (tmp_path / "kept.txt").read_text()) == (1, "mine")
+
+
+def test_revocation_for_an_unknown_server_is_one_line_and_status_1(keys, known) -> None:
+    told = keys("revocation", "other.test")
+    assert (told.exit_code, told.stdout) == (1, "")
+    assert told.stderr == "truc: other.test is not known; you have a key there after the first contact\n"
+
+
+def test_revocation_without_a_key_makes_none(keys, home) -> None:
+    assert (keys("revocation", SERVER).exit_code, home.seed.exists()) == (1, False)
+
+
+def test_revoked_key_is_heeded(keys, home, tmp_path) -> None:
+    (tmp_path / "stolen.txt").write_text(given_up(STRANGER))
+    assert keys("revoke", str(tmp_path / "stolen.txt")).exit_code == 0
+    assert revoked_keys(home) == {STRANGER.public}
+
+
+def test_revoked_key_of_a_known_server_is_said_to_be_its(keys, known) -> None:
+    told = keys("revoke", "-", input=given_up(PRESENT)).stdout
+    assert told == f"{fingerprint(PRESENT.public)} was given up; it is trusted no more (known as {SERVER})\n"
+
+
+def test_text_that_is_no_revocation_says_what_was_expected(keys, home) -> None:
+    told = keys("revoke", "-", input="hello\n")
+    assert (told.exit_code, revoked_keys(home)) == (1, frozenset())
+    assert told.stderr == "truc: expected a revocation: line 1: expected 'truc revocation 1', got 'hello'\n"
+
+
+def test_bytes_that_are_no_text_are_no_revocation(keys, home) -> None:
+    told = keys("revoke", "-", input=b"\xff\xfe")
+    assert (told.exit_code, told.stderr[:34]) == (1, "truc: expected a revocation: expec")
+
+
+def test_revocation_that_another_signed_is_not_heeded(keys, home) -> None:
+    forged = revocation_text(revoke(FIRST)._replace(sig=STRANGER.sign(revoke(FIRST).body)))
+    assert (keys("revoke", "-", input=forged).exit_code, revoked_keys(home)) == (1, frozenset())
+
+
+def test_revoking_twice_is_once(keys, home) -> None:
+    for _ in range(2):
+        keys("revoke", "-", input=given_up(STRANGER))
+    assert len(list(home.revoked.iterdir())) == 1
+
+
+def test_revocation_killed_while_written_stops_nothing(keys, home) -> None:
+    keys("revoke", "-", input=given_up(STRANGER))
+    (home.revoked / ".half.txt.new").write_text("truc rev")
+    assert revoked_keys(home) == {STRANGER.public}

@@ -1,0 +1,215 @@
+"""A player without the secrets of its seat: what is said without the flag, what is signed with it, and who stops."""
+
+import pytest
+from client.playing import play_on
+
+from truc_client import (
+    ChoiceError,
+    ClientError,
+    Player,
+    RecordSeen,
+    RefusedError,
+    Resumed,
+    Waiting,
+    YourTurn,
+    connect,
+    open_home,
+)
+from truc_client.home import master_seed, write_seed
+from truc_protocol.audit import Result
+from truc_protocol.bodies import Call, Rekey
+from truc_protocol.errors import Code
+from truc_protocol.messages import Ok, SignedAct, WantRekey, refusal
+from truc_protocol.records import Record, parse
+from truc_protocol.setup import Opts
+
+FRENCH = "truc-french"
+
+
+def my_turn(happening: object) -> bool:
+    return isinstance(happening, YourTurn)
+
+
+@pytest.fixture
+def elsewhere(player, tmp_path) -> Player:
+    """Return the same player in another home, which has the key alone."""
+    other = Player(open_home(tmp_path / "elsewhere"), "north")
+    write_seed(other.home, master_seed(player.home))
+    return other
+
+
+async def play_until(server, player, until) -> None:
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create(FRENCH)
+        await table.ready()
+        await play_on(table, until=until)
+
+
+async def go_on(server, player, *, until=None, rekey: bool = True) -> list:
+    """Go on with the match; rulings play for a seat that has asked for time."""
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.resume(connection.held[0], rekey=rekey)
+        return await (play_on(table) if until is None else play_on(table, until=until))
+
+
+def signed_since(server, start: int) -> list:
+    """Return the bodies that came in since message number `start`."""
+    later = [message for message in server.received[start:] if isinstance(message, SignedAct)]
+    return [parse(Record(1, message.body, message.sig)) for message in later]
+
+
+async def test_home_without_the_secrets_names_the_way_on(scripted, player, elsewhere) -> None:
+    server = scripted(target=6)
+    await play_until(server, player, my_turn)
+    with pytest.raises(ClientError, match=r"secrets are not here.*truc play --rekey"):
+        await go_on(server, elsewhere, rekey=False)
+
+
+async def test_match_goes_on_with_a_new_chain_to_a_proven_end(scripted, player, elsewhere) -> None:
+    server = scripted(target=6)
+    await play_until(server, player, my_turn)
+    seen = await go_on(server, elsewhere)
+    assert seen[-1].verdict.result is Result.PROVEN
+    assert any(my_turn(happening) for happening in seen)
+
+
+async def test_time_is_asked_for_at_once(scripted, player, elsewhere) -> None:
+    server = scripted(target=6)
+    await play_until(server, player, my_turn)
+    await go_on(server, elsewhere, until=lambda happening: isinstance(happening, Waiting))
+    assert [message.match for message in server.received if isinstance(message, WantRekey)] == [
+        server.setup.match
+    ]
+
+
+async def test_nothing_but_a_rekey_is_signed_before_the_next_call(scripted, player, elsewhere) -> None:
+    server = scripted(target=6)
+    await play_until(server, player, my_turn)
+    start = len(server.received)
+
+    def called(happening) -> bool:
+        return isinstance(happening, RecordSeen) and happening.kind == "call"
+
+    seen = await go_on(server, elsewhere, until=lambda happening: called(happening) and is_live(server))
+    assert {type(body) for body in signed_since(server, start)} == {Rekey}
+    assert not any(my_turn(happening) for happening in seen)
+
+
+def is_live(server) -> bool:
+    """Tell whether the newest call stands after the rekey."""
+    kinds = [type(parse(record)) for record in server.records]
+    return Rekey in kinds and Call in kinds[kinds.index(Rekey) :]
+
+
+async def test_options_offered_without_the_secrets_are_not_told(scripted, player, elsewhere) -> None:
+    server = scripted(target=6)
+    server.rules_for_lost = False
+    await play_until(server, player, my_turn)
+    async with connect("host", elsewhere, dial=server.dial) as connection:
+        table = await connection.resume(connection.held[0], rekey=True)
+        seen = await play_on(table, until=lambda happening: isinstance(happening, Resumed))
+        await connection.tables()
+        await server.send_options()
+        await connection.tables()
+        with pytest.raises(ChoiceError, match="secrets were lost"):
+            await table.resign()
+    assert not any(my_turn(happening) for happening in seen)
+
+
+def cut(happening: object) -> bool:
+    return isinstance(happening, YourTurn) and happening.options[0].kind == "cut"
+
+
+def new_chain(happening: object) -> bool:
+    return isinstance(happening, RecordSeen) and happening.kind == "rekey"
+
+
+async def stop_before_the_cut(scripted, player):
+    """Return a server at which the player is to cut before the next deal, and nobody rules."""
+    server = scripted("truc-catalan", target=8)
+    server.rules_for_lost = False
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create("truc-catalan")
+        await table.ready()
+        await play_on(table, until=cut)
+    return server
+
+
+async def test_decision_before_the_deal_is_left_alone_between_rekey_and_call(
+    scripted, player, elsewhere
+) -> None:
+    server = await stop_before_the_cut(scripted, player)
+    start = len(server.received)
+    async with connect("host", elsewhere, dial=server.dial) as connection:
+        table = await connection.resume(connection.held[0], rekey=True)
+        await play_on(table, until=new_chain)
+        await connection.tables()
+        with pytest.raises(ChoiceError, match="secrets were lost"):
+            await table.resign()
+    assert {type(body) for body in signed_since(server, start)} == {Rekey}
+
+
+async def test_second_process_between_rekey_and_call_still_signs_nothing(scripted, player, elsewhere) -> None:
+    server = await stop_before_the_cut(scripted, player)
+    start = len(server.received)
+    await go_on(server, elsewhere, until=new_chain)
+    await go_on(server, elsewhere, until=lambda happening: isinstance(happening, Resumed), rekey=False)
+    assert {type(body) for body in signed_since(server, start)} == {Rekey}
+
+
+async def test_first_home_stops_with_a_sentence_and_no_evidence(scripted, player, elsewhere) -> None:
+    server = scripted(target=6)
+    await play_until(server, player, my_turn)
+    await go_on(server, elsewhere, until=my_turn)
+    with pytest.raises(ClientError, match="another machine with your key"):
+        await go_on(server, player, rekey=False)
+    assert list(player.home.evidence.iterdir()) == []
+
+
+async def test_first_home_keeps_its_transcript(scripted, player, elsewhere) -> None:
+    server = scripted(target=6)
+    await play_until(server, player, my_turn)
+    await go_on(server, elsewhere, until=my_turn)
+    with pytest.raises(ClientError):
+        await go_on(server, player, rekey=False)
+    (transcript,) = player.home.transcripts.iterdir()
+    assert transcript.stat().st_size > 0
+
+
+async def test_first_home_comes_back_by_a_chain_of_its_own(scripted, player, elsewhere) -> None:
+    server = scripted(target=10)
+    await play_until(server, player, my_turn)
+    await go_on(server, elsewhere, until=my_turn)
+    seen = await go_on(server, player)
+    assert seen[-1].verdict.result is Result.PROVEN
+
+
+async def test_flag_is_spent_once_the_seat_is_held(scripted, player, elsewhere) -> None:
+    server = scripted(target=10)
+    await play_until(server, player, my_turn)
+    async with connect("host", elsewhere, dial=server.dial) as connection:
+        table = await connection.resume(connection.held[0], rekey=True)
+        await play_on(table, until=my_turn)
+        other = server.ledger.contributors[1]._replace(x=b"\x07" * 32)
+        ledger = server.ledger._replace(
+            contributors=(server.ledger.contributors[0], other, *server.ledger.contributors[2:])
+        )
+        table.match.witness._auditor._ledger = ledger
+        with pytest.raises(ClientError, match="another machine with your key"):
+            table.match.check_standing()
+
+
+async def test_seat_without_a_right_left_is_told_by_the_server(scripted, player, elsewhere) -> None:
+    server = scripted(target=6)
+    server.opts = Opts(guests=1, rekeys=0)
+    await play_until(server, player, my_turn)
+    honest = server.send
+
+    async def refuse(message) -> None:
+        if isinstance(message, Ok) and isinstance(server.received[-1], WantRekey):
+            message = refusal(Code.NOT_NOW, "seat 0 has no new chain left", re=message.re)
+        await honest(message)
+
+    server.send = refuse
+    with pytest.raises(RefusedError, match="no new chain left"):
+        await go_on(server, elsewhere)

@@ -1,0 +1,184 @@
+"""New chains at the client: an exhausted one is followed by the next by itself, and each is stored before it is named."""
+
+import sqlite3
+
+import pytest
+from client.playing import play_on
+
+from truc_client import RefusedError, YourTurn, connect
+from truc_client.seatmatch import begins_chain
+from truc_protocol.audit import Result
+from truc_protocol.bodies import Rekey
+from truc_protocol.errors import Code
+from truc_protocol.messages import SignedAct, refusal
+from truc_protocol.records import Record, parse
+
+FRENCH = "truc-french"
+
+
+def body_of(message: SignedAct):
+    return parse(Record(1, message.body, message.sig))
+
+
+def rekeys_sent(server) -> list[Rekey]:
+    """Return every rekey that the client has sent, in order."""
+    signed = [message for message in server.received if isinstance(message, SignedAct) and message.match]
+    return [body for message in signed if isinstance(body := body_of(message), Rekey)]
+
+
+def rekeys_taken(server) -> list[Rekey]:
+    return [body for record in server.records if isinstance(body := parse(record), Rekey) and body.role == 1]
+
+
+async def play(server, player) -> list:
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create(FRENCH)
+        await table.ready()
+        return await play_on(table)
+
+
+def short(scripted, *, links: int = 2, target: int = 6):
+    """Return a server whose chains, and the client's, serve few deals."""
+    server = scripted(target=target)
+    server.links = links
+    return server
+
+
+async def test_match_goes_on_over_exhausted_chains_to_a_proven_end(scripted, player) -> None:
+    server = short(scripted)
+    seen = await play(server, player)
+    assert seen[-1].verdict.result is Result.PROVEN
+    assert len(rekeys_taken(server)) > 1
+
+
+async def test_exhausted_chain_is_followed_by_the_next_at_its_index(scripted, player) -> None:
+    server = short(scripted, links=3)
+    await play(server, player)
+    assert [body.first for body in rekeys_taken(server)] == [
+        3 * number for number in range(1, len(rekeys_taken(server)) + 1)
+    ]
+
+
+async def test_rekey_that_another_record_overtook_names_the_same_chain_again(scripted, player) -> None:
+    server = short(scripted)
+    await play(server, player)
+    by_index: dict[int, set[tuple[bytes, bytes]]] = {}
+    for body in rekeys_sent(server):
+        by_index.setdefault(body.first, set()).add((body.anchor, body.x))
+    assert len(rekeys_sent(server)) > len(rekeys_taken(server))
+    assert all(len(chains) == 1 for chains in by_index.values())
+
+
+async def test_no_chain_shares_its_anchor_or_key_with_another(scripted, player) -> None:
+    server = short(scripted)
+    await play(server, player)
+    taken = rekeys_taken(server)
+    assert len({body.anchor for body in taken}) == len({body.x for body in taken}) == len(taken)
+
+
+def secrets_on_disk(home, x: bytes) -> tuple | None:
+    """Return the root and secret of a chain as another process reads them."""
+    database = sqlite3.connect(home.state)
+    row = database.execute("SELECT root, secret FROM chains WHERE x = ?", (x,)).fetchone()
+    database.close()
+    return row
+
+
+async def test_root_and_secret_are_on_the_disk_before_the_rekey_is_sent(scripted, player) -> None:
+    server = short(scripted)
+    seen: list[tuple | None] = []
+    honest = server.act
+
+    async def act(message) -> None:
+        if message.match is not None and isinstance(body := body_of(message), Rekey):
+            seen.append(secrets_on_disk(player.home, body.x))
+        await honest(message)
+
+    server.act = act
+    await play(server, player)
+    assert seen
+    assert all(row is not None and [len(each) for each in row] == [32, 32] for row in seen)
+
+
+async def test_no_secret_of_any_chain_is_left_after_the_end(scripted, player) -> None:
+    server = short(scripted)
+    await play(server, player)
+    database = sqlite3.connect(player.home.state)
+    assert database.execute("SELECT count(*) FROM chains").fetchone() == (0,)
+    database.close()
+
+
+async def stop_before_sending_a_rekey(server, player, monkeypatch) -> bytes:
+    """Let a client end when it has stored a rekey and not sent it; returns what it stored."""
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create(FRENCH)
+        decisions, held_back = table._playing._decisions, []
+        honest = decisions.send
+
+        def send(match, at, sendable) -> None:
+            held_back.append(sendable.body) if begins_chain(sendable) else honest(match, at, sendable)
+
+        monkeypatch.setattr(decisions, "send", send)
+        await table.ready()
+        await play_on(table, until=lambda happening: bool(held_back))
+    return held_back[-1]
+
+
+async def test_rekey_stored_before_the_end_of_a_client_is_sent_by_the_next_one(
+    scripted, player, monkeypatch
+) -> None:
+    server = short(scripted)
+    server.fresh_chain = lambda honest=server.fresh_chain: honest() if rekeys_sent(server) else None
+    stored = await stop_before_sending_a_rekey(server, player, monkeypatch)
+    assert rekeys_sent(server) == []
+    async with connect("host", player, dial=server.dial) as connection:
+        seen = await play_on(await connection.resume(connection.held[0]))
+    signed = [message.body for message in server.received if isinstance(message, SignedAct)]
+    assert next(body for body in signed if b"truc/1/rekey" in body[:16]) == stored
+    assert seen[-1].verdict.result is Result.PROVEN
+
+
+async def test_new_process_opens_hands_under_every_key_it_has_had(scripted, player) -> None:
+    server = short(scripted, target=8)
+
+    def third_chain(happening) -> bool:
+        return isinstance(happening, YourTurn) and len(rekeys_taken(server)) > 2
+
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create(FRENCH)
+        await table.ready()
+        await play_on(table, until=third_chain)
+    async with connect("host", player, dial=server.dial) as connection:
+        seen = await play_on(await connection.resume(connection.held[0]))
+    assert seen[-1].verdict.result is Result.PROVEN
+
+
+async def test_options_under_a_new_key_are_counted_from_the_start(scripted, player) -> None:
+    server = short(scripted)
+    sealed: list[bytes] = []
+
+    def box(at, offer, options) -> bytes:
+        x = server.ledger.contributors[1].x
+        if x not in sealed:
+            sealed.append(x)
+            server.boxes, server.epoch = 0, 0
+        return honest(at, offer, options)
+
+    honest, server.box = server.box, box
+    seen = await play(server, player)
+    assert (seen[-1].verdict.result, len(sealed) > 1) == (Result.PROVEN, True)
+
+
+async def test_refused_rekey_ends_the_table_with_the_servers_reason(scripted, player) -> None:
+    server = short(scripted)
+    honest = server.act
+
+    async def act(message) -> None:
+        if message.match is not None and isinstance(body_of(message), Rekey):
+            await server.send(refusal(Code.ILLEGAL_ACTION, "no chain is left to this seat", re=message.id))
+        else:
+            await honest(message)
+
+    server.act = act
+    with pytest.raises(RefusedError, match="no chain is left"):
+        await play(server, player)

@@ -1,0 +1,384 @@
+"""Chains that end, secrets that are lost and players that go, over a real server and in processes that are killed."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+import trio
+from client.playing import play_on
+from client.serving import RealServer
+
+from truc_client import (
+    ClientError,
+    Player,
+    RecordSeen,
+    RefusedError,
+    SeatTakenOver,
+    Table,
+    TableChanged,
+    YourTurn,
+    connect,
+    open_home,
+)
+from truc_client.bots import play_match, simple_bot
+from truc_client.home import master_seed, write_seed
+from truc_client.verifying import verify_file
+from truc_protocol.audit import Result
+
+pytestmark = pytest.mark.slow
+
+SHORT = {"TRUC_MATCH_LINKS": "3"}
+
+
+@pytest.fixture(scope="module")
+def short_chains(tmp_path_factory):
+    """Return a server whose chains serve three deals."""
+    server = RealServer(tmp_path_factory.mktemp("server"), SHORT).start()
+    yield server
+    server.stop()
+
+
+class Process:
+    """A command of `truc`."""
+
+    def __init__(self, home: Path, *arguments: str, program: tuple[str, ...] = ("-m", "truc_client")) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, *program, *arguments],
+            env={**os.environ, "TRUC_HOME": str(home)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def line(self) -> str:
+        return self.process.stdout.readline()
+
+    def code(self) -> str:
+        """Return the code of the table whose link the first line tells."""
+        return self.line().split("/")[-1].split("#")[0]
+
+    def kill(self) -> None:
+        self.process.send_signal(signal.SIGKILL)
+        self.process.communicate()
+
+    def finish(self, typed: str = "") -> tuple[str, str, int]:
+        told, complaint = self.process.communicate(typed, timeout=60)
+        return told, complaint, self.process.returncode
+
+
+def test_two_bots_play_over_many_chains_to_a_proven_end(short_chains, tmp_path) -> None:
+    options = ("--create", "truc-french", "--private")
+    first = Process(tmp_path / "home", "bot", short_chains.url, *options)
+    second = Process(tmp_path / "home", "bot", short_chains.url, "--table", first.code())
+    results = [bot.finish() for bot in (first, second)]
+    assert [(told.splitlines()[-1].split(",")[0], status) for told, _, status in results] == [
+        ("proven", 0)
+    ] * 2
+    transcript = Path(results[0][0].split("; ")[-1].strip())
+    assert transcript.read_bytes().count(b"truc/1/rekey") > 3
+
+
+KILLED_AT_A_REKEY = """
+import os, signal, sys
+from truc_client.decisions import Decisions
+from truc_client.main import main
+from truc_client.seatmatch import begins_chain
+
+send = Decisions.send
+
+
+def die_before_a_rekey(self, match, at, sendable):
+    if begins_chain(sendable):
+        os.kill(os.getpid(), signal.SIGKILL)
+    send(self, match, at, sendable)
+
+
+Decisions.send = die_before_a_rekey
+main(sys.argv[1:])
+"""
+
+
+def stored_chains(home: Path) -> set[bytes]:
+    """Return the public keys of the chains in a bot's store."""
+    database = sqlite3.connect(home / "bots" / "bot" / "state.sqlite")
+    found = {x for (x,) in database.execute("SELECT x FROM chains")}
+    database.close()
+    return found
+
+
+def test_bot_killed_between_storing_a_rekey_and_sending_it_goes_on_with_the_same_chain(
+    short_chains, tmp_path
+) -> None:
+    options = ("bot", short_chains.url, "--create", "truc-french", "--private")
+    script = tmp_path / "killed.py"
+    script.write_text(KILLED_AT_A_REKEY)
+    first = Process(tmp_path / "first", *options, program=(str(script),))
+    second = Process(tmp_path / "second", "bot", short_chains.url, "--table", first.code())
+    _, complaint, status = first.finish()
+    assert (status, "Traceback" in complaint) == (-signal.SIGKILL, False)
+    stored = stored_chains(tmp_path / "first")
+    again = Process(tmp_path / "first", *options)
+    (told, _, status), (_, _, other) = again.finish(), second.finish()
+    assert (told.splitlines()[-1].split(",")[0], status, other) == ("proven", 0, 0)
+    transcript = Path(told.split("; ")[-1].strip()).read_bytes()
+    assert len(stored) == 2
+    assert all(x in transcript for x in stored)
+
+
+# Secrets that are lost
+
+
+async def play_bot(url: str, player: Player, code: str, seed: int = 2) -> None:
+    async with connect(url, player) as connection:
+        table = await connection.join(code)
+        await table.ready()
+        await play_match(table, simple_bot(seed))
+        await trio.sleep_forever()
+
+
+def turn(happening: object) -> bool:
+    return isinstance(happening, YourTurn)
+
+
+async def open_table(connection, **options) -> Table:
+    table = await connection.create("truc-french", options={"bank_ms": 0, **options}, private=True)
+    await table.ready()
+    return table
+
+
+@pytest.fixture
+def north(tmp_path) -> Player:
+    return Player(open_home(tmp_path / "north"), "north")
+
+
+@pytest.fixture
+def elsewhere(north, tmp_path) -> Player:
+    """Return north in another home, which has the key alone."""
+    other = Player(open_home(tmp_path / "elsewhere"), "north")
+    write_seed(other.home, master_seed(north.home))
+    return other
+
+
+@pytest.fixture
+def east(tmp_path) -> Player:
+    return Player(open_home(tmp_path / "east"), "east")
+
+
+async def play_part(url: str, player: Player, *, rekey: bool = False, until=None) -> list:
+    """Go on with the match that a player has a seat in."""
+    async with connect(url, player) as connection:
+        table = await connection.resume(connection.held[0], rekey=rekey)
+        return await (play_on(table) if until is None else play_on(table, until=until))
+
+
+async def test_second_home_goes_on_and_the_first_stops_with_a_sentence(
+    real_server, north, elsewhere, east
+) -> None:
+    url = real_server.url
+    with trio.fail_after(100):
+        async with trio.open_nursery() as nursery:
+            async with connect(url, north) as connection:
+                table = await open_table(connection, decision_ms=1_500, gone_after=0, match=1, target=12)
+                nursery.start_soon(play_bot, url, east, table.code)
+                await play_on(table, until=turn)
+            await play_part(url, elsewhere, rekey=True, until=turn)
+            with pytest.raises(ClientError, match="another machine with your key"):
+                await play_part(url, north)
+            ended = await play_part(url, elsewhere)
+            nursery.cancel_scope.cancel()
+    assert verify_file(ended[-1].transcript).result is Result.PROVEN
+    assert list(north.home.evidence.iterdir()) == []
+
+
+async def test_older_connection_is_told_that_its_seat_was_taken_over(
+    real_server, north, elsewhere, east
+) -> None:
+    with trio.fail_after(100):
+        async with trio.open_nursery() as nursery, connect(real_server.url, north) as first:
+            table = await open_table(first)
+            nursery.start_soon(play_bot, real_server.url, east, table.code)
+            await play_on(table, until=turn)
+            async with connect(real_server.url, elsewhere) as second:
+                await second.resume(second.held[0], rekey=True)
+                await play_on(table, until=lambda happening: isinstance(happening, SeatTakenOver))
+            nursery.cancel_scope.cancel()
+
+
+async def test_second_home_without_the_flag_is_told_what_to_do(real_server, north, elsewhere, east) -> None:
+    with trio.fail_after(100):
+        async with trio.open_nursery() as nursery:
+            async with connect(real_server.url, north) as connection:
+                table = await open_table(connection)
+                nursery.start_soon(play_bot, real_server.url, east, table.code)
+                await play_on(table, until=turn)
+            async with connect(real_server.url, elsewhere) as connection:
+                with pytest.raises(ClientError, match="truc play --rekey"):
+                    await play_on(await connection.resume(connection.held[0]))
+            nursery.cancel_scope.cancel()
+
+
+async def leave_in_a_hand(url: str, north: Player, east: Player, nursery: trio.Nursery) -> None:
+    """Let north leave a match that east goes on with."""
+    async with connect(url, north) as connection:
+        table = await open_table(connection, decision_ms=1_000, gone_after=0, match=1, target=12)
+        nursery.start_soon(play_bot, url, east, table.code)
+        await play_on(table, until=turn)
+
+
+async def test_command_without_the_flag_ends_with_one_line_that_names_it(
+    real_server, north, elsewhere, east
+) -> None:
+    with trio.fail_after(100):
+        async with trio.open_nursery() as nursery:
+            await leave_in_a_hand(real_server.url, north, east, nursery)
+            process = Process(elsewhere.home.root, "play", real_server.url)
+            _, complaint, status = await trio.to_thread.run_sync(process.finish)
+            nursery.cancel_scope.cancel()
+    assert (status, complaint.splitlines()[-1].endswith("truc play --rekey")) == (1, True)
+
+
+async def test_command_with_the_flag_goes_on_to_a_proven_end(real_server, north, elsewhere, east) -> None:
+    with trio.fail_after(100):
+        async with trio.open_nursery() as nursery:
+            await leave_in_a_hand(real_server.url, north, east, nursery)
+            process = Process(elsewhere.home.root, "play", real_server.url, "--rekey")
+            told, _, status = await trio.to_thread.run_sync(process.finish, "1\n" * 400)
+            nursery.cancel_scope.cancel()
+    assert (status, "north starts a new chain" in told, "PROVEN" in told) == (0, True, True)
+
+
+async def test_seat_that_may_not_rekey_is_told_so(real_server, north, elsewhere, east) -> None:
+    with trio.fail_after(100):
+        async with trio.open_nursery() as nursery:
+            async with connect(real_server.url, north) as connection:
+                table = await open_table(connection, rekeys=0)
+                nursery.start_soon(play_bot, real_server.url, east, table.code)
+                await play_on(table, until=turn)
+            async with connect(real_server.url, elsewhere) as connection:
+                with pytest.raises(RefusedError, match="at most 0 new chains"):
+                    await play_on(await connection.resume(connection.held[0], rekey=True))
+            nursery.cancel_scope.cancel()
+
+
+async def test_player_may_watch_the_match_it_plays_from_another_connection(real_server, north, east) -> None:
+    with trio.fail_after(100):
+        async with trio.open_nursery() as nursery, connect(real_server.url, north) as first:
+            table = await open_table(first)
+            nursery.start_soon(play_bot, real_server.url, east, table.code)
+            await play_on(table, until=turn)
+            async with connect(real_server.url, north) as second:
+                watched = await second.watch(table.code)
+                seen = await play_on(watched, until=lambda happening: isinstance(happening, RecordSeen))
+            nursery.cancel_scope.cancel()
+    assert isinstance(seen[-1], RecordSeen)
+
+
+# Players that go
+
+GONE = {"gone": 1, "gone_after": 1, "decision_ms": 2_000, "release_ms": 60_000, "bank_ms": 0}
+GONE_SOON = {**GONE, "match": 1, "target": 12}
+
+
+@asynccontextmanager
+async def deserted(url: str, north: Player, east: Player, *, private: bool = True) -> AsyncIterator[str]:
+    """Play a match that north has left and whose seat is vacant; yields the table's code."""
+    async with trio.open_nursery() as nursery:
+        async with connect(url, north) as connection:
+            table = await connection.create("truc-french", options=GONE_SOON, private=private)
+            await table.ready()
+            nursery.start_soon(play_bot, url, east, table.code)
+            await play_on(table, until=turn)
+        yield table.code
+        nursery.cancel_scope.cancel()
+
+
+async def wait_vacant(connection, code: str) -> None:
+    """Watch a table until a seat of it is vacant."""
+    table = await connection.watch(code)
+    async for happening in table:
+        if isinstance(happening, TableChanged) and any(seat.vacant for seat in happening.state.seats):
+            break
+    await table.leave()
+
+
+async def test_substitute_plays_the_match_to_a_proven_end(real_server, north, east, tmp_path) -> None:
+    south = Player(open_home(tmp_path / "south"), "south")
+    with trio.fail_after(100):
+        async with (
+            deserted(real_server.url, north, east) as code,
+            connect(real_server.url, south) as connection,
+        ):
+            await wait_vacant(connection, code)
+            table = await connection.join(code, 0)
+            await table.ready()
+            ended = await play_match(table, simple_bot(3))
+            assert table.plays
+    assert verify_file(ended.transcript).result is Result.PROVEN
+
+
+async def watch_until_vacant(url: str, code: str, folder: Path) -> None:
+    async with connect(url, Player(open_home(folder), "watcher")) as connection:
+        await wait_vacant(connection, code)
+
+
+async def test_script_steps_in_by_typing_yes(real_server, north, east, tmp_path) -> None:
+    with trio.fail_after(100):
+        async with deserted(real_server.url, north, east) as code:
+            await watch_until_vacant(real_server.url, code, tmp_path / "watcher")
+            process = Process(tmp_path / "south", "play", real_server.url, "--table", code, "--name", "south")
+            told, complaint, status = await trio.to_thread.run_sync(process.finish, "yes\n" + "1\n" * 400)
+    assert (status, "Traceback" in complaint) == (0, False)
+    assert "north has gone from the match" in told
+    assert "decision_ms=2000" in told
+    assert "south plays there from now on" in told
+    assert "PROVEN" in told
+
+
+async def test_script_that_does_not_step_in_leaves_the_seat_to_others(
+    real_server, north, east, tmp_path
+) -> None:
+    with trio.fail_after(100):
+        async with deserted(real_server.url, north, east) as code:
+            await watch_until_vacant(real_server.url, code, tmp_path / "watcher")
+            process = Process(tmp_path / "south", "play", real_server.url, "--table", code)
+            told, _, status = await trio.to_thread.run_sync(process.finish, "no\n")
+            async with connect(real_server.url, Player(open_home(tmp_path / "w"), "w")) as connection:
+                await wait_vacant(connection, code)
+    assert (status, "[y/N]" in told, "PROVEN" in told) == (0, True, False)
+
+
+async def test_bot_waits_for_a_vacant_seat_and_takes_it(real_server, north, east, tmp_path) -> None:
+    bot = Process(tmp_path / "south", "bot", real_server.url, "--substitute")
+    with trio.fail_after(100):
+        async with deserted(real_server.url, north, east, private=False):
+            told, _, status = await trio.to_thread.run_sync(bot.finish)
+    assert (told.splitlines()[-1].split(",")[0], status) == ("proven", 0)
+
+
+async def test_substitute_killed_and_started_again_goes_on(real_server, north, east, tmp_path) -> None:
+    command = (tmp_path / "south", "bot", real_server.url, "--substitute")
+    bot = Process(*command)
+    with trio.fail_after(100):
+        async with deserted(real_server.url, north, east, private=False):
+            await trio.to_thread.run_sync(bot.line)
+            await trio.to_thread.run_sync(bot.kill)
+            again = Process(*command)
+            told, _, status = await trio.to_thread.run_sync(again.finish)
+    assert (told.splitlines()[-1].split(",")[0], status) == ("proven", 0)
+
+
+async def test_table_that_wants_a_substitute_is_listed_so(real_server, north, east, tmp_path) -> None:
+    with trio.fail_after(100):
+        async with deserted(real_server.url, north, east, private=False) as code:
+            await watch_until_vacant(real_server.url, code, tmp_path / "watcher")
+            process = Process(tmp_path / "south", "tables", real_server.url)
+            told, _, _ = await trio.to_thread.run_sync(process.finish)
+    (line,) = (line for line in told.splitlines() if line.startswith(code))
+    assert line.endswith("substitute wanted")

@@ -1,0 +1,119 @@
+"""Files of older clients: opened, brought up to date at once, and nothing of them forgotten."""
+
+import sqlite3
+
+import pytest
+from client.playing import play_on
+
+from truc_client import HomeError, YourTurn, connect
+from truc_client.store import HeldChain, Place, Slot, Statement, Store
+from truc_protocol.audit import Result
+from truc_protocol.keys import box_key
+
+TH, TN, SERVER, MID, HEAD, ROOT, SECRET = (bytes([value]) * 32 for value in range(1, 8))
+STATEMENT = Statement(b"body", b"\x07" * 64)
+VERSION_1 = """
+    CREATE TABLE servers (server TEXT PRIMARY KEY, first BLOB NOT NULL, present BLOB NOT NULL, serial INTEGER NOT NULL);
+    CREATE TABLE tokens (server BLOB PRIMARY KEY, token TEXT NOT NULL);
+    CREATE TABLE matches (
+        th BLOB PRIMARY KEY, tn BLOB NOT NULL UNIQUE, server BLOB NOT NULL, code TEXT NOT NULL, seat INTEGER NOT NULL,
+        root BLOB, secret BLOB, mid BLOB UNIQUE, k INTEGER, head BLOB, counter INTEGER NOT NULL DEFAULT -1);
+    CREATE TABLE statements (
+        match BLOB NOT NULL, what TEXT NOT NULL, number INTEGER NOT NULL, attempt INTEGER NOT NULL,
+        body BLOB NOT NULL, sig BLOB NOT NULL, refusal BLOB,
+        PRIMARY KEY (match, what, number, attempt));
+    PRAGMA user_version = 1;
+"""
+
+
+def write_version_1(path, *rows: tuple, statements: tuple[tuple, ...] = ()) -> None:
+    database = sqlite3.connect(path)
+    database.executescript(VERSION_1)
+    database.executemany("INSERT INTO matches VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+    database.executemany("INSERT INTO statements VALUES (?, ?, ?, ?, ?, ?, ?)", statements)
+    database.commit()
+    database.close()
+
+
+@pytest.fixture
+def store(tmp_path):
+    """Return the store of a file of version 1 that holds a match and what was signed in it."""
+    row = (TH, TN, SERVER, "TABLE", 1, ROOT, SECRET, MID, 7, HEAD, 40)
+    signed = (MID, "act", 7, 0, *STATEMENT, None)
+    write_version_1(tmp_path / "state.sqlite", row, statements=(signed,))
+    store = Store(tmp_path / "state.sqlite")
+    yield store
+    store.close()
+
+
+def test_chain_of_a_running_match_is_kept(store) -> None:
+    assert store.chains(TH) == (HeldChain(box_key(SECRET).public, 0, ROOT, SECRET, counter=40),)
+
+
+def test_place_of_a_running_match_is_kept(store) -> None:
+    joined = store.playing(MID)
+    assert (joined.th, joined.tn, joined.seat, joined.k, joined.head) == (TH, TN, 1, 7, HEAD)
+
+
+def test_what_was_signed_is_kept(store) -> None:
+    assert store.statement(MID, Slot("act", 7)) == STATEMENT
+
+
+def test_nonce_of_a_match_that_has_ended_is_kept_without_a_chain(tmp_path) -> None:
+    write_version_1(tmp_path / "state.sqlite", (TH, TN, SERVER, "TABLE", 1, None, None, MID, 7, HEAD, 40))
+    store = Store(tmp_path / "state.sqlite")
+    assert (store.joined_with(TN).th, store.chains(TH)) == (TH, ())
+    store.close()
+
+
+def test_file_is_brought_up_to_date_once(store, tmp_path) -> None:
+    store.keep_place(MID, Place(8, HEAD, box_key(SECRET).public, 41))
+    again = Store(tmp_path / "state.sqlite")
+    assert [chain.counter for chain in again.chains(TH)] == [41]
+    again.close()
+
+
+def test_file_whose_change_was_cut_short_stays_as_it_was(tmp_path, monkeypatch) -> None:
+    def power_cut(secret: bytes) -> None:
+        raise InterruptedError
+
+    path = tmp_path / "state.sqlite"
+    write_version_1(path, (TH, TN, SERVER, "TABLE", 1, ROOT, SECRET, MID, 7, HEAD, 40))
+    monkeypatch.setattr("truc_client.schema.box_key", power_cut)
+    with pytest.raises(HomeError):
+        Store(path)
+    database = sqlite3.connect(path)
+    assert database.execute("SELECT root FROM matches").fetchone() == (ROOT,)
+    database.close()
+
+
+def age(path) -> None:
+    """Rewrite a file as version 1 would have it."""
+    database = sqlite3.connect(path)
+    query = (
+        "SELECT th, tn, server, code, seat, root, secret, mid, k, head, counter"
+        " FROM matches LEFT JOIN chains ON chains.match = matches.th"
+    )
+    rows = database.execute(query).fetchall()
+    statements = database.execute("SELECT * FROM statements").fetchall()
+    pins = database.execute("SELECT * FROM servers").fetchall()
+    database.close()
+    for file in path.parent.glob(f"{path.name}*"):
+        file.unlink()
+    write_version_1(path, *rows, statements=tuple(statements))
+    database = sqlite3.connect(path)
+    database.executemany("INSERT INTO servers VALUES (?, ?, ?, ?)", pins)
+    database.commit()
+    database.close()
+
+
+async def test_running_match_of_an_older_client_goes_on_to_a_proven_end(scripted, player) -> None:
+    server = scripted(target=4)
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create("truc-french")
+        await table.ready()
+        await play_on(table, until=lambda happening: isinstance(happening, YourTurn))
+    age(player.home.state)
+    async with connect("host", player, dial=server.dial) as connection:
+        seen = await play_on(await connection.resume(connection.held[0]))
+    assert seen[-1].verdict.result is Result.PROVEN

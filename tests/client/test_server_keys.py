@@ -1,0 +1,504 @@
+"""Real servers whose key changes, is given up, or is not theirs: what a client does, and what its player is told."""
+
+import shutil
+import time
+from functools import partial
+from pathlib import Path
+
+import pytest
+import trio
+from client.playing import homes
+from server.conftest import QUICK, Running, running
+from server.rawclient import RawClient
+
+from truc_client import (
+    Address,
+    HomeError,
+    MatchEnded,
+    Player,
+    RefusedError,
+    ServerKeyError,
+    Table,
+    YourTurn,
+    connect,
+    open_home,
+)
+from truc_client.account import NewKey
+from truc_client.bots import simple_bot
+from truc_client.dialing import dial_tcp
+from truc_client.home import accept_revocation, master_seed, player_key
+from truc_client.verifying import verify_file
+from truc_protocol.audit import Result
+from truc_protocol.handshake import Fingerprint, Trust, revoke
+from truc_protocol.key_files import revocation_text
+from truc_protocol.keys import fingerprint
+from truc_protocol.records import parse
+from truc_protocol.transcript import read_transcript
+from truc_server.folder import open_folder
+from truc_server.identity import Identity, load_identity
+from truc_server.revocations import accept_revocation as heed
+from truc_server.rotation import roll
+
+pytestmark = pytest.mark.slow
+ADDRESS = "truc.test:7373"
+
+
+class Host:
+    """A server's data folder, served over loopback; all hosts seem to stand at one address."""
+
+    def __init__(self, nursery: trio.Nursery, path: Path) -> None:
+        self.folder = open_folder(path)
+        self.first = self.identity
+        self.server: Running | None = None
+        self._nursery = nursery
+        self._stop = trio.Event()
+        self._stopped = trio.Event()
+
+    @property
+    def identity(self) -> Identity:
+        return load_identity(self.folder)
+
+    @property
+    def fingerprint(self) -> str:
+        return self.identity.fingerprint
+
+    def roll(self, times: int = 1) -> None:
+        for _ in range(times):
+            roll(self.folder, int(time.time()))
+
+    async def start(self) -> "Host":
+        self._stop, self._stopped = trio.Event(), trio.Event()
+        await self._nursery.start(self._serve)
+        return self
+
+    async def stop(self) -> None:
+        self._stop.set()
+        await self._stopped.wait()
+
+    async def _serve(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        async with running(self.folder.root, QUICK) as self.server:
+            task_status.started()
+            await self._stop.wait()
+        self._stopped.set()
+
+    async def dial(self, address: Address) -> trio.abc.Stream:
+        assert self.server is not None
+        return await dial_tcp(address._replace(host="127.0.0.1", port=self.server.port))
+
+    def connect(self, player: Player, address: str = ADDRESS):
+        return connect(address, player, dial=self.dial)
+
+    async def trust(self, player: Player, address: str = ADDRESS) -> Trust:
+        """Connect once; returns how the server's key came to be accepted."""
+        async with self.connect(player, address) as connection:
+            return connection.trust
+
+    async def stop_of(self, player: Player, address: str = ADDRESS) -> str:
+        """Connect once in vain; returns why."""
+        with pytest.raises(ServerKeyError) as stopped:
+            await self.trust(player, address)
+        return str(stopped.value)
+
+
+@pytest.fixture
+async def host(nursery: trio.Nursery, tmp_path: Path) -> Host:
+    return await Host(nursery, tmp_path / "server").start()
+
+
+@pytest.fixture
+def told() -> list[NewKey]:
+    return []
+
+
+@pytest.fixture
+def player(tmp_path: Path, told: list[NewKey]) -> Player:
+    return Player(open_home(tmp_path / "home"), "north", on_new_key=told.append)
+
+
+async def rolled(host: Host, times: int = 1) -> None:
+    await host.stop()
+    host.roll(times)
+    await host.start()
+
+
+def link(prefix: str) -> str:
+    return f"{ADDRESS}#{prefix}"
+
+
+# What is told
+
+
+async def test_first_contact_tells_the_fingerprint(host, player, told) -> None:
+    await host.trust(player)
+    assert told == [NewKey(ADDRESS, Fingerprint(host.fingerprint))]
+
+
+async def test_known_key_is_not_told_again(host, player, told) -> None:
+    await host.trust(player)
+    await host.trust(player)
+    assert len(told) == 1
+
+
+async def test_changed_key_is_followed_and_told_with_both_fingerprints(host, player, told) -> None:
+    await host.trust(player)
+    await rolled(host)
+    assert await host.trust(player) is Trust.ROLLED
+    assert told[1] == NewKey(ADDRESS, host.fingerprint, host.first.fingerprint)
+
+
+async def test_changed_key_is_told_once(host, player, told) -> None:
+    await host.trust(player)
+    await rolled(host)
+    assert [await host.trust(player), await host.trust(player)] == [Trust.ROLLED, Trust.PINNED]
+    assert len(told) == 2
+
+
+def test_words_for_a_first_contact_name_the_key() -> None:
+    assert str(NewKey("host:7373", "NEW")) == "host:7373: first contact; its key NEW is remembered"
+
+
+def test_words_for_a_changed_key_name_both() -> None:
+    told = str(NewKey("host:7373", "NEW", "OLD"))
+    assert told == "host:7373 has a new key, signed by the one before: OLD -> NEW; it is remembered"
+
+
+# Following
+
+
+async def test_client_two_rolls_behind_follows(host, player, told) -> None:
+    await host.trust(player)
+    await rolled(host, 2)
+    assert await host.trust(player) is Trust.ROLLED
+    assert told[1].before == host.first.fingerprint
+
+
+async def test_link_with_the_key_of_before_the_roll_still_works(host, player, told) -> None:
+    await rolled(host)
+    assert await host.trust(player, link(host.first.fingerprint)) is Trust.ROLLED
+    assert told == [NewKey(ADDRESS, host.fingerprint, host.first.fingerprint)]
+
+
+async def test_link_with_the_new_key_is_followed_by_who_knows_the_old_one(host, player) -> None:
+    await host.trust(player)
+    await rolled(host)
+    assert await host.trust(player, link(host.fingerprint)) is Trust.ROLLED
+
+
+async def test_link_with_a_key_between_is_good_for_who_knows_the_newest(host, player) -> None:
+    await rolled(host)
+    between = host.fingerprint
+    await rolled(host)
+    await host.trust(player)
+    assert await host.trust(player, link(between)) is Trust.PINNED
+
+
+async def test_guest_follows_too(host, tmp_path, told) -> None:
+    guest = Player(open_home(tmp_path / "guest"), "guest", is_guest=True, on_new_key=told.append)
+    await host.trust(guest)
+    await rolled(host)
+    await host.trust(guest)
+    assert told[1] == NewKey(ADDRESS, host.fingerprint, host.first.fingerprint)
+
+
+# The player's own key
+
+
+async def seated_key(host: Host, player: Player) -> bytes:
+    """Return the key under which a server knows a player who has sat down there."""
+    async with host.connect(player) as connection:
+        table = await connection.create("truc-french", private=True)
+        (seat,) = host.server.store.seats(table.code)
+        await table.leave()
+    return seat.player
+
+
+async def test_player_keeps_the_key_through_rolls(host, player) -> None:
+    before = await seated_key(host, player)
+    await rolled(host)
+    assert await seated_key(host, player) == before
+
+
+async def test_player_keeps_a_seat_through_a_roll(host, player) -> None:
+    async with host.connect(player) as connection:
+        code = (await connection.create("truc-french", private=True)).code
+    await rolled(host)
+    async with host.connect(player) as connection:
+        assert [held.table for held in connection.held] == [code]
+
+
+async def test_two_servers_know_a_player_by_different_keys(host, player, nursery, tmp_path) -> None:
+    other = await Host(nursery, tmp_path / "other").start()
+    here = await seated_key(host, player)
+    async with connect("other.test", player, dial=other.dial) as connection:
+        table = await connection.create("truc-french", private=True)
+        (seat,) = other.server.store.seats(table.code)
+        await table.leave()
+    assert seat.player != here
+
+
+async def test_same_master_seed_is_the_same_player_by_the_link_with_the_first_key(
+    host, player, tmp_path
+) -> None:
+    before = await seated_key(host, player)
+    await rolled(host)
+    elsewhere = Player(open_home(tmp_path / "elsewhere"), "north")
+    elsewhere.home.seed.write_bytes(master_seed(player.home))
+    async with host.connect(elsewhere, link(host.first.fingerprint)) as connection:
+        assert elsewhere_key(elsewhere, connection.first_spk) == before
+
+
+def elsewhere_key(player: Player, first: bytes) -> bytes:
+    return player_key(master_seed(player.home), first).public
+
+
+# A match in between
+
+
+class Ending:
+    """The matches two bots have ended, and what is done before the given decision of the first bot."""
+
+    def __init__(self, at_turn: int, before) -> None:
+        self.left = at_turn
+        self.before = before
+        self.ended: list[MatchEnded] = []
+
+    async def play(self, table: Table, seed: int) -> None:
+        choose = simple_bot(seed)
+        async for happening in table:
+            if isinstance(happening, YourTurn) and happening.must:
+                await self.turn(seed)
+                await table.choose(choose(happening))
+            if isinstance(happening, MatchEnded):
+                self.ended.append(happening)
+                return
+
+    async def turn(self, seed: int) -> None:
+        self.left -= seed == 1
+        if self.left == 0 and seed == 1:
+            await self.before()
+
+    async def matches(self, count: int, host: Host, player: Player, seed: int, codes) -> None:
+        send, receive = codes
+        async with host.connect(player) as connection:
+            if seed == 1:
+                table = await connection.create("truc-french", options={"match": 1}, private=True)
+                await send.send(table.code)
+            else:
+                table = await connection.join(await receive.receive())
+            for _ in range(count):
+                await table.ready()
+                await self.play(table, seed)
+
+
+async def played(host: Host, tmp_path: Path, ending: Ending, *, matches: int = 1) -> list[MatchEnded]:
+    codes = trio.open_memory_channel[str](1)
+    with trio.fail_after(60):
+        async with trio.open_nursery() as players:
+            for seed, player in enumerate(homes(tmp_path / "players", False, False), start=1):
+                players.start_soon(ending.matches, matches, host, player, seed, codes)
+    return ending.ended
+
+
+def signed_by(ended: MatchEnded) -> str:
+    """Return the fingerprint of the key that a match was begun under."""
+    return fingerprint(parse(read_transcript(ended.transcript.read_bytes()).records[0]).spk)
+
+
+async def test_match_ends_proven_under_the_key_it_was_begun_with(host, tmp_path) -> None:
+    ended = await played(host, tmp_path, Ending(4, partial(rolled, host)))
+    assert [verify_file(match.transcript).result for match in ended] == [Result.PROVEN] * 2
+    assert {signed_by(match) for match in ended} == {host.first.fingerprint} != {host.fingerprint}
+
+
+async def test_next_match_is_begun_under_the_new_key(host, tmp_path) -> None:
+    ended = await played(host, tmp_path, Ending(4, partial(rolled, host)), matches=2)
+    assert [signed_by(match) for match in ended[2:]] == [host.fingerprint] * 2
+
+
+async def test_match_outlives_two_rolls(host, tmp_path) -> None:
+    async def twice() -> None:
+        await rolled(host)
+        await rolled(host)
+
+    ended = await played(host, tmp_path, Ending(4, twice))
+    assert {verify_file(match.transcript).result for match in ended} == {Result.PROVEN}
+
+
+async def test_key_changed_while_connected_is_told(host, tmp_path) -> None:
+    told, changed = [], trio.Event()
+
+    def listen(key: NewKey) -> None:
+        told.append(key.before)
+        if key.before is not None:
+            changed.set()
+
+    async with host.connect(Player(open_home(tmp_path / "home"), "north", on_new_key=listen)):
+        await rolled(host)
+        with trio.fail_after(10):
+            await changed.wait()
+    assert told == [None, host.first.fingerprint]
+
+
+# Hard stops
+
+
+async def test_more_rolls_missed_than_are_shown_is_a_stop_with_both_keys(host, player) -> None:
+    await host.trust(player)
+    await rolled(host, 9)
+    told = await host.stop_of(player)
+    assert told == (
+        f"{ADDRESS}: C39: expected the rotation with serial 1, got 2; expected {host.first.fingerprint}, "
+        f"got {host.fingerprint}; if its host confirms the change: truc keys forget {ADDRESS}"
+    )
+
+
+async def test_other_server_at_the_address_is_a_stop_with_both_keys(host, player, nursery, tmp_path) -> None:
+    await host.trust(player)
+    other = await Host(nursery, tmp_path / "other").start()
+    told = await other.stop_of(player)
+    assert told == (
+        f"{ADDRESS}: C37: the server's key has changed: expected {host.fingerprint}, got {other.fingerprint}; "
+        f"if its host confirms the change: truc keys forget {ADDRESS}"
+    )
+
+
+async def test_key_from_before_a_roll_is_not_gone_back_to(host, player, nursery, tmp_path) -> None:
+    await host.stop()
+    shutil.copytree(host.folder.root, tmp_path / "stolen")
+    host.roll()
+    await host.start()
+    await host.trust(player)
+    thief = await Host(nursery, tmp_path / "stolen").start()
+    assert f"expected {host.fingerprint}, got {thief.fingerprint}" in await thief.stop_of(player)
+
+
+async def test_rival_roll_of_a_stolen_key_is_not_followed_by_who_has_followed_the_hosts(
+    host, player, nursery, tmp_path
+) -> None:
+    await host.stop()
+    shutil.copytree(host.folder.root, tmp_path / "stolen")
+    host.roll()
+    await host.start()
+    await host.trust(player, link(host.first.fingerprint))
+    thief = Host(nursery, tmp_path / "stolen")
+    thief.roll(2)
+    await thief.start()
+    assert "C39: expected the key before in rotation 2, got another" in await thief.stop_of(player)
+
+
+async def test_link_of_another_server_is_a_stop_for_who_knows_this_one(host, player) -> None:
+    await host.trust(player)
+    told = await host.stop_of(player, link("A" * 26))
+    assert told.startswith(
+        f"{ADDRESS} is known with the key {host.fingerprint}, but the link says {'A' * 26}"
+    )
+
+
+async def test_link_that_the_server_does_not_fit_is_a_stop_with_both_keys(host, player) -> None:
+    told = await host.stop_of(player, link("A" * 26))
+    assert told.startswith(
+        f"{ADDRESS}: C37: the server's key has changed: expected {'A' * 26}, got {host.fingerprint}; the link"
+    )
+
+
+async def test_stop_keeps_what_was_known(host, player, nursery, tmp_path) -> None:
+    await host.trust(player)
+    other = await Host(nursery, tmp_path / "other").start()
+    await other.stop_of(player)
+    assert await host.trust(player) is Trust.PINNED
+
+
+async def test_replayed_hello_is_a_stop(host, player, nursery) -> None:
+    raw = RawClient(await trio.open_tcp_stream("127.0.0.1", host.server.port))
+    await raw.hello()
+    (listener,) = await nursery.start(
+        partial(trio.serve_tcp, partial(replay, bytes(raw.received)), 0, host="127.0.0.1")
+    )
+    await raw.stream.aclose()
+    port = listener.socket.getsockname()[1]
+    with pytest.raises(ServerKeyError, match="C37: expected the hash of this client's hello, got another"):
+        async with connect(f"127.0.0.1:{port}", player):
+            pass
+
+
+async def replay(hello: bytes, stream: trio.SocketStream) -> None:
+    """Answer whatever comes with a hello that was signed for somebody else."""
+    async with stream:
+        await stream.receive_some(65_536)
+        await stream.send_all(hello)
+        assert await stream.receive_some(65_536) == b""  # nothing was said about the player
+
+
+# Keys that were given up
+
+
+def gives_up(host: Host) -> str:
+    return revocation_text(revoke(host.first.key))
+
+
+async def test_revoked_key_is_never_pinned(host, player) -> None:
+    accept_revocation(player.home, gives_up(host))
+    told = await host.stop_of(player)
+    assert told == (
+        f"{ADDRESS}: C40: the key {host.fingerprint} was revoked: do not play there; ask its host for the address "
+        "of a new server"
+    )
+
+
+async def test_revoked_key_is_not_accepted_though_known(host, player) -> None:
+    await host.trust(player)
+    accept_revocation(player.home, gives_up(host))
+    told = await host.stop_of(player)
+    assert f"C40: the key {host.fingerprint} was revoked" in told
+    assert told.endswith(f"; then: truc keys forget {ADDRESS}")
+
+
+async def test_revoked_key_is_not_rolled_through(host, player) -> None:
+    await host.trust(player)
+    accept_revocation(player.home, gives_up(host))
+    await rolled(host)
+    assert f"C40: the key {host.first.fingerprint} was revoked" in await host.stop_of(player)
+
+
+async def test_link_with_a_revoked_key_is_not_followed(host, player) -> None:
+    accept_revocation(player.home, gives_up(host))
+    await rolled(host)
+    assert "C40" in await host.stop_of(player, link(host.first.fingerprint))
+
+
+async def test_present_key_is_taken_at_first_contact_though_one_before_was_revoked(host, player) -> None:
+    accept_revocation(player.home, gives_up(host))
+    await rolled(host)
+    assert await host.trust(player) is Trust.FIRST_CONTACT
+
+
+async def test_bot_heeds_what_its_owner_does(host, player) -> None:
+    accept_revocation(player.home, gives_up(host))
+    bot = Player(open_home(player.home.root / "bots" / "bot"), "bot")
+    assert "C40" in await host.stop_of(bot)
+
+
+async def test_file_that_is_no_revocation_is_not_passed_over(host, player) -> None:
+    player.home.revoked.mkdir()
+    (player.home.revoked / "x").write_text("something else")
+    with pytest.raises(HomeError, match="x: expected a revocation: line 1"):
+        await host.trust(player)
+
+
+async def test_revoked_player_is_not_let_in(host, player) -> None:
+    await host.trust(player)
+    key = player_key(master_seed(player.home), host.identity.key.public)
+    await host.stop()
+    heed(host.folder, revocation_text(revoke(key)))
+    await host.start()
+    with pytest.raises(RefusedError, match=f"C40: the key {fingerprint(key.public)} was revoked") as refused:
+        await host.trust(player)
+    assert refused.value.code == "key_not_allowed"
+
+
+async def test_other_players_are_let_in_beside_a_revoked_one(host, player, tmp_path) -> None:
+    key = player_key(bytes(32), host.identity.key.public)
+    await host.stop()
+    heed(host.folder, revocation_text(revoke(key)))
+    await host.start()
+    assert await host.trust(player) is Trust.FIRST_CONTACT

@@ -1,0 +1,220 @@
+"""`truc show`: record by record, in words, with every commitment opened, up to the record that fails."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from protocol.forge import small, until
+from protocol.peers import Player, Table
+
+from truc_client.annotating import Annotator, OpenedCard, OpenedDeal, OpenedLink
+from truc_client.main import main
+from truc_protocol import dealing
+from truc_protocol.bodies import Act, Close, Deal
+from truc_protocol.dealing import Opening
+from truc_protocol.records import Record, parse
+from truc_protocol.setup import Opts
+from truc_protocol.transcript import write_transcript
+
+VECTORS = Path(__file__).parent.parent / "vectors" / "transcripts"
+
+
+@pytest.fixture
+def show(tmp_path):
+    """Return a way to show a file of given bytes."""
+
+    def shown(content: bytes, *arguments: str):
+        (tmp_path / "a.truc").write_bytes(content)
+        return CliRunner().invoke(main, ["show", str(tmp_path / "a.truc"), *arguments])
+
+    return shown
+
+
+@pytest.fixture(scope="module")
+def table() -> Table:
+    return Table(small(target=4)).run()
+
+
+def file(table: Table, *more: Record) -> bytes:
+    return write_transcript(table.document, (*table.records, *more))
+
+
+def commitments(content: bytes, kind: type) -> list:
+    return [it for each in Annotator(content).records() for it in each.commitments if isinstance(it, kind)]
+
+
+def test_every_record_is_shown_in_order(table) -> None:
+    places = [(each.is_setup, each.place) for each in Annotator(table.file()).records()]
+    setup = len(table.setup.records)
+    assert places == [(True, n) for n in range(setup)] + [
+        (False, k) for k in range(len(table.records) - setup)
+    ]
+
+
+def test_record_is_told_with_its_position_kind_and_signer(show, table) -> None:
+    told = show(table.file()).output
+    assert "record 1: release, signed by player 0, the signature is valid\n" in told
+
+
+def test_act_is_told_in_words(show, table) -> None:
+    assert " plays " in show(table.file()).output
+
+
+def test_words_are_those_of_the_language_asked_for(show, table) -> None:
+    assert " joue " in show(table.file(), "--lang", "fr").output
+
+
+def test_last_line_is_the_verdict(show, table) -> None:
+    assert show(table.file()).output.splitlines()[-1].startswith("PROVEN")
+
+
+def test_guests_act_is_said_to_be_signed_by_nobody(show) -> None:
+    told = show(Table(small(), guests=(0, 1)).run().file()).output
+    assert "proxy, written down by the server for a guest, signed by nobody" in told
+
+
+def test_card_played_is_opened_onto_its_leaf(table) -> None:
+    opened = commitments(table.file(), OpenedCard)
+    variant = table.terms.variant
+    assert opened
+    for card in opened:
+        opening = Opening(variant.pack.index(card.card), card.salt)
+        place = {"j": card.j, "d": card.d, "seat": card.seat, "slot": card.slot}
+        assert dealing.leaf(table.setup.mid, **place, opening=opening) == card.leaf
+
+
+def test_release_is_told_as_a_number_of_its_chain(table) -> None:
+    numbers = [link.number for link in commitments(table.file(), OpenedLink) if link.role == 1]
+    assert numbers == list(range(1, len(numbers) + 1))
+
+
+def test_number_after_a_rekey_is_of_the_new_chain() -> None:
+    table = Table(small()).to("between")
+    table.add(table.players[0].rekey(table.ledger))
+    table.to("hand")
+    last = [link for link in commitments(table.file(), OpenedLink) if link.role == 1][-1]
+    assert (last.first, last.number) == (1, 2)
+
+
+def test_close_opens_the_seed_and_the_whole_pack(table) -> None:
+    deals = commitments(table.file(), OpenedDeal)
+    closes = [parse(record) for record in table.records if isinstance(parse(record), Close)]
+    assert [deal.j for deal in deals] == [close.j for close in closes]
+    assert all(sorted(deal.pack) == sorted(table.terms.variant.pack) for deal in deals)
+
+
+def test_cards_come_from_the_pack_in_order(table) -> None:
+    deal = commitments(table.file(), OpenedDeal)[0]
+    dealer = next(parse(r) for r in table.records if isinstance(parse(r), Deal)).dealer
+    eldest = (dealer + 1) % 2
+    assert (deal.hands[0][eldest][0], deal.hands[0][dealer][0]) == deal.pack[:2]
+
+
+def test_cards_that_were_not_played_are_told(table) -> None:
+    deal = commitments(table.file(), OpenedDeal)[-1]
+    played = {card.card for card in commitments(table.file(), OpenedCard) if card.j == deal.j}
+    held = {card for cards in deal.hands[-1] for card in cards}
+    assert {card for cards in deal.unplayed for card in cards} == held - played
+
+
+def test_hands_under_match_are_opened_by_the_end() -> None:
+    table = Table(small(reveal="match", target=4)).run()
+    shown = list(Annotator(table.file()).records())
+    opening = [each.kind for each in shown for it in each.commitments if isinstance(it, OpenedDeal)]
+    assert set(opening) == {"end"}
+    assert len(opening) == sum(each.kind == "close" for each in shown)
+
+
+def test_incomplete_match_is_shown_to_where_it_breaks_off(show) -> None:
+    told = show(Table().to("hand").file())
+    assert (told.exit_code, told.output.splitlines()[-1].split(":")[0]) == (0, "INCOMPLETE")
+
+
+def test_record_that_fails_is_the_last_and_says_why(show) -> None:
+    table = Table().to("hand")
+    broken = table.rule("forfeit", 0, "absent")
+    told = show(file(table, broken, *table.records[-1:])).output
+    assert "FAILS: record 8: C22" in told
+    assert "The server made a ruling that it may not make" in told
+    assert "record 9" not in told
+
+
+def test_record_that_fails_is_not_said_to_be_signed(show) -> None:
+    table = Table().to("hand")
+    forged = table.dealer.move(table.ledger)._replace(sig=bytes(64))
+    assert "record 8: rule, in the name of the server\n" in show(file(table, forged)).output
+
+
+def test_record_of_no_kind_is_shown_as_unknown(show) -> None:
+    table = Table().to("hand")
+    assert "record 8: unknown, in the name of" in show(file(table, Record(9, b"\xc1", b""))).output
+
+
+def test_torn_file_is_shown_to_where_it_is_torn(show, table) -> None:
+    told = show(table.file()[:-3])
+    assert told.exit_code == 2
+    assert "the file ends inside it" in told.stderr
+    assert "record 1: release" in told.output
+
+
+def test_something_else_is_unreadable(show) -> None:
+    assert show(b"something else").exit_code == 2
+
+
+def test_missing_file_is_one_line_and_status_1(tmp_path) -> None:
+    told = CliRunner().invoke(main, ["show", str(tmp_path / "missing")])
+    assert (told.exit_code, told.stderr.count("\n")) == (1, 1)
+
+
+def test_json_has_an_object_for_each_record(show, table) -> None:
+    rows = [json.loads(line) for line in show(table.file(), "--json").stdout.splitlines()]
+    assert len(rows) == len(table.records)
+    assert rows[0]["setup"] == 0
+    assert [row["k"] for row in rows[4:]] == list(range(len(table.records) - 4))
+
+
+def test_json_opens_cards_as_they_were_signed(show, table) -> None:
+    rows = [json.loads(line) for line in show(table.file(), "--json").stdout.splitlines()]
+    cards = [it for row in rows for it in row["commitments"] if it["what"] == "opened_card"]
+    acts = [parse(record) for record in table.records if isinstance(parse(record), Act)]
+    assert [it["salt"] for it in cards] == [act.args[2].hex() for act in acts if act.kind == "play"]
+
+
+def test_json_says_which_check_failed(show) -> None:
+    table = Table().to("hand")
+    *_, last = show(file(table, table.rule("forfeit", 0, "absent")), "--json").stdout.splitlines()
+    assert json.loads(last)["refutation"]["check"] == "C22"
+    assert json.loads(last)["signature"] == "unchecked"
+
+
+def test_names_are_not_obeyed_by_the_terminal(show, monkeypatch) -> None:
+    monkeypatch.setattr(Player, "name", b"\x1b[2Jred")
+    told = show(Table(small()).run().file()).output
+    assert ("\x1b" in told, "[2Jred" in told) == (False, True)
+
+
+def test_newcomer_is_called_by_their_own_name_from_then_on(show) -> None:
+    table = Table(small(), opts=Opts(gone=1, voids=3)).to("called")
+    table.silent = frozenset({1})
+    table.run(until=lambda ledger: ledger.phase == "between")
+    table.add(table.newcomer(1))
+    told = show(table.run().file()).output
+    assert "sub, signed by newcomer" in told
+    assert "release, signed by newcomer" in told
+
+
+@pytest.mark.parametrize("name", ["truc-french.truc", "truc-catalan-4.truc"])
+def test_transcripts_of_the_vectors_are_shown_to_their_end(show, name) -> None:
+    told = show((VECTORS / name).read_bytes())
+    assert (told.exit_code, told.output.splitlines()[-1].split(":")[0]) == (0, "PROVEN")
+
+
+def test_redeal_is_shown_beside_the_first_deal() -> None:
+    table = Table().to("hand")
+    table.play("redeal")
+    table.play("accept")
+    until(table, Close)
+    table.step()
+    (deal,) = commitments(table.file(), OpenedDeal)
+    assert len(deal.hands) == 2

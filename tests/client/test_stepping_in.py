@@ -1,0 +1,258 @@
+"""Substitutes at the client: standing by, agreeing, the record that takes the seat, and what ends the attempt."""
+
+import pytest
+from client.deserting import DesertedServer
+from client.playing import play_on
+from msgspec.structs import replace
+from protocol.peers import Player as Peer
+
+from truc_client import (
+    CheckFailedError,
+    ClientError,
+    MatchStarted,
+    RecordSeen,
+    RefusedError,
+    Resumed,
+    Substituted,
+    YourTurn,
+    connect,
+)
+from truc_client.errors import NotPlayedError
+from truc_client.store import HeldChain, Joined, Statement
+from truc_protocol.audit import Result
+from truc_protocol.bodies import Sub
+from truc_protocol.errors import Code
+from truc_protocol.messages import Ready, Resume, SignedAct, refusal
+from truc_protocol.records import Record, parse
+
+
+@pytest.fixture
+def deserted(nursery):
+    """Return a way to make a server at which a match waits for a substitute in seat 0."""
+
+    async def make(**options) -> DesertedServer:
+        server = DesertedServer(**{"target": 6, **options})
+        server.nursery = nursery
+        await server.desert()
+        return server
+
+    return make
+
+
+def subs(server) -> list[Sub]:
+    """Return every sub that the client has sent."""
+    signed = [message for message in server.received if isinstance(message, SignedAct)]
+    bodies = [parse(Record(1, message.body, message.sig)) for message in signed]
+    return [body for body in bodies if isinstance(body, Sub)]
+
+
+def resumed(happening: object) -> bool:
+    return isinstance(happening, Resumed)
+
+
+def substituted(happening: object) -> bool:
+    return isinstance(happening, Substituted)
+
+
+async def step_in(server, player, *, until=None) -> list:
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.join("TABLE", 0)
+        await table.ready()
+        return await (play_on(table) if until is None else play_on(table, until=until))
+
+
+async def test_substitute_plays_the_match_to_a_proven_end(deserted, player) -> None:
+    server = await deserted()
+    seen = await step_in(server, player)
+    assert seen[-1].verdict.result is Result.PROVEN
+    assert any(isinstance(happening, YourTurn) for happening in seen)
+
+
+async def test_nothing_is_signed_before_the_player_agrees(deserted, player) -> None:
+    server = await deserted()
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.join("TABLE", 0)
+        await play_on(table, until=resumed)
+        await connection.tables()
+        assert (table.stands_by, subs(server)) == (True, [])
+
+
+async def test_agreement_after_looking_on_takes_the_seat(deserted, player) -> None:
+    server = await deserted()
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.join("TABLE", 0)
+        await play_on(table, until=resumed)
+        await table.ready()
+        await play_on(table, until=substituted)
+    assert not any(isinstance(message, Ready) for message in server.received)
+
+
+async def test_everything_is_asked_for_from_the_setup_on(deserted, player) -> None:
+    server = await deserted()
+    await step_in(server, player, until=substituted)
+    assert [message.next for message in server.received if isinstance(message, Resume)] == [-1]
+
+
+async def test_sub_carries_the_players_key_and_name(deserted, player) -> None:
+    server = await deserted()
+    await step_in(server, player, until=substituted)
+    async with connect("host", player, dial=server.dial) as connection:
+        key = connection.account.key(connection.first_spk).public
+    assert [(body.pk, body.name) for body in subs(server)] == [(key, b"north")]
+
+
+async def test_substitute_is_told_with_its_name(deserted, player) -> None:
+    server = await deserted()
+    seen = await step_in(server, player, until=substituted)
+    assert seen[-1] == Substituted(0, "north")
+
+
+async def test_names_of_a_match_gone_on_with_are_those_of_who_plays_now(deserted, player) -> None:
+    server = await deserted()
+    await step_in(server, player, until=substituted)
+    async with connect("host", player, dial=server.dial) as connection:
+        seen = await play_on(await connection.resume(connection.held[0]), until=resumed)
+    started = next(happening for happening in seen if isinstance(happening, MatchStarted))
+    assert started.players[0] == "north"
+
+
+async def test_substitute_ended_and_started_again_goes_on(deserted, player) -> None:
+    server = await deserted()
+    await step_in(server, player, until=lambda happening: isinstance(happening, YourTurn))
+    async with connect("host", player, dial=server.dial) as connection:
+        seen = await play_on(await connection.resume(connection.held[0]))
+    assert seen[-1].verdict.result is Result.PROVEN
+
+
+async def test_lost_connection_while_standing_by_leads_back_to_standing_by(
+    deserted, player, autojump_clock
+) -> None:
+    server = await deserted()
+    held = server.held
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.join("TABLE", 0)
+        await play_on(table, until=resumed)
+        await server._stream.aclose()
+        await play_on(table, until=resumed)
+        server.held = held
+        await table.ready()
+        seen = await play_on(table)
+    assert seen[-1].verdict.result is Result.PROVEN
+
+
+async def test_sub_whose_answer_was_lost_names_the_same_chain(deserted, player) -> None:
+    server = await deserted()
+    honest = server.act
+
+    async def lose(message) -> None:
+        server.act = honest
+        await server._stream.aclose()
+
+    server.act, held, server.held = lose, server.held, tuple
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.join("TABLE", 0)
+        await table.ready()
+        await play_on(table, until=lambda happening: bool(subs(server)))
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.join("TABLE", 0)
+        await table.ready()
+        await play_on(table, until=substituted)
+        server.held = held
+    first, second = subs(server)
+    assert first == second
+
+
+async def test_seat_that_is_not_vacant_any_more_is_said_so(deserted, player) -> None:
+    server = await deserted()
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.join("TABLE", 0)
+        await play_on(table, until=resumed)
+        await connection.tables()
+        state = server.state()
+        seats = tuple(replace(seat, vacant=False) for seat in state.seats)
+        await server.send(replace(state, seats=seats))
+        with pytest.raises(NotPlayedError, match="nobody is wanted"):
+            await play_on(table)
+
+
+async def test_seat_that_another_took_is_said_so(deserted, player) -> None:
+    server = await deserted()
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.join("TABLE", 0)
+        await play_on(table, until=resumed)
+        await connection.tables()
+        other = Peer(0, server.seed, person="other ")
+        await server.take(other.sub(server.ledger))
+        await server.send(server.state())
+        with pytest.raises(NotPlayedError, match="nobody is wanted"):
+            await play_on(table)
+
+
+async def test_refused_sub_ends_the_table_with_the_servers_reason(deserted, player) -> None:
+    server = await deserted()
+
+    async def act(message) -> None:
+        await server.send(refusal(Code.TERMS_REFUSED, "another key is logged in", re=message.id))
+
+    server.act = act
+    with pytest.raises(RefusedError, match="another key"):
+        await step_in(server, player)
+
+
+async def test_match_of_other_terms_than_were_shown_is_not_stepped_into(deserted, player) -> None:
+    server = await deserted()
+    honest = server.state
+    server.state = lambda: replace(honest(), opts=(0, *honest().opts[1:]))
+    with pytest.raises(CheckFailedError, match="decision_ms: agreed to 0"):
+        await step_in(server, player)
+    assert subs(server) == []
+
+
+async def test_player_whose_seat_a_substitute_took_stops_with_a_sentence(scripted, player) -> None:
+    server = scripted(target=10)
+    server.opts = server.opts._replace(gone=1, gone_after=1)
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create("truc-french")
+        await table.ready()
+        await play_on(table, until=lambda happening: isinstance(happening, YourTurn))
+        server.is_away = server.is_wished = True
+        await server.go_on()
+        newcomer = Peer(0, server.seed, person="newcomer ")
+        await server.take(newcomer.sub(server.ledger))
+        with pytest.raises(ClientError, match="a substitute has taken this seat"):
+            await play_on(table, until=lambda happening: False)
+    assert list(player.home.evidence.iterdir()) == []
+
+
+async def test_hand_that_is_open_is_looked_on_without_cards(deserted, player) -> None:
+    server = await deserted()
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.join("TABLE", 0)
+        seen = await play_on(table, until=resumed)
+    kinds = {type(happening) for happening in seen}
+    assert RecordSeen in kinds
+    assert not {"CardsDealt", "YourTurn"} & {kind.__name__ for kind in kinds}
+
+
+async def test_match_under_a_key_never_seen_is_not_stepped_into(deserted, player) -> None:
+    server = await deserted()
+    async with connect("host", player, dial=server.dial) as connection:
+        connection._keys = {b"\x02" * 32}
+        table = await connection.join("TABLE", 0)
+        await table.ready()
+        with pytest.raises(ClientError, match="older key of the server"):
+            await play_on(table)
+    assert (subs(server), list(player.home.evidence.iterdir())) == ([], [])
+
+
+async def test_match_whose_nonce_has_served_before_is_not_stepped_into(deserted, player) -> None:
+    server = await deserted()
+    (tn,) = {parse(Record(*record)).tn for record in server.setup.records[:1]}
+    async with connect("host", player, dial=server.dial) as connection:
+        store, chain = connection.account.store, HeldChain(b"x" * 32, 0, b"root", b"secret")
+        store.join(Joined(b"another" * 4, tn, b"server", "OTHER", 0), chain, Statement(b"body", b"sig"))
+        table = await connection.join("TABLE", 0)
+        await table.ready()
+        with pytest.raises(CheckFailedError) as stopped:
+            await play_on(table)
+    assert (stopped.value.check, subs(server)) == ("C9", [])

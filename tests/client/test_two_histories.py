@@ -1,0 +1,284 @@
+"""Histories that do not agree, and bodies taken after they were refused: what the client shows of them, and what nobody can."""
+
+import pytest
+from client.cheats import FRENCH, QuietServer, instead, place_of, refuted
+from client.playing import pick, play_on
+from msgspec.structs import replace
+from trio.testing import wait_all_tasks_blocked
+
+from truc_client import CheckFailedError, RefusedError, StoppedError, YourTurn, connect
+from truc_client.transcripts import path_of, stopped
+from truc_client.verifying import examine_files, verdict_lines, verify_file
+from truc_protocol.audit import Result, TranscriptExamined
+from truc_protocol.bodies import Act, End, Release, Resign, Rule
+from truc_protocol.errors import Code
+from truc_protocol.messages import MatchRecord, Ok, Resume, SignedAct, refusal
+from truc_protocol.records import Record, body_hash, parse
+from truc_protocol.setup import open_terms
+
+
+def my_turn(happening: object) -> bool:
+    return isinstance(happening, YourTurn)
+
+
+@pytest.fixture
+def quiet(nursery):
+    def make(**options) -> QuietServer:
+        server = QuietServer(**options)
+        server.nursery = nursery
+        return server
+
+    return make
+
+
+async def at_table(connection):
+    table = await connection.create(FRENCH)
+    await table.ready()
+    return table
+
+
+async def shown_again(server, player, make) -> CheckFailedError:
+    """Play until it is the client's turn, let the server send a record a second time, otherwise; returns why it stopped."""
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await at_table(connection)
+        await play_on(table, until=my_turn)
+        await wait_all_tasks_blocked()
+        await server.send(make(server))
+        with pytest.raises(CheckFailedError) as failed:
+            await play_on(table)
+    return failed.value
+
+
+def abandoned(server) -> MatchRecord:
+    """Return a record of the server for the position of the first call, signed as that was."""
+    mid, k, head = place_of(server, 0)
+    return instead(server, server.message(0), Rule(mid, k, head, 0, "abandon", None, "server", ()))
+
+
+async def test_second_record_of_the_server_for_a_position_convicts_it(quiet, player) -> None:
+    failed = await shown_again(quiet(), player, abandoned)
+    assert (failed.check, failed.culprit) == ("C33", "server")
+    assert ("C33", "server") in refuted(failed)
+
+
+async def test_second_record_after_a_reconnect_convicts_the_server(quiet, player, autojump_clock) -> None:
+    server = quiet()
+
+    async def another(message: Resume) -> None:
+        await server.send(abandoned(server))
+        await server.send(Ok(re=message.id, k=len(server.records)))
+
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await at_table(connection)
+        await play_on(table, until=my_turn)
+        server.resume = another
+        await server._stream.aclose()
+        with pytest.raises(CheckFailedError) as failed:
+            await play_on(table)
+    assert ("C33", "server") in refuted(failed.value)
+
+
+async def test_second_call_of_an_index_after_a_reconnect_convicts_the_server(
+    quiet, player, autojump_clock
+) -> None:
+    """The release asked for twice: the same call under another head, behind a record that was not there before."""
+    server = quiet()
+
+    async def another(message: Resume) -> None:
+        mid, k, head = place_of(server, 4)
+        pause = Act(mid, k, head, 1, 1, "pause", ())
+        await server.send(instead(server, server.message(4), pause, signer=2))
+        await server.send(Ok(re=message.id, k=len(server.records)))
+
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await at_table(connection)
+        await play_on(table, until=my_turn)
+        server.resume = another
+        await server._stream.aclose()
+        with pytest.raises(CheckFailedError) as failed:
+            await play_on(table)
+    assert (failed.value.check, failed.value.culprit) == ("C33", "server")
+    assert releases(server) == 2
+
+
+def releases(server) -> int:
+    """Count the bodies that released a link."""
+    bodies = {message.body for message in server.received if isinstance(message, SignedAct) and message.match}
+    return sum(isinstance(parse(Record(1, body, bytes(64))), Release) for body in bodies)
+
+
+async def test_two_decisions_of_a_seat_for_one_position_convict_the_seat(quiet, player) -> None:
+    server = quiet()
+
+    def seat_1_has_acted(happening: object) -> bool:
+        return my_turn(happening) and any(record.signer == 2 and is_act(record) for record in server.records)
+
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await at_table(connection)
+        await play_on(table, until=seat_1_has_acted)
+        await wait_all_tasks_blocked()
+        k = next(k for k, record in enumerate(server.records) if record.signer == 2 and is_act(record))
+        resign = Resign(*place_of(server, k), 1)
+        await server.send(instead(server, server.message(k), resign, signer=2))
+        with pytest.raises(CheckFailedError) as failed:
+            await play_on(table)
+    assert (failed.value.check, failed.value.culprit) == ("C34", "seat 1")
+    assert refuted(failed.value) == {("C34", "seat 1")}
+
+
+def is_act(record: Record) -> bool:
+    return isinstance(parse(record), Act)
+
+
+async def test_refused_body_that_is_taken_all_the_same_convicts_the_server(quiet, player) -> None:
+    server = quiet()
+
+    async def refuse_and_take(message: SignedAct) -> None:
+        del server.act
+        code = Code.ILLEGAL_ACTION
+        signed = server.dealer.refuse(server.setup.match, message.body, code.value)
+        await server.send(replace(refusal(code, "no", re=message.id), refuse=signed))
+        await server.take(server.record_of(message))
+
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await at_table(connection)
+        turn = (await play_on(table, until=my_turn))[-1]
+        server.act = refuse_and_take
+        with pytest.raises(RefusedError):
+            await table.choose(pick(turn))
+        with pytest.raises(CheckFailedError) as failed:
+            await play_on(table)
+    assert (failed.value.check, failed.value.culprit) == ("C35", "server")
+    assert refuted(failed.value) == {("C35", "server")}
+
+
+async def test_match_on_a_table_that_served_convicts_the_server_beside_the_first(quiet, player) -> None:
+    server = quiet()
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await at_table(connection)
+        await play_on(table, until=my_turn)
+        first = path_of(player.home.transcripts, server.setup.match)
+        table_record, own, other, _ = server.setup.records
+        renamed = replace(parse(Record(*other)), name=b"somebody else")
+        seat = instead(server, server.message(0), renamed, signer=2)
+        seats = (Record(*own), Record(2, seat.body, seat.sig))
+        await server.send(second_setup(server, Record(*table_record), seats))
+        with pytest.raises(CheckFailedError) as failed:
+            await play_on(table)
+    together = examine_files((first, *failed.value.kept.files))
+    assert failed.value.check == "C36"
+    assert {each.found.check for each in together.contradictions} == {"C36"}
+
+
+def second_setup(server, table_record: Record, seats: tuple[Record, ...]):
+    """Return a setup of another match under the same table record."""
+    start = server.dealer.match_record(open_terms(server.document, table_record), seats)
+    return replace(server.setup, match=body_hash(start), records=(table_record, *seats, start))
+
+
+# what nobody can show
+
+
+async def test_records_kept_back_are_nothing_that_could_be_shown(quiet, player, autojump_clock) -> None:
+    server = quiet()
+
+    async def beyond(message: Resume) -> None:
+        await server.send(Ok(re=message.id, k=len(server.records) + 2))
+
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await at_table(connection)
+        await play_on(table, until=my_turn)
+        server.resume = beyond
+        await server._stream.aclose()
+        with pytest.raises(CheckFailedError, match="others, who have only your word") as failed:
+            await play_on(table)
+    (file,) = examine_files(failed.value.kept.files).files
+    assert (failed.value.check, file.result) == ("C33", Result.INCOMPLETE)
+
+
+async def test_opening_that_is_kept_back_leaves_a_match_without_an_end(quiet, player) -> None:
+    server = quiet(target=2)
+    server.bend = lambda message: None if is_from_the_end(server, message) else message
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await at_table(connection)
+        while server.ledger is None or server.ledger.phase != "ended":
+            turn = (await play_on(table, until=my_turn))[-1]
+            await table.choose(pick(turn))
+            await wait_all_tasks_blocked()
+    verdict = verify_file(path_of(player.home.transcripts, server.setup.match))
+    assert verdict.result is Result.INCOMPLETE
+    assert "who kept it back, if anybody did, cannot be told" in "\n".join(verdict_lines(verdict))
+
+
+def is_from_the_end(server, message: object) -> bool:
+    """Tell whether a message is the end's record, or one behind it."""
+    return isinstance(message, MatchRecord) and any(
+        isinstance(parse(record), End) for record in server.records[: message.k + 1]
+    )
+
+
+async def test_silence_that_is_alleged_is_said_to_be_unproven(quiet, player) -> None:
+    """The seat's release was sent and acknowledged; the server voids the deal all the same and takes the match."""
+    server = quiet()
+    honest = server.act
+
+    async def act(message: SignedAct) -> None:
+        body = parse(Record(1, message.body, message.sig))
+        if not isinstance(body, Release) or body.j == 0:
+            await honest(message)
+            return
+        await server.send(Ok(re=message.id, k=server.ledger.k))
+        await server.take(server.dealer.void(server.ledger))
+        await server.take(server.dealer.forfeit(server.ledger, 0, "silent"))
+        await server.go_on()
+
+    server.act = act
+    async with connect("host", player, dial=server.dial) as connection:
+        ended = (await play_on(await at_table(connection)))[-1]
+    told = "\n".join(verdict_lines(ended.verdict))
+    assert (ended.verdict.result, ended.verdict.by_ruling) == (Result.PROVEN, True)
+    assert "called north silent: its word, not proven" in told
+    assert "decided by the server's ruling, not proven" in told
+
+
+# what was stopped stays so
+
+
+async def test_stopped_match_is_known_by_its_evidence(quiet, player) -> None:
+    server = quiet()
+    failed = await shown_again(server, player, abandoned)
+    assert stopped(player.home.evidence, server.setup.match) == failed.evidence
+
+
+async def test_match_that_was_not_stopped_has_no_evidence(quiet, player) -> None:
+    server = quiet()
+    await shown_again(server, player, abandoned)
+    assert stopped(player.home.evidence, bytes(32)) is None
+
+
+async def test_stopped_match_is_not_gone_on_with_by_a_new_process(quiet, player) -> None:
+    server = quiet()
+    failed = await shown_again(server, player, abandoned)
+    sent = len(server.received)
+    async with connect("host", player, dial=server.dial) as connection:
+        with pytest.raises(StoppedError) as refused:
+            await play_on(await connection.resume(connection.held[0]))
+    assert refused.value.evidence == failed.evidence
+    assert str(failed.evidence) in str(refused.value)
+    assert not [message for message in server.received[sent:] if isinstance(message, SignedAct | Resume)]
+
+
+async def test_stopped_match_is_not_gone_on_with_when_its_transcript_is_gone(quiet, player) -> None:
+    server = quiet()
+    await shown_again(server, player, abandoned)
+    path_of(player.home.transcripts, server.setup.match).unlink()
+    async with connect("host", player, dial=server.dial) as connection:
+        with pytest.raises(StoppedError):
+            await play_on(await connection.resume(connection.held[0]))
+
+
+async def test_evidence_of_a_second_history_is_a_file_of_its_own(quiet, player) -> None:
+    failed = await shown_again(quiet(), player, abandoned)
+    first, second = failed.kept.files
+    assert second.name == f"{first.stem}-second.truc"
+    assert [type(file) for file in examine_files((first, second)).files] == [TranscriptExamined] * 2

@@ -1,0 +1,218 @@
+"""`truc verify` of several files: evidence beside a transcript, two histories, and what is told of the seats."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from protocol.forge import altered, small, until
+from protocol.peers import Player, Table
+from rich.console import Console
+
+from truc_client.cli import verify as command
+from truc_client.errors import CheckFailedError, Kept
+from truc_client.main import main
+from truc_protocol.bodies import Deal
+from truc_protocol.evidence_file import Complaint, read_refusal, write_evidence
+from truc_protocol.records import Record, parse
+from truc_protocol.setup import Opts
+from truc_protocol.transcript import write_transcript
+from truc_rules import deciders
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Return a way to write a file."""
+
+    def written(name: str, content: bytes) -> str:
+        (tmp_path / name).write_bytes(content)
+        return str(tmp_path / name)
+
+    return written
+
+
+def verify(*arguments: str):
+    return CliRunner().invoke(main, ["verify", *arguments])
+
+
+def file(table: Table, *more: Record) -> bytes:
+    return write_transcript(table.document, (*table.records, *more))
+
+
+def garbled() -> tuple[bytes, bytes]:
+    table = Table(seed=2).to("called")
+    record = until(table, Deal)
+    mine, other = parse(record).boxes
+    record = altered(table, record, boxes=(mine[:-1] + bytes([mine[-1] ^ 1]), other))
+    complaint = Complaint(table.setup.mid, table.ledger.k, 0, table.players[0].x.secret)
+    return file(table, record), write_evidence((complaint,))
+
+
+def two_histories() -> tuple[bytes, bytes]:
+    table = Table().to("hand")
+    ruling, abandon = table.dealer.move(table.ledger), table.dealer.abandon(table.ledger, "server")
+    return file(table, ruling), file(table, abandon)
+
+
+def test_complaint_that_is_upheld_refutes_the_match(write) -> None:
+    transcript, evidence = garbled()
+    told = verify(write("a.truc", transcript), write("a.evidence", evidence))
+    assert told.exit_code == 1
+    assert "REFUTED: record 7: C18: upheld" in told.output
+    assert "to blame: server" in told.output
+
+
+def test_garbled_hand_alone_is_incomplete(write) -> None:
+    assert verify(write("a.truc", garbled()[0])).exit_code == 3
+
+
+def test_complaint_that_is_dismissed_leaves_the_match_proven(write) -> None:
+    table = Table(small()).to("hand")
+    complaint = Complaint(table.setup.mid, table.ledger.k - 1, 0, table.players[0].x.secret)
+    told = verify(write("a.truc", table.run().file()), write("a.evidence", write_evidence((complaint,))))
+    assert (told.exit_code, "dismissed: the box opens" in told.output) == (0, True)
+
+
+def test_refusal_of_a_body_that_stands_there_refutes_the_match(write) -> None:
+    table = Table().to("hand")
+    act = table.act(deciders(table.ledger.match)[0], "stand")
+    refusal = read_refusal(table.dealer.refuse(table.setup.mid, act.body, "illegal_action"))
+    told = verify(write("a.truc", file(table, act)), write("a.evidence", write_evidence((refusal,))))
+    assert (told.exit_code, "C35" in told.output) == (1, True)
+
+
+def test_evidence_without_its_transcript_is_incomplete_and_says_so(write) -> None:
+    told = verify(write("a.evidence", garbled()[1]))
+    assert told.exit_code == 3
+    assert "it shows nothing without the transcript of its match" in told.output
+
+
+def test_evidence_that_is_damaged_is_unreadable(write) -> None:
+    told = verify(write("a.evidence", garbled()[1][:-1]))
+    assert (told.exit_code, "UNREADABLE" in told.output) == (2, True)
+
+
+def test_two_histories_refute_the_match_and_name_both_files(write) -> None:
+    first, second = (write(name, content) for name, content in zip("ab", two_histories(), strict=True))
+    told = verify(first, second)
+    assert told.exit_code == 1
+    assert f"{first} and {second}: REFUTED: C33: the server signed two records for position 8" in told.output
+
+
+def test_one_of_two_histories_alone_is_incomplete(write) -> None:
+    assert verify(write("a", two_histories()[0])).exit_code == 3
+
+
+def test_contradictions_of_one_kind_are_told_as_one_and_counted(write) -> None:
+    first, second = Table().to("hand"), Table().to("hand")
+    first.add(first.dealer.move(first.ledger))
+    second.play("stand")
+    told = verify(write("a", first.run().file()), write("b", second.run().file())).output
+    assert told.count(": REFUTED: C33") == 1
+    assert "more like it)" in told
+
+
+def test_refuted_file_is_explained_to_a_player(write) -> None:
+    table = Table().to("hand")
+    broken = table.rule("forfeit", 0, "absent")
+    told = verify(write("a", file(table, broken))).output
+    assert "The server made a ruling that it may not make" in told
+
+
+def test_failure_that_blames_nobody_says_so(write) -> None:
+    table = Table().to("hand")
+    forged = table.dealer.move(table.ledger)._replace(sig=bytes(64))
+    assert "the records do not show who is to blame" in verify(write("a", file(table, forged))).output
+
+
+def test_signatures_of_every_seat_are_told_up_to_their_end(write) -> None:
+    told = verify(write("a", Table(small(), guests=(1,)).run().file())).output
+    assert "seat 0: player 0 (key): signed what stands before record" in told
+    assert "seat 1: guest 1 (guest): signed nothing" in told
+
+
+def test_seats_are_a_table_on_a_terminal(write, monkeypatch) -> None:
+    monkeypatch.setattr(command, "Console", lambda: Console(force_terminal=True, width=100))
+    told = verify(write("a", Table(small()).run().file())).output
+    assert "signatures" in told
+
+
+def test_names_are_not_obeyed_by_the_terminal(write, monkeypatch) -> None:
+    monkeypatch.setattr(Player, "name", b"\x1b[2Jred")
+    told = verify(write("a", Table(small()).run().file())).output
+    assert ("\x1b" in told, "[2Jred" in told) == (False, True)
+
+
+def test_void_is_told_with_whom_the_server_called_silent(write) -> None:
+    table = Table(small(), opts=Opts(voids=3, gone=2)).to("called")
+    table.silent = frozenset({1})
+    table.run(until=lambda ledger: ledger.phase == "between")
+    table.silent = frozenset()
+    told = verify(write("a", table.run().file())).output
+    assert "the server voided a deal and called player 1 silent: its word, not proven" in told
+
+
+def test_forfeit_is_told_as_the_servers_ruling(write) -> None:
+    table = Table(small()).to("called")
+    table.silent = frozenset({1})
+    told = verify(write("a", table.run().file()))
+    assert told.exit_code == 0
+    assert "(forfeit; decided by the server's ruling, not proven)" in told.output
+
+
+def test_substitutes_and_new_chains_are_told(write) -> None:
+    table = Table(small(), opts=Opts(gone=1, voids=3)).to("called")
+    table.silent = frozenset({1})
+    table.run(until=lambda ledger: ledger.phase == "between")
+    table.add(table.newcomer(1))
+    table.add(table.players[0].rekey(table.ledger))
+    told = verify(write("a", table.run().file())).output
+    assert "took seat 1 as a substitute" in told
+    assert "player 0 began a new chain" in told
+
+
+def test_json_has_an_object_for_each_file_and_for_what_two_show(write) -> None:
+    first, second = two_histories()
+    transcript, evidence = garbled()
+    files = [
+        write(name, content)
+        for name, content in zip("abcd", (first, second, transcript, evidence), strict=True)
+    ]
+    rows = [json.loads(line) for line in verify("--json", *files).stdout.splitlines()]
+    assert [row.get("file") for row in rows[:4]] == files
+    assert rows[3]["evidence"][0]["judgement"] == "upheld"
+    assert (rows[4]["files"], rows[4]["check"], rows[4]["culprit"]) == (files[:2], "C33", "server")
+
+
+def test_json_tells_substitutes_and_new_chains(write) -> None:
+    table = Table(small(), opts=Opts(gone=1, voids=3)).to("called")
+    table.silent = frozenset({1})
+    table.run(until=lambda ledger: ledger.phase == "between")
+    k = table.ledger.k
+    table.add(table.newcomer(1))
+    table.add(table.players[0].rekey(table.ledger))
+    facts = json.loads(verify("--json", write("a", table.run().file())).stdout)
+    assert facts["substitutes"] == [{"k": k, "seat": 1}]
+    assert facts["rekeys"] == [{"k": k + 1, "role": 1}]
+    assert facts["match"] == table.setup.mid.hex()
+
+
+# the sentence at the terminal
+
+
+def test_error_says_what_went_wrong_what_it_means_and_what_to_do() -> None:
+    told = str(
+        CheckFailedError("C19", "record 4: another card", "seat 1", Kept((Path("a.truc"),), is_shown=True))
+    )
+    assert told.startswith("A card was played that is not the card dealt there")
+    assert "(C19: record 4: another card; to blame: seat 1)" in told
+    assert told.endswith("truc verify a.truc")
+
+
+def test_error_without_proof_says_that_others_have_only_ones_word() -> None:
+    told = str(CheckFailedError("C33", "it ends earlier", "server", Kept((Path("a.truc"),), is_shown=False)))
+    assert told.endswith("others, who have only your word.")
+
+
+def test_error_is_one_line() -> None:
+    assert "\n" not in str(CheckFailedError("C9", "x", None))
