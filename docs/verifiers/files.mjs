@@ -24,8 +24,4 @@ export function * itemsOf(bytes, magic) {
 const recordShape = shape('signer u, body bin, sig bin')
 
 // { signer, body, sig }. The limit of the body is C1's: an item has none.
-export function readItem(item) {
-  const value = decode(item, FILE_LIMIT)
-  if (!Array.isArray(value)) throw new Malformed('no record')
-  return recordShape(value)
-}
+export const readItem = (item) => recordShape(decode(item, FILE_LIMIT))

@@ -61,10 +61,11 @@ export function decide(m, seat, kind, args) {
   grantRedeal(m, seat, kind)
 }
 
-// The seat before the dealer cuts or taps; after a tap the dealer says how many cards.
+// The seat before the dealer cuts or taps; after a tap the dealer says how many cards, unless a side lacks one point only.
 function decideBeforeCall(m, seat, kind, args) {
   m.must(m.decider?.seat === seat && m.decider.kinds.includes(kind), 'C20')
-  m.decider = kind === 'tap' ? { seat: m.next.dealer, kinds: ['deal'] } : null
+  const hasChoice = kind === 'tap' && m.points.every((points) => points < m.rules.target - 1)
+  m.decider = hasChoice ? { seat: m.next.dealer, kinds: ['deal'] } : null
   if (kind === 'cut') m.next.cut = args.p
   if (kind === 'deal') m.next.ncards = args.count
 }
@@ -124,12 +125,16 @@ function resign(m, f) {
   m.giveUp(f.seat, 'resigned')
 }
 
-// C14, C25, C24. That the hand is over by the rules, and its score, are believed.
+// C24 where there is nothing to close, C14, C25, C24. That the hand is over by the rules, and its score, are believed.
 function close(m, f) {
   const isOver = m.phase === 'over'
+  m.must(m.hand !== null, 'C24')
   m.openServerLink(f.link)
-  if (m.hand !== null && f.link !== null) recompute(m, m.hand)
-  m.must(m.hand !== null && f.reason === (isOver ? 'ended' : 'hand'), 'C24')
+  if (f.link !== null) recompute(m, m.hand)
+  m.must(f.reason === (isOver ? 'ended' : 'hand'), 'C24')
+  const isNewGame = f.score.some(([games], side) => games !== m.games[side])
+  m.games = f.score.map(([games]) => games)
+  m.points = f.score.map(([, , points]) => isNewGame ? 0 : points)
   m.hands.push(m.hand)
   m.hand = null
   m.askedPause.clear()
@@ -137,7 +142,7 @@ function close(m, f) {
   m.nextHand((m.next.dealer + 1) % m.seats.length)
   if (isOver) return
   m.phase = 'between'
-  const winner = f.score.findIndex(([games]) => games >= m.rules.gamesToWin)     // param match
+  const winner = m.games.findIndex((games) => games >= m.rules.gamesToWin)
   if (winner >= 0) m.finish(winner, 'won')
 }
 

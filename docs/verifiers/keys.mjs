@@ -56,33 +56,42 @@ function multiply(point, scalar) {
 
 const isIdentity = ([x, y, z]) => x === 0n && y === z
 
+// A function of bytes that remembers its answers: the same few keys come again and again, and each takes its time.
+function remembered(compute) {
+  const answers = new Map()
+  return (bytes) => {
+    const name = bytes.toString('hex')
+    if (!answers.has(name)) answers.set(name, compute(bytes))
+    return answers.get(name)
+  }
+}
+
 // C4: a point of the subgroup of prime order, canonically encoded, not the identity.
-export function isAdmissible(key) {
+export const isAdmissible = remembered((key) => {
   const point = key.length === 32 ? decompress(key) : null
   return point !== null && !isIdentity(point) && isIdentity(multiply(point, L))
+})
+
+// A bare key as node:crypto wants it: after a prefix (DER) that names the curve.
+function keyMaker(create, type, prefix) {
+  return remembered((key) => create({ key: Buffer.concat([Buffer.from(prefix, 'hex'), key]), format: 'der', type }))
 }
 
-// A bare key in the wrapping (DER) that node:crypto asks for.
-const wrapped = (prefix, key) => ({ key: Buffer.concat([Buffer.from(prefix, 'hex'), key]), format: 'der' })
-const publicKey = (prefix, key) => createPublicKey({ ...wrapped(prefix, key), type: 'spki' })
-const secretKey = (prefix, key) => createPrivateKey({ ...wrapped(prefix, key), type: 'pkcs8' })
-const ED25519 = { public: '302a300506032b6570032100', secret: '302e020100300506032b657004220420' }
-const X25519 = { public: '302a300506032b656e032100', secret: '302e020100300506032b656e04220420' }
+const signingPublic = keyMaker(createPublicKey, 'spki', '302a300506032b6570032100')
+const signingSecret = keyMaker(createPrivateKey, 'pkcs8', '302e020100300506032b657004220420')
+const boxPublic = keyMaker(createPublicKey, 'spki', '302a300506032b656e032100')
+const boxSecret = keyMaker(createPrivateKey, 'pkcs8', '302e020100300506032b656e04220420')
 
-function publicOf(curve, secret) {
-  const { x } = createPublicKey(secretKey(curve.secret, secret)).export({ format: 'jwk' })
-  return Buffer.from(x, 'base64url')
-}
-
-export const signingKeyOf = (seed) => publicOf(ED25519, seed)
-export const boxKeyOf = (secret) => publicOf(X25519, secret)
-export const sign = (seed, body) => signBytes(null, body, secretKey(ED25519.secret, seed))
+const publicOf = (secret) => Buffer.from(createPublicKey(secret).export({ format: 'jwk' }).x, 'base64url')
+export const signingKeyOf = (seed) => publicOf(signingSecret(seed))
+export const boxKeyOf = (secret) => publicOf(boxSecret(secret))
+export const sign = (seed, body) => signBytes(null, body, signingSecret(seed))
 
 // C3. OpenSSL checks S < L and the cofactorless equation by comparing bytes. It says nothing of the key: isAdmissible does.
 export function signatureHolds(key, body, signature) {
   if (key.length !== 32 || signature.length !== 64) return false
   try {
-    return verify(null, body, publicKey(ED25519.public, key), signature)
+    return verify(null, body, signingPublic(key), signature)
   } catch {
     return false
   }
@@ -91,8 +100,7 @@ export function signatureHolds(key, body, signature) {
 export function exchange(secret, peer) {
   if (secret.length !== 32 || peer.length !== 32) throw new Malformed('no X25519 key')
   try {
-    const keys = { privateKey: secretKey(X25519.secret, secret), publicKey: publicKey(X25519.public, peer) }
-    const shared = diffieHellman(keys)
+    const shared = diffieHellman({ privateKey: boxSecret(secret), publicKey: boxPublic(peer) })
     if (shared.some((byte) => byte !== 0)) return shared
   } catch {
     // Some versions of OpenSSL refuse where others give zeros.

@@ -26,6 +26,8 @@ export class Ledger {
     this.next = { dealer: 0, ncards: 0, cut: 0 }
     this.decider = null                  // who decides before the call, and what: { seat, kinds }
     this.drawn = false
+    this.games = [0, 0]                  // of each side, as the last close says
+    this.points = [0, 0]
     this.hand = null                     // the open hand
     this.hands = []
     this.sealed = []                     // every box of a deal or share

@@ -14,7 +14,8 @@ const TYPES = {
   bin16: binOf(16),
   name: (value) => isBin(value) && value.length <= 64,
   array: Array.isArray,
-  stake: (value) => isU(value) || value === 'rest' || value === 'trut'
+  stake: (value) => isU(value) || value === 'rest' || value === 'trut',
+  hint: (value) => isU(value) || typeof value === 'string'
 }
 
 // Commas that stand in no bracket separate.
@@ -47,7 +48,7 @@ export function shape(text) {
     return [field.slice(0, at), typeOf(field.slice(at + 1))]
   })
   return (values) => {
-    if (values.length !== fields.length) throw new Malformed('another number of fields')
+    if (!Array.isArray(values) || values.length !== fields.length) throw new Malformed('another number of fields')
     return Object.fromEntries(fields.map(([name, is], i) => {
       if (!is(values[i])) throw new Malformed(`the field ${name}`)
       return [name, values[i]]

@@ -51,25 +51,22 @@ function handBox(t, info) {
   return isBox(t, info, t.hand?.map(([card, salt]) => [card, hex(salt)]), boxes.openHand, boxes.sealHand)
 }
 
-function shaped(fieldsOf, value) {
-  fieldsOf([value])
-  return value
-}
+const optionsShape = shape('options [[t, array, t, [[t, hint]]]]')
+const optionsOf = (value) => optionsShape([value]).options
+const wordShape = shape('word t')
+const wordOf = (value) => [wordShape(value).word]
 
-const optionsShape = shape('options [[t, array, t, [[t, stake]]]]')
-const wordShape = shape('words [t, ]')
-
-function privateBox(t, place, fieldsOf, expected) {
+function privateBox(t, place, contentOf, expected) {
   const nonce = t.epoch === undefined ? null : boxes.counterNonce(t.epoch, t.number)
   return (t.nonce === undefined || same(nonce, t.nonce)) && isBox(t, ['truc/1/private', t.seat], expected && valueOf(expected),
-    (key, box) => shaped(fieldsOf, boxes.openPrivate(key, box, place, t.after)),
+    (key, box) => contentOf(boxes.openPrivate(key, box, place, t.after)),
     (key, value) => boxes.sealPrivate(key, nonce, value, place))
 }
 
 function signUpBox(t) {
   const place = seatPlace(t, 'sign-up', t.to)
   return isBox(t, ['truc/1/private-up', t.seat], t.word && [t.word],
-    (key, box) => shaped(wordShape, boxes.openUp(key, box, place)),
+    (key, box) => wordOf(boxes.openUp(key, box, place)),
     (key, value) => boxes.sealUp(key, hex(t.nonce), value, place))
 }
 
@@ -215,8 +212,8 @@ const GROUPS = {
   deal: isDeal,
   hand: (t) => handBox(t, boxes.handInfo(t.j, t.d, t.seat)),
   share: (t) => handBox(t, boxes.shareInfo(t.j, t.d, t.giver, t.receiver)),
-  options: (t) => privateBox(t, seatPlace(t, 'options', t.offer), optionsShape, t.options),
-  sign: (t) => privateBox(t, seatPlace(t, 'sign', t.sender), wordShape, t.word && [t.word]),
+  options: (t) => privateBox(t, seatPlace(t, 'options', t.offer), optionsOf, t.options),
+  sign: (t) => privateBox(t, seatPlace(t, 'sign', t.sender), wordOf, t.word && [t.word]),
   'sign-up': signUpBox,
   pad: (t) => same(boxes.unpad(hex(t.padded)), t.plain) && same(boxes.pad(hex(t.plain)), t.padded),
   admission: (t) => keys.isAdmissible(hex(t.public)),

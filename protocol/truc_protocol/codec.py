@@ -63,7 +63,8 @@ def dec(encoded: bytes, limit: int = MAX_BODY) -> Any:
 
 def digest(tag: str, *fields: object) -> bytes:
     """Return H(tag, fields) = SHA-256(enc(["truc/1/" + tag, fields...])), 32 bytes."""
-    return hashlib.sha256(enc([f"truc/1/{tag}", *fields])).digest()
+    _check_array(fields, MAX_BODY_DEPTH)  # the tag is ours
+    return hashlib.sha256(_pack((f"truc/1/{tag}", *fields))).digest()
 
 
 def sha256(encoded: bytes) -> bytes:
@@ -139,28 +140,23 @@ def _check_array(items: Sequence[Any], depth: int) -> None:
         raise EncodingError(f"expected at most {MAX_BODY_DEPTH} nested arrays of at most 65535 items")
     for item in items:
         kind = type(item)  # what most items are is told without a call
-        if kind is bytes:
-            is_canonical = len(item) <= _BIN32
-        elif kind is int:
-            is_canonical = 0 <= item <= MAX_INT
-        elif kind is str:
-            is_canonical = len(item) <= _STR8 and item.isascii() and item.isprintable()
-        elif isinstance(item, _ARRAYS):
-            _check_array(item, depth - 1)
+        if (kind is int and 0 <= item <= MAX_INT) or (kind is bytes and len(item) <= _BIN32):
             continue
-        else:
-            is_canonical = _is_canonical_item(item)
-        if not is_canonical:
+        if kind is str and len(item) <= _STR8 and item.isascii() and item.isprintable():
+            continue
+        if isinstance(item, _ARRAYS):
+            _check_array(item, depth - 1)
+        elif not _is_canonical_item(item):
             raise EncodingError(_expectation(item))
 
 
 def _is_canonical_item(value: object) -> bool:
+    if isinstance(value, str):
+        return len(value) <= _STR8 and value.isascii() and value.isprintable()
     if isinstance(value, bytes):
         return len(value) <= _BIN32
     if isinstance(value, int):  # False and True lie in the range
         return 0 <= value <= MAX_INT
-    if isinstance(value, str):
-        return len(value) <= _STR8 and value.isascii() and value.isprintable()
     return value is None
 
 

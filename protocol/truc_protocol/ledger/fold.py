@@ -106,11 +106,14 @@ def _seat_of(body: AnyBody) -> int:
 
 def _check_due(ledger: Ledger, body: AnyBody, culprit: str | None) -> None:
     """Check that no record of the server is owed before this one; a seat that signed too early is not to blame."""
-    ends = isinstance(body, Rule) and body.ruling in ("forfeit", "abandon")
-    if ledger.phase is Phase.BETWEEN and must_end(ledger) and not ends:
-        raise CheckError("C26", "expected a forfeit or an abandoned match after the void", culprit)
     if ledger.phase is Phase.HAND:
         _check_due_in_hand(ledger, body, culprit)
+    elif ledger.phase is Phase.BETWEEN and must_end(ledger) and not _ends(body):
+        raise CheckError("C26", "expected a forfeit or an abandoned match after the void", culprit)
+
+
+def _ends(body: AnyBody) -> bool:
+    return isinstance(body, Rule) and body.ruling in ("forfeit", "abandon")
 
 
 def _check_due_in_hand(ledger: Ledger, body: AnyBody, culprit: str | None) -> None:
