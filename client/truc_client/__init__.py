@@ -45,6 +45,7 @@ from truc_client.happenings import (
     Substituted,
     TableChanged,
     TableClosed,
+    TranscriptSetAside,
     Waiting,
     YourTurn,
 )
@@ -84,6 +85,7 @@ __all__ = [
     "Table",
     "TableChanged",
     "TableClosed",
+    "TranscriptSetAside",
     "Waiting",
     "YourTurn",
     "connect",

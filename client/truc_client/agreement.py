@@ -1,16 +1,20 @@
 """What a player has agreed to play: the table as it was shown when they said `ready`.
 
 Terms are signed only by whoever agreed, and only if nothing of them has changed since. People may come and go until the
-last of them is ready; how many may be guests is among the terms. Invariant: no terms fit an agreement that was never
-given.
+last of them is ready; how many may be guests is among the terms. To take a vacant seat over is an agreement of its own:
+the match and the vacancy must have been shown before. Invariant: no terms fit an agreement that was never given.
 """
 
 from collections.abc import Collection, Iterator
-from typing import Any
+from typing import Any, Final
 
 from truc_protocol.checks import CheckError
 from truc_protocol.messages import TableState
 from truc_protocol.setup import Opts, Terms, read_opts
+
+_WHAT_NOW: Final = (
+    "; nothing was signed: look at the table again, and say ready only if you agree to it as it is now"
+)
 
 
 class Agreement:
@@ -19,6 +23,7 @@ class Agreement:
     def __init__(self) -> None:
         self._shown: TableState | None = None
         self._agreed: TableState | None = None
+        self._vacancy: TableState | None = None
         self.waits = False
 
     @property
@@ -32,17 +37,27 @@ class Agreement:
         if self.waits:
             self._agreed, self.waits = state, False
 
-    def agree(self) -> None:
-        """Agree to the table as it is shown, or as it will be if it was not shown yet."""
+    def agree(self) -> bool:
+        """Agree to the table as it is shown, or as it will be if it was not shown yet; tells whether a word stood before."""
+        had_word = self.stands or self.waits
         self._agreed, self.waits = self._shown, self._shown is None
+        self._vacancy = self._shown
+        return had_word
 
     def agree_on_return(self) -> None:
-        """Agree to the table as it will be shown next: who comes back to a seat goes on with it."""
-        self._agreed, self.waits = None, True
+        """Agree to the table as it will be shown next: who comes back to a seat goes on with it, and takes over none."""
+        self._agreed, self._vacancy, self.waits = None, None, True
 
     def withdraw(self) -> None:
         """Agree to nothing any more."""
-        self._agreed, self.waits = None, False
+        self._agreed, self._vacancy, self.waits = None, None, False
+
+    def has_vacancy(self, mid: bytes, seat: int | None) -> bool:
+        """Tell whether what was agreed to is to take a seat over that was shown vacant, in this match."""
+        shown = self._vacancy
+        if shown is None or shown.state != "playing" or shown.match != mid:
+            return False
+        return any(each.vacant and each.seat == seat for each in shown.seats)
 
     def check(self, terms: Terms, keys: Collection[bytes]) -> None:
         """Check that signed terms are those of the server and table that the player agreed to.
@@ -56,7 +71,9 @@ class Agreement:
         if terms.table.spk not in keys:
             raise CheckError("C9", "the terms are signed by another key than the server's", "server")
         if self._agreed is None:
-            raise CheckError("C9", "terms came for a table that this player did not agree to", "server")
+            raise CheckError(
+                "C9", f"terms came for a table that this player did not agree to{_WHAT_NOW}", "server"
+            )
         agreed = read_opts(self._agreed.opts)
         for name, before, now in (
             *_terms(terms, self._agreed),
@@ -64,7 +81,9 @@ class Agreement:
         ):
             if before != now:
                 raise CheckError(
-                    "C9", f"{name}: agreed to {_said(before)}, the terms say {_said(now)}", "server"
+                    "C9",
+                    f"{name}: agreed to {_said(before)}, the terms say {_said(now)}{_WHAT_NOW}",
+                    "server",
                 )
 
 

@@ -10,7 +10,16 @@ from typing import NamedTuple, assert_never
 from truc_client.happenings import Fact
 from truc_protocol import dealing
 from truc_protocol.acts import SlotOpening, read_act
-from truc_protocol.audit import AuditError, Auditor, ClosedHand, Finding, Refutation, Verdict, server_links
+from truc_protocol.audit import (
+    AuditError,
+    Auditor,
+    ClosedHand,
+    Finding,
+    Refutation,
+    Verdict,
+    is_preset,
+    server_links,
+)
 from truc_protocol.bodies import (
     Act,
     AnyBody,
@@ -194,6 +203,7 @@ class Annotator:
                 name = terms.table.name.decode(errors="replace")
                 said = {
                     "variant": terms.variant.name,
+                    "is_preset": is_preset(terms.variant),
                     "seats": terms.table.seats,
                     "reveal": terms.table.policy,
                 }

@@ -5,9 +5,19 @@ A bot is a client like any other, with a key of its own; the server does not kno
 
 import random
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Final
 
-from truc_client.happenings import Choice, Happening, MatchEnded, SeatTakenOver, TableClosed, YourTurn
+from truc_client.errors import ChoiceError, RefusedError
+from truc_client.happenings import (
+    Choice,
+    Happening,
+    MatchEnded,
+    RecordSeen,
+    SeatTakenOver,
+    TableClosed,
+    YourTurn,
+)
 from truc_client.table import Table
 
 Chooser = Callable[[YourTurn], Choice]
@@ -39,12 +49,17 @@ def _weight(choice: Choice) -> float:
 async def play_match(
     table: Table, choose: Chooser, show: Callable[[Happening], None] = lambda _happening: None
 ) -> MatchEnded | None:
-    """Play at a table until a match has ended; None if the table or the seat was lost. `show` sees what happens."""
+    """Play at a table until a match has ended; None if the table or the seat was lost. `show` sees what happens.
+
+    Where another seat asks for a pause, or for its end, this one asks too.
+    """
     async for happening in table:
         show(happening)
         match happening:
             case YourTurn(must=True):
                 await table.choose(choose(happening))
+            case RecordSeen():
+                await _join_in(table)
             case MatchEnded():
                 return happening
             case TableClosed() | SeatTakenOver():
@@ -52,3 +67,14 @@ async def play_match(
             case _:
                 pass
     return None
+
+
+async def _join_in(table: Table) -> None:
+    """Ask for a pause, or for its end, where another seat has."""
+    if table.match is None or table.seat is None:
+        return
+    pause = table.match.ledger.pause
+    if not pause.asked or table.seat in pause.asked:
+        return
+    with suppress(ChoiceError, RefusedError):  # it may come too late, or this seat has had its pause
+        await (table.unpause() if pause.active else table.pause())

@@ -4,12 +4,14 @@ A choice that another record has overtaken is made again by itself only where no
 a choice is signed only for the position and head that stand now.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from truc_client.errors import ChoiceError, SignedBeforeError
 from truc_client.happenings import Choice, YourTurn
 from truc_client.offers import Offered, OfferReader, same_decision
+from truc_client.resting import Rest, check_rest
 from truc_client.signer import Signer
 from truc_client.store import Statement
 from truc_client.witness import Witness
@@ -20,8 +22,12 @@ from truc_protocol.ledger import Ledger
 from truc_protocol.messages import BoxedOptions, OpenOptions
 from truc_protocol.records import Phase
 
-_CUT = "cut"
-_LOST = "this seat's secrets were lost: nothing is signed for it before its next deal"
+_CUT: Final = "cut"
+_OPEN: Final = (Phase.BETWEEN, Phase.HAND)
+_BEHIND: Final = (
+    "records that this client has seen before are missing still: nothing is signed until they have come"
+)
+_LOST: Final = "this seat's secrets were lost: nothing is signed for it before its next deal"
 
 
 class GuestChoice(NamedTuple):
@@ -78,7 +84,7 @@ class Choosing:
 
     def kept(self) -> Statement | None:
         """Return what was signed before for the present position, if it may be sent."""
-        is_open = self._ledger.phase in (Phase.BETWEEN, Phase.HAND)
+        is_open = self._ledger.phase in _OPEN
         if self._signer is None or not is_open or not self._signer.may_decide(self._ledger):
             return None
         return self._signer.kept(self._ledger)
@@ -87,14 +93,16 @@ class Choosing:
         """Take the options of the present position: they are told, or a choice that still stands is made again.
 
         Raises:
-            CheckFailedError: The options are not what this seat can sign.
+            UnboundError: The options are not what this seat can sign.
         """
         if self._reader is None or (self._signer is not None and self._signer.chain(self._ledger) is None):
             return None, None  # they are for who holds the seat
+        if not self._is_open:
+            return None, None  # nothing can be decided now, whatever is offered
         try:
             offered = self._reader.read(message, self._ledger, self._witness.openings)
         except BoxError as error:
-            self._witness.fail("C9", f"options at {message.at}: {error}", "server")
+            self._witness.doubt("C9", f"options at {message.at}: {error}")
         if not self._may_decide() or self.kept() is not None:
             return None, None  # not to be answered; or decided before a restart, and those bytes are sent
         self._offered = offered
@@ -106,6 +114,10 @@ class Choosing:
         )
         self._decision, self._overtaken = None, False
         return told, None
+
+    @property
+    def _is_open(self) -> bool:
+        return self._ledger.phase in _OPEN and not self._ledger.pause.active
 
     def _may_decide(self) -> bool:
         return self._signer is None or self._signer.may_decide(self._ledger)
@@ -156,12 +168,27 @@ class Choosing:
         Raises:
             ChoiceError: An act was signed for this position already, or this seat may sign nothing now.
         """
+        return self._beside("resign", lambda signer: signer.resign(self._ledger))
+
+    def ask_rest(self, kind: Rest) -> Sendable:
+        """Sign that this seat asks for a pause, or for its end.
+
+        Raises:
+            ChoiceError: It may not, or has; or an act was signed for this position already.
+        """
+        if self._seat is None:
+            raise ChoiceError("only a player may ask for a pause or for its end")
+        check_rest(self._ledger, self._seat, kind)
+        return self._beside(kind, lambda signer: signer.act(self._ledger, kind, ()))
+
+    def _beside(self, line: str, sign: Callable[[Signer], Statement]) -> Sendable:
+        """Say something that is never among the options: a guest by its line, a seat with a key as `sign` signs it."""
         if self._signer is None:
-            return GuestChoice(self._ledger.k, "resign")
+            return GuestChoice(self._ledger.k, line)
         if not self._may_decide():
-            raise ChoiceError(_LOST)
+            raise ChoiceError(_BEHIND if self._signer.is_behind(self._ledger) else _LOST)
         try:
-            return self._signer.resign(self._ledger)
+            return sign(self._signer)
         except SignedBeforeError as error:
             raise ChoiceError(str(error)) from error
 

@@ -14,7 +14,9 @@ from truc_client.account import Account, Player, open_account
 from truc_client.address import Address, parse_address
 from truc_client.dialing import Dial, dial_tcp
 from truc_client.errors import ClientError, ConnectError, LostError, RefusedError, ServerKeyError
+from truc_client.glance import Glance
 from truc_client.link import Answer, ClientRequest, Entered, Link, enter, is_unknown_token, leaves
+from truc_client.replies import Waiter
 from truc_client.standing import Wish
 from truc_client.table import Table
 from truc_protocol.errors import REGISTRY, Code
@@ -29,6 +31,7 @@ from truc_protocol.messages import (
     SeatHeld,
     ServerMessage,
     TableState,
+    Unwatch,
     Watch,
 )
 
@@ -50,7 +53,8 @@ class Connection:
         self._dial = dial
         self._tables: dict[str, Table] = {}
         self._unclaimed: dict[str, TableState] = {}
-        self._waiting: set[_Waiter] = set()
+        self._glances: dict[str, Glance] = {}
+        self._waiting: set[Waiter] = set()
         self._open = trio.Event()
         self._failure: ClientError | None = None
         self._adopt(entered)
@@ -94,6 +98,11 @@ class Connection:
     def trust(self) -> Trust:
         """How the server's key came to be accepted."""
         return self._server.trust
+
+    @property
+    def followed(self) -> tuple[Table, ...]:
+        """Every table that is followed now."""
+        return tuple(self._tables.values())
 
     async def tables(self, variant: str | None = None) -> tuple[TableState, ...]:
         """Return every public table."""
@@ -156,6 +165,18 @@ class Connection:
             self._tables.pop(code, None)
             raise
         return table
+
+    async def glance(self, code: str) -> Glance:
+        """Look at a table as one who watches does, for a moment, and take nothing there."""
+        glance = self._glances[code] = Glance()
+        try:
+            await self.request(lambda n: Watch(id=n, table=code))
+            await self.request(lambda n: Unwatch(id=n, table=code))
+        except RefusedError as error:
+            glance.refused = error
+        finally:
+            del self._glances[code]
+        return glance
 
     async def resume(self, held: SeatHeld, *, rekey: bool = False) -> Table:
         """Come back to a seat one holds, with every record that is missing.
@@ -235,7 +256,7 @@ class Connection:
     async def _ask(
         self, build: Callable[[int], ClientRequest], at_once: Callable[[Ok], None] | None
     ) -> Answer:
-        waiter = _Waiter(at_once)
+        waiter = Waiter(at_once)
         self._waiting.add(waiter)
         try:
             if not self.post(build, waiter.answer):
@@ -247,8 +268,11 @@ class Connection:
     def _handle(self, message: ServerMessage) -> None:
         code: str | None = getattr(message, "table", None)
         table = self._tables.get(code) if code is not None else None
+        glance = self._glances.get(code) if code is not None else None
         if table is not None:
             table.handle(message)
+        elif glance is not None:
+            glance.handle(message)
         elif isinstance(message, TableState) and len(self._unclaimed) < _MAX_UNCLAIMED:
             self._unclaimed[message.table] = message  # of a table being created; its reply comes after
 
@@ -309,32 +333,6 @@ class Connection:
 
 def _page(variant: str | None, after: str | None) -> Callable[[int], ClientRequest]:
     return lambda n: ListTables(id=n, variant=variant, after=after)
-
-
-class _Waiter:
-    """Somebody who waits for one reply."""
-
-    def __init__(self, at_once: Callable[[Ok], None] | None) -> None:
-        self._at_once = at_once
-        self._done = trio.Event()
-        self._answer: Answer | None = None
-        self._error: ClientError | None = None
-
-    def answer(self, answer: Answer) -> None:
-        if self._at_once is not None and isinstance(answer, Ok):
-            self._at_once(answer)
-        self._answer = answer
-        self._done.set()
-
-    def fail(self, error: ClientError) -> None:
-        self._error = error
-        self._done.set()
-
-    async def wait(self) -> Answer:
-        await self._done.wait()
-        if self._answer is None:
-            raise self._error or LostError("the connection was lost")
-        return self._answer
 
 
 def _may_retry(error: ConnectError | RefusedError) -> bool:

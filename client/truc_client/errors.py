@@ -1,9 +1,15 @@
 """What can go wrong for a player, as values that a program can act on; every text is one line for a person."""
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from truc_protocol.words import check_words
+
+_UNBOUND: Final = (
+    "What came failed a check {tries} times in the same place, and no signature binds anybody to it: whether the line or the"
+    " server is at fault cannot be told. This table ends here. The match is not stopped for good: start again to try again."
+)
 
 
 class ClientError(Exception):
@@ -57,13 +63,12 @@ class SignedBeforeError(ClientError):
 
 
 class StoppedError(ClientError):
-    """A match that was stopped because a check failed is not gone on with; `evidence` is the file that shows why."""
+    """A match that was stopped for good is not gone on with; `why` says why, `evidence` is the file that shows it, if it is still there."""
 
-    def __init__(self, evidence: Path) -> None:
-        super().__init__(
-            f"this match was stopped because a check failed, and stays so; the evidence is {evidence}:"
-            f" truc verify {evidence}"
-        )
+    def __init__(self, why: str, evidence: Path | None) -> None:
+        shown = f"; the evidence is {evidence}: truc verify {evidence}" if evidence else ""
+        super().__init__(f"this match was stopped because a check failed, and stays so: {why}{shown}")
+        self.why = why
         self.evidence = evidence
 
 
@@ -75,11 +80,22 @@ class Kept(NamedTuple):
 
 
 class CheckFailedError(ClientError):
-    """A check failed and the match was stopped; `evidence` is the first file that was kept of it, if one could be written."""
+    """A check failed and the table has ended; `evidence` is the first file that was kept of it, if one could be written.
 
-    def __init__(self, check: str, message: str, culprit: str | None, kept: Kept | None = None) -> None:
+    A match is stopped for good where somebody is to blame; where nobody is, it can be tried again.
+    """
+
+    def __init__(
+        self,
+        check: str,
+        message: str,
+        culprit: str | None,
+        kept: Kept | None = None,
+        *,
+        words: str | None = None,
+    ) -> None:
         blame = f"; to blame: {culprit}" if culprit else ""
-        super().__init__(f"{check_words(check)} ({check}: {message}{blame}){_told(kept)}")
+        super().__init__(f"{words or check_words(check)} ({check}: {message}{blame}){_told(kept)}")
         self.check = check
         self.message = message
         self.culprit = culprit
@@ -89,6 +105,30 @@ class CheckFailedError(ClientError):
     def evidence(self) -> Path | None:
         """The first file of evidence."""
         return self.kept.files[0] if self.kept else None
+
+
+class UnboundError(ClientError):
+    """What came fails a check, but no signature binds anybody to it: the line may have bent it, so it is asked for again.
+
+    Attributes:
+        keep: writes the evidence of it, for when it is asked for no more.
+        is_record: whether a record failed, so that what is wrong may also stand before it.
+    """
+
+    def __init__(
+        self, check: str, message: str, keep: Callable[[], Kept | None], *, is_record: bool = False
+    ) -> None:
+        super().__init__(f"{check}: {message}")
+        self.check = check
+        self.message = message
+        self.keep = keep
+        self.is_record = is_record
+
+    def after(self, tries: int) -> CheckFailedError:
+        """Return the error that ends the table, now that it has failed in the same place so many times."""
+        return CheckFailedError(
+            self.check, self.message, None, self.keep(), words=_UNBOUND.format(tries=tries)
+        )
 
 
 def _told(kept: Kept | None) -> str:

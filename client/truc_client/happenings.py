@@ -143,6 +143,13 @@ class Interrupted(NamedTuple):
     reason: str
 
 
+class TranscriptSetAside(NamedTuple):
+    """The transcript kept of a match fails a check, for the reason given; it is now at `path`, and all is asked for again."""
+
+    path: Path
+    reason: str
+
+
 class Resumed(NamedTuple):
     """The connection is back, and nothing is missing up to position `k`."""
 
@@ -175,6 +182,7 @@ Happening = (
     | Signed
     | PhraseSaid
     | Interrupted
+    | TranscriptSetAside
     | Resumed
     | SeatTakenOver
     | TableClosed

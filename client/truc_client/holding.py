@@ -13,7 +13,7 @@ from truc_protocol.keys import BoxKey, box_key, generate_box_key
 from truc_protocol.ledger import Ledger
 from truc_protocol.setup import Terms
 
-_BOX_KEY = "box key"
+_BOX_KEY, _ANCHOR = "box key", "anchor"  # as the ledger names what a match has used
 
 
 class Holding:
@@ -58,11 +58,17 @@ class Holding:
         return made
 
     def fresh(self, ledger: Ledger, *, after_loss: bool) -> HeldChain:
-        """Return a chain for the next deal that was not in force yet: the one that was named before, else a new one."""
+        """Return a chain for the next deal that was not in force yet: the one that was named before, else a new one.
+
+        One that was named may have been copied by another seat meanwhile, its anchor or its box key: then it is none any more.
+        """
         for held in self._held.values():
-            if held.first == ledger.deal_index and (_BOX_KEY, held.x) not in ledger.commitments:
-                return held
+            if held.first == ledger.deal_index and not self._is_used(held, ledger):
+                return replace(held, after_loss=held.after_loss or after_loss)
         return new_chain(ledger.deal_index, after_loss=after_loss)
+
+    def _is_used(self, held: HeldChain, ledger: Ledger) -> bool:
+        return not ledger.commitments.isdisjoint({(_BOX_KEY, held.x), (_ANCHOR, self.anchor(held))})
 
     def counted(self, held: HeldChain, counter: int) -> None:
         """Note the counter of the newest box sealed to a key."""
@@ -70,7 +76,13 @@ class Holding:
 
     def add(self, held: HeldChain) -> None:
         """Note a chain that is in the store now."""
-        self._held.setdefault(held.x, held)
+        self._held[held.x] = held
+
+    def drop(self) -> None:
+        """Drop every secret: the seat is not played from here any more."""
+        self._held.clear()
+        self._made.clear()
+        self._store.drop_secrets(self._terms.th)
 
 
 def new_chain(first: int, *, after_loss: bool = False) -> HeldChain:

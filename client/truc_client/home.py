@@ -44,6 +44,11 @@ class Home(NamedTuple):
         return self.root / "master.seed"
 
     @property
+    def name(self) -> Path:
+        """The name that the player has chosen to be shown by."""
+        return self.root / "name"
+
+    @property
     def transcripts(self) -> Path:
         """The folder of transcripts."""
         return self.root / "transcripts"
@@ -131,6 +136,26 @@ def write_seed(home: Home, seed: bytes) -> None:
         raise HomeError(f"cannot write the key file {home.seed}: {error.strerror}") from error
 
 
+def kept_name(home: Home) -> str | None:
+    """Return the name that the player has chosen to be shown by; None if they have not."""
+    try:
+        return home.name.read_text("utf-8").strip() or None
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def keep_name(home: Home, name: str) -> None:
+    """Remember the name that the player is shown by.
+
+    Raises:
+        HomeError: It cannot be written.
+    """
+    try:
+        home.name.write_text(f"{name}\n", "utf-8")
+    except OSError as error:
+        raise HomeError(f"cannot write {home.name}: {error.strerror}") from error
+
+
 def player_key(seed: bytes, first_spk: bytes) -> SigningKey:
     """Return the player's key for one server, named by the first key pinned for it."""
     return signing_key_from_seed(player_seed(seed, first_spk))
@@ -190,10 +215,16 @@ def accept_revocation(home: Home, text: str) -> bytes:
             os.fsync(file.fileno())
         unfinished.replace(path)
     except KeyFileError as error:
-        raise HomeError(f"expected a revocation: {error}") from error
+        raise HomeError(f"expected a revocation: {_plain(error)}") from error
     except OSError as error:
         raise HomeError(f"cannot keep the revocation in {home.revoked}: {error.strerror}") from error
     return public
+
+
+def _plain(error: KeyFileError) -> str:
+    """Return what is wrong with a statement without the number of a check, which only readers of the specification know."""
+    text = str(error)
+    return "it is damaged, or not signed by the key that it gives up" if text.startswith("C40:") else text
 
 
 def _read_revocation(path: Path) -> bytes:

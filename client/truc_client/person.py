@@ -1,10 +1,11 @@
 """A person at a terminal: what happens is shown, a line they type decides, and leaving is always possible.
 
-Lines are read in a worker thread that is abandoned when the program ends; nothing about the terminal is changed.
+Lines are read in a worker thread that is abandoned when the program ends; nothing about the terminal is changed. Where a
+script types, each line waits for a question; only `pause` does not, once a match has begun. A match that rests is one.
 """
 
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import NamedTuple
 
@@ -19,7 +20,8 @@ from truc_client.table import Table
 
 _HELP = ("?", "h", "help")
 _QUIT = ("q", "quit", "exit")
-_RESIGN = "resign"
+_PAUSE = "pause"
+_ASKED = ("pause_asked", "resume_asked")
 
 
 class Typed(NamedTuple):
@@ -28,7 +30,24 @@ class Typed(NamedTuple):
     text: str | None
 
 
-Lines = trio.MemoryReceiveChannel[Typed]
+class Lines:
+    """Lines in the order they were typed; the next can be looked at before it is taken."""
+
+    def __init__(self, channel: trio.MemoryReceiveChannel[Typed]) -> None:
+        self._channel = channel
+        self._next: Typed | None = None
+
+    async def peek(self) -> Typed:
+        """Return the next line, which stays the next."""
+        if self._next is None:
+            self._next = await self._channel.receive()
+        return self._next
+
+    async def receive(self) -> Typed:
+        """Return the next line."""
+        line = await self.peek()
+        self._next = None
+        return line
 
 
 @asynccontextmanager
@@ -46,7 +65,7 @@ async def typed_lines(read: Callable[[], str] | None = None) -> AsyncIterator[Li
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(forward)
-        yield receive
+        yield Lines(receive)
         nursery.cancel_scope.cancel()
 
 
@@ -68,6 +87,13 @@ class Person:
         self._turn: YourTurn | None = None
         self._asked = trio.Event()
         self._resigning = False
+        self._awaits_own = False
+        self._has_lost_seat = False
+
+    @property
+    def has_lost_seat(self) -> bool:
+        """Whether the seat is this player's no more: another connection or player has it, or the table was closed."""
+        return self._has_lost_seat
 
     async def play(self) -> MatchEnded | None:
         """Play until the match has ended; None when the person leaves or the table closes.
@@ -100,13 +126,18 @@ class Person:
 
     async def _forward_lines(self, send: trio.MemorySendChannel[Happening | Typed | ClientError]) -> None:
         while True:
-            await self._wait_asked()
-            line = await self._lines.receive()
-            await self._wait_asked()  # the question may have passed meanwhile: then it answers the next
+            line = await self._lines.peek()
+            if not self._is_at_once(line):
+                await self._wait_asked()
+            await self._lines.receive()
             self._close_question()
             await send.send(line)
             if line.text is None:
                 return
+
+    def _is_at_once(self, line: Typed) -> bool:
+        """Tell whether a line is obeyed although nothing is asked."""
+        return self._screen.knows_game and (line.text or "").lower() == _PAUSE
 
     async def _wait_asked(self) -> None:
         """Wait for a question, where a script answers: each of its lines is for one."""
@@ -122,64 +153,102 @@ class Person:
         if isinstance(item, Typed):
             return await self._typed(item)
         self._note_turn(item)
+        self._has_lost_seat = isinstance(item, TableClosed | SeatTakenOver)
+        rested = self._screen.awaits_resume
         self._screen.show(item)
+        if self._screen.awaits_resume != rested:
+            self._pose()
         return not isinstance(item, MatchEnded | TableClosed | SeatTakenOver)
 
     def _note_turn(self, happening: Happening) -> None:
         match happening:
-            case YourTurn():
+            case YourTurn() if not self._awaits_own:
                 self._turn = happening
-            case RecordSeen(k=k) if self._turn is not None and k >= self._turn.at:
-                self._turn = None
+            case RecordSeen(k=k, means=means):
+                if any(fact["what"] in _ASKED and fact["seat"] == self._table.seat for fact in means):
+                    self._awaits_own = False
+                if self._turn is not None and k >= self._turn.at:
+                    self._turn = None
             case _:
                 return
-        self._close_question()
-        if self._turn is not None and self._turn.must:
+        self._pose()
+
+    @property
+    def _must_act(self) -> bool:
+        return self._turn is not None and self._turn.must
+
+    def _pose(self) -> None:
+        """Let a script's next line be read if there is a question, and only then."""
+        if self._must_act or self._screen.awaits_resume:
             self._asked.set()
+        else:
+            self._close_question()
 
     async def _typed(self, line: Typed) -> bool:
         text = line.text
         if text is None or text.lower() in _QUIT:
             return False
-        await self._obey(text)
-        if self._turn is not None and self._turn.must:
+        if not await self._obey(text):
+            self._close_question()
+            return True
+        if self._must_act:
             self._screen.prompt()
-            self._asked.set()
+        self._pose()
         return True
 
-    async def _obey(self, text: str) -> None:
+    async def _obey(self, text: str) -> bool:
+        """Do what a line says; tells whether the question it was typed at is still there, if it was not answered."""
         resigning, self._resigning = self._resigning, False
-        if text.lower() == _RESIGN:
-            await self._resign(sure=resigning)
-        elif text.lower() in _HELP:
-            self._help()
-        elif text.partition(" ")[0].lower() in TALK:
-            await talk(self._table, self._screen, text)
-        elif text:
-            await self._choose(text)
+        match text.lower():
+            case "resign":
+                return await self._resign(sure=resigning)
+            case _ if text.lower() == _PAUSE:
+                return await self._ask_rest(self._table.pause)
+            case "resume":
+                return await self._ask_rest(self._table.unpause)
+            case word if word in _HELP:
+                self._help()
+            case word if word.partition(" ")[0] in TALK:
+                await talk(self._table, self._screen, text)
+            case _ if text:
+                await self._choose(text)
+            case _:
+                pass
+        return True
 
     def _help(self) -> None:
         if self._turn is None:
-            self._screen.note("not_your_turn")
+            self._screen.note("resting" if self._screen.rests else "not_your_turn")
         else:
             self._screen.explain(self._turn)
 
-    async def _resign(self, *, sure: bool) -> None:
-        if not sure:
-            self._resigning = True
-            self._screen.note("sure")
-            return
+    async def _resign(self, *, sure: bool) -> bool:
+        if sure:
+            return await self._say_beside(self._table.resign)
+        self._resigning = True
+        self._screen.note("sure")
+        return True
+
+    async def _ask_rest(self, ask: Callable[[], Awaitable[None]]) -> bool:
+        """Ask for a pause or its end; a turn that is told before one's own asking is void, and no question."""
+        is_refused = await self._say_beside(ask)
+        self._awaits_own = not is_refused
+        return is_refused
+
+    async def _say_beside(self, say: Callable[[], Awaitable[None]]) -> bool:
+        """Say what is never among the options; tells whether it was refused, else the options of before are void."""
         try:
-            await self._table.resign()
+            await say()
         except (ChoiceError, RefusedError) as error:
             self._screen.say(str(error), "red")
-        else:
-            self._turn = None
+            return True
+        self._turn = None
+        return False
 
     async def _choose(self, text: str) -> None:
         turn = self._turn
         if turn is None:
-            self._screen.note("not_yet")
+            self._screen.note("resting" if self._screen.rests else "not_yet")
             return
         choice, place = find_choice(turn, text, self._screen.names)
         if choice is None:

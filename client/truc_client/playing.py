@@ -14,6 +14,7 @@ from truc_client.decisions import Decisions
 from truc_client.errors import ChoiceError, ClientError, LostError, NotPlayedError, RefusedError
 from truc_client.happenings import Choice
 from truc_client.reports import Reports
+from truc_client.resting import Rest
 from truc_client.seatmatch import SeatMatch, begins_chain
 from truc_client.standing import Standing, Wish
 from truc_protocol import messages
@@ -109,13 +110,26 @@ class Playing:
         match = self.current()
         await self._decide(match, match.resign())
 
-    async def _decide(self, match: SeatMatch, sendable: Sendable) -> None:
+    async def ask_rest(self, kind: Rest) -> None:
+        """Ask for a pause, or for its end; where another record came first, again for the next position."""
+        match = self.current()
+        while True:
+            at, asked = match.next, match.ask_rest(kind)
+            is_late = await self._decide(match, asked)
+            if match.has_taken(at, asked) or (match.next == at and not is_late):
+                return
+            if match.next == at:
+                raise RefusedError(Code.STALE_POSITION, "another record came first, but none was shown")
+
+    async def _decide(self, match: SeatMatch, sendable: Sendable) -> bool:
+        """Send a decision and wait for its fate; tells whether another record came first."""
         try:
             refusal = await self._decisions.decide(match, sendable)
         except trio.EndOfChannel:
             raise self._reports.failure or LostError("the table was left") from None
         if refusal is not None and refusal.code not in _TOO_LATE:
             raise RefusedError(refusal.code, refusal.msg)
+        return refusal is not None
 
     def take(self, match: SeatMatch, message: ServerMessage) -> None:
         """Take a message about the match; a record must be the next one, or known.

@@ -10,10 +10,12 @@ from typing import Final
 from truc_client.errors import HomeError
 from truc_protocol.keys import box_key
 
-VERSION: Final = 2
+VERSION: Final = 3
 _MATCHES: Final = """CREATE TABLE matches (
-    th BLOB PRIMARY KEY, tn BLOB NOT NULL UNIQUE, server BLOB NOT NULL, code TEXT NOT NULL, seat INTEGER NOT NULL,
-    mid BLOB UNIQUE, k INTEGER, head BLOB)"""
+    th BLOB PRIMARY KEY, tn BLOB NOT NULL, server BLOB NOT NULL, code TEXT NOT NULL, seat INTEGER NOT NULL,
+    mid BLOB UNIQUE, k INTEGER, head BLOB,
+    UNIQUE (server, tn))"""
+_STOPPED: Final = "CREATE TABLE stopped (id BLOB PRIMARY KEY, why TEXT NOT NULL)"
 _CHAINS: Final = """CREATE TABLE chains (
     match BLOB NOT NULL, x BLOB NOT NULL, first INTEGER NOT NULL, root BLOB NOT NULL, secret BLOB NOT NULL,
     after_loss INTEGER NOT NULL, counter INTEGER NOT NULL DEFAULT -1,
@@ -27,6 +29,7 @@ _TABLES: Final = (
         PRIMARY KEY (match, what, number, attempt))""",
     _MATCHES,
     _CHAINS,
+    _STOPPED,
 )
 
 
@@ -44,6 +47,8 @@ def bring_up_to_date(database: sqlite3.Connection) -> None:
             database.execute(statement)
     if version == 1:
         _give_chains_a_table(database)
+    if version in (1, 2):
+        _bind_nonces_to_servers(database)
     database.execute(f"PRAGMA user_version = {VERSION}")
 
 
@@ -54,7 +59,14 @@ def _give_chains_a_table(database: sqlite3.Connection) -> None:
     for th, root, secret, counter in running.fetchall():
         values = (th, box_key(secret).public, root, secret, counter)
         database.execute("INSERT INTO chains VALUES (?, ?, 0, ?, ?, 0, ?)", values)
-    database.execute("ALTER TABLE matches RENAME TO matches_1")
+
+
+def _bind_nonces_to_servers(database: sqlite3.Connection) -> None:
+    """Up to version 2 a nonce was one for all servers, so that one server could use up another's."""
+    database.execute("ALTER TABLE matches RENAME TO matches_before")
     database.execute(_MATCHES)
-    database.execute("INSERT INTO matches SELECT th, tn, server, code, seat, mid, k, head FROM matches_1")
-    database.execute("DROP TABLE matches_1")
+    database.execute(
+        "INSERT INTO matches SELECT th, tn, server, code, seat, mid, k, head FROM matches_before"
+    )
+    database.execute("DROP TABLE matches_before")
+    database.execute(_STOPPED)

@@ -44,9 +44,11 @@ from truc_client.happenings import (
     Substituted,
     TableChanged,
     TableClosed,
+    TranscriptSetAside,
     Waiting,
     YourTurn,
 )
+from truc_client.resting import Standstill, followed
 from truc_client.verifying import verdict_lines
 from truc_protocol.messages import TableState
 from truc_protocol.words import (
@@ -63,6 +65,7 @@ from truc_protocol.words import (
 
 _TICK, _PLAIN_TICK = "✓", "ok"
 _OF_CARDS = ("play", "cover", "show")
+_ASKS_TO_JOIN = {"pause_asked": "agree_pause", "resume_asked": "resting"}
 _WAITING = {"rekey": "waiting_rekey", "sub": "waiting_sub"}
 
 
@@ -74,6 +77,7 @@ class Screen:
         self._seated = ""
         self._offered: tuple[str, ...] = ()
         self._board = Board(0, None)
+        self._standstill = Standstill(None)
         self._setting = Setting((), Faces(is_spanish=False, is_plain=True), Speech(lang), 0)
 
     @property
@@ -103,7 +107,7 @@ class Screen:
                 for fact in happening.means:
                     self._tell(fact)
             case Recalled():
-                self._board = reduce(after, happening.means, self._board)
+                self._recall(happening.means)
             case CardsDealt() | PartnerCards() | Signed() | PhraseSaid():
                 self._receive(happening)
             case YourTurn():
@@ -122,16 +126,25 @@ class Screen:
                 self.note(_WAITING.get(what, "waiting"), "dim", seats=names)
             case Substituted(seat, name):
                 self._rename(seat, name)
-            case Interrupted(reason):
-                self.note("interrupted", "yellow", reason=reason)
-            case Resumed():
-                self.note("resumed", "dim")
+            case Interrupted() | TranscriptSetAside() | Resumed():
+                self._note_line(happening)
             case SeatTakenOver():
                 self.note("taken_over", "yellow")
             case TableClosed(reason):
                 self.note("closed", "yellow", reason=reason)
             case _:
                 pass
+
+    def _note_line(self, happening: Interrupted | TranscriptSetAside | Resumed) -> None:
+        match happening:
+            case Interrupted(reason):
+                self.note("interrupted", "yellow", reason=reason)
+            case TranscriptSetAside(path, reason):
+                self.note("set_aside", "yellow", path=path, reason=reason)
+            case Resumed():
+                self.note("resumed", "dim")
+            case _:
+                assert_never(happening)
 
     def _receive(self, happening: CardsDealt | PartnerCards | Signed | PhraseSaid) -> None:
         match happening:
@@ -180,15 +193,45 @@ class Screen:
         talk = (started.signs, started.phrases)
         self._setting = Setting(names, faces, speech, started.target, *talk, started.raised)
         self._board = Board(len(names), started.seat)
+        self._standstill = Standstill(started.seat)
         how = "goes_on" if started.resumed else "begins"
         self.note(how, "bold", variant=started.variant, players=" - ".join(names))
         meaning = speech.catalogue.screen[f"level_{started.level.lower()}"]
         self.note("level", level=started.level, meaning=meaning)
 
+    def _recall(self, means: tuple[Fact, ...]) -> None:
+        self._board = reduce(after, means, self._board)
+        self._standstill = reduce(followed, means, self._standstill)
+        if self.awaits_resume:
+            self.note("resting", "yellow")
+
+    @property
+    def rests(self) -> bool:
+        """Whether the match rests."""
+        return self._standstill.rests
+
+    @property
+    def awaits_resume(self) -> bool:
+        """Whether the match rests and this seat has not asked to go on."""
+        return self._standstill.awaits
+
     def _tell(self, fact: Fact) -> None:
         now = {"declined": self._board.stake} if fact["what"] == "stake_asked" else {}
         sentence = tell({**fact, **now}, self._setting.names, self._setting.faces.card, self._speech)
         self._board = after(self._board, fact)
+        self._tell_what_happened(fact, sentence)
+        self._tell_of_pause(fact)
+
+    def _tell_of_pause(self, fact: Fact) -> None:
+        """Tell how to join in where another seat asks for a pause or for its end, and what may be typed in one."""
+        rested = self._standstill.rests
+        self._standstill = followed(self._standstill, fact)
+        if self._standstill.calls_for(fact):
+            self.note(_ASKS_TO_JOIN[fact["what"]], "yellow")
+        elif self.awaits_resume and not rested:
+            self.note("resting", "yellow")
+
+    def _tell_what_happened(self, fact: Fact, sentence: str | None) -> None:
         match fact["what"]:
             case "hands_committed":
                 self._show_commitments(fact["digests"])

@@ -7,7 +7,7 @@ are being replayed nothing is sent. Invariant: nothing is sent for a seat that i
 from typing import assert_never
 
 from truc_client.choosing import Choosing, Sendable
-from truc_client.errors import CheckFailedError, ChoiceError
+from truc_client.errors import CheckFailedError, ChoiceError, ClientError
 from truc_client.happenings import (
     CardsDealt,
     Choice,
@@ -21,13 +21,14 @@ from truc_client.happenings import (
     Waiting,
 )
 from truc_client.offers import ClearReader, OfferReader
+from truc_client.resting import Rest
 from truc_client.signer import Signer
 from truc_client.standing import Standing, Wish, check_standing
 from truc_client.store import Statement
 from truc_client.telling import cards_told, match_started, told_again
 from truc_client.witness import Witness
 from truc_protocol.audit import Finding
-from truc_protocol.bodies import Ack, AnyBody, Close, End, Rekey, Sub
+from truc_protocol.bodies import Ack, AnyBody, Close, End, Proxy, Rekey, Sub
 from truc_protocol.boxes import BoxError
 from truc_protocol.codec import dec
 from truc_protocol.dealing import DealtCards
@@ -45,7 +46,7 @@ from truc_protocol.messages import (
     Refusal,
 )
 from truc_protocol.messages import Waiting as WaitingNotice
-from truc_protocol.records import Phase, Record, tag_of
+from truc_protocol.records import Phase, Record, parse, tag_of
 from truc_protocol.talk import addressee, check_seen
 
 _TAG = "truc/1/"
@@ -120,7 +121,13 @@ class SeatMatch:
         standing, signer = self.standing, self._signer
         if signer is None or (self.is_over and standing is Standing.LOST):
             return  # the secrets are dropped at the end
-        check_standing(standing, signer.wish, has_held=signer.has_held(self.ledger))
+        has_held = signer.has_held(self.ledger)
+        try:
+            check_standing(standing, signer.wish, has_held=has_held)
+        except ClientError:
+            if has_held:
+                signer.drop_secrets()
+            raise
         if standing is Standing.HOLDS:
             signer.wish = Wish.LOOK_ON
 
@@ -138,10 +145,21 @@ class SeatMatch:
         """Note that the server has sent everything, which is up to `k` as it says.
 
         Raises:
-            CheckFailedError: It did not, or had shown more before.
+            UnboundError: It did not, or had shown more before.
         """
+        self._check_end()
         self.witness.check_reached(k)
         self.is_live = True
+
+    def _check_end(self) -> None:
+        """Check that an end leaves room for what was accepted before: after it each seat has but an ack."""
+        if self._signer is None or not self.is_over or not self._signer.is_behind(self.ledger):
+            return
+        end, mark = self.ledger.parallel[0], self._signer.mark
+        message = f"the match ends at {end}, but was accepted up to {mark}"
+        if end + len(self.ledger.setup.seats) < mark:
+            self.witness.fail("C33", message, "server")
+        self.witness.doubt("C33", message)
 
     def go_on(self) -> None:
         """Note that nothing has to be replayed: the match has just begun."""
@@ -151,7 +169,8 @@ class SeatMatch:
         """Take the next record; one that is known already is compared.
 
         Raises:
-            CheckFailedError: It fails a check.
+            CheckFailedError: It fails a check, and somebody is to blame.
+            UnboundError: It fails one, and nobody has signed it.
         """
         record = Record(message.signer, message.body, message.sig)
         if message.k < self.next:
@@ -160,7 +179,7 @@ class SeatMatch:
         finding = self.witness.take(record)
         self._choosing.note(finding)
         self._note_chain(finding.body)
-        if self._signer is not None and isinstance(finding.body, Close):
+        if self.is_live and self._signer is not None and isinstance(finding.body, Close):
             self._signer.keep_place(self.ledger)
         return self._told(finding)
 
@@ -182,7 +201,7 @@ class SeatMatch:
         told += cards_told(self.witness, self.seat, body)
         if isinstance(body, Sub):
             told.append(Substituted(body.seat, body.name.decode()))
-        if self._is_last(body):
+        if self.is_live and self._is_last(body):
             told.append(self.finish())
         return told
 
@@ -204,11 +223,17 @@ class SeatMatch:
         return told_again(self.witness, self.seat)
 
     def finish(self) -> MatchEnded:
-        """Conclude a match that goes on no more; the secrets are dropped once its end has come."""
+        """Conclude a match that goes on no more; the secrets are dropped once its end has come.
+
+        Raises:
+            CheckFailedError: C33, it ends below what was accepted before.
+            UnboundError: Acks that were accepted before are missing.
+        """
+        self._check_end()
         self.is_finished = True
+        self.witness.file.sync()  # before the store: what it marks must not be lost with the file
         if self._signer is not None and self.is_over:
             self._signer.end(self.ledger)
-        self.witness.file.sync()
         return MatchEnded(self.witness.verdict(), self.witness.file.path)
 
     def owed(self) -> Sendable | None:
@@ -219,10 +244,12 @@ class SeatMatch:
         """
         if self._signer is None or not self.is_live:
             return None
+        if self.is_over and not self.is_settled:
+            self.witness.file.sync()  # before the store: what it marks must not be lost with the file
         try:
             statement = self._signer.owed(self.ledger)
         except CheckFailedError as error:
-            self.witness.fail(error.check, error.message, error.culprit)
+            self.witness.fail(error.check, error.message, "server")
         statement = statement or self._choosing.kept()
         if statement is None or statement.body in self._sent:
             return None
@@ -233,7 +260,7 @@ class SeatMatch:
         """Take what this seat alone is told: a guest's cards or its partner's, whom the hand waits for, a sign.
 
         Raises:
-            CheckFailedError: A sign is not in the box that it must be in, or is no word of the game.
+            UnboundError: A sign is not in the box that it must be in, or is no word of the game.
         """
         match message:
             case OwnCards(of=partner, cards=cards):
@@ -253,7 +280,7 @@ class SeatMatch:
             word = (self._reader or ClearReader()).read_sign(message, self.ledger)
             check_seen(self.ledger, message.sender, word)
         except BoxError as error:
-            self.witness.fail("C9", f"sign at {message.at}: {error}", "server")
+            self.witness.doubt("C9", f"sign at {message.at}: {error}")
         return [Signed(message.sender, word)]
 
     def sign(self, word: str) -> tuple[int, bytes | None]:
@@ -271,7 +298,7 @@ class SeatMatch:
         """Take what may be chosen now; a choice that still stands is made again instead of asked for.
 
         Raises:
-            CheckFailedError: The options are not what this seat can sign.
+            UnboundError: The options are not what this seat can sign.
         """
         if message.at != self.next:
             return [], None  # options of a position that is over, or not reached
@@ -296,6 +323,26 @@ class SeatMatch:
         resigned = self._choosing.resign()
         self._note_sent(resigned)
         return resigned
+
+    def ask_rest(self, kind: Rest) -> Sendable:
+        """Sign that this seat asks for a pause, or for its end.
+
+        Raises:
+            ChoiceError: It may not ask now, or has; or something was signed for this position already.
+        """
+        asked = self._choosing.ask_rest(kind)
+        self._note_sent(asked)
+        return asked
+
+    def has_taken(self, at: int, sent: Sendable) -> bool:
+        """Tell whether the record at a position is what this seat sent for it."""
+        if at >= self.next:
+            return False
+        record = self.witness.file.records[at - self.next]
+        if isinstance(sent, Statement):
+            return record.body == sent.body
+        body = parse(record)
+        return isinstance(body, Proxy) and (body.seat, body.kind) == (self.seat, sent.line)
 
     def _note_sent(self, sendable: Sendable | None) -> Sendable | None:
         if self.is_live and isinstance(sendable, Statement):

@@ -2,14 +2,16 @@
 
 A keyed client signs only the terms its player agreed to, once per table record, and checks that the closed setup is the
 one it signed (C9). What the player is to the seat shows in the records, and is judged when all of them are there.
-Invariant: no transcript that can be used is written over.
+Invariants: no transcript that can be used is written over; none is touched on the word of another server than its own.
 """
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from truc_client.account import Account
 from truc_client.agreement import Agreement
-from truc_client.errors import CheckFailedError, ClientError, HomeError, StoppedError
+from truc_client.errors import CheckFailedError, ClientError, HomeError, StoppedError, UnboundError
+from truc_client.happenings import TranscriptSetAside
 from truc_client.offers import BoxedReader, ClearReader
 from truc_client.seatmatch import SeatMatch
 from truc_client.signer import Entry, Signer, join_terms
@@ -19,10 +21,12 @@ from truc_client.transcripts import (
     Evidence,
     TranscriptFile,
     create,
+    evidence_of,
     keep_evidence,
     path_of,
+    read_kept,
     reopen,
-    stopped,
+    set_aside,
 )
 from truc_client.witness import Mark, Witness
 from truc_protocol.audit import OwnSeat
@@ -33,20 +37,32 @@ from truc_protocol.messages import Setup, Terms
 from truc_protocol.records import Record, body_hash
 from truc_protocol.setup import GONE_SUBSTITUTE, close_setup, open_terms
 from truc_protocol.setup import Setup as ClosedSetup
+from truc_protocol.setup import Terms as ServerTerms
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from truc_client.connection import Connection
 
 
-_UNKNOWN_KEY: Final = "the match began under an older key of the server, which this client has never seen: whose it is cannot be told"
+_UNKNOWN_KEY: Final = (
+    "the match began under another key than this server shows: an older key of the server, which this client has never seen,"
+    " or another server; go on with it at the address where it began"
+)
+_ELSEWHERE: Final = (
+    "this match was begun at another server, which alone can go on with it: connect to that one again;"
+    " nothing that is kept of it was touched"
+)
 
 
 class MatchMaker:
-    """Makes the matches of one table."""
+    """Makes the matches of one table; a transcript that is set aside is told by `say`."""
 
-    def __init__(self, account: Account, code: str) -> None:
+    def __init__(self, account: Account, code: str, say: Callable[[TranscriptSetAside], None]) -> None:
         self._account = account
         self._code = code
+        self._say = say
+        self._aside: dict[Path, Path] = {}
 
     def accept(self, message: Terms, connection: "Connection", agreement: Agreement, seat: int) -> Statement:
         """Return the seat record that answers the server's terms, stored.
@@ -58,31 +74,54 @@ class MatchMaker:
         try:
             terms = open_terms(message.doc, record)
             agreement.check(terms, {connection.spk})
+            self._check_goes_on(terms.th)
             key = self._account.key(connection.first_spk)
             entry = Entry(key, connection.first_spk, self._code, seat, self._account.name)
+            self._check_nonce(terms, connection)
             return join_terms(terms, entry, self._account.store)
         except CheckError as error:
             self._stop(error.check, error.message, error.culprit, message.doc, (record,))
 
-    def begin(self, message: Setup, connection: "Connection", seat: int | None, wish: Wish) -> SeatMatch:
+    def _check_nonce(self, terms: ServerTerms, connection: "Connection") -> None:
+        """Check that no other table of this server has the nonce: both records together show whose fault it is."""
+        known = self._account.store.joined_with(connection.first_spk, terms.table.tn)
+        if known is None or known.th == terms.th:
+            return
+        first = self._first_records(known.mid, terms.document)
+        in_play = (terms.th, known.th, known.mid)
+        message = "the table's nonce has served before"
+        self._stop("C36", message, "server", terms.document, (terms.record,), second=first, in_play=in_play)
+
+    def begin(
+        self,
+        message: Setup,
+        connection: "Connection",
+        seat: int | None,
+        wish: Wish,
+        agreement: Agreement | None,
+    ) -> SeatMatch:
         """Check a closed setup, begin its transcript and return the match.
 
+        `agreement` is None where a match is gone on with to which nobody has agreed here.
+
         Raises:
-            CheckFailedError: A check failed, or it is not the setup this client signed.
+            CheckFailedError: A check failed, or it is not the setup this client signed or its player agreed to.
             NotPlayedError: Another player had this seat in that match.
-            ClientError: The seat's secrets are not in this home.
+            ClientError: The seat's secrets are not in this home, or the match belongs to another server.
         """
         self._check_goes_on(message.match)
         records = tuple(Record(*record) for record in message.records)
         if not records or body_hash(records[-1]) != message.match:
-            self._stop(
-                "C8", "the setup's last record does not make its match id", "server", message.doc, records
-            )
+            self._stop("C8", "the setup's last record does not make its match id", None, message.doc, records)
         try:
             setup = close_setup(open_terms(message.doc, records[0]), records[1:-1], records[-1])
         except CheckError as error:
             self._stop(error.check, error.message, error.culprit, message.doc, records)
+        self._check_server(setup.terms, message.match, connection)
+        self._check_goes_on(setup.terms.th)
         self._check_signed(message, setup, seat)
+        if seat is not None and agreement is not None:
+            self._check_accepted(setup, connection, agreement)
         kept = self._kept(message.match, connection, seat, wish)
         if kept is not None:
             return kept
@@ -96,10 +135,60 @@ class MatchMaker:
         joined, kept = store.joined(th), store.statement(th, Slot("seat"))
         if seat is None or joined is None or kept is None or self._account.is_guest:
             return
-        if seat != joined.seat or kept.body != records[1 + joined.seat].body:
-            self._stop("C9", "the setup does not hold the seat record signed", "server", message.doc, records)
+        if kept.body != records[1 + joined.seat].body:
+            text = "the setup does not hold the seat record signed"
+            self._stop("C9", text, "server", message.doc, records, in_play=(th, message.match))
         if joined.mid not in (None, message.match):
-            self._stop("C36", "a second match on one table record", "server", message.doc, records)
+            first, in_play = self._first_records(joined.mid, message.doc), (th, message.match, joined.mid)
+            text = "a second match on one table record"
+            self._stop("C36", text, "server", message.doc, records, second=first, in_play=in_play)
+        if seat != joined.seat:
+            self._stop("C9", "the seat said is not the one signed for", None, message.doc, records)
+
+    def _first_records(self, mid: bytes | None, document: bytes) -> tuple[Record, ...]:
+        """Return the setup kept of a match under a rule document: what a second one is held against."""
+        path = None if mid is None else path_of(self._account.home.transcripts, mid)
+        kept = None if path is None else read_kept(path)
+        if kept is None or kept.document != document:
+            return ()
+        closed = (at for at, record in enumerate(kept.records, 1) if body_hash(record) == mid)
+        return kept.records[: next(closed, 0)]
+
+    def _check_accepted(self, setup: ClosedSetup, connection: "Connection", agreement: Agreement) -> None:
+        """Check that a match is played under the terms agreed to; those that a key has signed were checked then.
+
+        Raises:
+            CheckFailedError: C9, they are others, or nothing was agreed to by a guest, who signs nothing.
+        """
+        is_guest = self._account.is_guest
+        has_signed = not is_guest and self._account.store.joined(setup.terms.th) is not None
+        if has_signed or not (is_guest or agreement.stands):
+            return
+        try:
+            agreement.check(setup.terms, connection.keys)
+        except CheckError as error:
+            self._stop(error.check, error.message, error.culprit, setup.terms.document, setup.records)
+
+    def _check_server(self, terms: ServerTerms, mid: bytes, connection: "Connection") -> None:
+        """Check that a match belongs to the server of this connection; nobody is to blame if it does not.
+
+        Raises:
+            ClientError: It was begun at another server, or under a key that this one does not show.
+        """
+        known = self._account.store.playing(mid)
+        if known is not None and known.server != connection.first_spk:
+            raise ClientError(_ELSEWHERE)
+        if terms.table.spk not in connection.keys:
+            raise ClientError(_UNKNOWN_KEY)
+
+    def has_begun(self, mid: bytes, seat: int | None) -> bool:
+        """Tell whether a match was played from here before: it is gone on with, never begun anew."""
+        has_seat = seat is not None and not self._account.is_guest
+        return has_seat and self._account.store.playing(mid) is not None
+
+    def drop_unbegun(self, connection: "Connection") -> None:
+        """Drop the secrets for terms of this table that never became a match: it was left, or closed."""
+        self._account.store.drop_unbegun(connection.first_spk, self._code)
 
     def _check_seat(self, setup: ClosedSetup, connection: "Connection", seat: int | None, wish: Wish) -> None:
         """Check that a match can be this player's to play, as far as its setup and the store tell.
@@ -122,13 +211,32 @@ class MatchMaker:
         Raises:
             CheckFailedError: What was kept fails a check.
             NotPlayedError: Another player had this seat in that match.
-            ClientError: The seat's secrets are not in this home.
+            ClientError: The seat's secrets are not in this home, or the match belongs to another server.
         """
         self._check_goes_on(mid)
+        self._check_belongs(mid, connection)
         return self._kept(mid, connection, seat, wish)
 
+    def _check_belongs(self, mid: bytes, connection: "Connection") -> None:
+        """Check a match that is kept before its transcript is opened to go on with it."""
+        known = self._account.store.playing(mid)
+        if known is not None and known.server != connection.first_spk:
+            raise ClientError(_ELSEWHERE)
+        kept = read_kept(path_of(self._account.home.transcripts, mid))
+        if kept is None or not kept.records:
+            return
+        try:
+            terms = open_terms(kept.document, kept.records[0])
+        except CheckError:
+            return  # it was changed here: replaying it will tell
+        self._check_server(terms, mid, connection)
+        self._check_goes_on(terms.th)
+
     def _kept(self, mid: bytes, connection: "Connection", seat: int | None, wish: Wish) -> SeatMatch | None:
-        file = reopen(path_of(self._account.home.transcripts, mid))
+        path = path_of(self._account.home.transcripts, mid)
+        file = reopen(path)
+        if file is None and path.exists():
+            self.set_aside(mid, "it cannot be read")
         if file is None or not file.records:
             return None
         try:
@@ -136,10 +244,24 @@ class MatchMaker:
         except ValueError:
             file.close()  # torn within the setup: ask for everything
             return None
+        except UnboundError as error:
+            file.close()
+            self.set_aside(mid, str(error))
+            return None
         if match.mid != mid:
             file.close()
             raise HomeError(f"{file.path} holds another match than its name says")
         return match
+
+    def set_aside(self, mid: bytes, reason: str) -> None:
+        """Rename the transcript kept of a match, so that all of it is asked for again; what comes is compared with it.
+
+        Raises:
+            HomeError: It cannot be renamed.
+        """
+        path = path_of(self._account.home.transcripts, mid)
+        self._aside[path] = set_aside(path)
+        self._say(TranscriptSetAside(self._aside[path], reason))
 
     def _follow(
         self,
@@ -154,7 +276,9 @@ class MatchMaker:
         held = () if self._account.is_guest else store.chains(th)
         own = None if seat is None or self._account.is_guest else _own_seat(seat, held)
         mark = None if own is None else _mark(store.joined(th))
-        witness = Witness(file, self._account.home.evidence, own, mark, store.refusals)
+        witness = Witness(
+            file, self._account.home.evidence, store, own, mark, aside=self._aside.get(file.path)
+        )
         for chain in held[1:]:
             witness.add_box_key(box_key(chain.secret))
         if records:
@@ -186,24 +310,38 @@ class MatchMaker:
         try:
             agreement.check(terms, connection.keys)
         except CheckError as error:
-            match.witness.fail(error.check, error.message, error.culprit)
+            raise CheckFailedError(error.check, error.message, error.culprit) from error
 
-    def _check_goes_on(self, mid: bytes) -> None:
-        """Check that a match was not stopped for good.
+    def _check_goes_on(self, which: bytes) -> None:
+        """Check that a match, or the table record that it has or would have, was not stopped for good.
 
         Raises:
             StoppedError: A check has failed in it.
         """
-        evidence = stopped(self._account.home.evidence, mid)
-        if evidence is not None:
-            raise StoppedError(evidence)
+        why = self._account.store.stopped(which)
+        if why is not None:
+            raise StoppedError(why, evidence_of(self._account.home.evidence, which))
 
     def _stop(
-        self, check: str, message: str, culprit: str | None, document: bytes, records: tuple[Record, ...]
+        self,
+        check: str,
+        message: str,
+        culprit: str | None,
+        document: bytes,
+        records: tuple[Record, ...],
+        *,
+        second: tuple[Record, ...] = (),
+        in_play: tuple[bytes | None, ...] = (),
     ) -> NoReturn:
+        """Refuse a setup or its terms; `in_play` are the matches and table records that this stops for good."""
+        for which in in_play:
+            if which is not None:
+                self._account.store.stop(which, f"{check}: {message}")
         name = f"{body_hash(records[0]).hex()[:16]}-setup" if records else "setup"
-        kept = keep_evidence(self._account.home.evidence, name, Evidence(document, records))
-        raise CheckFailedError(check, message, culprit, kept)
+        folder, evidence = self._account.home.evidence, Evidence(document, records, second)
+        if culprit is None:
+            raise UnboundError(check, message, lambda: keep_evidence(folder, name, evidence))
+        raise CheckFailedError(check, message, culprit, keep_evidence(folder, name, evidence))
 
 
 def _own_seat(seat: int, held: tuple[HeldChain, ...]) -> OwnSeat:

@@ -2,7 +2,7 @@
 
 Every body is stored before it is returned, and for each place only one body is ever returned. Invariants: what `Signer`
 gives out is in the store, byte for byte; a client without the secrets in force signs nothing but a new chain, and after
-it nothing before the next call.
+it nothing before the next call; nothing is signed below the highest place accepted before.
 """
 
 from typing import Any, NamedTuple
@@ -32,7 +32,7 @@ class Entry(NamedTuple):
 
 
 class Signer:
-    """The pen of one seat in one match."""
+    """The pen of one seat in one match; `mark` is the highest place accepted before a restart."""
 
     def __init__(self, entry: Entry, terms: Terms, mid: bytes, store: Store) -> None:
         self._entry = entry
@@ -42,6 +42,8 @@ class Signer:
         self._mid = mid
         self._store = store
         self._holding = Holding(entry.key.public, terms, store)
+        known = store.playing(mid)
+        self.mark = -1 if known is None or known.k is None else known.k
         self.wish = Wish.LOOK_ON
 
     def standing(self, ledger: Ledger) -> Standing:
@@ -58,7 +60,16 @@ class Signer:
 
     def has_held(self, ledger: Ledger) -> bool:
         """Tell whether this client has ever held a seat in this match."""
-        return self._holding.was_in_force(ledger)
+        was_seated = self._store.statement(self._terms.th, Slot("seat")) is not None
+        return was_seated or self._holding.was_in_force(ledger)
+
+    def is_behind(self, ledger: Ledger) -> bool:
+        """Tell whether a match has not come to where this client had accepted it before a restart: it signs nothing."""
+        return ledger.k < self.mark
+
+    def drop_secrets(self) -> None:
+        """Drop the secrets: the seat is played by another, or from elsewhere."""
+        self._holding.drop()
 
     def counted(self, ledger: Ledger, counter: int) -> None:
         """Note the counter of the newest box sealed to the key in force."""
@@ -74,7 +85,7 @@ class Signer:
     def may_decide(self, ledger: Ledger) -> bool:
         """Tell whether this client may sign a decision: it holds the seat, and has not lost it since the last call."""
         held = self.chain(ledger)
-        if held is None:
+        if held is None or self.is_behind(ledger):
             return False
         is_called = ledger.phase is not Phase.BETWEEN or held.first < ledger.deal_index
         return is_called or not held.after_loss
@@ -86,6 +97,8 @@ class Signer:
             CheckFailedError: The server asks for a release of this index under another head than before, or lets a table's
                 nonce serve twice.
         """
+        if self.is_behind(ledger):
+            return None
         match self.standing(ledger):
             case Standing.HOLDS:
                 return self._due(ledger)
@@ -141,7 +154,7 @@ class Signer:
     def _come_into(self) -> None:
         """Note that this client plays in the match from now on, with the nonce of its table."""
         terms, entry = self._terms, self._entry
-        known = self._store.joined_with(terms.table.tn)
+        known = self._store.joined_with(self._entry.server, terms.table.tn)
         if known is not None and known.th != terms.th:
             raise CheckFailedError("C9", "the table's nonce has served before", "server")
         joined = Joined(terms.th, terms.table.tn, entry.server, entry.code, self._seat, self._mid)
@@ -198,8 +211,9 @@ class Signer:
         return self._store.keep_statement(self._mid, slot, statement, self._place(ledger), chain)
 
     def _place(self, ledger: Ledger) -> Place:
+        """Return where the match stands; among releases or acks, whose order nobody has signed yet, before the first."""
         held = self.chain(ledger)
-        return Place(ledger.k, ledger.head, *((held.x, held.counter) if held is not None else ()))
+        return Place(*ledger.parallel, *((held.x, held.counter) if held is not None else ()))
 
 
 def may_rekey(ledger: Ledger, seat: int) -> bool:
@@ -227,9 +241,9 @@ def join_terms(terms: Terms, entry: Entry, store: Store) -> Statement:
     known = store.joined(terms.th)
     if known is not None and known.mid is None and known.seat == entry.seat:
         kept = store.statement(terms.th, Slot("seat"))
-        if kept is not None:
+        if kept is not None and store.chains(terms.th):
             return kept
-    if known is not None or store.joined_with(terms.table.tn) is not None:
+    if known is not None or store.joined_with(entry.server, terms.table.tn) is not None:
         raise CheckError("C9", "the table record or its nonce has served before", "server")
     held, public = new_chain(0), entry.key.public
     anchor = chain_of(held, public, terms).anchor

@@ -9,15 +9,18 @@ from typing import Final, assert_never
 
 from truc_client.errors import ClientError, NotPlayedError
 
-_NOT_HERE: Final = (
+NOT_HERE: Final = (
     "this seat's secrets are not here: it was taken on another machine, or its home was lost;"
     " to go on from here with a new chain, once the hand is over: truc play --rekey"
 )
-_PLAYED_ELSEWHERE: Final = (
+PLAYED_ELSEWHERE: Final = (
     "another machine with your key has begun a new chain for this seat and plays it from now on; this one has stopped,"
     " its transcript is kept; to play from here again: truc play --rekey"
 )
-_SUBSTITUTED: Final = "a substitute has taken this seat over: its player was gone; this client has stopped, its transcript is kept"
+_SUBSTITUTED: Final = (
+    "a substitute has taken this seat over: its player was gone; this client has stopped, its transcript is kept;"
+    " once the match is over you may sit down at the table again"
+)
 NOT_PLAYED: Final = "another player had this seat in that match"
 
 
@@ -55,7 +58,7 @@ def check_standing(standing: Standing, wish: Wish, *, has_held: bool) -> None:
             return
         case Standing.LOST:
             if wish is not Wish.REKEY:
-                raise ClientError(_PLAYED_ELSEWHERE if has_held else _NOT_HERE)
+                raise ClientError(PLAYED_ELSEWHERE if has_held else NOT_HERE)
         case Standing.ANOTHERS:
             if has_held:
                 raise ClientError(_SUBSTITUTED)

@@ -7,7 +7,7 @@ place (a release of a deal, an act at a position) there is one body, unless the 
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -86,6 +86,7 @@ class Store:
     """The client's database."""
 
     def __init__(self, path: Path) -> None:
+        self._stopped: dict[bytes, str] = {}
         try:
             fresh = not path.exists()
             self._database = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None)
@@ -147,8 +148,12 @@ class Store:
             self._database.execute("INSERT OR REPLACE INTO tokens VALUES (?, ?)", (server, token))
 
     def join(self, joined: Joined, chain: HeldChain, statement: Statement) -> None:
-        """Store the acceptance of a table record, the secrets of its match, and the seat record it answers with."""
+        """Store the acceptance of a table record, the secrets of its match, and the seat record it answers with.
+
+        The secrets for earlier terms of the table that never became a match are dropped.
+        """
         with self._writing():
+            self._drop_unbegun(joined.server, joined.code)
             self._database.execute(
                 "INSERT INTO matches (th, tn, server, code, seat) VALUES (?, ?, ?, ?, ?)",
                 (joined.th, joined.tn, joined.server, joined.code, joined.seat),
@@ -164,9 +169,29 @@ class Store:
             (joined.th, joined.tn, joined.server, joined.code, joined.seat, joined.mid),
         )
 
+    def drop_unbegun(self, server: bytes, code: str) -> None:
+        """Drop the secrets for terms of a table that never became a match: it is left, or other terms have come."""
+        with self._writing():
+            self._drop_unbegun(server, code)
+
+    def _drop_unbegun(self, server: bytes, code: str) -> None:
+        self._database.execute(
+            "DELETE FROM chains WHERE match IN"
+            " (SELECT th FROM matches WHERE server = ? AND code = ? AND mid IS NULL)",
+            (server, code),
+        )
+
+    def drop_secrets(self, th: bytes) -> None:
+        """Drop the secrets of a match that is not played from here any more; what was signed stays for ever."""
+        self._database.execute("DELETE FROM chains WHERE match = ?", (th,))
+
     def _hold(self, th: bytes, chain: HeldChain) -> None:
         values = (th, chain.x, chain.first, chain.root, chain.secret, chain.after_loss, chain.counter)
-        self._database.execute("INSERT OR IGNORE INTO chains VALUES (?, ?, ?, ?, ?, ?, ?)", values)
+        self._database.execute(
+            "INSERT INTO chains VALUES (?, ?, ?, ?, ?, ?, ?)"
+            " ON CONFLICT (match, x) DO UPDATE SET after_loss = MAX(after_loss, excluded.after_loss)",
+            values,
+        )
 
     def chains(self, th: bytes) -> tuple[HeldChain, ...]:
         """Return every chain of this client in the match of a table record, the oldest first."""
@@ -182,9 +207,16 @@ class Store:
         """Return an acceptance by the hash of its table record."""
         return self._match("th", th)
 
-    def joined_with(self, tn: bytes) -> Joined | None:
-        """Return an acceptance by the table's nonce."""
-        return self._match("tn", tn)
+    def held(self, server: bytes) -> tuple[Joined, ...]:
+        """Return every acceptance at a server, by its first key, whose secrets are here: none that has ended for this client."""
+        query = f"SELECT {_MATCH_COLUMNS} FROM matches WHERE server = ? AND th IN (SELECT match FROM chains) ORDER BY rowid"
+        return tuple(Joined(*row) for row in self._database.execute(query, (server,)))
+
+    def joined_with(self, server: bytes, tn: bytes) -> Joined | None:
+        """Return an acceptance by the server's first key and the table's nonce: another server may use the same one."""
+        query = f"SELECT {_MATCH_COLUMNS} FROM matches WHERE server = ? AND tn = ?"
+        row = self._database.execute(query, (server, tn)).fetchone()
+        return Joined(*row) if row else None
 
     def playing(self, mid: bytes) -> Joined | None:
         """Return the acceptance that became this match."""
@@ -200,14 +232,18 @@ class Store:
         self._database.execute("UPDATE matches SET mid = ? WHERE th = ?", (mid, th))
 
     def keep_place(self, mid: bytes, place: Place) -> None:
-        """Note the highest position accepted."""
+        """Note the highest position accepted; one below what was noted changes nothing."""
         with self._writing():
             self._keep_place(mid, place)
 
     def _keep_place(self, mid: bytes, place: Place) -> None:
-        self._database.execute("UPDATE matches SET k = ?, head = ? WHERE mid = ?", (place.k, place.head, mid))
         self._database.execute(
-            "UPDATE chains SET counter = ? WHERE x = ? AND match = (SELECT th FROM matches WHERE mid = ?)",
+            "UPDATE matches SET k = ?, head = ? WHERE mid = ? AND (k IS NULL OR k <= ?)",
+            (place.k, place.head, mid, place.k),
+        )
+        self._database.execute(
+            "UPDATE chains SET counter = MAX(counter, ?)"
+            " WHERE x = ? AND match = (SELECT th FROM matches WHERE mid = ?)",
             (place.counter, place.x, mid),
         )
 
@@ -218,6 +254,20 @@ class Store:
             self._database.execute(
                 "DELETE FROM chains WHERE match = (SELECT th FROM matches WHERE mid = ?)", (mid,)
             )
+
+    def stop(self, which: bytes, why: str) -> None:
+        """Remember that a match or a table record, named by its hash, is stopped for good; the first reason counts.
+
+        It is not gone on with while this store is open either if the disk takes nothing more.
+        """
+        self._stopped.setdefault(which, why)
+        with suppress(sqlite3.Error):
+            self._database.execute("INSERT OR IGNORE INTO stopped VALUES (?, ?)", (which, why))
+
+    def stopped(self, which: bytes) -> str | None:
+        """Return why a match or a table record was stopped for good; None if it was not."""
+        row = self._database.execute("SELECT why FROM stopped WHERE id = ?", (which,)).fetchone()
+        return row[0] if row else self._stopped.get(which)
 
     def statement(self, match: bytes, slot: Slot) -> Statement | None:
         """Return the body signed for a place that the server has not refused."""
@@ -239,8 +289,9 @@ class Store:
             if row and row[3] is None:
                 if row[1] != statement.body:
                     raise SignedBeforeError(f"another {slot.what} was signed for {slot.number} before")
-                return Statement(row[1], row[2])
-            self._insert(match, slot, row[0] + 1 if row else 0, statement)
+                statement = Statement(row[1], row[2])
+            else:
+                self._insert(match, slot, row[0] + 1 if row else 0, statement)
             if chain is not None:
                 (th,) = self._database.execute("SELECT th FROM matches WHERE mid = ?", (match,)).fetchone()
                 self._hold(th, chain)

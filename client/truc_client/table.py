@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from truc_client.agreement import Agreement
-from truc_client.errors import ClientError, NotPlayedError, RefusedError
+from truc_client.doubts import Doubts
+from truc_client.errors import ClientError, NotPlayedError, RefusedError, UnboundError
 from truc_client.happenings import (
     Choice,
     Happening,
@@ -50,10 +51,6 @@ if TYPE_CHECKING:
     from truc_client.connection import Connection
 
 _FROM_THE_START: Final = -1
-_TOO_LATE: Final = (Code.STALE_POSITION, Code.VOID_BET)
-_NO_LONGER_VACANT: Final = (
-    "nobody is wanted for this seat any more: its player is back, or another has taken it"
-)
 
 
 class Table:
@@ -64,10 +61,11 @@ class Table:
         self.seat = seat
         self.state: TableState | None = None
         self._connection = connection
-        self._maker = MatchMaker(connection.account, code)
         self._reports = Reports()
         self._say = self._reports.say
+        self._maker = MatchMaker(connection.account, code, self._say)
         self._playing = Playing(connection, code, self._reports, self.fail)
+        self._doubts = Doubts(self._playing, self._maker, self.fail)
         self._resuming = False
         self._has_joined = False
         self._agreement = Agreement()
@@ -111,7 +109,7 @@ class Table:
         Who stands by for a vacant seat agrees to step in, and does before the next deal. Terms that differ are not
         signed. Nothing is wrong with a match that has begun already: it needed this seat's word, given before a restart.
         """
-        self._agreement.agree()
+        had_word = self._agreement.agree()
         if self._playing.is_vacant:
             self._guard(self._step_in)
             return
@@ -119,8 +117,9 @@ class Table:
             await self._connection.request(lambda n: Ready(id=n, table=self.code))
         except RefusedError as error:
             has_begun = error.code == Code.TABLE_NOT_OPEN and self.seat is not None
-            if not has_begun and not self._playing.is_vacant:  # which may have been shown meanwhile
+            if not (has_begun and had_word):
                 self._agreement.withdraw()
+            if not has_begun:
                 raise
 
     def agree_on_return(self) -> None:
@@ -138,6 +137,7 @@ class Table:
             await self._connection.request(lambda n: Unwatch(id=n, table=self.code))
         else:
             await self._connection.request(lambda n: Leave(id=n, table=self.code))
+            self._maker.drop_unbegun(self._connection)
         self._connection.left(self)
         self.close()
 
@@ -162,6 +162,26 @@ class Table:
         """
         await self._playing.resign()
 
+    async def pause(self) -> None:
+        """Ask for a pause, once in a hand; the match rests once every seat has asked. One's turn does not matter.
+
+        If another record comes first it is asked again by itself.
+
+        Raises:
+            ChoiceError: One has asked already, the match rests, or cards are being dealt.
+            RefusedError: The server refused it.
+        """
+        await self._playing.ask_rest("pause")
+
+    async def unpause(self) -> None:
+        """Ask to go on with a match that rests; it does once every seat has asked, or its longest pause is over.
+
+        Raises:
+            ChoiceError: One has asked already, or the match does not rest.
+            RefusedError: The server refused it.
+        """
+        await self._playing.ask_rest("resume")
+
     async def sign(self, word: str) -> None:
         """Sign a word of the game to those who may see it.
 
@@ -184,6 +204,8 @@ class Table:
             return
         try:
             step()
+        except UnboundError as error:
+            self._doubts.meet(error)  # the connection is lost over it
         except ClientError as error:
             self.fail(error)
 
@@ -201,6 +223,7 @@ class Table:
             case messages.Said():
                 self._say(PhraseSaid(message.seat, message.phrase))
             case messages.TableClosed():
+                self._maker.drop_unbegun(self._connection)
                 self._say(TableClosed(message.reason))
                 self._finish()
             case _ if self.match is not None and getattr(message, "match", None) == self.match.mid:
@@ -214,13 +237,11 @@ class Table:
         self._say(TableChanged(state))
         self._sign()
         has_joined, self._has_joined = self._has_joined, False
-        if self._is_missed(state, has_joined=has_joined) and (
-            has_joined or (before is not None and before.match == state.match)
-        ):
+        is_shown_again = has_joined or (before is not None and before.match == state.match)
+        if is_shown_again and self._is_missed(state, has_joined=has_joined):
             self.come_back(state.match or b"")
-        self._playing.note_vacant(
-            is_vacant=any(seat.vacant and seat.seat == self.seat for seat in state.seats)
-        )
+        is_vacant = any(seat.vacant and seat.seat == self.seat for seat in state.seats)
+        self._playing.note_vacant(is_vacant=is_vacant)
 
     def _is_missed(self, state: TableState, *, has_joined: bool) -> bool:
         """Tell whether a match is played of which this seat was not told; a setup follows its first notice at once."""
@@ -238,7 +259,7 @@ class Table:
     def _step_in(self) -> None:
         """Let the seat be taken over before the next deal, if this player stands by and agreed to it."""
         match = self.match
-        if match is not None and self.stands_by and self._agreement.stands:
+        if match is not None and self.stands_by and self._agreement.has_vacancy(match.mid, self.seat):
             self._maker.check_agreed(match, self._connection, self._agreement)
             self._playing.step_in(match)
 
@@ -256,9 +277,14 @@ class Table:
     def _begin(self, message: Setup) -> None:
         if self.match is not None and self.match.mid == message.match:
             return
+        if not self._resuming and self._maker.has_begun(message.match, self.seat):
+            if self.match is None or self.match.is_finished:
+                self.come_back(message.match, self._wish)
+            return
         self._playing.drop_match()
+        agreement = None if self._resuming and not self._agreement.stands else self._agreement
         try:
-            match = self._maker.begin(message, self._connection, self.seat, self._wish)
+            match = self._maker.begin(message, self._connection, self.seat, self._wish, agreement)
         except NotPlayedError:
             if not self._resuming:
                 raise

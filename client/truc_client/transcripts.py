@@ -1,11 +1,13 @@
 """A transcript file as it grows, and the files of evidence when a check fails.
 
 Records are appended as they are accepted and forced to the disk at the end of every hand. After a crash the last item
-may be torn: reopening cuts it off, and the server is asked for the rest. Evidence is named after its match, so that a match
-that was stopped is known again.
+may be torn: reopening cuts it off, and the server is asked for the rest. A transcript that is not gone on with is set aside
+under another name, never deleted. Evidence is named after its match.
 """
 
 import os
+from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -47,9 +49,15 @@ class TranscriptFile:
         os.fsync(self._file.fileno())
 
     def close(self) -> None:
-        """Force everything to the disk and close; closing twice is fine."""
-        if not self._file.closed:
+        """Force everything to the disk and close; closing twice is fine.
+
+        What a full disk does not take is asked for again the next time: why the table ended is what must be told.
+        """
+        if self._file.closed:
+            return
+        with suppress(OSError):
             self.sync()
+        with suppress(OSError):
             self._file.close()
 
 
@@ -80,6 +88,29 @@ def reopen(path: Path) -> TranscriptFile | None:
     file.truncate(len(whole))
     file.seek(len(whole))
     return TranscriptFile(path, file, transcript)
+
+
+def set_aside(path: Path) -> Path:
+    """Give a transcript another name, so that it can be begun anew; returns where it is now.
+
+    Raises:
+        HomeError: It cannot be renamed.
+    """
+    names = (path.with_name(f"{path.stem}-aside-{n}{path.suffix}") for n in count(1))
+    aside = next(name for name in names if not name.exists())
+    try:
+        return path.rename(aside)
+    except OSError as error:
+        raise HomeError(f"cannot rename {path}: {error.strerror}") from error
+
+
+def read_kept(path: Path) -> Transcript | None:
+    """Return a transcript as far as its items are whole; None if it cannot be read."""
+    try:
+        written = path.read_bytes()
+        return read_transcript(written[: _whole(written)])
+    except (OSError, CheckError):
+        return None
 
 
 def _whole(written: bytes) -> int:
@@ -124,7 +155,7 @@ def keep_evidence(folder: Path, name: str, evidence: Evidence) -> Kept | None:
     return Kept(tuple(written), examine(tuple(written.values())).is_refuted)
 
 
-def stopped(folder: Path, mid: bytes) -> Path | None:
-    """Return the evidence for which a match was stopped, None if it was not: whoever stops must not go on later."""
+def evidence_of(folder: Path, mid: bytes) -> Path | None:
+    """Return a file of evidence of a match, if one is there; whether it was stopped stands in the store alone."""
     kept = sorted(folder.glob(f"{path_of(folder, mid).stem}-*.truc"))
     return next((path for path in kept if not path.name.endswith(_SECOND)), None)

@@ -22,7 +22,7 @@ from truc_protocol.audit import (
 )
 from truc_protocol.bodies import Rule
 from truc_protocol.transcript import MAX_FILE
-from truc_protocol.words import check_words, shown_name, side_name
+from truc_protocol.words import check_words, printable, shown_name, side_name
 
 EXIT_CODES: Final = {Result.PROVEN: 0, Result.REFUTED: 1, Result.UNREADABLE: 2, Result.INCOMPLETE: 3}
 """What `truc verify` ends with; of several files the first of refuted, unreadable, incomplete that occurs."""
@@ -33,6 +33,8 @@ LEVELS: Final = {
     "C": "no player has a key: the server may have chosen every card and act",
 }
 
+_LONGEST: Final = 400
+"""Signs of a message that are shown: it may repeat what a stranger wrote."""
 _UNKNOWN: Final = "who kept it back, if anybody did, cannot be told"
 _ENTROPY: Final = {
     "A": "everybody's entropy",
@@ -87,60 +89,111 @@ def verdict_lines(verdict: Verdict) -> Iterator[str]:
     if verdict.refutation is not None:
         yield str(check_words(verdict.refutation.check))
     if verdict.level is not None:
-        yield f"{verdict.variant}, {' - '.join(names)}, {verdict.records} records"
+        yield f"{game_name(verdict.variant, is_preset=verdict.is_preset)}, {' - '.join(names)}, {verdict.records} records"
         yield f"assurance level {verdict.level}: {LEVELS[verdict.level]}"
         yield result_line(verdict, names)
-        yield from _on_the_servers_word(verdict, names)
-        yield from _changes(verdict, names)
+        yield from _on_the_servers_word(verdict)
+        yield from _changes(verdict)
+
+
+def game_name(variant: str | None, *, is_preset: bool) -> str:
+    """Return the name of a game; a table may have its own rules under the name of a known one."""
+    return f"{variant}" if is_preset else f"{variant} with house rules"
 
 
 def player_names(verdict: Verdict) -> list[str]:
-    """Return the players' names by seat, as they may be shown."""
-    return [shown_name(name, seat) for seat, name in enumerate(verdict.players)]
+    """Return the players by seat, as they may be shown; a name alone could be anything, also "the server"."""
+    return _named(verdict.players)
+
+
+def _named(players: Sequence[str]) -> list[str]:
+    return [named_seat(name, seat) for seat, name in enumerate(players)]
+
+
+def named_seat(name: str, seat: int) -> str:
+    """Return a seat with the name of its player, which stands in quotes."""
+    return f"seat {seat} {quoted_name(name, seat)}"
+
+
+def quoted_name(name: str, seat: int) -> str:
+    """Return the name of a player in quotes, and nothing in it that could end them."""
+    return quoted(shown_name(name, seat))
+
+
+def quoted(text: str) -> str:
+    """Return what somebody else wrote in quotes, and nothing in it that could end them."""
+    inner = printable(text).replace('"', "'")
+    return f'"{inner}"'
 
 
 def _first_line(verdict: Verdict) -> str:
     match verdict.result:
         case Result.PROVEN:
             entropy = _ENTROPY[verdict.level or "C"]
-            return f"PROVEN: every card was committed to before play and dealt from {entropy}."
+            then = ", at each deal of those who sat there then" if verdict.substitutes else ""
+            return f"PROVEN: every card was committed to before play and dealt from {entropy}{then}."
         case Result.REFUTED:
             return f"REFUTED: {refutation_line(verdict.refutation)}"
         case Result.INCOMPLETE:
             return f"INCOMPLETE: what is there is sound, but the end is missing; {_UNKNOWN}."
         case Result.UNREADABLE:
-            return f"UNREADABLE: {verdict.refutation}"
+            return f"UNREADABLE: {shortened(str(verdict.refutation))}"
         case _:
             assert_never(verdict.result)
+
+
+def shortened(text: str) -> str:
+    """Return a message without what is too long to be read."""
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]} ... {text[-_LONGEST // 2 :]}"
 
 
 def refutation_line(refutation: Refutation | None) -> str:
     """Return what failed and who is to blame, as far as the records show it."""
     blamed = refutation is not None and refutation.culprit is not None
-    return str(refutation) if blamed else f"{refutation}; the records do not show who is to blame"
+    failed = shortened(str(refutation))
+    return failed if blamed else f"{failed}; the records do not show who is to blame"
 
 
 def result_line(verdict: Verdict, names: list[str]) -> str:
-    """Return who won and the score."""
+    """Return who won and the score, with what in it is the server's word."""
     score = " : ".join(f"{games} games {points} points" for games, _upper, points in verdict.score)
     if verdict.reason is None:
         return f"no result yet, {score}"
     winner = "nobody" if verdict.winner is None else side_name(verdict.winner, names)
-    ruled = "; decided by the server's ruling, not proven" if verdict.by_ruling else ""
-    return f"winner: {winner} ({verdict.reason}{ruled}), {score}"
+    return f"winner: {winner} ({'; '.join([verdict.reason, *_doubts(verdict)])}), {score}"
 
 
-def _on_the_servers_word(verdict: Verdict, names: list[str]) -> Iterator[str]:
+def _doubts(verdict: Verdict) -> Iterator[str]:
+    """Yield what in the result is not the players' own doing, as far as the records show."""
+    if verdict.result is not Result.PROVEN:
+        yield "as far as the records go"
+    if verdict.by_ruling:
+        yield "decided by the server's ruling, not proven"
+    if verdict.guest_resigned:
+        yield "a guest's resignation: the server's word, signed by nobody else"
+    seats = [rule.seat for _, rule in verdict.rulings if rule.ruling == "move" and rule.seat is not None]
+    lost = 0 if verdict.winner is None else sum(seat % 2 != verdict.winner for seat in seats)
+    if lost:
+        what = "1 move" if lost == 1 else f"{lost} moves"
+        yield f"{what} of the losing side made by the server's rulings"
+
+
+def _on_the_servers_word(verdict: Verdict) -> Iterator[str]:
     for k, ruling in verdict.rulings:
-        who = "" if ruling.seat is None else f" for {names[ruling.seat]}"
+        who = "" if ruling.seat is None else f" for {_name_at(verdict, k, ruling.seat)}"
         yield f"record {k}: ruling {ruling.ruling}{who}: {_ground(verdict, k, ruling)}"
     for k, seats in verdict.silent:
-        silent = " and ".join(names[seat] for seat in seats)
+        silent = " and ".join(_name_at(verdict, k, seat) for seat in seats)
         yield f"record {k}: the server voided a deal and called {silent} silent: its word, not proven"
     if verdict.proxies:
         yield f"{len(verdict.proxies)} acts of guests: the server's word"
     if verdict.unsigned:
         yield f"{len(verdict.unsigned)} acts of guests after the last signature prove nothing"
+
+
+def _name_at(verdict: Verdict, k: int, seat: int) -> str:
+    """Return who sat in a seat when a record was made."""
+    return _named(verdict.players_at(k))[seat]
 
 
 def _ground(verdict: Verdict, k: int, ruling: Rule) -> str:
@@ -151,12 +204,12 @@ def _ground(verdict: Verdict, k: int, ruling: Rule) -> str:
     return "the server's word that time ran out, not proven"
 
 
-def _changes(verdict: Verdict, names: list[str]) -> Iterator[str]:
+def _changes(verdict: Verdict) -> Iterator[str]:
     for k, newcomer in verdict.substitutes:
-        name = shown_name(newcomer.name.decode(errors="replace"), newcomer.seat)
-        yield f"record {k}: {name} took seat {newcomer.seat} as a substitute"
+        name = quoted_name(newcomer.name.decode(errors="replace"), newcomer.seat)
+        yield f"record {k}: {name} took {_name_at(verdict, k, newcomer.seat)} as a substitute"
     for k, role in verdict.rekeys:
-        yield f"record {k}: {names[role - 1] if role else 'the server'} began a new chain"
+        yield f"record {k}: {_name_at(verdict, k, role - 1) if role else 'the server'} began a new chain"
 
 
 class SeatRow(NamedTuple):
@@ -170,10 +223,10 @@ class SeatRow(NamedTuple):
 
 def seat_rows(verdict: Verdict) -> Iterator[SeatRow]:
     """Yield for each seat up to where its newest signature binds what happened."""
-    for seat, name in enumerate(player_names(verdict)):
+    for seat, name in enumerate(verdict.players):
         covered = verdict.covered[seat]
         signed = "signed nothing" if covered is None else f"signed what stands before record {covered}"
-        yield SeatRow(seat, name, "guest" if seat in verdict.guests else "key", signed)
+        yield SeatRow(seat, quoted_name(name, seat), "guest" if seat in verdict.guests else "key", signed)
 
 
 def contradiction_lines(together: Together, files: Sequence[Path]) -> Iterator[str]:

@@ -1,16 +1,19 @@
 """The audit of one match while it is played: every record is checked, kept, and compared with what was kept before.
 
-A record that fails ends the match here: it goes to a file of evidence, and nothing more is taken. So does a record sent a
-second time as another one, and one that holds a body of the own seat which the server had refused.
+A record that fails under a valid signature of whoever is to blame ends the match here for good: that is stored first, then
+evidence is written, and nothing more is taken. So does a second history that was signed, and a record that holds a body of
+the own seat which the server had refused. Invariant: what no signature binds anybody to leaves the match as it was before.
 """
 
-from collections.abc import Callable, Sequence
+from contextlib import suppress
+from copy import copy
 from pathlib import Path
 from typing import Final, NamedTuple, NoReturn
 
-from truc_client.errors import CheckFailedError
+from truc_client.errors import CheckFailedError, Kept, UnboundError
 from truc_client.happenings import Fact
-from truc_client.transcripts import Evidence, TranscriptFile, keep_evidence
+from truc_client.store import Store
+from truc_client.transcripts import Evidence, TranscriptFile, keep_evidence, read_kept
 from truc_protocol.audit import AuditError, Auditor, Finding, OwnSeat, Verdict, compare
 from truc_protocol.bodies import Close, End
 from truc_protocol.dealing import DealtCards, Opening
@@ -22,9 +25,6 @@ from truc_protocol.records import Record, body_hash
 from truc_protocol.transcript import Transcript
 
 _GARBLED: Final = "C18"
-
-Refusals = Callable[[bytes], Sequence[Record]]
-"""Returns what the server has refused by signature in a match."""
 
 
 class Mark(NamedTuple):
@@ -42,26 +42,26 @@ class Broken(NamedTuple):
     culprit: str | None
 
 
-def _none_refused(_mid: bytes) -> Sequence[Record]:
-    return ()
-
-
 class Witness:
-    """One match, checked as it comes."""
+    """One match, checked as it comes; `aside` is a transcript of it that was set aside, to compare it with."""
 
     def __init__(
         self,
         file: TranscriptFile,
         evidence: Path,
+        store: Store,
         own: OwnSeat | None = None,
         mark: Mark | None = None,
-        refusals: Refusals = _none_refused,
+        *,
+        aside: Path | None = None,
     ) -> None:
         self.file = file
         self._evidence = evidence
         self._own = own
         self._mark = mark
-        self._refusals = refusals
+        self._store = store
+        self._aside = aside
+        self._is_replaying = False
         self._auditor = Auditor(file.document, own)
         self._setup = 0
         self._recalled: tuple[Fact, ...] = ()
@@ -99,9 +99,15 @@ class Witness:
         self._auditor.add_box_key(x)
 
     def replay(self) -> int:
-        """Check what the file holds already; returns how many records of it stand after the setup."""
+        """Check what the file holds already; returns how many records of it stand after the setup.
+
+        Raises:
+            UnboundError: The file fails a check: it is not what was kept.
+        """
+        self._is_replaying = True
         for record in self.file.records:
             self._recall(self._check(record))
+        self._is_replaying = False
         return self.ledger.k
 
     def _recall(self, finding: Finding) -> None:
@@ -120,7 +126,8 @@ class Witness:
         """Check the next record and keep it.
 
         Raises:
-            CheckFailedError: A check failed; evidence is kept.
+            CheckFailedError: A check failed, and somebody is to blame; evidence is kept.
+            UnboundError: It failed, and nobody has signed it; the match is as it was.
         """
         finding = self._check(record)
         self.file.append(record)
@@ -134,42 +141,61 @@ class Witness:
         """Compare a record that was sent again with the one kept for its position.
 
         Raises:
-            CheckFailedError: Two histories are shown: C33, or C34 where a seat has signed both.
+            CheckFailedError: Two histories were signed: C33, or C34 where a seat has signed both.
+            UnboundError: They differ, but no two signatures contradict each other.
         """
         at = k - self.ledger.k + len(self.file.records)
         if self.file.records[at] == record:
             return
-        own = tuple(self.file.records)
-        second = (*own[:at], record)
-        document = self.file.document
+        second = (*self.file.records[:at], record)
+        self._compare(second)
+        evidence = Evidence(self.file.document, tuple(self.file.records), second)
+        self._refuse(Broken("C33", f"position {k} was sent again with another record", None), evidence)
+
+    def _compare(self, second: tuple[Record, ...]) -> None:
+        """Check that another list of this match does not contradict the one kept."""
+        document, own = self.file.document, tuple(self.file.records)
         found = compare(Transcript(document, own), Transcript(document, second))
-        message = f"position {k} was sent again with another record"
-        shown = Broken(found[0].check, found[0].message, found[0].culprit) if found else None
-        self._stop(shown or Broken("C33", message, "server"), Evidence(document, own, second))
+        if found:
+            broken = Broken(found[0].check, found[0].message, found[0].culprit)
+            self._stop(broken, Evidence(document, own, second))
 
     def check_reached(self, k: int | None) -> None:
         """Check that the server has sent all that it says there is, and all that it showed before.
 
         Raises:
-            CheckFailedError: C33, its history is another or ends earlier than what was accepted before.
+            CheckFailedError: What was set aside and what came instead were both signed.
+            UnboundError: C33, its history is said to be longer, or ends earlier than what was accepted before.
         """
         own = self.ledger.k
         if k != own:
-            self.fail("C33", f"the match is said to stand at {k}, but its records reach {own}", "server")
+            self.doubt("C33", f"the match is said to stand at {k}, but its records reach {own}")
+        aside = None if self._aside is None else read_kept(self._aside)
+        if aside is not None and aside.document == self.file.document:
+            self._compare(aside.records)
+        self._aside = None
         if self._mark is not None and own < self._mark.k:
-            self.fail("C33", f"the match ends at {own}, but was accepted up to {self._mark.k}", "server")
+            self.doubt("C33", f"the match ends at {own}, but was accepted up to {self._mark.k}")
 
     def _check(self, record: Record) -> Finding:
+        before = copy(self._auditor)
+        try:
+            return self._accept(record)
+        except UnboundError:
+            self._auditor = before
+            raise
+
+    def _accept(self, record: Record) -> Finding:
         try:
             finding = self._auditor.feed(record)
         except AuditError as error:
             refuted = error.refutation
             broken = Broken(refuted.check, f"{refuted.where}: {refuted.message}", refuted.culprit)
-            self._stop(broken, self._with(record, *self._complaint(refuted.check)))
+            self._refuse(broken, self._with(record, *self._complaint(refuted.check)), is_record=True)
         ledger = self._auditor.ledger
         if self._mark and ledger and ledger.k == self._mark.k and ledger.head != self._mark.head:
             message = f"another head at {ledger.k} than was accepted before"
-            self._stop(Broken("C33", message, "server"), self._with(record))
+            self._refuse(Broken("C33", message, None), self._with(record), is_record=True)
         if finding.k is not None and self._own is not None and record.signer == self._own.seat + 1:
             self._check_refused(record, finding.k)
         return finding
@@ -182,27 +208,52 @@ class Witness:
         return (Complaint(ledger.setup.mid, ledger.k, self._own.seat, key.secret),)
 
     def _check_refused(self, record: Record, k: int) -> None:
-        for kept in self._refusals(self.ledger.setup.mid):
+        for kept in self._store.refusals(self.ledger.setup.mid):
             refusal = read_refusal(kept)
             if refusal is not None and refusal.body.body == body_hash(record):
                 message = f"record {k}: the server had refused this body ({refusal.body.code})"
-                self._stop(Broken("C35", message, "server"), self._with(record, refusal))
+                self._refuse(Broken("C35", message, "server"), self._with(record, refusal), is_record=True)
 
     def _with(self, record: Record, *items: EvidenceItem) -> Evidence:
         return Evidence(self.file.document, (*self.file.records, record), items=items)
 
-    def fail(self, check: str, message: str, culprit: str | None) -> NoReturn:
-        """Stop the match for something that is no record, and that no record shows.
+    def fail(self, check: str, message: str, culprit: str) -> NoReturn:
+        """Stop the match for good for something that no record shows, but that this client has seen signed.
 
         Raises:
             CheckFailedError: Always.
         """
-        self._stop(Broken(check, message, culprit), Evidence(self.file.document, tuple(self.file.records)))
+        self._stop(Broken(check, message, culprit), self._evidence_so_far())
+
+    def doubt(self, check: str, message: str) -> NoReturn:
+        """Refuse something that nobody has signed.
+
+        Raises:
+            UnboundError: Always.
+        """
+        self._refuse(Broken(check, message, None), self._evidence_so_far())
+
+    def _evidence_so_far(self) -> Evidence:
+        return Evidence(self.file.document, tuple(self.file.records))
+
+    def _refuse(self, broken: Broken, evidence: Evidence, *, is_record: bool = False) -> NoReturn:
+        """Stop for good where somebody is to blame; what fails in the file kept was changed there, and blames nobody."""
+        if broken.culprit is not None and not self._is_replaying:
+            self._stop(broken, evidence)
+        raise UnboundError(broken.check, broken.message, lambda: self._keep(evidence), is_record=is_record)
 
     def _stop(self, broken: Broken, evidence: Evidence) -> NoReturn:
-        self.file.sync()
+        why = f"{broken.check}: {broken.message}"
+        self._store.stop(body_hash(evidence.records[0]), why)
+        if self._auditor.ledger is not None:
+            self._store.stop(self._auditor.ledger.setup.mid, why)
+        with suppress(OSError):  # a full disk changes nothing
+            self.file.sync()
+        raise CheckFailedError(*broken, self._keep(evidence))
+
+    def _keep(self, evidence: Evidence) -> Kept | None:
         name = f"{self.file.path.stem}-{len(self.file.records)}"
-        raise CheckFailedError(*broken, keep_evidence(self._evidence, name, evidence))
+        return keep_evidence(self._evidence, name, evidence)
 
     def verdict(self) -> Verdict:
         """Say what the records so far prove."""

@@ -41,17 +41,17 @@ def main(host: str, port: str, table: str | None = None):
     server.ask("hello", proto=[1], cn=os.urandom(32))  # the reply is signed; a guest may skip that check
     print("playing as", server.ask("login", name="guest")["name"])
     seen = [state["table"] for state in server.ask("tables")["tables"] if state["state"] == "open"]
-    code = table or (seen or [None])[0]
+    replies = ({"table": code} | server.ask("join", table=code) for code in ([table] if table else seen))
+    found = (reply for reply in replies if table or reply["t"] == "ok")  # some tables admit no guest
     new = {"variant": "truc-french", "options": {"guests": 2, "match": 1}}
-    reply = server.ask("join", table=code) if code else server.ask("create", **new)
-    code = code or reply["table"]
+    reply = next(found, None) or server.ask("create", **new)
+    code = reply["table"] if reply["t"] == "ok" else sys.exit(reply["msg"])
     print("table", code, server.ask("ready", table=code)["t"], flush=True)
     while True:
         message = server.early.pop(0) if server.early else server.receive()
         if message["t"] == "options" and message["must"]:
-            moves = [option["key"] for option in message["list"] if option["kind"] != "concede"]
-            where = {name: message[name] for name in ("table", "match", "at")}
-            server.ask("act", choose=random.choice(moves), **where)
+            move = random.choice([option["key"] for option in message["list"] if option["kind"] != "concede"])
+            server.ask("act", choose=move, **{n: message[n] for n in ("table", "match", "at")})
         for fact in message.get("means", ()):
             if fact["what"] == "match_ended":
                 return print(fact["reason"], "by side", fact["winner"])

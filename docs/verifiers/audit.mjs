@@ -8,8 +8,8 @@ import { Ledger } from './ledger.mjs'
 
 const DOCUMENT_LIMIT = 16384
 
-// { result, check, culprit, record, setup, table, ledger }. What fails stands at `record`, its k, or at `setup`, its number
-// from the table record. `table` is all that the setup told, `ledger` all that the records told as far as they pass.
+// { result, check, culprit, record, setup, table, ledger }. What fails stands at `record`, its k, or at `setup`, its
+// number from the table record. `table` is what the setup told, `ledger` what the records told as far as they pass.
 export function verify(bytes) {
   const audit = new Audit()
   try {

@@ -1,5 +1,5 @@
-// Section 7: sealed boxes. A verifier makes the boxes of deals and shares again. Options and signs stand in no transcript;
-// they are here for those who go on to write a client.
+// Section 7: sealed boxes. A verifier makes the boxes of deals and shares again. Options and signs stand in no
+// transcript; they are here for those who go on to write a client.
 //
 // `shared` is the result of the X25519 exchange between server and seat.
 

@@ -77,7 +77,6 @@ function deal(m, f) {
 
 // C26, C14.
 function voided(m, f) {
-  m.must(m.hasSeats(f.seats), 'C12')
   const silent = silentSeats(m)
   m.must(['silent', 'link'].includes(f.reason) && silent.length > 0 && sameList(f.seats, silent), 'C26')
   m.openServerLink(f.link)
@@ -99,14 +98,14 @@ function rekey(m, f) {
   m.must(f.first === m.index && (f.x === null) === (f.role === SERVER), 'C27')
   if (f.role === SERVER) {
     m.must(isExhausted, 'C27')
-    m.used.claim(f, SERVER, SERVER)
+    m.used.claim(f)
     m.server.chains.push(newChain(m, m.server.pk, f))
     return
   }
   const seat = m.seats[f.role - 1]
   if (!isExhausted) seat.rekeys += 1
   m.must(seat.rekeys <= m.opts.rekeys, 'C27')
-  m.used.claim(f, f.role, f.role)
+  m.used.claim(f)
   Object.assign(seat, { x: f.x, chain: newChain(m, seat.pk, f) })
 }
 
@@ -117,9 +116,10 @@ export const isGone = (m, seat) => Boolean(m.lastVoid?.missing.has(seat)) || isA
 // C28, C7. The admission of its key (C4) came with its signature.
 function sub(m, f) {
   m.must(m.opts.gone === 1 && isGone(m, f.seat) && f.first === m.index && isUtf8(f.name), 'C28')
-  m.used.claim(f, f.seat + 1, f.seat + 1)
+  m.used.claim(f)
   Object.assign(m.seats[f.seat], { pk: f.pk, x: f.x, chain: newChain(m, f.pk, f), ruled: 0 })
   m.lastVoid?.missing.delete(f.seat)
+  m.newcomers.set(f.pk.toString('hex'), f.k)
 }
 
 export const CALLS = { call, release, draw, deal, void: voided, rekey, sub }

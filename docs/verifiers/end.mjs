@@ -4,12 +4,12 @@ import { boxKeyOf, exchange } from './keys.mjs'
 import { hashDown } from './chains.mjs'
 import { dealAll, seedOf } from './deals.mjs'
 import { boxKey, sealHand } from './boxes.mjs'
+import { sortedLinks } from './calls.mjs'
 import { SERVER } from './records.mjs'
 
 // C25 without the rules: seed, order, leaves of every sub-deal and the cards turned up. Keeps the cards in the hand.
 export function recompute(m, hand) {
-  const links = [...hand.links].sort(([a], [b]) => a - b)
-  const seed = seedOf(m.mid, hand.j, links)
+  const seed = seedOf(m.mid, hand.j, sortedLinks(hand.links))
   const place = { ...hand, mid: m.mid, seed, deck: m.rules.deck, seats: m.seats.length, up: m.rules.up }
   hand.dealt = dealAll(place, hand.deals.length)
   hand.deals.forEach((deal, d) => {
@@ -35,7 +35,8 @@ function checkChains(m, f) {
 // C31: every box of every deal and share is made again. A seat without x has an empty one.
 function checkBoxes(m, xsec) {
   for (const { hand, d, owner, x, box, info } of m.sealed) {
-    const made = x === null ? Buffer.alloc(0) : sealHand(boxKey(exchange(xsec, x), m.mid, info), hand.dealt[d].hands[owner])
+    const cards = hand.dealt[d].hands[owner]
+    const made = x === null ? Buffer.alloc(0) : sealHand(boxKey(exchange(xsec, x), m.mid, info), cards)
     m.must(made.equals(box), 'C31')
   }
 }

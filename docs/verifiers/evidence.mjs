@@ -1,27 +1,32 @@
-// Section 14: what needs something beside a transcript. Refusals (C35), complaints (C18), two transcripts (C33, C34, C36).
-// A transcript stands here as the verdict on it, and counts as far as its records pass.
+// Section 14: what needs something beside a transcript. Refusals (C35), complaints (C18), two transcripts (C33, C34,
+// C36). A transcript stands here as the verdict on it, and counts as far as its records pass.
 
-import { Malformed, decode, encode, sha256 } from './encoding.mjs'
+import { Malformed, decode, sha256 } from './encoding.mjs'
 import { boxKeyOf, exchange, signatureHolds } from './keys.mjs'
 import { boxKey, openHand } from './boxes.mjs'
 import { leafOf } from './deals.mjs'
-import { EVIDENCE, itemsOf } from './files.mjs'
+import { EVIDENCE, itemsOf, recordShape } from './files.mjs'
 import { SERVER } from './records.mjs'
-import { shape, tagged } from './shapes.mjs'
+import { tagged } from './shapes.mjs'
 
-const sealedShape = shape('signer u, body bin, sig bin')
+const MOST_ITEMS = 256
+const REFUSABLE = ['act', 'resign', 'rekey', 'sub']
 const refusalShape = tagged('refuse', 'mid h, body h, code t')
 const complaintShape = tagged('complaint', 'mid h, k u, seat u, secret h')
 
 function readEvidence(item) {
   const value = decode(item)
   if (!Array.isArray(value) || value[0] !== SERVER) return { kind: 'complaint', ...complaintShape(value) }
-  const { body: signed, sig } = sealedShape(value)
+  const { body: signed, sig } = recordShape(value)
   return { kind: 'refusal', signed, sig, ...refusalShape(decode(signed)) }
 }
 
-// The items of a file, or Malformed (C41).
-export const readEvidenceFile = (bytes) => [...itemsOf(bytes, EVIDENCE)].map(readEvidence)
+// The items of a file, equal ones once, or Malformed (C41).
+export function readEvidenceFile(bytes) {
+  const items = [...itemsOf(bytes, EVIDENCE)]
+  if (items.length > MOST_ITEMS) throw new Malformed('too many items')
+  return [...new Map(items.map((item) => [item.toString('hex'), readEvidence(item)])).values()]
+}
 
 export const isOf = (item, { table }) => Boolean(table?.mid?.equals(item.mid))
 
@@ -30,12 +35,13 @@ export function weigh(item, transcript) {
   const nothing = { judgement: null, check: null, record: null, culprit: null }
   if (!isOf(item, transcript)) return { ...nothing, judgement: item.kind === 'complaint' ? 'no complaint' : null }
   if (item.kind === 'complaint') return judge(item, transcript.ledger, nothing)
-  const record = isSigned(item, transcript) ? transcript.ledger.records.findIndex(({ body }) => isRefused(body, item)) : -1
-  return record < 0 ? nothing : { ...nothing, check: 'C35', record, culprit: SERVER }
+  const record = transcript.ledger.records.findIndex((one) => isRefused(one, item))
+  if (record < 0 || !isSigned(item, transcript)) return nothing
+  return { ...nothing, check: 'C35', record, culprit: SERVER }
 }
 
 const isSigned = ({ signed, sig }, { table }) => signatureHolds(table.server.pk, signed, sig)
-const isRefused = (body, refusal) => sha256(body).equals(refusal.body)
+const isRefused = ({ kind, body }, refusal) => REFUSABLE.includes(kind) && sha256(body).equals(refusal.body)
 
 function judge({ k, seat, secret }, ledger, nothing) {
   const sealed = ledger.sealed.find((one) => one.k === k && one.receiver === seat && one.box.length > 0)
@@ -78,45 +84,53 @@ export function compare(first, second, refusals) {
     if (isOneTable(first.table, second.table)) convict('C36', SERVER)
     return [...found.values()]
   }
-  const counted = refusals.filter((item) => isOf(item, first) && isSigned(item, first))
-  const [a, b] = [first, second].map(({ ledger }) => signedOnce(ledger.records, counted))
-  for (const [what, one] of a) {
-    const other = b.get(what)
-    if (other && !other.body.equals(one.body)) convict(one.signer === SERVER ? 'C33' : 'C34', one.signer)
+  const isCounted = (record) => refusals.some((item) =>
+    isRefused(record, item) && isOf(item, first) && isSigned(item, first))
+  const [a, b] = [first.ledger, second.ledger]
+  for (const [what, one] of signedOnce(a)) {
+    const other = signedOnce(b).get(what)
+    if (other === undefined || other.body.equals(one.body)) continue
+    if (one.signer === SERVER) convict('C33', SERVER)
+    else if (isKnown(one.key, a, b) && !isCounted(one) && !isCounted(other)) convict('C34', one.signer)
   }
-  if (isForked(first.ledger, second.ledger)) convict('C33', SERVER)
+  if (isForked(a, b)) convict('C33', SERVER)
   return [...found.values()]
+}
+
+// A key that a sub has brought counts only if in one of the lists the server has signed a record after that sub.
+function isKnown(key, ...ledgers) {
+  const lists = ledgers.filter(({ newcomers }) => newcomers.has(key.toString('hex')))
+  return lists.length === 0 || lists.some((ledger) => !ledger.isUnknown(key))
 }
 
 // C36: two tables with one nonce, or two matches on one table.
 function isOneTable(a, b) {
   const [table, other] = [a.records[0], b.records[0]]
   const sameNonce = table.fields.spk.equals(other.fields.spk) && table.fields.tn.equals(other.fields.tn)
-  const sameTable = table.body.equals(other.body)
-  return sameNonce && (!sameTable || (a.done && b.done))
+  return sameNonce && (!table.body.equals(other.body) || (a.done && b.done))
 }
 
 // By what each signer may sign once: the server one record for a position and one call for an index; a seat one act or
 // resignation for a position, and one release for an index.
-function signedOnce(records, refusals) {
-  const signed = new Map()
-  for (const record of records) {
-    const { kind, signer, body, fields: { k, j } } = record
-    const by = record.key?.toString('hex')
-    if (signer === SERVER && kind !== 'proxy') signed.set(`server ${k}`, record)
-    if (kind === 'call') signed.set(`call ${j}`, record)
-    if (kind === 'release') signed.set(`release ${j} ${by}`, record)
-    const isDecision = kind === 'act' || kind === 'resign'
-    if (isDecision && !refusals.some((item) => isRefused(body, item))) signed.set(`decision ${k} ${by}`, record)
+function signedOnce(ledger) {
+  if (ledger.signed) return ledger.signed
+  ledger.signed = new Map()
+  for (const record of ledger.records) {
+    const { kind, signer, key, fields: { k, j } } = record
+    const by = key?.toString('hex')
+    if (signer === SERVER && kind !== 'proxy') ledger.signed.set(`server ${k}`, record)
+    if (kind === 'call') ledger.signed.set(`call ${j}`, record)
+    if (kind === 'release') ledger.signed.set(`release ${j} ${by}`, record)
+    if (kind === 'act' || kind === 'resign') ledger.signed.set(`decision ${k} ${by}`, record)
   }
-  return signed
+  return ledger.signed
 }
 
-// Whether the lists, each up to the last record that the server signed, differ at a position that both have.
+// Whether the lists, each up to the last record that the server signed, differ at a position that both have: then the
+// heads after it differ too.
 function isForked(first, second) {
-  const [a, b] = [first, second].map(({ records }) => {
-    const last = records.findLastIndex(({ kind, signer }) => signer === SERVER && kind !== 'proxy')
-    return records.slice(0, last + 1).map(({ signer, body, sig }) => encode([signer, body, sig]))
-  })
-  return a.slice(0, b.length).some((bytes, k) => !bytes.equals(b[k]))
+  const lengths = [first, second].map(({ records }) =>
+    1 + records.findLastIndex(({ kind, signer }) => signer === SERVER && kind !== 'proxy'))
+  const both = Math.min(...lengths)
+  return both > 0 && !first.records[both - 1].after.equals(second.records[both - 1].after)
 }

@@ -6,6 +6,8 @@ import { shape } from './shapes.mjs'
 export const TRANSCRIPT = Buffer.from('truc transcript 1\n')
 export const EVIDENCE = Buffer.from('truc evidence 1\n')
 const FILE_LIMIT = 64 * 1024 * 1024
+const ITEM_LIMIT = 65664
+const BIN_LIMIT = 65536
 
 export const startsWith = (bytes, magic) => bytes.subarray(0, magic.length).equals(magic)
 
@@ -21,7 +23,11 @@ export function * itemsOf(bytes, magic) {
   }
 }
 
-const recordShape = shape('signer u, body bin, sig bin')
+export const recordShape = shape('signer u, body bin, sig bin')
 
-// { signer, body, sig }. The limit of the body is C1's: an item has none.
-export const readItem = (item) => recordShape(decode(item, FILE_LIMIT))
+// { signer, body, sig }.
+export function readItem(item) {
+  const record = recordShape(decode(item, ITEM_LIMIT))
+  if (record.body.length > BIN_LIMIT || record.sig.length > BIN_LIMIT) throw new Malformed('a bin too long')
+  return record
+}

@@ -23,7 +23,6 @@ export function argsOf(m, f) {
 function act(m, f) {
   const { seat, kind } = f
   const args = argsOf(m, f)
-  m.must(m.hasSeats([args.seat]), 'C12')
   if (kind === 'pause') m.must(!m.paused && !m.askedPause.has(seat), 'C29')
   else if (kind === 'resume') m.must(m.paused, 'C29')
   else if (kind !== 'resign') m.must(!m.paused, 'C29')
@@ -46,8 +45,8 @@ function proxy(m, f) {
   act(m, f)
 }
 
-// What an act or a ruled move does. Whether the rules allow it (C20) is left out, but where nothing is dealt: then there is
-// no card (C19), and nothing to decide but what comes before a call.
+// What an act or a ruled move does. Whether the rules allow it (C20) is left out, but where nothing is dealt: then there
+// is no card (C19), and nothing to decide but what comes before a call.
 export function decide(m, seat, kind, args) {
   if (m.phase === 'between' && BEFORE_CALL.includes(kind)) return decideBeforeCall(m, seat, kind, args)
   const { hand } = m
@@ -61,7 +60,7 @@ export function decide(m, seat, kind, args) {
   grantRedeal(m, seat, kind)
 }
 
-// The seat before the dealer cuts or taps; after a tap the dealer says how many cards, unless a side lacks one point only.
+// The seat before the dealer cuts or taps; after a tap the dealer says how many cards, unless a side lacks but a point.
 function decideBeforeCall(m, seat, kind, args) {
   m.must(m.decider?.seat === seat && m.decider.kinds.includes(kind), 'C20')
   const hasChoice = kind === 'tap' && m.points.every((points) => points < m.rules.target - 1)
@@ -81,7 +80,8 @@ function openCard(m, seat, slot, card, salt) {
   hand.open.add(card)
 }
 
-// A redeal is granted when all who must agree (param redeal.consent) have accepted, one after the other.
+// A redeal is granted when all who must agree (param redeal.consent) have accepted, one after the other; orders may stand
+// between.
 function grantRedeal(m, seat, kind) {
   const { hand, rules } = m
   if (kind === 'redeal' && rules.redeal !== null) {
@@ -89,13 +89,13 @@ function grantRedeal(m, seat, kind) {
     hand.consents = new Set(rules.redeal.consent === 'dealer' ? [hand.dealer] : others)
   } else if (kind === 'accept' && hand.consents?.delete(seat)) {
     hand.isRedealt = hand.consents.size === 0
-  } else {
+  } else if (kind !== 'order') {
     hand.consents = null
   }
 }
 
-// C12, C23 as far as the records go, C19, C25: the open of a card played blind, or under `match` those at the end of a hand,
-// by seats and slots ascending.
+// C12, C23 as far as the records go, C19, C25: the open of a card played blind, or under `match` those at the end of a
+// hand, by seats and slots ascending.
 function open(m, f) {
   const { hand } = m
   m.must(f.d === hand.deals.length - 1, 'C12')
@@ -125,7 +125,7 @@ function resign(m, f) {
   m.giveUp(f.seat, 'resigned')
 }
 
-// C24 where there is nothing to close, C14, C25, C24. That the hand is over by the rules, and its score, are believed.
+// C24 where nothing is open, C14, C25, C24. That the hand is over by the rules, and its score, are believed.
 function close(m, f) {
   const isOver = m.phase === 'over'
   m.must(m.hand !== null, 'C24')

@@ -30,7 +30,7 @@ export function fingerprint(spk) {
   return Array.from({ length: 26 }, (_, i) => letter(i)).join('')
 }
 
-// C39: rotations, from `key` on, each [body, signature by the old key, signature by the new key]. Returns { present, serial }.
+// C39: rotations, from `key` on, each [body, signature by the old key, by the new key]. Returns { present, serial }.
 function follow(rolls, key, serial, { now, revoked }) {
   for (const [body, sigOld, sigNew] of rolls) {
     const roll = read(body, rollShape, 'C39')

@@ -87,7 +87,7 @@ export const signingKeyOf = (seed) => publicOf(signingSecret(seed))
 export const boxKeyOf = (secret) => publicOf(boxSecret(secret))
 export const sign = (seed, body) => signBytes(null, body, signingSecret(seed))
 
-// C3. OpenSSL checks S < L and the cofactorless equation by comparing bytes. It says nothing of the key: isAdmissible does.
+// C3. OpenSSL checks S < L and the cofactorless equation by comparing bytes; of the key it says nothing.
 export function signatureHolds(key, body, signature) {
   if (key.length !== 32 || signature.length !== 64) return false
   try {

@@ -1,7 +1,7 @@
 // Section 11, "Order": the records of a match, one after the other, each against all before it. Begin to read at `take`.
 //
-// The rules of the game are not played here: what they alone decide is believed, or read off the records where a comment
-// says so.
+// The rules of the game are not played here: what they alone decide is believed, or read off the records where a
+// comment says so.
 
 import { isAdmissible, signatureHolds } from './keys.mjs'
 import { SERVER, isAt, movesQuiet, must, nextHead, readRecord } from './records.mjs'
@@ -16,11 +16,11 @@ const TAKE = { ...CALLS, ...HANDS, ...RULINGS, ...END }
 export class Ledger {
   constructor({ terms, opts, rules, used, mid, server, seats }) {
     Object.assign(this, { terms, opts, rules, used, mid, server })
-    this.seats = seats.map((seat) => ({ ...seat, rekeys: 0, ruled: 0, binds: null }))
+    this.seats = seats.map((seat) => ({ ...seat, rekeys: 0, ruled: 0 }))
     this.records = []
     this.k = 0
     this.head = mid
-    this.quiet = { k: 0, head: mid }     // k0 and its head, which releases and acks carry
+    this.quiet = { mid, k: 0, head: mid }     // k0 and its head, which releases and acks carry
     this.phase = 'between'
     this.index = 0                       // the open index, or the next one if none is open
     this.next = { dealer: 0, ncards: 0, cut: 0 }
@@ -37,35 +37,53 @@ export class Ledger {
     this.askedPause = new Set()          // since the last close
     this.wantsPause = new Set()          // since the last close, pause or resume
     this.acked = new Set()
+    this.newcomers = new Map()           // the key of each substitute, with the position of its sub
+    this.newestSub = -1
+    this.signedByServer = -1             // the newest position that the server signed
+    this.covered = 0                     // how many records are covered by a signature that counts
     this.story = []                      // rulings, voids and proxies, for the verdict
     this.won = null                      // { winner, reason }, once that is decided
     this.result = null                   // the same as the end says it, with the score
   }
 
-  // The blame is the signer's, but nobody's for a proxy: anybody could have written it.
+  // The blame is the signer's, unless a line of `take` says otherwise.
   must(condition, check, culprit = this.blame) {
     must(condition, check, culprit)
   }
 
   take(raw) {
-    this.blame = raw.signer
-    const record = readRecord(raw, this.keyOf(raw.signer))
+    const record = readRecord(raw, (value) => this.isSignedHere(raw, value))
     const { kind, bound, fields } = record
-    if (kind === 'proxy') this.blame = null
     record.key = this.checkSigner(record)
+    // Anybody can write a proxy, and can make the key of a sub; the server vouches for it by its next record.
+    this.blame = kind === 'proxy' || kind === 'sub' || this.isUnknown(record.key) ? null : raw.signer
 
     this.must(bound !== '', 'C11', null)
-    const isHere = fields.mid?.equals(this.mid) && isAt(fields, bound === 'P' ? this : this.quiet)
-    this.must(isHere, 'C10', null)
+    this.must(isAt(fields, bound === 'P' ? this : this.quiet), 'C10', null)
     this.must(record.phases.includes(this.phase), 'C11')
     this.must(this.hasSeats([fields.seat, fields.giver, fields.receiver]), 'C12')
     this.checkDue(record)
-    if (this.paused) this.must(['act', 'proxy', 'rule', 'resign'].includes(kind), 'C29')
+    if (this.paused) this.must(['act', 'proxy', 'rule', 'resign', 'open', 'close'].includes(kind), 'C29')
 
     if (kind === 'proxy') this.must(this.keyOf(fields.seat + 1) === null, 'C21')
     if (fields.j !== undefined) this.must(fields.j === this.index, 'C12')
     TAKE[kind](this, fields)
     this.advance(record)
+  }
+
+  // Whether a body that has no shape (C2) is bound to this very place, and signed by whoever could have known better.
+  isSignedHere({ signer, body, sig }, value) {
+    const [tag, mid, k, head] = Array.isArray(value) ? value : []
+    const isBound = Buffer.isBuffer(mid) && Buffer.isBuffer(head) &&
+      [this, this.quiet].some((place) => isAt({ mid, k, head }, place))
+    const key = this.keyOf(signer)
+    return isBound && Boolean(key) && signatureHolds(key, body, sig) && !this.isUnknown(key) &&
+      tag !== 'truc/1/seat' && tag !== 'truc/1/sub'
+  }
+
+  // A key that a sub has brought, and no record of the server has followed.
+  isUnknown(key) {
+    return key !== null && this.newcomers.get(key.toString('hex')) > this.signedByServer
   }
 
   // Step 1, after C1 and C2: C12, C21, C4, C3. Returns the key that signed.
@@ -79,8 +97,8 @@ export class Ledger {
     return key
   }
 
-  // What has to follow: a forfeit or the like after a void (C26), the open of a card played blind, after the first open at the
-  // end of a hand the others and the close (C23). A seat that signed something else may not have known.
+  // What has to follow: a forfeit or the like after a void (C26), the open of a card played blind, after the first open
+  // at the end of a hand the others and the close (C23). A seat that signed something else may not have known.
   checkDue({ kind, signer, fields }) {
     const culprit = signer === SERVER ? this.blame : null
     const endsMatch = kind === 'rule' && ['forfeit', 'abandon'].includes(fields.ruling)
@@ -92,12 +110,13 @@ export class Ledger {
   }
 
   advance(record) {
-    const { kind, signer, fields } = record
-    this.head = nextHead(this.head, record)
+    const { kind, signer } = record
+    this.head = record.after = nextHead(this.head, record)
     this.k += 1
-    if (movesQuiet(kind)) this.quiet = { k: this.k, head: this.head }
-    if (signer !== SERVER) this.seats[signer - 1].binds = fields.k
-    if (kind !== 'proxy') this.lastSigned = this.k - 1
+    if (movesQuiet(kind)) this.quiet = { mid: this.mid, k: this.k, head: this.head }
+    if (kind === 'sub') this.newestSub = this.k - 1
+    if (kind !== 'proxy' && signer === SERVER) this.signedByServer = this.k - 1
+    if (kind !== 'proxy' && this.newestSub <= this.signedByServer) this.covered = this.k
     this.records.push(record)
   }
 

@@ -1,7 +1,6 @@
 // Sections 5, 8, 9: the shapes of records and acts (C1, C2), heads and places. Section 11: the failure of a check.
 
 import { H, Malformed, decode } from './encoding.mjs'
-import { signatureHolds } from './keys.mjs'
 import { shape, tagged } from './shapes.mjs'
 
 export const SERVER = 0     // a role; seat i has the role i + 1
@@ -64,16 +63,16 @@ export function shapeRecord(raw, value) {
   return { ...raw, kind, bound: row.bound, phases: row.phases, fields }
 }
 
-// C1, then C2. What is senseless convicts its signer only if it is validly signed under `key`, the one in force.
-export function readRecord(raw, key) {
-  let check = 'C1'
+// C1, then C2. A senseless body convicts its signer only where `convicts` says so of the value.
+export function readRecord(raw, convicts = () => false) {
+  let value
   try {
-    const value = decode(raw.body)
-    check = 'C2'
+    value = decode(raw.body)
     return shapeRecord(raw, value)
   } catch (error) {
     if (!(error instanceof Malformed)) throw error
-    throw new CheckFailed(check, key && signatureHolds(key, raw.body, raw.sig) ? raw.signer : null)
+    must(value === undefined, 'C2', convicts(value) ? raw.signer : null)
+    throw new CheckFailed('C1', null)
   }
 }
 
@@ -108,6 +107,6 @@ export function readArgs(kind, values, deck) {
 
 export const nextHead = (head, { signer, body, sig }) => H('link', head, signer, body, sig)
 
-// A record bound by P carries the place { k, head } before it; releases and acks (Q) carry one that they do not move.
-export const isAt = (fields, place) => fields.k === place.k && fields.head.equals(place.head)
+// A record bound by P carries the place { mid, k, head } before it; releases and acks (Q) one that they do not move.
+export const isAt = ({ mid, k, head }, place) => place.mid.equals(mid) && k === place.k && place.head.equals(head)
 export const movesQuiet = (kind) => kind !== 'release' && kind !== 'ack'

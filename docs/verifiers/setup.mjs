@@ -11,22 +11,20 @@ const OPTS = {
   spectators: 1, gone_after: 3
 }
 
-// The keys, anchors and box keys that the match has ever used, and the role that brought each (C7).
+// The keys, anchors and box keys that the match has ever used, and whether the server brought them (C7).
 class Used {
   constructor() {
-    this.owners = new Map()
-    this.isSetup = true
+    this.brought = new Map()
   }
 
-  // In the setup nobody knows which of two seats copied the other; later whoever signs knows what was used.
-  claim({ pk, anchor, x }, role, signer) {
+  // `culprit` is to blame for an x that is not sound, or the server's own; nobody knows which of two others copied.
+  claim({ pk, anchor, x }, culprit = null, isServers = false) {
+    must(x == null || isSoundBoxKey(x), 'C7', culprit)
     for (const [what, value] of Object.entries({ pk, anchor, x })) {
       if (value == null) continue
-      must(what !== 'x' || isSoundBoxKey(value), 'C7', signer)
       const name = what + value.toString('hex')
-      const owner = this.owners.get(name)
-      must(owner === undefined, 'C7', this.isSetup && owner !== SERVER ? null : signer)
-      this.owners.set(name, role)
+      must(!this.brought.has(name), 'C7', this.brought.get(name) ? culprit : null)
+      this.brought.set(name, isServers)
     }
   }
 }
@@ -57,7 +55,8 @@ function readRules(document) {
   return {
     deck: pack.length, reveal: params.reveal, absent: params.absent, players: params.players,
     gamesToWin: (params.match + 1) / 2, shortDeal: params.short_deal, blind: params.blind,
-    up: params.turnup === null ? 0 : 1, target: namedValues(params.scoring).target, redeal: groupOf(params.redeal), orders: groupOf(params.signals)?.orders
+    up: params.turnup === null ? 0 : 1, target: namedValues(params.scoring).target, redeal: groupOf(params.redeal),
+    orders: groupOf(params.signals)?.orders
   }
 }
 
@@ -66,13 +65,9 @@ export class Setup {
     Object.assign(this, { document, used: new Used(), records: [], seats: [], done: false })
   }
 
-  keyOf(role) {
-    return role === SERVER ? this.server?.pk : this.seats[role - 1]?.pk
-  }
-
   // C1, C2, C11, C4, C3, then C5 or C6 or C8, then C7.
   take(raw) {
-    const record = readRecord(raw, this.keyOf(raw.signer))
+    const record = readRecord(raw)
     must(this.expects(record.kind), 'C11', null)
     const own = record.fields.spk ?? record.fields.pk
     if (own) must(isAdmissible(own), 'C4', null)
@@ -100,31 +95,30 @@ export class Setup {
     const fits = f.deck === rules.deck && f.deck >= 6 && f.deck <= 256 && f.deck >= 3 * f.seats + rules.up &&
       rules.players.includes(f.seats) && f.links >= 1 && f.links <= 4096 && f.policy === rules.reveal &&
       f.mode === 'dealt' && f.opts.length <= names.length && this.opts.gone <= 2 && this.opts.guests <= f.seats &&
-      isUtf8(f.name)
+      this.opts.rekeys <= 100 && isUtf8(f.name)
     must(fits, 'C5', SERVER)
-    this.used.claim({ ...f, pk: f.spk }, SERVER, SERVER)
+    this.used.claim({ ...f, pk: f.spk }, SERVER, true)
     this.terms = f
     this.th = sha256(record.body)
     this.server = { pk: f.spk, x: f.x, chains: [new Chain(f.spk, f.tn, 0, f.links, f.anchor)] }
   }
 
-  // C6: a record of another table, or in another place, blames nobody; one for a seat that the table has not, its signer.
-  checkPlace(f, { signer }) {
-    must(f.th.equals(this.th), 'C6', null)
-    must(f.seat === this.seats.length, 'C6', f.seat < this.terms.seats ? null : signer)
-    must(isUtf8(f.name), 'C6', signer)
+  // C6. Nobody is to blame for a seat record, which any key can sign, nor for what is of another table or place.
+  checkPlace(f, culprit) {
+    must(f.th.equals(this.th) && f.seat === this.seats.length, 'C6', null)
+    must(isUtf8(f.name), 'C6', culprit)
   }
 
-  seat(f, record) {
-    this.checkPlace(f, record)
-    this.used.claim(f, record.signer, record.signer)
+  seat(f) {
+    this.checkPlace(f, null)
+    this.used.claim(f)
     this.seats.push({ pk: f.pk, x: f.x, chain: new Chain(f.pk, this.terms.tn, 0, this.terms.links, f.anchor) })
   }
 
-  guest(f, record) {
-    this.checkPlace(f, record)
+  guest(f) {
+    this.checkPlace(f, SERVER)
     must(this.seats.filter((seat) => seat.pk === null).length < this.opts.guests, 'C6', SERVER)
-    this.used.claim(f, f.seat + 1, SERVER)
+    this.used.claim(f, SERVER)
     this.seats.push({ pk: null, x: f.x, chain: null })
   }
 
@@ -134,7 +128,6 @@ export class Setup {
     const same = f.seats.length === hashes.length && f.seats.every((hash, i) => hash.equals(hashes[i]))
     must(same && f.th.equals(this.th), 'C8', null)
     this.mid = sha256(record.body)
-    this.used.isSetup = false
     this.done = true
     const keyed = this.seats.filter((seat) => seat.pk !== null).length
     this.level = keyed === this.seats.length ? 'A' : keyed > 0 ? 'B' : 'C'

@@ -12,13 +12,13 @@ import { nameOf } from './records.mjs'
 const EXIT = { refuted: 1, unreadable: 2, incomplete: 3, proven: 0 }     // the worst first
 const worst = (results) => Object.keys(EXIT).find((result) => results.includes(result)) ?? null
 
-// What stands in the JSON and is told to people: the culprit by name, and for a transcript also level and number of records.
-const named = ({ check, culprit, ...rest }) => ({ ...rest, check, culprit: culprit === null ? null : nameOf(culprit) })
+const named = ({ culprit, ...rest }) => ({ ...rest, culprit: culprit === null ? null : nameOf(culprit) })
 
+// `told` is what stands in the JSON.
 function transcriptOf(file, bytes) {
   const verdict = verify(bytes)
-  const { result, record, setup, check, culprit, table, ledger } = verdict
-  const told = { file, ...named({ result, record, setup, check, culprit }), level: table?.level ?? null, records: ledger?.k ?? 0 }
+  const { table, ledger, ...rest } = verdict
+  const told = { file, ...named(rest), level: table?.level ?? null, records: ledger?.covered ?? 0 }
   return { file, verdict, told }
 }
 
@@ -62,17 +62,19 @@ function outcome({ winner, reason, score }) {
   return `${winner === null ? 'no winner' : `side ${winner} wins`} (${reason}${by}), score ${games}`
 }
 
-// Proxies after the last signature are left out: anybody could have written them.
+// Left out, of the number of records too, is what anybody could have written: see `covered`.
 function detailsOf({ ledger }, { level, records }) {
   if (ledger === null) return []
   const lines = [`level ${level}, ${records} records`]
   if (ledger.result !== null) lines.push(outcome(ledger.result))
   for (const what of ['ruling', 'void', 'proxy']) {
-    const told = ledger.story.filter((item) => item.what === what && item.k <= ledger.lastSigned)
+    const told = ledger.story.filter((item) => item.what === what && item.k < ledger.covered)
     if (told.length > 0) lines.push(`${what}: ` + told.map((item) => `${item.k} ${item.text}`).join('; '))
   }
-  ledger.seats.forEach(({ binds }, q) => {
-    if (binds !== null) lines.push(`seat ${q} has signed all before position ${binds}`)
+  const counted = ledger.records.slice(0, ledger.covered)
+  ledger.seats.forEach((_, q) => {
+    const newest = counted.findLast(({ signer }) => signer === q + 1)
+    if (newest) lines.push(`seat ${q} has signed all before position ${newest.fields.k}`)
   })
   return lines
 }
@@ -88,12 +90,17 @@ function tell({ transcripts, evidence, pairs }) {
       console.log(`  ${kind} beside ${transcript ?? 'no transcript of its match'}: ${shows}`)
     }
   }
-  for (const { files, check, culprit } of pairs) console.log(`${files.join(' and ')}: refuted: ${check}; ${blame({ culprit })}`)
+  for (const { files, check, culprit } of pairs) {
+    console.log(`${files.join(' and ')}: refuted: ${check}; ${blame({ culprit })}`)
+  }
 }
 
 function main(args) {
   const names = args.filter((arg) => arg !== '--json')
-  if (names.length === 0) throw new Error('usage: node verify.mjs [--json] FILE...')
+  if (names.length === 0) {
+    console.error('usage: node verify.mjs [--json] FILE...')
+    return EXIT.unreadable
+  }
   const files = names.map((name) => [name, readFileSync(name)])
   const isEvidence = ([, bytes]) => startsWith(bytes, EVIDENCE)
   const transcripts = files.filter((file) => !isEvidence(file)).map((file) => transcriptOf(...file))
@@ -109,7 +116,7 @@ function main(args) {
 try {
   process.exitCode = main(process.argv.slice(2))
 } catch (error) {
-  if (error instanceof TypeError || error instanceof ReferenceError) throw error
+  if (error.syscall === undefined) throw error     // else a file that cannot be opened
   console.error(error.message)
   process.exitCode = EXIT.unreadable
 }

@@ -12,6 +12,8 @@ from truc_protocol.dealing import Opening
 from truc_rules import KINDS, REST, TRUT, Action, ArgShape, Card, Kind, Match, Seat, slot_of
 
 SALT_BYTES = 16
+COUNTS = (3, 1)
+"""How many cards a deal act may give each seat."""
 
 
 class SlotOpening(NamedTuple):
@@ -60,10 +62,11 @@ def _read(seat: Seat, kind: Kind, args: list[Any], deck: int) -> Move | None:
             return Move(Action(seat, kind), cut=place)
         case ArgShape.STAKE, [stake] if _is_stake(stake):
             return Move(Action(seat, kind, (), stake))
-        case (
-            (ArgShape.COVER | ArgShape.SLOT | ArgShape.NUMBER | ArgShape.SEAT | ArgShape.COUNT),
-            [number],
-        ) if _is_number(number):
+        case ArgShape.COUNT, [count] if _is_number(count) and count in COUNTS:
+            return Move(Action(seat, kind, (), count))
+        case ((ArgShape.COVER | ArgShape.SLOT | ArgShape.NUMBER | ArgShape.SEAT), [number]) if _is_number(
+            number
+        ):
             return Move(Action(seat, kind, (), number))
         case ArgShape.ORDER, [str(word)]:
             return Move(Action(seat, kind, (), word))

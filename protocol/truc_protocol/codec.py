@@ -22,6 +22,10 @@ _ARRAYS = (list, tuple)
 _PLAIN = frozenset({type(None), bool, str, bytes})
 
 
+Hashed = int | bytes | Sequence["Hashed"]
+"""What goes into a hash: unsigned integers, bytes, and arrays of these."""
+
+
 class EncodingError(ValueError):
     """Bytes or values outside the profile; the text says what was expected and what came."""
 
@@ -61,9 +65,11 @@ def dec(encoded: bytes, limit: int = MAX_BODY) -> Any:
     return value
 
 
-def digest(tag: str, *fields: object) -> bytes:
-    """Return H(tag, fields) = SHA-256(enc(["truc/1/" + tag, fields...])), 32 bytes."""
-    _check_array(fields, MAX_BODY_DEPTH)  # the tag is ours
+def digest(tag: str, *fields: Hashed) -> bytes:
+    """Return H(tag, fields) = SHA-256(enc(["truc/1/" + tag, fields...])), 32 bytes.
+
+    What is hashed was decoded, or is our own: its types alone keep it canonical, and are not looked at again.
+    """
     return hashlib.sha256(_pack((f"truc/1/{tag}", *fields))).digest()
 
 

@@ -16,6 +16,8 @@ from truc_protocol.records import SERVER, Record, encode
 from truc_protocol.transcript import MAX_FILE, item, pack_record, read_item, unpack_record
 
 MAGIC: Final = b"truc evidence 1\n"
+MAX_ITEMS: Final = 256
+"""The most items in a file. Each costs whoever weighs it; an honest file has a handful."""
 
 
 class Complaint(Body, frozen=True, tag="truc/1/complaint"):
@@ -51,17 +53,25 @@ def is_evidence(file: bytes) -> bool:
 
 
 def write_evidence(items: Iterable[EvidenceItem]) -> bytes:
-    """Return the bytes of an evidence file."""
+    """Return the bytes of an evidence file; equal items stand in it once.
+
+    Raises:
+        ValueError: They are more than a file can have.
+    """
+    each_once = tuple(dict.fromkeys(items))
+    if len(each_once) > MAX_ITEMS:
+        raise ValueError(f"expected at most {MAX_ITEMS} items of evidence, got {len(each_once)}")
     return MAGIC + b"".join(
-        item(pack_record(each.record) if isinstance(each, Refusal) else encode(each)) for each in items
+        item(pack_record(each.record) if isinstance(each, Refusal) else encode(each)) for each in each_once
     )
 
 
 def read_evidence(file: bytes) -> tuple[EvidenceItem, ...]:
-    """Read an evidence file.
+    """Read an evidence file; equal items count once.
 
     Raises:
-        CheckError: C41, naming the item: not evidence, damaged lengths, an item that is neither refusal nor complaint.
+        CheckError: C41, naming the item: not evidence, damaged lengths, an item that is neither refusal nor complaint,
+            more items than a file may have.
     """
     if len(file) > MAX_FILE:
         raise CheckError("C41", f"expected at most {MAX_FILE} bytes, got {len(file)}")
@@ -71,9 +81,11 @@ def read_evidence(file: bytes) -> tuple[EvidenceItem, ...]:
     at = len(MAGIC)
     while at < len(file):
         where = f"item {len(items)}"
+        if len(items) == MAX_ITEMS:
+            raise CheckError("C41", f"{where}: expected at most {MAX_ITEMS} items")
         encoded, at = read_item(file, at, where)
         items.append(_read(encoded, where))
-    return tuple(items)
+    return tuple(dict.fromkeys(items))
 
 
 def _read(encoded: bytes, where: str) -> EvidenceItem:

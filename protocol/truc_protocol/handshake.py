@@ -276,7 +276,7 @@ def _recognise(spk: bytes, rolls: Sequence[Roll], contact: Contact) -> tuple[Pin
             due = _due(rolls, pin)
             if not due:
                 raise _changed(fingerprint(pin.present), spk)
-            return Pin(pin.first, spk, _follow(pin, due, spk, contact)), Trust.ROLLED
+            return Pin(pin.first, spk, _follow(*_onwards(pin, due), spk, contact)), Trust.ROLLED
         case str() as invited:
             return _invited(invited, spk, rolls, contact)
         case _:
@@ -285,6 +285,19 @@ def _recognise(spk: bytes, rolls: Sequence[Roll], contact: Contact) -> tuple[Pin
 
 def _due(rolls: Sequence[Roll], pin: Pin) -> list[Roll]:
     return [roll for roll in rolls if _parse(roll[0], KeyRoll, "C39").serial > pin.serial]
+
+
+def _onwards(pin: Pin, due: Sequence[Roll]) -> tuple[Pin, Sequence[Roll]]:
+    """Return the rotations from the pinned key on, and the pin with the serial before them.
+
+    At first contact somebody on the way may have left the rotations out, as nobody signs which there are: the serial
+    pinned then is too low. What counts is that the pinned key itself has signed the first one followed.
+    """
+    for i, roll in enumerate(due):
+        body = _parse(roll[0], KeyRoll, "C39")
+        if body.old == pin.present:
+            return pin._replace(serial=body.serial - 1), due[i:]
+    return pin, due
 
 
 def _first_contact(spk: bytes, rolls: Sequence[Roll], contact: Contact) -> tuple[Pin, Trust]:

@@ -4,6 +4,7 @@ A record is (signer, body, sig). The table says for each kind who signs it, how 
 phases of a match it may stand; the ledger, the documentation and the tests read it from here.
 """
 
+import reprlib
 from enum import StrEnum
 from typing import Final, NamedTuple, cast
 
@@ -120,6 +121,19 @@ def parse(record: Record) -> AnyBody:
     return body
 
 
+def place_of(body: bytes) -> tuple[object, ...]:
+    """Return what stands in a body where those of a match have mid, position and head; nothing if it is no such array."""
+    try:
+        items = dec(body)
+    except EncodingError:
+        return ()
+    match items:
+        case [_, bytes(mid), int(k), bytes(head), *_] if type(k) is int:
+            return mid, k, head
+        case _:
+            return ()
+
+
 def _decode(record: Record) -> AnyBody:
     try:
         items = dec(record.body)
@@ -128,7 +142,7 @@ def _decode(record: Record) -> AnyBody:
     tag = items[0] if isinstance(items, list) and items else None
     kind = _BY_TAG.get(tag) if isinstance(tag, str) else None
     if kind is None:
-        raise CheckError("C2", f"expected an array with the tag of a known kind, got {tag!r}")
+        raise CheckError("C2", f"expected an array with the tag of a known kind, got {reprlib.repr(tag)}")
     try:
         body = msgspec.convert(items, kind.body, builtin_types=(bytes,))
     except msgspec.ValidationError as error:

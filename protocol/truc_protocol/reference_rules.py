@@ -45,18 +45,20 @@ A document whose values contradict each other is refused too (C5). It must hold 
 * no card stands twice in `pack`, each card is a rank and one letter of suit, and there are 3 cards for each of the most seats in `players`;
 * `players` is some of 2, 4, 6, ascending; every card has one place in `order`, by itself or by its rank;
 * no entry of `order` stands there twice or names what is not in the pack; a card named by itself does not count with its rank;
-* `redeal.max` is at least 1, or `"pack"`; `match` is odd; `version` is at least 1;
-* a `ladder` that is an array has two or more stakes of at least 1, each higher than the one before;
+* `redeal.max` is at least 1, or `"pack"`; `match` is odd and at most 1000; `version` is at least 1;
+* a `ladder` that is an array has two or more stakes of at least 1 and at most 1000, each higher than the one before;
 * with the ladder `"game"`, `remainder` is not `"none"`; with it and with `"trut"`, `raise_in_answer` is false;
 * with `accept` = `"implicit"`, `remainder` is `"none"`;
-* `scoring.points_per_unit` is 0 unless the ladder is `"trut"`; then it is more than the first stake, and `remainder` is `"none"`;
+* `scoring.points_per_unit` is 0 unless the ladder is `"trut"`; then it is more than the first stake and at most 1000, and `remainder` is `"none"`;
 * `scoring.target` is more than the first stake, which is the ladder's first, else 1; with units it is at least 1;
-* `last_point.at` is at least 1 and below the target, `last_point.stake` at least the first stake, `last_point.decline` at least 1;
+  it is at most 1000, with the ladder `"any"` at most 120;
+* `last_point.at` is at least 1 and below the target, `last_point.stake` at least the first stake, `last_point.decline` at least 1,
+  both at most 1000;
   there is no `last_point` with units, and `blind` is true only with a `last_point`;
 * `turnup.cycle` has every rank of the pack once and `turnup.suits` every suit; then one card more is needed, and `redeal` is nil;
 * `cover_from_trick` is 0, 2 or 3;
 * with `envido` or `flor` there are no units, `short_deal` and `blind` are false, and `accept` is `"explicit"`; with `flor`,
-  `cover_from_trick` is 0; `envido.max_envido` is at least 1;
+  `cover_from_trick` is 0; `envido.max_envido` is at least 1, it and `envido.max_real` are at most 16, `envido.fold_bonus` is at most 1000;
 * with `pica`, `players` has 6, and `pica.max` is not less than `pica.min`;
 * `signals.vocabulary` has words of this software, each once; with `signals.truth` = `"enforced"` all of them name cards;
 * `"governor"` in `answerer`, `concede` or `signals.visible_to`, and `signals.orders` = `"binding"`, need `players` to be just 4.

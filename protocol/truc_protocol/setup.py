@@ -16,6 +16,7 @@ from truc_rules import CARDS_EACH, Variant, turn_count
 
 MAX_LINKS: Final = 4096
 MIN_PACK, MAX_PACK = 6, 256
+MAX_REKEYS: Final = 100
 
 
 class Opts(NamedTuple):
@@ -97,11 +98,11 @@ def open_terms(document: bytes, record: Record) -> Terms:
         raise CheckError("C11", f"expected a table record, got {tag_of(table)}")
     check_key(table.spk)
     check_signature(table.spk, record)
-    check_box_key(table.x, "server")
     if sha256(document) != table.rules:
         raise CheckError("C5", "the rule document is not the one whose hash the table record signs")
     variant = read_document(document)
     _check_table(table, variant)
+    check_box_key(table.x, "server")
     return Terms(document, record, table, variant, read_opts(table.opts), body_hash(record))
 
 
@@ -132,6 +133,7 @@ def _check_table(table: Table, variant: Variant) -> None:
     )
     _expect(opts.gone <= GONE_WAIT, f"opts 4: expected 0, 1 or 2, got {opts.gone}")
     _expect(opts.guests <= table.seats, f"opts 5: expected at most {table.seats} guests, got {opts.guests}")
+    _expect(opts.rekeys <= MAX_REKEYS, f"opts 6: expected at most {MAX_REKEYS} rekeys, got {opts.rekeys}")
     _expect(is_text(table.name), "name: expected UTF-8")
 
 
@@ -159,7 +161,7 @@ def check_key(public: bytes) -> None:
         raise CheckError("C4", f"the key {public.hex()} is not admissible")
 
 
-def check_box_key(public: bytes, culprit: str) -> None:
+def check_box_key(public: bytes, culprit: str | None) -> None:
     """Check that an X25519 key may be used.
 
     Raises:
@@ -175,33 +177,49 @@ def check_seat(terms: Terms, record: Record) -> SeatTaken | Guest:
     Raises:
         CheckError: C1 to C4, C6, C7.
     """
+    seat = read_seat(terms, record)
+    _check_sound(seat)
+    return seat
+
+
+def read_seat(terms: Terms, record: Record) -> SeatTaken | Guest:
+    """Check one seat or guest record by itself, but for its box key: that is the last to be looked at, by `check_seats`.
+
+    Raises:
+        CheckError: C1 to C4, C6.
+    """
     seat = parse(record)
     match seat:
         case SeatTaken():
-            culprit = role_name(seat.seat + 1)
             check_key(seat.pk)
             check_signature(seat.pk, record)
-            check_box_key(seat.x, culprit)
         case Guest():
-            culprit = "server"
             check_signature(terms.table.spk, record)
-            if seat.x is not None:
-                check_box_key(seat.x, culprit)
         case _:
             raise CheckError("C11", f"expected a seat or guest record, got {tag_of(seat)}")
     if seat.th != terms.th:
         raise CheckError("C6", "the record joins another table record than this one")
     if seat.seat >= terms.table.seats or not is_text(seat.name):
         message = f"expected a seat below {terms.table.seats} and a UTF-8 name, got seat {seat.seat}"
-        raise CheckError("C6", message, culprit)
+        raise CheckError("C6", message, _author(seat))
     return seat
+
+
+def _check_sound(seat: SeatTaken | Guest) -> None:
+    if seat.x is not None:
+        check_box_key(seat.x, _author(seat))
+
+
+def _author(seat: SeatTaken | Guest) -> str | None:
+    """Return who has certainly signed: a guest's record the server, a seat's anybody with a key of their own."""
+    return "server" if isinstance(seat, Guest) else None
 
 
 def check_seats(terms: Terms, seats: tuple[SeatTaken | Guest, ...]) -> None:
     """Check what the seats must be to each other; `seats` may be the first few of them.
 
     Raises:
-        CheckError: C6 order or number of guests, C7 a key, anchor or box key used twice.
+        CheckError: C6 order or number of guests, C7 a key, anchor or box key used twice, or a box key not sound.
     """
     for index, seat in enumerate(seats):
         if seat.seat != index:
@@ -209,15 +227,18 @@ def check_seats(terms: Terms, seats: tuple[SeatTaken | Guest, ...]) -> None:
     guests = sum(isinstance(seat, Guest) for seat in seats)
     if guests > terms.opts.guests:
         raise CheckError("C6", f"expected at most {terms.opts.guests} guests, got {guests}", "server")
-    table = terms.table
+    _check_commitments(terms.table, seats)
+
+
+def _check_commitments(table: Table, seats: tuple[SeatTaken | Guest, ...]) -> None:
     servers = {("key", table.spk), ("anchor", table.anchor), ("box key", table.x)}
     used = set(servers)
     for seat in seats:
+        _check_sound(seat)
         for item in commitments(seat):
             if item in used:
-                # only what the table record showed was certainly there first; a guest's record is the server's
-                signer = 0 if isinstance(seat, Guest) else seat.seat + 1
-                culprit = role_name(signer) if item in servers else None
+                # only what the table record showed was certainly there first
+                culprit = _author(seat) if item in servers else None
                 raise CheckError("C7", f"expected a {item[0]} of its own, got one used before", culprit)
             used.add(item)
 
@@ -237,7 +258,7 @@ def close_setup(terms: Terms, seats: tuple[Record, ...], start: Record) -> Setup
     Raises:
         CheckError: C1 to C8.
     """
-    taken = tuple(check_seat(terms, record) for record in seats)
+    taken = tuple(read_seat(terms, record) for record in seats)
     check_seats(terms, taken)
     if len(taken) != terms.table.seats:
         raise CheckError("C6", f"expected {terms.table.seats} seats, got {len(taken)}")

@@ -16,11 +16,17 @@ HIGHEST_TARGET = 1000
 """The most that a game can be played to, and a stake can be."""
 HIGHEST_TARGET_OF_ANY = 120
 """The same where every number above the stake may be asked for: each of them is an option."""
+MOST_CALLS = 16
+"""How often envido, and real envido, can be called in one contest: a row of calls is looked through at each of them."""
 
 
 def _require(name: str, reason: str, *, holds: bool) -> None:
     if not holds:
         raise VariantError(f"{name}: expected {reason}")
+
+
+def _at_most(name: str, value: int, most: int) -> None:
+    _require(name, f"at most {most}, got {value}", holds=value <= most)
 
 
 def check_table(variant: "Variant") -> None:
@@ -113,6 +119,7 @@ def _check_stakes(variant: "Variant") -> None:
 def _check_scoring(variant: "Variant") -> None:
     scoring, base = variant.scoring, variant.base_stake
     _require("match", f"an odd number of games, got {variant.match}", holds=variant.match % 2 == 1)
+    _at_most("match", variant.match, HIGHEST_TARGET)
     _require("version", f"at least 1, got {variant.version}", holds=variant.version >= 1)
     least = 0 if scoring.points_per_unit else base
     _require("scoring.target", f"more than {least}, got {scoring.target}", holds=scoring.target > least)
@@ -120,6 +127,7 @@ def _check_scoring(variant: "Variant") -> None:
     _require("scoring.target", f"at most {most}, got {scoring.target}", holds=scoring.target <= most)
     plain = not scoring.points_per_unit or (scoring.points_per_unit > base and variant.ladder == "trut")
     _require("scoring.points_per_unit", "0, or more than the first stake with the ladder trut", holds=plain)
+    _at_most("scoring.points_per_unit", scoring.points_per_unit, HIGHEST_TARGET)
     alone = not scoring.points_per_unit or variant.remainder == "none"
     _require("remainder", "none, where points make units", holds=alone)
 
@@ -133,6 +141,8 @@ def _check_last_point(variant: "Variant") -> None:
     _require("last_point.at", f"1 to {target - 1} points short, got {last.at}", holds=1 <= last.at < target)
     raised = last.stake >= variant.base_stake and last.decline >= 1
     _require("last_point.stake", "at least the first stake, and at least 1 for declining", holds=raised)
+    _at_most("last_point.stake", last.stake, HIGHEST_TARGET)
+    _at_most("last_point.decline", last.decline, HIGHEST_TARGET)
 
 
 def _check_contests(variant: "Variant") -> None:
@@ -154,6 +164,9 @@ def _check_contests(variant: "Variant") -> None:
     if envido is not None:
         calls = envido.max_envido >= 1 and envido.max_real >= 0
         _require("envido.max_envido", "at least 1", holds=calls)
+        _at_most("envido.max_envido", envido.max_envido, MOST_CALLS)
+        _at_most("envido.max_real", envido.max_real, MOST_CALLS)
+        _at_most("envido.fold_bonus", envido.fold_bonus, HIGHEST_TARGET)
     if pica is not None:
         _require("pica", "six players, who meet in pairs", holds=max(SEAT_COUNTS) in variant.players)
         _require("pica.max", f"at least {pica.min}, got {pica.max}", holds=pica.max >= pica.min)

@@ -4,7 +4,7 @@ A call stands above an unanswered ask for the stake, which is answered afterward
 in a hand: an answer, or a flor, closes it.
 """
 
-from functools import cache
+from functools import lru_cache
 from typing import Final
 
 from .actions import Action, Kind, yes_or_no
@@ -43,7 +43,7 @@ def _has_say(match: Match, seat: Seat) -> bool:
     return isinstance(offer, StakeAsk) and side_of(seat) != offer.side and seat in players(row, match.seats)
 
 
-@cache
+@lru_cache(maxsize=1024)
 def _raises(seat: Seat, called: tuple[Kind, ...], max_envido: int, max_real: int) -> tuple[Action, ...]:
     """Return the calls of `seat` over those that were made; envido, real envido and falta envido in this order."""
     if _FALTA in called:

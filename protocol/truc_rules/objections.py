@@ -109,7 +109,12 @@ def _to_order(match: Match, action: Action) -> str:
         return "only the governor of a side orders"
     if action.value not in orders.words(match.variant):
         return f"expected one of {', '.join(orders.words(match.variant))}"
-    return "its partner has no card left"
+    left, order = match.hand.row.left, match.hand.orders[side_of(action.seat)]
+    if order is None or not left[orders.partner(match, action.seat)]:
+        return "its partner has no card left"
+    if order.given == orders.MOST_ORDERS:
+        return f"its partner has had {orders.MOST_ORDERS} orders for this card"
+    return "this order is in force already"
 
 
 def _to_show(match: Match, action: Action) -> str:

@@ -1,34 +1,42 @@
 """Orders: a governor tells its partner what to play next (rules.md 6.4).
 
 An order narrows the partner's choice of a card; one that cannot be followed has no effect and is not refused, as a
-refusal would tell what the partner lacks (13b.8).
+refusal would tell what the partner lacks (13b.8). A later order replaces the earlier one (6.4), so one that repeats it
+says nothing, and is refused; and the changes of mind before one card have a number, as orders take no time.
 """
 
-from functools import cache
+from functools import lru_cache
 
 from .actions import Action, Kind
 from .cards import rank_of
 from .events import OrderGiven
 from .seats import Seat, side_of
-from .state import NO_ORDERS, Phase, Step
+from .state import NO_ORDERS, Ordered, Orders, Phase, Step
 from .table import Match, governor
 from .variant import Variant
 
 LOW, HIGH, LEAVE = "low", "high", "leave"
+MOST_ORDERS = 16
+"""How many orders a governor gives for one card of its partner."""
 _CARDS_ARE_OUT = (Phase.PLAY, Phase.REDEAL)
 
 
 def actions(match: Match, seat: Seat) -> tuple[Action, ...]:
-    """Return the orders `seat` may give, where orders bind: any, at any time while its partner still holds a card."""
+    """Return the orders `seat` may give, where orders bind: at any time while its partner still holds a card."""
     hand = match.hand
     if hand.phase not in _CARDS_ARE_OUT or governor(match, side_of(seat)) != seat:
         return ()
-    return _every_order(seat, words(match.variant)) if hand.row.left[_partner(match, seat)] else ()
+    if not hand.row.left[partner(match, seat)]:
+        return ()
+    order = hand.orders[side_of(seat)]
+    if order is None:
+        return _every_order(seat, words(match.variant), None)
+    return () if order.given == MOST_ORDERS else _every_order(seat, words(match.variant), order.word)
 
 
-@cache
-def _every_order(seat: Seat, ordered: tuple[str, ...]) -> tuple[Action, ...]:
-    return tuple(Action(seat, Kind.ORDER, (), word) for word in ordered)
+@lru_cache(maxsize=1024)
+def _every_order(seat: Seat, ordered: tuple[str, ...], standing: str | None) -> tuple[Action, ...]:
+    return tuple(Action(seat, Kind.ORDER, (), word) for word in ordered if word != standing)
 
 
 def words(variant: Variant) -> tuple[str, ...]:
@@ -36,26 +44,28 @@ def words(variant: Variant) -> tuple[str, ...]:
     return (*variant.ranks, LOW, HIGH, LEAVE)
 
 
-def _partner(match: Match, seat: Seat) -> Seat:
+def partner(match: Match, seat: Seat) -> Seat:
+    """Return the seat opposite, which `seat` orders."""
     return Seat((seat + match.seats // 2) % match.seats)
 
 
 def give(match: Match, action: Action) -> Step:
     """Give an order in place of the one before it."""
-    word, side = str(action.value), side_of(action.seat)
-    before = match.hand.orders
-    given = (word, before[1]) if side == 0 else (before[0], word)
+    word, side, before = str(action.value), side_of(action.seat), match.hand.orders
+    replaced = before[side]
+    order = Ordered(word, 1 if replaced is None else replaced.given + 1)
+    given = (order, before[1]) if side == 0 else (before[0], order)
     return match.hand._replace(orders=given), (OrderGiven(action.seat, word),)
 
 
 def binding(match: Match, seat: Seat) -> str | None:
     """Return the order that `seat` is under."""
     order = match.hand.orders[side_of(seat)]
-    return None if order is None or governor(match, side_of(seat)) == seat else order
+    return None if order is None or governor(match, side_of(seat)) == seat else order.word
 
 
-def carried_out(match: Match, seat: Seat) -> tuple[str | None, str | None]:
-    """Return the orders that stand after `seat` has played a card: its own is done with."""
+def carried_out(match: Match, seat: Seat) -> Orders:
+    """Return the orders that stand after `seat` has played a card: its own are done with."""
     ours, theirs = match.hand.orders
     if binding(match, seat) is None:
         return match.hand.orders

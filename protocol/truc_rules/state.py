@@ -186,7 +186,17 @@ class Contests(NamedTuple):
 
 
 NO_CONTESTS = Contests(envido_closed=False, flor_closed=False, flores=(), claims=(), said=())
-NO_ORDERS: tuple[str | None, str | None] = (None, None)
+
+
+class Ordered(NamedTuple):
+    """An order in force: what a governor told its partner to play next, and how many it has given for that card."""
+
+    word: str
+    given: int
+
+
+Orders = tuple[Ordered | None, Ordered | None]
+NO_ORDERS: Orders = (None, None)
 
 
 class Hand(NamedTuple):
@@ -200,8 +210,8 @@ class Hand(NamedTuple):
     winner: Side | None
     """The side that has the hand, once it is over; None if it was drawn, or if the game ended before."""
     contests: Contests
-    orders: tuple[str | None, str | None]
-    """By side: what its governor ordered for the next card."""
+    orders: Orders
+    """By side, the order that is in force."""
     proven: tuple[tuple[Seat, Contests], ...]
     """What earlier duels of this deal must prove: a seat of each, and what came of its side bets."""
 

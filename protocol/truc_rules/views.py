@@ -6,7 +6,7 @@ from .actions import Kind
 from .cards import Card
 from .match import deciders_in_view
 from .seats import Seat, Side
-from .state import Bets, Contests, FlorRound, Offer, Phase, Row, Saying
+from .state import Bets, Contests, FlorRound, Offer, Orders, Phase, Row, Saying
 from .table import Match, Score
 
 
@@ -36,8 +36,8 @@ class View(NamedTuple):
     offers: tuple[Offer, ...]
     """Of those who are still to speak in a flor contest, the next one only."""
     contests: Contests
-    orders: tuple[str | None, str | None]
-    """By side: what its governor ordered for the next card."""
+    orders: Orders
+    """By side, the order that is in force."""
     hand_winner: Side | None
     game_winner: Side | None
     winner: Side | None

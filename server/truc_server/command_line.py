@@ -94,12 +94,19 @@ def failures() -> Iterator[None]:
     try:
         yield
     except expected as error:
-        raise Failure(str(error)) from error
+        raise Failure(_said(error)) from error
     except BaseExceptionGroup as group:
         known, other = group.split(expected)
         if known is None or other is not None:
             raise
-        raise Failure("; ".join(map(str, _leaves(known)))) from group
+        raise Failure("; ".join(map(_said, _leaves(known)))) from group
+
+
+def _said(error: BaseException) -> str:
+    """Return what is wrong in words; the system's own errors name the file, where there is one."""
+    if not isinstance(error, OSError) or error.filename is None or error.strerror is None:
+        return str(error)
+    return f"{error.filename}: {error.strerror}"
 
 
 def _leaves(group: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]:

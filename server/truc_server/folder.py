@@ -105,6 +105,24 @@ def open_folder(root: Path) -> Folder:
     return Folder(root)
 
 
+def used_folder(root: Path) -> Folder:
+    """Return the data folder at `root`, in which a server has run.
+
+    Raises:
+        FolderError: None has, as far as can be seen.
+    """
+    folder = Folder(root)
+    try:
+        is_new = not any(
+            path.exists() for path in (folder.identity, folder.database, folder.rolls, folder.secrets_key)
+        )
+    except OSError as error:
+        raise FolderError(f"cannot look into the data folder {root}: {error.strerror}") from error
+    if is_new:
+        raise FolderError(f"no server has run in {root} yet")
+    return folder
+
+
 def write_private(path: Path, content: bytes) -> None:
     """Write a file for the folder's owner alone: the whole of it or nothing, also when the power fails."""
     unfinished = path.with_name(f".{path.name}.new")
@@ -154,9 +172,13 @@ def locked(folder: Folder) -> Iterator[None]:
     Raises:
         FolderLockedError: Another process is in it.
     """
-    descriptor = os.open(folder.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        descriptor = os.open(folder.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except PermissionError as error:
+        raise FolderError(f"{folder.lock} is not this user's: {error.strerror}") from error
     try:
         _take(folder, descriptor)
+        _hand_over(descriptor, folder.root)
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
         yield
@@ -165,10 +187,17 @@ def locked(folder: Folder) -> Iterator[None]:
 
 
 def lock_holder(folder: Folder) -> FolderLockedError | None:
-    """Return why the folder cannot be locked now, or None if it can."""
+    """Return why the folder cannot be locked now, or None if it can.
+
+    Raises:
+        FolderError: This user may not look.
+    """
     if not folder.lock.exists():
         return None
-    descriptor = os.open(folder.lock, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        descriptor = os.open(folder.lock, os.O_RDONLY | os.O_CLOEXEC)
+    except PermissionError as error:
+        raise FolderError(f"{folder.lock} is not this user's: {error.strerror}") from error
     try:
         _take(folder, descriptor)
     except FolderLockedError as error:

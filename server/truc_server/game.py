@@ -86,6 +86,7 @@ class Game:
         self.sealer = Sealer(dealer, house.epoch)
         self._waits = Waits(self.ledger, between_ms=house.settings.tables.between_hands_ms)
         self._offer = 0
+        self._is_doubted = False
         self._deal_at = 0
         self._cut = (0, some_cut(self.ledger))
         self._alarm = Alarm(house.timers, self._ring)
@@ -110,8 +111,24 @@ class Game:
         return isinstance(guest, Guest) and player.kind is PlayerKind.GUEST and named
 
     def has_had(self, player: Player) -> bool:
-        """Tell whether a player's key has been used in this match, if it is no more."""
-        return ("key", player.id) in self.ledger.commitments
+        """Tell whether a player has had a seat in this match, if they have none any more; of guests the name tells."""
+        if player.kind is PlayerKind.KEY:
+            return ("key", player.id) in self.ledger.commitments
+        name = player.name.encode()
+        return any(isinstance(seat, Guest) and seat.name == name for seat in self.setup.seats)
+
+    def doubt(self, *, seen: int) -> None:
+        """Tell the host, once, that a player says to have seen a record that is not there; that proves nothing."""
+        if not self._is_doubted:
+            self._is_doubted = True
+            log.warning(
+                "player_has_seen_more",
+                table=label(self._table),
+                match=self.mid.hex(),
+                seen=seen,
+                newest=self.ledger.k - 1,
+                reason="was the data restored from an older copy?",
+            )
 
     def add(self, record: Record) -> None:
         """Append a record of the server's own."""
@@ -242,6 +259,10 @@ class Game:
                 self.add(self.dealer.void(self.ledger))
             case Wait("decision"):
                 self.add(self.dealer.move(self.ledger))
+            case Wait("rekey") if self._waits.is_over(self.ledger):
+                self.add(
+                    self.dealer.abandon(self.ledger, "server")
+                )  # no forfeit can stand: the terms say wait
             case _:
                 self._waits.end(self.ledger)
         self.drive()

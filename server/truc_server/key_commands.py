@@ -3,18 +3,20 @@
 import os
 import time
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Final
 
 import click
 
 from truc_protocol.handshake import revoke as give_up
 from truc_protocol.key_files import REVOCATION_LIMIT, revocation_text
-from truc_protocol.keys import fingerprint
-from truc_server.command_line import data_option, data_root, failures, load_settings, settings_option
-from truc_server.folder import Folder, locked, open_folder
+from truc_protocol.keys import KeyFileError, fingerprint
+from truc_server.command_line import Failure, data_option, data_root, failures, load_settings, settings_option
+from truc_server.folder import Folder, locked, open_folder, used_folder
 from truc_server.identity import Identity, read_identity
 from truc_server.revocations import accept_revocation
 from truc_server.rotation import roll as give_new_key
+
+_STANDARD_OUTPUT: Final = Path("-")
 
 
 @click.command()
@@ -28,7 +30,7 @@ def roll(file: Path | None, **flags: object) -> None:
     """
     settings = load_settings(file, flags)
     with failures():
-        folder = Folder(data_root(settings))
+        folder = used_folder(data_root(settings))
         read_identity(folder)
         with locked(folder):
             identity = give_new_key(folder, int(time.time()))
@@ -43,16 +45,20 @@ def roll(file: Path | None, **flags: object) -> None:
 @click.command()
 @settings_option
 @data_option
-@click.argument("out", type=click.Path(path_type=Path))
+@click.argument("out", type=click.Path(path_type=Path, allow_dash=True))
 def revocation(file: Path | None, out: Path, **flags: object) -> None:
-    """Write to the new file OUT the statement that gives the server's present key up.
+    """Write to the new file OUT, or with - to standard output, the statement that gives the server's present key up.
 
     It is made in advance, while you have the key, and kept offline: nothing happens until somebody heeds it.
     """
     settings = load_settings(file, flags)
     with failures():
-        identity = read_identity(Folder(data_root(settings)))
-        _write_new(out, revocation_text(give_up(identity.key)))
+        identity = read_identity(used_folder(data_root(settings)))
+        text = revocation_text(give_up(identity.key))
+        if out == _STANDARD_OUTPUT:
+            click.echo(text, nl=False)
+            return
+        _write_new(out, text)
     click.echo(
         f"{out} gives up the key {identity.fingerprint}. Keep it offline, away from this machine; if the key is stolen,"
         " hand it to your players (truc keys revoke FILE). Whoever has the file can do that."
@@ -71,9 +77,18 @@ def revoke(file: Path | None, given: BinaryIO, **flags: object) -> None:
     settings = load_settings(file, flags)
     with failures():
         folder = open_folder(data_root(settings))
-        public = accept_revocation(folder, _text(given))
+        try:
+            public = accept_revocation(folder, _text(given))
+        except KeyFileError as error:
+            raise Failure(f"{given.name}: expected a revocation: {_plain(error)}") from error
         click.echo(f"{fingerprint(public)} was given up; heeded from the next start on")
         _warn(folder, public)
+
+
+def _plain(error: KeyFileError) -> str:
+    """Return what is wrong with a statement without the number of a check, which only readers of the specification know."""
+    text = str(error)
+    return "it is damaged, or not signed by the key that it gives up" if text.startswith("C40:") else text
 
 
 def _text(given: BinaryIO) -> str:
@@ -95,5 +110,8 @@ def _was_own(identity: Identity, public: bytes) -> bool:
 
 
 def _write_new(path: Path, text: str) -> None:
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
-        file.write(text)
+    try:
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
+            file.write(text)
+    except OSError as error:
+        raise Failure(f"cannot write {path}: {error.strerror}") from error

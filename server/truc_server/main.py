@@ -28,7 +28,7 @@ from truc_server.command_line import (
     load_settings,
     settings_option,
 )
-from truc_server.folder import Folder, FolderError, lock_holder, locked, open_folder
+from truc_server.folder import Folder, FolderError, lock_holder, locked, open_folder, used_folder
 from truc_server.identity import Identity, IdentityError, check_in_force, load_identity, read_identity
 from truc_server.settings import Settings
 from truc_server.settings_file import default_file, effective_file
@@ -113,7 +113,7 @@ def check(file: Path | None, **flags: object) -> None:
 def print_fingerprint(file: Path | None, **flags: object) -> None:
     """Print the fingerprint of the server's key."""
     with failures():
-        click.echo(read_identity(Folder(data_root(load_settings(file, flags)))).fingerprint)
+        click.echo(read_identity(used_folder(data_root(load_settings(file, flags)))).fingerprint)
 
 
 @main.command()
@@ -124,7 +124,7 @@ def invite(file: Path | None, **flags: object) -> None:
     """Print the address of the server, with its fingerprint, to give to players."""
     settings = load_settings(file, flags)
     with failures():
-        identity = read_identity(Folder(data_root(settings)))
+        identity = read_identity(used_folder(data_root(settings)))
         check_in_force(identity)
     click.echo(address(settings, settings.listen.port, identity))
     if not settings.listen.public_host and settings.listen.hosts[0] in _LOOPBACK:
@@ -204,8 +204,18 @@ def _look(settings: Settings) -> Iterator[Finding]:
     yield _look_at_folder(folder)
     yield from _look_at_variants(folder)
     yield _look_at_keys(folder)
-    holder = lock_holder(folder)
-    yield Finding(is_right=True, text=f"lock: {holder or 'free, no server is running in the data folder'}")
+    yield _look_at_lock(folder)
+
+
+def _look_at_lock(folder: Folder) -> Finding:
+    try:
+        holder = lock_holder(folder)
+    except FolderError as error:
+        return Finding(is_right=False, text=f"lock: {error}")
+    if holder is None:
+        return Finding(is_right=True, text="lock: free, no server is running in the data folder")
+    who = "" if holder.pid is None else f", process {holder.pid}"
+    return Finding(is_right=True, text=f"lock: a server is running in the data folder{who}")
 
 
 def _look_at_files(settings: Settings) -> Finding:
@@ -250,6 +260,8 @@ def _look_at_keys(folder: Folder) -> Finding:
         return Finding(is_right=True, text=text)
     except (FolderError, IdentityError) as error:
         return Finding(is_right=False, text=f"keys: {error}")
+    except OSError as error:
+        return Finding(is_right=False, text=f"keys: cannot read {error.filename}: {error.strerror}")
 
 
 def _least(needed: int, limit: int) -> int:

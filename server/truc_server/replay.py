@@ -31,7 +31,10 @@ async def resume(house: House, table: Table, peer: Peer, player: Player, request
         await _follow_standing_by(house, table, peer, request)
         return
     seat = table.own_seat(player)
-    game = _game_of(table, request)
+    game = table.own_game(request.match)
+    if request.next > game.ledger.k:
+        game.doubt(seen=request.next - 1)
+    _check_next(game, request)
     table.attach(seat, peer)
     table.audience.fall_behind(peer)
     table.announce()
@@ -47,7 +50,8 @@ async def resume(house: House, table: Table, peer: Peer, player: Player, request
 
 async def _follow_standing_by(house: House, table: Table, peer: Peer, request: Resume) -> None:
     """Let a connection that stands by for a seat follow the match as those do who watch, whoever else may."""
-    game = _game_of(table, request)
+    game = table.own_game(request.match)
+    _check_next(game, request)
     table.audience.watch(peer)
     if request.next < 0:
         peer.send(setup_message(table.code, game.setup))
@@ -60,12 +64,10 @@ async def _follow_standing_by(house: House, table: Table, peer: Peer, request: R
     game.tell(peer)
 
 
-def _game_of(table: Table, request: Resume) -> Game:
-    game = table.own_game(request.match)
+def _check_next(game: Game, request: Resume) -> None:
     if request.next > game.ledger.k:
         message = f"next: expected at most {game.ledger.k}, got {request.next}"
         raise RefusedError(Code.BAD_POSITION, message, field="next")
-    return game
 
 
 async def watch(house: House, table: Table, peer: Peer, request: Watch) -> None:

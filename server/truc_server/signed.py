@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from truc_protocol import keys
-from truc_protocol.bodies import Act, AnyBody, Proxy, Rule, Sub
+from truc_protocol.bodies import Act, AnyBody, Placed, Proxy, Rule, Sub
 from truc_protocol.checks import CheckError
 from truc_protocol.errors import Code
 from truc_protocol.ledger import check_place
@@ -81,11 +81,13 @@ def accept(game: Game, record: Record) -> Accepted:
     repeated = game.tail.find(record)
     if repeated is not None:
         return Accepted(repeated, is_repeat=True)
+    contributor = game.ledger.contributors[record.signer]
+    public = None if contributor is None else contributor.public
+    _note_beyond(game, record, body, public)
     _check_place(game, record, body)
     if isinstance(body, Sub):
         raise RefusedBodyError(Code.NOT_NOW, "expected a sub record from who stands by for the seat")
-    contributor = game.ledger.contributors[record.signer]
-    _check_signature(record, None if contributor is None else contributor.public)
+    _check_signature(record, public)
     return _taken(game, record, body)
 
 
@@ -121,8 +123,20 @@ def _parsed(record: Record) -> AnyBody:
         raise RefusedBodyError(code_of(error), str(error)) from error
 
 
+def _note_beyond(game: Game, record: Record, body: AnyBody, public: bytes | None) -> None:
+    """Note that a seat has signed for a position of this match that the server has not come to."""
+    if not isinstance(body, Placed) or body.mid != game.mid or body.k <= game.ledger.k:
+        return
+    if _is_signed(record, public):
+        game.doubt(seen=body.k - 1)
+
+
+def _is_signed(record: Record, public: bytes | None) -> bool:
+    return public is not None and keys.verify(public, record.body, record.sig)
+
+
 def _check_signature(record: Record, public: bytes | None) -> None:
-    if public is None or not keys.verify(public, record.body, record.sig):
+    if not _is_signed(record, public):
         raise RefusedBodyError(
             Code.BAD_SIGNATURE,
             f"expected the signature of seat {record.signer - 1} over the body, got another",

@@ -1,10 +1,13 @@
-"""Who stands by for the seats of a match whose players are gone: one connection for a seat, until a record makes it theirs.
+"""Who stands by for the seats of a match whose players are gone, until a signed record makes one of them theirs.
 
-They follow the match as those do who watch, also where nobody may watch. Nothing of it is stored. Invariant: whoever
-stands by has a key that was never used in the match, and stands by for one seat, which is vacant.
+They follow the match as those do who watch, also where nobody may watch. Nothing of it is stored. To stand by keeps
+nobody else away: the first record that can stand has the seat. Invariants: whoever stands by has a key that was never
+used in the match, and stands by for one seat, which is vacant, on one connection; and at most `MOST` do at a table.
 """
 
+from collections import Counter
 from collections.abc import Collection
+from typing import Final
 
 from truc_protocol.errors import Code
 from truc_server.audience import Audience
@@ -12,18 +15,21 @@ from truc_server.game import Game
 from truc_server.peer import Peer, Player, RefusedError
 from truc_server.store import PlayerKind
 
+MOST: Final = 8  # stand by at one table; who comes then takes the place of the first
+
 
 class Standins:
     """The connections that stand by at one table."""
 
-    def __init__(self, table: str, audience: Audience) -> None:
+    def __init__(self, table: str, audience: Audience, *, may_watch: bool) -> None:
         self._table = table
         self._audience = audience
-        self._peers: dict[int, Peer] = {}
+        self._may_watch = may_watch
+        self._seats: dict[Peer, int] = {}  # in the order in which their players came
 
     def seat_of(self, peer: Peer) -> int | None:
         """Return the seat that a connection stands by for."""
-        return next((seat for seat, standin in self._peers.items() if standin is peer), None)
+        return self._seats.get(peer)
 
     def own_seat(self, peer: Peer) -> int:
         """Return the seat of a connection that must stand by.
@@ -40,34 +46,57 @@ class Standins:
         """Let a connection stand by for the vacant seat that it wants, or for any; return the seat.
 
         Raises:
-            RefusedError: No such seat is vacant, somebody else stands by for it, or the player cannot take it.
+            RefusedError: No such seat is vacant, or the player cannot take it.
         """
         if player.kind is not PlayerKind.KEY:
             raise RefusedError(Code.GUESTS_NOT_ALLOWED, "expected a player with a key for a vacant seat")
         if game.has_had(player):
             raise RefusedError(Code.SEAT_GONE, "expected a player who has not played in this match before")
-        free = [seat for seat in game.vacant if not self._is_held(seat, player)]
-        if not free or wanted not in (None, *free):
-            raise RefusedError(Code.SEAT_TAKEN, f"expected one of the vacant seats {free}, got {wanted}")
-        seat = free[0] if wanted is None else wanted
-        self._peers = {other: held for other, held in self._peers.items() if held.player != player}
-        self._peers[seat] = peer
+        if not game.vacant or wanted not in (None, *game.vacant):
+            message = f"expected one of the vacant seats {list(game.vacant)}, got {wanted}"
+            raise RefusedError(Code.SEAT_TAKEN, message)
+        before = self._connection_of(player)
+        seat = self._least_wanted(game.vacant, before) if wanted is None else wanted
+        self._place(peer, seat, before)
         self._audience.watch(peer)
         peer.tables.add(self._table)
         return seat
 
-    def _is_held(self, seat: int, player: Player) -> bool:
-        """Tell whether another player stands by for a seat: the newest connection of one player counts."""
-        standin = self._peers.get(seat)
-        return standin is not None and standin.player != player
+    def _connection_of(self, player: Player) -> Peer | None:
+        """Return the connection on which a player stands by; the name is a label."""
+        return next((peer for peer in self._seats if peer.player and peer.player.id == player.id), None)
 
-    def keep(self, vacant: Collection[int], *, may_watch: bool) -> None:
-        """Forget those whose seat is not vacant any more; they follow on only where anybody may watch."""
-        lost = [peer for seat, peer in self._peers.items() if seat not in vacant]
-        for peer in lost:
-            self.drop(peer)
-            if not may_watch:
-                self._audience.unwatch(peer)
+    def _least_wanted(self, vacant: Collection[int], before: Peer | None) -> int:
+        """Return the seat that a player has stood by for already, or one for which fewest do."""
+        if before is not None:
+            return self._seats[before]
+        wanted = Counter(self._seats.values())
+        return min(vacant, key=wanted.__getitem__)
+
+    def _place(self, peer: Peer, seat: int, before: Peer | None) -> None:
+        """Let a connection stand by, in the place of its player's older one, if there is one."""
+        if before is None:
+            if len(self._seats) >= MOST:
+                self._lose(next(iter(self._seats)))
+            self._seats[peer] = seat
+            return
+        self._seats = {
+            (peer if held is before else held): (seat if held is before else other)
+            for held, other in self._seats.items()
+        }
+        if before is not peer:
+            self._lose(before)
+
+    def keep(self, vacant: Collection[int]) -> None:
+        """Forget those whose seat is not vacant any more."""
+        for peer in [peer for peer, seat in self._seats.items() if seat not in vacant]:
+            self._lose(peer)
+
+    def _lose(self, peer: Peer) -> None:
+        """Forget a connection that has lost its place: it follows on only where anybody may watch."""
+        self.drop(peer)
+        if not self._may_watch:
+            self._audience.unwatch(peer)
 
     def unwatch(self, peer: Peer) -> None:
         """Let a connection without a seat follow no more, nor stand by."""
@@ -76,4 +105,4 @@ class Standins:
 
     def drop(self, peer: Peer) -> None:
         """Forget a connection."""
-        self._peers = {seat: standin for seat, standin in self._peers.items() if standin is not peer}
+        self._seats.pop(peer, None)

@@ -60,7 +60,7 @@ class Table:
         self.state: State = "open"
         self.match: bytes | None = None
         self.audience = Audience(made.seats)
-        self.standins = Standins(self.code, self.audience)
+        self.standins = Standins(self.code, self.audience, may_watch=made.chosen.opts.spectators > 0)
         self.talk = Talk(self.audience, made.chosen.variant.phrases)
         self.game: Game | None = None
         self.gathering: Gathering | None = None
@@ -297,8 +297,7 @@ class Table:
     def _tell_vacancies(self) -> None:
         """Tell everybody which seats are vacant now; who stands by for another stands by no more."""
         self.announce()
-        vacant = () if self.game is None else self.game.vacant
-        self.standins.keep(vacant, may_watch=self.made.chosen.opts.spectators > 0)
+        self.standins.keep(() if self.game is None else self.game.vacant)
 
     def _drop_terms(self) -> None:
         """Give the terms up: whoever has not signed them is no longer ready."""

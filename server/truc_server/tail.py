@@ -61,8 +61,12 @@ class Tail:
         return self._items[i] if 0 <= i < len(self._items) else None
 
     def find(self, record: Record) -> int | None:
-        """Return the position of exactly this record, if it is held."""
-        return next((item.k for item in reversed(self._items) if item.record == record), None)
+        """Return where this body of this signer stands, if it is held; a body can have more than one valid signature."""
+        wanted = (record.signer, record.body)
+        return next(
+            (item.k for item in reversed(self._items) if (item.record.signer, item.record.body) == wanted),
+            None,
+        )
 
 
 def stored_frame(table: str, row: AddRecord) -> bytes:

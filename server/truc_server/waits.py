@@ -2,7 +2,7 @@
 
 Time runs since the newest record. What happens when it is over is decided elsewhere. Invariants: a call is held back
 only where nothing else is to be decided and the match does not rest, and since the newest record no longer than the
-terms give for a rekey, unless they say that the match waits for a chain that is exhausted.
+terms give for a rekey, or, where they say that the match waits for a chain that is exhausted, for a pause.
 """
 
 from collections import Counter
@@ -109,7 +109,8 @@ class Waits:
             for seat in range(ledger.seats)
             if is_exhausted(ledger, seat + 1) or (not is_over and self._asks(ledger, seat))
         )
-        return Wait("rekey", seats, None if is_over else self._opts.release_ms) if seats else None
+        longest = max(self._opts.release_ms, self._opts.pause_ms)
+        return Wait("rekey", seats, longest if is_over else self._opts.release_ms) if seats else None
 
     def _asks(self, ledger: Ledger, seat: int) -> bool:
         may = self._restored_at == ledger.k and _rekeys_left(ledger, seat) > 0

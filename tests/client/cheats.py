@@ -9,7 +9,7 @@ from truc_client import CheckFailedError, connect
 from truc_client.verifying import examine_files
 from truc_protocol.acts import write_args
 from truc_protocol.audit import TranscriptExamined
-from truc_protocol.bodies import Body
+from truc_protocol.bodies import Body, Rule
 from truc_protocol.ledger import Due, due
 from truc_protocol.messages import MatchRecord
 from truc_protocol.records import Record, encode, link, parse
@@ -87,6 +87,12 @@ def place_of(server, k: int) -> tuple[bytes, int, bytes]:
     for record in server.records[:k]:
         head = link(head, record)
     return server.setup.match, k, head
+
+
+def abandoned(server) -> MatchRecord:
+    """Return a record of the server for the position of the first call, signed as that was."""
+    mid, k, head = place_of(server, 0)
+    return instead(server, server.message(0), Rule(mid, k, head, 0, "abandon", None, "server", ()))
 
 
 def refuted(stopped: CheckFailedError) -> set[tuple[str, str | None]]:

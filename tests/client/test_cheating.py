@@ -1,10 +1,11 @@
 import pytest
-from client.cheats import FRENCH, caught, on, on_record, resigned
+from client.cheats import FRENCH, abandoned, caught, on, on_record, resigned
 from client.playing import play_on
 from client.scripted import open_actions
 from msgspec.structs import replace
 from protocol.peers import Player as Puppet
 from protocol.peers import secret
+from trio.testing import wait_all_tasks_blocked
 
 from truc_client import CheckFailedError, ServerKeyError, YourTurn, connect
 from truc_client.verifying import verify_file
@@ -19,13 +20,13 @@ from truc_protocol.records import Record, body_hash, encode, parse
 from truc_protocol.setup import open_terms
 
 
-async def test_bad_signature_stops_the_match(scripted, player) -> None:
+async def test_bad_signature_stops_the_match(scripted, player, autojump_clock) -> None:
     server = scripted()
     server.bend = on_record("deal", lambda message: replace(message, sig=b"\x01" * 64))
     assert (await caught(server, player)).check == "C3"
 
 
-async def test_wrong_head_stops_the_match(scripted, player) -> None:
+async def test_wrong_head_stops_the_match(scripted, player, autojump_clock) -> None:
     server = scripted()
     server.bend = on_record("call", lambda message: resigned(server, message, head=b"\x01" * 32))
     assert (await caught(server, player)).check == "C10"
@@ -61,7 +62,9 @@ async def test_card_swapped_under_its_commitment_is_found_at_the_close(scripted,
     assert (stopped.value.check, stopped.value.culprit) == ("C25", "server")
 
 
-async def test_evidence_is_a_transcript_that_is_refuted_at_the_same_check(scripted, player) -> None:
+async def test_evidence_is_a_transcript_that_is_refuted_at_the_same_check(
+    scripted, player, autojump_clock
+) -> None:
     server = scripted()
     server.bend = on_record("call", lambda message: resigned(server, message, head=b"\x01" * 32))
     stopped = await caught(server, player)
@@ -69,7 +72,7 @@ async def test_evidence_is_a_transcript_that_is_refuted_at_the_same_check(script
     assert (verdict.result, verdict.refutation.check) == (Result.REFUTED, "C10")
 
 
-async def test_option_that_would_sign_another_move_is_refused(scripted, player) -> None:
+async def test_option_that_would_sign_another_move_is_refused(scripted, player, autojump_clock) -> None:
     server = scripted()
     server.bend = on(
         BoxedOptions, lambda message: reboxed(server, message, lambda option: option._replace(line="concede"))
@@ -77,7 +80,7 @@ async def test_option_that_would_sign_another_move_is_refused(scripted, player) 
     assert "would be signed" in (await caught(server, player)).message
 
 
-async def test_option_that_opens_a_foreign_card_is_refused(scripted, player) -> None:
+async def test_option_that_opens_a_foreign_card_is_refused(scripted, player, autojump_clock) -> None:
     server = scripted()
 
     def foreign(option: Option) -> Option:
@@ -108,7 +111,7 @@ def reboxed(server, message: BoxedOptions, change) -> BoxedOptions:
     return replace(message, box=box)
 
 
-async def test_options_outside_a_box_are_refused(scripted, player) -> None:
+async def test_options_outside_a_box_are_refused(scripted, player, autojump_clock) -> None:
     server = scripted()
 
     def clear(message: BoxedOptions) -> OpenOptions:
@@ -125,7 +128,7 @@ async def test_options_outside_a_box_are_refused(scripted, player) -> None:
     assert "in clear" in (await caught(server, player)).message
 
 
-async def test_box_with_a_counter_used_before_is_refused(scripted, player) -> None:
+async def test_box_with_a_counter_used_before_is_refused(scripted, player, autojump_clock) -> None:
     server = scripted()
     first: list[BoxedOptions] = []
 
@@ -221,7 +224,7 @@ async def test_garbled_hand_leaves_a_complaint_that_shows_it(scripted, player) -
     assert keys.box_key(complaint.secret).public == seat_record.x
 
 
-async def test_no_secret_stands_beside_what_other_checks_show(scripted, player) -> None:
+async def test_no_secret_stands_beside_what_other_checks_show(scripted, player, autojump_clock) -> None:
     server = scripted()
     server.bend = on_record("call", lambda message: resigned(server, message, head=b"\x01" * 32))
     assert len((await caught(server, player)).kept.files) == 1
@@ -233,7 +236,8 @@ async def test_stopped_match_takes_no_choice(scripted, player) -> None:
         table = await connection.create(FRENCH)
         await table.ready()
         turn = (await play_on(table, until=lambda happening: isinstance(happening, YourTurn)))[-1]
-        await server.send(replace(server.message(1), body=server.message(2).body))
+        await wait_all_tasks_blocked()
+        await server.send(abandoned(server))
         with pytest.raises(CheckFailedError):
             await play_on(table)
         with pytest.raises(CheckFailedError):

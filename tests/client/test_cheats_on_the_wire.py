@@ -230,7 +230,9 @@ def case(request) -> Case:
     return request.param
 
 
-async def test_cheat_is_caught_and_its_evidence_refutes_it_to_anybody(nursery, player, case) -> None:
+async def test_cheat_is_caught_and_its_evidence_refutes_it_to_anybody(
+    nursery, player, case, autojump_clock
+) -> None:
     server = QuietServer(reveal=case.reveal)
     server.nursery = nursery
     case.cheat(server)

@@ -1,4 +1,5 @@
 import ast
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -33,3 +34,22 @@ def test_two_guest_clients_play_a_match(real_server) -> None:
     told, _ = first.communicate(timeout=30)
     assert told.splitlines()[-1] == second.stdout.splitlines()[-1]
     assert told.splitlines()[-1].startswith("won by side")
+
+
+@pytest.mark.slow
+def test_guest_client_passes_by_a_table_that_admits_no_guest(real_server, tmp_path) -> None:
+    bot = subprocess.Popen(
+        [sys.executable, "-m", "truc_client", "bot", real_server.url, "--create", "truc-french"],
+        env={**os.environ, "TRUC_HOME": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    taken = bot.stdout.readline().split("/")[-1].split("#")[0]
+    command = [sys.executable, str(GUEST), real_server.address.host, str(real_server.port)]
+    guest = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    guest.stdout.readline()
+    _, code, said = guest.stdout.readline().split()
+    for process in (guest, bot):
+        process.kill()
+        process.communicate()
+    assert (said, code == taken) == ("ok", False)

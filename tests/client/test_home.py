@@ -4,7 +4,16 @@ from pathlib import Path
 import pytest
 
 from truc_client import HomeError, default_root, open_home
-from truc_client.home import export_seed, import_seed, master_seed, player_key, sole_use, write_seed
+from truc_client.home import (
+    export_seed,
+    import_seed,
+    keep_name,
+    kept_name,
+    master_seed,
+    player_key,
+    sole_use,
+    write_seed,
+)
 
 
 def mode(path: Path) -> int:
@@ -80,3 +89,10 @@ def test_home_that_cannot_be_made_is_said_so(tmp_path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(HomeError, match="cannot use the folder"):
         open_home(tmp_path / "file" / "home")
+
+
+def test_name_chosen_is_kept(tmp_path) -> None:
+    home = open_home(tmp_path / "home")
+    assert kept_name(home) is None
+    keep_name(home, "ben")
+    assert kept_name(home) == "ben"

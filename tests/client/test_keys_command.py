@@ -1,6 +1,11 @@
 """`truc keys`: servers known by their keys, changed and given up, and the own keys for them."""
 
+import os
+import shutil
 import stat
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -48,7 +53,51 @@ def given_up(key) -> str:
 def test_show_names_the_present_key_and_the_first_one(keys, known) -> None:
     told = keys("show").stdout
     present, first = fingerprint(PRESENT.public), fingerprint(FIRST.public)
-    assert f"{SERVER}  server {present}, at first {first},  you {known.hex()}\n" in told
+    assert f"{SERVER}  server {present} (at first {first})  you {fingerprint(known)}\n" in told
+
+
+def test_show_makes_no_folder(keys, home) -> None:
+    shutil.rmtree(home.root)
+    assert ("no key yet" in keys("show").stdout, home.root.exists()) == (True, False)
+
+
+def test_own_key_is_given_up_by_the_host_alone(keys, known, home) -> None:
+    told = keys("revoke", "-", input=keys("revocation", SERVER).stdout)
+    assert (told.exit_code, revoked_keys(home)) == (1, frozenset())
+    assert told.stderr.startswith(
+        f"truc: this gives up your own key for {SERVER}, {fingerprint(known)}; nothing was done"
+    )
+
+
+def test_revoked_key_of_no_known_server_is_told_for_what_it_is(keys, known) -> None:
+    assert "No server known here has that key" in keys("revoke", "-", input=given_up(STRANGER)).stderr
+
+
+def test_damaged_revocation_is_told_without_numbers_of_checks(keys, home) -> None:
+    forged = revocation_text(revoke(FIRST)._replace(sig=STRANGER.sign(revoke(FIRST).body)))
+    assert "C40" not in keys("revoke", "-", input=forged).stderr
+
+
+def test_forgotten_server_is_said(keys, known) -> None:
+    assert keys("forget", SERVER).stdout.startswith(f"{SERVER} is forgotten")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_full_disk_is_one_line_and_status_1(known, home) -> None:
+    with open("/dev/full", "w") as full:
+        told = subprocess.run(
+            [sys.executable, "-m", "truc_client", "keys", "revocation", SERVER],
+            env={**os.environ, "TRUC_HOME": str(home.root)},
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert (told.returncode, told.stderr) == (
+        1,
+        "truc: cannot write what was asked for: No space left on device\n",
+    )
 
 
 def test_show_of_a_key_never_changed_names_it_once(keys, home) -> None:

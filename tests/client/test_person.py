@@ -11,7 +11,7 @@ from rich.console import Console
 from truc_client.answers import find_choice, numbered
 from truc_client.errors import ChoiceError, RefusedError
 from truc_client.happenings import Choice, MatchStarted, RecordSeen, TableClosed, YourTurn
-from truc_client.person import Person, Typed
+from truc_client.person import Lines, Person, Typed
 from truc_client.screen import Screen
 from truc_protocol.errors import Code
 
@@ -26,6 +26,8 @@ END = TableClosed("the end")
 
 class FakeTable:
     """A table whose happenings a test gives; it notes what was chosen, signed and said."""
+
+    seat = 0
 
     def __init__(self, *happenings, then=None, refusal=None) -> None:
         self.send, self.told = trio.open_memory_channel(100)
@@ -61,6 +63,14 @@ class FakeTable:
     async def resign(self) -> None:
         self._happen("resign")
 
+    async def pause(self) -> None:
+        if self.refusal is not None:
+            raise self.refusal
+        self._happen("pause")
+
+    async def unpause(self) -> None:
+        self._happen("resume")
+
 
 NEXT = turn("play 3b", at=2)
 
@@ -75,7 +85,7 @@ async def play(table: FakeTable, *typed: str, terminal: bool = False, lang: str 
     send, lines = trio.open_memory_channel(100)
     with trio.fail_after(5):
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(Person(table, screen, lines).play)
+            nursery.start_soon(Person(table, screen, Lines(lines)).play)
             if terminal:
                 await trio.testing.wait_all_tasks_blocked()
             for text in (*typed, None):
@@ -100,7 +110,7 @@ async def test_each_line_of_a_script_answers_one_question() -> None:
 async def test_line_of_a_script_waits_when_its_question_has_passed() -> None:
     table = FakeTable(turn("play 7e"))
     send, lines = trio.open_memory_channel(3)
-    person = Person(table, Screen(Console(file=io.StringIO())), lines)
+    person = Person(table, Screen(Console(file=io.StringIO())), Lines(lines))
     async with trio.open_nursery() as nursery:
         nursery.start_soon(person.play)
         await trio.testing.wait_all_tasks_blocked()
@@ -131,7 +141,7 @@ async def test_number_never_does_what_one_only_may_do() -> None:
 async def test_what_one_may_do_is_typed_by_its_line() -> None:
     table = FakeTable(turn("concede", must=False))
     send, lines = trio.open_memory_channel(3)
-    person = Person(table, Screen(Console(file=io.StringIO(), force_terminal=True)), lines)
+    person = Person(table, Screen(Console(file=io.StringIO(), force_terminal=True)), Lines(lines))
     async with trio.open_nursery() as nursery:
         nursery.start_soon(person.play)
         await trio.testing.wait_all_tasks_blocked()
@@ -233,3 +243,118 @@ async def test_what_the_screen_shows_is_understood(typed, lang, line) -> None:
 
 def test_name_of_two_options_means_neither() -> None:
     assert find_choice(turn("play 7e", "play 3b"), "lay", lambda _choice: ("lay",)) == (None, None)
+
+
+STATE = {"what": "state", "phase": "hand", "score": [[0, 0, 0], [0, 0, 0]]}
+
+
+def asking(k: int, what: str = "pause") -> RecordSeen:
+    """Return the record by which the person asks for a pause, or for its end."""
+    return RecordSeen(k, "act", ({"what": f"{what}_asked", "seat": 0}, {**STATE, "paused": what == "resume"}))
+
+
+def paused() -> RecordSeen:
+    """Return the record by which the match begins to rest."""
+    return RecordSeen(1, "rule", ({"what": "ruled", "ruling": "pause"}, {**STATE, "paused": True}))
+
+
+def going_on() -> RecordSeen:
+    """Return the record by which it goes on."""
+    return RecordSeen(2, "rule", ({"what": "ruled", "ruling": "resume"}, STATE))
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+async def test_pause_is_typed_at_a_question(terminal) -> None:
+    table = FakeTable(turn("play 7e"))
+    await play(table, "pause", terminal=terminal)
+    assert table.done == ["pause"]
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+async def test_pause_is_typed_while_nothing_is_asked(terminal) -> None:
+    table = FakeTable()
+    await play(table, "Pause", terminal=terminal)
+    assert table.done == ["pause"]
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+async def test_end_of_a_pause_is_typed_while_the_match_rests(terminal) -> None:
+    table = FakeTable(paused())
+    await play(table, "Resume", terminal=terminal)
+    assert table.done == ["resume"]
+
+
+async def test_pause_of_a_script_waits_for_the_match() -> None:
+    table = FakeTable()
+    send, channel = trio.open_memory_channel(3)
+    send.send_nowait(Typed("pause"))
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(Person(table, Screen(Console(file=io.StringIO())), Lines(channel)).play)
+        await trio.testing.wait_all_tasks_blocked()
+        before = list(table.done)
+        table.send.send_nowait(_started("catalan"))
+        table.send.send_nowait(NEXT)
+    assert (before, table.done) == ([], ["pause"])
+
+
+async def test_line_after_a_pause_answers_the_next_question() -> None:
+    table = FakeTable(turn("play 7e"), then={"pause": (asking(1), NEXT)})
+    assert "not your turn" not in await play(table, "pause", "1")
+    assert table.done == ["pause", "play 3b"]
+
+
+async def test_refused_pause_is_told_and_the_question_asked_again() -> None:
+    table = FakeTable(turn("play 3b"), refusal=ChoiceError("pause: you have asked already"))
+    told = await play(table, "pause", "1", terminal=True)
+    assert "pause: you have asked already" in told
+    assert told.count("or ? for help") == 2
+    assert table.done == ["play 3b"]
+
+
+async def test_script_may_resume_in_a_pause_and_play_on() -> None:
+    asked = asking(2, "resume")
+    then = {"pause": (asking(1), paused()), "resume": (asked, going_on(), turn("play 3b", at=3))}
+    table = FakeTable(turn("play 7e"), then=then)
+    await play(table, "pause", "resume", "1")
+    assert table.done == ["pause", "resume", "play 3b"]
+
+
+async def test_other_line_in_a_pause_tells_how_to_go_on() -> None:
+    table = FakeTable(turn("play 7e"), then={"pause": (paused(),)})
+    told = await play(table, "pause", "1")
+    assert told.count("To go on, type: resume.") == 2
+    assert table.done == ["pause"]
+
+
+async def test_help_in_a_pause_tells_how_to_go_on() -> None:
+    table = FakeTable(turn("play 7e"), then={"pause": (paused(),)})
+    told = await play(table, "pause", "?")
+    assert told.count("To go on, type: resume.") == 2
+
+
+async def test_line_after_the_pause_is_over_waits_for_the_next_question() -> None:
+    table = FakeTable(paused(), going_on())
+    send, channel = trio.open_memory_channel(3)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(Person(table, Screen(Console(file=io.StringIO())), Lines(channel)).play)
+        await trio.testing.wait_all_tasks_blocked()
+        send.send_nowait(Typed("1"))
+        await trio.testing.wait_all_tasks_blocked()
+        table.send.send_nowait(turn("play 3b", at=3))
+    assert table.done == ["play 3b"]
+
+
+async def test_line_typed_too_early_stays_for_whoever_reads_next() -> None:
+    send, channel = trio.open_memory_channel(3)
+    lines = Lines(channel)
+    send.send_nowait(Typed("y"))
+    table = FakeTable()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(Person(table, Screen(Console(file=io.StringIO())), lines).play)
+        await trio.testing.wait_all_tasks_blocked()
+        table.send.send_nowait(END)
+    assert (await lines.receive()).text == "y"
+
+
+async def test_help_while_it_is_not_ones_turn_names_the_pause() -> None:
+    assert "You may type: pause, resign, quit" in await play(FakeTable(), "?", terminal=True)

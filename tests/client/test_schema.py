@@ -6,7 +6,7 @@ import pytest
 from client.playing import play_on
 
 from truc_client import HomeError, YourTurn, connect
-from truc_client.store import HeldChain, Place, Slot, Statement, Store
+from truc_client.store import HeldChain, Joined, Place, Slot, Statement, Store
 from truc_protocol.audit import Result
 from truc_protocol.keys import box_key
 
@@ -24,6 +24,22 @@ VERSION_1 = """
         PRIMARY KEY (match, what, number, attempt));
     PRAGMA user_version = 1;
 """
+VERSION_2 = """
+    CREATE TABLE servers (server TEXT PRIMARY KEY, first BLOB NOT NULL, present BLOB NOT NULL, serial INTEGER NOT NULL);
+    CREATE TABLE tokens (server BLOB PRIMARY KEY, token TEXT NOT NULL);
+    CREATE TABLE matches (
+        th BLOB PRIMARY KEY, tn BLOB NOT NULL UNIQUE, server BLOB NOT NULL, code TEXT NOT NULL, seat INTEGER NOT NULL,
+        mid BLOB UNIQUE, k INTEGER, head BLOB);
+    CREATE TABLE chains (
+        match BLOB NOT NULL, x BLOB NOT NULL, first INTEGER NOT NULL, root BLOB NOT NULL, secret BLOB NOT NULL,
+        after_loss INTEGER NOT NULL, counter INTEGER NOT NULL DEFAULT -1,
+        PRIMARY KEY (match, x));
+    CREATE TABLE statements (
+        match BLOB NOT NULL, what TEXT NOT NULL, number INTEGER NOT NULL, attempt INTEGER NOT NULL,
+        body BLOB NOT NULL, sig BLOB NOT NULL, refusal BLOB,
+        PRIMARY KEY (match, what, number, attempt));
+    PRAGMA user_version = 2;
+"""
 
 
 def write_version_1(path, *rows: tuple, statements: tuple[tuple, ...] = ()) -> None:
@@ -33,6 +49,21 @@ def write_version_1(path, *rows: tuple, statements: tuple[tuple, ...] = ()) -> N
     database.executemany("INSERT INTO statements VALUES (?, ?, ?, ?, ?, ?, ?)", statements)
     database.commit()
     database.close()
+
+
+@pytest.fixture
+def store_of_version_2(tmp_path):
+    """Return the store of a file of version 2 that holds a match with a chain."""
+    database = sqlite3.connect(tmp_path / "state.sqlite")
+    database.executescript(VERSION_2)
+    row = (TH, TN, SERVER, "TABLE", 1, MID, 7, HEAD)
+    database.execute("INSERT INTO matches VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+    database.execute("INSERT INTO chains VALUES (?, ?, 3, ?, ?, 1, 40)", (TH, HEAD, ROOT, SECRET))
+    database.commit()
+    database.close()
+    store = Store(tmp_path / "state.sqlite")
+    yield store
+    store.close()
 
 
 @pytest.fixture
@@ -62,8 +93,27 @@ def test_what_was_signed_is_kept(store) -> None:
 def test_nonce_of_a_match_that_has_ended_is_kept_without_a_chain(tmp_path) -> None:
     write_version_1(tmp_path / "state.sqlite", (TH, TN, SERVER, "TABLE", 1, None, None, MID, 7, HEAD, 40))
     store = Store(tmp_path / "state.sqlite")
-    assert (store.joined_with(TN).th, store.chains(TH)) == (TH, ())
+    assert (store.joined_with(SERVER, TN).th, store.chains(TH)) == (TH, ())
     store.close()
+
+
+def test_match_and_chain_of_version_2_are_kept(store_of_version_2) -> None:
+    joined = store_of_version_2.playing(MID)
+    assert joined == Joined(TH, TN, SERVER, "TABLE", 1, MID, 7, HEAD)
+    assert store_of_version_2.chains(TH) == (HeldChain(HEAD, 3, ROOT, SECRET, after_loss=True, counter=40),)
+
+
+def test_nonce_kept_by_version_2_does_not_bind_another_server(store_of_version_2) -> None:
+    other = Joined(HEAD, TN, MID, "OTHER", 0)
+    store_of_version_2.join(other, HeldChain(HEAD, 0, ROOT, SECRET), STATEMENT)
+    assert store_of_version_2.joined_with(MID, TN) == other
+
+
+@pytest.mark.parametrize("version", ["store", "store_of_version_2"])
+def test_older_file_can_note_what_was_stopped(request, version) -> None:
+    older = request.getfixturevalue(version)
+    older.stop(MID, "C33")
+    assert older.stopped(MID) == "C33"
 
 
 def test_file_is_brought_up_to_date_once(store, tmp_path) -> None:

@@ -54,7 +54,7 @@ def test_every_record_is_shown_in_order(table) -> None:
 
 def test_record_is_told_with_its_position_kind_and_signer(show, table) -> None:
     told = show(table.file()).output
-    assert "record 1: release, signed by player 0, the signature is valid\n" in told
+    assert 'record 1: release, signed by seat 0 "player 0", the signature is valid\n' in told
 
 
 def test_act_is_told_in_words(show, table) -> None:
@@ -194,14 +194,26 @@ def test_names_are_not_obeyed_by_the_terminal(show, monkeypatch) -> None:
     assert ("\x1b" in told, "[2Jred" in told) == (False, True)
 
 
+def test_player_who_is_called_the_server_is_not_taken_for_it(show, monkeypatch) -> None:
+    monkeypatch.setattr(Player, "name", b"the server")
+    told = show(Table(small()).run().file()).output
+    assert 'seat, signed by seat 0 "the server", the signature is valid' in told
+    assert "seat, signed by the server" not in told
+
+
+def test_json_names_players_alone(show, table) -> None:
+    rows = [json.loads(line) for line in show(table.file(), "--json").stdout.splitlines()]
+    assert {(row["signer"], row["name"]) for row in rows} == {(0, None), (1, "player 0"), (2, "player 1")}
+
+
 def test_newcomer_is_called_by_their_own_name_from_then_on(show) -> None:
     table = Table(small(), opts=Opts(gone=1, voids=3)).to("called")
     table.silent = frozenset({1})
     table.run(until=lambda ledger: ledger.phase == "between")
     table.add(table.newcomer(1))
     told = show(table.run().file()).output
-    assert "sub, signed by newcomer" in told
-    assert "release, signed by newcomer" in told
+    assert 'sub, signed by seat 1 "newcomer' in told
+    assert 'release, signed by seat 1 "newcomer' in told
 
 
 @pytest.mark.parametrize("name", ["truc-french.truc", "truc-catalan-4.truc"])

@@ -14,6 +14,7 @@ from truc_client import (
     RefusedError,
     Resumed,
     Substituted,
+    TableChanged,
     YourTurn,
     connect,
 )
@@ -50,6 +51,10 @@ def resumed(happening: object) -> bool:
     return isinstance(happening, Resumed)
 
 
+def shown(happening: object) -> bool:
+    return isinstance(happening, TableChanged)
+
+
 def substituted(happening: object) -> bool:
     return isinstance(happening, Substituted)
 
@@ -57,8 +62,9 @@ def substituted(happening: object) -> bool:
 async def step_in(server, player, *, until=None) -> list:
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.join("TABLE", 0)
+        seen = await play_on(table, until=shown)
         await table.ready()
-        return await (play_on(table) if until is None else play_on(table, until=until))
+        return seen + await (play_on(table) if until is None else play_on(table, until=until))
 
 
 async def test_substitute_plays_the_match_to_a_proven_end(deserted, player) -> None:
@@ -151,10 +157,12 @@ async def test_sub_whose_answer_was_lost_names_the_same_chain(deserted, player) 
     server.act, held, server.held = lose, server.held, tuple
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.join("TABLE", 0)
+        await play_on(table, until=shown)
         await table.ready()
         await play_on(table, until=lambda happening: bool(subs(server)))
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.join("TABLE", 0)
+        await play_on(table, until=shown)
         await table.ready()
         await play_on(table, until=substituted)
         server.held = held
@@ -239,6 +247,7 @@ async def test_match_under_a_key_never_seen_is_not_stepped_into(deserted, player
     async with connect("host", player, dial=server.dial) as connection:
         connection._keys = {b"\x02" * 32}
         table = await connection.join("TABLE", 0)
+        await play_on(table, until=shown)
         await table.ready()
         with pytest.raises(ClientError, match="older key of the server"):
             await play_on(table)
@@ -250,9 +259,25 @@ async def test_match_whose_nonce_has_served_before_is_not_stepped_into(deserted,
     (tn,) = {parse(Record(*record)).tn for record in server.setup.records[:1]}
     async with connect("host", player, dial=server.dial) as connection:
         store, chain = connection.account.store, HeldChain(b"x" * 32, 0, b"root", b"secret")
-        store.join(Joined(b"another" * 4, tn, b"server", "OTHER", 0), chain, Statement(b"body", b"sig"))
+        other = Joined(b"another" * 4, tn, connection.first_spk, "OTHER", 0)
+        store.join(other, chain, Statement(b"body", b"sig"))
         table = await connection.join("TABLE", 0)
+        await play_on(table, until=shown)
         await table.ready()
         with pytest.raises(CheckFailedError) as stopped:
             await play_on(table)
     assert (stopped.value.check, subs(server)) == ("C9", [])
+
+
+async def test_nonce_that_another_server_used_does_not_keep_from_stepping_in(deserted, player) -> None:
+    server = await deserted()
+    tn = server.ledger.setup.terms.table.tn
+    async with connect("host", player, dial=server.dial) as connection:
+        store, chain = connection.account.store, HeldChain(b"x" * 32, 0, b"root", b"secret")
+        other = Joined(b"another" * 4, tn, b"another server", "OTHER", 0)
+        store.join(other, chain, Statement(b"body", b"sig"))
+        table = await connection.join("TABLE", 0)
+        await play_on(table, until=shown)
+        await table.ready()
+        await play_on(table, until=substituted)
+    assert len(subs(server)) == 1

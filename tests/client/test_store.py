@@ -76,7 +76,23 @@ def test_secrets_are_dropped_at_the_end_and_the_name_of_the_match_is_kept(store)
 def test_nonce_is_found_again_after_the_end(store) -> None:
     join(store)
     store.end(MID, PLACE)
-    assert store.joined_with(TN).th == TH
+    assert store.joined_with(SERVER, TN).th == TH
+
+
+def test_nonce_of_another_server_is_another_nonce(store) -> None:
+    join(store)
+    store.join(Joined(HEAD, TN, MID, "OTHER", 0), CHAIN, statement("seat"))
+    assert (store.joined_with(SERVER, TN).th, store.joined_with(MID, TN).th) == (TH, HEAD)
+
+
+def test_why_something_was_stopped_is_kept_and_the_first_reason_counts(tmp_path) -> None:
+    first = Store(tmp_path / "state.sqlite")
+    first.stop(MID, "C33: two histories")
+    first.stop(MID, "another reason")
+    first.close()
+    again = Store(tmp_path / "state.sqlite")
+    assert (again.stopped(MID), again.stopped(TH)) == ("C33: two histories", None)
+    again.close()
 
 
 def test_everything_is_there_after_opening_again(tmp_path) -> None:

@@ -15,6 +15,7 @@ from truc_client.board import Board, with_partner
 from truc_client.happenings import CardsDealt, Happening, MatchStarted, PartnerCards, Recalled, YourTurn
 from truc_client.screen import Screen
 from truc_client.seatmatch import SeatMatch
+from truc_client.store import Store
 from truc_client.witness import Witness
 from truc_protocol.audit import OwnSeat
 from truc_protocol.bodies import Share
@@ -24,7 +25,14 @@ from truc_rules import preset
 
 
 @pytest.fixture
-def come_back(tmp_path) -> Iterator[SeatMatch]:
+def store(tmp_path) -> Iterator[Store]:
+    opened = Store(tmp_path / "client.db")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def come_back(tmp_path, store) -> Iterator[SeatMatch]:
     """Return the match of a seat that was shown its partner's cards, opened again from what was kept."""
     table = sharing_table()
     while table.dealer.next_record(table.ledger) is not None:
@@ -32,9 +40,9 @@ def come_back(tmp_path) -> Iterator[SeatMatch]:
     me = [body.receiver for body in map(parse, table.records) if isinstance(body, Share)][-1]
     own = OwnSeat(me, table.players[me].x)
     file = transcripts.create(tmp_path / "match.truc", table.document)
-    Witness(file, tmp_path, own).begin(tuple(table.records))
+    Witness(file, tmp_path, store, own).begin(tuple(table.records))
     file.close()
-    witness = Witness(transcripts.reopen(tmp_path / "match.truc"), tmp_path, own)
+    witness = Witness(transcripts.reopen(tmp_path / "match.truc"), tmp_path, store, own)
     witness.replay()
     yield SeatMatch(witness, me)
     witness.file.close()
@@ -55,23 +63,23 @@ def test_partner_told_twice_is_shown_once():
     assert with_partner(with_partner(board, 2, cards), 2, cards).partners == ((2, cards),)
 
 
-def opened(table: Table, folder: Path, *, seat: int, records: int) -> list[Happening]:
+def opened(table: Table, folder: Path, store: Store, *, seat: int, records: int) -> list[Happening]:
     """Return what a seat is told that comes back when so many records were kept."""
     own = OwnSeat(seat, table.players[seat].x)
     file = transcripts.create(folder / f"{records}.truc", table.document)
     setup = len(table.setup.records)
-    Witness(file, folder, own).begin(tuple(table.records[: setup + records]))
+    Witness(file, folder, store, own).begin(tuple(table.records[: setup + records]))
     file.close()
-    witness = Witness(transcripts.reopen(folder / f"{records}.truc"), folder, own)
+    witness = Witness(transcripts.reopen(folder / f"{records}.truc"), folder, store, own)
     witness.replay()
     witness.file.close()
     return SeatMatch(witness, seat).begun_again()
 
 
-def followed(table: Table, folder: Path, *, seat: int) -> Iterator[list[Happening]]:
+def followed(table: Table, folder: Path, store: Store, *, seat: int) -> Iterator[list[Happening]]:
     """Yield what a seat was told that has never left, record by record."""
     own = OwnSeat(seat, table.players[seat].x)
-    witness = Witness(transcripts.create(folder / "live.truc", table.document), folder, own)
+    witness = Witness(transcripts.create(folder / "live.truc", table.document), folder, store, own)
     setup = len(table.setup.records)
     witness.begin(tuple(table.records[:setup]))
     match = SeatMatch(witness, seat)
@@ -100,23 +108,25 @@ def panel(told: list[Happening]) -> str:
     [(preset("truc-partnership"), 4), (paulista(), 4), (preset("truco-argentino-flor"), 2)],
     ids=["partnership", "paulista", "argentino"],
 )
-def test_panel_after_coming_back_is_the_panel_before(tmp_path, variant, seats):
+def test_panel_after_coming_back_is_the_panel_before(tmp_path, store, variant, seats):
     table = Table(variant, seats=seats, seed=3)
     for _ in range(120):
         record = table.next_record()
         if record is None:
             break
         table.add(record)
-    for records, told in enumerate(followed(table, tmp_path, seat=1), start=1):
+    for records, told in enumerate(followed(table, tmp_path, store, seat=1), start=1):
         if records % 7 == 0:
-            again = opened(table, tmp_path, seat=1, records=records)
+            again = opened(table, tmp_path, store, seat=1, records=records)
             assert panel(again) == panel(told), records
 
 
-def test_panel_after_coming_back_has_the_cards_that_are_left(tmp_path):
+def test_panel_after_coming_back_has_the_cards_that_are_left(tmp_path, store):
     table = Table("truc-french").to("hand")
     while (played := parse(table.records[-1])) and getattr(played, "kind", None) != "play":
         table.add(table.dealer.move(table.ledger))
     records = len(table.records) - len(table.setup.records)
-    cards = re.search(r"cards +(.*)", panel(opened(table, tmp_path, seat=played.seat, records=records)))
+    cards = re.search(
+        r"cards +(.*)", panel(opened(table, tmp_path, store, seat=played.seat, records=records))
+    )
     assert len(cards[1].split()) == 2

@@ -1,6 +1,7 @@
 """`truc verify` of several files: evidence beside a transcript, two histories, and what is told of the seats."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,8 @@ from truc_client.cli import verify as command
 from truc_client.errors import CheckFailedError, Kept
 from truc_client.main import main
 from truc_protocol.bodies import Deal
-from truc_protocol.evidence_file import Complaint, read_refusal, write_evidence
+from truc_protocol.codec import enc
+from truc_protocol.evidence_file import MAGIC, Complaint, read_refusal, write_evidence
 from truc_protocol.records import Record, parse
 from truc_protocol.setup import Opts
 from truc_protocol.transcript import write_transcript
@@ -127,8 +129,8 @@ def test_failure_that_blames_nobody_says_so(write) -> None:
 
 def test_signatures_of_every_seat_are_told_up_to_their_end(write) -> None:
     told = verify(write("a", Table(small(), guests=(1,)).run().file())).output
-    assert "seat 0: player 0 (key): signed what stands before record" in told
-    assert "seat 1: guest 1 (guest): signed nothing" in told
+    assert 'seat 0: "player 0" (key): signed what stands before record' in told
+    assert 'seat 1: "guest 1" (guest): signed nothing' in told
 
 
 def test_seats_are_a_table_on_a_terminal(write, monkeypatch) -> None:
@@ -149,7 +151,7 @@ def test_void_is_told_with_whom_the_server_called_silent(write) -> None:
     table.run(until=lambda ledger: ledger.phase == "between")
     table.silent = frozenset()
     told = verify(write("a", table.run().file())).output
-    assert "the server voided a deal and called player 1 silent: its word, not proven" in told
+    assert 'the server voided a deal and called seat 1 "player 1" silent: its word, not proven' in told
 
 
 def test_forfeit_is_told_as_the_servers_ruling(write) -> None:
@@ -167,8 +169,8 @@ def test_substitutes_and_new_chains_are_told(write) -> None:
     table.add(table.newcomer(1))
     table.add(table.players[0].rekey(table.ledger))
     told = verify(write("a", table.run().file())).output
-    assert "took seat 1 as a substitute" in told
-    assert "player 0 began a new chain" in told
+    assert 'took seat 1 "player 1" as a substitute' in told
+    assert 'seat 0 "player 0" began a new chain' in told
 
 
 def test_json_has_an_object_for_each_file_and_for_what_two_show(write) -> None:
@@ -195,6 +197,81 @@ def test_json_tells_substitutes_and_new_chains(write) -> None:
     assert facts["substitutes"] == [{"k": k, "seat": 1}]
     assert facts["rekeys"] == [{"k": k + 1, "role": 1}]
     assert facts["match"] == table.setup.mid.hex()
+
+
+# what is not to be mistaken
+
+
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_evidence_without_items_alone_proves_nothing(write, options) -> None:
+    told = verify(*options, write("a.evidence", MAGIC))
+    assert (told.exit_code, "no transcript among these files" in told.stderr) == (3, True)
+
+
+def test_transcript_among_the_files_is_not_missed(write) -> None:
+    told = verify(write("a.evidence", MAGIC), write("a.truc", Table(small()).run().file()))
+    assert (told.exit_code, told.stderr) == (0, "")
+
+
+def test_player_is_told_with_the_seat_and_the_name_in_quotes(write, monkeypatch) -> None:
+    monkeypatch.setattr(Player, "name", b'nobody" (won)')
+    told = verify(write("a", Table(small(), guests=(1,)).run().file())).output
+    assert 'seat 0 "nobody\' (won)" - seat 1 "guest 1"' in told
+    assert 'winner: seat 0 "nobody\' (won)" (' in told or 'winner: seat 1 "guest 1" (' in told
+
+
+def test_void_before_a_substitution_is_told_of_who_sat_there_then(write) -> None:
+    table = Table(small(), opts=Opts(gone=1, voids=3)).to("called")
+    table.silent = frozenset({1})
+    table.run(until=lambda ledger: ledger.phase == "between")
+    table.silent = frozenset()
+    table.add(table.newcomer(1))
+    told = verify(write("a", table.run().file())).output
+    assert 'called seat 1 "player 1" silent' in told
+    assert '"newcomer 7 player 1" took seat 1 "player 1" as a substitute' in told
+    assert "everybody's entropy, at each deal of those who sat there then." in told
+
+
+def test_winner_is_told_with_the_rulings_that_moved_for_the_loser(write) -> None:
+    table = Table(replace(small(target=4), absent="concede"), opts=Opts(gone_after=0))
+    table.away = frozenset({1})
+    told = verify(write("a", table.run().file())).output
+    ruled = told.count('ruling move for seat 1 "player 1"')
+    assert f"(won; {ruled} moves of the losing side made by the server's rulings)" in told
+
+
+def test_resignation_of_a_guest_is_told_as_the_servers_word(write) -> None:
+    table = Table(small(), guests=(1,)).to("hand")
+    table.add(table.act(1, "resign"))
+    told = verify(write("a", table.run().file())).output
+    assert "(resigned; a guest's resignation: the server's word, signed by nobody else)" in told
+
+
+def test_resignation_with_a_signature_is_told_without_a_doubt(write) -> None:
+    table = Table(small(), guests=(1,)).to("hand")
+    table.add(table.players[0].resign(table.ledger))
+    assert "(resigned), " in verify(write("a", table.run().file())).output
+
+
+def test_result_of_a_match_without_its_end_is_told_as_far_as_the_records_go(write) -> None:
+    table = Table(small()).to("hand")
+    table.add(table.players[0].resign(table.ledger))
+    assert "(resigned; as far as the records go)" in verify(write("a", table.file())).output
+
+
+@pytest.mark.parametrize(
+    ("variant", "told"),
+    [("truc-french", "truc-french, seat 0"), (small(), "truc-french with house rules, seat 0")],
+)
+def test_rules_that_are_not_those_of_the_name_are_told(write, variant, told) -> None:
+    assert told in verify(write("a", Table(variant).to("hand").file())).output
+
+
+def test_message_that_repeats_a_strangers_bytes_is_shortened(write) -> None:
+    table = Table().to("hand")
+    body = enc([b"x" * 65_000])
+    told = verify(write("a", file(table, Record(0, body, table.server.sign(body))))).output
+    assert len(told) < 4_000
 
 
 # the sentence at the terminal

@@ -17,6 +17,7 @@ from truc_protocol.codec import MAX_BODY
 from truc_protocol.dealing import DealtCards, Opening
 from truc_protocol.keys import SigningKey
 from truc_protocol.records import Record, encode, kind_of, parse, signer_of
+from truc_protocol.setup import Opts
 from truc_protocol.transcript import write_transcript
 from truc_rules import Variant, deciders, preset, with_options
 
@@ -122,6 +123,14 @@ def until(table: Table, kind: type) -> Record:
         table.add(record)
 
 
+def voided(**opts) -> Table:
+    """A match in which seat 0 has been named by the void of the first hand."""
+    table = Table(opts=Opts(**opts)).to("called", index=1)
+    table.silent = frozenset({0})
+    table.run(until=lambda ledger: ledger.phase == "between")
+    return table
+
+
 def small(name: str = "truc-french", **options: Any) -> Variant:
     """Return a preset that is over soon."""
     return with_options(preset(name), {"target": 2, "match": 1, **options})
@@ -191,17 +200,27 @@ def signed_for(key: SigningKey, public: bytes, body: bytes) -> bytes:
     return _signed(key, public, body, lambda point: point)
 
 
+def signed_again(key: SigningKey, body: bytes) -> bytes:
+    """Sign validly, but with another nonce: not the signature that the library makes."""
+    return _signed(key, key.public, body, lambda point: point, nonce_of=b"another")
+
+
 def plus_torsion(public: bytes) -> bytes:
     """Return A + T8, a key of mixed order."""
     return _encoded(curve._add(_point(public), _point(ORDER_8)))
 
 
 def _signed(
-    key: SigningKey, public: bytes, body: bytes, change: Callable[[curve._Point], curve._Point]
+    key: SigningKey,
+    public: bytes,
+    body: bytes,
+    change: Callable[[curve._Point], curve._Point],
+    *,
+    nonce_of: bytes = b"",
 ) -> bytes:
     expanded = hashlib.sha512(key.seed()).digest()
     scalar = int.from_bytes(expanded[:32], "little") & ((1 << 254) - 8) | 1 << 254
-    nonce = _number(expanded[32:] + body)
+    nonce = _number(expanded[32:] + nonce_of + body)
     point = _encoded(change(curve._multiply(nonce, _point(BASE))))
     s = (nonce + _number(point + public + body) * scalar) % curve.ORDER
     return point + s.to_bytes(32, "little")

@@ -7,6 +7,7 @@ from vectors.handshake import contact_of, message_of, proved
 from truc_protocol.acts import read_act
 from truc_protocol.audit import compare
 from truc_protocol.audit.evidence import weigh
+from truc_protocol.audit.passed import passed
 from truc_protocol.codec import dec, enc, sha256
 from truc_protocol.evidence_file import read_evidence
 from truc_protocol.handshake import (
@@ -119,7 +120,7 @@ def evidence_file(_group: Fields, test: Fields) -> bool:
 
 def weighed(group: Fields, test: Fields) -> bool:
     (each,) = read_evidence(h(test["file"]))
-    found = weigh(transcript(group), each)
+    found = weigh(passed(transcript(group), (each,)), each)
     assert test.get("judgement") == found.judgement
     if found.refutation is None:
         return False

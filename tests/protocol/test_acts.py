@@ -80,6 +80,8 @@ def test_cut_leaves_its_place_to_the_deal():
         ("points", ["28"]),
         ("order", [7]),
         ("deal", [False]),
+        ("deal", [26]),
+        ("deal", [2]),
     ],
 )
 def test_args_of_another_shape_are_refused(kind, args):

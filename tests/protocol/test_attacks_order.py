@@ -231,6 +231,17 @@ def substitute_beyond_the_table():
     return table, Player(5, 1).sub(table.ledger)
 
 
+def substitute_beyond_the_table_from_elsewhere():
+    table = Table()
+    return table, altered(table, Player(5, 1).sub(table.ledger), head=bytes(32), first=9)
+
+
+def substitute_behind_the_end():
+    """Anybody can write it: a key of their own is all that it needs."""
+    table = Table(small()).run()
+    return table, Player(1, 1, "stranger ").sub(table.ledger)
+
+
 def share_for_another_index():
     table = Table().to("hand")
     return table, table.sign(Share(*here(table.ledger), 0, 0, 0, 1, b""))
@@ -254,12 +265,12 @@ def share_for_another_index():
         ("C11", SERVER, second_call_for_an_index),
         ("C10", None, call_under_another_head),
         ("C11", SIGNER, cut_after_a_call),
-        ("C11", SIGNER, substitute_after_a_call),
+        ("C11", None, substitute_after_a_call),
         ("C11", "seat 0", resign_while_called),
         ("C11", SIGNER, cut_after_a_release),
         ("C11", "seat 0", rekey_after_a_call),
         ("C11", SERVER, void_after_the_deal),
-        ("C11", "seat 0", substitute_in_a_hand),
+        ("C11", None, substitute_in_a_hand),
         ("C11", SERVER, deal_between_two_hands),
         ("C11", SERVER, close_of_no_hand),
         ("C11", SERVER, end_of_a_match_that_goes_on),
@@ -274,7 +285,9 @@ def share_for_another_index():
         ("C12", SERVER, ruling_for_a_seat_beyond_the_table),
         ("C12", None, proxy_for_a_seat_beyond_the_table),
         ("C12", None, record_by_a_seat_beyond_the_table),
-        ("C12", "seat 5", substitute_beyond_the_table),
+        ("C12", None, substitute_beyond_the_table),
+        ("C12", None, substitute_beyond_the_table_from_elsewhere),
+        ("C11", None, substitute_behind_the_end),
         ("C12", SERVER, share_for_another_index),
     ),
 )

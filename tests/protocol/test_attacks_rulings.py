@@ -62,6 +62,11 @@ def ruled_move_before_the_draw():
     return table, table.rule("move", 0, "stand", ())
 
 
+def ruled_move_where_decisions_have_no_end():
+    table = Table(opts=Opts(decision_ms=0)).to("hand")
+    return table, table.dealer.move(table.ledger)
+
+
 def ruled_shape_nobody_knows():
     table = Table().to("hand")
     return table, table.rule("move", turn(table), "stand", (1,))
@@ -199,6 +204,22 @@ def share_out_of_order():
     return table, altered(table, table.next_record(), giver=body.receiver, receiver=body.giver)
 
 
+def share_of_another_sub_deal_to_the_wrong_seat():
+    table = sharing_table()
+    body = parse(table.next_record())
+    return table, altered(table, table.next_record(), d=1, receiver=(body.receiver + 1) % 4)
+
+
+def share_to_a_seat_beyond_the_table():
+    table = sharing_table()
+    return table, altered(table, table.next_record(), receiver=4)
+
+
+def ruling_for_a_seat_beyond_the_table_before_the_share():
+    table = sharing_table()
+    return table, table.rule("forfeit", 4, "absent")
+
+
 def share_boxed_for_a_guest_without_a_key():
     table = sharing_table(guests=(0, 1, 2, 3))
     return table, altered(table, table.next_record(), box=b"x")
@@ -314,6 +335,7 @@ def second_ack():
         ("C22", SERVER, ruled_card_at_the_cut),
         ("C22", SERVER, ruled_move_of_a_seat_that_does_not_decide),
         ("C22", SERVER, ruled_move_before_the_draw),
+        ("C22", SERVER, ruled_move_where_decisions_have_no_end),
         ("C2", SERVER, ruled_shape_nobody_knows),
         ("C22", SERVER, ruling_not_on_the_list),
         ("C22", SERVER, ruling_with_args_too_many),
@@ -338,6 +360,9 @@ def second_ack():
         ("C23", None, resign_before_the_share),
         ("C23", SERVER, share_to_the_wrong_seat),
         ("C23", SERVER, share_out_of_order),
+        ("C12", SERVER, share_of_another_sub_deal_to_the_wrong_seat),
+        ("C12", SERVER, share_to_a_seat_beyond_the_table),
+        ("C12", SERVER, ruling_for_a_seat_beyond_the_table_before_the_share),
         ("C23", SERVER, share_with_an_empty_box),
         ("C23", SERVER, share_boxed_for_a_guest_without_a_key),
         ("C24", SERVER, close_with_another_score),

@@ -86,6 +86,19 @@ def more_guests_than_seats():
     return table_with(opts=tuple(Opts(guests=3)))
 
 
+def rekeys_beyond_the_limit():
+    return table_with(opts=tuple(Opts(rekeys=101)))
+
+
+def low_order_table_box_key_with_another_document():
+    forgery = table_with(x=bytes(32))
+    return forgery._replace(document=Table(small()).document)
+
+
+def low_order_table_box_key_beside_other_terms():
+    return table_with(x=bytes(32), links=0)
+
+
 def table_name_that_is_no_text():
     return table_with(name=b"\xff")
 
@@ -187,6 +200,22 @@ def box_key_with_the_top_bit():
     return seat_with(x=bytes(31) + b"\x80")
 
 
+def box_key_of_low_order_at_another_table():
+    return seat_with(x=bytes(32), th=bytes(32))
+
+
+def box_key_of_low_order_in_another_order():
+    table = Table()
+    later = altered(table, table.records[2], x=bytes(32))
+    return Forgery(table.document, [table.records[0], later])
+
+
+def low_order_box_key_of_a_guest_too_many():
+    table = Table()
+    guest = table.dealer.guest_record(table.terms, seat=0, x=bytes(32), name="guest")
+    return Forgery(table.document, [table.records[0], guest])
+
+
 def low_order_guest_box_key():
     return seat_with(guests=(1,), x=bytes(32))
 
@@ -243,22 +272,28 @@ def table_in_place_of_the_match():
         ("C5", SERVER, eleven_opts),
         ("C5", SERVER, unknown_consequence),
         ("C5", SERVER, more_guests_than_seats),
+        ("C5", SERVER, rekeys_beyond_the_limit),
         ("C5", SERVER, table_name_that_is_no_text),
+        ("C5", None, low_order_table_box_key_with_another_document),
+        ("C5", SERVER, low_order_table_box_key_beside_other_terms),
         ("C7", SERVER, low_order_table_box_key),
         ("C6", None, seat_of_another_table),
         ("C6", None, seats_in_another_order),
-        ("C6", "seat 2", seat_beyond_the_table),
-        ("C6", "seat 1", seat_name_that_is_no_text),
+        ("C6", None, seat_beyond_the_table),
+        ("C6", None, seat_name_that_is_no_text),
         ("C6", SERVER, guest_too_many),
+        ("C6", None, box_key_of_low_order_at_another_table),
+        ("C6", None, box_key_of_low_order_in_another_order),
+        ("C6", SERVER, low_order_box_key_of_a_guest_too_many),
         ("C6", None, terms_changed_after_seats_signed),
         ("C7", None, one_key_on_two_seats),
         ("C7", None, anchor_copied_from_a_seat),
-        ("C7", "seat 1", anchor_copied_from_the_server),
-        ("C7", "seat 1", box_key_copied_from_the_server),
+        ("C7", None, anchor_copied_from_the_server),
+        ("C7", None, box_key_copied_from_the_server),
         ("C7", None, box_key_copied_from_a_seat),
-        ("C7", "seat 1", box_key_of_low_order),
-        ("C7", "seat 1", box_key_not_canonical),
-        ("C7", "seat 1", box_key_with_the_top_bit),
+        ("C7", None, box_key_of_low_order),
+        ("C7", None, box_key_not_canonical),
+        ("C7", None, box_key_with_the_top_bit),
         ("C7", SERVER, low_order_guest_box_key),
         ("C7", None, guests_with_one_box_key),
         ("C8", None, match_that_lists_another_seat),

@@ -1,12 +1,15 @@
 """Two histories signed by one party convict it: C33 to C36."""
 
 import pytest
-from protocol.forge import altered, until
+from protocol.forge import altered, small, until
 from protocol.peers import Table
 
 from truc_protocol.audit import Equivocation, compare, refused_records
+from truc_protocol.audit.equivocation import contradictions
+from truc_protocol.audit.passed import Passed, Signed, passed
 from truc_protocol.bodies import Act, Call, Release
 from truc_protocol.records import Record, parse
+from truc_protocol.setup import Opts
 from truc_protocol.transcript import Transcript
 from truc_rules import deciders
 
@@ -32,6 +35,40 @@ def test_shorter_list_of_the_same_history_is_no_equivocation():
 
 def test_other_matches_are_no_equivocation():
     assert compare(list_of(Table().run()), list_of(Table(seed=2).run())) == ()
+
+
+class Read:
+    """A record that passed, which counts how often it is looked at."""
+
+    count = 0
+
+    def __init__(self, item: Signed) -> None:
+        self._item = item
+
+    def __getattr__(self, name: str) -> object:
+        Read.count += 1
+        return getattr(self._item, name)
+
+
+def reads(items: tuple[Signed, ...]) -> int:
+    Read.count = 0
+    counted = Passed(tuple(Read(item) for item in items))
+    assert contradictions(counted, counted) == ()
+    return Read.count
+
+
+def test_comparison_grows_with_the_lists_and_not_with_their_product():
+    items = passed(list_of(Table(small(target=9)).run())).items
+    half = items[: len(items) // 2]
+    assert reads(items) < 3 * reads(half)
+
+
+@pytest.mark.parametrize("code", ["not_now", "x"])
+def test_refused_release_that_was_taken_once_convicts_nobody(code):
+    table = Table().to("called")
+    release = table.players[0].release(table.ledger)
+    refused = table.dealer.refuse(table.setup.mid, release.body, code)
+    assert refused_records(list_of(table, release), [refused]) == ()
 
 
 def test_two_server_bodies_for_one_position_convict_the_server():
@@ -179,3 +216,30 @@ def test_ruling_beside_a_seats_act_convicts_nobody():
     table = Table().to("hand")
     act = table.act(deciders(table.ledger.match)[0], "stand")
     assert found(list_of(table, act), list_of(table, table.dealer.move(table.ledger))) == set()
+
+
+def taken_over() -> tuple[Table, Record]:
+    """A seat that is gone, and a newcomer for it whom the server has not signed after."""
+    table = Table(opts=Opts(gone=1)).to("called", index=1)
+    table.silent = frozenset({1})
+    table.run(until=lambda ledger: ledger.phase == "between")
+    return table, table.newcomer(1)
+
+
+def two_decisions(table: Table) -> tuple[Record, Record]:
+    """Two bodies for one position under the key of a newcomer."""
+    act = table.players[1].act(table.ledger, "pause")
+    return table.players[1].resign(table.ledger), act
+
+
+def test_two_decisions_of_a_newcomer_that_the_server_never_confirmed_convict_nobody():
+    table, sub = taken_over()
+    table.add(sub)
+    assert found(*(list_of(table, each) for each in two_decisions(table))) == set()
+
+
+def test_two_decisions_of_a_newcomer_that_the_server_confirmed_convict_the_seat():
+    table, sub = taken_over()
+    table.add(sub)
+    table.run(until=lambda ledger: ledger.phase == "hand")
+    assert found(*(list_of(table, each) for each in two_decisions(table))) == {("C34", "seat 1")}

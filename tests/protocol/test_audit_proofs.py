@@ -435,3 +435,14 @@ def test_close_under_match_needs_every_open_to_stand_before_it():
     table = declared()
     assert isinstance(parse(until(table, Close)), Close)
     assert opening(table, eldest(table), 0) in parse(table.records[-1]).openings
+
+
+def test_hand_that_is_over_is_opened_and_closed_in_a_pause():
+    table = closing(declared().rest())
+    assert table.audit().ledger.pause.active
+
+
+def test_hand_that_is_over_is_closed_in_a_pause():
+    table = Table().to("hand")
+    table.run(until=lambda ledger: hand_over(ledger.match))
+    assert closing(table.rest()).audit().ledger.pause.active

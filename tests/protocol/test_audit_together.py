@@ -4,7 +4,7 @@ import pytest
 from protocol.forge import altered, small, until
 from protocol.peers import Table
 
-from truc_protocol.audit import EvidenceExamined, Judgement, Result, compare, examine
+from truc_protocol.audit import Auditor, EvidenceExamined, Judgement, Result, compare, examine
 from truc_protocol.bodies import Deal
 from truc_protocol.evidence_file import MAGIC, Complaint, Refusal, read_refusal, write_evidence
 from truc_protocol.records import Record, parse
@@ -143,6 +143,36 @@ def test_histories_are_compared_as_far_as_a_file_can_be_read():
     broken = Record(0, b"\xc1", bytes(64))
     together = examine((file(table, ruling), file(table, abandon, broken) + b"\x00"))
     assert together.contradictions
+
+
+@pytest.fixture
+def fed(monkeypatch) -> list[Record]:
+    """The records that auditors were fed."""
+    taken: list[Record] = []
+    feed = Auditor.feed
+    monkeypatch.setattr(Auditor, "feed", lambda self, record: (taken.append(record), feed(self, record))[1])
+    return taken
+
+
+def test_transcript_is_audited_once_for_all_evidence(fed):
+    table = Table(small()).to("hand")
+    of = [
+        Complaint(table.setup.mid, k, seat, table.players[seat].x.secret) for k in range(9) for seat in (0, 1)
+    ]
+    refusals = [read_refusal(table.dealer.refuse(table.setup.mid, body, "x")) for body in (b"a", b"b")]
+    files = table.run().file(), write_evidence((*of, *refusals))
+    fed.clear()
+    examined = examine(files).files[1]
+    assert [each.judgement for each in examined.weighed].count(Judgement.DISMISSED) == 2
+    assert len(fed) == len(table.records)
+
+
+def test_transcripts_are_audited_once_for_all_pairs(fed):
+    tables = [Table(small(), seed=seed).run() for seed in (1, 2, 3)]
+    files = [table.file() for table in tables]
+    fed.clear()
+    examine(files)
+    assert len(fed) == sum(len(table.records) for table in tables)
 
 
 def test_one_file_twice_shows_nothing():

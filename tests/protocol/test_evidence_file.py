@@ -7,6 +7,7 @@ from truc_protocol.checks import CheckError
 from truc_protocol.codec import enc
 from truc_protocol.evidence_file import (
     MAGIC,
+    MAX_ITEMS,
     Complaint,
     Refusal,
     is_evidence,
@@ -46,6 +47,32 @@ def test_both_kinds_of_item_name_their_match():
 
 def test_evidence_is_told_from_a_transcript_by_its_first_line():
     assert (is_evidence(write_evidence(())), is_evidence(Table().file())) == (True, False)
+
+
+def complaints(count: int) -> list[Complaint]:
+    return [Complaint(b"m" * 32, k, 1, b"s" * 32) for k in range(count)]
+
+
+def test_equal_items_count_once():
+    twice = MAGIC + item(encode(COMPLAINT)) * 2
+    assert read_evidence(twice) == (COMPLAINT,)
+    assert read_evidence(write_evidence((COMPLAINT, COMPLAINT))) == (COMPLAINT,)
+
+
+def test_file_has_as_many_items_as_it_may():
+    assert len(read_evidence(write_evidence(complaints(MAX_ITEMS)))) == MAX_ITEMS
+
+
+def test_file_of_more_items_is_unreadable():
+    file = MAGIC + b"".join(item(encode(each)) for each in complaints(MAX_ITEMS + 1))
+    with pytest.raises(CheckError) as refused:
+        read_evidence(file)
+    assert (refused.value.check, refused.value.message) == ("C41", "item 256: expected at most 256 items")
+
+
+def test_more_items_are_not_written():
+    with pytest.raises(ValueError, match="expected at most 256 items of evidence, got 257"):
+        write_evidence(complaints(MAX_ITEMS + 1))
 
 
 def test_complaint_does_not_show_its_secret():

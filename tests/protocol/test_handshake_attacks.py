@@ -32,6 +32,7 @@ from truc_protocol.handshake import (
     Pin,
     Revoke,
     Signed,
+    Trust,
     authenticate,
     check_login,
     check_revoke,
@@ -138,8 +139,26 @@ def test_rotation_signed_by_one_key_alone_fails_c39(signature):
 
 
 def test_rotation_after_a_gap_fails_c39():
-    roll = make_roll(SERVER, NEXT, serial=2, not_before=NOW)
-    assert failed(hello_of(NEXT, rolls=(roll,)), contact(PINNED)).check == "C39"
+    later = make_roll(NEXT, LAST, serial=3, not_before=NOW)
+    assert failed(hello_of(LAST, rolls=(ROLL_1, later)), contact(PINNED)).check == "C39"
+
+
+def test_rotations_that_all_left_the_pinned_key_behind_fail_c39():
+    assert failed(hello_of(LAST, rolls=(ROLL_2,)), contact(PINNED)).check == "C39"
+
+
+def test_rolls_that_a_relay_has_left_out_at_first_contact_do_not_stop_the_next_rotation():
+    pin = check_server_hello(hello_of(NEXT), contact()).pin
+    server = check_server_hello(hello_of(LAST, rolls=(ROLL_1, ROLL_2)), contact(pin))
+    assert (server.pin, server.trust) == (Pin(NEXT.public, LAST.public, 2), Trust.ROLLED)
+
+
+def test_rotation_from_the_pinned_key_that_was_followed_before_is_not_followed_again():
+    """The server went back to a key of before; its first rotation away from that key is replayed."""
+    back = make_roll(NEXT, SERVER, serial=2, not_before=NOW)
+    pin = Pin(SERVER.public, SERVER.public, 2)
+    assert failed(hello_of(NEXT, rolls=(ROLL_1,)), contact(pin)).check == "C37"
+    assert failed(hello_of(NEXT, rolls=(ROLL_1, back)), contact(pin)).check == "C37"
 
 
 def test_rotation_between_two_others_left_out_fails_c39():

@@ -1,9 +1,11 @@
 import struct
 
+import msgpack
 import pytest
 from protocol.peers import Table
 
 from truc_protocol import transcript
+from truc_protocol.audit import Result, verify
 from truc_protocol.checks import CheckError
 from truc_protocol.codec import enc
 from truc_protocol.records import Record
@@ -28,6 +30,33 @@ def test_item_is_its_length_and_its_bytes():
 def test_record_is_the_array_of_signer_body_and_signature():
     record = Record(1, b"body", b"sig")
     assert unpack_record(enc([1, b"body", b"sig"])) == record
+
+
+def long_item(body: bytes, sig: bytes) -> bytes:
+    """Return the item of a record of any size, as no encoder of ours writes it."""
+    return item(msgpack.packb([0, body, sig], use_bin_type=True))
+
+
+def test_longest_body_fits_an_item():
+    file = MAGIC + item(b"x") + long_item(bytes(65_536), bytes(64))
+    assert len(read_transcript(file).records[0].body) == 65_536
+
+
+@pytest.mark.parametrize(
+    ("body", "sig"), [(bytes(65_537), bytes(64)), (b"\x90", bytes(65_537)), (bytes(65_536), bytes(200))]
+)
+def test_item_that_is_longer_than_any_record_is_none(body, sig):
+    verdict = verify(FILE + long_item(body, sig))
+    assert (verdict.result, verdict.refutation.check, verdict.refutation.k) == (
+        Result.UNREADABLE,
+        "C41",
+        TABLE.ledger.k,
+    )
+
+
+def test_long_signature_within_an_item_is_refuted():
+    verdict = verify(FILE + long_item(b"\x90", bytes(65_536)))
+    assert (verdict.result, verdict.refutation.check) == (Result.REFUTED, "C2")
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from rules.played import dealt, events, given, options, played
 
 from truc_rules import Envido, Kind, deciders, next_hand, preset, with_options
-from truc_rules.envido import accepted_points, declined_points, fold_bonus
+from truc_rules.envido import _raises, accepted_points, declined_points, fold_bonus
 from truc_rules.events import (
     EnvidoAccepted,
     EnvidoCalled,
@@ -362,3 +362,7 @@ def test_a_seat_that_is_not_to_act_pays_no_bonus():
 def test_nobody_concedes_while_envido_waits_for_an_answer():
     match = played(dealt(ARGENTINE, *TWO), "0 envido")
     assert "concede" not in options(match, 0) + options(match, 1)
+
+
+def test_rows_of_calls_are_not_kept_without_end():
+    assert _raises.cache_info().maxsize == 1024

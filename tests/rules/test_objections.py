@@ -25,6 +25,7 @@ FOLDED = played(DECLARED, "1 flor-fold")
 QUIET = played(FLOR, "0 play 1e", "1 play 7o")
 GOVERNED = played(dealt("truc-partnership", "8h Qd 7c", "Ah 10c 9d", "Qs 8c 10h", "Ac 9s Kh"), "0 stand")
 ORDERED = played(GOVERNED, "0 play 8h", "1 play Ah", "0 order low")
+CHANGED = played(GOVERNED, *("0 order low", "0 order high") * 8)
 MINEIRO = preset("truco-mineiro")
 TWO = ("3h Qd Kc", "3c Js As")
 COVERED = dealt(with_options(MINEIRO, {"cover_from_trick": 2}), *TWO)
@@ -85,6 +86,12 @@ def refused(match, chosen):
         (ENVIDO, "0 order low", "seat 0 cannot order low: there are no orders in truco-argentino"),
         (SHOWING, "0 order low", "seat 0 cannot order low: there are no orders in le-truc"),
         (GOVERNED, "2 order low", "seat 2 cannot order low: only the governor of a side orders"),
+        (ORDERED, "0 order low", "seat 0 cannot order low: this order is in force already"),
+        (
+            CHANGED,
+            "0 order low",
+            "seat 0 cannot order low: its partner has had 16 orders for this card",
+        ),
         (ORDERED, "2 play Qs", "seat 2 cannot play Qs: its governor ordered low"),
         (ORDERED, "2 play 7s", "seat 2 cannot play 7s: it does not hold that card"),
         (GOVERNED, "2 concede", "seat 2 cannot concede: a hand is given up by the governor of a side"),

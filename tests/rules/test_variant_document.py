@@ -157,6 +157,33 @@ def test_a_contradiction_is_refused_with_its_reason(changes, said):
         replace(CATALAN, **changes)
 
 
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"match": 1001}, "match: expected at most 1000, got 1001"),
+        ({"last_point": LastPoint(1, 1001, 1, share=False)}, "last_point.stake: expected at most 1000"),
+        ({"last_point": LastPoint(1, 3, 1001, share=False)}, "last_point.decline: expected at most 1000"),
+    ],
+)
+def test_a_number_beyond_all_games_is_refused(changes, said):
+    with pytest.raises(VariantError, match=said):
+        replace(CATALAN, **changes)
+
+
+@pytest.mark.parametrize(("field", "most"), [("max_envido", 16), ("max_real", 16), ("fold_bonus", 1000)])
+def test_envido_has_bounds(field, most):
+    argentine = preset("truco-argentino")
+    assert replace(argentine, envido=replace(argentine.envido, **{field: most}))
+    with pytest.raises(VariantError, match=f"envido.{field}: expected at most {most}, got {most + 1}"):
+        replace(argentine, envido=replace(argentine.envido, **{field: most + 1}))
+
+
+def test_points_that_make_a_unit_have_a_bound():
+    trut = preset("trut")
+    with pytest.raises(VariantError, match=r"scoring.points_per_unit: expected at most 1000, got 1001"):
+        replace(trut, scoring=replace(trut.scoring, points_per_unit=1001))
+
+
 def test_a_suitless_card_is_refused():
     with pytest.raises(VariantError, match="pack: expected cards of a rank and a suit"):
         replace(FRENCH, pack=(*FRENCH.pack, "s"), order=(*FRENCH.order, ""))

@@ -3,6 +3,7 @@
 from functools import partial
 
 import pytest
+from protocol.forge import signed_again
 from server.conftest import holder_of, in_hand, together
 from server.rawclient import RawClient, Seat
 
@@ -53,6 +54,16 @@ async def test_the_same_release_again_is_a_repeat(server):
     message = seats[0].stored["release", 1]
     reply = await seats[0].client.ask(message)
     assert (reply["dup"], reply["k"] in (5, 6)) == (True, True)
+
+
+async def test_the_same_release_under_a_second_signature_is_a_repeat_and_no_refusal(server):
+    seats = await in_hand(server)
+    message = seats[0].stored["release", 1]
+    again = signed_again(seats[0].key, message["body"])
+    assert again != message["sig"]
+    assert keys.verify(seats[0].key.public, message["body"], again)
+    reply = await seats[0].client.ask({**message, "sig": again})
+    assert (reply["t"], reply["dup"]) == ("ok", True)
 
 
 async def test_another_act_at_a_position_taken_is_stale(server):

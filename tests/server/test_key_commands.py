@@ -61,6 +61,24 @@ class TestCheck:
         assert result.exit_code == 1
         assert f"wrong  keys: {data.revoked}/x: expected a revocation" in result.stdout
 
+    def test_lock_that_is_held_tells_of_a_running_server(self, call, data):
+        load_identity(open_folder(data.root))
+        with locked(data):
+            told = call("check").stdout
+        assert f"ok     lock: a server is running in the data folder, process {os.getpid()}\n" in told
+
+    def test_lock_that_may_not_be_looked_at_is_wrong(self, call, data, monkeypatch):
+        load_identity(open_folder(data.root))
+        data.lock.touch()
+
+        def denied(path, *arguments):
+            raise PermissionError(13, "Permission denied", str(path))
+
+        monkeypatch.setattr(os, "open", denied)
+        result = call("check")
+        assert result.exit_code == 1
+        assert f"wrong  lock: {data.lock} is not this user's: Permission denied\n" in result.stdout
+
 
 class TestRoll:
     def test_both_fingerprints_and_the_serial_are_printed(self, call, data):
@@ -82,7 +100,7 @@ class TestRoll:
     def test_folder_without_keys_is_status_1_and_not_made(self, call, data):
         result = call("roll")
         assert (result.exit_code, data.root.exists()) == (1, False)
-        assert "identity.pem is missing" in result.stderr
+        assert result.stderr == f"truc-server: no server has run in {data.root} yet\n"
 
     def test_fingerprint_is_the_new_one(self, call, data):
         load_identity(open_folder(data.root))
@@ -121,6 +139,16 @@ class TestRevocation:
         result = call("revocation", str(tmp_path / "kept.txt"))
         assert (result.exit_code, (tmp_path / "kept.txt").read_text()) == (1, "mine")
 
+    def test_failure_to_write_names_the_file_and_no_number(self, call, data, tmp_path):
+        load_identity(open_folder(data.root))
+        (tmp_path / "kept.txt").write_text("mine")
+        told = call("revocation", str(tmp_path / "kept.txt")).stderr
+        assert told == f"truc-server: cannot write {tmp_path}/kept.txt: File exists\n"
+
+    def test_dash_is_standard_output(self, call, data):
+        identity = load_identity(open_folder(data.root))
+        assert read_revocation(call("revocation", "-").stdout) == identity.key.public
+
     def test_writing_one_gives_nothing_up(self, call, data, tmp_path):
         load_identity(open_folder(data.root))
         call("revocation", str(tmp_path / "kept.txt"))
@@ -138,13 +166,16 @@ class TestRevoke:
         (tmp_path / "player.txt").write_text("hello\n")
         result = call("revoke", str(tmp_path / "player.txt"))
         assert (result.exit_code, result.stdout) == (1, "")
-        assert result.stderr == "truc-server: line 1: expected 'truc revocation 1', got 'hello'\n"
+        assert (
+            result.stderr
+            == f"truc-server: {tmp_path}/player.txt: expected a revocation: line 1: expected 'truc revocation 1', got 'hello'\n"
+        )
 
     def test_bytes_that_are_no_text_are_status_1(self, call, data, tmp_path):
         (tmp_path / "player.txt").write_bytes(b"\xff\xfe")
         result = call("revoke", str(tmp_path / "player.txt"))
         assert (result.exit_code, revoked_keys(data)) == (1, frozenset())
-        assert result.stderr.startswith("truc-server: expected at most 4096 plain ASCII characters")
+        assert "expected a revocation: expected at most 4096 plain ASCII characters" in result.stderr
 
     def test_own_key_is_said_to_be_the_servers(self, call, data, tmp_path):
         load_identity(open_folder(data.root))

@@ -145,12 +145,54 @@ async def test_match_in_which_neither_side_rekeys_has_no_winner(one_link, mock_c
 
 
 async def test_where_the_terms_say_wait_an_exhausted_chain_is_waited_for(one_link, mock_clock):
-    seats = await exhausted(one_link, options={"release_ms": 5000, "gone": 2, **BRIEF})
-    mock_clock.jump(500)
-    await until(seats, lambda seat: "deadline_ms" not in seat.waiting)
+    seats = await exhausted(one_link, options=WAITS)
+    await hold_over(seats, mock_clock)
     await awake(*seats)
     await together(*(seat.play for seat in seats))
     assert results(seats) == {(Result.PROVEN, "won")}
+
+
+WAITS = {"release_ms": 5000, "pause_ms": 60_000, "gone": 2, **BRIEF}
+
+
+async def hold_over(seats, mock_clock) -> None:
+    """Let the time for a rekey pass where the terms say wait, until both are told that it is waited for longer."""
+    told = seats[1].waiting
+    mock_clock.jump(5.01)
+    await until(seats, lambda seat: held(seat) and seat.waiting["deadline_ms"] > told["deadline_ms"])
+
+
+async def test_exhausted_chain_is_waited_for_no_longer_than_the_longest_pause(one_link, mock_clock):
+    seats = await exhausted(one_link, options=WAITS)
+    await awake(seats[1])
+    await until(seats, lambda seat: held(seat) and seat.waiting["seats"] == [0])
+    await hold_over(seats, mock_clock)
+    mock_clock.jump(55)
+    await until(seats, is_ended)
+    assert (rulings(seats[1]), seats[1].auditor.verdict().winner) == ([("abandon", None, "server")], None)
+
+
+async def test_everybody_is_told_how_long_an_exhausted_chain_is_waited_for_still(one_link, mock_clock):
+    seats = await exhausted(one_link, options=WAITS)
+    await hold_over(seats, mock_clock)
+    assert {seat.waiting["deadline_ms"] for seat in seats} == {54_990}
+
+
+async def test_exhausted_chain_is_waited_for_anew_after_the_record_of_another_seat(one_link, mock_clock):
+    seats = await exhausted(one_link, options=WAITS)
+    await hold_over(seats, mock_clock)
+    mock_clock.jump(50)
+    await awake(seats[1])
+    await until(seats, lambda seat: held(seat) and seat.waiting["seats"] == [0])
+    await hold_over(seats, mock_clock)
+    assert not any(map(is_ended, seats))
+
+
+async def test_match_without_a_pause_is_abandoned_when_the_time_to_rekey_is_over(one_link, mock_clock):
+    seats = await exhausted(one_link, options={**WAITS, "pause_ms": 0})
+    mock_clock.jump(5.01)
+    await until(seats, is_ended)
+    assert rulings(seats[0]) == [("abandon", None, "server")]
 
 
 async def wished(server, **fields) -> list[Seat]:

@@ -26,6 +26,7 @@ from truc_protocol.audit import Result
 from truc_protocol.bodies import Sub, Void
 from truc_protocol.records import Phase, parse
 from truc_rules import deciders_in_view
+from truc_server.standins import MOST
 
 SETTINGS = changed(QUICK, limits={"idle_s": 3600, "login_s": 120})
 TERMS = {"gone": 1, "release_ms": 5000, "decision_ms": 1000, "bank_ms": 0, **BRIEF}
@@ -231,22 +232,116 @@ async def test_newcomers_take_two_seats_of_four_to_a_proven_end(server, mock_clo
     assert results(playing) == {(Result.PROVEN, "won")}
 
 
-async def test_second_newcomer_finds_the_seat_taken(server, mock_clock):
+async def test_newcomer_that_never_signs_keeps_no_other_from_the_seat(server, mock_clock):
     seats = await voided(server, mock_clock)
     await standing_by(server, seats)
-    other = await server.seat(seed=8)
-    assert (await other.join(seats[0].table))["code"] == "seat_taken"
-
-
-async def test_seat_is_free_again_when_who_stands_by_is_gone(server, mock_clock):
-    seats = await voided(server, mock_clock)
-    first = await standing_by(server, seats)
-    await first.client.stream.aclose()
-    await wait_all_tasks_blocked()
     newcomer = await standing_by(server, seats, seed=8)
     await step_in(newcomer)
     await together(seats[0].play, newcomer.play)
-    assert results([newcomer]) == {(Result.PROVEN, "won")}
+    assert results([seats[0], newcomer]) == {(Result.PROVEN, "won")}
+
+
+async def test_first_of_two_newcomers_to_sign_has_the_seat(server, mock_clock):
+    seats = await voided(server, mock_clock)
+    newcomers = [await standing_by(server, seats, seed=seed) for seed in (7, 8)]
+    signed = [newcomer.sign(newcomer.sub()) for newcomer in newcomers]
+    replies = [await newcomers[i].ask(signed[i]) for i in (1, 0)]
+    assert (replies[0]["t"], replies[1]["code"]) == ("ok", "not_seated")
+
+
+async def test_newcomer_whose_seat_another_took_is_told_who_has_it(server, mock_clock):
+    seats = await voided(server, mock_clock, spectators=0)
+    late = await standing_by(server, seats)
+    newcomer = await standing_by(server, seats, seed=8)
+    await step_in(newcomer)
+    assert (await late.ask({"t": "tables"}))["t"] == "ok"
+    told = state_of(late)["seats"][1]
+    assert (told["name"], "vacant" in told) == (newcomer.name, False)
+
+
+async def test_newcomer_whose_seat_another_took_is_shown_no_more_where_nobody_may_watch(server, mock_clock):
+    seats = await voided(server, mock_clock, spectators=0)
+    late = await standing_by(server, seats)
+    newcomer = await standing_by(server, seats, seed=8)
+    taken = (await step_in(newcomer))["k"]
+    await together(seats[0].play, newcomer.play)
+    assert (await late.ask({"t": "tables"}))["t"] == "ok"
+    assert late.next == taken + 1
+
+
+async def test_newcomer_whose_seat_another_took_follows_on_where_anybody_may_watch(server, mock_clock):
+    seats = await voided(server, mock_clock)
+    late = await standing_by(server, seats)
+    newcomer = await standing_by(server, seats, seed=8)
+    await step_in(newcomer)
+    await together(seats[0].play, newcomer.play)
+    await until([late], is_ended)
+    assert late.records == newcomer.records[: len(late.records)]
+
+
+async def test_newcomers_without_a_wish_are_spread_over_the_vacant_seats(server, mock_clock):
+    seats = await voided(server, mock_clock, count=4, variant="truc-catalan", silent=(1, 3))
+    newcomers = [await standing_by(server, seats, seed=seed) for seed in (5, 6, 7, 8)]
+    assert [newcomer.seat for newcomer in newcomers] == [1, 3, 1, 3]
+
+
+async def test_newcomer_without_a_wish_keeps_the_seat_it_stands_by_for(server, mock_clock):
+    seats = await voided(server, mock_clock, count=4, variant="truc-catalan", silent=(1, 3))
+    newcomer = await standing_by(server, seats, seat=3)
+    assert (await newcomer.join(seats[0].table))["seat"] == 3
+
+
+async def test_one_key_under_two_names_stands_by_once(server, mock_clock):
+    seats = await voided(server, mock_clock, count=4, variant="truc-catalan", silent=(1, 3))
+    first = await standing_by(server, seats, seat=1)
+    other = await server.seat(seed=8)
+    other.client = await server.connect()
+    await other.client.login_key(first.key, "another name")
+    assert (await other.join(seats[0].table, 3))["t"] == "ok"
+    assert (await step_in(first))["code"] == "not_seated"
+
+
+async def test_more_newcomers_than_a_table_holds_take_the_place_of_the_first(server, mock_clock):
+    seats = await voided(server, mock_clock)
+    first = await standing_by(server, seats)
+    second = await standing_by(server, seats, seed=8)
+    for seed in range(20, 20 + MOST - 1):
+        assert (await (await server.seat(seed=seed)).join(seats[0].table))["t"] == "ok"
+    assert (await step_in(first))["code"] == "not_seated"
+    assert (await step_in(second))["t"] == "ok"
+
+
+async def test_newcomer_who_joins_again_keeps_its_place_among_the_others(server, mock_clock):
+    seats = await voided(server, mock_clock)
+    first = await standing_by(server, seats)
+    for seed in range(20, 20 + MOST - 1):
+        assert (await (await server.seat(seed=seed)).join(seats[0].table))["t"] == "ok"
+    assert (await first.join(seats[0].table))["t"] == "ok"
+    assert (await (await server.seat(seed=8)).join(seats[0].table))["t"] == "ok"
+    assert (await step_in(first))["code"] == "not_seated"
+
+
+async def test_newcomer_whose_connection_has_ended_takes_no_place(server, mock_clock):
+    seats = await voided(server, mock_clock)
+    newcomer = await standing_by(server, seats)
+    gone = await standing_by(server, seats, seed=8)
+    await gone.client.stream.aclose()
+    await wait_all_tasks_blocked()
+    for seed in range(20, 20 + MOST - 1):
+        assert (await (await server.seat(seed=seed)).join(seats[0].table))["t"] == "ok"
+    assert (await step_in(newcomer))["t"] == "ok"
+
+
+async def test_newcomer_crowded_out_is_shown_no_more_of_a_match_that_nobody_may_watch(server, mock_clock):
+    seats = await voided(server, mock_clock, spectators=0)
+    first = await standing_by(server, seats)
+    for seed in range(20, 20 + MOST):
+        assert (await (await server.seat(seed=seed)).join(seats[0].table))["t"] == "ok"
+    k = first.next
+    await seats[0].act(seats[0].sign(seats[0].rekey()))
+    await until(seats[:1], after(k + 1))
+    assert (await first.ask({"t": "tables"}))["t"] == "ok"
+    assert first.next == k
 
 
 @pytest.mark.parametrize("request_", ["leave", "unwatch"])
@@ -254,7 +349,7 @@ async def test_who_stands_by_may_step_back(server, mock_clock, request_):
     seats = await voided(server, mock_clock)
     first = await standing_by(server, seats)
     assert (await first.ask({"t": request_, "table": first.table}))["t"] == "ok"
-    assert (await (await server.seat(seed=8)).join(seats[0].table))["t"] == "ok"
+    assert (await step_in(first))["code"] == "not_seated"
 
 
 async def test_newest_connection_of_a_player_stands_by(server, mock_clock):
@@ -265,6 +360,22 @@ async def test_newest_connection_of_a_player_stands_by(server, mock_clock):
     assert (await newcomer.join(seats[0].table))["t"] == "ok"
     assert (await follow(newcomer, seats))["t"] == "ok"
     assert (await step_in(newcomer))["t"] == "ok"
+
+
+async def test_older_connection_of_who_stands_by_sees_no_more_of_a_match_that_nobody_may_watch(
+    server, mock_clock
+):
+    seats = await voided(server, mock_clock, spectators=0)
+    newcomer = await standing_by(server, seats)
+    older, newcomer.client = newcomer.client, await server.connect()
+    seen = len(older.log)
+    await newcomer.client.login_key(newcomer.key, newcomer.name)
+    await newcomer.join(seats[0].table)
+    await follow(newcomer, seats)
+    await step_in(newcomer)
+    await together(seats[0].play, newcomer.play)
+    assert (await older.ask({"t": "tables"}))["t"] == "ok"
+    assert [message for message in older.log[seen:] if message["t"] == "record"] == []
 
 
 async def test_guest_cannot_stand_by(server, mock_clock):
@@ -435,6 +546,30 @@ async def test_guest_whose_seat_was_taken_over_has_it_no_more(server, mock_clock
     assert (await seats[1].client.until("seat_taken_over"))["seat"] == 1
     welcome = await (await server.connect()).login_token(seats[1].token)
     assert welcome.get("seats", []) == []
+
+
+@pytest.mark.slow
+async def test_guest_whose_seat_was_taken_over_is_told_so_when_it_chooses(server, mock_clock):
+    seats, _ = await absent(server, mock_clock, guests=(1,), target=12)
+    newcomer = await standing_by(server, seats)
+    await step_in(newcomer)
+    wanted = {"table": seats[1].table, "match": newcomer.ledger.setup.mid, "at": newcomer.next}
+    reply = await seats[1].client.ask({"t": "act", **wanted, "choose": "resign"})
+    assert reply["code"] == "seat_gone"
+
+
+@pytest.mark.slow
+async def test_guest_whose_seat_was_taken_over_is_told_so_after_a_restart_too(tmp_path, mock_clock):
+    path = tmp_path / "data"
+    async with running(path, SETTINGS) as server:
+        seats, _ = await absent(server, mock_clock, guests=(1,), target=12)
+        newcomer = await standing_by(server, seats)
+        await step_in(newcomer)
+    async with running(path, SETTINGS) as server:
+        client = await server.connect()
+        await client.login_token(seats[1].token)
+        wanted = {"table": seats[1].table, "match": newcomer.ledger.setup.mid, "next": 0}
+        assert (await client.ask({"t": "resume", **wanted}))["code"] == "seat_gone"
 
 
 @pytest.mark.slow

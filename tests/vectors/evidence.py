@@ -12,6 +12,7 @@ from vectors.transcripts.tampered import case_tables, forgery_of
 
 from truc_protocol.audit import compare
 from truc_protocol.audit.evidence import weigh
+from truc_protocol.audit.passed import passed
 from truc_protocol.bodies import Call, Deal, Refuse, Release, Share
 from truc_protocol.codec import sha256
 from truc_protocol.evidence_file import (
@@ -50,7 +51,7 @@ def _base(table: Table, *more: Record) -> dict[str, Any]:
 
 
 def _weighed(transcript: Transcript, each: EvidenceItem, comment: str, *flags: str, **more: Any) -> Test:
-    weighed = weigh(transcript, each)
+    weighed = weigh(passed(transcript, (each,)), each)
     found = weighed.refutation
     fields: dict[str, Any] = {"file": write_evidence([each]).hex(), **more}
     if weighed.judgement is not None:
@@ -120,6 +121,8 @@ def _refusals() -> Group:
     taken = Refuse(table.setup.mid, body_hash(act), "illegal_action")
     another = Refuse(table.setup.mid, sha256(b"never taken"), "illegal_action")
     elsewhere = Refuse(sha256(b"another match"), body_hash(act), "illegal_action")
+    release = next(record for record in table.records if isinstance(parse(record), Release))
+    again = Refuse(table.setup.mid, body_hash(release), "not_now")
 
     def refusal(comment: str, body: Refuse, *flags: str, sig: bytes | None = None) -> Test:
         record = table.sign(body) if sig is None else Record(0, encode(body), sig)
@@ -131,6 +134,7 @@ def _refusals() -> Group:
     tests = [
         refusal("an act that was refused and taken", taken),
         refusal("a body that does not stand there", another, "NotRefused"),
+        refusal("a release, refused when it came a second time", again, "NotRefused"),
         refusal("the same body in another match", elsewhere, "OtherMatch"),
         refusal("signed by a seat", taken, "Signature", sig=by_seat),
         refusal("not signed", taken, "Signature", sig=bytes(64)),

@@ -245,7 +245,7 @@ def _bad_rolls() -> list[Test]:
     swapped = (second[0], second[2], second[1])
     return [
         _rolled("the first rotation left out", "Serial", [second]),
-        _rolled("a serial skipped", "Serial", [make_roll(SERVER, LAST, serial=2, not_before=NOW)]),
+        _rolled("a serial skipped", "Serial", [first, make_roll(NEXT, LAST, serial=3, not_before=NOW)]),
         _rolled("serial 0", "Shape", [make_roll(SERVER, LAST, serial=0, not_before=NOW)], known=None),
         _rolled("from another key", "Serial", [foreign]),
         _rolled("in another order", "Serial", [second, first]),

@@ -12,7 +12,7 @@ from truc_client.cli.common import FailedError, own_home, run, table_options, te
 from truc_client.cli.stepping_in import find_vacant
 from truc_client.connection import Connection, connect
 from truc_client.errors import ClientError, NotPlayedError
-from truc_client.happenings import Happening, Interrupted, MatchEnded
+from truc_client.happenings import Happening, Interrupted, MatchEnded, TranscriptSetAside
 from truc_client.home import Home, open_home, sole_use
 from truc_client.table import Table
 from truc_client.verifying import result_line
@@ -72,7 +72,9 @@ def bot(
         raise click.UsageError("--table and --create exclude each other")
     if substitute and variant is not None:
         raise click.UsageError("--substitute and --create exclude each other")
-    work = Work(code, variant, seats, table_options(options), private, matches, substitute)
+    if code is not None and (seats is not None or options or private):
+        raise click.UsageError("--seats, --option and --private are for a new table: --table excludes them")
+    work = Work(code and code.upper(), variant, seats, table_options(options), private, matches, substitute)
     with _bot_home(name) as home:
 
         async def main() -> None:
@@ -80,7 +82,7 @@ def bot(
             async with connect(address, player) as connection:
                 await _work(connection, work, simple_bot(seed))
 
-        run(main, "the bot's seat is kept; start it again to go on")
+        run(main, lambda: "start the bot again to go on; how long its seat is kept, the table's terms say")
 
 
 @contextmanager
@@ -116,6 +118,7 @@ async def _work(connection: Connection, work: Work, choose: Chooser) -> None:
 async def _step_in(connection: Connection, work: Work, choose: Chooser) -> None:
     """Play the rest of a match for somebody who has gone; where nobody is wanted any more, look for the next."""
     while True:
+        click.echo("waiting for a match that has lost a player", err=True)
         table = await find_vacant(connection, work.code)
         _tell(connection, table)
         try:
@@ -167,6 +170,10 @@ async def _open_table(connection: Connection) -> str:
 def _complain(happening: Happening) -> None:
     if isinstance(happening, Interrupted):
         click.echo(printable(f"{happening.reason}; connecting again"), err=True)
+    if isinstance(happening, TranscriptSetAside):
+        click.echo(
+            printable(f"{happening.reason}; the transcript was set aside as {happening.path}"), err=True
+        )
 
 
 def _result(ended: MatchEnded) -> str:

@@ -2,15 +2,18 @@
 
 import getpass
 import os
+import sys
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import IO, Any, Final
 
 import click
 import trio
 
 from truc_client.account import NewKey
+from truc_client.address import Address, parse_address
 from truc_client.errors import ClientError
-from truc_client.home import Home, default_root, has_seed, master_seed, open_home
+from truc_client.home import Home, default_root, has_seed, kept_name, master_seed, open_home
 from truc_protocol.words import LANGUAGES, LanguageError, chosen_language, printable
 
 INTERRUPTED: Final = 130
@@ -34,16 +37,36 @@ class FailedError(click.ClickException):
         click.echo(f"truc: {self.message}", file=file, err=file is None)
 
 
-def run(main: Callable[[], Awaitable[None]], farewell: str = "") -> None:
+def run(main: Callable[[], Awaitable[None]], farewell: Callable[[], str] = str) -> None:
     """Run a command under Trio; what goes wrong becomes one line, Ctrl-C the farewell and status 130."""
     try:
         trio.run(main)
     except ClientError as error:
         raise FailedError(str(error)) from error
     except KeyboardInterrupt:
-        if farewell:
-            click.echo(f"\n{farewell}", err=True)
+        if told := farewell():
+            click.echo(f"\n{told}", err=True)
         raise click.exceptions.Exit(INTERRUPTED) from None
+
+
+def address_of(text: str) -> Address:
+    """Read the address of a server, or the link of a table.
+
+    Raises:
+        FailedError: It cannot be read.
+    """
+    try:
+        return parse_address(text)
+    except ClientError as error:
+        raise FailedError(str(error)) from error
+
+
+def drop_output() -> None:
+    """Let what could not be written to standard output go, so that the end of the process does not try again."""
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
 
 
 def own_home() -> Home:
@@ -74,10 +97,10 @@ def tell_new_key(key: NewKey) -> None:
     click.echo(printable(str(key)), err=True)
 
 
-def player_name(given: str | None) -> str:
-    """Return the name to show: the one given, or the user's."""
+def player_name(given: str | None, home: Home) -> str:
+    """Return the name to show: the one given, the one kept, or the user's."""
     try:
-        name = given or getpass.getuser()
+        name = given or kept_name(home) or getpass.getuser()
     except (KeyError, OSError):
         name = "player"
     if len(name.encode()) > _NAME_BYTES:

@@ -28,7 +28,7 @@ from truc_client.errors import ClientError
 from truc_client.home import Home, open_home
 from truc_client.person import Person, typed_lines
 from truc_client.screen import Screen
-from truc_client.verifying import verdict_lines, verify_file
+from truc_client.verifying import verify_file
 from truc_protocol.audit import Result
 
 _START_S: Final = 30.0
@@ -51,7 +51,7 @@ def demo(variant: str, seats: int, name: str | None, lang: str | None) -> None:
     """
     if not 1 < seats <= len(_BOTS) + 1:
         raise FailedError(f"expected 2 to {len(_BOTS) + 1} seats, got {seats}")
-    spoken, keep, shown = language(lang), own_home(), player_name(name)
+    spoken, keep, shown = language(lang), own_home(), player_name(name, own_home())
 
     async def main() -> None:
         with tempfile.TemporaryDirectory(prefix="truc-demo-", ignore_cleanup_errors=True) as folder:
@@ -61,7 +61,7 @@ def demo(variant: str, seats: int, name: str | None, lang: str | None) -> None:
                 await _play(address, Path(folder), you, screen, keep, variant=variant, seats=seats)
 
     with _ended_as_by_ctrl_c(_HANGUP, signal.SIGTERM):
-        run(main, "The demo has ended; its server is stopped.")
+        run(main, lambda: "The demo has ended; its server is stopped.")
 
 
 @contextmanager
@@ -180,7 +180,7 @@ def _verify(transcript: Path, keep: Home, screen: Screen) -> None:
     kept = keep.transcripts / transcript.name
     shutil.copyfile(transcript, kept)
     verdict = verify_file(kept)
-    screen.say(f"Verified from the file alone: {next(verdict_lines(verdict))}", "bold")
+    screen.say(f"Verified from the file alone: {verdict.result.upper()}, the same verdict", "bold")
     screen.say(f"The transcript is yours: {kept}")
     screen.say(
         f"Check it again: truc verify {os.path.relpath(kept) if kept.is_relative_to(Path.cwd()) else kept}"

@@ -1,17 +1,19 @@
 """`truc keys`: the player's key, and the servers known by theirs."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
 import click
 
 from truc_client.address import parse_address
-from truc_client.cli.common import FailedError, own_home
+from truc_client.cli.common import FailedError, drop_output, own_home
 from truc_client.errors import ClientError
 from truc_client.home import (
     Home,
     accept_revocation,
+    default_root,
     export_seed,
     has_seed,
     import_seed,
@@ -23,11 +25,25 @@ from truc_client.home import (
 from truc_client.store import Store
 from truc_protocol.handshake import Pin
 from truc_protocol.handshake import revoke as give_up
-from truc_protocol.key_files import REVOCATION_LIMIT, revocation_text
-from truc_protocol.keys import fingerprint
+from truc_protocol.key_files import REVOCATION_LIMIT, read_revocation, revocation_text
+from truc_protocol.keys import KeyFileError, fingerprint
 
 
-@click.group()
+class _Commands(click.Group):
+    """Commands that print; where nothing more can be printed they end in one line."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            drop_output()
+            raise FailedError(f"cannot write what was asked for: {error.strerror}") from error
+
+
+@click.group(cls=_Commands)
 def keys() -> None:
     """Show, keep safe or bring along the key that is you.
 
@@ -38,16 +54,17 @@ def keys() -> None:
 @keys.command("show")
 def show_keys() -> None:
     """Show where the key is, and the public key for each server known."""
-    home = own_home()
+    home = Home(default_root(os.environ))
     if not has_seed(home):
         click.echo(f"no key yet; one is made at the first use, in {home.seed}")
         return
+    home = own_home()
     seed = _seed(home)
     click.echo(f"key file  {home.seed}")
     store = Store(home.state)
     try:
         for server, pin in store.pins().items():
-            you = player_key(seed, pin.first).public.hex()
+            you = fingerprint(player_key(seed, pin.first).public)
             click.echo(f"{server}  server {_server_key(pin)}  you {you}")
         for key in sorted(map(fingerprint, revoked_keys(home))):
             click.echo(f"given up  {key}")
@@ -60,7 +77,7 @@ def show_keys() -> None:
 def _server_key(pin: Pin) -> str:
     """Return a server's key, and the first one known where it was changed: the own key hangs on that."""
     present = fingerprint(pin.present)
-    return present if pin.first == pin.present else f"{present}, at first {fingerprint(pin.first)},"
+    return present if pin.first == pin.present else f"{present} (at first {fingerprint(pin.first)})"
 
 
 @keys.command("export")
@@ -103,6 +120,7 @@ def forget(server: str) -> None:
         store.close()
     if not known:
         raise FailedError(f"{server} is not known")
+    click.echo(f"{server} is forgotten: the next contact is a first one, and you are somebody new there")
 
 
 @keys.command("revocation")
@@ -140,14 +158,43 @@ def revoke(file: BinaryIO) -> None:
     """
     home = own_home()
     store = Store(home.state)
+    text = file.read(REVOCATION_LIMIT + 1).decode("ascii", "replace")
     try:
-        public = accept_revocation(home, file.read(REVOCATION_LIMIT + 1).decode("ascii", "replace"))
+        _check_no_own(home, store.pins(), text)
+        public = accept_revocation(home, text)
         known = [server for server, pin in store.pins().items() if public in (pin.first, pin.present)]
     except ClientError as error:
         raise FailedError(str(error)) from error
     finally:
         store.close()
     click.echo(f"{fingerprint(public)} was given up; it is trusted no more{_known_as(known)}")
+    if not known:
+        click.echo(
+            "No server known here has that key. If it is a player's, this changes nothing:"
+            " the statement is for the server's host (truc-server revoke FILE).",
+            err=True,
+        )
+
+
+def _check_no_own(home: Home, pins: Mapping[str, Pin], text: str) -> None:
+    """Check that a statement does not give up the player's own key, which is for a server's host to heed.
+
+    Raises:
+        FailedError: It does.
+    """
+    if not has_seed(home):
+        return
+    try:
+        public = read_revocation(text)
+    except KeyFileError:
+        return  # said where it is heeded
+    seed = _seed(home)
+    for server, pin in pins.items():
+        if player_key(seed, pin.first).public == public:
+            raise FailedError(
+                f"this gives up your own key for {server}, {fingerprint(public)}; nothing was done:"
+                " hand it to the host of that server (truc-server revoke FILE)"
+            )
 
 
 def _known_as(servers: list[str]) -> str:

@@ -1,13 +1,15 @@
 """`truc play`: sit down at a table, in person."""
 
 import sys
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import click
 from rich.console import Console
 
 from truc_client.account import Player
 from truc_client.address import Address, parse_address
+from truc_client.cli.asking import asked
+from truc_client.cli.coming_back import Place, check_here, places, tell_lost_seats
 from truc_client.cli.common import (
     FailedError,
     lang_option,
@@ -19,18 +21,19 @@ from truc_client.cli.common import (
     tell_first_use,
     tell_new_key,
 )
-from truc_client.cli.stepping_in import YES, agrees_to_step_in, look_on
+from truc_client.cli.stepping_in import agrees_to_step_in, look_on, show_terms, wanted
 from truc_client.connection import Connection, connect
-from truc_client.errors import ClientError
-from truc_client.home import Home
-from truc_client.person import Lines, Person, Typed, typed_lines
+from truc_client.errors import ClientError, RefusedError
+from truc_client.home import Home, keep_name
+from truc_client.person import Lines, Person, typed_lines
 from truc_client.screen import Screen
 from truc_client.store import Store
 from truc_client.table import Table
-from truc_protocol.setup import read_opts
+from truc_protocol.messages import TableState
+from truc_protocol.setup import GONE_SUBSTITUTE, GONE_WAIT, read_opts
 from truc_protocol.words import catalogue
 
-_DEFAULT_VARIANT = "truc-catalan"
+_DEFAULT_VARIANT: Final = "truc-catalan"
 
 
 class Wish(NamedTuple):
@@ -42,6 +45,15 @@ class Wish(NamedTuple):
     options: dict[str, int | str]
     private: bool
     rekey: bool
+
+    @property
+    def is_new(self) -> bool:
+        """Whether something is wished for that only a new table can have."""
+        return self.private or bool(self.options)
+
+
+class _LeftError(Exception):
+    """The input has ended at a question: the player wants nothing any more."""
 
 
 @click.command()
@@ -74,29 +86,64 @@ def play(
 ) -> None:
     """Play at ADDRESS: HOST, HOST:PORT or a truc:// link.
 
-    Goes on with a match you left, else sits down at an open table, else opens one. At a table whose match has lost a
-    player you may step in.
+    Goes on with a match you left, else sits down at an open table, else offers the seat of somebody who has gone from a
+    match, else opens a table. The name is kept for the next time.
     """
     spoken, home = language(lang), own_home()
     where = _address(address, home)
+    wanted_code = code or where.table
+    wish = Wish(wanted_code and wanted_code.upper(), variant, seats, table_options(options), private, rekey)
+    _check_usage(wish, is_guest=guest)
+    shown = player_name(name, home)
     if not guest:
         tell_first_use(home)
-    player = Player(home, player_name(name), guest, tell_new_key)
-    wish = Wish(code or where.table, variant, seats, table_options(options), private, rekey)
-    again = "--guest " if guest else ""
-    command = f"truc play {again}{where._replace(table=None)}"
-    farewell = catalogue(spoken).screen["kept_seat"].format(command=command)
+    player = Player(home, shown, guest, tell_new_key)
+    command = f"truc play {'--guest ' if guest else ''}{where._replace(table=None)}"
+    here: Connection | None = None
+
+    def farewell() -> str:
+        seated = () if here is None else here.followed
+        own = (table for table in seated if table.seat is not None and not table.stands_by)
+        return next((_farewell(table, command, spoken) for table in own), "")
 
     async def main() -> None:
+        nonlocal here
         screen = Screen(Console(highlight=False), spoken)
         async with connect(where, player) as connection:
+            here = connection
+            if name is not None:
+                keep_name(home, name)
             _greet(connection, screen, is_guest=guest)
             async with typed_lines() as lines:
                 table = await _sit_down(connection, wish, screen, lines)
                 if table is not None and await play_matches(table, screen, lines):
-                    screen.say(farewell)
+                    screen.say(farewell())
 
     run(main, farewell)
+
+
+def _check_usage(wish: Wish, *, is_guest: bool) -> None:
+    is_about_table = wish.is_new or wish.seats is not None or wish.variant is not None
+    if wish.rekey and is_guest:
+        raise click.UsageError("--rekey and --guest exclude each other: a guest has no chain")
+    if wish.rekey and is_about_table:
+        raise click.UsageError("--rekey goes on with a match: what is for a new table has no meaning")
+    if wish.code is not None and is_about_table:
+        raise click.UsageError(
+            "--variant, --seats, --option and --private are for a new table, not the one named"
+        )
+
+
+def _farewell(table: Table, command: str, lang: str) -> str:
+    """Say how to come back, and how long the seat is kept by the table's terms."""
+    said, state = catalogue(lang).screen, table.state
+    if state is None or state.state != "playing":
+        return said["kept_seat"].format(command=command)
+    opts = read_opts(state.opts)
+    if opts.gone == GONE_WAIT or not opts.decision_ms or not opts.gone_after:
+        return said["kept_seat"].format(command=command)
+    key = "kept_until_taken" if opts.gone == GONE_SUBSTITUTE else "kept_until_lost"
+    return said[key].format(command=command, n=opts.gone_after)
 
 
 def _address(given: str | None, home: Home) -> Address:
@@ -125,52 +172,115 @@ def _greet(connection: Connection, screen: Screen, *, is_guest: bool) -> None:
 
 
 async def _sit_down(connection: Connection, wish: Wish, screen: Screen, lines: Lines) -> Table | None:
-    """Return the table to play at; None if a vacant seat was left to others."""
-    for held in connection.held:
-        if wish.code not in (None, held.table):
-            continue
-        if held.match is None or await _goes_on(held.table, screen, lines):
-            table = await connection.resume(held, rekey=wish.rekey)
-            if held.match is None:
-                await table.ready()
-            return table
-    table = await _find(connection, wish)
-    if wish.code is not None and await look_on(table, screen):
-        if not await agrees_to_step_in(table, screen, lines):
-            await table.leave()
+    """Return the table to play at; None if the player wants none."""
+    try:
+        await tell_lost_seats(connection, wish.code, screen)
+        own = await places(connection, wish.code)
+        for place in own:
+            table = await _come_back(connection, place, wish, screen, lines)
+            if table is not None:
+                return table
+        if wish.rekey:
+            raise ClientError(f"there is no match to go on with at {connection.address.server}")
+        if own and wish.code is not None:
             return None
-        await table.ready()
-        return table
-    screen.note("invite", table=table.code, link=_invite(connection, table))
+        if wish.code is not None:
+            return await _join(connection, await connection.join(wish.code), screen, lines)
+        return await _find(connection, wish, screen, lines)
+    except _LeftError:
+        return None
+
+
+async def _come_back(
+    connection: Connection, place: Place, wish: Wish, screen: Screen, lines: Lines
+) -> Table | None:
+    """Return the table of a seat that the player has; None if they do not want to go on there.
+
+    Raises:
+        ClientError: The match cannot be played from this home.
+        _LeftError: The input has ended.
+    """
+    held = place.held
+    if held.match is None:
+        return None if wish.rekey else await _sit_again(connection, place, screen)
+    if not wish.rekey:
+        check_here(connection, place)
+        key, default = ("play_here", False) if place.is_online else ("go_on", True)
+        if not _answered(await asked(screen, lines, key, default=default, table=held.table)):
+            return None
+    if wish.is_new or wish.seats is not None:
+        screen.say(
+            "--seats, --option and --private are for a new table; this match goes on as it is", "yellow"
+        )
+    return await connection.resume(held, rekey=wish.rekey)
+
+
+def _answered(answer: bool | None) -> bool:
+    if answer is None:
+        raise _LeftError
+    return answer
+
+
+async def _sit_again(connection: Connection, place: Place, screen: Screen) -> Table:
+    table = await connection.resume(place.held)
+    await look_on(table, screen)
+    show_terms(table, screen)
     await table.ready()
     return table
 
 
-async def _goes_on(code: str, screen: Screen, lines: Lines) -> bool:
-    screen.note("go_on", table=code)
-    answer = await _answer(lines)
-    return answer is None or answer == "" or answer.lower() in YES
+async def _join(connection: Connection, table: Table, screen: Screen, lines: Lines) -> Table | None:
+    """Agree to play at a table that was just joined, or to step in there; None if the seat is left to others."""
+    if await look_on(table, screen):
+        if not _answered(await agrees_to_step_in(table, screen, lines)):
+            await table.leave()
+            return None
+    else:
+        show_terms(table, screen)
+        screen.note("invite", table=table.code, link=_invite(connection, table))
+    await table.ready()
+    return table
 
 
-async def _answer(lines: Lines) -> str | None:
-    if not sys.stdin.isatty():
-        return None
-    typed: Typed = await lines.receive()
-    return typed.text
-
-
-async def _find(connection: Connection, wish: Wish) -> Table:
-    if wish.code is not None:
-        return await connection.join(wish.code)
-    if not wish.private and not wish.options:
-        for state in await connection.tables(wish.variant):
-            free = any(seat.kind == "empty" for seat in state.seats)
-            admitted = not connection.account.is_guest or read_opts(state.opts).guests > 0
-            if state.state == "open" and free and admitted and wish.seats in (None, state.n):
-                return await connection.join(state.table)
+async def _find(connection: Connection, wish: Wish, screen: Screen, lines: Lines) -> Table | None:
+    if not wish.is_new:
+        code = await _open_table(connection, wish)
+        if code is not None:
+            return await _join(connection, await connection.join(code), screen, lines)
+        if not connection.account.is_guest:
+            table = await _step_in(connection, wish, screen, lines)
+            if table is not None:
+                return table
     options = {"guests": 1, **wish.options} if connection.account.is_guest else wish.options
     variant = wish.variant or _DEFAULT_VARIANT
-    return await connection.create(variant, seats=wish.seats, options=options, private=wish.private)
+    made = await connection.create(variant, seats=wish.seats, options=options, private=wish.private)
+    return await _join(connection, made, screen, lines)
+
+
+async def _step_in(connection: Connection, wish: Wish, screen: Screen, lines: Lines) -> Table | None:
+    """Offer every seat that a match has lost its player of; None if none is taken."""
+    for code in await wanted(connection, wish.variant, wish.seats):
+        try:
+            table = await connection.join(code)
+        except RefusedError:
+            continue  # somebody was quicker, or this player has been in that match before
+        stepped_in = await _join(connection, table, screen, lines)
+        if stepped_in is not None:
+            return stepped_in
+    return None
+
+
+async def _open_table(connection: Connection, wish: Wish) -> str | None:
+    for state in await connection.tables(wish.variant):
+        free = any(seat.kind == "empty" for seat in state.seats)
+        admitted = not connection.account.is_guest or _admits_guest(state)
+        if state.state == "open" and free and admitted and wish.seats in (None, state.n):
+            return state.table
+    return None
+
+
+def _admits_guest(state: TableState) -> bool:
+    return read_opts(state.opts).guests > sum(seat.kind == "guest" for seat in state.seats)
 
 
 def _invite(connection: Connection, table: Table) -> str:
@@ -178,15 +288,15 @@ def _invite(connection: Connection, table: Table) -> str:
 
 
 async def play_matches(table: Table, screen: Screen, lines: Lines) -> bool:
-    """Play match after match as long as the person wants; tells whether they left in the middle of one."""
+    """Play match after match as long as the person wants; tells whether they left a seat that is theirs."""
     while True:
-        ended = await Person(table, screen, lines).play()
+        person = Person(table, screen, lines)
+        ended = await person.play()
         if ended is None:
-            return True
+            return not person.has_lost_seat
         screen.say(f"Transcript: {ended.transcript}")
-        screen.note("another")
-        answer = await _answer(lines)
-        if answer is None or answer.lower() not in YES:
+        if not sys.stdin.isatty() or not await asked(screen, lines, "another", default=False):
             await table.leave()
             return False
+        show_terms(table, screen)
         await table.ready()

@@ -112,7 +112,7 @@ def _reader() -> Iterator[Player]:
     """Yield who asks: the player of this home, else a guest of whom nothing is kept."""
     root = default_root(os.environ)
     if has_seed(Home(root)):
-        yield Player(open_home(root), player_name(None), on_new_key=tell_new_key)
+        yield Player(open_home(root), player_name(None, Home(root)), on_new_key=tell_new_key)
         return
     with tempfile.TemporaryDirectory(prefix="truc-rules-") as folder:
-        yield Player(open_home(Path(folder)), player_name(None), is_guest=True)
+        yield Player(open_home(Path(folder)), player_name(None, Home(root)), is_guest=True)

@@ -25,7 +25,18 @@ from truc_client.cli.common import FailedError, lang_option, language
 from truc_client.errors import HomeError
 from truc_client.faces import short
 from truc_client.happenings import Fact
-from truc_client.verifying import EXIT_CODES, read_file, refutation_facts, refutation_line, verdict_lines
+from truc_client.verifying import (
+    EXIT_CODES,
+    game_name,
+    named_seat,
+    quoted,
+    quoted_name,
+    read_file,
+    refutation_facts,
+    refutation_line,
+    shortened,
+    verdict_lines,
+)
 from truc_protocol.audit import Result
 from truc_protocol.setup import Opts
 from truc_protocol.words import ENGLISH, Speech, check_words, printable, shown_name, tell
@@ -56,7 +67,7 @@ def show(file: Path, as_json: bool, lang: str | None) -> None:
         else:
             _print(each, speech, console)
     if annotator.unreadable is not None:
-        click.echo(f"truc: {printable(str(annotator.unreadable))}", err=True)
+        click.echo(f"truc: {printable(shortened(str(annotator.unreadable)))}", err=True)
         raise click.exceptions.Exit(EXIT_CODES[Result.UNREADABLE])
     if not as_json:
         _say(console, next(verdict_lines(annotator.verdict())), "bold")
@@ -80,14 +91,14 @@ def _print(each: Annotated, speech: Speech, console: Console) -> None:
 
 
 def _names(each: Annotated) -> tuple[str, ...]:
-    return tuple(shown_name(name, seat) for seat, name in enumerate(each.names))
+    return tuple(quoted_name(name, seat) for seat, name in enumerate(each.names))
 
 
 def _role(each: Annotated, role: int) -> str:
+    """Return a role as it is told: a player always with the seat, as a name may be anything."""
     if role == 0:
         return "the server"
-    names = _names(each)
-    return names[role - 1] if role <= len(names) else f"seat {role - 1}"
+    return named_seat(each.names[role - 1], role - 1) if role <= len(each.names) else f"seat {role - 1}"
 
 
 def _signature(each: Annotated) -> str:
@@ -141,8 +152,9 @@ def _of_setup(fact: Fact, each: Annotated) -> str:
     match fact["what"]:
         case "table_offered":
             terms = ", ".join(f"{name} {fact[name]}" for name in Opts._fields)
-            game = f"{fact['variant']} for {fact['seats']}, cards open at the end of each {fact['reveal']}"
-            return f"the terms of {printable(fact['server'])}: {game}; {terms}"
+            played = game_name(fact["variant"], is_preset=fact["is_preset"])
+            game = f"{played} for {fact['seats']}, cards open at the end of each {fact['reveal']}"
+            return f"the terms of the server {quoted(fact['server'])}: {game}; {terms}"
         case "seat_taken":
             return f"{_role(each, fact['seat'] + 1)} joins these terms with the key {fact['key'].hex()}"
         case "guest_seated":
@@ -195,12 +207,18 @@ def _facts(each: Annotated) -> dict[str, Any]:
         "setup" if each.is_setup else "k": each.place,
         "kind": each.kind,
         "signer": each.signer,
-        "name": _role(each, each.signer),
+        "name": _name(each),
         "signature": signature,
         "facts": each.facts,
         "commitments": [{"what": _what(it), **it._asdict()} for it in each.commitments],
         "refutation": refutation_facts(each.refutation),
     }
+
+
+def _name(each: Annotated) -> str | None:
+    """Return the name of the player who signs; None for the server, and where none is known."""
+    is_known = 0 < each.signer <= len(each.names)
+    return shown_name(each.names[each.signer - 1], each.signer - 1) if is_known else None
 
 
 def _what(commitment: Commitment) -> str:

@@ -4,17 +4,18 @@ from typing import Final
 
 import trio
 
+from truc_client.cli.asking import asked
 from truc_client.connection import Connection
-from truc_client.errors import RefusedError
+from truc_client.errors import NotPlayedError, RefusedError
 from truc_client.happenings import MatchStarted, Recalled, RecordSeen, Resumed, TableChanged
 from truc_client.person import Lines
 from truc_client.screen import Screen
 from truc_client.table import Table
+from truc_protocol.errors import Code
 from truc_protocol.messages import TableState
 from truc_protocol.setup import read_opts
 from truc_protocol.words import shown_name
 
-YES: Final = ("y", "yes")
 _LOOK_S: Final = 3.0
 
 
@@ -41,42 +42,75 @@ async def look_on(table: Table, screen: Screen) -> bool:
     return False
 
 
-async def agrees_to_step_in(table: Table, screen: Screen, lines: Lines) -> bool:
-    """Show the terms and the score of a match, and ask whether to take the vacant seat over."""
+async def agrees_to_step_in(table: Table, screen: Screen, lines: Lines) -> bool | None:
+    """Show the terms and the score of a match, and ask whether to take the vacant seat over; None at the end of the input."""
     state = table.state
     if state is None or table.seat is None:
         return False
-    screen.note("table_options", options=_terms(state))
+    show_terms(table, screen)
     screen.show_standing()
     name = shown_name(state.seats[table.seat].name or "", table.seat)
-    screen.note("step_in", "bold", name=name, table=table.code)
-    answer = await lines.receive()
-    return answer.text is not None and answer.text.lower() in YES
+    return await asked(screen, lines, "step_in", default=False, name=name, table=table.code)
 
 
-def _terms(state: TableState) -> str:
-    opts = read_opts(state.opts)
-    times = {"decision_ms": opts.decision_ms, "bank_ms": opts.bank_ms}
-    chosen = {"game": state.variant, "seats": state.n, **times, **state.options}
-    return ", ".join(f"{name}={value}" for name, value in chosen.items())
+def show_terms(table: Table, screen: Screen) -> None:
+    """Show what is agreed to by `ready`: the game and every term, by the names of the table options."""
+    state = table.state
+    if state is None:
+        return
+    terms = read_opts(state.opts)._asdict()
+    chosen = {"game": state.variant, "seats": state.n, **terms, **state.options}
+    screen.note("table_options", options=", ".join(f"{name}={value}" for name, value in chosen.items()))
+
+
+async def wanted(connection: Connection, variant: str | None, seats: int | None) -> tuple[str, ...]:
+    """Return the codes of the public tables that want a substitute and fit."""
+    found = await connection.tables(variant)
+    return tuple(state.table for state in found if vacant_seats(state) and seats in (None, state.n))
 
 
 async def find_vacant(connection: Connection, code: str | None) -> Table:
-    """Wait until a public table wants a substitute, and agree to be one; with `code` at that table alone."""
+    """Wait until a public table wants a substitute, and agree to be one; with `code` at that table alone.
+
+    Raises:
+        RefusedError: There is no such table.
+    """
     while True:
-        for state in await connection.tables():
+        for state in await _shown(connection, code):
             for seat in vacant_seats(state):
-                if code in (None, state.table):
-                    table = await _stand_by(connection, state.table, seat)
-                    if table is not None:
-                        return table
+                table = await _stand_by(connection, state.table, seat)
+                if table is not None:
+                    return table
         await trio.sleep(_LOOK_S)
+
+
+async def _shown(connection: Connection, code: str | None) -> tuple[TableState, ...]:
+    """Return every public table, or the one of a code, which may be private."""
+    if code is None:
+        return await connection.tables()
+    glance = await connection.glance(code)
+    if glance.refused is not None and glance.refused.code == Code.NO_SUCH_TABLE:
+        raise glance.refused
+    if glance.state is not None:
+        return (glance.state,)
+    return tuple(state for state in await connection.tables() if state.table == code)
 
 
 async def _stand_by(connection: Connection, code: str, seat: int) -> Table | None:
     try:
         table = await connection.join(code, seat)
-    except RefusedError:
+        await _wait_shown(table)
+        if table.state is None or seat not in vacant_seats(table.state):
+            await table.leave()
+            return None
+        await table.ready()
+    except (RefusedError, NotPlayedError):
         return None  # somebody was quicker, or this player has been in that match before
-    await table.ready()
     return table
+
+
+async def _wait_shown(table: Table) -> None:
+    """Wait until a table is shown: only what was shown can be agreed to."""
+    async for happening in table:
+        if isinstance(happening, TableChanged):
+            return

@@ -18,6 +18,7 @@ from truc_client.verifying import (
     examine_files,
     refutation_line,
     seat_rows,
+    shortened,
     verdict_facts,
     verdict_lines,
 )
@@ -38,13 +39,21 @@ def verify(files: tuple[Path, ...], as_json: bool) -> None:
     Transcripts of one match are compared with each other.
 
     Exit status: 0 proven, 1 refuted, 2 unreadable, 3 incomplete.
+
+    Without a transcript among the files nothing is proven, and the status is 3.
     """
     together = examine_files(files)
     if as_json:
         _print_json(together, files)
     else:
         _print(together, files, Console())
+    if not _has_transcript(together):
+        click.echo("truc: there is no transcript among these files: nothing is proven", err=True)
     raise click.exceptions.Exit(_exit_code(together))
+
+
+def _has_transcript(together: Together) -> bool:
+    return any(isinstance(file, TranscriptExamined) for file in together.files)
 
 
 def _exit_code(together: Together) -> int:
@@ -52,6 +61,8 @@ def _exit_code(together: Together) -> int:
     codes = {EXIT_CODES[result] for result in results}
     if together.contradictions:
         codes.add(EXIT_CODES[Result.REFUTED])
+    if not _has_transcript(together):
+        codes.add(EXIT_CODES[Result.INCOMPLETE])
     return next((code for code in _SEVERITY if code in codes), 0)
 
 
@@ -83,7 +94,7 @@ def _lines(file: Examined) -> Iterator[str]:
 
 def _evidence_lines(file: EvidenceExamined) -> Iterator[str]:
     if file.unreadable is not None:
-        yield f"UNREADABLE: {file.unreadable}"
+        yield f"UNREADABLE: {shortened(str(file.unreadable))}"
     else:
         yield f"evidence, {len(file.weighed)} items"
     for each in file.weighed:

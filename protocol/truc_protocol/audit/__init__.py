@@ -14,7 +14,7 @@ from truc_protocol.audit.together import (
     TranscriptExamined,
     examine,
 )
-from truc_protocol.audit.verdict import Refutation, Result, Verdict
+from truc_protocol.audit.verdict import Refutation, Result, Verdict, is_preset
 
 __all__ = [
     "Accepted",
@@ -37,6 +37,7 @@ __all__ = [
     "Weighed",
     "compare",
     "examine",
+    "is_preset",
     "judge",
     "refused_records",
     "server_links",

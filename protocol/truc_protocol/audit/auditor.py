@@ -16,14 +16,15 @@ from truc_protocol.checks import CheckError, role_name
 from truc_protocol.dealing import Opening
 from truc_protocol.keys import BoxKey, box_key
 from truc_protocol.ledger import Folded, Ledger, box_public, check_place, fold, start
-from truc_protocol.records import Phase, Record, parse, tag_of
+from truc_protocol.records import SERVER, Phase, Record, parse, place_of, tag_of
 from truc_protocol.setup import (
     Terms,
-    check_seat,
+    check_key,
     check_seats,
     check_signature,
     close_setup,
     open_terms,
+    read_seat,
 )
 from truc_rules import Event, settled
 
@@ -63,6 +64,8 @@ class Auditor:
         self._openings: tuple[Opening, ...] = ()
         self._partners: tuple[tuple[int, tuple[Opening, ...]], ...] = ()
         self._words = Words()
+        self._unheard: tuple[tuple[Ledger, AnyBody], ...] = ()
+        self._newcomers: frozenset[int] = frozenset()
         self._failed: Refutation | None = None
 
     @property
@@ -117,6 +120,8 @@ class Auditor:
         try:
             return self._feed(record)
         except CheckError as error:
+            if record.signer in self._newcomers:
+                error.culprit = None  # a stranger, until the server has signed after the substitution
             raise AuditError(self.refute(error)) from error
 
     def refute(self, error: CheckError) -> Refutation:
@@ -133,10 +138,23 @@ class Auditor:
         _check_author(before, record, body)
         folded = self._close(before, record, body) if isinstance(body, Close) else fold(before, record, body)
         self._ledger = self._audit(before, folded.ledger, body)
-        self._words = self._words.heard(before, body)
-        if not isinstance(body, Proxy):
-            self._signed = self._ledger
+        self._count(before, record, body)
         return Finding(before.k, body, folded.events)
+
+    def _count(self, before: Ledger, record: Record, body: AnyBody) -> None:
+        """Let a record count in the verdict: a proxy once it is signed under, a newcomer's once the server has signed after it."""
+        if isinstance(body, Proxy):
+            self._words = self._words.heard(before, body)
+            return
+        self._unheard = (*self._unheard, (before, body))
+        if record.signer == SERVER:
+            self._newcomers = frozenset()
+        elif isinstance(body, Sub):
+            self._newcomers |= {record.signer}
+        if not self._newcomers:
+            for ledger, heard in self._unheard:
+                self._words = self._words.heard(ledger, heard)
+            self._unheard, self._signed = (), self._ledger
 
     def _feed_setup(self, record: Record) -> AnyBody:
         body = parse(record)
@@ -146,7 +164,7 @@ class Auditor:
                 check_terms(self._accepted, terms)
             self._terms = terms
         elif len(self._seats) < self._terms.table.seats:
-            seats = (*self._seats, check_seat(self._terms, record))
+            seats = (*self._seats, read_seat(self._terms, record))
             check_seats(self._terms, seats)
             self._seats = seats
         else:
@@ -207,7 +225,11 @@ class Auditor:
         self._hands = opened
 
     def verdict(self) -> Verdict:
-        """Say what the records fed so far prove; guests' acts after the last signature are left out."""
+        """Say what the records fed so far prove.
+
+        Left out is what anybody could have written: guests' acts after the last signature, and a newcomer's record that
+        the server has not signed after, with all that follows it.
+        """
         if self._failed is not None:
             result = Result.REFUTED
         elif self._ledger is not None and self._ledger.phase is Phase.ENDED:
@@ -218,12 +240,16 @@ class Auditor:
 
 
 def _parse(ledger: Ledger, record: Record) -> AnyBody:
-    """Decode a record; a body without sense blames its signer only under a valid signature."""
+    """Decode a record; a body without sense blames its signer only if it is validly signed, and for this very place.
+
+    Else anybody could have it from elsewhere: a refusal, a login, a record of another match.
+    """
     try:
         return parse(record)
     except CheckError as error:
+        here = ((ledger.setup.mid, ledger.k, ledger.head), (ledger.setup.mid, *ledger.parallel))
         known = 0 <= record.signer < len(ledger.contributors)
-        author = ledger.contributors[record.signer] if known else None
+        author = ledger.contributors[record.signer] if known and place_of(record.body) in here else None
         if author is not None and keys.verify(author.public, record.body, record.sig):
             raise CheckError(error.check, error.message, role_name(record.signer)) from error
         raise
@@ -234,14 +260,17 @@ def _check_author(ledger: Ledger, record: Record, body: AnyBody) -> None:
     match body:
         case Proxy():
             return
+        case _ if record.signer >= len(ledger.contributors):
+            raise CheckError("C12", f"{tag_of(body)}: {role_name(record.signer)} is none of this table")
         case Sub():
+            check_key(body.pk)
             check_signature(body.pk, record)
         case _:
-            known = record.signer < len(ledger.contributors)
-            author = ledger.contributors[record.signer] if known else None
+            author = ledger.contributors[record.signer]
             if author is None:
-                message = f"{tag_of(body)}: {role_name(record.signer)} has no key in this match"
-                raise CheckError("C21" if known else "C12", message)
+                raise CheckError(
+                    "C21", f"{tag_of(body)}: {role_name(record.signer)} has no key in this match"
+                )
             check_signature(author.public, record)
 
 

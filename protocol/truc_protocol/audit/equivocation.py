@@ -1,19 +1,19 @@
 """Two histories from one hand: pairs of signed records that no honest party could both have signed (C33 to C36).
 
-Every record is checked by an auditor of its own list before it counts, so each piece of evidence stands on valid
-signatures under the keys in force. What one list shows by itself is the auditor's business.
+Only records count that pass in their own list; what one list shows by itself is the auditor's business. The work grows
+with the lists, not with their product.
 """
 
+import reprlib
 from collections.abc import Iterator, Sequence
-from itertools import product
 from typing import NamedTuple
 
 from truc_protocol import keys
-from truc_protocol.audit.auditor import AuditError, Auditor
-from truc_protocol.bodies import Act, AnyBody, Call, MatchStart, Refuse, Release, Resign, Table
+from truc_protocol.audit.passed import Passed, Signed, passed
+from truc_protocol.bodies import Act, AnyBody, Call, MatchStart, Refuse, Rekey, Release, Resign, Sub, Table
 from truc_protocol.checks import role_name
 from truc_protocol.codec import sha256
-from truc_protocol.evidence_file import read_refusal
+from truc_protocol.evidence_file import Refusal, read_refusal
 from truc_protocol.records import SERVER, Record, tag_of
 from truc_protocol.transcript import Transcript
 
@@ -33,50 +33,59 @@ class Equivocation(NamedTuple):
     places: tuple[int | None, int | None] = (None, None)
 
 
-class _Signed(NamedTuple):
-    """A record that passed, with its body, its position (None in the setup) and the key it was signed under."""
-
-    record: Record
-    body: AnyBody
-    k: int | None
-    key: bytes | None
-
-
 def compare(
     first: Transcript, second: Transcript, refusals: Sequence[Record] = ()
 ) -> tuple[Equivocation, ...]:
-    """Compare two transcripts, each as far as it passes; the same match twice, or two that share terms.
+    """Compare two transcripts, each as far as it passes; the same match twice, or two that share terms."""
+    return contradictions(passed(first), passed(second), refusals)
+
+
+def contradictions(
+    first: Passed, second: Passed, refusals: Sequence[Record] = ()
+) -> tuple[Equivocation, ...]:
+    """Compare what passes of two transcripts.
 
     A seat may decide again for a position once the server has refused it, so its refused bodies convict nobody here.
     """
-    one, other = _passed(first), _passed(second)
+    one, other = first.items, second.items
     refused = _refused_bodies(one, refusals)
     found = [*_setups(one, other), *_server(one, other), *_lists(one, other), *_seats(one, other, refused)]
     return tuple(dict.fromkeys(found))
 
 
-def _refused_bodies(passed: list[_Signed], refusals: Sequence[Record]) -> frozenset[bytes]:
+def _refused_bodies(items: Sequence[Signed], refusals: Sequence[Record]) -> frozenset[bytes]:
     """Return the SHA-256 of every body that the server of a list refused."""
-    if not passed or not isinstance(passed[0].body, Table):
+    if not items or not isinstance(items[0].body, Table):
         return frozenset()
-    spk = passed[0].body.spk
+    spk = items[0].body.spk
     return frozenset(refuse.body for record in refusals if (refuse := signed_refusal(record, spk)))
 
 
 def refused_records(transcript: Transcript, refusals: Sequence[Record]) -> tuple[Equivocation, ...]:
     """Find records of a transcript that its server had refused by signature (C35)."""
-    passed = _passed(transcript)
-    if not passed or not isinstance(passed[0].body, Table):
-        return ()
-    bodies = {sha256(item.record.body): item for item in passed}
-    found = []
-    for refusal in refusals:
-        body = signed_refusal(refusal, passed[0].body.spk)
-        item = None if body is None else bodies.get(body.body)
-        if body is not None and item is not None and _mid(item.body) == body.mid:
-            message = f"the server refused the body at position {item.k} ({body.code}) and took it"
-            found.append(Equivocation("C35", "server", message, refusal, item.record, (None, item.k)))
-    return tuple(found)
+    items = tuple(read for record in refusals if (read := read_refusal(record)))
+    through = passed(transcript, items)
+    return tuple(found for each in items if (found := refused_record(through, each)))
+
+
+def refused_record(through: Passed, refusal: Refusal) -> Equivocation | None:
+    """Find the record that a refusal refuses and its server took nevertheless (C35).
+
+    Only a body bound to one position counts: one that is not may come again, and is refused the second time for
+    having been taken.
+    """
+    item = through.bodies.get(refusal.body.body)
+    if item is None or not isinstance(item.body, Act | Resign | Rekey | Sub):
+        return None
+    table = through.items[0].body
+    if not isinstance(table, Table) or item.body.mid != refusal.mid:
+        return None
+    if signed_refusal(refusal.record, table.spk) is None:
+        return None
+    message = (
+        f"the server refused the body at position {item.k} ({reprlib.repr(refusal.body.code)}) and took it"
+    )
+    return Equivocation("C35", "server", message, refusal.record, item.record, (None, item.k))
 
 
 def signed_refusal(record: Record, spk: bytes) -> Refuse | None:
@@ -86,26 +95,13 @@ def signed_refusal(record: Record, spk: bytes) -> Refuse | None:
     return refusal.body if refusal is not None and signed else None
 
 
-def _passed(transcript: Transcript) -> list[_Signed]:
-    auditor, passed = Auditor(transcript.document), []
-    for record in transcript.records:
-        before = auditor.ledger
-        try:
-            finding = auditor.feed(record)
-        except AuditError:
-            break
-        author = before.contributors[record.signer] if before is not None and record.sig else None
-        passed.append(_Signed(record, finding.body, finding.k, None if author is None else author.public))
-    return passed
-
-
 def _mid(body: AnyBody) -> bytes | None:
     return getattr(body, "mid", None)
 
 
-def _setups(one: list[_Signed], other: list[_Signed]) -> Iterator[Equivocation]:
+def _setups(one: Sequence[Signed], other: Sequence[Signed]) -> Iterator[Equivocation]:
     """C36: a table serves one match, a nonce one table."""
-    for a, b in product(one, other):
+    for a, b in zip(_terms(one), _terms(other), strict=False):
         if a.record.body == b.record.body:
             continue
         match a.body, b.body:
@@ -117,7 +113,16 @@ def _setups(one: list[_Signed], other: list[_Signed]) -> Iterator[Equivocation]:
                 pass
 
 
-def _server(one: list[_Signed], other: list[_Signed]) -> Iterator[Equivocation]:
+def _terms(items: Sequence[Signed]) -> Iterator[Signed]:
+    """Yield the table record of a list, and the match record that closes its setup."""
+    for item in items:
+        if item.k is not None:
+            return
+        if isinstance(item.body, Table | MatchStart):
+            yield item
+
+
+def _server(one: Sequence[Signed], other: Sequence[Signed]) -> Iterator[Equivocation]:
     """C33: two bodies of the server for one position, two calls for one index."""
     for a, b in _contradictions(one, other):
         if a.record.signer != SERVER or b.record.signer != SERVER or not (a.record.sig and b.record.sig):
@@ -130,7 +135,7 @@ def _server(one: list[_Signed], other: list[_Signed]) -> Iterator[Equivocation]:
             yield Equivocation("C33", "server", message, a.record, b.record, (a.k, b.k))
 
 
-def _lists(one: list[_Signed], other: list[_Signed]) -> Iterator[Equivocation]:
+def _lists(one: Sequence[Signed], other: Sequence[Signed]) -> Iterator[Equivocation]:
     """C33: two lists of one match, each under a later signature of the server, that differ where both have a record."""
     for a, b in zip(_vouched(one), _vouched(other), strict=False):
         if a.k is not None and _mid(a.body) == _mid(b.body) and a.record != b.record:
@@ -139,17 +144,22 @@ def _lists(one: list[_Signed], other: list[_Signed]) -> Iterator[Equivocation]:
             return
 
 
-def _vouched(passed: list[_Signed]) -> list[_Signed]:
+def _vouched(passed: Sequence[Signed]) -> Sequence[Signed]:
     last = max(
         (at for at, item in enumerate(passed) if item.record.signer == SERVER and item.record.sig), default=-1
     )
     return passed[: last + 1]
 
 
-def _seats(one: list[_Signed], other: list[_Signed], refused: frozenset[bytes]) -> Iterator[Equivocation]:
+def _seats(
+    one: Sequence[Signed], other: Sequence[Signed], refused: frozenset[bytes]
+) -> Iterator[Equivocation]:
     """C34: two decisions of a seat for one position, two releases for one index."""
+    strangers = _brought(one, other) - _brought(_vouched(one), _vouched(other))
     for a, b in _contradictions(one, other):
         if a.record.signer == SERVER or (a.record.signer, a.key) != (b.record.signer, b.key):
+            continue
+        if a.key in strangers:
             continue
         match a.body, b.body:
             case Act() | Resign(), Act() | Resign() if a.k == b.k and not _is_refused(refused, a, b):
@@ -161,13 +171,18 @@ def _seats(one: list[_Signed], other: list[_Signed], refused: frozenset[bytes]) 
         yield Equivocation("C34", role_name(a.record.signer), message, a.record, b.record, (a.k, b.k))
 
 
-def _is_refused(refused: frozenset[bytes], *signed: _Signed) -> bool:
+def _brought(*lists: Sequence[Signed]) -> frozenset[bytes]:
+    """Return the keys of newcomers; anybody can bring one, so it is the seat's only once the server has signed after it."""
+    return frozenset(item.body.pk for each in lists for item in each if isinstance(item.body, Sub))
+
+
+def _is_refused(refused: frozenset[bytes], *signed: Signed) -> bool:
     return any(sha256(each.record.body) in refused for each in signed)
 
 
-def _contradictions(one: list[_Signed], other: list[_Signed]) -> Iterator[tuple[_Signed, _Signed]]:
+def _contradictions(one: Sequence[Signed], other: Sequence[Signed]) -> Iterator[tuple[Signed, Signed]]:
     """Yield pairs of different bodies of one match that share a position, or are calls or releases of one index."""
-    places: dict[tuple[object, ...], list[_Signed]] = {}
+    places: dict[tuple[object, ...], list[Signed]] = {}
     for item in one:
         for place in _places(item):
             places.setdefault(place, []).append(item)
@@ -178,7 +193,7 @@ def _contradictions(one: list[_Signed], other: list[_Signed]) -> Iterator[tuple[
                     yield rival, item
 
 
-def _places(item: _Signed) -> list[tuple[object, ...]]:
+def _places(item: Signed) -> list[tuple[object, ...]]:
     if item.k is None:
         return []
     found: list[tuple[object, ...]] = [(_mid(item.body), "k", item.k)]

@@ -4,19 +4,19 @@ A complaint is judged from the box, the leaves and the disclosed secret alone. I
 secret belongs to the key that the box was sealed to, so that nobody can accuse it with a key of their own.
 """
 
+import reprlib
 from enum import StrEnum
 from typing import NamedTuple
 
-from truc_protocol.audit.auditor import AuditError, Auditor
-from truc_protocol.audit.equivocation import refused_records
+from truc_protocol.audit.equivocation import refused_record
 from truc_protocol.audit.own import OwnSeat, open_deal, open_share
+from truc_protocol.audit.passed import Passed, Signed, Spot, passed
 from truc_protocol.audit.verdict import Refutation
 from truc_protocol.bodies import AnyBody, Deal, Share
 from truc_protocol.checks import CheckError
 from truc_protocol.evidence_file import Complaint, EvidenceItem, Refusal
 from truc_protocol.keys import box_key
 from truc_protocol.ledger import Ledger, box_public, fold
-from truc_protocol.records import Record
 from truc_protocol.transcript import Transcript
 
 
@@ -49,46 +49,44 @@ class Weighed(NamedTuple):
     transcript: int | None = None
 
 
-class _Spot(NamedTuple):
-    """A record of a list that passes, with the ledger before it."""
-
-    before: Ledger
-    record: Record
-    body: AnyBody
-
-
-def weigh(transcript: Transcript, each: EvidenceItem) -> Weighed:
-    """Weigh an item against a transcript of its match."""
+def weigh(through: Passed, each: EvidenceItem) -> Weighed:
+    """Weigh an item against a transcript of its match, which was read through for it."""
     match each:
         case Complaint():
-            judged = judge(transcript, each)
+            judged = judge_in(through, each)
             message = f"complaint of seat {each.seat} about record {each.k}: {judged.message}"
             upheld = judged.judgement is Judgement.UPHELD
             found = Refutation("C18", judged.message, "server", each.k, 0) if upheld else None
             return Weighed(message, found, judged.judgement)
         case Refusal():
-            return _weigh_refusal(transcript, each)
+            return _weigh_refusal(through, each)
 
 
-def _weigh_refusal(transcript: Transcript, refusal: Refusal) -> Weighed:
-    for found in refused_records(transcript, (refusal.record,)):
-        refutation = Refutation(found.check, found.message, found.culprit, found.places[1], 0)
-        return Weighed(f"refusal ({refusal.body.code}): {found.message}", refutation)
-    return Weighed(f"refusal ({refusal.body.code}): it refuses no record that stands in the transcript")
+def _weigh_refusal(through: Passed, refusal: Refusal) -> Weighed:
+    found, code = refused_record(through, refusal), reprlib.repr(refusal.body.code)
+    if found is None:
+        return Weighed(f"refusal ({code}): it refuses no record that stands in the transcript")
+    refutation = Refutation(found.check, found.message, found.culprit, found.places[1], 0)
+    return Weighed(f"refusal ({code}): {found.message}", refutation)
 
 
 def judge(transcript: Transcript, complaint: Complaint) -> Judged:
     """Judge a complaint: open the box it is about with the secret it discloses."""
-    spot = _spot(transcript, complaint.k)
-    if spot is None or spot.before.setup.mid != complaint.mid:
-        return _none("the transcript has no sound record there")
-    if not _is_sealed_to(spot.body, complaint.seat):
+    return judge_in(passed(transcript, (complaint,)), complaint)
+
+
+def judge_in(through: Passed, complaint: Complaint) -> Judged:
+    """Judge a complaint about a list that was read through for it."""
+    spot = through.spots.get((complaint.mid, complaint.k))
+    if spot is None:
+        return _none("the transcript has no sound record there that holds a box")
+    if not _is_sealed_to(spot.item.body, complaint.seat):
         return _none("the record holds no box for that seat")
     own = OwnSeat(complaint.seat, box_key(complaint.secret))
     if box_public(spot.before, own.seat) != own.x.public:
         return _none("the secret is not that of the key in force for that seat")
     try:
-        _open(spot._replace(before=_known(transcript, own, spot)), own)
+        _opened(_known(spot, own), spot.item, own)
     except CheckError as error:
         return Judged(Judgement.UPHELD, f"upheld: {error.message}")
     return Judged(Judgement.DISMISSED, "dismissed: the box opens, and holds the cards committed to")
@@ -98,31 +96,18 @@ def _none(why: str) -> Judged:
     return Judged(Judgement.NO_COMPLAINT, f"no complaint: {why}")
 
 
-def _spot(transcript: Transcript, k: int) -> _Spot | None:
-    """Return the record at a position; None if a record up to it fails, or the list ends before."""
-    auditor = Auditor(transcript.document)
-    for record in transcript.records:
-        before = auditor.ledger
-        try:
-            finding = auditor.feed(record)
-        except AuditError:
-            return None
-        if before is not None and before.k == k:
-            return _Spot(before, record, finding.body)
-    return None
+def _known(spot: Spot, own: OwnSeat) -> Ledger:
+    """Return the ledger before a spot as its seat knows it; as all do, if a box before was garbled: another complaint.
 
-
-def _known(transcript: Transcript, own: OwnSeat, spot: _Spot) -> Ledger:
-    """Return the ledger before a spot as its seat knows it; as all do, if a box before was garbled: another complaint."""
-    auditor = Auditor(transcript.document, own)
-    for record in transcript.records:
-        if auditor.ledger is not None and auditor.ledger.k == spot.before.k:
-            return auditor.ledger
+    What a seat knows of its cards begins with the first deal of the hand.
+    """
+    ledger = spot.start
+    for item in spot.since:
         try:
-            auditor.feed(record)
-        except AuditError:
-            break
-    return spot.before
+            ledger = _opened(ledger, item, own)
+        except CheckError:
+            return spot.before
+    return ledger
 
 
 def _is_sealed_to(body: AnyBody, seat: int) -> bool:
@@ -135,17 +120,17 @@ def _is_sealed_to(body: AnyBody, seat: int) -> bool:
             return False
 
 
-def _open(spot: _Spot, own: OwnSeat) -> None:
-    """Open the box at a spot as its seat did.
+def _opened(before: Ledger, item: Signed, own: OwnSeat) -> Ledger:
+    """Return the ledger after a record of a hand as a seat knows it, its box opened if there is one for it.
 
     Raises:
-        CheckError: C18.
+        CheckError: C18, or what else contradicts the cards that the seat knows.
     """
-    after, keys = fold(spot.before, spot.record, spot.body).ledger, {own.x.public: own.x}
-    match spot.body:
+    after, keys = fold(before, item.record, item.body).ledger, {own.x.public: own.x}
+    match item.body:
         case Deal():
-            open_deal(after, spot.body, own.seat, keys)
-        case Share() if spot.before.hand is not None:
-            open_share(after, spot.body, spot.before.hand.deals[-1], keys)
+            return open_deal(after, item.body, own.seat, keys)[0]
+        case Share() if item.body.receiver == own.seat and before.hand is not None:
+            return open_share(after, item.body, before.hand.deals[-1], keys)[0]
         case _:
-            raise ValueError("expected a deal or a share")
+            return after

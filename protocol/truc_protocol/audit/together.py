@@ -1,21 +1,20 @@
 """Several files at once: each transcript's verdict, what evidence adds to it, and what two transcripts show together.
 
-Whatever the files hold, the outcome is a value. Evidence counts only beside a transcript of its match: without one it is
+Whatever the files hold, the outcome is a value. Each transcript is audited once, whatever stands beside it. Evidence counts only beside a transcript of its match: without one it is
 incomplete, and refutes nothing.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from truc_protocol.audit.equivocation import Equivocation, compare
+from truc_protocol.audit.equivocation import Equivocation, contradictions
 from truc_protocol.audit.evidence import Weighed, weigh
 from truc_protocol.audit.file import verify
+from truc_protocol.audit.passed import Passed, Wanted, Watch, wanted
 from truc_protocol.audit.verdict import Refutation, Result, Verdict
 from truc_protocol.checks import CheckError
 from truc_protocol.evidence_file import EvidenceItem, Refusal, is_evidence, read_evidence
-from truc_protocol.records import Record
-from truc_protocol.transcript import Transcript, read_document_item, read_records
 
 _ALONE = "it shows nothing without the transcript of its match"
 
@@ -72,44 +71,44 @@ class Together(NamedTuple):
 
 
 class _Given(NamedTuple):
-    """The files that can be used, by number: transcripts, their matches, and evidence."""
+    """The files that can be used, by number: what passes of transcripts, their matches, and evidence."""
 
-    transcripts: Mapping[int, Transcript]
+    transcripts: Mapping[int, Passed]
     matches: Mapping[int, bytes]
     items: Mapping[int, tuple[EvidenceItem, ...]]
 
 
 def examine(files: Sequence[bytes]) -> Together:
     """Examine files together, transcripts and evidence in any order."""
-    verdicts = {n: verify(file) for n, file in enumerate(files) if not is_evidence(file)}
     evidence = {n: _read(file) for n, file in enumerate(files) if is_evidence(file)}
-    usable = {n: verdict for n, verdict in verdicts.items() if verdict.result is not Result.UNREADABLE}
+    items = {n: read for n, read in evidence.items() if not isinstance(read, Refutation)}
+    read = {n: file for n, file in enumerate(files) if not is_evidence(file)}
+    through = _read_through(read, wanted([item for each in items.values() for item in each]))
+    usable = {n: verdict for n, (verdict, _) in through.items() if verdict.result is not Result.UNREADABLE}
     given = _Given(
-        transcripts={n: _whole_items(files[n]) for n in usable},
+        transcripts={n: through[n][1] for n in usable},
         matches={n: verdict.match for n, verdict in usable.items() if verdict.match is not None},
-        items={n: read for n, read in evidence.items() if not isinstance(read, Refutation)},
+        items=items,
     )
-    weighed = {n: _weighed(items, given) for n, items in given.items.items()}
+    weighed = {n: _weighed(each, given) for n, each in items.items()}
     found: dict[int, Examined] = {
-        n: EvidenceExamined(unreadable=read) for n, read in evidence.items() if isinstance(read, Refutation)
+        n: EvidenceExamined(unreadable=each) for n, each in evidence.items() if isinstance(each, Refutation)
     }
     found |= {n: EvidenceExamined(each, lacks_transcript=_lacks(each)) for n, each in weighed.items()}
     beside = tuple(each for row in weighed.values() for each in row)
-    found |= {n: TranscriptExamined(_beside(n, verdict, beside)) for n, verdict in verdicts.items()}
+    found |= {n: TranscriptExamined(_beside(n, verdict, beside)) for n, (verdict, _) in through.items()}
     return Together(tuple(found[n] for n in range(len(files))), _contradictions(given))
 
 
-def _whole_items(file: bytes) -> Transcript:
-    """Return a transcript as far as it can be read: a record that is refuted may stand before a damaged item."""
-    document, rest = read_document_item(file)
-    return Transcript(document, tuple(_readable(file, rest)))
-
-
-def _readable(file: bytes, at: int) -> Iterator[Record]:
-    try:
-        yield from read_records(file, at)
-    except CheckError:
-        return
+def _read_through(files: Mapping[int, bytes], asked: Wanted) -> dict[int, tuple[Verdict, Passed]]:
+    """Audit each transcript once; one that nothing stands beside leaves nothing behind but its verdict."""
+    if len(files) == 1 and asked == Wanted():
+        return {n: (verify(file), Passed()) for n, file in files.items()}
+    through = {}
+    for n, file in files.items():
+        watch = Watch(asked)
+        through[n] = verify(file, watch.note), watch.passed()
+    return through
 
 
 def _read(file: bytes) -> tuple[EvidenceItem, ...] | Refutation:
@@ -151,5 +150,5 @@ def _contradictions(given: _Given) -> tuple[Contradiction, ...]:
     return tuple(
         Contradiction(first, second, found)
         for first, second in combinations(given.transcripts, 2)
-        for found in compare(given.transcripts[first], given.transcripts[second], refusals)
+        for found in contradictions(given.transcripts[first], given.transcripts[second], refusals)
     )

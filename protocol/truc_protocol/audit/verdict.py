@@ -1,12 +1,13 @@
 """What an audit comes to: the verdict, and what in it rests on the server's word alone."""
 
 from enum import StrEnum
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
 from truc_protocol.bodies import AnyBody, Proxy, Rekey, Rule, SideScore, Sub, Void
 from truc_protocol.checks import CHECKS
 from truc_protocol.ledger import Ledger, score
 from truc_protocol.setup import Terms
+from truc_rules import Variant, preset, presets
 
 
 class Result(StrEnum):
@@ -47,34 +48,67 @@ class Refutation(NamedTuple):
 class Words(NamedTuple):
     """What rests on somebody's word: rulings on the server's, proxies until a signature covers them.
 
-    `asked` are the positions of those pauses and resumes that every seat had asked for: the records show it.
+    Each has what was heard before it behind it, so that nothing is copied as they grow; the first has no record.
+
+    Attributes:
+        is_asked: whether it is a pause or resume that every seat had asked for: the records show it.
     """
 
-    rulings: tuple[tuple[int, Rule], ...] = ()
-    asked: tuple[int, ...] = ()
-    voids: tuple[tuple[int, Void], ...] = ()
-    proxies: tuple[int, ...] = ()
-    substitutes: tuple[tuple[int, Sub], ...] = ()
-    rekeys: tuple[tuple[int, int], ...] = ()
+    k: int = -1
+    body: Rule | Void | Proxy | Sub | Rekey | None = None
+    is_asked: bool = False
+    before: "Words | None" = None
 
     def heard(self, before: Ledger, body: AnyBody) -> "Words":
         """Return these and what follows `before`."""
-        k = before.k
         match body:
             case Rule():
                 shown = body.ruling in ("pause", "resume") and len(before.pause.asked) == before.seats
-                asked = (*self.asked, k) if shown else self.asked
-                return self._replace(rulings=(*self.rulings, (k, body)), asked=asked)
-            case Void():
-                return self._replace(voids=(*self.voids, (k, body)))
-            case Proxy():
-                return self._replace(proxies=(*self.proxies, k))
-            case Sub():
-                return self._replace(substitutes=(*self.substitutes, (k, body)))
-            case Rekey():
-                return self._replace(rekeys=(*self.rekeys, (k, body.role)))
+                return Words(before.k, body, shown, self)
+            case Void() | Proxy() | Sub() | Rekey():
+                return Words(before.k, body, is_asked=False, before=self)
             case _:
                 return self
+
+    def told(self) -> "Told":
+        """Return what was heard, by kind, the oldest first."""
+        told, at = Told([], [], [], [], [], []), self
+        while at.body is not None and at.before is not None:
+            told.take(at)
+            at = at.before
+        for row in told:
+            row.reverse()
+        return told
+
+
+class Told(NamedTuple):
+    """What was heard, by kind; filled from the newest on."""
+
+    rulings: list[tuple[int, Rule]]
+    asked: list[int]
+    voids: list[tuple[int, Void]]
+    proxies: list[tuple[int, Proxy]]
+    substitutes: list[tuple[int, Sub]]
+    rekeys: list[tuple[int, int]]
+
+    def take(self, word: Words) -> None:
+        """Put one where it belongs."""
+        match word.body:
+            case Rule():
+                self.rulings.append((word.k, word.body))
+                self.asked.extend([word.k] if word.is_asked else [])
+            case Void():
+                self.voids.append((word.k, word.body))
+            case Proxy():
+                self.proxies.append((word.k, word.body))
+            case Sub():
+                self.substitutes.append((word.k, word.body))
+            case Rekey():
+                self.rekeys.append((word.k, word.body.role))
+            case None:
+                pass
+            case _:
+                assert_never(word.body)
 
 
 class Verdict(NamedTuple):
@@ -98,6 +132,9 @@ class Verdict(NamedTuple):
         substitutes: (k, sub): who took a seat that was left.
         rekeys: (k, role): who began a new chain.
         match: the match's id; None before the setup is closed.
+        is_preset: whether the rules are those of the preset of this name, without any option.
+        joined: names by seat, as the setup gives them.
+        guest_resigned: whether a guest's resignation ended the match, which nobody has signed but the server.
     """
 
     result: Result
@@ -120,6 +157,17 @@ class Verdict(NamedTuple):
     substitutes: tuple[tuple[int, Sub], ...] = ()
     rekeys: tuple[tuple[int, int], ...] = ()
     match: bytes | None = None
+    is_preset: bool = False
+    joined: tuple[str, ...] = ()
+    guest_resigned: bool = False
+
+    def players_at(self, k: int) -> tuple[str, ...]:
+        """Return the names by seat of those who sat there at position `k`, before its record."""
+        names = list(self.joined)
+        for at, newcomer in self.substitutes:
+            if at < k:
+                names[newcomer.seat] = newcomer.name.decode()
+        return tuple(names)
 
     @property
     def by_ruling(self) -> bool:
@@ -132,35 +180,43 @@ def describe(
 ) -> Verdict:
     """Put together what is known of a match; `signed` is its ledger after the last signed record."""
     variant = terms.variant.name if terms else None
-    if signed is None:
-        return Verdict(result, refutation, variant)
+    known = terms is not None and is_preset(terms.variant)
+    verdict = Verdict(result, refutation, variant, is_preset=known)
+    return verdict if signed is None else _counted(_reached(verdict, signed), signed.k, words.told())
+
+
+def _reached(verdict: Verdict, signed: Ledger) -> Verdict:
+    """Return a verdict with what a ledger tells."""
     winner, reason = signed.outcome or (None, None)
-    return Verdict(
-        result,
-        refutation,
-        variant,
+    return verdict._replace(
         level=signed.setup.level,
-        players=_names(signed, words),
+        joined=tuple(seat.name.decode() for seat in signed.setup.seats),
         records=signed.k,
         score=score(signed),
         winner=winner,
         reason=reason,
-        rulings=words.rulings,
         voids=signed.voids,
-        proxies=tuple(k for k in words.proxies if k < signed.k),
-        unsigned=tuple(k for k in words.proxies if k >= signed.k),
         covered=signed.covered,
-        silent=tuple((k, void.seats) for k, void in words.voids),
-        asked=words.asked,
         guests=tuple(seat for seat, author in enumerate(signed.contributors[1:]) if author is None),
-        substitutes=words.substitutes,
-        rekeys=words.rekeys,
         match=signed.setup.mid,
     )
 
 
-def _names(signed: Ledger, words: Words) -> tuple[str, ...]:
-    names = [seat.name.decode() for seat in signed.setup.seats]
-    for _, newcomer in words.substitutes:
-        names[newcomer.seat] = newcomer.name.decode()
-    return tuple(names)
+def _counted(verdict: Verdict, end: int, told: Told) -> Verdict:
+    """Return a verdict with what was heard; a proxy and a newcomer count only before `end`."""
+    counted = verdict._replace(
+        rulings=tuple(told.rulings),
+        proxies=tuple(k for k, _ in told.proxies if k < end),
+        unsigned=tuple(k for k, _ in told.proxies if k >= end),
+        silent=tuple((k, void.seats) for k, void in told.voids),
+        asked=tuple(told.asked),
+        substitutes=tuple((k, newcomer) for k, newcomer in told.substitutes if k < end),
+        rekeys=tuple(told.rekeys),
+        guest_resigned=any(k < end and proxy.kind == "resign" for k, proxy in told.proxies),
+    )
+    return counted._replace(players=counted.players_at(end))
+
+
+def is_preset(variant: Variant) -> bool:
+    """Tell whether a variant is the preset of its name, without any option."""
+    return variant.name in presets() and variant == preset(variant.name)

@@ -42,7 +42,8 @@ SilentBody = Call | Release | Draw | Void | Rekey | Sub | Share | Resign | End |
 """Records that bring no event of the rules."""
 MatchBody = SilentBody | Deal | Act | Proxy | Rule | Open | Close
 _SETUP: Final = (Table, SeatTaken, Guest, MatchStart)
-_IN_A_PAUSE: Final = (Act, Proxy, Rule, Resign, Close, End, Ack)
+_IN_A_PAUSE: Final = (Act, Proxy, Rule, Resign, Open, Close, End, Ack)
+"""What may stand in a pause; nobody has to decide anything before the opens and the close of a hand that is over."""
 
 
 class Folded(NamedTuple):
@@ -76,15 +77,21 @@ def check_place(ledger: Ledger, record: Record, body: AnyBody) -> None:
     if isinstance(body, _SETUP):
         raise CheckError("C11", f"{tag_of(body)}: the setup is closed")
     _check_head(ledger, body, is_parallel=kind.binding is Binding.PARALLEL)
-    culprit = role_name(record.signer) if record.sig else None  # nobody has signed a proxy
+    culprit = _author(record, body)
     if ledger.phase not in kind.phases:
         raise CheckError("C11", f"{tag_of(body)}: does not stand in the phase {ledger.phase}", culprit)
-    seat, seats = _seat_of(body), ledger.setup.terms.table.seats
-    if seat >= seats:
-        raise CheckError("C12", f"{tag_of(body)}: expected a seat below {seats}, got {seat}", culprit)
+    seats = ledger.setup.terms.table.seats
+    for seat in _seats_of(body):
+        if seat >= seats:
+            raise CheckError("C12", f"{tag_of(body)}: expected a seat below {seats}, got {seat}", culprit)
     _check_due(ledger, body, None if record.signer else culprit)
     if ledger.pause.active and not isinstance(body, _IN_A_PAUSE):
         raise CheckError("C29", f"{tag_of(body)}: the match is paused", culprit)
+
+
+def _author(record: Record, body: AnyBody) -> str | None:
+    """Return who has certainly signed: nobody a proxy, and a newcomer's record anybody with a key of their own."""
+    return None if isinstance(body, Proxy | Sub) else role_name(record.signer)
 
 
 def _check_head(ledger: Ledger, body: Placed, *, is_parallel: bool) -> None:
@@ -96,12 +103,16 @@ def _check_head(ledger: Ledger, body: Placed, *, is_parallel: bool) -> None:
         raise CheckError("C10", f"{tag_of(body)}: expected position {k}, got {body.k} under {under} head")
 
 
-def _seat_of(body: AnyBody) -> int:
+def _seats_of(body: AnyBody) -> tuple[int, ...]:
     match body:
         case Release() | Act() | Proxy() | Open() | Sub() | Resign() | Ack():
-            return body.seat
+            return (body.seat,)
+        case Rule():
+            return () if body.seat is None else (body.seat,)
+        case Share():
+            return body.giver, body.receiver
         case _:
-            return 0
+            return ()
 
 
 def _check_due(ledger: Ledger, body: AnyBody, culprit: str | None) -> None:

@@ -5,6 +5,8 @@ prove what was declared, said or claimed. A reader who cannot yet tell what is o
 the exact slots the end, is where that is judged.
 """
 
+from reprlib import repr as shorten
+
 from truc_protocol.acts import SlotOpening
 from truc_protocol.bodies import Open, Share
 from truc_protocol.checks import CheckError
@@ -61,7 +63,7 @@ def _unseen(ledger: Ledger, match: Match, body: Open, step: Step) -> tuple[Ledge
 
 def _text(shown: Shown) -> str:
     seat, slots = shown
-    return f"slots {list(slots)} of seat {seat} to be opened"
+    return f"slots {shorten(slots)} of seat {seat} to be opened"
 
 
 def _check_owed(ledger: Ledger, match: Match, hand: HandLog, body: Open) -> None:
@@ -77,7 +79,7 @@ def _check_owed(ledger: Ledger, match: Match, hand: HandLog, body: Open) -> None
     elif not hand_over(match) and not is_unsure(match):
         raise CheckError("C23", "cards opened before the hand is over", _SERVER)
     if not slots or list(slots) != sorted(set(slots)):
-        raise CheckError("C23", f"expected slots in ascending order, got {list(slots)}", _SERVER)
+        raise CheckError("C23", f"expected slots in ascending order, got {shorten(slots)}", _SERVER)
     if hand.opens and seat <= hand.opens[-1].seat:
         raise CheckError("C23", f"expected a seat after {hand.opens[-1].seat}, got {seat}", _SERVER)
 
@@ -133,10 +135,12 @@ def share(ledger: Ledger, body: Share) -> Ledger:
     """
     check_index(ledger, body.j, _SERVER)
     owed, hand = next_share(ledger), ledger.hand
-    if hand is None or owed != (body.giver, body.receiver):
-        raise CheckError("C23", f"expected {owed or 'no share'}, got {(body.giver, body.receiver)}", _SERVER)
+    if hand is None:
+        raise CheckError("C23", "no cards are dealt", _SERVER)
     if body.d != len(hand.deals) - 1:
         raise CheckError("C12", f"expected sub-deal {len(hand.deals) - 1}, got {body.d}", _SERVER)
+    if owed != (body.giver, body.receiver):
+        raise CheckError("C23", f"expected {owed or 'no share'}, got {(body.giver, body.receiver)}", _SERVER)
     if bool(body.box) != (box_public(ledger, body.receiver) is not None):
         raise CheckError("C23", "expected a box exactly for a seat with a box key", _SERVER)
     return ledger._replace(hand=hand._replace(shares=(*hand.shares, body)))

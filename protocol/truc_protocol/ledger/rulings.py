@@ -22,8 +22,6 @@ def rule(ledger: Ledger, body: Rule) -> tuple[Ledger, Events]:
         CheckError: C2 the shape of a ruled move, C12, C19 its opening, C22, C29.
     """
     check_index(ledger, body.j, _SERVER)
-    if body.seat is not None and body.seat >= ledger.seats:
-        raise CheckError("C12", f"expected a seat below {ledger.seats}, got {body.seat}", _SERVER)
     match body:
         case Rule(ruling="move", seat=int(seat), kind=str(kind)):
             return _move(ledger, seat, kind, body.args)
@@ -90,6 +88,8 @@ def may_abandon(ledger: Ledger, kind: str) -> bool:
 def _move(ledger: Ledger, seat: int, kind: str, args: tuple[object, ...]) -> tuple[Ledger, Events]:
     if ledger.pause.active:
         raise CheckError("C29", "a ruled move: the match is paused", _SERVER)
+    if not ledger.setup.terms.opts.decision_ms:
+        raise CheckError("C22", "a ruled move: the terms give decisions no end of their time", _SERVER)
     match = ledger.match
     if match is None or not deciders(match):
         raise CheckError(

@@ -1,0 +1,108 @@
+"""Coming back to a seat: which one first, whether it can be played from here, and those that others have meanwhile.
+
+To take a seat ends the session of whoever plays it, which may be another home with the same key. Invariant: no seat is
+taken before it was looked at, and none for a home that cannot play it.
+"""
+
+from typing import NamedTuple
+
+from truc_client.connection import Connection
+from truc_client.errors import ClientError
+from truc_client.glance import Glance
+from truc_client.screen import Screen
+from truc_client.standing import NOT_HERE, PLAYED_ELSEWHERE
+from truc_client.store import Joined
+from truc_client.transcripts import path_of
+from truc_protocol.errors import Code
+from truc_protocol.messages import SeatHeld
+from truc_protocol.words import shown_name
+
+
+class Place(NamedTuple):
+    """A seat that the player has, and what its table shows."""
+
+    held: SeatHeld
+    glance: Glance
+
+    @property
+    def is_played(self) -> bool:
+        """Whether a match is played there, as far as can be seen."""
+        state = self.glance.state
+        return self.held.match is not None and (state is None or state.state == "playing")
+
+    @property
+    def is_online(self) -> bool:
+        """Whether another connection of the player has the seat now."""
+        return self.glance.is_online(self.held.seat)
+
+
+async def places(connection: Connection, code: str | None) -> tuple[Place, ...]:
+    """Return every seat of the player, or those at one table: matches in play first, seats that wait for one last."""
+    seats = [held for held in connection.held if code in (None, held.table)]
+    found = [Place(held, await connection.glance(held.table)) for held in seats]
+    return tuple(sorted(found, key=lambda place: (not place.is_played, place.held.match is None)))
+
+
+def check_here(connection: Connection, place: Place) -> None:
+    """Check that a match can be played from this home, as far as can be seen without taking the seat.
+
+    Raises:
+        ClientError: The secrets in force are not here.
+    """
+    mid = place.held.match
+    if mid is None or connection.account.is_guest or not place.is_played:
+        return
+    own, store = _own_box_keys(connection, place.held), connection.account.store
+    if not own and (place.glance.state is not None or store.playing(mid) is None):
+        raise ClientError(NOT_HERE)
+    in_force = place.glance.box_key(mid, place.held.seat)
+    if own and in_force is not None and in_force not in own:
+        raise ClientError(PLAYED_ELSEWHERE)
+
+
+def _own_box_keys(connection: Connection, held: SeatHeld) -> frozenset[bytes]:
+    store = connection.account.store
+    return frozenset(
+        chain.x
+        for joined in store.held(connection.first_spk)
+        if joined.code == held.table and joined.mid in (None, held.match)
+        for chain in store.chains(joined.th)
+    )
+
+
+async def tell_lost_seats(connection: Connection, code: str | None, screen: Screen) -> None:
+    """Say of each seat that somebody else has taken in a match which this home has not seen the end of.
+
+    Raises:
+        ClientError: It is the one at the table that is asked for, and that match is still played.
+    """
+    if connection.account.is_guest:
+        return
+    matches = {held.match for held in connection.held}
+    for joined in connection.account.store.held(connection.first_spk):
+        if joined.mid is None or joined.mid in matches or code not in (None, joined.code):
+            continue
+        glance = await connection.glance(joined.code)
+        told = _lost(connection, joined, joined.mid, glance)
+        if told is None:
+            continue
+        if code is not None and (glance.state is None or glance.state.state == "playing"):
+            raise ClientError(told)
+        screen.say(told, "yellow")
+
+
+def _lost(connection: Connection, joined: Joined, mid: bytes, glance: Glance) -> str | None:
+    """Return the sentence about a seat that is another's; None if the table does not show that match any more."""
+    state = glance.state
+    if state is None and (glance.refused is None or glance.refused.code != Code.PRIVATE_TABLE):
+        return None
+    if state is not None and state.match != mid:
+        return None
+    path = path_of(connection.account.home.transcripts, mid)
+    kept = f"; your transcript goes to where you left: {path}" if path.exists() else ""
+    successor = glance.successor(mid, joined.seat)
+    if successor is not None:
+        who = f"by {shown_name(successor.name, joined.seat)} at record {successor.k}"
+    else:
+        who = "by somebody else"
+    return f"your seat at table {joined.code} was taken {who} while you were away; nobody is to blame{kept}"

@@ -1,0 +1,38 @@
+"""Somebody who waits for one reply, whichever comes first: the reply, or the end of the connection."""
+
+from collections.abc import Callable
+
+import trio
+
+from truc_client.errors import ClientError, LostError
+from truc_client.link import Answer
+from truc_protocol.messages import Ok
+
+
+class Waiter:
+    """One request that waits for its reply; `at_once` sees it before any message that comes after it."""
+
+    def __init__(self, at_once: Callable[[Ok], None] | None) -> None:
+        self._at_once = at_once
+        self._done = trio.Event()
+        self._answer: Answer | None = None
+        self._error: ClientError | None = None
+
+    def answer(self, answer: Answer) -> None:
+        """Take the reply."""
+        if self._at_once is not None and isinstance(answer, Ok):
+            self._at_once(answer)
+        self._answer = answer
+        self._done.set()
+
+    def fail(self, error: ClientError) -> None:
+        """Note that none will come."""
+        self._error = error
+        self._done.set()
+
+    async def wait(self) -> Answer:
+        """Return the reply; raises what ended the connection."""
+        await self._done.wait()
+        if self._answer is None:
+            raise self._error or LostError("the connection was lost")
+        return self._answer

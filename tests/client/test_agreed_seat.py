@@ -1,0 +1,181 @@
+"""A vacant seat is taken over only by who said `ready` to it: this match was shown, with this seat vacant."""
+
+import pytest
+import trio
+from client.deserting import DesertedServer
+from client.playing import play_on
+from msgspec.structs import replace
+from trio.testing import wait_all_tasks_blocked
+
+from truc_client import RefusedError, Substituted, TableChanged, connect
+from truc_client.agreement import Agreement
+from truc_client.cli.stepping_in import find_vacant
+from truc_protocol.bodies import Sub
+from truc_protocol.errors import Code
+from truc_protocol.messages import Ok, Ready, SeatHeld, SignedAct, refusal
+from truc_protocol.records import Record, parse
+
+
+@pytest.fixture
+async def deserted(nursery) -> DesertedServer:
+    """Return a server at which a match waits for a substitute in seat 0."""
+    server = DesertedServer(target=6)
+    server.nursery = nursery
+    await server.desert()
+    return server
+
+
+def subs(server) -> list[Sub]:
+    signed = [message for message in server.received if isinstance(message, SignedAct)]
+    return [body for each in signed if isinstance(body := parse(Record(1, each.body, each.sig)), Sub)]
+
+
+def shown(happening: object) -> bool:
+    return isinstance(happening, TableChanged)
+
+
+async def follow(connection, table) -> None:
+    """Follow a table until everything that is on its way was taken."""
+    with trio.move_on_after(0.3):
+        await play_on(table, until=lambda happening: isinstance(happening, Substituted))
+    await connection.tables()
+
+
+async def test_seat_that_the_server_says_was_held_is_not_taken_over(deserted, player) -> None:
+    deserted.held = lambda: (SeatHeld(table="TABLE", match=deserted.setup.match, seat=0),)
+    honest = deserted.resume
+
+    async def resume(message) -> None:
+        await deserted.send(deserted.state())
+        await honest(message)
+
+    deserted.resume = resume
+    async with connect("host", player, dial=deserted.dial) as connection:
+        table = await connection.resume(connection.held[0])
+        await follow(connection, table)
+    assert subs(deserted) == []
+
+
+async def test_ready_for_the_next_match_takes_no_seat_over_in_a_running_one(deserted, player) -> None:
+    state, honest = deserted.state, deserted.serve_request
+    seats = tuple(replace(seat, vacant=False) for seat in state().seats)
+    over = replace(state(), state="over", match=None, seats=seats)
+
+    async def seat(message) -> None:
+        await deserted.send(Ok(re=message.id, table="TABLE", seat=0))
+        await deserted.send(over)
+
+    async def serve_request(message) -> None:
+        if not isinstance(message, Ready):
+            await honest(message)
+            return
+        await deserted.send(refusal(Code.TABLE_NOT_OPEN, "playing", re=message.id))
+        await deserted.send(state())
+        await deserted.send(state())
+
+    deserted.seat, deserted.serve_request = seat, serve_request
+    async with connect("host", player, dial=deserted.dial) as connection:
+        table = await connection.join("TABLE", 0)
+        await play_on(table, until=shown)
+        await table.ready()
+        await follow(connection, table)
+    assert subs(deserted) == []
+
+
+async def test_ready_before_anything_was_shown_takes_no_seat_over(deserted, player) -> None:
+    honest = deserted.state
+    deserted.state = lambda: replace(honest(), table="OTHER")  # which this client does not follow
+    async with connect("host", player, dial=deserted.dial) as connection:
+        table = await connection.join("TABLE", 0)
+        with pytest.raises(RefusedError):
+            await table.ready()
+        deserted.state = honest
+        await wait_all_tasks_blocked()
+        await deserted.send(honest())
+        await wait_all_tasks_blocked()
+        await deserted.send(honest())
+        await follow(connection, table)
+    assert subs(deserted) == []
+
+
+async def test_ready_to_a_vacancy_in_another_match_takes_no_seat_over(deserted, player) -> None:
+    honest = deserted.state
+    deserted.state = lambda: replace(honest(), match=b"\x09" * 32)
+    async with connect("host", player, dial=deserted.dial) as connection:
+        table = await connection.join("TABLE", 0)
+        await play_on(table, until=shown)
+        await table.ready()
+        deserted.state = honest
+        await wait_all_tasks_blocked()
+        await deserted.send(honest())
+        await wait_all_tasks_blocked()
+        await deserted.send(honest())
+        await follow(connection, table)
+    assert subs(deserted) == []
+
+
+async def test_bot_that_looks_for_a_vacancy_takes_the_seat_over(deserted, player) -> None:
+    async with connect("host", player, dial=deserted.dial) as connection:
+        table = await find_vacant(connection, None)
+        with trio.fail_after(10):
+            await play_on(table, until=lambda happening: isinstance(happening, Substituted))
+    assert len(subs(deserted)) == 1
+
+
+async def test_bot_looks_on_where_the_seat_is_filled_when_it_comes(deserted, player, autojump_clock) -> None:
+    honest, joins = deserted.state, []
+
+    async def seat(message) -> None:
+        joins.append(message)
+        state = honest() if len(joins) > 1 else replace(honest(), seats=honest().seats[1:])
+        await deserted.send(Ok(re=message.id, table="TABLE", seat=0))
+        await deserted.send(state)
+
+    deserted.seat = seat
+    async with connect("host", player, dial=deserted.dial) as connection:
+        table = await find_vacant(connection, None)
+        assert (len(joins) > 1, table.state.seats[0].vacant) == (True, True)
+
+
+async def test_word_that_was_not_given_before_is_withdrawn_where_the_match_has_begun(
+    scripted, player
+) -> None:
+    server = scripted(target=4)
+    honest = server.serve_request
+
+    async def serve_request(message) -> None:
+        if isinstance(message, Ready):
+            await server.send(refusal(Code.TABLE_NOT_OPEN, "playing", re=message.id))
+        else:
+            await honest(message)
+
+    server.serve_request = serve_request
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create("truc-french")
+        await table.ready()
+        await server.offer_terms()
+        await connection.tables()
+    assert not any(isinstance(message, SignedAct) for message in server.received)
+
+
+async def test_agreement_on_return_is_none_to_take_a_seat_over(scripted) -> None:
+    server = scripted()
+    seats = tuple(replace(seat, vacant=True) for seat in server.state().seats)
+    state = replace(server.state(), state="playing", match=b"m" * 32, seats=seats)
+    agreement = Agreement()
+    agreement.agree_on_return()
+    agreement.show(state)
+    assert (agreement.stands, agreement.has_vacancy(b"m" * 32, 0)) == (True, False)
+
+
+async def test_agreement_to_a_vacancy_is_for_that_seat_and_match_alone(scripted) -> None:
+    server = scripted()
+    first, second = server.state().seats
+    state = replace(
+        server.state(), state="playing", match=b"m" * 32, seats=(replace(first, vacant=True), second)
+    )
+    agreement = Agreement()
+    agreement.show(state)
+    agreement.agree()
+    given = [agreement.has_vacancy(mid, seat) for mid in (b"m" * 32, b"n" * 32) for seat in (0, 1)]
+    assert given == [True, False, False, False]

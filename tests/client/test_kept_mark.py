@@ -1,0 +1,206 @@
+"""The highest place accepted before a restart: nothing is signed below it, nothing lowers it, no match ends below it."""
+
+import sqlite3
+
+import pytest
+import trio
+from client.playing import play_on
+
+from truc_client import CheckFailedError, ClientError, YourTurn, connect
+from truc_client.store import Place, Store
+from truc_client.transcripts import path_of
+from truc_protocol.bodies import Ack, Close, Deal
+from truc_protocol.codec import sha256
+from truc_protocol.errors import Code
+from truc_protocol.ledger import start
+from truc_protocol.messages import Ok, Resume, SignedAct, refusal
+from truc_protocol.records import Record, parse
+from truc_protocol.setup import close_setup, open_terms
+
+TURNS = 13
+
+
+def mark_of(player, mid: bytes) -> int:
+    database = sqlite3.connect(player.home.state)
+    (k,) = database.execute("SELECT k FROM matches WHERE mid = ?", (mid,)).fetchone()
+    database.close()
+    return k
+
+
+def signed_since(server, count: int) -> list:
+    messages = [message for message in server.received[count:] if isinstance(message, SignedAct)]
+    return [parse(Record(1, message.body, message.sig)) for message in messages]
+
+
+async def forget_since(server, k: int) -> None:
+    """Take a server back to a position."""
+    kept, server.records = server.records[:k], []
+    records = tuple(Record(*record) for record in server.setup.records)
+    closed = close_setup(open_terms(server.document, records[0]), records[1:-1], records[-1])
+    server.ledger = start(closed)
+    for record in kept:
+        server.ledger = server.dealer.take(server.ledger, record)
+        server.records.append(record)
+
+
+async def end_early(server, mark: int) -> None:
+    """Put an end well below a mark in the place of what had been played."""
+    deals = (k for k, record in enumerate(server.records) if isinstance(parse(record), Deal) and k + 6 < mark)
+    bend, server.bend = server.bend, lambda message: None
+    await forget_since(server, max(deals) + 1)
+    await server.take(server.dealer.abandon(server.ledger, "server"))
+    while (record := server.dealer.next_record(server.ledger)) is not None:
+        await server.take(record)
+    server.bend = bend
+
+
+@pytest.fixture
+async def killed(scripted, player):
+    """Return a server and the mark of a client that was killed in a hand, and whose transcript was lost with it."""
+    server, turns = scripted(target=12), 0
+
+    def enough(happening: object) -> bool:
+        nonlocal turns
+        turns += isinstance(happening, YourTurn)
+        return turns >= TURNS
+
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create("truc-french")
+        await table.ready()
+        await play_on(table, until=enough)
+    path_of(player.home.transcripts, server.setup.match).unlink()
+    return server, mark_of(player, server.setup.match)
+
+
+def begin_unasked(server) -> None:
+    """Let a server answer `join` with the setup and records of the match, as if it had just begun."""
+    server.held = lambda: ()
+
+    async def seat(message) -> None:
+        await server.send(Ok(re=message.id, table="TABLE", seat=0))
+        await server.send(server.state())
+        await server.send(server.setup)
+        for k in range(len(server.records)):
+            await server.send(server.message(k))
+        await server.go_on()
+
+    server.seat = seat
+
+
+async def test_match_known_from_before_is_gone_on_with_when_its_setup_comes_unasked(killed, player) -> None:
+    server, _mark = killed
+    begin_unasked(server)
+    async with connect("host", player, dial=server.dial) as connection:
+        seen = await play_on(await connection.join("TABLE"))
+    assert any(isinstance(message, Resume) for message in server.received)
+    assert seen[-1].verdict.result == "proven"
+
+
+async def test_end_below_the_mark_is_not_acked(killed, player) -> None:
+    server, mark = killed
+    await end_early(server, mark)
+    begin_unasked(server)
+    before = len(server.received)
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.join("TABLE")
+        with pytest.raises(CheckFailedError) as stopped:
+            await play_on(table)
+    assert (stopped.value.check, stopped.value.culprit) == ("C33", "server")
+    assert not any(isinstance(body, Ack) for body in signed_since(server, before))
+
+
+async def test_nothing_is_signed_while_a_known_match_is_sent_again(killed, player) -> None:
+    server, _mark = killed
+    begin_unasked(server)
+
+    async def silent(_message) -> None:
+        return
+
+    server.resume = silent
+    before = len(server.received)
+    async with connect("host", player, dial=server.dial) as connection:
+        await connection.join("TABLE")
+        await connection.tables()
+    assert signed_since(server, before) == []
+
+
+async def test_end_below_the_mark_is_none_when_the_server_knows_the_match_no_more(killed, player) -> None:
+    server, mark = killed
+    await end_early(server, mark)
+
+    async def resume(message) -> None:
+        await server.send(server.setup)
+        for k in range(len(server.records)):
+            await server.send(server.message(k))
+        await server.send(refusal(Code.NO_SUCH_MATCH, "no such match", re=message.id))
+
+    server.resume = resume
+    begin_unasked(server)
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.join("TABLE")
+        with pytest.raises(CheckFailedError, match="C33"):
+            await play_on(table)  # which returns at the end of a match
+
+
+async def test_secrets_are_kept_when_an_end_below_the_mark_comes(killed, player) -> None:
+    server, mark = killed
+    await end_early(server, mark)
+    begin_unasked(server)
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.join("TABLE")
+        with pytest.raises(CheckFailedError):
+            await play_on(table)
+        th = connection.account.store.playing(server.setup.match).th
+        assert len(connection.account.store.chains(th)) == 1
+
+
+async def test_replaying_does_not_lower_the_mark(killed, player) -> None:
+    server, mark = killed
+    closes = (k for k, record in enumerate(server.records) if isinstance(parse(record), Close))
+    first = next(closes)
+    assert first + 1 < mark
+
+    async def resume(_message) -> None:
+        await server.send(server.setup)
+        for k in range(first + 1):
+            await server.send(server.message(k))
+
+    server.resume = resume
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.resume(connection.held[0])
+        with trio.fail_after(10):
+            await play_on(
+                table, until=lambda _happening: table.match is not None and table.match.next > first
+            )
+    assert mark_of(player, server.setup.match) == mark
+
+
+async def test_options_below_the_mark_are_not_shown(killed, player) -> None:
+    server, mark = killed
+    await forget_since(server, 0)
+
+    async def resume(message) -> None:
+        await server.send(server.setup)
+        server.bend = lambda sent: None if isinstance(sent, Ok) else sent
+        await server.go_on()
+
+    server.resume = resume
+    before = len(server.received)
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.resume(connection.held[0])
+        with trio.move_on_after(0.3):
+            await play_on(table, until=lambda happening: isinstance(happening, YourTurn))
+            raise AssertionError("options were shown")
+        with pytest.raises(ClientError, match="seen before are missing"):
+            await table.resign()
+    assert server.ledger.k < mark
+    assert signed_since(server, before) == []
+
+
+async def test_lower_place_changes_nothing_in_the_store(killed, player) -> None:
+    server, mark = killed
+    store = Store(player.home.state)
+    store.keep_place(server.setup.match, Place(mark - 1, sha256(b"another")))
+    joined = store.playing(server.setup.match)
+    store.close()
+    assert (joined.k, joined.head != sha256(b"another")) == (mark, True)

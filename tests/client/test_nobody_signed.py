@@ -1,0 +1,261 @@
+"""What no valid signature binds anybody to: the client asks again, ends the table if it must, and stops no match for good."""
+
+import pytest
+from client.cheats import FRENCH, abandoned, body_of
+from client.playing import play_on
+from msgspec.structs import replace
+
+from truc_client import CheckFailedError, MatchEnded, TranscriptSetAside, YourTurn, connect
+from truc_client.account import open_account
+from truc_client.doubts import MAX_TRIES, Step, Tries
+from truc_client.transcripts import path_of
+from truc_client.verifying import verify_file
+from truc_protocol.audit import Result
+from truc_protocol.bodies import Release
+from truc_protocol.messages import BoxedOptions, MatchRecord, Ok, Resume, Setup
+
+
+def my_turn(happening: object) -> bool:
+    return isinstance(happening, YourTurn)
+
+
+def flipped(content: bytes, at: int = 20) -> bytes:
+    """Flip one bit."""
+    return content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :]
+
+
+def bent_position(message):
+    is_reached = isinstance(message, Ok) and message.k is not None and not message.dup
+    return replace(message, k=message.k + 1) if is_reached else message
+
+
+def bent_box(message):
+    return replace(message, box=flipped(message.box)) if isinstance(message, BoxedOptions) else message
+
+
+def bent_signature(message):
+    return replace(message, sig=flipped(message.sig)) if isinstance(message, MatchRecord) else message
+
+
+def bent_setup(message):
+    return replace(message, match=flipped(message.match)) if isinstance(message, Setup) else message
+
+
+BENT = {
+    "position": bent_position,
+    "options": bent_box,
+    "signature": bent_signature,
+    "setup": bent_setup,
+}
+
+
+@pytest.fixture(params=BENT.values(), ids=BENT.keys())
+def bent(request):
+    return request.param
+
+
+def once(server, bend):
+    """Let the line bend one message, and be clean from then on."""
+
+    def bent(message):
+        after = bend(message)
+        if after is not message:
+            server.bend = lambda message: message
+        return after
+
+    return bent
+
+
+async def left_in_play(server, player, *, transcript: bool = True) -> None:
+    """Play until it is the client's turn, and leave."""
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create(FRENCH)
+        await table.ready()
+        await play_on(table, until=my_turn)
+    if not transcript:
+        path_of(player.home.transcripts, server.setup.match).unlink()
+
+
+async def come_back(server, player, until=my_turn):
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.resume(connection.held[0])
+        return await play_on(table, until=until)
+
+
+def why_stopped(server, player) -> str | None:
+    account = open_account(player)
+    try:
+        return account.store.stopped(server.setup.match)
+    finally:
+        account.store.close()
+
+
+async def test_one_bit_that_the_line_bends_changes_nothing(scripted, player, bent, autojump_clock) -> None:
+    server = scripted(target=3)
+    await left_in_play(server, player, transcript=False)
+    server.bend = once(server, bent)
+    seen = await come_back(server, player, until=lambda happening: isinstance(happening, MatchEnded))
+    assert seen[-1].verdict.result is Result.PROVEN
+
+
+async def test_it_ends_the_table_after_a_few_times_and_blames_nobody(
+    scripted, player, bent, autojump_clock
+) -> None:
+    server = scripted(target=3)
+    await left_in_play(server, player, transcript=False)
+    server.bend = bent
+    with pytest.raises(CheckFailedError, match="whether the line or the server is at fault") as failed:
+        await come_back(server, player, until=lambda _: False)
+    assert failed.value.culprit is None
+
+
+async def test_it_stops_no_match_for_good(scripted, player, bent, autojump_clock) -> None:
+    server = scripted(target=3)
+    await left_in_play(server, player, transcript=False)
+    server.bend = bent
+    with pytest.raises(CheckFailedError):
+        await come_back(server, player, until=lambda _: False)
+    assert why_stopped(server, player) is None
+    server.bend = lambda message: message
+    seen = await come_back(server, player, until=lambda happening: isinstance(happening, MatchEnded))
+    assert seen[-1].verdict.result is Result.PROVEN
+
+
+async def test_evidence_of_it_is_kept_as_of_any_check(scripted, player, autojump_clock) -> None:
+    server = scripted(target=3)
+    await left_in_play(server, player, transcript=False)
+    server.bend = bent_signature
+    with pytest.raises(CheckFailedError) as failed:
+        await come_back(server, player)
+    verdict = verify_file(failed.value.evidence)
+    assert (verdict.result, verdict.refutation.check, verdict.refutation.culprit) == (
+        Result.REFUTED,
+        "C3",
+        None,
+    )
+
+
+def test_every_place_is_tried_a_few_times() -> None:
+    tries = Tries()
+    steps = [tries.note((b"mid", 3), may_begin_anew=False) for _ in range(MAX_TRIES)]
+    assert steps == [Step.AGAIN] * (MAX_TRIES - 1) + [Step.END]
+
+
+def test_everything_is_asked_for_anew_once() -> None:
+    tries = Tries()
+    steps = [tries.note((b"mid", 3), may_begin_anew=True) for _ in range(2 * MAX_TRIES)]
+    again = [Step.AGAIN] * (MAX_TRIES - 1)
+    assert steps == [*again, Step.ANEW, *again, Step.END]
+
+
+# what was kept
+
+
+async def test_transcript_changed_on_the_disk_is_set_aside_and_all_asked_for_again(scripted, player) -> None:
+    server = scripted(target=3)
+    await left_in_play(server, player)
+    path = path_of(player.home.transcripts, server.setup.match)
+    changed = flipped(path.read_bytes(), path.stat().st_size - 10)
+    path.write_bytes(changed)
+    seen = await come_back(server, player)
+    (aside,) = [happening for happening in seen if isinstance(happening, TranscriptSetAside)]
+    assert aside.path.read_bytes() == changed
+    assert [message.next for message in server.received if isinstance(message, Resume)] == [-1]
+
+
+async def test_transcript_that_cannot_be_read_is_set_aside(scripted, player) -> None:
+    server = scripted(target=3)
+    await left_in_play(server, player)
+    path_of(player.home.transcripts, server.setup.match).write_bytes(b"something else")
+    seen = await come_back(server, player)
+    (aside,) = [happening for happening in seen if isinstance(happening, TranscriptSetAside)]
+    assert aside.path.read_bytes() == b"something else"
+
+
+async def test_two_transcripts_set_aside_have_two_names(scripted, player) -> None:
+    server = scripted(target=3)
+    await left_in_play(server, player)
+    for _ in range(2):
+        path_of(player.home.transcripts, server.setup.match).write_bytes(b"something else")
+        await come_back(server, player)
+    assert len(tuple(player.home.transcripts.glob("*-aside-*.truc"))) == 2
+
+
+class Swapped:
+    """A bend: the line swaps two releases, which are bound to their call and not to each other."""
+
+    def __init__(self, server) -> None:
+        self.server = server
+        self.first: MatchRecord | None = None
+        self.is_done = False
+
+    def __call__(self, message):
+        if self.is_done or not isinstance(message, MatchRecord) or not isinstance(body_of(message), Release):
+            return message
+        if message.signer == 3 and self.first is None:
+            self.first = message
+            signer, body, sig = self.server.players[3].release(self.server.ledger)
+            return replace(message, signer=signer, body=body, sig=sig)
+        if message.signer == 4 and self.first is not None:
+            self.is_done = True
+            return replace(self.first, k=message.k)
+        return message
+
+
+async def test_bent_end_that_no_signature_covers_yet_is_set_aside(scripted, player, autojump_clock) -> None:
+    """Every record passed, so that asking for the next one does not help: it stands on another head."""
+    server = scripted("truc-catalan", seats=4)
+    server.bend = Swapped(server)
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create("truc-catalan")
+        await table.ready()
+        seen = await play_on(table, until=my_turn)
+    (aside,) = [happening for happening in seen if isinstance(happening, TranscriptSetAside)]
+    assert "C10" in aside.reason
+    assert [message.next for message in server.received if isinstance(message, Resume)][-1] == -1
+
+
+async def test_what_comes_for_a_transcript_set_aside_must_reach_the_mark(
+    scripted, player, autojump_clock
+) -> None:
+    server = scripted(target=3)
+    await left_in_play(server, player)
+    path_of(player.home.transcripts, server.setup.match).write_bytes(b"something else")
+
+    async def shorter(message: Resume) -> None:
+        await server.send(server.setup)
+        await server.send(server.message(0))
+        await server.send(Ok(re=message.id, k=1))
+
+    server.resume = shorter
+    with pytest.raises(CheckFailedError, match="was accepted up to") as failed:
+        await come_back(server, player)
+    assert failed.value.check == "C33"
+
+
+async def test_what_comes_for_a_transcript_set_aside_is_compared_with_it(
+    scripted, player, autojump_clock
+) -> None:
+    """The server has signed two records for one position: the newest that was kept, and another one."""
+    server = scripted(target=3)
+    await left_in_play(server, player)
+    path = path_of(player.home.transcripts, server.setup.match)
+    forget_the_mark(server, player)
+    path.write_bytes(flipped(path.read_bytes(), path.stat().st_size - 10))
+
+    async def another(message: Resume) -> None:
+        await server.send(server.setup)
+        await server.send(abandoned(server))
+        await server.send(Ok(re=message.id, k=1))
+
+    server.resume = another
+    with pytest.raises(CheckFailedError) as failed:
+        await come_back(server, player)
+    assert (failed.value.check, failed.value.culprit) == ("C33", "server")
+    assert why_stopped(server, player) is not None
+
+
+def forget_the_mark(server, player) -> None:
+    account = open_account(player)
+    account.store._database.execute("UPDATE matches SET k = NULL, head = NULL")
+    account.store.close()

@@ -1,0 +1,471 @@
+"""Pauses at the client: asked for and ended by library, typed line and bot, over a scripted server and a real one."""
+
+import pytest
+import trio
+from client.cheats import QuietServer
+from client.playing import homes, pick, play_on
+from msgspec.structs import replace
+
+from truc_client import ChoiceError, MatchEnded, Player, RecordSeen, RefusedError, Table, YourTurn, connect
+from truc_client.bots import play_match, simple_bot
+from truc_client.happenings import Happening
+from truc_protocol.audit import Result
+from truc_protocol.bodies import Act, Proxy
+from truc_protocol.errors import Code
+from truc_protocol.messages import GuestAct, SignedAct, refusal
+from truc_protocol.records import Record, parse
+from truc_server.consequences import consequence
+
+FRENCH = "truc-french"
+
+
+class PausingServer(QuietServer):
+    """A server whose other seat joins in where the seat under test asks for a pause or for its end, if `agrees`."""
+
+    agrees = True
+
+    def other(self) -> Record | None:
+        ledger = self.ledger
+        ruling = consequence(self.dealer, ledger)
+        if ruling is not None:
+            return ruling
+        if self.agrees and ledger.pause.asked == {0}:
+            return self.players[1].act(ledger, "resume" if ledger.pause.active else "pause")
+        return None if ledger.pause.active else super().other()
+
+    async def send_options(self) -> None:
+        if not self.ledger.pause.active:
+            await super().send_options()
+
+    def record_of(self, message: SignedAct | GuestAct) -> Record:
+        if isinstance(message, GuestAct) and message.choose in ("pause", "resume"):
+            return self.dealer.proxy(self.ledger, 0, message.choose, ())
+        return super().record_of(message)
+
+
+@pytest.fixture
+def pausing(nursery):
+    def make(**options) -> PausingServer:
+        server = PausingServer(**options)
+        server.nursery = nursery
+        return server
+
+    return make
+
+
+def my_turn(happening: Happening) -> bool:
+    return isinstance(happening, YourTurn)
+
+
+def told(what: str, **fields):
+    """Return a test for a record that tells a fact."""
+
+    def is_it(happening: Happening) -> bool:
+        return isinstance(happening, RecordSeen) and any(
+            fact.items() >= {"what": what, **fields}.items() for fact in happening.means
+        )
+
+    return is_it
+
+
+rests = told("ruled", ruling="pause")
+goes_on = told("ruled", ruling="resume")
+
+
+async def sit_down(connection) -> Table:
+    table = await connection.create(FRENCH)
+    await table.ready()
+    await play_on(table, until=my_turn)
+    return table
+
+
+async def rested(table: Table) -> None:
+    """Let the match rest."""
+    await table.pause()
+    await play_on(table, until=rests)
+
+
+def asked(server) -> list[tuple[int, str]]:
+    """Return position and kind of what the seat under test asked, as it was sent."""
+    bodies = [parse(Record(1, m.body, m.sig)) for m in server.received if isinstance(m, SignedAct)]
+    return [
+        (body.k, body.kind) for body in bodies if isinstance(body, Act) and body.kind in ("pause", "resume")
+    ]
+
+
+async def test_match_rests_once_both_seats_have_asked(pausing, player) -> None:
+    server = pausing()
+    async with connect("host", player, dial=server.dial) as connection:
+        await rested(await sit_down(connection))
+    assert server.ledger.pause.active
+
+
+async def test_match_goes_on_to_a_proven_end_once_both_have_asked_to(pausing, player) -> None:
+    server = pausing()
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await sit_down(connection)
+        await rested(table)
+        await table.unpause()
+        seen = await play_on(table)
+    assert any(map(goes_on, seen))
+    assert seen[-1].verdict.result is Result.PROVEN
+
+
+async def test_pause_of_a_guest_is_a_choice(pausing, guest) -> None:
+    server = pausing()
+    async with connect("host", guest, dial=server.dial) as connection:
+        table = await sit_down(connection)
+        await rested(table)
+        await table.unpause()
+        await play_on(table, until=goes_on)
+    kinds = [parse(record).kind for record in server.records if isinstance(parse(record), Proxy)]
+    assert kinds[-2:] == ["pause", "resume"]
+
+
+async def test_one_who_asks_alone_plays_on(pausing, player) -> None:
+    server = pausing()
+    server.agrees = False
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await sit_down(connection)
+        await table.pause()
+        seen = await play_on(table)
+    assert not any(map(rests, seen))
+    assert seen[-1].verdict.result is Result.PROVEN
+
+
+async def test_options_come_again_after_the_pause_was_asked_for(pausing, player) -> None:
+    server = pausing()
+    server.agrees = False
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await sit_down(connection)
+        await table.pause()
+        seen = await play_on(table, until=my_turn)
+        await table.choose(pick(seen[-1]))
+    assert server.ledger.k > seen[-1].at
+
+
+async def test_second_asking_for_a_pause_is_refused_before_it_is_signed(pausing, player) -> None:
+    server = pausing()
+    server.agrees = False
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await sit_down(connection)
+        await table.pause()
+        with pytest.raises(ChoiceError, match="you have asked already"):
+            await table.pause()
+    assert len(asked(server)) == 1
+
+
+async def test_second_pause_of_a_hand_is_refused(pausing, player) -> None:
+    server = pausing()
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await sit_down(connection)
+        await rested(table)
+        await table.unpause()
+        await play_on(table, until=goes_on)
+        with pytest.raises(ChoiceError, match="once a hand"):
+            await table.pause()
+
+
+async def test_pause_may_be_asked_for_again_in_the_next_hand(pausing, player) -> None:
+    server = pausing()
+    server.agrees = False
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await sit_down(connection)
+        await table.pause()
+        await play_on(table, until=told("hand_closed"))
+        await play_on(table, until=my_turn)
+        await table.pause()
+    assert len(asked(server)) == 2
+
+
+async def test_pause_is_not_asked_for_while_the_match_rests(pausing, player) -> None:
+    server = pausing()
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await sit_down(connection)
+        await rested(table)
+        with pytest.raises(ChoiceError, match="rests already"):
+            await table.pause()
+
+
+async def test_second_asking_to_go_on_is_refused(pausing, player) -> None:
+    server = pausing()
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await sit_down(connection)
+        await rested(table)
+        server.agrees = False
+        await table.unpause()
+        with pytest.raises(ChoiceError, match="you have asked already"):
+            await table.unpause()
+
+
+async def test_match_that_does_not_rest_cannot_be_asked_to_go_on(pausing, player) -> None:
+    server = pausing()
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await sit_down(connection)
+        with pytest.raises(ChoiceError, match="does not rest"):
+            await table.unpause()
+
+
+async def test_no_pause_is_asked_for_when_the_match_is_over(pausing, player) -> None:
+    server = pausing()
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await sit_down(connection)
+        await play_on(table)
+        with pytest.raises(ChoiceError, match="the match is over"):
+            await table.pause()
+
+
+async def test_no_pause_is_asked_for_before_a_match(pausing, player) -> None:
+    server = pausing()
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create(FRENCH)
+        with pytest.raises(ChoiceError, match="no match"):
+            await table.pause()
+
+
+async def test_refusal_of_a_pause_says_why_and_leaves_the_position_free(pausing, player) -> None:
+    server = pausing()
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create(FRENCH)
+        await table.ready()
+        turn = (await play_on(table, until=my_turn))[-1]
+        refuse(server, Code.ILLEGAL_ACTION)
+        with pytest.raises(RefusedError, match="no pause"):
+            await table.pause()
+        await table.choose(pick(turn))
+    assert server.ledger.k > turn.at
+
+
+def refuse(server, code: Code) -> None:
+    """Let the server refuse the next act with its signed word."""
+
+    async def refused(message) -> None:
+        del server.act
+        signed = server.dealer.refuse(server.setup.match, message.body, code.value)
+        await server.send(replace(refusal(code, "no pause", re=message.id), refuse=signed))
+
+    server.act = refused
+
+
+async def test_pause_that_a_record_has_overtaken_is_signed_for_the_next_position(pausing, player) -> None:
+    server = pausing()
+    server.agrees = False
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await sit_down(connection)
+        overtake(server)
+        await table.pause()
+        await play_on(table, until=told("pause_asked", seat=0))
+    (first, _), (second, _) = asked(server)
+    assert (first + 1, server.ledger.pause.active) == (second, True)
+
+
+def overtake(server) -> None:
+    """Let the other seat's asking come before the next act."""
+
+    async def later(message) -> None:
+        del server.act
+        await server.take(server.players[1].act(server.ledger, "pause"))
+        await server.send(refusal(Code.STALE_POSITION, "too late", re=message.id))
+
+    server.act = later
+
+
+async def test_server_that_overtakes_without_a_record_is_not_asked_for_ever(pausing, player) -> None:
+    server = pausing()
+
+    async def late(message) -> None:
+        await server.send(refusal(Code.STALE_POSITION, "too late", re=message.id))
+
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await sit_down(connection)
+        server.act = late
+        with pytest.raises(RefusedError, match="none was shown"):
+            await table.pause()
+
+
+@pytest.mark.parametrize("who", ["player", "guest"])
+async def test_pause_is_asked_for_again_when_it_was_overtaken_during_an_interruption(
+    pausing, who, request, autojump_clock
+) -> None:
+    server, account = pausing(), request.getfixturevalue(who)
+    server.agrees = False
+    async with connect("host", account, dial=server.dial) as connection:
+        table = await sit_down(connection)
+
+        async def lost(_message) -> None:
+            del server.act
+            record = server.players[1].act(server.ledger, "pause")
+            server.ledger = server.dealer.take(server.ledger, record)
+            server.records.append(record)
+            await server._stream.aclose()
+            raise trio.BrokenResourceError
+
+        server.act = lost
+        await table.pause()
+        await play_on(table, until=rests)
+    assert server.ledger.pause.active
+
+
+async def test_pause_is_sent_again_as_it_was_signed_when_the_connection_was_lost(
+    pausing, player, autojump_clock
+) -> None:
+    server = pausing()
+    server.agrees = False
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await sit_down(connection)
+
+        async def lost(_message) -> None:
+            del server.act
+            await server._stream.aclose()
+            raise trio.BrokenResourceError
+
+        server.act = lost
+        await table.pause()
+    sent = [message.body for message in server.received if isinstance(message, SignedAct)][-2:]
+    assert sent[0] == sent[1]
+
+
+async def test_bot_joins_in_where_a_pause_is_asked_for(pausing, player) -> None:
+    server = pausing()
+    server.agrees = False
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await sit_down(connection)
+        await server.take(server.players[1].act(server.ledger, "pause"))
+        await joined_in(table, server)
+    assert server.ledger.pause.active
+
+
+async def test_bot_joins_in_where_the_end_of_a_pause_is_asked_for(pausing, player) -> None:
+    server = pausing()
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await sit_down(connection)
+        await rested(table)
+        server.agrees = False
+        await server.take(server.players[1].act(server.ledger, "resume"))
+        await joined_in(table, server)
+    assert not server.ledger.pause.active
+
+
+async def joined_in(table: Table, server) -> None:
+    """Let a bot look on, without choosing anything, until the server has ruled on a pause."""
+
+    with trio.CancelScope() as scope:
+
+        def show(happening: Happening) -> None:
+            if rests(happening) or goes_on(happening):
+                scope.cancel()
+
+        await play_match(table, simple_bot(1), show)
+
+
+# A real server
+
+
+class Meeting:
+    """Two players at one table of a real server."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.send, self.codes = trio.open_memory_channel(1)
+        self.ended: list[MatchEnded] = []
+        self.seen: list[Happening] = []
+
+    async def first(self, player: Player, play) -> None:
+        async with connect(self.url, player) as connection:
+            table = await connection.create(
+                FRENCH, options={"match": 1, "target": 3, "guests": 1}, private=True
+            )
+            await self.send.send(table.code)
+            await table.ready()
+            self.ended.append(await play(table))
+
+    async def second(self, player: Player, play) -> None:
+        async with connect(self.url, player) as connection:
+            table = await connection.join(await self.codes.receive())
+            await table.ready()
+            self.ended.append(await play(table))
+
+    async def play(self, players: list[Player], *plays) -> None:
+        with trio.fail_after(30):
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(self.first, players[0], plays[0])
+                nursery.start_soon(self.second, players[1], plays[1])
+
+
+async def pausing_once(table: Table, seen: list[Happening], *, waits: bool = True) -> Happening:
+    """Play a match, ask for a pause at the first turn, and to go on once it rests; `waits` lets nothing come between."""
+    is_asked = False
+    async for happening in table:
+        seen.append(happening)
+        match happening:
+            case YourTurn(must=True) if not is_asked:
+                is_asked = True
+                await table.pause()
+            case YourTurn(must=True) if not waits or any(map(goes_on, seen)):
+                await table.choose(pick(happening))
+            case MatchEnded():
+                break
+            case RecordSeen() if rests(happening):
+                await table.unpause()
+    return seen[-1]
+
+
+async def plain(table: Table) -> Happening:
+    """Play a match, and join in with no pause."""
+    async for happening in table:
+        match happening:
+            case YourTurn(must=True):
+                await table.choose(pick(happening))
+            case MatchEnded():
+                break
+    return happening
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_guest", [False, True], ids=["key", "guest"])
+async def test_match_that_has_rested_ends_proven_on_a_real_server(real_server, tmp_path, is_guest) -> None:
+    meeting, seen = Meeting(real_server.url), []
+    bot = simple_bot(3)
+    await meeting.play(
+        homes(tmp_path, False, is_guest),
+        lambda table: play_match(table, bot),
+        lambda table: pausing_once(table, seen),
+    )
+    assert [ended.verdict.result for ended in meeting.ended] == [Result.PROVEN] * 2
+    assert any(map(rests, seen))
+    assert any(map(goes_on, seen))
+
+
+@pytest.mark.slow
+async def test_pause_that_one_alone_asks_for_stops_nobody_on_a_real_server(real_server, tmp_path) -> None:
+    meeting, seen = Meeting(real_server.url), []
+    await meeting.play(
+        homes(tmp_path, False, False), plain, lambda table: pausing_once(table, seen, waits=False)
+    )
+    assert [ended.verdict.result for ended in meeting.ended] == [Result.PROVEN] * 2
+    assert any(map(told("pause_asked"), seen))
+    assert not any(map(rests, seen))
+
+
+@pytest.mark.slow
+async def test_real_server_refuses_a_second_pause_with_a_sentence(real_server, tmp_path, monkeypatch) -> None:
+    meeting, sentences = Meeting(real_server.url), []
+    monkeypatch.setattr("truc_client.choosing.check_rest", lambda *_: None)
+    refused_once = trio.Event()
+
+    async def waiting(table: Table) -> Happening:
+        await refused_once.wait()
+        return await plain(table)
+
+    async def twice(table: Table) -> Happening:
+        await play_on(table, until=my_turn)
+        await table.pause()
+        with pytest.raises(RefusedError) as refused:
+            await table.pause()
+        sentences.append(str(refused.value))
+        refused_once.set()
+        return await plain(table)
+
+    await meeting.play(homes(tmp_path, False, False), waiting, twice)
+    assert sentences[0].endswith("one pause a hand for each seat (illegal_action)")
+    assert {ended.verdict.result for ended in meeting.ended} == {Result.PROVEN}

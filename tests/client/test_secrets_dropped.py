@@ -1,0 +1,212 @@
+"""Secrets are dropped as soon as they can serve no more: terms that never became a match, and a seat played by another."""
+
+import sqlite3
+
+import pytest
+import trio
+from client.playing import play_on
+from protocol.peers import Player as Peer
+
+from truc_client import ClientError, Player, YourTurn, connect, open_home
+from truc_client.account import open_account
+from truc_client.holding import Holding
+from truc_client.home import master_seed, write_seed
+from truc_client.store import HeldChain, Joined, Place, Slot, Statement, Store
+from truc_protocol.audit import Result
+from truc_protocol.messages import SignedAct, TableClosed
+from truc_protocol.records import Record
+from truc_protocol.setup import open_terms
+
+FRENCH = "truc-french"
+SERVER, TH, OTHER_TH, TN, OTHER_TN, MID = (bytes([value]) * 32 for value in range(1, 7))
+CHAIN = HeldChain(b"x" * 32, 3, b"root", b"secret")
+STATEMENT = Statement(b"body", b"\x07" * 64)
+
+
+def turn(happening: object) -> bool:
+    return isinstance(happening, YourTurn)
+
+
+def chains_of(player) -> int:
+    database = sqlite3.connect(player.home.state)
+    (count,) = database.execute("SELECT count(*) FROM chains").fetchone()
+    database.close()
+    return count
+
+
+@pytest.fixture
+def store(tmp_path):
+    store = Store(tmp_path / "state.sqlite")
+    yield store
+    store.close()
+
+
+async def agree_in_vain(server, player, *, then=None) -> None:
+    """Sign terms at a table that become no match."""
+
+    async def act(_message) -> None:
+        return
+
+    server.act = act
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create(FRENCH)
+        await table.ready()
+        await connection.tables()
+        if then is not None:
+            await then(server, table)
+
+
+async def test_later_terms_of_a_table_drop_the_secrets_for_those_before(scripted, player) -> None:
+    server = scripted(target=3)
+    for _ in range(3):
+        await agree_in_vain(server, player)
+    assert chains_of(player) == 1
+
+
+async def leave(_server, table) -> None:
+    await table.leave()
+
+
+async def close(server, table) -> None:
+    await server.send(TableClosed(table="TABLE", reason="idle"))
+    with trio.fail_after(10):
+        await play_on(table)
+
+
+@pytest.mark.parametrize("end", [leave, close])
+async def test_table_that_is_left_or_closed_before_the_match_keeps_no_secrets(scripted, player, end) -> None:
+    await agree_in_vain(scripted(target=3), player, then=end)
+    assert chains_of(player) == 0
+
+
+async def test_terms_whose_secrets_were_dropped_are_not_signed_again(scripted, player) -> None:
+    server = scripted(target=3)
+    await agree_in_vain(server, player)
+    terms = open_terms(server.document, Record(*server.terms.record))
+    account = open_account(player)
+    account.store.drop_secrets(terms.th)
+    account.store.close()
+    server.match, before = 0, len(server.received)
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create(FRENCH)
+        await table.ready()
+        with pytest.raises(ClientError, match="served before"):
+            await play_on(table)
+    assert not any(isinstance(message, SignedAct) for message in server.received[before:])
+
+
+async def substituted(server, player) -> None:
+    """Play until a substitute takes the seat over."""
+    server.opts = server.opts._replace(gone=1, gone_after=1)
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create(FRENCH)
+        await table.ready()
+        await play_on(table, until=turn)
+        server.is_away = server.is_wished = True
+        await server.go_on()
+        newcomer = Peer(0, server.seed, person="newcomer ")
+        server.players[0] = newcomer
+        await server.take(newcomer.sub(server.ledger))
+        with pytest.raises(ClientError, match="a substitute has taken this seat"):
+            await play_on(table, until=lambda _happening: False)
+
+
+async def test_player_whose_seat_a_substitute_took_keeps_no_secrets(scripted, player) -> None:
+    await substituted(scripted(target=10), player)
+    assert chains_of(player) == 0
+
+
+async def test_player_whose_seat_was_taken_is_told_so_after_a_restart_too(scripted, player) -> None:
+    server = scripted(target=10)
+    await substituted(server, player)
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.resume(connection.held[0])
+        with pytest.raises(ClientError, match="a substitute has taken this seat"):
+            await play_on(table, until=lambda _happening: False)
+
+
+async def test_home_whose_seat_is_played_from_elsewhere_keeps_no_secrets(scripted, player, tmp_path) -> None:
+    other = Player(open_home(tmp_path / "elsewhere"), "north")
+    server = scripted(target=4)
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create(FRENCH)
+        await table.ready()
+        await play_on(table, until=turn)
+    write_seed(other.home, master_seed(player.home))
+    async with connect("host", other, dial=server.dial) as connection:
+        await play_on(await connection.resume(connection.held[0], rekey=True), until=turn)
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.resume(connection.held[0])
+        with pytest.raises(ClientError, match="another machine with your key"):
+            await play_on(table, until=lambda _happening: False)
+    assert (chains_of(player), chains_of(other)) == (0, 1)
+
+
+async def test_home_that_gave_its_secrets_up_can_begin_a_new_chain(scripted, player, tmp_path) -> None:
+    server = scripted(target=12)
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create(FRENCH)
+        await table.ready()
+        await play_on(table, until=turn)
+        th = open_terms(server.document, Record(*server.terms.record)).th
+        connection.account.store.drop_secrets(th)
+    async with connect("host", player, dial=server.dial) as connection:
+        seen = await play_on(await connection.resume(connection.held[0], rekey=True))
+    assert seen[-1].verdict.result is Result.PROVEN
+
+
+async def test_chain_named_before_is_one_after_loss_when_it_is_named_again_after_one(
+    scripted, player
+) -> None:
+    server = scripted(target=4)
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create(FRENCH)
+        await table.ready()
+        await play_on(table, until=turn)
+        ledger, store = table.match.ledger, connection.account.store
+        th, public = ledger.setup.terms.th, connection.account.key(connection.first_spk).public
+        ordinary = HeldChain(b"x" * 32, ledger.deal_index, b"r" * 32, b"secret")
+        store.keep_statement(ledger.setup.mid, Slot("act", 999), STATEMENT, Place(0, b""), ordinary)
+        holding = Holding(public, ledger.setup.terms, store)
+        assert holding.fresh(ledger, after_loss=True).x == ordinary.x
+        assert holding.fresh(ledger, after_loss=True).after_loss
+        assert not holding.fresh(ledger, after_loss=False).after_loss
+        assert store.chains(th)[-1] == ordinary
+
+
+async def test_chain_whose_anchor_another_seat_has_copied_is_named_no_more(scripted, player) -> None:
+    server = scripted(target=4)
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create(FRENCH)
+        await table.ready()
+        await play_on(table, until=turn)
+        ledger, store = table.match.ledger, connection.account.store
+        public = connection.account.key(connection.first_spk).public
+        named = HeldChain(b"x" * 32, ledger.deal_index, b"r" * 32, b"secret")
+        store.keep_statement(ledger.setup.mid, Slot("act", 999), STATEMENT, Place(0, b""), named)
+        holding = Holding(public, ledger.setup.terms, store)
+        copied = ledger._replace(commitments=ledger.commitments | {("anchor", holding.anchor(named))})
+        assert holding.fresh(ledger, after_loss=False).x == named.x
+        assert holding.fresh(copied, after_loss=False).x != named.x
+
+
+def test_chain_stored_again_after_a_loss_is_marked_so_in_the_store(store) -> None:
+    store.join(Joined(TH, TN, SERVER, "TABLE", 0), CHAIN, STATEMENT)
+    store.begin(TH, MID)
+    lost = HeldChain(CHAIN.x, CHAIN.first, CHAIN.root, CHAIN.secret, after_loss=True)
+    for chain in (lost, CHAIN):
+        store.keep_statement(MID, Slot("act", 7), STATEMENT, Place(7, TH), chain)
+    assert store.chains(TH) == (lost,)
+
+
+def test_secrets_of_a_match_stay_when_terms_of_the_next_come(store) -> None:
+    store.join(Joined(TH, TN, SERVER, "TABLE", 0), CHAIN, STATEMENT)
+    store.begin(TH, MID)
+    store.join(Joined(OTHER_TH, OTHER_TN, SERVER, "TABLE", 0), CHAIN, STATEMENT)
+    assert (store.chains(TH), store.chains(OTHER_TH)) == ((CHAIN,), (CHAIN,))
+
+
+def test_secrets_for_terms_of_another_table_stay(store) -> None:
+    store.join(Joined(TH, TN, SERVER, "TABLE", 0), CHAIN, STATEMENT)
+    store.join(Joined(OTHER_TH, OTHER_TN, SERVER, "OTHER", 0), CHAIN, STATEMENT)
+    assert store.chains(TH) == (CHAIN,)

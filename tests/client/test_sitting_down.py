@@ -1,0 +1,227 @@
+"""`truc play` before the first hand: what is looked at before a seat is taken, what is asked, what is shown and told."""
+
+import io
+
+import pytest
+import trio
+from click.testing import CliRunner
+from client.deserting import DesertedServer
+from client.playing import play_on
+from client.scripted import ScriptedServer
+from msgspec.structs import replace
+from rich.console import Console
+
+from truc_client import ClientError, Player, Resumed, Substituted, YourTurn, connect, open_home
+from truc_client.cli.asking import asked
+from truc_client.cli.play import Wish, _farewell, _sit_down
+from truc_client.cli.tables import table_line
+from truc_client.home import master_seed, write_seed
+from truc_client.main import main
+from truc_client.person import Lines, Typed
+from truc_client.screen import Screen
+from truc_protocol.messages import Create, Join, Ok, Resume, SeatState, Unwatch, Watch
+
+FRENCH = "truc-french"
+ANY = Wish(None, None, None, {}, private=False, rekey=False)
+
+
+class Watched:
+    """A server that shows its table to those who watch; `online` tells whether seat 0 has a connection."""
+
+    online = False
+
+    def watched_state(self):
+        state = self.state()
+        first, *others = state.seats
+        name = "a newcomer" if self.is_lost else first.name
+        seats = (replace(first, online=self.online, name=name), *others)
+        return replace(state, state="playing", match=self.setup.match, seats=seats)
+
+    async def serve_request(self, message):
+        match message:
+            case Watch():
+                await self.send(self.watched_state())
+                await self.send(self.setup)
+                for k in range(len(self.records)):
+                    await self.send(self.message(k))
+                await self.send(Ok(re=message.id, k=len(self.records)))
+            case Unwatch():
+                await self.send(Ok(re=message.id))
+            case _:
+                await super().serve_request(message)
+
+
+class WatchedServer(Watched, ScriptedServer):
+    is_lost = False
+
+    def held(self):
+        return () if self.is_lost else super().held()
+
+
+class WatchedDesertedServer(Watched, DesertedServer):
+    is_lost = False
+
+
+@pytest.fixture
+async def server(nursery, player) -> WatchedServer:
+    """Return a server with a match that this player has left at their turn."""
+    server = WatchedServer(target=6)
+    server.nursery = nursery
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create(FRENCH)
+        await table.ready()
+        await play_on(table, until=lambda happening: isinstance(happening, YourTurn))
+    server.received.clear()
+    return server
+
+
+@pytest.fixture
+def elsewhere(player, tmp_path) -> Player:
+    """Return the same player in another home, which has the key alone."""
+    other = Player(open_home(tmp_path / "elsewhere"), "north")
+    write_seed(other.home, master_seed(player.home))
+    return other
+
+
+async def sit_down(server, player, *typed: str | None, wish: Wish = ANY) -> tuple[object, str]:
+    """Sit down as `truc play` does; returns the table, and what the screen shows."""
+    out = io.StringIO()
+    send, receive = trio.open_memory_channel(len(typed) + 1)
+    for text in (*typed, None):
+        send.send_nowait(Typed(text))
+    async with connect("host", player, dial=server.dial) as connection:
+        screen = Screen(Console(file=out, width=400))
+        table = await _sit_down(connection, wish, screen, Lines(receive))
+    return table, out.getvalue()
+
+
+def took_seat(server) -> bool:
+    return any(isinstance(message, Resume | Join | Create) for message in server.received)
+
+
+async def test_home_that_cannot_play_takes_no_seat(server, elsewhere) -> None:
+    with pytest.raises(ClientError, match="secrets are not here"):
+        await sit_down(server, elsewhere, "y")
+    assert not took_seat(server)
+
+
+async def test_home_without_secrets_goes_on_with_a_new_chain_where_that_is_asked_for(
+    server, elsewhere
+) -> None:
+    table, _ = await sit_down(server, elsewhere, wish=ANY._replace(rekey=True))
+    assert table.code == "TABLE"
+
+
+async def test_home_that_another_has_replaced_takes_no_seat(server, player, elsewhere) -> None:
+    async with connect("host", elsewhere, dial=server.dial) as connection:
+        table = await connection.resume(connection.held[0], rekey=True)
+        await play_on(table, until=lambda happening: isinstance(happening, YourTurn))
+    server.received.clear()
+    with pytest.raises(ClientError, match="another machine with your key has begun a new chain"):
+        await sit_down(server, player, "y")
+    assert not took_seat(server)
+
+
+async def test_seat_that_is_played_over_another_connection_is_taken_only_after_asking(server, player) -> None:
+    server.online = True
+    table, told = await sit_down(server, player, "", wish=ANY._replace(code="TABLE"))
+    assert (table, took_seat(server)) == (None, False)
+    assert "is being played over another connection of yours" in told
+
+
+async def test_end_of_input_is_no_yes(server, player) -> None:
+    table, _ = await sit_down(server, player)
+    assert (table, took_seat(server)) == (None, False)
+
+
+async def test_other_answer_is_asked_again(server, player) -> None:
+    table, told = await sit_down(server, player, "truc play host", "y")
+    assert (table is None, told.count("Go on? [Y/n]")) == (False, 2)
+
+
+async def test_player_whose_seat_was_taken_is_told(server, player) -> None:
+    server.is_lost = True
+    _, told = await sit_down(server, player)
+    assert "your seat at table TABLE was taken by somebody else while you were away" in told
+
+
+async def test_player_whose_seat_was_taken_is_told_at_that_table_and_sits_nowhere(server, player) -> None:
+    server.is_lost = True
+    with pytest.raises(ClientError, match="your seat at table TABLE was taken"):
+        await sit_down(server, player, wish=ANY._replace(code="TABLE"))
+    assert not took_seat(server)
+
+
+async def test_nothing_to_rekey_is_said_and_no_table_opened(nursery, player) -> None:
+    server = WatchedServer()
+    server.nursery = nursery
+    with pytest.raises(ClientError, match="there is no match to go on with"):
+        await sit_down(server, player, wish=ANY._replace(rekey=True))
+    assert not took_seat(server)
+
+
+async def test_terms_are_shown_before_ready(nursery, player) -> None:
+    server = WatchedServer()
+    server.nursery = nursery
+    _, told = await sit_down(server, player)
+    for name, value in server.opts._asdict().items():
+        assert f"{name}={value}" in told
+
+
+async def test_wanted_seat_is_offered_before_a_table_is_opened(nursery, player) -> None:
+    server = WatchedDesertedServer(target=6)
+    server.nursery = nursery
+    await server.desert()
+    table, told = await sit_down(server, player, "y")
+    assert (table.code, "Take that seat over" in told) == ("TABLE", True)
+    assert not any(isinstance(message, Create) for message in server.received)
+
+
+async def test_glance_names_who_took_a_seat_and_the_record(nursery, player, tmp_path) -> None:
+    server = WatchedDesertedServer(target=6)
+    server.nursery = nursery
+    await server.desert()
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.join("TABLE", 0)
+        await play_on(table, until=lambda happening: isinstance(happening, Resumed))
+        await table.ready()
+        await play_on(table, until=lambda happening: isinstance(happening, Substituted))
+    another = Player(open_home(tmp_path / "another"), "another")
+    async with connect("host", another, dial=server.dial) as connection:
+        glance = await connection.glance("TABLE")
+    name, k = glance.successor(server.setup.match, 0)
+    assert (name, server.records[k].signer) == ("north", 1)
+
+
+async def test_seat_is_kept_only_as_long_as_the_terms_say(nursery, player) -> None:
+    server = WatchedDesertedServer(target=6)
+    server.nursery = nursery
+    await server.desert()
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.join("TABLE", 0)
+        await play_on(table, until=lambda happening: table.stands_by)
+        told = _farewell(table, "truc play host", "en")
+    assert told.startswith("Your seat is kept until 1 of your decisions in a row are missed; then somebody")
+
+
+async def test_empty_line_is_the_default() -> None:
+    send, receive = trio.open_memory_channel(1)
+    send.send_nowait(Typed(""))
+    screen = Screen(Console(file=io.StringIO()))
+    assert await asked(screen, Lines(receive), "another", default=False) is False
+
+
+async def test_absent_players_are_listed_as_away(scripted) -> None:
+    seats = (
+        SeatState(seat=0, kind="key", name="ben"),
+        SeatState(seat=1, kind="key", name="dan", online=True),
+    )
+    assert table_line(replace(scripted().state(), seats=seats)).endswith("ben (away), dan")
+
+
+@pytest.mark.parametrize(
+    "arguments", [("--rekey", "--guest"), ("--rekey", "--seats", "2"), ("--table", "X", "--option", "a=1")]
+)
+def test_options_that_make_no_sense_together_are_a_usage_error(arguments, tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("TRUC_HOME", str(tmp_path))
+    assert CliRunner().invoke(main, ["play", "127.0.0.1:1", *arguments]).exit_code == 2

@@ -1,0 +1,110 @@
+"""Terms and setups that show the server cheating stop what they are about for good, and are kept so that they convict."""
+
+import pytest
+from client.cheats import refuted
+from client.playing import play_on
+from msgspec.structs import replace
+from protocol.peers import Player as Peer
+
+from truc_client import CheckFailedError, YourTurn, connect
+from truc_client.errors import StoppedError
+from truc_protocol.messages import Setup, SignedAct
+from truc_protocol.records import Record
+from truc_protocol.setup import close_setup, open_terms
+
+
+def turn(happening: object) -> bool:
+    return isinstance(happening, YourTurn)
+
+
+def second_setup(server) -> Setup:
+    """Return another match on the table record of the one that is played."""
+    terms = open_terms(server.document, Record(*server.terms.record))
+    seats = (Record(*server.setup.records[1]), Peer(1, 999).join(terms))
+    closed = close_setup(terms, seats, server.dealer.match_record(terms, seats))
+    return Setup(table="TABLE", match=closed.mid, doc=server.document, records=closed.records)
+
+
+async def stopped_by(server, player, message) -> CheckFailedError:
+    """Play until the first turn, then take a message that stops the table."""
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create("truc-french")
+        await table.ready()
+        await play_on(table, until=turn)
+        await server.send(message() if callable(message) else message)
+        with pytest.raises(CheckFailedError) as stopped:
+            await play_on(table, until=lambda _happening: False)
+    return stopped.value
+
+
+async def test_match_stays_stopped_after_a_second_match_on_its_table_record(scripted, player) -> None:
+    server = scripted(target=12)
+    await stopped_by(server, player, lambda: second_setup(server))
+    before = len(server.received)
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.resume(connection.held[0])
+        with pytest.raises(StoppedError, match="C36"):
+            await play_on(table)
+    assert not any(isinstance(message, SignedAct) for message in server.received[before:])
+
+
+async def test_both_matches_on_one_table_record_convict_by_the_files_alone(scripted, player) -> None:
+    server = scripted(target=12)
+    stopped = await stopped_by(server, player, lambda: second_setup(server))
+    assert stopped.kept.is_shown
+    assert ("C36", "server") in refuted(stopped)
+
+
+async def test_second_match_is_stopped_for_good_as_well(scripted, player) -> None:
+    server = scripted(target=12)
+    await stopped_by(server, player, lambda: second_setup(server))
+    async with connect("host", player, dial=server.dial) as connection:
+        store = connection.account.store
+        assert store.stopped(second_setup(server).match).startswith("C36")
+        assert store.stopped(open_terms(server.document, Record(*server.terms.record)).th)
+
+
+async def test_stop_does_not_need_the_files(scripted, player) -> None:
+    server = scripted(target=12)
+    stopped = await stopped_by(server, player, lambda: second_setup(server))
+    for file in stopped.kept.files:
+        file.unlink()
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.resume(connection.held[0])
+        with pytest.raises(StoppedError):
+            await play_on(table)
+
+
+async def test_terms_with_the_nonce_of_a_running_match_stop_it(scripted, player) -> None:
+    server = scripted(target=12)
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create("truc-french")
+        await table.ready()
+        await play_on(table, until=turn)
+        first = server.setup.match
+        await server.send(replace(server.state(), state="over"))
+        server.match, server.links = 0, 65  # the same nonce in other terms
+        await table.ready()
+        with pytest.raises(CheckFailedError) as stopped:
+            await play_on(table, until=lambda _happening: False)
+        assert connection.account.store.stopped(first).startswith("C36")
+    assert ("C36", "server") in refuted(stopped.value)
+
+
+async def test_seat_said_that_is_not_the_one_signed_for_stops_nothing_for_good(
+    scripted, player, autojump_clock
+) -> None:
+    server = scripted(target=12)
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create("truc-french")
+
+        def bend(message):
+            table.seat = 1 if isinstance(message, Setup) else table.seat
+            return message
+
+        server.bend = bend
+        await table.ready()
+        with pytest.raises(CheckFailedError) as failed:
+            await play_on(table)
+        assert failed.value.culprit is None
+        assert connection.account.store.stopped(server.setup.match) is None

@@ -1,0 +1,135 @@
+"""Newcomers in the place of a seat that is gone: C4, C7, C10, C11, C20, C26, C28; any key can sign as one, so they blame nobody."""
+
+import pytest
+from protocol.forge import Case, altered, cases, check_refused, voided
+from protocol.peers import Player, Table
+
+from truc_protocol.audit import verify
+from truc_protocol.ledger import next_call
+
+
+def newcomer(table: Table, seat: int = 0, **fields):
+    """A newcomer's record for a seat, its fields changed and signed by the newcomer."""
+    player = Player(seat, table.seed, "new ")
+    record = player.sub(table.ledger)
+    table.players[seat] = player
+    return table, altered(table, record, **fields)
+
+
+def substitute_where_none_is_admitted():
+    return newcomer(Table().to("between"))
+
+
+def substitute_of_a_seat_that_is_there():
+    return newcomer(voided(gone=1), seat=1)
+
+
+def substitute_from_another_index():
+    return newcomer(voided(gone=1), first=1)
+
+
+def substitute_without_a_readable_name():
+    return newcomer(voided(gone=1), name=b"\xff")
+
+
+def substitute_with_an_old_anchor():
+    return newcomer(voided(gone=1), anchor=Table().players[1].chain.anchor)
+
+
+def substitute_with_a_weak_box_key():
+    return newcomer(voided(gone=1), x=bytes(32))
+
+
+def substitute_signed_for_another_position():
+    table = voided(gone=1)
+    return newcomer(table, k=table.ledger.k - 1)
+
+
+def substitute_with_a_weak_key():
+    table = voided(gone=1)
+    _, record = newcomer(table)
+    body = altered(table, record, pk=b"\x01" + bytes(31)).body
+    return table, record._replace(body=body, sig=b"\x01" + bytes(63))
+
+
+def substitute_with_a_weak_key_and_another_signature():
+    table, record = substitute_with_a_weak_key()
+    return table, record._replace(sig=bytes(64))
+
+
+def substitute_with_a_weak_key_for_a_seat_that_is_there():
+    table = Table().to("between")
+    _, record = newcomer(table)
+    body = altered(table, record, pk=b"\x01" + bytes(31)).body
+    return table, record._replace(body=body, sig=b"\x01" + bytes(63))
+
+
+def decision_of_a_newcomer_that_nobody_confirmed():
+    """A stranger takes a seat that is gone and breaks the rules there; the server has not signed since."""
+    table, record = newcomer(voided(gone=1))
+    table.add(record)
+    return table, table.act(0, "stand")
+
+
+def decision_of_a_newcomer_that_the_server_confirmed():
+    table, record = newcomer(voided(gone=1))
+    table.add(record)
+    table.add(table.sign(next_call(table.ledger)))
+    return table, table.act(0, "stand")
+
+
+def substitute_beyond_the_voids_allowed():
+    return newcomer(voided(gone=1, voids=0))
+
+
+@pytest.mark.parametrize(
+    "case",
+    cases(
+        ("C28", None, substitute_where_none_is_admitted),
+        ("C28", None, substitute_of_a_seat_that_is_there),
+        ("C28", None, substitute_from_another_index),
+        ("C28", None, substitute_without_a_readable_name),
+        ("C7", None, substitute_with_an_old_anchor),
+        ("C7", None, substitute_with_a_weak_box_key),
+        ("C10", None, substitute_signed_for_another_position),
+        ("C4", None, substitute_with_a_weak_key),
+        ("C4", None, substitute_with_a_weak_key_and_another_signature),
+        ("C4", None, substitute_with_a_weak_key_for_a_seat_that_is_there),
+        ("C20", None, decision_of_a_newcomer_that_nobody_confirmed),
+        ("C11", "seat 0", decision_of_a_newcomer_that_the_server_confirmed),
+        ("C26", None, substitute_beyond_the_voids_allowed),
+    ),
+)
+def test_forged_newcomer_is_refused(case: Case) -> None:
+    check_refused(case)
+
+
+def resigned_by_a_newcomer() -> Table:
+    """A newcomer has taken a seat that is gone, and resigned; the server has signed neither."""
+    table, record = newcomer(voided(gone=1))
+    table.add(record)
+    table.add(table.players[0].resign(table.ledger))
+    return table
+
+
+def test_newcomer_that_the_server_has_not_signed_after_counts_for_nothing() -> None:
+    table = resigned_by_a_newcomer()
+    verdict = verify(table.file())
+    told = verdict.records, verdict.reason, verdict.substitutes, verdict.players[0]
+    assert told == (table.ledger.k - 2, None, (), "player 0")
+
+
+def test_record_of_another_seat_behind_such_a_newcomer_counts_for_nothing() -> None:
+    table, record = newcomer(voided(gone=1))
+    before = table.ledger.k
+    table.add(record)
+    table.add(table.players[1].resign(table.ledger))
+    assert (verify(table.file()).records, verify(table.file()).reason) == (before, None)
+
+
+def test_newcomer_that_the_server_has_signed_after_counts() -> None:
+    table = resigned_by_a_newcomer()
+    table.step()
+    verdict = verify(table.file())
+    told = verdict.records, verdict.reason, len(verdict.substitutes), verdict.players[0]
+    assert told == (table.ledger.k, "resigned", 1, "new player 0")

@@ -1,0 +1,142 @@
+"""A player has seen more of a match than the server has: the host is told once, and the match goes on."""
+
+import contextlib
+import shutil
+import sqlite3
+from functools import partial
+
+import pytest
+from server.conftest import in_hand, running, together
+from server.rawclient import Seat
+from server.test_recovery import play_until_gone
+from structlog.testing import capture_logs
+
+from truc_protocol.bodies import Act, Release
+
+BEYOND = 30
+
+
+def told(logged) -> list[tuple]:
+    """Return of whose records the host was told: the match, the newest one seen, and the newest there is."""
+    return [
+        (entry["log_level"], entry["match"], entry["seen"], entry["newest"])
+        for entry in logged
+        if entry["event"] == "player_has_seen_more"
+    ]
+
+
+async def resumed(seat: Seat, k: int) -> dict:
+    wanted = {"table": seat.table, "match": seat.ledger.setup.mid, "next": k}
+    return await seat.client.ask({"t": "resume", **wanted})
+
+
+def act_at(seat: Seat, k: int) -> dict:
+    ledger = seat.ledger
+    return seat.sign(
+        Act(ledger.setup.mid, k, b"h" * 32, ledger.deal_index, seat.seat, "play", (0, 0, b"s" * 16))
+    )
+
+
+def release_at(seat: Seat, k: int) -> dict:
+    ledger = seat.ledger
+    return seat.sign(Release(ledger.setup.mid, k, b"h" * 32, ledger.deal_index + 3, seat.seat, bytes(32)))
+
+
+async def test_host_is_told_when_a_player_resumes_from_beyond_the_last_record(server):
+    seats = await in_hand(server)
+    with capture_logs() as logged:
+        reply = await resumed(seats[0], BEYOND)
+    found = ("warning", seats[0].ledger.setup.mid.hex(), BEYOND - 1, seats[0].next - 1)
+    assert (reply["code"], told(logged)) == ("bad_position", [found])
+
+
+@pytest.mark.parametrize("signed_at", [act_at, release_at])
+async def test_host_is_told_when_a_player_has_signed_for_beyond_the_last_record(server, signed_at):
+    seats = await in_hand(server)
+    with capture_logs() as logged:
+        reply = await seats[0].client.ask(signed_at(seats[0], BEYOND))
+    found = ("warning", seats[0].ledger.setup.mid.hex(), BEYOND - 1, seats[0].next - 1)
+    assert (reply["code"], told(logged)) == ("bad_position", [found])
+
+
+async def test_host_is_told_once_for_a_match(server):
+    seats = await in_hand(server)
+    with capture_logs() as logged:
+        for seat in seats:
+            await resumed(seat, BEYOND)
+            await seat.client.ask(act_at(seat, BEYOND))
+    assert len(told(logged)) == 1
+
+
+async def test_claim_of_a_player_ends_no_match(server):
+    seats = await in_hand(server, options={"match": 1, "target": 3})
+    await resumed(seats[0], BEYOND)
+    await seats[0].client.ask(act_at(seats[0], BEYOND))
+    for seat in seats:
+        seat.chooses = seat.pick
+        assert (await seat.resume())["t"] == "ok"
+    await together(*(seat.play for seat in seats))
+    assert {seat.auditor.verdict().reason for seat in seats} == {"won"}
+
+
+async def test_body_that_its_seat_has_not_signed_tells_the_host_nothing(server):
+    seats = await in_hand(server)
+    with capture_logs() as logged:
+        reply = await seats[0].client.ask({**act_at(seats[0], BEYOND), "sig": bytes(64)})
+    assert (reply["code"], told(logged)) == ("bad_position", [])
+
+
+async def test_body_for_another_match_tells_the_host_nothing(server):
+    seats = await in_hand(server)
+    body = Act(b"m" * 32, BEYOND, b"h" * 32, 0, 0, "pause", ())
+    signed = {**seats[0].sign(body), "match": seats[0].ledger.setup.mid}
+    with capture_logs() as logged:
+        reply = await seats[0].client.ask(signed)
+    assert (reply["code"], told(logged)) == ("bad_position", [])
+
+
+async def test_body_that_was_overtaken_tells_the_host_nothing(server):
+    seats = await in_hand(server)
+    with capture_logs() as logged:
+        reply = await seats[0].client.ask(act_at(seats[0], 1))
+    assert (reply["code"], told(logged)) == ("stale_position", [])
+
+
+async def test_player_without_a_seat_tells_the_host_nothing(server):
+    seats = await in_hand(server)
+    stranger = await server.seat(seed=9)
+    stranger.table, stranger.auditor = seats[0].table, seats[0].auditor
+    with capture_logs() as logged:
+        await resumed(stranger, BEYOND)
+    assert told(logged) == []
+
+
+def copied(source, target) -> None:
+    """Copy a database that is in use."""
+    with (
+        contextlib.closing(sqlite3.connect(source)) as old,
+        contextlib.closing(sqlite3.connect(target)) as new,
+    ):
+        old.backup(new)
+
+
+@pytest.mark.slow
+async def test_host_of_a_server_restored_from_an_older_copy_is_told(tmp_path):
+    path, copy = tmp_path / "data", tmp_path / "truc.db"
+    async with running(path) as server:
+        seats = await server.match(2, options={"match": 1})
+
+        async def first() -> None:
+            await seats[0].play(until=lambda seat: seat.next >= 5)
+            copied(path / "truc.db", copy)
+            await seats[0].play(until=lambda seat: seat.done or seat.next >= 20)
+            server.stop()
+
+        await together(first, partial(play_until_gone, seats[1]))
+    for name in ("truc.db", "truc.db-wal", "truc.db-shm"):
+        (path / name).unlink(missing_ok=True)
+    shutil.copy(copy, path / "truc.db")
+    async with running(path) as server:
+        with capture_logs() as logged:
+            reply = await seats[0].come_back(await server.connect())
+    assert (reply["code"], [seen for _, _, seen, _ in told(logged)]) == ("bad_position", [seats[0].next - 1])

@@ -1,0 +1,349 @@
+"""The verifier in JavaScript (docs/verifiers), which was written from the text alone, against this project's own."""
+
+import json
+import random
+import re
+import shutil
+import struct
+import subprocess
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from protocol.forge import altered, place, resigned
+from protocol.peers import Table
+
+from truc_protocol.audit import verify
+from truc_protocol.records import Record, parse
+from truc_protocol.setup import Opts
+from truc_protocol.transcript import write_transcript
+from truc_rules import Variant, preset, with_options
+
+ROOT = Path(__file__).resolve().parents[2]
+VERIFIERS = ROOT / "docs" / "verifiers"
+VECTORS = ROOT / "tests" / "vectors"
+MAGIC = b"truc transcript 1\n"
+NODE = shutil.which("node")
+
+
+def node_version() -> int:
+    if NODE is None:
+        return 0
+    version = subprocess.run([NODE, "--version"], capture_output=True, text=True, check=True).stdout
+    return int(version.removeprefix("v").split(".")[0])
+
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(node_version() < 18, reason="node 18 or later is not installed"),
+]
+
+DIFFERENT = {
+    # The table record is torn: by the text the file breaks at record 0 of the setup, not as a whole.
+    "length of the document too small",
+    "length of the first record too small",
+}
+"""Vectors that the text contradicts; the verifier follows the text."""
+
+RULES = {"C20", "C22", "C23", "C24", "C25"}
+"""Checks for which the rules of the game may have to be played."""
+
+
+NEEDS_RULES = {"C20": 20, "C22": 2, "C23": 15, "C24": 10, "C25": 8}
+"""How many vectors of each check of RULES pass where the rules are not played."""
+
+
+class Verdict(NamedTuple):
+    result: str
+    level: str | None
+    records: int
+    check: str | None
+    record: int | None
+    setup: int | None
+    culprit: str | None
+
+
+def python(file: bytes) -> Verdict:
+    verdict = verify(file)
+    refutation = verdict.refutation
+    failed: tuple[Any, ...] = (None, None, None, None)
+    if refutation is not None:
+        in_setup = refutation.k is None and not is_of_the_whole_file(refutation.check, refutation.setup)
+        failed = (
+            str(refutation.check),
+            refutation.k,
+            refutation.setup if in_setup else None,
+            refutation.culprit,
+        )
+    return Verdict(str(verdict.result), verdict.level, verdict.records, *failed)
+
+
+def is_of_the_whole_file(check: str, number: int | None) -> bool:
+    """Tell whether an unreadable file is so as a whole; a torn table record is taken for that too (see DIFFERENT)."""
+    return check == "C41" and number == 0
+
+
+def javascript(files: list[bytes], folder: Path) -> list[Verdict]:
+    """Judge all files in one process."""
+    folder.mkdir()
+    names = [f"{number}.truc" for number in range(len(files))]
+    for name, file in zip(names, files, strict=True):
+        (folder / name).write_bytes(file)
+    lines = node("verify.mjs", "--json", *names, folder=folder).stdout.splitlines()
+    told = [json.loads(line) for line in lines]
+    return [
+        verdict_of({field: one[field] for field in Verdict._fields})
+        for one in told
+        if "level" in one  # not what two files show together
+    ]
+
+
+def verdict_of(fields: dict[str, Any]) -> Verdict:
+    verdict = Verdict(**fields)
+    is_whole = verdict.check is not None and is_of_the_whole_file(verdict.check, verdict.setup)
+    return verdict._replace(setup=None) if is_whole else verdict
+
+
+def node(program: str, *args: str, folder: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    assert NODE is not None
+    command = [NODE, str(VERIFIERS / program), *args]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+    return done
+
+
+def agree(expected: Verdict, told: Verdict) -> bool:
+    """Compare whole verdicts.
+
+    Where a check of RULES refutes, the verifier without rules may pass the record, or refuse it by a check that stands
+    later in the order. If it passes it, whatever follows is its own: it never refuses a record before that one.
+    """
+    if expected == told:
+        return True
+    if expected.check not in RULES:
+        return False
+    assert expected.record is not None
+    is_passed = told.check is None
+    return is_passed or (told.record is not None and told.record >= expected.record)
+
+
+def check_agreement(labelled: list[tuple[str, bytes]], folder: Path) -> list[tuple[Verdict, Verdict]]:
+    """Assert that both verifiers agree on every file; return both verdicts on each."""
+    files = [file for _, file in labelled]
+    both = list(zip(map(python, files), javascript(files, folder / "files"), strict=True))
+    different = [(label, *pair) for (label, _), pair in zip(labelled, both, strict=True) if not agree(*pair)]
+    assert different == []
+    return both
+
+
+def matches() -> dict[str, Table]:
+    """Return played matches: seats, guests, both policies, short chains, voids, substitutes, rulings, pauses."""
+    tables = {
+        "two": Table(short("le-truc"), seed=41, links=3),
+        "four": Table(short("truc-catalan"), seats=4, seed=42, links=2),
+        "six": Table(short("truco-argentino"), seats=6, seed=43),
+        "match": Table(short("truco-argentino-flor", reveal="match"), seats=4, guests=(2,), seed=44),
+        "turned": Table(short("truco-paulista", reveal="match"), seats=2, seed=45),
+        "guests": Table(short("truc-catalan"), seats=4, guests=(1, 3), seed=46, boxed_guests=True, links=3),
+        "level C": Table(short("truco-gauderio"), guests=(0, 1), seed=47),
+        "substitutes": Table(short("truc-french"), seed=48, links=3, opts=Opts(gone=1, voids=5)),
+        "forfeit": Table(short("put"), seed=49, opts=Opts(gone=0, voids=2)),
+        "abandoned": Table(short("truc-lanes"), seats=4, seed=50, opts=Opts(gone=0, voids=2)),
+        "waiting": Table(short("trut"), seed=51, opts=Opts(gone=2, voids=1)),
+        "absent": Table(short("truc-catalan"), seats=4, seed=52, opts=Opts(gone_after=0)),
+        "paused": Table(short("truc-partnership"), seats=4, seed=53),
+    }
+    silent = {"substitutes": {1}, "forfeit": {0}, "abandoned": {0, 1}, "waiting": {1}}
+    for name, seats in silent.items():
+        tables[name].to("called", index=1).silent = frozenset(seats)
+    tables["absent"].away = frozenset({0, 3})
+    tables["paused"].to("hand").rest()
+    return tables
+
+
+def short(name: str, **options: Any) -> Variant:
+    """Return a game that is over soon."""
+    target = 3 if preset(name).scoring.points_per_unit == 0 else 1
+    return with_options(preset(name), {"target": target, "match": 1, **options})
+
+
+@cache
+def played() -> dict[str, Table]:
+    return {name: table.run() for name, table in matches().items()}
+
+
+def items_of(file: bytes) -> list[bytes]:
+    at, items = len(MAGIC), []
+    while at < len(file):
+        (length,) = struct.unpack_from(">I", file, at)
+        items.append(file[at + 4 : at + 4 + length])
+        at += 4 + length
+    return items
+
+
+def file_of(items: list[bytes]) -> bytes:
+    return MAGIC + b"".join(struct.pack(">I", len(item)) + item for item in items)
+
+
+def flipped(file: bytes, chance: random.Random) -> bytes:
+    at = chance.randrange(len(file))
+    return file[:at] + bytes([file[at] ^ 1 << chance.randrange(8)]) + file[at + 1 :]
+
+
+def rearranged(file: bytes, chance: random.Random) -> Iterator[tuple[str, bytes]]:
+    """Yield a list with an item dropped, doubled, exchanged, moved; and one cut anywhere."""
+    items = items_of(file)
+    one, other = (chance.randrange(1, len(items)) for _ in range(2))
+    yield f"drop {one}", file_of(items[:one] + items[one + 1 :])
+    yield f"double {one}", file_of(items[:one] + items[one - 1 :])
+    exchanged = items.copy()
+    exchanged[one], exchanged[other] = items[other], items[one]
+    yield f"exchange {one} {other}", file_of(exchanged)
+    yield f"copy {one} to {other}", file_of([*items[:other], items[one], *items[other:]])
+    at = chance.randrange(len(file))
+    yield f"cut at {at}", file[:at]
+
+
+def varied(value: Any, chance: random.Random) -> Any:
+    """Return another value, often of the same type."""
+    match value:
+        case None:
+            return chance.choice([0, 1, bytes(32)])
+        case int():
+            return chance.choice([value + 1, max(0, value - 1), 0, 9])
+        case str():
+            return chance.choice(
+                ["play", "pause", "resume", "resign", "cut", "tap", "accept", "move", "hand", "ended", ""]
+            )
+        case bytes():
+            return chance.choice([bytes(32), value[:-1], value[:-1] + b"\x01"])
+        case _:
+            items = list(value)
+            if not items or chance.random() < 0.3:
+                return (*items, *items[:1], 0)
+            at = chance.randrange(len(items))
+            return (*items[:at], varied(items[at], chance), *items[at + 1 :])
+
+
+def forged(table: Table, chance: random.Random) -> Iterator[tuple[str, bytes]]:
+    """Play a match; yield lists whose last record is not honest, though signed by whoever must sign it.
+
+    Either a field of it was changed, or it is an earlier one at a new place.
+    """
+    records, bodies = list(table.setup.records), []
+    while (honest := table.next_record()) is not None:
+        if chance.random() < 0.3:
+            body = parse(honest)
+            field = chance.choice(body.__struct_fields__)
+            forgery = forgery_of(table, honest, field, varied(getattr(body, field), chance))
+            if forgery is not None:
+                yield f"{type(body).__name__}.{field}", write_transcript(table.document, [*records, forgery])
+        if bodies and chance.random() < 0.2:
+            body = place(table, chance.choice(bodies))
+            forgery = resigned(table, body)
+            yield f"{type(body).__name__} again", write_transcript(table.document, [*records, forgery])
+        table.add(honest)
+        records.append(honest)
+        bodies.append(parse(honest))
+
+
+def forgery_of(table: Table, honest: Record, field: str, value: Any) -> Record | None:
+    try:
+        return altered(table, honest, **{field: value})
+    except (TypeError, ValueError):
+        return None  # no body holds this value
+
+
+def test_every_vector_is_agreed_on():
+    lines = node("vectors.mjs", str(VECTORS)).stdout.splitlines()
+    told = {line.partition("(")[2].partition(")")[0] for line in lines if "is said to be" in line}
+    counts = {
+        name: int(number)
+        for name, number in re.findall(r"^(.*): (\d+) tests$", "\n".join(lines), re.MULTILINE)
+    }
+    assert told <= DIFFERENT
+    assert int(lines[-1].split(" agree, ")[0]) > 1400
+    assert [name for name in counts if name.startswith("left out")] == ["left out wire"]
+    assert {name: counts.get(f"only the rules can tell {name}", 0) for name in NEEDS_RULES} == NEEDS_RULES
+
+
+def test_transcripts_of_the_vectors(tmp_path):
+    files = [(path.name, path.read_bytes()) for path in sorted(VECTORS.rglob("*.truc"))]
+    both = check_agreement(files, tmp_path)
+    assert {expected.result for expected, _ in both} == {"proven", "incomplete"}
+
+
+def test_fresh_transcripts_are_proven(tmp_path):
+    both = check_agreement([(name, table.file()) for name, table in played().items()], tmp_path)
+    assert {told.result for _, told in both} == {"proven"}
+    assert {told.level for _, told in both} == {"A", "B", "C"}
+
+
+def test_flipped_bits(tmp_path):
+    chance = random.Random(7)
+    files = [(name, flipped(table.file(), chance)) for name, table in played().items() for _ in range(6)]
+    both = check_agreement(files, tmp_path)
+    assert [expected for expected, _ in both if expected.result == "proven"] == []
+
+
+def test_rearranged_lists(tmp_path):
+    chance = random.Random(8)
+    files = [
+        (f"{name}: {label}", file)
+        for name, table in played().items()
+        for label, file in rearranged(table.file(), chance)
+    ]
+    check_agreement(files, tmp_path)
+
+
+def test_forged_records(tmp_path):
+    chance = random.Random(9)
+    files = [
+        (f"{name}: {label}", file)
+        for name, table in matches().items()
+        for label, file in forged(table, chance)
+    ]
+    both = check_agreement(files, tmp_path)
+    checks = {expected.check for expected, _ in both}
+    assert checks >= {"C2", "C10", "C11", "C12", "C13", "C14", "C15", "C17", "C19", "C22", "C27"}
+
+
+def written(folder: Path, name: str, file: bytes) -> str:
+    (folder / name).write_bytes(file)
+    return name
+
+
+def groups_of(kind: str) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    for group in json.loads((VECTORS / "evidence.json").read_text())["testGroups"]:
+        if group["type"] == kind:
+            yield from ((group, test) for test in group["tests"])
+
+
+def list_of(group: dict[str, Any], *more: str) -> bytes:
+    return file_of([bytes.fromhex(item) for item in (group["document"], *group["items"], *more)])
+
+
+def test_two_files_that_contradict_each_other(tmp_path):
+    group, test = next(groups_of("pair"))
+    names = [written(tmp_path, f"{side}.truc", list_of(group, *test[side])) for side in ("first", "second")]
+    done = node("verify.mjs", "--json", *names, folder=tmp_path)
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert done.returncode == 1
+    assert (told["files"], [[told["check"], told["culprit"]]]) == (names, test["found"])
+
+
+@pytest.mark.parametrize(("judgement", "status"), [("upheld", 1), ("dismissed", 3), ("no complaint", 3)])
+def test_a_complaint_beside_its_transcript(judgement, status, tmp_path):
+    group, test = next(pair for pair in groups_of("complaint") if pair[1]["judgement"] == judgement)
+    names = [
+        written(tmp_path, "match.truc", list_of(group)),
+        written(tmp_path, "match.evidence", bytes.fromhex(test["file"])),
+    ]
+    done = node("verify.mjs", "--json", *names, folder=tmp_path)
+    (weighed,) = json.loads(done.stdout.splitlines()[-1])["evidence"]
+    assert (weighed["judgement"], done.returncode) == (judgement, status)
+    assert [weighed["check"], weighed["record"], weighed["culprit"]] == [
+        test.get(field) for field in ("check", "record", "culprit")
+    ]
