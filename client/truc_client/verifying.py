@@ -3,12 +3,14 @@
 Nothing here needs a server, a network or the client's home.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple, assert_never
 
 from truc_client.errors import HomeError
 from truc_protocol.audit import (
+    Agreement,
     Contradiction,
     EvidenceExamined,
     Refutation,
@@ -20,9 +22,9 @@ from truc_protocol.audit import (
     examine,
     verify,
 )
-from truc_protocol.bodies import Rule
+from truc_protocol.bodies import Rule, SideScore
 from truc_protocol.transcript import MAX_FILE
-from truc_protocol.words import check_words, printable, shown_name, side_name
+from truc_protocol.words import ENGLISH, check_words, printable, shown_name, side_name
 
 EXIT_CODES: Final = {Result.PROVEN: 0, Result.REFUTED: 1, Result.UNREADABLE: 2, Result.INCOMPLETE: 3}
 """What `truc verify` ends with; of several files the first of refuted, unreadable, incomplete that occurs."""
@@ -35,6 +37,7 @@ LEVELS: Final = {
 
 _LONGEST: Final = 400
 """Signs of a message that are shown: it may repeat what a stranger wrote."""
+_SEAT: Final = re.compile(r"\bseat (\d+)\b")
 _UNKNOWN: Final = "who kept it back, if anybody did, cannot be told"
 _ENTROPY: Final = {
     "A": "everybody's entropy",
@@ -47,12 +50,16 @@ def verify_file(path: Path) -> Verdict:
     """Return the verdict on a transcript by itself; never raises for what is in it."""
     try:
         return verify(read_file(path))
-    except HomeError as error:
-        return _unreadable(str(error))
+    except (HomeError, OSError) as error:
+        return _unreadable(trouble(error))
 
 
 def examine_files(paths: Sequence[Path]) -> Together:
-    """Examine transcripts and evidence together; never raises for what is in them, or that one cannot be read."""
+    """Examine transcripts and evidence together; never raises for what is in them, or that one is too large.
+
+    Raises:
+        OSError: A file cannot be opened or read; its `filename` says which.
+    """
     contents, unread = [], {}
     for n, path in enumerate(paths):
         try:
@@ -68,14 +75,21 @@ def read_file(path: Path) -> bytes:
     """Return what stands in a file, of which there may be no more than a transcript can have.
 
     Raises:
-        HomeError: It cannot be read.
+        HomeError: It has more.
+        OSError: It cannot be opened or read; `filename` says which it is.
     """
     try:
         if path.stat().st_size > MAX_FILE:
             raise HomeError(f"expected at most {MAX_FILE} bytes")
         return path.read_bytes()
     except OSError as error:
-        raise HomeError(error.strerror or str(error)) from error
+        error.filename = str(path)
+        raise
+
+
+def trouble(error: HomeError | OSError) -> str:
+    """Return why a file cannot be read, without the file."""
+    return error.strerror or "it cannot be read" if isinstance(error, OSError) else str(error)
 
 
 def _unreadable(message: str) -> Verdict:
@@ -92,8 +106,8 @@ def verdict_lines(verdict: Verdict) -> Iterator[str]:
         yield f"{game_name(verdict.variant, is_preset=verdict.is_preset)}, {' - '.join(names)}, {verdict.records} records"
         yield f"assurance level {verdict.level}: {LEVELS[verdict.level]}"
         yield result_line(verdict, names)
-        yield from _on_the_servers_word(verdict)
-        yield from _changes(verdict)
+        yield from (line for _, line in sorted([*_on_the_servers_word(verdict), *_changes(verdict)]))
+        yield from _counted(verdict)
 
 
 def game_name(variant: str | None, *, is_preset: bool) -> str:
@@ -131,9 +145,10 @@ def _first_line(verdict: Verdict) -> str:
         case Result.PROVEN:
             entropy = _ENTROPY[verdict.level or "C"]
             then = ", at each deal of those who sat there then" if verdict.substitutes else ""
-            return f"PROVEN: every card was committed to before play and dealt from {entropy}{then}."
+            ruled = "; who won was decided by the server's ruling, which is not proven" if verdict.by_ruling else ""
+            return f"PROVEN: every card was committed to before play and dealt from {entropy}{then}{ruled}."
         case Result.REFUTED:
-            return f"REFUTED: {refutation_line(verdict.refutation)}"
+            return f"REFUTED: {refutation_line(verdict.refutation, players_then(verdict))}"
         case Result.INCOMPLETE:
             return f"INCOMPLETE: what is there is sound, but the end is missing; {_UNKNOWN}."
         case Result.UNREADABLE:
@@ -142,25 +157,54 @@ def _first_line(verdict: Verdict) -> str:
             assert_never(verdict.result)
 
 
+def players_then(verdict: Verdict) -> Sequence[str]:
+    """Return who sat there when the record was made that failed."""
+    failed = verdict.refutation
+    return verdict.players if failed is None or failed.k is None else verdict.players_at(failed.k)
+
+
+def with_names(text: str, players: Sequence[str]) -> str:
+    """Return a message with the name of its player behind every seat."""
+    return _SEAT.sub(lambda found: _named_number(found[1], players) or found[0], text)
+
+
+def _named_number(digits: str, players: Sequence[str]) -> str | None:
+    seat = int(digits) if len(digits) == 1 else len(players)
+    return named_seat(players[seat], seat) if seat < len(players) else None
+
+
 def shortened(text: str) -> str:
     """Return a message without what is too long to be read."""
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]} ... {text[-_LONGEST // 2 :]}"
 
 
-def refutation_line(refutation: Refutation | None) -> str:
+def refutation_line(refutation: Refutation | None, players: Sequence[str]) -> str:
     """Return what failed and who is to blame, as far as the records show it."""
     blamed = refutation is not None and refutation.culprit is not None
-    failed = shortened(str(refutation))
+    failed = with_names(shortened(str(refutation)), players)
     return failed if blamed else f"{failed}; the records do not show who is to blame"
 
 
 def result_line(verdict: Verdict, names: list[str]) -> str:
     """Return who won and the score, with what in it is the server's word."""
-    score = " : ".join(f"{games} games {points} points" for games, _upper, points in verdict.score)
+    score = score_words(verdict.score, names)
     if verdict.reason is None:
         return f"no result yet, {score}"
     winner = "nobody" if verdict.winner is None else side_name(verdict.winner, names)
     return f"winner: {winner} ({'; '.join([verdict.reason, *_doubts(verdict)])}), {score}"
+
+
+def score_words(score: Sequence[SideScore], names: Sequence[str]) -> str:
+    """Return the score of each side behind its name: the games that it has won, and the points of the one in play."""
+    return ", ".join(
+        f"{side_name(side, names)} {_side_score(games, points)}"
+        for side, (games, _upper, points) in enumerate(score)
+    )
+
+
+def _side_score(games: int, points: int) -> str:
+    won = f"{ENGLISH.counted('game', games)} " if games else ""
+    return f"{won}{ENGLISH.counted('point', points)}"
 
 
 def _doubts(verdict: Verdict) -> Iterator[str]:
@@ -178,13 +222,21 @@ def _doubts(verdict: Verdict) -> Iterator[str]:
         yield f"{what} of the losing side made by the server's rulings"
 
 
-def _on_the_servers_word(verdict: Verdict) -> Iterator[str]:
+def _on_the_servers_word(verdict: Verdict) -> Iterator[tuple[int, str]]:
+    """Yield the rulings and voids, each behind its position."""
     for k, ruling in verdict.rulings:
         who = "" if ruling.seat is None else f" for {_name_at(verdict, k, ruling.seat)}"
-        yield f"record {k}: ruling {ruling.ruling}{who}: {_ground(verdict, k, ruling)}"
+        yield k, f"record {k}: ruling {ruling.ruling}{who}: {_ground(verdict, k, ruling)}"
     for k, seats in verdict.silent:
         silent = " and ".join(_name_at(verdict, k, seat) for seat in seats)
-        yield f"record {k}: the server voided a deal and called {silent} silent: its word, not proven"
+        yield k, f"record {k}: the server voided a deal and called {silent} silent: its word, not proven"
+
+
+def _counted(verdict: Verdict) -> Iterator[str]:
+    """Yield what there may be much of, each kind in a line."""
+    if verdict.scheduled:
+        first = f"the first is record {verdict.scheduled[0]}"
+        yield f"new chains on schedule: {len(verdict.scheduled)} ({first})"
     if verdict.proxies:
         yield f"{len(verdict.proxies)} acts of guests: the server's word"
     if verdict.unsigned:
@@ -204,12 +256,15 @@ def _ground(verdict: Verdict, k: int, ruling: Rule) -> str:
     return "the server's word that time ran out, not proven"
 
 
-def _changes(verdict: Verdict) -> Iterator[str]:
+def _changes(verdict: Verdict) -> Iterator[tuple[int, str]]:
+    """Yield the substitutes and the new chains that nothing called for, each behind its position."""
     for k, newcomer in verdict.substitutes:
         name = quoted_name(newcomer.name.decode(errors="replace"), newcomer.seat)
-        yield f"record {k}: {name} took {_name_at(verdict, k, newcomer.seat)} as a substitute"
+        yield k, f"record {k}: {name} took {_name_at(verdict, k, newcomer.seat)} as a substitute"
     for k, role in verdict.rekeys:
-        yield f"record {k}: {_name_at(verdict, k, role - 1) if role else 'the server'} began a new chain"
+        if k not in verdict.scheduled:
+            who = _name_at(verdict, k, role - 1)
+            yield k, f"record {k}: {who} began a new chain before its time, with a new box key"
 
 
 class SeatRow(NamedTuple):
@@ -236,9 +291,50 @@ def contradiction_lines(together: Together, files: Sequence[Path]) -> Iterator[s
         groups.setdefault((each.first, each.second, each.found.check, each.found.culprit), []).append(each)
     for (first, second, check, culprit), found in groups.items():
         more = f" ({len(found) - 1} more like it)" if len(found) > 1 else ""
-        message = f"{check}: {found[0].found.message}; to blame: {culprit}{more}"
+        message = with_names(f"{check}: {found[0].found.message}; to blame: {culprit}", _players(together, found[0]))
+        message += more
         yield f"{files[first]} and {files[second]}: REFUTED: {message}"
         yield f"  {check_words(check)}"
+
+
+def _players(together: Together, each: Contradiction) -> Sequence[str]:
+    """Return who sat at the table in the first of two transcripts when it was made what contradicts the second."""
+    file, place = together.files[each.first], each.found.places[0]
+    if not isinstance(file, TranscriptExamined):
+        return ()
+    return file.verdict.players if place is None else file.verdict.players_at(place)
+
+
+def agreement_lines(together: Together) -> Iterator[str]:
+    """Yield for each match how far its transcripts are the same, and that different matches are not compared."""
+    for each in together.agreements:
+        yield f"{len(each.files)} transcripts of one match {_agreement(each)}."
+    matches = {file.verdict.match for file in together.files if isinstance(file, TranscriptExamined)} - {None}
+    if len(matches) > 1:
+        yield f"transcripts of {len(matches)} different matches: nothing to compare record by record."
+
+
+def _agreement(each: Agreement) -> str:
+    where = f"agree up to record {each.records - 1}" if each.records else "share no record of play"
+    return f"{where}, where the shortest of them ends" if each.is_whole else f"{where}; after it they differ"
+
+
+def evidence_line(each: Weighed, together: Together) -> str:
+    """Return what an item of evidence says, and what it refutes."""
+    file = None if each.transcript is None else together.files[each.transcript]
+    failed = each.refutation
+    verdict = file.verdict if isinstance(file, TranscriptExamined) else None
+    players = () if verdict is None else verdict.players if failed is None or failed.k is None else verdict.players_at(failed.k)
+    message = with_names(shortened(each.message), players)
+    if failed is None:
+        return message
+    return f"{message}; refutes {failed.where} ({failed.check}); to blame: {failed.culprit}"
+
+
+def agreement_facts(each: Agreement, files: Sequence[Path]) -> dict[str, Any]:
+    """Return how far transcripts of one match are the same as plain values."""
+    named = [str(files[n]) for n in each.files]
+    return {"match": each.match.hex(), "files": named, "agree": each.records, "is_whole": each.is_whole}
 
 
 def verdict_facts(verdict: Verdict) -> dict[str, Any]:

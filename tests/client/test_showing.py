@@ -1,6 +1,7 @@
 """`truc show`: record by record, in words, with every commitment opened, up to the record that fails."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from truc_protocol.dealing import Opening
 from truc_protocol.records import Record, parse
 from truc_protocol.setup import Opts
 from truc_protocol.transcript import write_transcript
+from truc_rules import deciders
 
 VECTORS = Path(__file__).parent.parent / "vectors" / "transcripts"
 
@@ -162,9 +164,21 @@ def test_something_else_is_unreadable(show) -> None:
     assert show(b"something else").exit_code == 2
 
 
-def test_missing_file_is_one_line_and_status_1(tmp_path) -> None:
+def test_missing_file_is_one_line_and_status_2(tmp_path) -> None:
     told = CliRunner().invoke(main, ["show", str(tmp_path / "missing")])
-    assert (told.exit_code, told.stderr.count("\n")) == (1, 1)
+    assert (told.exit_code, told.stderr.count("\n")) == (2, 1)
+
+
+def test_score_is_told_with_whose_it_is(show, table) -> None:
+    told = show(table.file()).output
+    assert re.search(r'score: seat 0 "player 0" \d+ points?, seat 1 "player 1" \d+ points?\n', told)
+
+
+def test_seat_to_blame_is_told_with_its_name(show) -> None:
+    table = Table().to("hand")
+    seat = deciders(table.ledger.match)[0]
+    told = show(file(table, table.act(seat, "accept"))).output
+    assert f'to blame: seat {seat} "player {seat}"' in told
 
 
 def test_json_has_an_object_for_each_record(show, table) -> None:

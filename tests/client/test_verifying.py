@@ -1,6 +1,10 @@
 """`truc verify` of several files: evidence beside a transcript, two histories, and what is told of the seats."""
 
 import json
+import os
+import re
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +17,8 @@ from rich.console import Console
 from truc_client.cli import verify as command
 from truc_client.errors import CheckFailedError, Kept
 from truc_client.main import main
-from truc_protocol.bodies import Deal
+from truc_client.verifying import score_words
+from truc_protocol.bodies import Deal, Rekey
 from truc_protocol.codec import enc
 from truc_protocol.evidence_file import MAGIC, Complaint, read_refusal, write_evidence
 from truc_protocol.records import Record, parse
@@ -170,7 +175,7 @@ def test_substitutes_and_new_chains_are_told(write) -> None:
     table.add(table.players[0].rekey(table.ledger))
     told = verify(write("a", table.run().file())).output
     assert 'took seat 1 "player 1" as a substitute' in told
-    assert 'seat 0 "player 0" began a new chain' in told
+    assert 'seat 0 "player 0" began a new chain before its time' in told
 
 
 def test_json_has_an_object_for_each_file_and_for_what_two_show(write) -> None:
@@ -195,7 +200,7 @@ def test_json_tells_substitutes_and_new_chains(write) -> None:
     table.add(table.players[0].rekey(table.ledger))
     facts = json.loads(verify("--json", write("a", table.run().file())).stdout)
     assert facts["substitutes"] == [{"k": k, "seat": 1}]
-    assert facts["rekeys"] == [{"k": k + 1, "role": 1}]
+    assert (facts["rekeys"], facts["scheduled"]) == ([{"k": k + 1, "role": 1}], [])
     assert facts["match"] == table.setup.mid.hex()
 
 
@@ -272,6 +277,155 @@ def test_message_that_repeats_a_strangers_bytes_is_shortened(write) -> None:
     body = enc([b"x" * 65_000])
     told = verify(write("a", file(table, Record(0, body, table.server.sign(body))))).output
     assert len(told) < 4_000
+
+
+# what a reader looks for
+
+
+def test_new_chains_on_schedule_are_one_line(write) -> None:
+    table = Table(small(target=12), links=2).run()
+    ks = [k for k, record in enumerate(table.records[4:]) if isinstance(parse(record), Rekey)]
+    told = verify(write("a", table.file())).output
+    assert f"new chains on schedule: {len(ks)} (the first is record {ks[0]})\n" in told
+    assert "began a new chain" not in told
+
+
+def test_what_happened_is_told_in_the_order_of_the_records(write) -> None:
+    table = Table(small(), opts=Opts(gone=1, voids=3)).to("between")
+    table.add(table.players[0].rekey(table.ledger))
+    table.to("called")
+    table.silent = frozenset({1})
+    table.run(until=lambda ledger: ledger.phase == "between")
+    told = verify(write("a", table.file())).output.splitlines()
+    ks = [int(line.split()[1][:-1]) for line in told if line.startswith("  record ")]
+    assert (len(ks) > 1, ks) == (True, sorted(ks))
+
+
+def test_score_is_told_with_whose_it_is(write) -> None:
+    told = verify(write("a", Table(small()).run().file())).output
+    assert re.search(r', seat 0 "player 0" [^"]*\d+ points?, seat 1 "player 1" [^"]*\d+ points?\n', told)
+
+
+@pytest.mark.parametrize(
+    ("score", "told"),
+    [
+        (((0, 0, 10), (1, 0, 14)), "a 10 points, b 1 game 14 points"),
+        (((2, 0, 1), (0, 0, 0)), "a 2 games 1 point, b 0 points"),
+    ],
+)
+def test_games_are_told_of_the_side_that_has_won_them(score, told) -> None:
+    assert score_words(score, ["a", "b"]) == told
+
+
+def test_headline_says_that_a_ruling_decided(write) -> None:
+    table = Table(small()).to("called")
+    table.silent = frozenset({1})
+    first, *_ = verify(write("a", table.run().file())).output.splitlines()
+    assert first.endswith("; who won was decided by the server's ruling, which is not proven.")
+
+
+def test_transcripts_that_agree_are_told_up_to_where(write) -> None:
+    table = Table(small()).run()
+    half = write_transcript(table.document, table.records[:20])
+    told = verify(write("a", table.file()), write("b", half)).output
+    assert told.endswith("2 transcripts of one match agree up to record 15, where the shortest of them ends.\n")
+
+
+def test_transcripts_that_differ_are_told_up_to_where(write) -> None:
+    first, second = two_histories()
+    told = verify(write("a", first), write("b", second)).output
+    assert told.endswith("2 transcripts of one match agree up to record 7; after it they differ.\n")
+
+
+def test_transcripts_of_different_matches_are_told_to_be_so(write) -> None:
+    told = verify(write("a", Table(seed=1).to("hand").file()), write("b", Table(seed=2).to("hand").file()))
+    assert "transcripts of 2 different matches: nothing to compare record by record.\n" in told.output
+
+
+def test_conviction_stands_first(write) -> None:
+    first, second = two_histories()
+    told = verify(write("a", first), write("b", second)).output
+    assert ": REFUTED: C33" in told.splitlines()[0]
+
+
+def test_json_tells_where_transcripts_agree(write) -> None:
+    files = [write(name, Table(small()).run().file()) for name in "ab"]
+    *_, last = (json.loads(line) for line in verify("--json", *files).stdout.splitlines())
+    assert (last["files"], last["is_whole"]) == (files, True)
+
+
+def test_evidence_is_told_once_with_the_name_of_the_seat(write) -> None:
+    transcript, evidence = garbled()
+    told = verify(write("a.evidence", evidence), write("a.truc", transcript)).output.splitlines()
+    assert told[0].endswith("evidence, 1 item")
+    assert told[1].startswith('  complaint of seat 0 "player 0" about record 7: upheld: ')
+    assert (told[1].count("upheld"), told[1].endswith("; refutes record 7 (C18); to blame: server")) == (1, True)
+
+
+def test_seat_to_blame_is_told_with_its_name(write) -> None:
+    table = Table().to("hand")
+    seat = deciders(table.ledger.match)[0]
+    told = verify(write("a", file(table, table.act(seat, "accept")))).output
+    assert f'to blame: seat {seat} "player {seat}"' in told
+
+
+def test_player_who_signed_twice_is_told_by_name(write) -> None:
+    first, second = Table().to("hand"), Table().to("hand")
+    seat = deciders(first.ledger.match)[0]
+    files = [
+        write("a", file(first, first.act(seat, "stand"))),
+        write("b", file(second, second.players[seat].resign(second.ledger))),
+    ]
+    assert f'to blame: seat {seat} "player {seat}"' in verify(*files).output
+
+
+# files that cannot be read, and output that cannot be written
+
+
+@pytest.mark.parametrize("name", ["missing", "."])
+@pytest.mark.parametrize("command", ["verify", "show"])
+def test_file_that_cannot_be_opened_is_one_line_and_no_finding(tmp_path, command, name) -> None:
+    told = CliRunner().invoke(main, [command, str(tmp_path / name)])
+    assert (told.exit_code, told.stdout, told.stderr.count("\n")) == (2, "", 1)
+    assert told.stderr.startswith("truc: cannot read ")
+
+
+def printed(path: str, command: str, stdout: int) -> tuple[int, str]:
+    code = "from truc_client.main import main; main()"
+    ran = subprocess.run(
+        [sys.executable, "-c", code, *command.split(), path],
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    return ran.returncode, ran.stderr
+
+
+COMMANDS = ["verify", "verify --json", "show", "show --json"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+@pytest.mark.parametrize("command", COMMANDS)
+def test_output_that_cannot_be_written_is_one_line_and_no_verdict(write, command) -> None:
+    path = write("a", Table(small()).run().file())
+    with Path("/dev/full").open("w") as full:
+        assert printed(path, command, full.fileno()) == (
+            2,
+            "truc: cannot write what was found: No space left on device\n",
+        )
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_reader_that_has_gone_is_told_nothing_and_no_verdict(write, command) -> None:
+    path = write("a", Table(small()).run().file())
+    read, written = os.pipe()
+    os.close(read)
+    try:
+        assert printed(path, command, written) == (2, "")
+    finally:
+        os.close(written)
 
 
 # the sentence at the terminal

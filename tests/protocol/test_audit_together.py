@@ -4,7 +4,7 @@ import pytest
 from protocol.forge import altered, small, until
 from protocol.peers import Table
 
-from truc_protocol.audit import Auditor, EvidenceExamined, Judgement, Result, compare, examine
+from truc_protocol.audit import Agreement, Auditor, EvidenceExamined, Judgement, Result, compare, examine
 from truc_protocol.bodies import Deal
 from truc_protocol.evidence_file import MAGIC, Complaint, Refusal, read_refusal, write_evidence
 from truc_protocol.records import Record, parse
@@ -209,3 +209,26 @@ def test_seat_that_released_twice_is_convicted_whatever_was_refused():
         lists.append(Transcript(table.document, (*table.records, release)))
     refusal = first.dealer.refuse(first.setup.mid, lists[0].records[-1].body, "not_now")
     assert ("C34", "seat 0") in {(each.check, each.culprit) for each in compare(*lists, [refusal])}
+
+
+def test_transcripts_of_one_match_agree_as_far_as_their_records_are_the_same():
+    table = Table(small()).run()
+    half = write_transcript(table.document, table.records[:20])
+    assert examine((table.file(), half)).agreements == (
+        Agreement(table.setup.mid, (0, 1), records=16, is_whole=True),
+    )
+
+
+def test_two_histories_agree_up_to_where_they_part():
+    table = Table().to("hand")
+    k = table.ledger.k
+    files = (
+        file(table, table.dealer.move(table.ledger)),
+        file(table, table.dealer.abandon(table.ledger, "server")),
+    )
+    assert examine(files).agreements == (Agreement(table.setup.mid, (0, 1), records=k, is_whole=False),)
+
+
+def test_transcripts_of_different_matches_are_not_compared():
+    files = [Table(seed=seed).to("hand").file() for seed in (1, 2)]
+    assert examine(files).agreements == ()

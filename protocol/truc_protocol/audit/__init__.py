@@ -7,6 +7,7 @@ from truc_protocol.audit.file import verify
 from truc_protocol.audit.hands import ClosedHand
 from truc_protocol.audit.own import Accepted, OwnSeat
 from truc_protocol.audit.together import (
+    Agreement,
     Contradiction,
     EvidenceExamined,
     Examined,
@@ -18,6 +19,7 @@ from truc_protocol.audit.verdict import Refutation, Result, Verdict, is_preset
 
 __all__ = [
     "Accepted",
+    "Agreement",
     "AuditError",
     "Auditor",
     "ClosedHand",

@@ -1,11 +1,11 @@
 """Several files at once: each transcript's verdict, what evidence adds to it, and what two transcripts show together.
 
-Whatever the files hold, the outcome is a value. Each transcript is audited once, whatever stands beside it. Evidence counts only beside a transcript of its match: without one it is
-incomplete, and refutes nothing.
+Whatever the files hold, the outcome is a value. Each transcript is audited once, whatever stands beside it. Evidence
+counts only beside a transcript of its match: without one it is incomplete, and refutes nothing.
 """
 
-from collections.abc import Mapping, Sequence
-from itertools import combinations
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations, takewhile
 from typing import NamedTuple
 
 from truc_protocol.audit.equivocation import Equivocation, contradictions
@@ -58,11 +58,25 @@ class Contradiction(NamedTuple):
     found: Equivocation
 
 
+class Agreement(NamedTuple):
+    """The transcripts of one match, by number, and how many records of the match they have in common from the first on.
+
+    Attributes:
+        is_whole: whether they differ nowhere: all that follows stands in some of them alone.
+    """
+
+    match: bytes
+    files: tuple[int, ...]
+    records: int
+    is_whole: bool
+
+
 class Together(NamedTuple):
     """The outcome of several files, and of each pair of them."""
 
     files: tuple[Examined, ...]
     contradictions: tuple[Contradiction, ...]
+    agreements: tuple[Agreement, ...] = ()
 
     @property
     def is_refuted(self) -> bool:
@@ -97,7 +111,8 @@ def examine(files: Sequence[bytes]) -> Together:
     found |= {n: EvidenceExamined(each, lacks_transcript=_lacks(each)) for n, each in weighed.items()}
     beside = tuple(each for row in weighed.values() for each in row)
     found |= {n: TranscriptExamined(_beside(n, verdict, beside)) for n, (verdict, _) in through.items()}
-    return Together(tuple(found[n] for n in range(len(files))), _contradictions(given))
+    files_found = tuple(found[n] for n in range(len(files)))
+    return Together(files_found, _contradictions(given), tuple(_agreements(given)))
 
 
 def _read_through(files: Mapping[int, bytes], asked: Wanted) -> dict[int, tuple[Verdict, Passed]]:
@@ -141,6 +156,19 @@ def _beside(n: int, verdict: Verdict, weighed: Sequence[Weighed]) -> Verdict:
     if refuting is None or verdict.result not in (Result.PROVEN, Result.INCOMPLETE):
         return verdict
     return verdict._replace(result=Result.REFUTED, refutation=refuting)
+
+
+def _agreements(given: _Given) -> Iterator[Agreement]:
+    """Yield for each match of several transcripts how far they agree, as far as each passes."""
+    for match in dict.fromkeys(given.matches.values()):
+        named = tuple(n for n, each in given.matches.items() if each == match)
+        if len(named) == 1:
+            continue
+        lists = [[item.record for item in given.transcripts[n].items if item.k is not None] for n in named]
+        shortest = min(len(records) for records in lists)
+        same = (all(each == row[0] for each in row) for row in zip(*lists, strict=False))
+        common = sum(1 for _ in takewhile(bool, same))
+        yield Agreement(match, named, common, is_whole=common == shortest)
 
 
 def _contradictions(given: _Given) -> tuple[Contradiction, ...]:

@@ -5,7 +5,7 @@ from typing import NamedTuple, assert_never
 
 from truc_protocol.bodies import AnyBody, Proxy, Rekey, Rule, SideScore, Sub, Void
 from truc_protocol.checks import CHECKS
-from truc_protocol.ledger import Ledger, score
+from truc_protocol.ledger import Ledger, is_exhausted, score
 from truc_protocol.setup import Terms
 from truc_rules import Variant, preset, presets
 
@@ -52,11 +52,13 @@ class Words(NamedTuple):
 
     Attributes:
         is_asked: whether it is a pause or resume that every seat had asked for: the records show it.
+        is_due: whether it is a new chain of a role whose chain had no number left.
     """
 
     k: int = -1
     body: Rule | Void | Proxy | Sub | Rekey | None = None
     is_asked: bool = False
+    is_due: bool = False
     before: "Words | None" = None
 
     def heard(self, before: Ledger, body: AnyBody) -> "Words":
@@ -64,15 +66,17 @@ class Words(NamedTuple):
         match body:
             case Rule():
                 shown = body.ruling in ("pause", "resume") and len(before.pause.asked) == before.seats
-                return Words(before.k, body, shown, self)
-            case Void() | Proxy() | Sub() | Rekey():
-                return Words(before.k, body, is_asked=False, before=self)
+                return Words(before.k, body, is_asked=shown, before=self)
+            case Rekey():
+                return Words(before.k, body, is_due=is_exhausted(before, body.role), before=self)
+            case Void() | Proxy() | Sub():
+                return Words(before.k, body, before=self)
             case _:
                 return self
 
     def told(self) -> "Told":
         """Return what was heard, by kind, the oldest first."""
-        told, at = Told([], [], [], [], [], []), self
+        told, at = Told([], [], [], [], [], [], []), self
         while at.body is not None and at.before is not None:
             told.take(at)
             at = at.before
@@ -90,6 +94,7 @@ class Told(NamedTuple):
     proxies: list[tuple[int, Proxy]]
     substitutes: list[tuple[int, Sub]]
     rekeys: list[tuple[int, int]]
+    scheduled: list[int]
 
     def take(self, word: Words) -> None:
         """Put one where it belongs."""
@@ -105,6 +110,7 @@ class Told(NamedTuple):
                 self.substitutes.append((word.k, word.body))
             case Rekey():
                 self.rekeys.append((word.k, word.body.role))
+                self.scheduled.extend([word.k] if word.is_due else [])
             case None:
                 pass
             case _:
@@ -131,6 +137,7 @@ class Verdict(NamedTuple):
         guests: the seats without a key, as they are at the end.
         substitutes: (k, sub): who took a seat that was left.
         rekeys: (k, role): who began a new chain.
+        scheduled: positions of the new chains among them that were due: the old one had no number left.
         match: the match's id; None before the setup is closed.
         is_preset: whether the rules are those of the preset of this name, without any option.
         joined: names by seat, as the setup gives them.
@@ -160,6 +167,7 @@ class Verdict(NamedTuple):
     is_preset: bool = False
     joined: tuple[str, ...] = ()
     guest_resigned: bool = False
+    scheduled: tuple[int, ...] = ()
 
     def players_at(self, k: int) -> tuple[str, ...]:
         """Return the names by seat of those who sat there at position `k`, before its record."""
@@ -212,6 +220,7 @@ def _counted(verdict: Verdict, end: int, told: Told) -> Verdict:
         asked=tuple(told.asked),
         substitutes=tuple((k, newcomer) for k, newcomer in told.substitutes if k < end),
         rekeys=tuple(told.rekeys),
+        scheduled=tuple(told.scheduled),
         guest_resigned=any(k < end and proxy.kind == "resign" for k, proxy in told.proxies),
     )
     return counted._replace(players=counted.players_at(end))

@@ -162,7 +162,7 @@ on""",
         seats=2,
         options={"match": 1},
         opts=Opts(),
-        seed=0,
+        seed=1,
         lines="""\
 to hand 2
 pause

@@ -1,0 +1,53 @@
+"""Commands that print what they find in files: what cannot be read or written is never taken for a finding.
+
+Status 2, and one line on standard error; none where whoever read the output has gone.
+"""
+
+import sys
+
+import click
+from rich.console import Console
+from rich.text import Text
+
+from truc_client.cli.common import FailedError, drop_output
+from truc_client.verifying import trouble
+from truc_protocol.words import printable
+
+
+class UnusableError(FailedError):
+    """A file that cannot be read, or findings that cannot be written."""
+
+    exit_code = 2
+
+
+class FindingCommand(click.Command):
+    """A command whose status says what it found, so that trouble with its output must have another."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command, and see to it that all was written."""
+        try:
+            try:
+                return super().invoke(ctx)
+            finally:
+                sys.stdout.flush()
+        except BrokenPipeError:
+            drop_output()
+            raise click.exceptions.Exit(UnusableError.exit_code) from None
+        except OSError as error:
+            drop_output()
+            raise UnusableError(f"cannot write what was found: {trouble(error)}") from error
+
+
+class Output(Console):
+    """Standard output; that its reader has gone is for the command to deal with."""
+
+    def on_broken_pipe(self) -> None:
+        """Let the error that is being dealt with pass."""
+        error = sys.exception()
+        if error is not None:
+            raise error
+
+
+def say(console: Console, line: str, style: str = "") -> None:
+    """Print a line, and nothing in it that a terminal obeys."""
+    console.print(Text(printable(line), style=style), soft_wrap=True)
