@@ -13,6 +13,7 @@ from truc_protocol.audit import (
     Agreement,
     Contradiction,
     EvidenceExamined,
+    Examined,
     Refutation,
     Result,
     Together,
@@ -145,7 +146,11 @@ def _first_line(verdict: Verdict) -> str:
         case Result.PROVEN:
             entropy = _ENTROPY[verdict.level or "C"]
             then = ", at each deal of those who sat there then" if verdict.substitutes else ""
-            ruled = "; who won was decided by the server's ruling, which is not proven" if verdict.by_ruling else ""
+            ruled = (
+                "; who won was decided by the server's ruling, which is not proven"
+                if verdict.by_ruling
+                else ""
+            )
             return f"PROVEN: every card was committed to before play and dealt from {entropy}{then}{ruled}."
         case Result.REFUTED:
             return f"REFUTED: {refutation_line(verdict.refutation, players_then(verdict))}"
@@ -291,18 +296,17 @@ def contradiction_lines(together: Together, files: Sequence[Path]) -> Iterator[s
         groups.setdefault((each.first, each.second, each.found.check, each.found.culprit), []).append(each)
     for (first, second, check, culprit), found in groups.items():
         more = f" ({len(found) - 1} more like it)" if len(found) > 1 else ""
-        message = with_names(f"{check}: {found[0].found.message}; to blame: {culprit}", _players(together, found[0]))
-        message += more
-        yield f"{files[first]} and {files[second]}: REFUTED: {message}"
+        players = _players(together.files[first], found[0].found.places[0])
+        message = with_names(f"{check}: {found[0].found.message}; to blame: {culprit}", players)
+        yield f"{files[first]} and {files[second]}: REFUTED: {message}{more}"
         yield f"  {check_words(check)}"
 
 
-def _players(together: Together, each: Contradiction) -> Sequence[str]:
-    """Return who sat at the table in the first of two transcripts when it was made what contradicts the second."""
-    file, place = together.files[each.first], each.found.places[0]
+def _players(file: Examined, k: int | None) -> Sequence[str]:
+    """Return who sat at the table of a transcript at position `k`, or sits there last."""
     if not isinstance(file, TranscriptExamined):
         return ()
-    return file.verdict.players if place is None else file.verdict.players_at(place)
+    return file.verdict.players if k is None else file.verdict.players_at(k)
 
 
 def agreement_lines(together: Together) -> Iterator[str]:
@@ -315,16 +319,19 @@ def agreement_lines(together: Together) -> Iterator[str]:
 
 
 def _agreement(each: Agreement) -> str:
-    where = f"agree up to record {each.records - 1}" if each.records else "share no record of play"
-    return f"{where}, where the shortest of them ends" if each.is_whole else f"{where}; after it they differ"
+    if not each.records:
+        return "have no sound record of play in common"
+    where = f"agree up to record {each.records - 1}"
+    return (
+        f"{where}, the last sound one of the shortest" if each.is_whole else f"{where}; after it they differ"
+    )
 
 
 def evidence_line(each: Weighed, together: Together) -> str:
     """Return what an item of evidence says, and what it refutes."""
-    file = None if each.transcript is None else together.files[each.transcript]
     failed = each.refutation
-    verdict = file.verdict if isinstance(file, TranscriptExamined) else None
-    players = () if verdict is None else verdict.players if failed is None or failed.k is None else verdict.players_at(failed.k)
+    at = None if failed is None else failed.k
+    players = () if each.transcript is None else _players(together.files[each.transcript], at)
     message = with_names(shortened(each.message), players)
     if failed is None:
         return message

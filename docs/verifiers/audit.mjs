@@ -43,9 +43,10 @@ class Audit {
 
   verdict(result, check, culprit) {
     const { table, ledger } = this
-    const hasPlace = check !== null
+    // A file that breaks in the document or the table record is unreadable as a whole.
+    const hasPlace = check !== null && (result !== 'unreadable' || Boolean(table?.terms))
     const record = hasPlace ? ledger?.k ?? null : null
-    const setup = hasPlace && ledger === null ? table?.records.length ?? null : null
+    const setup = hasPlace && ledger === null ? table.records.length : null
     return { result, check, culprit, record, setup, table, ledger }
   }
 }

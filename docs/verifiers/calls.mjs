@@ -117,7 +117,7 @@ export const isGone = (m, seat) => Boolean(m.lastVoid?.missing.has(seat)) || isA
 function sub(m, f) {
   m.must(m.opts.gone === 1 && isGone(m, f.seat) && f.first === m.index && isUtf8(f.name), 'C28')
   m.used.claim(f)
-  Object.assign(m.seats[f.seat], { pk: f.pk, x: f.x, chain: newChain(m, f.pk, f), ruled: 0 })
+  Object.assign(m.seats[f.seat], { pk: f.pk, x: f.x, chain: newChain(m, f.pk, f), rekeys: 0, ruled: 0 })
   m.lastVoid?.missing.delete(f.seat)
   m.newcomers.set(f.pk.toString('hex'), f.k)
 }

@@ -66,11 +66,11 @@ function trust(client, spk, rolls) {
   }
   if (known.present?.equals(spk)) return { trust: 'pinned', pin: known }
   must(rolls.length > 0, 'C37', null)
-  const from = steps.findIndex((step) =>
-    known.fingerprint === undefined ? step.serial > known.serial : fingerprint(step.old) === known.fingerprint)
+  const from = steps.findIndex(({ old, serial }) => known.fingerprint === undefined
+    ? old.equals(known.present) && serial > known.serial : fingerprint(old) === known.fingerprint)
   must(from >= 0, known.fingerprint === undefined ? 'C39' : 'C37', null)
-  const { present: old = steps[from].old, serial = steps[from].serial - 1, first = old } = known
-  const pin = { first, ...follow(rolls.slice(from), old, serial, client) }
+  const { old, serial } = steps[from]
+  const pin = { first: known.first ?? old, ...follow(rolls.slice(from), old, serial - 1, client) }
   must(pin.present.equals(spk), 'C39', null)
   return { trust: 'rolled', pin }
 }

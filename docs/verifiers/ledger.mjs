@@ -71,14 +71,13 @@ export class Ledger {
     this.advance(record)
   }
 
-  // Whether a body that has no shape (C2) is bound to this very place, and signed by whoever could have known better.
+  // Whether a body that has no shape (C2) is bound to this very place, and validly signed under a key in force.
   isSignedHere({ signer, body, sig }, value) {
-    const [tag, mid, k, head] = Array.isArray(value) ? value : []
+    const [, mid, k, head] = Array.isArray(value) ? value : []
     const isBound = Buffer.isBuffer(mid) && Buffer.isBuffer(head) &&
       [this, this.quiet].some((place) => isAt({ mid, k, head }, place))
     const key = this.keyOf(signer)
-    return isBound && Boolean(key) && signatureHolds(key, body, sig) && !this.isUnknown(key) &&
-      tag !== 'truc/1/seat' && tag !== 'truc/1/sub'
+    return isBound && Boolean(key) && signatureHolds(key, body, sig) && !this.isUnknown(key)
   }
 
   // A key that a sub has brought, and no record of the server has followed.

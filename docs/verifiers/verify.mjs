@@ -110,7 +110,7 @@ function main(args) {
   const told = [...transcripts.map((one) => one.told), ...evidence.map((one) => one.told), ...pairs]
   if (args.includes('--json')) told.forEach((one) => console.log(JSON.stringify(one)))
   else tell({ transcripts, evidence, pairs })
-  return EXIT[worst(told.map(({ result }) => result)) ?? 'proven']
+  return EXIT[worst(told.map(({ result }) => result)) ?? 'incomplete']     // null without a transcript
 }
 
 try {

@@ -41,7 +41,7 @@ def test_transcript_alone_has_its_own_verdict():
 
 
 def test_no_files_come_to_nothing():
-    assert examine(()) == ((), ())
+    assert examine(()) == ((), (), ())
 
 
 def test_complaint_that_is_upheld_refutes_the_transcript():

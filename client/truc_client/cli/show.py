@@ -8,7 +8,6 @@ from typing import Any, Final, assert_never
 
 import click
 from rich.console import Console
-from rich.text import Text
 
 from truc_client.annotating import (
     Annotated,
@@ -21,7 +20,8 @@ from truc_client.annotating import (
     OpenedLink,
     OpenedSecret,
 )
-from truc_client.cli.common import FailedError, lang_option, language
+from truc_client.cli.common import lang_option, language
+from truc_client.cli.output import FindingCommand, Output, UnusableError, say
 from truc_client.errors import HomeError
 from truc_client.faces import short
 from truc_client.happenings import Fact
@@ -34,7 +34,9 @@ from truc_client.verifying import (
     read_file,
     refutation_facts,
     refutation_line,
+    score_words,
     shortened,
+    trouble,
     verdict_lines,
 )
 from truc_protocol.audit import Result
@@ -45,7 +47,7 @@ _WORD_START: Final = re.compile(r"(?<!^)(?=[A-Z])")
 _SCORED: Final = ("close", "end")
 
 
-@click.command()
+@click.command(cls=FindingCommand)
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object for each record.")
 @lang_option
@@ -54,13 +56,15 @@ def show(file: Path, as_json: bool, lang: str | None) -> None:
 
     Every record is checked on the way; one that fails is the last that is shown.
 
-    Exit status: 0 shown, 2 not readable to its end.
+    What players say and do is told in the language asked for, all else in English.
+
+    Exit status: 0 shown, 2 not readable to its end, or not written.
     """
     try:
         annotator = Annotator(read_file(file))
-    except HomeError as error:
-        raise FailedError(f"cannot read {file}: {error}") from error
-    console, speech = Console(), Speech(language(lang))
+    except (HomeError, OSError) as error:
+        raise UnusableError(f"cannot read {file}: {trouble(error)}") from error
+    console, speech = Output(), Speech(language(lang))
     for each in annotator.records():
         if as_json:
             click.echo(json.dumps(_facts(each), default=_plain))
@@ -70,24 +74,20 @@ def show(file: Path, as_json: bool, lang: str | None) -> None:
         click.echo(f"truc: {printable(shortened(str(annotator.unreadable)))}", err=True)
         raise click.exceptions.Exit(EXIT_CODES[Result.UNREADABLE])
     if not as_json:
-        _say(console, next(verdict_lines(annotator.verdict())), "bold")
-
-
-def _say(console: Console, line: str, style: str = "") -> None:
-    console.print(Text(printable(line), style=style), soft_wrap=True)
+        say(console, next(verdict_lines(annotator.verdict())), "bold")
 
 
 def _print(each: Annotated, speech: Speech, console: Console) -> None:
     place = f"setup {each.place}" if each.is_setup else f"record {each.place}"
-    _say(console, f"{place}: {each.kind}, {_signature(each)}", "bold")
+    say(console, f"{place}: {each.kind}, {_signature(each)}", "bold")
     for line in _told(each, Speech(speech.lang, each.words)):
-        _say(console, f"  {line}")
+        say(console, f"  {line}")
     for commitment in each.commitments:
         for line in _lines(commitment, each):
-            _say(console, f"    {line}", "dim")
+            say(console, f"    {line}", "dim")
     if each.refutation is not None:
-        _say(console, f"  FAILS: {refutation_line(each.refutation)}", "red")
-        _say(console, f"  {check_words(each.refutation.check)}", "red")
+        say(console, f"  FAILS: {refutation_line(each.refutation, each.names)}", "red")
+        say(console, f"  {check_words(each.refutation.check)}", "red")
 
 
 def _names(each: Annotated) -> tuple[str, ...]:
@@ -128,7 +128,7 @@ def _plainly(fact: Fact, each: Annotated) -> str:
         case "hand_closed":
             return "the hand is closed" if fact["reason"] == "hand" else "the hand is cut short"
         case "state":
-            return _score(fact) if each.kind in _SCORED else ""
+            return _score(fact, each) if each.kind in _SCORED else ""
         case _:
             return _of_setup(fact, each)
 
@@ -140,12 +140,9 @@ def _called(fact: Fact, each: Annotated) -> str:
     return f"deal {fact['index']} is called: {_role(each, fact['dealer'] + 1)} deals {cards} to each seat"
 
 
-def _score(fact: Fact) -> str:
-    sides = (
-        f"{ENGLISH.counted('game', games)} {ENGLISH.counted('point', points)}"
-        for games, _upper, points in fact["score"]
-    )
-    return f"score: {' : '.join(sides)}"
+def _score(fact: Fact, each: Annotated) -> str:
+    names = [named_seat(name, seat) for seat, name in enumerate(each.names)]
+    return f"score: {score_words(fact['score'], names)}"
 
 
 def _of_setup(fact: Fact, each: Annotated) -> str:

@@ -10,25 +10,28 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from truc_client.cli.output import FindingCommand, Output, UnusableError, say
 from truc_client.verifying import (
     EXIT_CODES,
+    agreement_facts,
+    agreement_lines,
     contradiction_facts,
     contradiction_lines,
     evidence_facts,
+    evidence_line,
     examine_files,
-    refutation_line,
     seat_rows,
     shortened,
+    trouble,
     verdict_facts,
     verdict_lines,
 )
 from truc_protocol.audit import EvidenceExamined, Examined, Result, Together, TranscriptExamined, Verdict
-from truc_protocol.words import printable
 
 _SEVERITY = (1, 2, 3)
 
 
-@click.command()
+@click.command(cls=FindingCommand)
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object for each file, and for what two show."
@@ -38,18 +41,25 @@ def verify(files: tuple[Path, ...], as_json: bool) -> None:
 
     Transcripts of one match are compared with each other.
 
-    Exit status: 0 proven, 1 refuted, 2 unreadable, 3 incomplete.
+    Exit status: 0 proven, 1 refuted, 2 unreadable, or a file cannot be opened or the verdict not written, 3 incomplete.
 
     Without a transcript among the files nothing is proven, and the status is 3.
     """
-    together = examine_files(files)
+    together = _examined(files)
     if as_json:
         _print_json(together, files)
     else:
-        _print(together, files, Console())
+        _print(together, files, Output())
     if not _has_transcript(together):
         click.echo("truc: there is no transcript among these files: nothing is proven", err=True)
     raise click.exceptions.Exit(_exit_code(together))
+
+
+def _examined(files: tuple[Path, ...]) -> Together:
+    try:
+        return examine_files(files)
+    except OSError as error:
+        raise UnusableError(f"cannot read {error.filename}: {trouble(error)}") from error
 
 
 def _has_transcript(together: Together) -> bool:
@@ -67,40 +77,36 @@ def _exit_code(together: Together) -> int:
 
 
 def _print(together: Together, files: tuple[Path, ...], console: Console) -> None:
+    for line in contradiction_lines(together, files):
+        say(console, line)
     for path, file in zip(files, together.files, strict=True):
-        first, *rest = _lines(file)
-        _say(console, f"{path}: {first}")
+        first, *rest = _lines(file, together)
+        say(console, f"{path}: {first}")
         for line in rest:
-            _say(console, f"  {line}")
+            say(console, f"  {line}")
         if isinstance(file, TranscriptExamined):
             _print_seats(file.verdict, console)
-    for line in contradiction_lines(together, files):
-        _say(console, line)
+    for line in agreement_lines(together):
+        say(console, line)
 
 
-def _say(console: Console, line: str) -> None:
-    console.print(Text(printable(line)), soft_wrap=True)
-
-
-def _lines(file: Examined) -> Iterator[str]:
+def _lines(file: Examined, together: Together) -> Iterator[str]:
     match file:
         case TranscriptExamined():
             yield from verdict_lines(file.verdict)
         case EvidenceExamined():
-            yield from _evidence_lines(file)
+            yield from _evidence_lines(file, together)
         case _:
             assert_never(file)
 
 
-def _evidence_lines(file: EvidenceExamined) -> Iterator[str]:
+def _evidence_lines(file: EvidenceExamined, together: Together) -> Iterator[str]:
     if file.unreadable is not None:
         yield f"UNREADABLE: {shortened(str(file.unreadable))}"
     else:
-        yield f"evidence, {len(file.weighed)} items"
+        yield f"evidence, {len(file.weighed)} {'item' if len(file.weighed) == 1 else 'items'}"
     for each in file.weighed:
-        yield (
-            each.message if each.refutation is None else f"{each.message}: {refutation_line(each.refutation)}"
-        )
+        yield evidence_line(each, together)
 
 
 def _print_seats(verdict: Verdict, console: Console) -> None:
@@ -108,7 +114,7 @@ def _print_seats(verdict: Verdict, console: Console) -> None:
     rows = list(seat_rows(verdict))
     if not console.is_terminal:
         for row in rows:
-            _say(console, f"  seat {row.seat}: {row.name} ({row.kind}): {row.signed}")
+            say(console, f"  seat {row.seat}: {row.name} ({row.kind}): {row.signed}")
         return
     table = Table("seat", "name", "", "signatures")
     for row in rows:
@@ -129,3 +135,5 @@ def _print_json(together: Together, files: tuple[Path, ...]) -> None:
         click.echo(json.dumps({"file": str(path), **facts}))
     for each in together.contradictions:
         click.echo(json.dumps(contradiction_facts(each, files)))
+    for agreement in together.agreements:
+        click.echo(json.dumps(agreement_facts(agreement, files)))

@@ -1,0 +1,64 @@
+"""Files that cannot be opened, and findings that cannot be written: neither is ever taken for a verdict."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from protocol.forge import small
+from protocol.peers import Table
+
+from truc_client.main import main
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory) -> str:
+    path = tmp_path_factory.mktemp("output") / "a.truc"
+    path.write_bytes(Table(small()).run().file())
+    return str(path)
+
+
+@pytest.mark.parametrize("name", ["missing", "."])
+@pytest.mark.parametrize("command", ["verify", "show"])
+def test_file_that_cannot_be_opened_is_one_line_and_no_finding(tmp_path, command, name) -> None:
+    told = CliRunner().invoke(main, [command, str(tmp_path / name)])
+    assert (told.exit_code, told.stdout, told.stderr.count("\n")) == (2, "", 1)
+    assert told.stderr.startswith("truc: cannot read ")
+
+
+def printed(path: str, command: str, stdout: int) -> tuple[int, str]:
+    code = "from truc_client.main import main; main()"
+    ran = subprocess.run(
+        [sys.executable, "-c", code, *command.split(), path],
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    return ran.returncode, ran.stderr
+
+
+COMMANDS = ["verify", "verify --json", "show", "show --json"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+@pytest.mark.parametrize("command", COMMANDS)
+def test_output_that_cannot_be_written_is_one_line_and_no_verdict(path, command) -> None:
+    with Path("/dev/full").open("w") as full:
+        assert printed(path, command, full.fileno()) == (
+            2,
+            "truc: cannot write what was found: No space left on device\n",
+        )
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_reader_that_has_gone_is_told_nothing_and_no_verdict(path, command) -> None:
+    read, written = os.pipe()
+    os.close(read)
+    try:
+        assert printed(path, command, written) == (2, "")
+    finally:
+        os.close(written)
