@@ -12,6 +12,7 @@ from truc_protocol.dealing import Opening
 from truc_rules import KINDS, REST, TRUT, Action, ArgShape, Card, Kind, Match, Seat, slot_of
 
 SALT_BYTES = 16
+_KINDS = {str(kind): kind for kind in Kind}
 COUNTS = (3, 1)
 """How many cards a deal act may give each seat."""
 
@@ -38,10 +39,9 @@ def read_act(seat: int, kind: str, args: Sequence[Any], *, deck: int, culprit: s
     Raises:
         CheckError: C2, when the kind is unknown or its args have another shape.
     """
-    try:
-        known = Kind(kind)
-    except ValueError as error:
-        raise CheckError("C2", f"act: expected a known kind, got {kind!r}", culprit) from error
+    known = _KINDS.get(kind)
+    if known is None:
+        raise CheckError("C2", f"act: expected a known kind, got {kind!r}", culprit)
     move = _read(Seat(seat), known, list(args), deck)
     if move is None:
         message = f"act {kind}: expected args of the shape {KINDS[known].name.lower()}, got others"
@@ -85,13 +85,13 @@ def _read_show(seat: Seat, kind: Kind, items: Sequence[Any], deck: int) -> Move 
 
 
 def _opening(item: Sequence[Any], deck: int) -> SlotOpening | None:
-    match item:
-        case [slot, card, bytes(salt)] if (
-            _is_number(slot) and _is_number(card) and card < deck and len(salt) == SALT_BYTES
-        ):
-            return SlotOpening(slot, card, salt)
-        case _:
-            return None
+    if len(item) != len(SlotOpening._fields):
+        return None
+    slot, card, salt = item
+    is_card = _is_number(slot) and _is_number(card) and card < deck
+    return (
+        SlotOpening(slot, card, salt) if is_card and type(salt) is bytes and len(salt) == SALT_BYTES else None
+    )
 
 
 def _is_number(value: object) -> bool:

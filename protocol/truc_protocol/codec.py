@@ -118,7 +118,9 @@ def _unpack(encoded: bytes, depth: int) -> Any:
     except msgpack.StackError as error:
         raise EncodingError(f"expected at most {depth} levels of nesting, got more") from error
     except (ValueError, msgpack.UnpackException, RecursionError) as error:
-        raise EncodingError(f"expected one msgpack value: {str(error) or type(error).__name__}") from error
+        raise EncodingError(
+            "expected one msgpack value, in UTF-8 where it is text, and nothing after it"
+        ) from error
 
 
 def _distinct_keys(pairs: list[tuple[Any, Any]]) -> dict[str, Any]:

@@ -41,7 +41,9 @@ def verify(files: tuple[Path, ...], as_json: bool) -> None:
 
     Transcripts of one match are compared with each other.
 
-    Exit status: 0 proven, 1 refuted, 2 unreadable, or a file cannot be opened or the verdict not written, 3 incomplete.
+    Exit status: 0 proven, 1 refuted, 2 unreadable, 3 incomplete.
+
+    It is 2 also if a file cannot be opened or the verdict not be written.
 
     Without a transcript among the files nothing is proven, and the status is 3.
     """
