@@ -82,6 +82,14 @@ async def test_ready_for_the_next_match_takes_no_seat_over_in_a_running_one(dese
     assert subs(deserted) == []
 
 
+async def show_twice(server, honest) -> None:
+    """Let a server show its table as it is from now on, and twice at once."""
+    server.state = honest
+    for _ in range(2):
+        await wait_all_tasks_blocked()
+        await server.send(honest())
+
+
 async def test_ready_before_anything_was_shown_takes_no_seat_over(deserted, player) -> None:
     honest = deserted.state
     deserted.state = lambda: replace(honest(), table="OTHER")  # which this client does not follow
@@ -89,11 +97,7 @@ async def test_ready_before_anything_was_shown_takes_no_seat_over(deserted, play
         table = await connection.join("TABLE", 0)
         with pytest.raises(RefusedError):
             await table.ready()
-        deserted.state = honest
-        await wait_all_tasks_blocked()
-        await deserted.send(honest())
-        await wait_all_tasks_blocked()
-        await deserted.send(honest())
+        await show_twice(deserted, honest)
         await follow(connection, table)
     assert subs(deserted) == []
 
@@ -105,11 +109,7 @@ async def test_ready_to_a_vacancy_in_another_match_takes_no_seat_over(deserted, 
         table = await connection.join("TABLE", 0)
         await play_on(table, until=shown)
         await table.ready()
-        deserted.state = honest
-        await wait_all_tasks_blocked()
-        await deserted.send(honest())
-        await wait_all_tasks_blocked()
-        await deserted.send(honest())
+        await show_twice(deserted, honest)
         await follow(connection, table)
     assert subs(deserted) == []
 

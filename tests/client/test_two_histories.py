@@ -55,6 +55,18 @@ async def test_second_record_of_the_server_for_a_position_convicts_it(quiet, pla
     assert ("C33", "server") in refuted(failed)
 
 
+async def stopped_by(server, player, answer) -> CheckFailedError:
+    """Break the line in a hand, let the server answer the resume that comes, and return why the client stops."""
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await at_table(connection)
+        await play_on(table, until=my_turn)
+        server.resume = answer
+        await server._stream.aclose()
+        with pytest.raises(CheckFailedError) as failed:
+            await play_on(table)
+    return failed.value
+
+
 async def test_second_record_after_a_reconnect_convicts_the_server(quiet, player, autojump_clock) -> None:
     server = quiet()
 
@@ -62,14 +74,7 @@ async def test_second_record_after_a_reconnect_convicts_the_server(quiet, player
         await server.send(abandoned(server))
         await server.send(Ok(re=message.id, k=len(server.records)))
 
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await at_table(connection)
-        await play_on(table, until=my_turn)
-        server.resume = another
-        await server._stream.aclose()
-        with pytest.raises(CheckFailedError) as failed:
-            await play_on(table)
-    assert ("C33", "server") in refuted(failed.value)
+    assert ("C33", "server") in refuted(await stopped_by(server, player, another))
 
 
 async def test_record_put_before_a_call_after_a_reconnect_gets_no_second_release(
@@ -84,14 +89,8 @@ async def test_record_put_before_a_call_after_a_reconnect_gets_no_second_release
         await server.send(instead(server, server.message(4), pause, signer=2))
         await server.send(Ok(re=message.id, k=len(server.records)))
 
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await at_table(connection)
-        await play_on(table, until=my_turn)
-        server.resume = another
-        await server._stream.aclose()
-        with pytest.raises(CheckFailedError) as failed:
-            await play_on(table)
-    assert (failed.value.check, failed.value.culprit) == ("C33", None)
+    failed = await stopped_by(server, player, another)
+    assert (failed.check, failed.culprit) == ("C33", None)
     assert releases(server) == 2
 
 

@@ -1,6 +1,7 @@
 """The handshake: each side proves itself for this connection and no other; every check fails on its own fault."""
 
 import pytest
+from vectors.handshake import CERT, CN, INFO, LAST, NEXT, NOW, PLAYER, SERVER, SMALL_ORDER, SN, STRANGER
 
 from truc_protocol.codec import enc, sha256
 from truc_protocol.errors import Code, RemoteError
@@ -25,26 +26,10 @@ from truc_protocol.handshake import (
     revoke,
     server_hello,
 )
-from truc_protocol.keys import fingerprint, signing_key_from_seed
-from truc_protocol.messages import ClientHello, Info, KeyLogin, Limits, ServerHello, encode, encode_info
+from truc_protocol.keys import fingerprint
+from truc_protocol.messages import ClientHello, KeyLogin, ServerHello, encode
 from truc_protocol.records import encode as body_of
 
-SERVER, NEXT, LAST, PLAYER, STRANGER = (signing_key_from_seed(bytes([i]) * 32) for i in range(1, 6))
-SMALL_ORDER = b"\x01" + bytes(31)
-CN, SN = b"\xc1" * 32, b"\x51" * 32
-CERT = b"\xce" * 32
-NOW = 1_790_000_000
-INFO = encode_info(
-    Info(
-        name="Casa",
-        software="truc 0.1.0",
-        caps={},
-        limits=Limits(frame_in=8192, frame_out=65536, idle_s=30, requests_per_s=10, burst=20),
-        variants=(),
-        guests=True,
-        now_ms=NOW * 1000,
-    )
-)
 CLIENT_HELLO = ClientHello(id=1, proto=(1,), cn=CN)
 CLIENT_FRAME = encode(CLIENT_HELLO)
 ROLL_1 = make_roll(SERVER, NEXT, serial=1, not_before=NOW)
