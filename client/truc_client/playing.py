@@ -216,6 +216,9 @@ class Playing:
         if not begins_chain(sent):
             return
         self._is_stepping_in = False
+        if refusal.code == Code.NOT_SEATED:  # another who stood by was quicker
+            self._fail(NotPlayedError(_NO_LONGER_VACANT))
+            return
         if refusal.code not in _TOO_LATE and not refusal.retryable:
             self._fail(RefusedError(refusal.code, refusal.msg))
             return

@@ -207,6 +207,17 @@ async def test_refused_sub_ends_the_table_with_the_servers_reason(deserted, play
         await step_in(server, player)
 
 
+async def test_sub_that_came_behind_anothers_is_said_so(deserted, player) -> None:
+    server = await deserted()
+
+    async def act(message) -> None:
+        await server.send(refusal(Code.NOT_SEATED, "expected a connection that stands by", re=message.id))
+
+    server.act = act
+    with pytest.raises(NotPlayedError, match="another has taken it"):
+        await step_in(server, player)
+
+
 async def test_match_of_other_terms_than_were_shown_is_not_stepped_into(deserted, player) -> None:
     server = await deserted()
     honest = server.state
