@@ -28,6 +28,8 @@ from truc_protocol.messages import (
     Direction,
     Info,
     Message,
+    PastRecord,
+    PlayerState,
     SeatHeld,
     SeatState,
     Software,
@@ -45,6 +47,8 @@ _PARTS: Final[tuple[type[msgspec.Struct], ...]] = (
     VariantOffer,
     SeatHeld,
     SeatState,
+    PlayerState,
+    PastRecord,
     Choice,
 )
 _OTHER_TYPES: Final[Mapping[type[types.Type], str]] = MappingProxyType(

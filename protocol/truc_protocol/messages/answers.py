@@ -6,11 +6,13 @@ Every field has a line under it, from which docs/protocol/messages.md is made.
 import msgspec
 
 from truc_protocol.errors import REGISTRY, Code
+from truc_protocol.messages.company import PlayerState
 from truc_protocol.messages.fields import (
     Fact,
     Hash,
     Message,
     Name,
+    PlayerTag,
     Record,
     RequestId,
     Rolls,
@@ -22,6 +24,7 @@ from truc_protocol.messages.fields import (
     Word,
 )
 from truc_protocol.messages.notices import TableState
+from truc_protocol.messages.past import PastRecord
 
 _LONGEST_TEXT = 400
 
@@ -59,6 +62,8 @@ class Welcome(Message, frozen=True, kw_only=True, tag="welcome"):
     """The request answered."""
     name: Name
     """The name shown for this player."""
+    player: PlayerTag | None = None
+    """This player's tag, which others see beside the name."""
     token: Token | None = None
     """A guest's token for the next login; whoever has it is this guest."""
     seats: tuple[SeatHeld, ...] = ()
@@ -71,19 +76,25 @@ class Ok(Message, frozen=True, kw_only=True, tag="ok"):
     re: RequestId
     """The request answered."""
     table: TableCode | None = None
-    """create: the new table's code."""
+    """create, seek: the table's code."""
     seat: SeatNumber | None = None
-    """create, join: the seat taken."""
+    """create, join, seek: the seat taken."""
     k: U | None = None
-    """act: the record's position; absent for a `seat` record. resume, watch: the next position, after all sent."""
+    """act: the record's position; absent for a `seat` record. resume, watch, history: the next position, after all sent."""
     dup: bool = False
     """act: the very same record, or guest's choice, was taken before."""
     tables: tuple[TableState, ...] | None = None
     """tables: the tables found."""
+    players: tuple[PlayerState, ...] | None = None
+    """players: the players found."""
     more: bool = False
-    """tables: further ones follow; ask again with `after`."""
+    """tables, players: further ones follow, ask again with `after`. history: ask again from `k`."""
     doc: bytes | None = None
-    """rules: the rule document ([parameters.md](../rules/parameters.md)), without any table option."""
+    """rules: the rule document ([parameters.md](../rules/parameters.md)), without any table option. history from -1: that of the match."""
+    setup: tuple[Record, ...] | None = None
+    """history from -1: the `table` record, `seat` or `guest` by seat, `match`."""
+    past: tuple[PastRecord, ...] | None = None
+    """history: the records, in order, from the position asked for."""
 
 
 class Refusal(Message, frozen=True, kw_only=True, tag="error"):

@@ -16,12 +16,16 @@ RequestId = Annotated[int, Meta(ge=0, le=2**32 - 1)]
 ProtocolNumber = Annotated[int, Meta(ge=1, le=65_535)]
 ProtocolNumbers = Annotated[tuple[ProtocolNumber, ...], Meta(min_length=1, max_length=16)]
 SeatNumber = Annotated[int, Meta(ge=0, le=15)]
+RoleNumber = Annotated[int, Meta(ge=0, le=16)]
 Position = Annotated[int, Meta(ge=-1, le=2**53 - 1)]
 Signature = Annotated[bytes, Meta(min_length=64, max_length=64)]
 Token = Annotated[str, Meta(min_length=16, max_length=128)]
 TableCode = Annotated[str, Meta(min_length=1, max_length=32)]
 Word = Annotated[str, Meta(min_length=1, max_length=64)]
 Name = Annotated[str, Meta(min_length=1, max_length=64)]
+PlayerTag = Annotated[str, Meta(min_length=1, max_length=32)]
+Invite = Annotated[str, Meta(min_length=8, max_length=64)]
+ChatText = Annotated[str, Meta(min_length=1, max_length=200)]
 MoveLine = Annotated[str, Meta(min_length=1, max_length=64)]
 Capabilities = Annotated[tuple[Word, ...], Meta(max_length=32)]
 TableOptions = Annotated[dict[Word, int | Word], Meta(max_length=32)]
@@ -33,18 +37,22 @@ Rolls = Annotated[tuple[Roll, ...], Meta(max_length=8)]
 
 __all__ = [
     "Capabilities",
+    "ChatText",
     "Fact",
     "Hash",
     "Hints",
+    "Invite",
     "Message",
     "MoveLine",
     "Name",
     "Opts",
+    "PlayerTag",
     "Position",
     "ProtocolNumbers",
     "Record",
     "Request",
     "RequestId",
+    "RoleNumber",
     "Rolls",
     "SeatNumber",
     "Signature",

@@ -16,6 +16,7 @@ from truc_protocol.messages.fields import (
     MoveLine,
     Name,
     Opts,
+    PlayerTag,
     Record,
     SeatNumber,
     TableCode,
@@ -34,6 +35,8 @@ class SeatState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Who sits there: nobody, a player with a key, a guest."""
     name: Name | None = None
     """The name shown; a label."""
+    player: PlayerTag | None = None
+    """The tag of who sits there: the fingerprint of the key, or for a guest a word that begins with `guest-`."""
     ready: bool = False
     """Agrees to start."""
     online: bool = False
@@ -69,6 +72,10 @@ class TableState(Message, frozen=True, kw_only=True, tag="table"):
     """When the cards are opened: after every hand, or after the match."""
     expires_ms: U | None = None
     """When the table is dropped if nothing happens."""
+    watchers: U = 0
+    """How many watch, as of this notice; that somebody comes or goes to watch is told with the next change."""
+    transcript: Literal["seats", "watchers", "all"] = "seats"
+    """Who may read the records of its matches afterwards: who has played, who might have watched, or everybody."""
 
 
 class TableClosed(Message, frozen=True, kw_only=True, tag="closed"):
@@ -256,6 +263,15 @@ class SeatTakenOver(Message, frozen=True, kw_only=True, tag="seat_taken_over"):
     """The table's code."""
     seat: SeatNumber
     """The seat."""
+
+
+class Capabilities(Message, frozen=True, kw_only=True, tag="caps"):
+    """The server has other capabilities from now on."""
+
+    add: Fact = msgspec.field(default_factory=dict)
+    """Those that are new, or have another value, with their values."""
+    gone: tuple[Word, ...] = msgspec.field(default=(), name="del")
+    """Those that are gone."""
 
 
 class Ping(Message, frozen=True, kw_only=True, tag="ping"):

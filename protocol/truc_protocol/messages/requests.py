@@ -9,6 +9,7 @@ import msgspec
 from truc_protocol.messages.fields import (
     Capabilities,
     Hash,
+    Invite,
     MoveLine,
     Name,
     Position,
@@ -59,6 +60,8 @@ class KeyLogin(Request, frozen=True, kw_only=True, tag="login"):
     """The signature of `body` by the player's key."""
     name: Name | None = None
     """The name to show for this player, at most 64 bytes of UTF-8; a label, never an identity."""
+    invite: Invite | None = None
+    """An invite of the host, with which a key becomes a member of a closed server."""
 
 
 class GuestLogin(Request, frozen=True, kw_only=True, tag="login"):
@@ -224,10 +227,14 @@ class Resume(Request, frozen=True, kw_only=True, tag="resume"):
 
 
 class Watch(Request, frozen=True, kw_only=True, tag="watch"):
-    """Follow a table without a seat."""
+    """Follow a table without a seat, from the beginning of its match, or from where one was."""
 
     table: TableCode
     """The table's code."""
+    match: Hash | None = None
+    """The match that `next` is of; if the table has another by now, it is sent from the beginning."""
+    next: U | None = None
+    """The first position wanted, without the setup; only with `match`."""
 
 
 class Unwatch(Request, frozen=True, kw_only=True, tag="unwatch"):

@@ -14,7 +14,7 @@ import msgspec
 
 from truc_protocol.codec import EncodingError, pack, unpack
 from truc_protocol.errors import Code, RemoteError
-from truc_protocol.messages import answers, notices, requests
+from truc_protocol.messages import answers, company, notices, past, requests
 from truc_protocol.messages.fields import Message
 
 ClientMessage = (
@@ -38,6 +38,13 @@ ClientMessage = (
     | requests.Resume
     | requests.Watch
     | requests.Unwatch
+    | past.History
+    | company.FollowLobby
+    | company.ListPlayers
+    | company.Seek
+    | company.Chat
+    | company.Ignore
+    | company.Forget
     | notices.Ping
     | notices.Pong
 )
@@ -60,6 +67,10 @@ ServerMessage = (
     | notices.OpenSignSeen
     | notices.Said
     | notices.SeatTakenOver
+    | notices.Capabilities
+    | past.Snapshot
+    | company.LobbyState
+    | company.ChatLine
     | notices.Ping
     | notices.Pong
 )
@@ -142,6 +153,17 @@ MESSAGES: Final[tuple[Row, ...]] = (
     Row(_IN, (Form(requests.Watch),), ("ok",)),
     Row(_IN, (Form(requests.Unwatch),), ("ok",)),
     Row(_OUT, (Form(notices.SeatTakenOver),)),
+    Row(_OUT, (Form(past.Snapshot),)),
+    Row(_IN, (Form(past.History),), ("ok",)),
+    Row(_IN, (Form(company.FollowLobby),), ("ok",)),
+    Row(_OUT, (Form(company.LobbyState),)),
+    Row(_IN, (Form(company.ListPlayers),), ("ok",)),
+    Row(_IN, (Form(company.Seek),), ("ok",)),
+    Row(_IN, (Form(company.Chat),), ("ok",)),
+    Row(_OUT, (Form(company.ChatLine),)),
+    Row(_IN, (Form(company.Ignore),), ("ok",)),
+    Row(_IN, (Form(company.Forget),), ("ok",)),
+    Row(_OUT, (Form(notices.Capabilities),)),
     Row(_IN, (Form(notices.Ping),), ("pong",)),
     Row(_IN, (Form(notices.Pong),)),
     Row(_OUT, (Form(notices.Ping),), ("pong",)),

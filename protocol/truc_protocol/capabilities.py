@@ -1,0 +1,80 @@
+"""The registry of capabilities: what a server may have beside the core of the protocol, and what its value says.
+
+A server announces its capabilities with their values in its info, and by `caps` when they change. Names without a
+domain are given out here alone; `example.org/name` is somebody's own, `draft/name-2` one that is tried out. A name is
+never used again with another meaning: one that is given up goes to `RESERVED`.
+"""
+
+import re
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+_NAME: Final = re.compile(r"([a-z0-9.-]+\.[a-z]+/|draft/)?[a-z0-9]+(-[a-z0-9]+)*")
+
+
+class Capability(NamedTuple):
+    """One line of the registry.
+
+    `brings` are the tags of the messages that only a server with it takes or sends. With `wanted` it changes what a
+    client is sent, and does so only for who names it in `want`.
+    """
+
+    name: str
+    value: str
+    meaning: str
+    brings: tuple[str, ...] = ()
+    wanted: bool = False
+    since: int = 1
+
+
+CAPABILITIES: Final[tuple[Capability, ...]] = (
+    Capability(
+        "chat",
+        "map: `chars` of a line at most, `lines` in `seconds` at most, and `total` chars in the same time; `lobby`, whether"
+        " the lobby has a chat too",
+        "Players talk at tables, and in the lobby.",
+        ("chat", "ignore"),
+    ),
+    Capability(
+        "lobby",
+        "true",
+        "The lobby can be followed: who is there, and which tables change.",
+        ("lobby", "players"),
+    ),
+    Capability("seek", "true", "A seat at any table of a game.", ("seek",)),
+    Capability(
+        "snapshot",
+        "true",
+        "Who watches begins at the present hand, and is sent a snapshot when they fall behind instead of being cut off.",
+        ("snapshot",),
+        wanted=True,
+    ),
+    Capability(
+        "history", "int: records in one answer at most", "The records of matches, page by page.", ("history",)
+    ),
+    Capability("delay", "int: the longest delay in seconds", "Tables may be watched so many seconds late."),
+    Capability("forget", "true", "A player can ask to be forgotten.", ("forget",)),
+    Capability("invite", "true", "The server is closed; an invite in `login` makes a key a member."),
+)
+RESERVED: Final[Mapping[str, str]] = MappingProxyType({})
+"""Names that were given up, and what they meant."""
+
+BROUGHT_BY: Final[Mapping[str, str]] = MappingProxyType(
+    {tag: capability.name for capability in CAPABILITIES for tag in capability.brings}
+)
+"""The capability without which there is no message of a tag."""
+
+
+def is_name(name: str) -> bool:
+    """Tell whether a capability may be called so."""
+    return len(name) <= _LONGEST and _NAME.fullmatch(name) is not None
+
+
+def wanted(want: Collection[str], caps: Collection[str]) -> frozenset[str]:
+    """Return which of the capabilities that a client asks for are in force on its connection; unknown ones are none."""
+    return frozenset(want) & frozenset(caps) & _CHOSEN
+
+
+_LONGEST: Final = 64
+_CHOSEN: Final = frozenset(capability.name for capability in CAPABILITIES if capability.wanted)

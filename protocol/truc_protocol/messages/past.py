@@ -1,0 +1,64 @@
+"""What was before: the place where who watches may begin, and the pages of a match.
+
+Every field has a line under it, from which docs/protocol/messages.md is made. Seats need none of it: they are sent every
+record that they miss.
+"""
+
+import msgspec
+
+from truc_protocol.bodies import U
+from truc_protocol.messages.fields import (
+    Fact,
+    Hash,
+    Message,
+    Position,
+    Record,
+    Request,
+    RoleNumber,
+    TableCode,
+)
+
+
+class PastRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A record of a match, as `record` has brought it."""
+
+    signer: RoleNumber
+    """Who signed: 0 the server, i + 1 seat i."""
+    body: bytes
+    """The exact bytes signed."""
+    sig: bytes
+    """The signature; empty for a guest's act."""
+    means: tuple[Fact, ...] = ()
+    """What it means, derived, unsigned."""
+
+
+class History(Request, frozen=True, kw_only=True, tag="history"):
+    """Ask for a page of a match's records: of one that is played as far as this player may see it, or of one that is over."""
+
+    match: Hash
+    """The match id."""
+    first: Position = msgspec.field(name="from")
+    """The first position wanted; -1 asks for the setup too."""
+    limit: U | None = None
+    """How many records at most; the server may send fewer."""
+
+
+class Snapshot(Message, frozen=True, kw_only=True, tag="snapshot"):
+    """Where one who watches begins: the match up to position `k`, in short. The records from `k` on follow."""
+
+    table: TableCode
+    """The table's code."""
+    match: Hash
+    """The match id."""
+    k: U
+    """The position of the next record; those before it come by `history`."""
+    head: Hash
+    """The head at `k` ([specification, section 3](../fairness/specification.md)), which the records from there on go on from."""
+    doc: bytes
+    """The rule document."""
+    records: tuple[Record, ...]
+    """The setup: the `table` record, `seat` or `guest` by seat, `match`."""
+    view: Fact
+    """The fact `state` ([facts.md](facts.md)) as of the record before `k`; empty at position 0."""
+    skipped: bool = False
+    """This connection was behind: what waited for it was dropped, and it goes on from here."""
