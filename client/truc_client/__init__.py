@@ -1,7 +1,7 @@
 """The client library: connect, sit down, play; signing, checking, keeping and coming back go by themselves.
 
     async with connect("truc://host:7373", Player(open_home(path), "north")) as server:
-        table = await server.create("truc-french")
+        table = await server.seek("truc-french")
         await table.ready()
         async for happening in table:
             match happening:
@@ -10,12 +10,14 @@
                 case MatchEnded():
                     break
 
-What stands in `__all__` is public; everything else may move.
+What stands in `__all__` is public, and docs/clients/api.md says how it looks; everything else may move.
 """
 
 from truc_client.account import NewKey, Player
 from truc_client.address import Address, parse_address
-from truc_client.connection import Connection, connect
+from truc_client.bots import Chooser, play_match, simple_bot
+from truc_client.connecting import connect
+from truc_client.connection import Connection
 from truc_client.errors import (
     AddressError,
     CheckFailedError,
@@ -24,24 +26,31 @@ from truc_client.errors import (
     ConnectError,
     HomeError,
     LostError,
+    NotPlayedError,
     RefusedError,
     ServerKeyError,
     StoppedError,
 )
 from truc_client.happenings import (
     CardsDealt,
+    ChatSaid,
     Choice,
+    Fact,
     Happening,
     Interrupted,
+    LobbyChanged,
+    LobbyHappening,
     MatchEnded,
     MatchStarted,
     PartnerCards,
     PhraseSaid,
     Recalled,
     RecordSeen,
+    RecordUnchecked,
     Resumed,
     SeatTakenOver,
     Signed,
+    SnapshotTaken,
     Substituted,
     TableChanged,
     TableClosed,
@@ -50,46 +59,66 @@ from truc_client.happenings import (
     YourTurn,
 )
 from truc_client.home import Home, default_root, open_home
+from truc_client.lobby import Lobby
+from truc_client.past import Past, PastRecord
 from truc_client.table import Table
+from truc_client.verifying import verify_file
+from truc_protocol.audit import Result, Verdict
 
 __all__ = [
     "Address",
     "AddressError",
     "CardsDealt",
+    "ChatSaid",
     "CheckFailedError",
     "Choice",
     "ChoiceError",
+    "Chooser",
     "ClientError",
     "ConnectError",
     "Connection",
+    "Fact",
     "Happening",
     "Home",
     "HomeError",
     "Interrupted",
+    "Lobby",
+    "LobbyChanged",
+    "LobbyHappening",
     "LostError",
     "MatchEnded",
     "MatchStarted",
     "NewKey",
+    "NotPlayedError",
     "PartnerCards",
+    "Past",
+    "PastRecord",
     "PhraseSaid",
     "Player",
     "Recalled",
     "RecordSeen",
+    "RecordUnchecked",
     "RefusedError",
+    "Result",
     "Resumed",
     "SeatTakenOver",
     "ServerKeyError",
     "Signed",
+    "SnapshotTaken",
     "StoppedError",
     "Substituted",
     "Table",
     "TableChanged",
     "TableClosed",
     "TranscriptSetAside",
+    "Verdict",
     "Waiting",
     "YourTurn",
     "connect",
     "default_root",
     "open_home",
     "parse_address",
+    "play_match",
+    "simple_bot",
+    "verify_file",
 ]

@@ -1,4 +1,4 @@
-"""Where a server is: `truc://HOST:PORT/TABLE#FINGERPRINT`, or just a host, with or without a port."""
+"""Where a server is: `truc://HOST:PORT/TABLE?invite=CODE#FINGERPRINT`, or just a host, with or without a port."""
 
 import re
 from typing import Final, NamedTuple
@@ -12,15 +12,25 @@ PORT: Final = 7373
 _SCHEME: Final = "truc://"
 _FINGERPRINT: Final = re.compile(rf"[A-Z2-7]{{{FINGERPRINT_CHARACTERS}}}")
 _TABLE: Final = re.compile(r"[A-Za-z0-9_-]{1,32}")
+_INVITE: Final = re.compile(r"invite=(?P<code>[A-Za-z0-9_-]{8,64})")
 
 
 class Address(NamedTuple):
-    """A server, and what a link says beside: the table to join, the fingerprint its key must have."""
+    """A server, and what a link says beside.
+
+    Attributes:
+        host: its name or number.
+        port: where it listens.
+        table: the code of the table to join.
+        fingerprint: what its key must have.
+        invite: the host's invite, with which a key becomes a member of a closed server.
+    """
 
     host: str
     port: int = PORT
     table: str | None = None
     fingerprint: Fingerprint | None = None
+    invite: str | None = None
 
     @property
     def server(self) -> str:
@@ -29,8 +39,9 @@ class Address(NamedTuple):
 
     def __str__(self) -> str:
         table = f"/{self.table}" if self.table else ""
+        invite = f"?invite={self.invite}" if self.invite else ""
         pin = f"#{self.fingerprint}" if self.fingerprint else ""
-        return f"{_SCHEME}{self.server}{table}{pin}"
+        return f"{_SCHEME}{self.server}{table}{invite}{pin}"
 
 
 def parse_address(text: str) -> Address:
@@ -46,9 +57,9 @@ def parse_address(text: str) -> Address:
         host, port = parts.hostname, parts.port
     except ValueError as error:
         raise AddressError(f"expected HOST:PORT or a truc:// link, got {text!r}: {error}") from error
-    if not host or parts.username or parts.query or any(sign.isspace() for sign in text):
+    if not host or parts.username or any(sign.isspace() for sign in text):
         raise AddressError(f"expected HOST:PORT or a truc:// link, got {text!r}")
-    return Address(host, port or PORT, _table(parts.path), _fingerprint(parts.fragment))
+    return Address(host, port or PORT, _table(parts.path), _fingerprint(parts.fragment), _invite(parts.query))
 
 
 def _table(path: str) -> str | None:
@@ -64,3 +75,10 @@ def _fingerprint(fragment: str) -> Fingerprint | None:
             f"expected a fingerprint of {FINGERPRINT_CHARACTERS} capital letters and digits after #, got {fragment!r}"
         )
     return Fingerprint(fragment) if fragment else None
+
+
+def _invite(query: str) -> str | None:
+    found = _INVITE.fullmatch(query)
+    if query and found is None:
+        raise AddressError(f"expected nothing but invite=CODE after ?, got {query!r}")
+    return None if found is None else found["code"]

@@ -21,6 +21,7 @@ from truc_client.happenings import (
 from truc_client.table import Table
 
 Chooser = Callable[[YourTurn], Choice]
+"""What a bot is: it chooses one of the options of a turn."""
 
 _RELUCTANT: Final = ("concede", "redeal", "order", "claim", "cover", "flor-fold", "good")
 _BOLD: Final = ("raise",)

@@ -1,119 +1,110 @@
-"""A connection to a server that comes back by itself, and the tables followed on it.
+"""What a player may ask of a server: tables, a seat, the lobby, the company there, and the past."""
 
-`connect` opens it; losing it is told to every table, and it is opened again with growing pauses until the server is
-back or patience ends. No task outlives the block; what is wrong with one table ends that table alone.
-"""
+from collections.abc import Mapping
+from pathlib import Path
 
-from collections.abc import AsyncIterator, Callable, Collection, Mapping
-from contextlib import asynccontextmanager
-from typing import Final
-
-import trio
-
-from truc_client.account import Account, Player, open_account
-from truc_client.address import Address, parse_address
-from truc_client.dialing import Dial, dial_tcp
-from truc_client.errors import ClientError, ConnectError, LostError, RefusedError, ServerKeyError
-from truc_client.glance import Glance
-from truc_client.link import Answer, ClientRequest, Entered, Link, enter, is_unknown_token, leaves
-from truc_client.replies import Waiter
+from truc_client.address import Address
+from truc_client.errors import ClientError, LostError
+from truc_client.following import Following
+from truc_client.glance import Glance, look
+from truc_client.line import Build
+from truc_client.lobby import Lobby, LobbyFollowing
+from truc_client.paging import list_players, list_tables
+from truc_client.past import Past, fetch_transcript, free_path
+from truc_client.session import Session
 from truc_client.standing import Wish
 from truc_client.table import Table
-from truc_protocol.errors import REGISTRY, Code
-from truc_protocol.handshake import Fingerprint, ServerIdentity, Trust
+from truc_client.talk import chat
+from truc_protocol.handshake import Fingerprint, Trust
 from truc_protocol.keys import fingerprint
 from truc_protocol.messages import (
     Create,
+    FollowLobby,
+    Forget,
+    Ignore,
     Info,
     Join,
-    ListTables,
     Ok,
+    PlayerState,
     SeatHeld,
-    ServerMessage,
+    Seek,
     TableState,
-    Unwatch,
     Watch,
 )
 
-PATIENCE_S: Final = 120.0
-_FIRST_PAUSE_S: Final = 0.1
-_LONGEST_PAUSE_S: Final = 5.0
-_TRIES: Final = 8
-_MAX_UNCLAIMED: Final = 64
-_RETRYABLE: Final = frozenset(code.value for code, row in REGISTRY.items() if row.retryable)
-_DEFAULT_RETRY_MS: Final = 500
-
 
 class Connection:
-    """A player at a server; made by `connect`."""
+    """A player at a server; made by `connect`.
 
-    def __init__(self, address: Address, account: Account, dial: Dial, entered: Entered) -> None:
-        self.address = address
-        self.account = account
-        self._dial = dial
-        self._tables: dict[str, Table] = {}
-        self._unclaimed: dict[str, TableState] = {}
-        self._glances: dict[str, Glance] = {}
-        self._waiting: set[Waiter] = set()
-        self._open = trio.Event()
-        self._failure: ClientError | None = None
-        self._adopt(entered)
+    Attributes:
+        session: what the tables lean on; not for programs.
+    """
 
-    def _adopt(self, entered: Entered) -> None:
-        self._link: Link = entered.link
-        self._server: ServerIdentity = entered.server
-        self._keys = entered.keys
-        self.name = entered.welcome.name
-        self.held = entered.welcome.seats
-        if entered.welcome.token is not None:
-            self.account.store.keep_token(entered.server.pin.first, entered.welcome.token)
-        self._open.set()
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self._tables: dict[Following, Table] = {}
+
+    @property
+    def name(self) -> str:
+        """The name by which the server shows this player."""
+        return self.session.name
+
+    @property
+    def tag(self) -> str | None:
+        """This player's tag, which others see beside the name; None if this server gives none."""
+        return self.session.tag
+
+    @property
+    def held(self) -> tuple[SeatHeld, ...]:
+        """The seats that are this player's: `resume` goes on with one."""
+        return self.session.held
+
+    @property
+    def address(self) -> Address:
+        """Where the server is; elsewhere than connected to, if it has moved."""
+        return self.session.line.address
 
     @property
     def info(self) -> Info:
-        """What the server says about itself."""
-        return self._server.info
+        """What the server said about itself when the connection was opened."""
+        return self.session.server.info
+
+    @property
+    def capabilities(self) -> Mapping[str, object]:
+        """What the server has beside the core of the protocol, each with its value, as of now."""
+        return self.session.capabilities
+
+    @property
+    def clock_offset_ms(self) -> int | None:
+        """How many milliseconds the server's clock is ahead of this machine's, as the fastest of its answers tells."""
+        return self.session.line.clock_offset_ms
 
     @property
     def fingerprint(self) -> Fingerprint:
         """The fingerprint of the server's key."""
-        return Fingerprint(fingerprint(self._server.spk))
-
-    @property
-    def first_spk(self) -> bytes:
-        """The first key pinned for this server, which names the player's key there."""
-        return self._server.pin.first
-
-    @property
-    def spk(self) -> bytes:
-        """The server's present key."""
-        return self._server.spk
-
-    @property
-    def keys(self) -> Collection[bytes]:
-        """The server's present key, and those before it that its rotations show: a match keeps the key it began under."""
-        return self._keys
+        return Fingerprint(fingerprint(self.session.spk))
 
     @property
     def trust(self) -> Trust:
         """How the server's key came to be accepted."""
-        return self._server.trust
+        return self.session.server.trust
 
     @property
     def followed(self) -> tuple[Table, ...]:
         """Every table that is followed now."""
-        return tuple(self._tables.values())
+        return tuple(self._table(following) for following in self.session.followed.tables.values())
 
     async def tables(self, variant: str | None = None) -> tuple[TableState, ...]:
         """Return every public table."""
-        found: list[TableState] = []
-        after: str | None = None
-        while True:
-            page = await self.request(_page(variant, after))
-            found += page.tables or ()
-            if not page.more or not page.tables:
-                return tuple(found)
-            after = page.tables[-1].table
+        return await list_tables(self.session.line, variant)
+
+    async def players(self) -> tuple[PlayerState, ...]:
+        """Return every player who is connected.
+
+        Raises:
+            RefusedError: This server does not tell.
+        """
+        return await list_players(self.session.line)
 
     async def create(
         self,
@@ -130,12 +121,44 @@ class Connection:
             LostError: The connection was lost meanwhile.
         """
         chosen = dict(options or {})
-        answer = await self.request(
+        return await self._sit_down(
             lambda n: Create(id=n, variant=variant, seats=seats, options=chosen, private=private)
         )
+
+    async def seek(
+        self, variant: str, *, seats: int | None = None, options: Mapping[str, int | str] | None = None
+    ) -> Table:
+        """Take a seat at any open table of a game, with exactly these options; where there is none, one is opened.
+
+        Raises:
+            RefusedError: There is no such game here, or this server finds no seats.
+            LostError: The connection was lost meanwhile.
+        """
+        chosen = dict(options or {})
+        return await self._sit_down(lambda n: Seek(id=n, variant=variant, seats=seats, options=chosen))
+
+    async def _sit_down(self, build: Build) -> Table:
+        """Follow the table that a reply names, from what was shown of it before."""
+        found: list[Following] = []
+        self.session.followed.begin_seeking()
+        try:
+            await self.session.request(build, lambda answer: found.append(self._claim(answer)))
+        finally:
+            self.session.followed.end_seeking()
+        return self._table(found[0])
+
+    def _claim(self, answer: Ok) -> Following:
         if answer.table is None:
-            raise ConnectError("the server opened a table without a code")
-        return self._follow(answer.table, answer.seat)
+            raise LostError("the server gave a seat at a table without a code", again=False)
+        following = Following(self.session, answer.table, answer.seat)
+        self.session.followed.claim(following)
+        return following
+
+    def _table(self, following: Following) -> Table:
+        """Return the table as its player has it, the same one while it is followed."""
+        live = self.session.followed.tables.values()
+        self._tables = {each: table for each, table in self._tables.items() if each in live}
+        return self._tables.setdefault(following, Table(self.session, following))
 
     async def join(self, code: str, seat: int | None = None) -> Table:
         """Take a seat at a table, or come back to one's own.
@@ -144,38 +167,39 @@ class Connection:
             RefusedError: There is no such table, or no such seat free.
             LostError: The connection was lost meanwhile.
         """
-        table = self._tables.get(code) or self._return_to(code, seat)
+        following = self.session.return_to(code, seat)
         try:
-            await self.request(lambda n: Join(id=n, table=code, seat=seat), table.seated)
+            await self.session.request(lambda n: Join(id=n, table=code, seat=seat), following.seated)
         except ClientError:
-            self._tables.pop(code, None)
+            self.session.drop(code)
+            following.close()
             raise
-        return table
+        return self._table(following)
 
     async def watch(self, code: str) -> Table:
-        """Follow a table without a seat.
+        """Follow a table without a seat, as far as it admits that: live, some time later, or hand by hand.
+
+        Every record is checked; who comes in the middle of a match fetches what was before (`SnapshotTaken`).
 
         Raises:
             RefusedError: There is no such table, or it admits nobody to watch.
         """
-        table = self._follow(code, None)
+        following = self.session.follow(code, None)
         try:
-            await self.request(lambda n: Watch(id=n, table=code))
+            await self.session.request(lambda n: Watch(id=n, table=code))
         except ClientError:
-            self._tables.pop(code, None)
+            self.session.drop(code)
+            following.close()
             raise
-        return table
+        return self._table(following)
 
     async def glance(self, code: str) -> Glance:
         """Look at a table as one who watches does, for a moment, and take nothing there."""
-        glance = self._glances[code] = Glance()
+        glance = self.session.followed.glances[code] = Glance()
         try:
-            await self.request(lambda n: Watch(id=n, table=code))
-            await self.request(lambda n: Unwatch(id=n, table=code))
-        except RefusedError as error:
-            glance.refused = error
+            await look(self.session.line, code, glance)
         finally:
-            del self._glances[code]
+            del self.session.followed.glances[code]
         return glance
 
     async def resume(self, held: SeatHeld, *, rekey: bool = False) -> Table:
@@ -189,209 +213,64 @@ class Connection:
         """
         if held.match is None:
             return await self.join(held.table, held.seat)
-        table = self._tables.get(held.table) or self._return_to(held.table, held.seat)
-        table.come_back(held.match, Wish.REKEY if rekey else Wish.LOOK_ON)
-        return table
+        following = self.session.return_to(held.table, held.seat)
+        following.come_back(held.match, Wish.REKEY if rekey else Wish.LOOK_ON)
+        return self._table(following)
 
-    def _return_to(self, code: str, seat: int | None) -> Table:
-        table = self._follow(code, seat)
-        if any(held.table == code for held in self.held):
-            table.agree_on_return()
-        return table
-
-    def _follow(self, code: str, seat: int | None) -> Table:
-        table = Table(self, code, seat)
-        self._tables[code] = table
-        state = self._unclaimed.pop(code, None)
-        if state is not None:
-            table.handle(state)
-        return table
-
-    def drop(self, table: Table) -> None:
-        """Follow a table no longer."""
-        if self._tables.get(table.code) is table:
-            del self._tables[table.code]
-
-    def left(self, table: Table) -> None:
-        """Note that a table was left, with the seat held there."""
-        self.held = tuple(held for held in self.held if held.table != table.code)
-        self.drop(table)
-
-    def post(self, build: Callable[[int], ClientRequest], on_answer: Callable[[Answer], None]) -> bool:
-        """Send a request without waiting; tells whether the connection was open."""
-        if not self._open.is_set():
-            return False
-        try:
-            self._link.post(build(self._link.next_id()), on_answer)
-        except LostError:
-            return False
-        return True
-
-    async def request(
-        self, build: Callable[[int], ClientRequest], at_once: Callable[[Ok], None] | None = None
-    ) -> Ok:
-        """Send a request and return its reply; when there were too many it waits and asks again.
-
-        `at_once` sees the reply before any message that comes after it.
+    async def lobby(self) -> Lobby:
+        """Follow the lobby: how full the house is, every public table as it changes, and what is said there.
 
         Raises:
-            RefusedError: The server refused it.
-            LostError: The connection was lost before the reply.
+            RefusedError: This server has no lobby to follow.
         """
-        for _ in range(_TRIES):
-            await self._wait_open()
-            answer = await self._ask(build, at_once)
-            if isinstance(answer, Ok):
-                return answer
-            if answer.code != Code.RATE_LIMITED:
-                raise RefusedError(answer.code, answer.msg)
-            await trio.sleep((answer.retry_after_ms or _DEFAULT_RETRY_MS) / 1000)
-        raise RefusedError(Code.RATE_LIMITED, "the server takes no more requests now")
-
-    async def _wait_open(self) -> None:
-        await self._open.wait()
-        if self._failure is not None:
-            raise self._failure
-
-    async def _ask(
-        self, build: Callable[[int], ClientRequest], at_once: Callable[[Ok], None] | None
-    ) -> Answer:
-        waiter = Waiter(at_once)
-        self._waiting.add(waiter)
-        try:
-            if not self.post(build, waiter.answer):
-                raise LostError("the connection was lost")
-            return await waiter.wait()
-        finally:
-            self._waiting.discard(waiter)
-
-    def _handle(self, message: ServerMessage) -> None:
-        code: str | None = getattr(message, "table", None)
-        table = self._tables.get(code) if code is not None else None
-        glance = self._glances.get(code) if code is not None else None
-        if table is not None:
-            table.handle(message)
-        elif glance is not None:
-            glance.handle(message)
-        elif isinstance(message, TableState) and len(self._unclaimed) < _MAX_UNCLAIMED:
-            self._unclaimed[message.table] = message  # of a table being created; its reply comes after
-
-    def close(self) -> None:
-        """Close every transcript."""
-        for table in tuple(self._tables.values()):
-            table.close()
-
-    async def run(self) -> None:
-        """Keep the connection until patience ends; never raises."""
-        try:
-            while True:
-                lost = await self._run_link()
-                if not lost.again:
-                    raise lost
-                self._interrupted(lost)
-                self._adopt(await self._come_back())
-                for table in tuple(self._tables.values()):
-                    table.reconnected(self.held)
-        except ClientError as error:
-            self._fail(error)
-
-    async def _run_link(self) -> LostError:
-        try:
-            await self._link.run(self._handle)
-        except LostError as lost:
-            return lost
-        raise AssertionError("a link ends by being lost")
-
-    def _interrupted(self, lost: LostError) -> None:
-        self._open = trio.Event()
-        for waiter in self._waiting:
-            waiter.fail(lost)
-        for table in tuple(self._tables.values()):
-            table.interrupted(str(lost))
-
-    async def _come_back(self) -> Entered:
-        pause, start = _FIRST_PAUSE_S, trio.current_time()
-        while True:
-            await trio.sleep(pause)
+        following = self.session.followed.lobby
+        if following is None:
+            following = self.session.followed.lobby = LobbyFollowing()
             try:
-                return await _open(self.address, self.account, self._dial)
-            except ServerKeyError:
+                await self.session.request(lambda n: FollowLobby(id=n))
+            except ClientError:
+                self.session.followed.lobby = None
                 raise
-            except (ConnectError, RefusedError) as error:
-                if not _may_retry(error) or trio.current_time() - start > PATIENCE_S:
-                    raise
-            pause = min(2 * pause, _LONGEST_PAUSE_S)
+        return Lobby(self.session, following)
 
-    def _fail(self, error: ClientError) -> None:
-        self._failure = error
-        self._open.set()
-        for waiter in self._waiting:
-            waiter.fail(error)
-        for table in tuple(self._tables.values()):
-            table.fail(error)
+    async def chat(self, text: str) -> None:
+        """Say something to everybody who follows the lobby, as oneself must.
 
+        Raises:
+            RefusedError: It is no line of text, too many have been said, or one does not follow the lobby.
+        """
+        await chat(self.session, None, text)
 
-def _page(variant: str | None, after: str | None) -> Callable[[int], ClientRequest]:
-    return lambda n: ListTables(id=n, variant=variant, after=after)
+    async def ignore(self, player: str, *, off: bool = False) -> None:
+        """Hear no more of the player with this tag: no chat, no phrases, no signs; with `off` hear them again.
 
+        Raises:
+            RefusedError: Too many are ignored already, or this server has no chat.
+        """
+        await self.session.request(lambda n: Ignore(id=n, player=player, off=off))
 
-def _may_retry(error: ConnectError | RefusedError) -> bool:
-    if isinstance(error, ConnectError):
-        return True
-    return error.code in _RETRYABLE
+    async def forget(self) -> None:
+        """Ask the server to forget this player: name, token, chat, whom they ignored. A guest is nobody there after it.
 
+        Matches stay what they were, with the name in their records; only who has played may read them from then on.
 
-async def _open(address: Address, account: Account, dial: Dial) -> Entered:
-    try:
-        return await _enter(address, account, dial)
-    except RefusedError as error:
-        if not is_unknown_token(error):
-            raise
-    spk = account.store.pin(address.server)
-    if spk is not None:
-        account.store.keep_token(spk.first, None)
-    return await _enter(address, account, dial)
+        Raises:
+            RefusedError: A match is played in which one has a seat, or this server forgets nobody.
+        """
+        await self.session.request(lambda n: Forget(id=n), lambda _answer: self.session.forgotten())
 
+    def history(self, match: bytes, first: int = 0) -> Past:
+        """Return the records of a match from a position on, to be iterated; unchecked, as far as they may be read now."""
+        return Past(self.session.line, match, first)
 
-async def _enter(address: Address, account: Account, dial: Dial) -> Entered:
-    stream = await dial(address)
-    try:
-        return await enter(stream, address, account)
-    except BaseException:
-        await trio.aclose_forcefully(stream)
-        raise
+    async def transcript(self, match: bytes, path: Path | None = None) -> Path:
+        """Write the transcript of a match as the server gives it out, unchecked, and return where it is.
 
+        Without a path it stands in the home, beside the one that was kept, if one was.
 
-@asynccontextmanager
-async def connect(
-    address: str | Address, player: Player, *, dial: Dial = dial_tcp
-) -> AsyncIterator[Connection]:
-    """Connect to a server as a player.
-
-    Raises:
-        AddressError: The address cannot be read.
-        ConnectError: The server cannot be reached, or is not the one known.
-        RefusedError: It does not let this player in.
-        HomeError: The player's home cannot be used.
-    """
-    where = parse_address(address) if isinstance(address, str) else address
-    account = open_account(player)
-    try:
-        connection = Connection(where, account, dial, await _open(where, account, dial))
-        try:
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(connection.run)
-                yield connection
-                nursery.cancel_scope.cancel()
-        except BaseExceptionGroup as group:
-            raise _own_error(group) from None
-        finally:
-            connection.close()
-    finally:
-        account.store.close()
-
-
-def _own_error(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Return the one error of the block, which a nursery wraps; the connection's task raises none."""
-    errors = [error for error in leaves(group) if not isinstance(error, trio.Cancelled)]
-    return errors[0] if len(errors) == 1 else group
+        Raises:
+            RefusedError: There is no such match, or it is not for this player to read.
+            HomeError: There is a file already, or it cannot be written.
+        """
+        where = path or free_path(self.session.account.home.transcripts, match)
+        return await fetch_transcript(self.session.line, match, where)

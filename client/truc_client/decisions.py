@@ -14,7 +14,7 @@ from truc_client.seatmatch import SeatMatch
 from truc_protocol.messages import GuestAct, Ok, Refusal, SignedAct
 
 if TYPE_CHECKING:
-    from truc_client.connection import Connection
+    from truc_client.session import Session
 
 
 OnRefused = Callable[[SeatMatch, int, Sendable, Refusal], None]
@@ -31,8 +31,8 @@ class _Pending(NamedTuple):
 class Decisions:
     """What is sent for one table; at most one decision waits for its fate."""
 
-    def __init__(self, connection: "Connection", code: str, refused: OnRefused) -> None:
-        self._connection = connection
+    def __init__(self, session: "Session", code: str, refused: OnRefused) -> None:
+        self._session = session
         self._code = code
         self._refused = refused
         self._pending: _Pending | None = None
@@ -59,7 +59,7 @@ class Decisions:
                 self._refused(match, at, sendable, refusal)
             self._settle(sendable, refusal)
 
-        self._connection.post(lambda n: self._request(n, match.mid, sendable), answered)
+        self._session.post(lambda n: self._request(n, match.mid, sendable), answered)
 
     def _request(self, n: int, mid: bytes, sendable: Sendable) -> ClientRequest:
         if isinstance(sendable, GuestChoice):

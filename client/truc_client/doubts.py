@@ -6,6 +6,7 @@ covers it: once it asks for everything anew. Invariant: every place is tried a l
 
 from collections.abc import Callable
 from enum import Enum
+from pathlib import Path
 from typing import Final
 
 from truc_client.errors import ClientError, LostError, UnboundError
@@ -68,12 +69,12 @@ class Doubts:
             self._fail(error.after(self._tries.count))
             return
         if step is Step.ANEW and match is not None:
-            self._begin_anew(match.mid, str(error))
+            self._begin_anew(match.witness.file.path, str(error))
         raise LostError(f"what came fails a check, and nobody has signed it ({error})")
 
-    def _begin_anew(self, mid: bytes, reason: str) -> None:
+    def _begin_anew(self, path: Path, reason: str) -> None:
         self._playing.drop_match()
         try:
-            self._maker.set_aside(mid, reason)
+            self._maker.set_aside(path, reason)
         except ClientError as error:
             self._fail(error)

@@ -33,11 +33,21 @@ class ServerKeyError(ConnectError):
 
 
 class LostError(ClientError):
-    """The connection was lost; `again` tells whether connecting again may succeed."""
+    """The connection was lost.
 
-    def __init__(self, message: str, *, again: bool = True) -> None:
+    Attributes:
+        again: whether connecting again may succeed.
+        to: where, if not where it was.
+        after_ms: when, if the server has said so.
+    """
+
+    def __init__(
+        self, message: str, *, again: bool = True, to: str | None = None, after_ms: int | None = None
+    ) -> None:
         super().__init__(message)
         self.again = again
+        self.to = to
+        self.after_ms = after_ms
 
 
 class RefusedError(ClientError):

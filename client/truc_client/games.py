@@ -15,7 +15,7 @@ async def rules_of(connection: Connection, variant: str) -> bytes:
         RefusedError: It plays none of that name.
         LostError: The connection was lost meanwhile.
     """
-    answer = await connection.request(lambda n: ReadRules(id=n, variant=variant))
+    answer = await connection.session.request(lambda n: ReadRules(id=n, variant=variant))
     if answer.doc is None:
         raise ConnectError("the server sent no rule document")
     return answer.doc

@@ -7,13 +7,23 @@ record then. What a table does not show to those who watch is missing.
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from truc_client.errors import RefusedError
+from truc_client.past import Past, PastRecord
 from truc_protocol.bodies import AnyBody, Rekey, SeatTaken, Sub
 from truc_protocol.checks import CheckError
-from truc_protocol.messages import MatchRecord, ServerMessage, Setup, TableState
+from truc_protocol.messages import (
+    MatchRecord,
+    ServerMessage,
+    Setup,
+    Snapshot,
+    TableState,
+    Unwatch,
+    Watch,
+)
 from truc_protocol.records import Record, parse
 
 if TYPE_CHECKING:
-    from truc_client.errors import RefusedError
+    from truc_client.line import Line
 
 
 class Successor(NamedTuple):
@@ -29,20 +39,29 @@ class Glance:
     def __init__(self) -> None:
         self.state: TableState | None = None
         self.refused: RefusedError | None = None
-        self._setup: Setup | None = None
-        self._records: list[MatchRecord] = []
+        self._setup: Setup | Snapshot | None = None
+        self._records: list[MatchRecord | PastRecord] = []
 
     def handle(self, message: ServerMessage) -> None:
         """Take a message about the table."""
         match message:
             case TableState():
                 self.state = message
-            case Setup():
+            case Setup() | Snapshot():
                 self._setup, self._records = message, []
             case MatchRecord():
                 self._records.append(message)
             case _:
                 pass
+
+    @property
+    def missing(self) -> Snapshot | None:
+        """The snapshot before which records were not shown."""
+        return self._setup if isinstance(self._setup, Snapshot) else None
+
+    def recall(self, records: list[PastRecord]) -> None:
+        """Take what stands before all that was shown."""
+        self._records[:0] = records
 
     def is_online(self, seat: int) -> bool:
         """Tell whether somebody follows the table from a seat now."""
@@ -83,3 +102,23 @@ class Glance:
                 yield k, parse(record)
             except CheckError:
                 continue
+
+
+async def look(line: "Line", code: str, glance: Glance) -> None:
+    """Let a glance be sent all that who watches a table may see, and follow it no longer."""
+    try:
+        await line.request(lambda n: Watch(id=n, table=code))
+        await line.request(lambda n: Unwatch(id=n, table=code))
+        if glance.missing is not None:
+            await _recall(line, glance, glance.missing)
+    except RefusedError as error:
+        glance.refused = error
+
+
+async def _recall(line: "Line", glance: Glance, snapshot: Snapshot) -> None:
+    records: list[PastRecord] = []
+    async for record in Past(line, snapshot.match):
+        if record.k >= snapshot.k:
+            break
+        records.append(record)
+    glance.recall(records)

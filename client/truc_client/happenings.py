@@ -11,9 +11,10 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from truc_protocol.audit import Verdict
-from truc_protocol.messages import TableState
+from truc_protocol.messages import LobbyState, TableState
 
 Fact = Mapping[str, Any]
+"""Something that has happened: `what`, and the fields that docs/protocol/facts.md lists for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +138,61 @@ class PhraseSaid(NamedTuple):
     phrase: str
 
 
+class ChatSaid(NamedTuple):
+    """Somebody says something at a table, or in the lobby; one's own lines are told too.
+
+    Attributes:
+        player: the tag of who says it; a name alone could be anybody's.
+        name: the name shown.
+        text: one line.
+        table: the code of the table; None for the lobby.
+        seat: the seat of who says it; None for who watches, and in the lobby.
+        n: the number of the line at its table.
+        ago_ms: how long ago it was said, for lines from before one came.
+    """
+
+    player: str
+    name: str
+    text: str
+    table: str | None = None
+    seat: int | None = None
+    n: int | None = None
+    ago_ms: int | None = None
+
+
+class LobbyChanged(NamedTuple):
+    """The house is now this full."""
+
+    state: LobbyState
+
+
+class SnapshotTaken(NamedTuple):
+    """Who watches begins here, in the middle of a match, or goes on from here with something `skipped`.
+
+    What stood before position `k` is not checked yet. It is fetched and checked now, with what comes meanwhile told after
+    it; then `Resumed` says that nothing is missing.
+
+    Attributes:
+        match: the match.
+        k: the position of the next record.
+        view: the fact `state` as of the record before, unchecked; empty at position 0.
+        skipped: whether this client was too slow, and what waited for it was dropped.
+    """
+
+    match: bytes
+    k: int
+    view: Fact
+    skipped: bool
+
+
+class RecordUnchecked(NamedTuple):
+    """A record came that cannot be checked: the server does not give out what stood before it. `means` is its word alone."""
+
+    k: int
+    kind: str
+    means: tuple[Fact, ...]
+
+
 class Interrupted(NamedTuple):
     """The connection was lost; it is being opened again."""
 
@@ -151,7 +207,7 @@ class TranscriptSetAside(NamedTuple):
 
 
 class Resumed(NamedTuple):
-    """The connection is back, and nothing is missing up to position `k`."""
+    """Nothing is missing up to position `k`: the connection is back, or what stood before a snapshot has come."""
 
     k: int
 
@@ -163,9 +219,10 @@ class SeatTakenOver(NamedTuple):
 
 
 class TableClosed(NamedTuple):
-    """The table is gone."""
+    """The table is gone; `table` is its code."""
 
     reason: str
+    table: str = ""
 
 
 Happening = (
@@ -181,9 +238,16 @@ Happening = (
     | MatchEnded
     | Signed
     | PhraseSaid
+    | ChatSaid
+    | SnapshotTaken
+    | RecordUnchecked
     | Interrupted
     | TranscriptSetAside
     | Resumed
     | SeatTakenOver
     | TableClosed
 )
+"""What can happen at a table."""
+
+LobbyHappening = LobbyChanged | TableChanged | TableClosed | ChatSaid | Interrupted
+"""What can happen in the lobby."""

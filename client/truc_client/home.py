@@ -80,12 +80,13 @@ def default_root(environ: Mapping[str, str], platform: str = sys.platform) -> Pa
     return Path(environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "truc"
 
 
-def open_home(root: Path) -> Home:
+def open_home(root: Path | str) -> Home:
     """Make the folder where it is missing, for its owner alone.
 
     Raises:
         HomeError: It cannot be made.
     """
+    root = Path(root)
     home = Home(root)
     try:
         root.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -5,6 +5,7 @@ writes and one keeps the connection alive; losing it in any way is a `LostError`
 """
 
 import secrets
+import time
 from collections import deque
 from collections.abc import Callable
 from importlib.metadata import version
@@ -14,25 +15,32 @@ import trio
 
 from truc_client.account import Account
 from truc_client.address import Address
+from truc_client.clock import Clock
 from truc_client.errors import ConnectError, LostError, RefusedError
 from truc_client.home import revoked_keys
 from truc_client.recognition import keys_shown, recognise
 from truc_protocol.connection import Connection, Failure, Pulse, Role, pulse
 from truc_protocol.errors import Code, LocalError
-from truc_protocol.handshake import PROTOCOLS, ServerIdentity, authenticate
+from truc_protocol.handshake import PROTOCOLS, Pin, ServerIdentity, authenticate
 from truc_protocol.messages import (
     AnyMessage,
     BoxedSign,
     Bye,
+    Chat,
     ClientHello,
     ClientMessage,
     Create,
+    FollowLobby,
+    Forget,
     GuestAct,
     GuestLogin,
     GuestReturn,
+    History,
+    Ignore,
     Join,
     KeyLogin,
     Leave,
+    ListPlayers,
     ListTables,
     Ok,
     OpenSign,
@@ -43,6 +51,7 @@ from truc_protocol.messages import (
     Refusal,
     Resume,
     Say,
+    Seek,
     ServerHello,
     ServerMessage,
     SignedAct,
@@ -60,6 +69,15 @@ _MAX_WAITING: Final = 256  # frames to send; a server that takes none of them fo
 _NONCE_BYTES: Final = 32
 _PULSES: Final = 4
 
+
+class Demands(NamedTuple):
+    """The capabilities that a client would use, and those without which it cannot go on."""
+
+    want: tuple[str, ...] = ()
+    require: tuple[str, ...] = ()
+
+
+_NO_DEMANDS: Final = Demands()
 Answer = Ok | Refusal
 ClientRequest = (
     ListTables
@@ -78,14 +96,30 @@ ClientRequest = (
     | WantRekey
     | Watch
     | Unwatch
+    | History
+    | FollowLobby
+    | ListPlayers
+    | Seek
+    | Chat
+    | Ignore
+    | Forget
 )
 OnAnswer = Callable[[Answer], None]
 
 
 class Entered(NamedTuple):
-    """A login that succeeded; `keys` are the server's present key and those before it that it has shown to be its own."""
+    """A login that succeeded.
+
+    Attributes:
+        link: the connection.
+        address: where it leads: elsewhere than asked for, if the server has moved.
+        server: who answers.
+        welcome: the server's last word of the handshake.
+        keys: the server's present key and those before it that it has shown to be its own.
+    """
 
     link: "Link"
+    address: Address
     server: ServerIdentity
     welcome: Welcome
     keys: frozenset[bytes]
@@ -95,12 +129,20 @@ class Link:
     """A connection that is logged in."""
 
     def __init__(
-        self, stream: trio.abc.Stream, protocol: Connection, early: list[AnyMessage], idle_s: float
+        self,
+        stream: trio.abc.Stream,
+        protocol: Connection,
+        early: list[AnyMessage],
+        idle_s: float,
+        clock: Clock,
     ) -> None:
+        self.clock = clock
         self._stream = stream
         self._protocol = protocol
         self._early = early
         self._idle_s = idle_s
+        self._pings = 0
+        self._asked = 0.0
         self._heard = trio.current_time()
         self._pinged: float | None = None
         self._requests = 1
@@ -169,9 +211,14 @@ class Link:
                     raise LostError(f"the server was silent for {1.5 * self._idle_s:.0f} seconds")
                 case Pulse.PING:
                     self._pinged = now
-                    self._queue(Ping(n=int(now)))
+                    self._ping()
                 case Pulse.REST:
                     pass
+
+    def _ping(self) -> None:
+        self._pings += 1
+        self._asked = time.time()
+        self._queue(Ping(n=self._pings))
 
     def _take(self, message: AnyMessage, handle: Callable[[ServerMessage], None]) -> None:
         match message:
@@ -180,13 +227,12 @@ class Link:
             case Refusal():
                 raise LostError(f"the server did not understand: {message.msg} ({message.code})", again=False)
             case Bye():
-                raise LostError(
-                    f"the server says goodbye: {message.msg} ({message.code})", again=message.retryable
-                )
+                raise _farewell(message)
             case Ping():
-                self._queue(Pong(n=message.n))
+                self._queue(Pong(n=message.n, now_ms=int(time.time() * 1000)))
             case Pong():
-                pass
+                if message.n == self._pings:
+                    self.clock.note(message.now_ms, asked=self._asked, answered=time.time())
             case _ if isinstance(message, ServerMessage):
                 handle(message)
             case _:
@@ -196,6 +242,14 @@ class Link:
         on_answer = self._answers.pop(message.re, None) if message.re is not None else None
         if on_answer is not None:
             on_answer(message)
+
+
+def _farewell(message: Bye) -> LostError:
+    """Return the loss that a server's goodbye is; only one that has moved says where to go on."""
+    to = message.to if message.code == Code.MOVED else None
+    where = f": it is at {to} now" if to is not None else ""
+    text = f"the server says goodbye: {message.msg}{where} ({message.code})"
+    return LostError(text, again=message.retryable, to=to, after_ms=message.reconnect_after_ms)
 
 
 def _loss(group: BaseExceptionGroup[BaseException]) -> BaseException:
@@ -221,39 +275,54 @@ def _sound(item: AnyMessage | Failure) -> AnyMessage:
     return item
 
 
-async def enter(stream: trio.abc.Stream, address: Address, account: Account) -> Entered:
-    """Make the handshake.
+async def enter(
+    stream: trio.abc.Stream,
+    address: Address,
+    account: Account,
+    demands: Demands = _NO_DEMANDS,
+    known: Pin | None = None,
+) -> Entered:
+    """Make the handshake; `known` is the server that is expected, by its pin at the address that it has left.
 
     Raises:
         ServerKeyError: The server is not the one known.
         ConnectError: It is no server of this protocol, or does not answer in time.
         RefusedError: It does not let this player in.
+        LostError: It is elsewhere now; `to` says where.
         HomeError: The player's home cannot be used.
     """
     try:
         with trio.fail_after(HANDSHAKE_S):
-            return await _enter(stream, address, account)
+            return await _enter(stream, address, account, demands, known)
     except trio.TooSlowError as error:
         raise ConnectError(f"{address.server} does not answer") from error
     except LostError as error:
+        if error.to is not None:
+            raise
         raise ConnectError(f"{address.server}: {error}") from error
     except trio.BrokenResourceError as error:
         raise ConnectError(f"{address.server}: the connection was lost") from error
 
 
-async def _enter(stream: trio.abc.Stream, address: Address, account: Account) -> Entered:
-    talk = _Talk(stream)
+async def _enter(
+    stream: trio.abc.Stream, address: Address, account: Account, demands: Demands, known: Pin | None
+) -> Entered:
+    talk, clock = _Talk(stream), Clock()
     nonce = secrets.token_bytes(_NONCE_BYTES)
     client = Software(name="truc", version=version("truc"), lang="Python")
-    hello = await talk.ask(ClientHello(id=0, proto=PROTOCOLS, cn=nonce, client=client))
+    asked = time.time()
+    hello = await talk.ask(ClientHello(id=0, proto=PROTOCOLS, cn=nonce, client=client, **demands._asdict()))
     if not isinstance(hello, ServerHello):
         raise ConnectError(f"expected the server's hello, got {type(hello).__name__}")
-    server = recognise(hello, talk.protocol.hello_frame(Role.CLIENT), address, account)
-    welcome = await talk.ask(_login(account, server, nonce, talk.protocol))
+    answered = time.time()
+    server = recognise(hello, talk.protocol.hello_frame(Role.CLIENT), address, account, known)
+    clock.note(server.info.now_ms, asked=asked, answered=answered)
+    welcome = await talk.ask(_login(address, account, server, nonce, talk.protocol))
     if not isinstance(welcome, Welcome):
         raise ConnectError(f"expected welcome, got {type(welcome).__name__}")
-    link = Link(stream, talk.protocol, list(talk.inbox), server.info.limits.idle_s)
-    return Entered(link, server, welcome, keys_shown(hello, server, revoked_keys(account.home)))
+    link = Link(stream, talk.protocol, list(talk.inbox), server.info.limits.idle_s, clock)
+    keys = keys_shown(hello, server, revoked_keys(account.home))
+    return Entered(link, address, server, welcome, keys)
 
 
 class _Talk:
@@ -265,7 +334,8 @@ class _Talk:
         self._stream = stream
 
     async def ask(self, message: ClientMessage) -> AnyMessage:
-        await self._stream.send_all(self.protocol.send(message))
+        if not self.inbox:  # a goodbye may have come before this is asked
+            await self._stream.send_all(self.protocol.send(message))
         while not self.inbox:
             received = await self._stream.receive_some(_READ_BYTES)
             if not received:
@@ -275,6 +345,8 @@ class _Talk:
         match answer:
             case Refusal():
                 raise RefusedError(answer.code, answer.msg)
+            case Bye() if answer.code == Code.MOVED and answer.to is not None:
+                raise _farewell(answer)
             case Bye():
                 raise RefusedError(answer.code, answer.msg)
             case _:
@@ -282,14 +354,14 @@ class _Talk:
 
 
 def _login(
-    account: Account, server: ServerIdentity, nonce: bytes, protocol: Connection
+    address: Address, account: Account, server: ServerIdentity, nonce: bytes, protocol: Connection
 ) -> KeyLogin | GuestLogin | GuestReturn:
     if account.is_guest:
         token = account.store.token(server.pin.first)
         return GuestReturn(id=1, token=token) if token else GuestLogin(id=1, name=account.name)
     key = account.key(server.pin.first)
     signed = authenticate(key, server, cn=nonce, hello_frame=protocol.hello_frame(Role.SERVER))
-    return KeyLogin(id=1, body=signed.body, sig=signed.sig, name=account.name)
+    return KeyLogin(id=1, body=signed.body, sig=signed.sig, name=account.name, invite=address.invite)
 
 
 def is_unknown_token(error: RefusedError) -> bool:

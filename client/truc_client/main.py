@@ -4,12 +4,14 @@ import click
 
 from truc_client.cli.bot import bot
 from truc_client.cli.demo import demo
+from truc_client.cli.forget import forget
 from truc_client.cli.keys import keys
 from truc_client.cli.play import play
 from truc_client.cli.rules import rules
 from truc_client.cli.show import show
 from truc_client.cli.tables import tables
 from truc_client.cli.verify import verify
+from truc_client.cli.watch import watch
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -18,5 +20,5 @@ def main() -> None:
     """Play card games of the Truc family, and prove that the deals were fair."""
 
 
-for command in (demo, play, tables, bot, verify, show, rules, keys):
+for command in (demo, play, watch, tables, bot, verify, show, rules, keys, forget):
     main.add_command(command)

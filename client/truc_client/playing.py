@@ -12,7 +12,7 @@ import trio
 from truc_client.choosing import Sendable
 from truc_client.decisions import Decisions
 from truc_client.errors import ChoiceError, ClientError, LostError, NotPlayedError, RefusedError
-from truc_client.happenings import Choice
+from truc_client.happenings import Choice, Happening
 from truc_client.reports import Reports
 from truc_client.resting import Rest
 from truc_client.seatmatch import SeatMatch, begins_chain
@@ -33,7 +33,7 @@ from truc_protocol.messages import (
 )
 
 if TYPE_CHECKING:
-    from truc_client.connection import Connection
+    from truc_client.session import Session
 
 _TOO_LATE: Final = (Code.STALE_POSITION, Code.VOID_BET)
 _NO_LONGER_VACANT: Final = (
@@ -50,14 +50,18 @@ class Playing:
     """
 
     def __init__(
-        self, connection: "Connection", code: str, reports: Reports, fail: Callable[[ClientError], None]
+        self,
+        session: "Session",
+        code: str,
+        reports: Reports[Happening],
+        fail: Callable[[ClientError], None],
     ) -> None:
         self.match: SeatMatch | None = None
-        self._connection = connection
+        self._session = session
         self._code = code
         self._reports = reports
         self._fail = fail
-        self._decisions = Decisions(connection, code, self._refused)
+        self._decisions = Decisions(session, code, self._refused)
         self.is_vacant = False
         self._has_stood_by = False
         self._is_stepping_in = False
@@ -203,7 +207,7 @@ class Playing:
             if isinstance(answer, Refusal) and match.standing is Standing.LOST:
                 self._fail(RefusedError(answer.code, answer.msg))
 
-        self._connection.post(lambda n: WantRekey(id=n, table=self._code, match=match.mid), answered)
+        self._session.post(lambda n: WantRekey(id=n, table=self._code, match=match.mid), answered)
 
     def _send_owed(self, match: SeatMatch) -> None:
         owed = match.owed()

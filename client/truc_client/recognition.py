@@ -28,15 +28,19 @@ from truc_protocol.keys import KeyFileError, fingerprint
 from truc_protocol.messages import ServerHello
 
 
-def recognise(hello: ServerHello, own_frame: bytes, address: Address, account: Account) -> ServerIdentity:
+def recognise(
+    hello: ServerHello, own_frame: bytes, address: Address, account: Account, moved: Pin | None = None
+) -> ServerIdentity:
     """Check who answers, remember its key and tell it if it is new; `own_frame` is the client's hello as sent.
+
+    `moved` is the pin of a server that has sent the client to this address: the same one must answer here.
 
     Raises:
         ServerKeyError: It is not the server known, or not the one of the link.
         ConnectError: It breaks the protocol.
         HomeError: The revocations in the home cannot be read.
     """
-    pin = account.store.pin(address.server)
+    pin = _expected(account.store.pin(address.server), moved, address)
     known = pin or address.fingerprint
     contact = Contact(own_frame, PROTOCOLS, known, int(time.time()), revoked=revoked_keys(account.home))
     try:
@@ -50,6 +54,23 @@ def recognise(hello: ServerHello, own_frame: bytes, address: Address, account: A
     account.store.keep_pin(address.server, server.pin)
     _tell(server, address, account, pin)
     return server
+
+
+def _expected(pin: Pin | None, moved: Pin | None, address: Address) -> Pin | None:
+    """Return what is known of the server at an address: there, or at the address that it has left.
+
+    Raises:
+        ServerKeyError: Another server is known there.
+    """
+    if pin is None or moved is None:
+        return pin or moved
+    if pin.first != moved.first:
+        raise ServerKeyError(
+            f"{address.server}: another server has sent this client here: expected its key"
+            f" {fingerprint(moved.present)}, but {fingerprint(pin.present)} is known at this address;"
+            " do not go on before its host has told you why"
+        )
+    return max(pin, moved, key=lambda each: each.serial)
 
 
 def keys_shown(hello: ServerHello, server: ServerIdentity, revoked: Collection[bytes]) -> frozenset[bytes]:

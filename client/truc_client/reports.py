@@ -1,26 +1,27 @@
-"""What happens at one table, in order, for whoever follows it, until it ends for this client.
+"""What happens at one table, or in the lobby, in order, for whoever follows it, until it ends for this client.
 
 Nothing waits when something is told; what is not read piles up to a limit. Invariant: nothing is told after the end.
 """
 
-from typing import Final
+from typing import Final, Generic, TypeVar
 
 import trio
 
 from truc_client.errors import ClientError, LostError
-from truc_client.happenings import Happening
+
+Told = TypeVar("Told")
 
 MAX_HAPPENINGS: Final = 65_536
 
 
-class Reports:
-    """The happenings of one table."""
+class Reports(Generic[Told]):
+    """The happenings of one table, or of the lobby."""
 
     def __init__(self) -> None:
-        self._tell, self._told = trio.open_memory_channel[Happening](MAX_HAPPENINGS)
+        self._tell, self._told = trio.open_memory_channel[Told](MAX_HAPPENINGS)
         self.failure: ClientError | None = None
 
-    def say(self, *happenings: Happening) -> None:
+    def say(self, *happenings: Told) -> None:
         """Tell what happened.
 
         Raises:
@@ -43,7 +44,7 @@ class Reports:
         """End: what was told can still be read."""
         self._tell.close()
 
-    async def next(self) -> Happening:
+    async def next(self) -> Told:
         """Return what happened next.
 
         Raises:

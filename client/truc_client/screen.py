@@ -28,6 +28,7 @@ from truc_client.drawing import Setting, score_line, table_text
 from truc_client.faces import Faces, faces_of, short
 from truc_client.happenings import (
     CardsDealt,
+    ChatSaid,
     Choice,
     Fact,
     Happening,
@@ -49,7 +50,7 @@ from truc_client.happenings import (
     YourTurn,
 )
 from truc_client.resting import Standstill, followed
-from truc_client.verifying import verdict_lines
+from truc_client.verifying import quoted, verdict_lines
 from truc_protocol.messages import TableState
 from truc_protocol.words import (
     ENGLISH,
@@ -128,6 +129,8 @@ class Screen:
                 self._rename(seat, name)
             case Interrupted() | TranscriptSetAside() | Resumed():
                 self._note_line(happening)
+            case ChatSaid(player, name, text):
+                self.say(f"{quoted(name)} ({player}): {text}", "cyan")
             case SeatTakenOver():
                 self.note("taken_over", "yellow")
             case TableClosed(reason):

@@ -176,12 +176,24 @@ class SeatMatch:
         if message.k < self.next:
             self.witness.repeat(message.k, record)
             return []
+        return self._told(self._take(record))
+
+    def take_past(self, record: Record) -> None:
+        """Take the next record without telling it: what stood before a watcher came.
+
+        Raises:
+            CheckFailedError: It fails a check, and somebody is to blame.
+            UnboundError: It fails one, and nobody has signed it.
+        """
+        self._take(record)
+
+    def _take(self, record: Record) -> Finding:
         finding = self.witness.take(record)
         self._choosing.note(finding)
         self._note_chain(finding.body)
         if self.is_live and self._signer is not None and isinstance(finding.body, Close):
             self._signer.keep_place(self.ledger)
-        return self._told(finding)
+        return finding
 
     def _note_chain(self, body: AnyBody) -> None:
         """Let hands be opened under a key of this client that has come into force."""

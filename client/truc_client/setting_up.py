@@ -42,7 +42,7 @@ from truc_protocol.setup import Terms as ServerTerms
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from truc_client.connection import Connection
+    from truc_client.session import Session
 
 
 _UNKNOWN_KEY: Final = (
@@ -64,7 +64,7 @@ class MatchMaker:
         self._say = say
         self._aside: dict[Path, Path] = {}
 
-    def accept(self, message: Terms, connection: "Connection", agreement: Agreement, seat: int) -> Statement:
+    def accept(self, message: Terms, session: "Session", agreement: Agreement, seat: int) -> Statement:
         """Return the seat record that answers the server's terms, stored.
 
         Raises:
@@ -73,18 +73,18 @@ class MatchMaker:
         record = Record(*message.record)
         try:
             terms = open_terms(message.doc, record)
-            agreement.check(terms, {connection.spk})
+            agreement.check(terms, {session.spk})
             self._check_goes_on(terms.th)
-            key = self._account.key(connection.first_spk)
-            entry = Entry(key, connection.first_spk, self._code, seat, self._account.name)
-            self._check_nonce(terms, connection)
+            key = self._account.key(session.first_spk)
+            entry = Entry(key, session.first_spk, self._code, seat, self._account.name)
+            self._check_nonce(terms, session)
             return join_terms(terms, entry, self._account.store)
         except CheckError as error:
             self._stop(error.check, error.message, error.culprit, message.doc, (record,))
 
-    def _check_nonce(self, terms: ServerTerms, connection: "Connection") -> None:
+    def _check_nonce(self, terms: ServerTerms, session: "Session") -> None:
         """Check that no other table of this server has the nonce: both records together show whose fault it is."""
-        known = self._account.store.joined_with(connection.first_spk, terms.table.tn)
+        known = self._account.store.joined_with(session.first_spk, terms.table.tn)
         if known is None or known.th == terms.th:
             return
         first = self._first_records(known.mid, terms.document)
@@ -95,7 +95,7 @@ class MatchMaker:
     def begin(
         self,
         message: Setup,
-        connection: "Connection",
+        session: "Session",
         seat: int | None,
         wish: Wish,
         agreement: Agreement | None,
@@ -117,17 +117,17 @@ class MatchMaker:
             setup = close_setup(open_terms(message.doc, records[0]), records[1:-1], records[-1])
         except CheckError as error:
             self._stop(error.check, error.message, error.culprit, message.doc, records)
-        self._check_server(setup.terms, message.match, connection)
+        self._check_server(setup.terms, message.match, session)
         self._check_goes_on(setup.terms.th)
         self._check_signed(message, setup, seat)
         if seat is not None and agreement is not None:
-            self._check_accepted(setup, connection, agreement)
-        kept = self._kept(message.match, connection, seat, wish)
+            self._check_accepted(setup, session, agreement)
+        kept = self._kept(message.match, session, seat, wish)
         if kept is not None:
             return kept
-        self._check_seat(setup, connection, seat, wish)
-        file = create(path_of(self._account.home.transcripts, message.match), message.doc)
-        return self._follow(file, connection, seat, records, wish)
+        self._check_seat(setup, session, seat, wish)
+        file = create(self._path(message.match, seat), message.doc)
+        return self._follow(file, session, seat, records, wish)
 
     def _check_signed(self, message: Setup, setup: ClosedSetup, seat: int | None) -> None:
         """Check that a setup that this client has signed is the one it signed, and the only one."""
@@ -154,7 +154,7 @@ class MatchMaker:
         closed = (at for at, record in enumerate(kept.records, 1) if body_hash(record) == mid)
         return kept.records[: next(closed, 0)]
 
-    def _check_accepted(self, setup: ClosedSetup, connection: "Connection", agreement: Agreement) -> None:
+    def _check_accepted(self, setup: ClosedSetup, session: "Session", agreement: Agreement) -> None:
         """Check that a match is played under the terms agreed to; those that a key has signed were checked then.
 
         Raises:
@@ -165,20 +165,20 @@ class MatchMaker:
         if has_signed or not (is_guest or agreement.stands):
             return
         try:
-            agreement.check(setup.terms, connection.keys)
+            agreement.check(setup.terms, session.keys)
         except CheckError as error:
             self._stop(error.check, error.message, error.culprit, setup.terms.document, setup.records)
 
-    def _check_server(self, terms: ServerTerms, mid: bytes, connection: "Connection") -> None:
+    def _check_server(self, terms: ServerTerms, mid: bytes, session: "Session") -> None:
         """Check that a match belongs to the server of this connection; nobody is to blame if it does not.
 
         Raises:
             ClientError: It was begun at another server, or under a key that this one does not show.
         """
         known = self._account.store.playing(mid)
-        if known is not None and known.server != connection.first_spk:
+        if known is not None and known.server != session.first_spk:
             raise ClientError(_ELSEWHERE)
-        if terms.table.spk not in connection.keys:
+        if terms.table.spk not in session.keys:
             raise ClientError(_UNKNOWN_KEY)
 
     def has_begun(self, mid: bytes, seat: int | None) -> bool:
@@ -186,11 +186,11 @@ class MatchMaker:
         has_seat = seat is not None and not self._account.is_guest
         return has_seat and self._account.store.playing(mid) is not None
 
-    def drop_unbegun(self, connection: "Connection") -> None:
+    def drop_unbegun(self, session: "Session") -> None:
         """Drop the secrets for terms of this table that never became a match: it was left, or closed."""
-        self._account.store.drop_unbegun(connection.first_spk, self._code)
+        self._account.store.drop_unbegun(session.first_spk, self._code)
 
-    def _check_seat(self, setup: ClosedSetup, connection: "Connection", seat: int | None, wish: Wish) -> None:
+    def _check_seat(self, setup: ClosedSetup, session: "Session", seat: int | None, wish: Wish) -> None:
         """Check that a match can be this player's to play, as far as its setup and the store tell.
 
         Raises:
@@ -200,12 +200,12 @@ class MatchMaker:
         if seat is None or self._account.is_guest or self._account.store.joined(setup.terms.th) is not None:
             return
         taken = setup.seats[seat] if seat < len(setup.seats) else None
-        is_own = isinstance(taken, SeatTaken) and taken.pk == self._account.key(connection.first_spk).public
+        is_own = isinstance(taken, SeatTaken) and taken.pk == self._account.key(session.first_spk).public
         may_change = setup.terms.opts.gone == GONE_SUBSTITUTE
         if taken is None or not may_change or (is_own and wish is Wish.LOOK_ON):
             check_standing(Standing.LOST if is_own else Standing.ANOTHERS, wish, has_held=False)
 
-    def reopen(self, mid: bytes, connection: "Connection", seat: int | None, wish: Wish) -> SeatMatch | None:
+    def reopen(self, mid: bytes, session: "Session", seat: int | None, wish: Wish) -> SeatMatch | None:
         """Go on with the transcript kept of a match; None if there is none that can be used.
 
         Raises:
@@ -214,13 +214,13 @@ class MatchMaker:
             ClientError: The seat's secrets are not in this home, or the match belongs to another server.
         """
         self._check_goes_on(mid)
-        self._check_belongs(mid, connection)
-        return self._kept(mid, connection, seat, wish)
+        self._check_belongs(mid, session)
+        return self._kept(mid, session, seat, wish)
 
-    def _check_belongs(self, mid: bytes, connection: "Connection") -> None:
+    def _check_belongs(self, mid: bytes, session: "Session") -> None:
         """Check a match that is kept before its transcript is opened to go on with it."""
         known = self._account.store.playing(mid)
-        if known is not None and known.server != connection.first_spk:
+        if known is not None and known.server != session.first_spk:
             raise ClientError(_ELSEWHERE)
         kept = read_kept(path_of(self._account.home.transcripts, mid))
         if kept is None or not kept.records:
@@ -229,44 +229,48 @@ class MatchMaker:
             terms = open_terms(kept.document, kept.records[0])
         except CheckError:
             return  # it was changed here: replaying it will tell
-        self._check_server(terms, mid, connection)
+        self._check_server(terms, mid, session)
         self._check_goes_on(terms.th)
 
-    def _kept(self, mid: bytes, connection: "Connection", seat: int | None, wish: Wish) -> SeatMatch | None:
-        path = path_of(self._account.home.transcripts, mid)
+    def _kept(self, mid: bytes, session: "Session", seat: int | None, wish: Wish) -> SeatMatch | None:
+        path = self._path(mid, seat)
         file = reopen(path)
         if file is None and path.exists():
-            self.set_aside(mid, "it cannot be read")
+            self.set_aside(path, "it cannot be read")
         if file is None or not file.records:
             return None
         try:
-            match = self._follow(file, connection, seat, (), wish)
+            match = self._follow(file, session, seat, (), wish)
         except ValueError:
             file.close()  # torn within the setup: ask for everything
             return None
         except UnboundError as error:
             file.close()
-            self.set_aside(mid, str(error))
+            self.set_aside(path, str(error))
             return None
         if match.mid != mid:
             file.close()
             raise HomeError(f"{file.path} holds another match than its name says")
         return match
 
-    def set_aside(self, mid: bytes, reason: str) -> None:
-        """Rename the transcript kept of a match, so that all of it is asked for again; what comes is compared with it.
+    def _path(self, mid: bytes, seat: int | None) -> "Path":
+        """Return where the transcript is kept: who watches has one of their own, as they may play in that match too."""
+        path = path_of(self._account.home.transcripts, mid)
+        return path if seat is not None else path.with_name(f"{path.stem}-watched{path.suffix}")
+
+    def set_aside(self, path: "Path", reason: str) -> None:
+        """Rename a transcript that was kept, so that all of it is asked for again; what comes is compared with it.
 
         Raises:
             HomeError: It cannot be renamed.
         """
-        path = path_of(self._account.home.transcripts, mid)
         self._aside[path] = set_aside(path)
         self._say(TranscriptSetAside(self._aside[path], reason))
 
     def _follow(
         self,
         file: TranscriptFile,
-        connection: "Connection",
+        session: "Session",
         seat: int | None,
         records: tuple[Record, ...],
         wish: Wish,
@@ -288,14 +292,14 @@ class MatchMaker:
         store.begin(th, witness.ledger.setup.mid)
         if seat is None or own is None:
             return SeatMatch(witness, seat, None, None if seat is None else ClearReader())
-        key = self._account.key(connection.first_spk)
-        entry = Entry(key, connection.first_spk, self._code, seat, self._account.name)
+        key = self._account.key(session.first_spk)
+        entry = Entry(key, session.first_spk, self._code, seat, self._account.name)
         setup = witness.ledger.setup
         signer = Signer(entry, setup.terms, setup.mid, store)
         signer.wish = wish
         return SeatMatch(witness, seat, signer, BoxedReader(signer, seat))
 
-    def check_agreed(self, match: SeatMatch, connection: "Connection", agreement: Agreement) -> None:
+    def check_agreed(self, match: SeatMatch, session: "Session", agreement: Agreement) -> None:
         """Check that a match that is being played is the one that its table was shown as, before stepping in.
 
         A match keeps the key that its server had when it began, which may be older than the present one.
@@ -305,10 +309,10 @@ class MatchMaker:
             ClientError: It began under a key that this client does not know.
         """
         terms = match.ledger.setup.terms
-        if terms.table.spk not in connection.keys:
+        if terms.table.spk not in session.keys:
             raise ClientError(_UNKNOWN_KEY)
         try:
-            agreement.check(terms, connection.keys)
+            agreement.check(terms, session.keys)
         except CheckError as error:
             raise CheckFailedError(error.check, error.message, error.culprit) from error
 

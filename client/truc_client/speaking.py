@@ -1,4 +1,4 @@
-"""Talk as it is typed: `sign WORD` and `say PHRASE`, with what went wrong told in the player's language."""
+"""Talk as it is typed: `sign WORD`, `say PHRASE` and `chat TEXT`, with what went wrong told in the player's language."""
 
 from typing import Final
 
@@ -9,7 +9,8 @@ from truc_protocol.errors import Code
 
 _SIGN: Final = "sign"
 _SAY: Final = "say"
-TALK: Final = (_SIGN, _SAY)
+_CHAT: Final = "chat"
+TALK: Final = (_SIGN, _SAY, _CHAT)
 
 
 async def talk(table: Table, screen: Screen, line: str) -> None:
@@ -17,7 +18,9 @@ async def talk(table: Table, screen: Screen, line: str) -> None:
     kind, _, rest = line.partition(" ")
     word = rest.strip().lower()
     try:
-        if kind.lower() == _SIGN:
+        if kind.lower() == _CHAT:
+            await table.chat(rest.strip())
+        elif kind.lower() == _SIGN:
             await _sign(table, screen, word)
         else:
             await _say(table, screen, word)

@@ -1,4 +1,4 @@
-"""What a player says beside the game: signs to those who may see them, phrases to the whole table.
+"""What a player says beside the game: signs to those who may see them, phrases to the whole table, and lines of chat.
 
 Nothing of it is signed, stored or said again after a lost connection; a sign that another record has overtaken is sealed
 anew, but never for another hand.
@@ -10,25 +10,35 @@ from typing import TYPE_CHECKING, Final
 from truc_client.errors import ChoiceError, RefusedError
 from truc_client.seatmatch import SeatMatch
 from truc_protocol.errors import Code
-from truc_protocol.messages import BoxedSign, OpenSign, Say
+from truc_protocol.messages import BoxedSign, Chat, OpenSign, Say
 
 if TYPE_CHECKING:
-    from truc_client.connection import Connection
+    from truc_client.session import Session
 
 _TRIES: Final = 8
 
 
-async def say(connection: "Connection", code: str, phrase: str) -> None:
+async def say(session: "Session", code: str, phrase: str) -> None:
     """Say a phrase to the whole table.
 
     Raises:
         RefusedError: The game has no such phrase.
         LostError: The connection was lost before the reply.
     """
-    await connection.request(lambda n: Say(id=n, table=code, phrase=phrase))
+    await session.request(lambda n: Say(id=n, table=code, phrase=phrase))
 
 
-async def sign(connection: "Connection", code: str, playing: Callable[[], SeatMatch], word: str) -> None:
+async def chat(session: "Session", code: str | None, text: str) -> None:
+    """Say something to everybody who follows a table, or the lobby.
+
+    Raises:
+        RefusedError: It is no line of text, or too many have been said.
+        LostError: The connection was lost before the reply.
+    """
+    await session.request(lambda n: Chat(id=n, table=code, text=text))
+
+
+async def sign(session: "Session", code: str, playing: Callable[[], SeatMatch], word: str) -> None:
     """Sign a word.
 
     Raises:
@@ -46,13 +56,13 @@ async def sign(connection: "Connection", code: str, playing: Callable[[], SeatMa
 
     for _ in range(_TRIES - 1):
         try:
-            await connection.request(build)
+            await session.request(build)
         except RefusedError as error:
             if error.code != Code.STALE_POSITION:
                 raise
         else:
             return
-    await connection.request(build)
+    await session.request(build)
 
 
 def _hand(match: SeatMatch) -> tuple[bytes, int]:

@@ -40,20 +40,21 @@ const handShape = shape('hand [[u, bin16]]')
 export const sealHand = (key, hand) => seal(key, NO_NONCE, encode(hand), Buffer.alloc(0))
 export const openHand = (key, box) => handShape([decode(open(key, NO_NONCE, box, Buffer.alloc(0)))]).hand
 
-export function pad(plain) {
-  const padded = Buffer.alloc(Math.ceil((plain.length + 1) / BLOCK) * BLOCK)
+export function pad(plain, fill = BLOCK) {
+  const padded = Buffer.alloc(Math.ceil((plain.length + 1) / fill) * fill)
   plain.copy(padded)
   padded[plain.length] = 0x80
   return padded
 }
 
 export function unpad(padded) {
-  const plain = padded.subarray(0, Math.max(0, padded.lastIndexOf(0x80)))
-  if (!pad(plain).equals(padded)) throw new Malformed('not padded so')
+  const mark = padded.findLastIndex((byte) => byte !== 0)
+  if (padded[mark] !== 0x80 || padded.length % BLOCK) throw new Malformed('not padded so')
+  const plain = padded.subarray(0, mark)
   return plain
 }
 
-const sealPadded = (key, nonce, value, associated) => seal(key, nonce, pad(encode(value)), encode(associated))
+const sealPadded = (key, nonce, value, associated, fill) => seal(key, nonce, pad(encode(value), fill), encode(associated))
 const openPadded = (key, nonce, box, associated) => decode(unpad(open(key, nonce, box, encode(associated))))
 
 export function counterNonce(epoch, number) {
@@ -61,8 +62,8 @@ export function counterNonce(epoch, number) {
 }
 
 // Options, and signs to a seat: 8 bytes of counter, then the box. `after` is the highest counter taken so far.
-export function sealPrivate(key, nonce, value, associated) {
-  return Buffer.concat([nonce.subarray(4), sealPadded(key, nonce, value, associated)])
+export function sealPrivate(key, nonce, value, associated, fill) {
+  return Buffer.concat([nonce.subarray(4), sealPadded(key, nonce, value, associated, fill)])
 }
 
 export function openPrivate(key, box, associated, after) {

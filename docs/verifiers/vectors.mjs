@@ -60,7 +60,7 @@ function privateBox(t, place, contentOf, expected) {
   const nonce = t.epoch === undefined ? null : boxes.counterNonce(t.epoch, t.number)
   return (t.nonce === undefined || same(nonce, t.nonce)) && isBox(t, ['truc/1/private', t.seat], expected && valueOf(expected),
     (key, box) => contentOf(boxes.openPrivate(key, box, place, t.after)),
-    (key, value) => boxes.sealPrivate(key, nonce, value, place))
+    (key, value) => boxes.sealPrivate(key, nonce, value, place, t.fill))
 }
 
 function signUpBox(t) {
@@ -215,7 +215,7 @@ const GROUPS = {
   options: (t) => privateBox(t, seatPlace(t, 'options', t.offer), optionsOf, t.options),
   sign: (t) => privateBox(t, seatPlace(t, 'sign', t.sender), wordOf, t.word && [t.word]),
   'sign-up': signUpBox,
-  pad: (t) => same(boxes.unpad(hex(t.padded)), t.plain) && same(boxes.pad(hex(t.plain)), t.padded),
+  pad: (t) => same(boxes.unpad(hex(t.padded)), t.plain) && same(boxes.pad(hex(t.plain), t.fill), t.padded),
   admission: (t) => keys.isAdmissible(hex(t.public)),
   signature: (t) => keys.signatureHolds(hex(t.public), hex(t.body), hex(t.signature)),
   'box-admission': (t) => keys.isSoundBoxKey(hex(t.x)),

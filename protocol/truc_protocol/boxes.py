@@ -13,6 +13,9 @@ from truc_protocol.dealing import SALT_BYTES, Opening
 from truc_protocol.keys import NONCE_BYTES, TAG_BYTES, SealError, derive, seal, unseal
 
 BLOCK_BYTES: Final = 256
+OPTIONS_BYTES: Final = (
+    1_024  # all options of the presets fit, so that their box never tells how many they are
+)
 COUNTER_BYTES: Final = 8
 NO_COUNTER: Final = -1
 _HALF_COUNTER: Final = 2**32
@@ -128,10 +131,22 @@ def counter(*, epoch: int, number: int) -> int:
 
 
 def seal_options(
-    key: PrivateKey, mid: bytes, *, seat: int, at: int, offer: int, ctr: int, options: Sequence[Option]
+    key: PrivateKey,
+    mid: bytes,
+    *,
+    seat: int,
+    at: int,
+    offer: int,
+    ctr: int,
+    options: Sequence[Option],
+    fill: int = BLOCK_BYTES,
 ) -> bytes:
-    """Seal the options of a decision: `at` is the position the act must carry, `offer` what opened the decision."""
-    return _seal_private(key, ctr, enc(options), enc(["truc/1/options", mid, seat, at, offer]))
+    """Seal the options of a decision: `at` is the position the act must carry, `offer` what opened the decision.
+
+    `fill`, a multiple of 256, is what the length is a multiple of before it is sealed.
+    """
+    aad = enc(["truc/1/options", mid, seat, at, offer])
+    return _seal_private(key, ctr, pad(enc(options), fill), aad)
 
 
 def open_options(
@@ -165,7 +180,7 @@ def _is_hint(hint: object) -> bool:
 
 def seal_sign(key: PrivateKey, mid: bytes, *, seat: int, at: int, sender: int, ctr: int, word: str) -> bytes:
     """Seal a partner's sign for a seat."""
-    return _seal_private(key, ctr, enc([word]), enc(["truc/1/sign", mid, seat, at, sender]))
+    return _seal_private(key, ctr, pad(enc([word])), enc(["truc/1/sign", mid, seat, at, sender]))
 
 
 def open_sign(
@@ -209,10 +224,10 @@ def _word(what: str, items: list[Any]) -> str:
             raise BoxError(f"{what}: expected one word, got another shape")
 
 
-def pad(plaintext: bytes) -> bytes:
-    """Fill up to the next multiple of 256 bytes, at least one: 0x80, then zeros."""
+def pad(plaintext: bytes, fill: int = BLOCK_BYTES) -> bytes:
+    """Fill up to the next multiple of `fill` bytes, itself one of 256, by at least one: 0x80, then zeros."""
     marked = plaintext + _MARK
-    return marked + bytes(-len(marked) % BLOCK_BYTES)
+    return marked + bytes(-len(marked) % fill)
 
 
 def unpad(padded: bytes) -> bytes:
@@ -221,15 +236,15 @@ def unpad(padded: bytes) -> bytes:
     Raises:
         BoxError: `pad` makes no such bytes.
     """
-    plaintext = padded.rstrip(b"\x00").removesuffix(_MARK)
-    if pad(plaintext) != padded:
+    marked = padded.rstrip(b"\x00")
+    if not marked.endswith(_MARK) or len(padded) % BLOCK_BYTES:
         raise BoxError(f"padding: expected 0x80 and zeros up to a multiple of {BLOCK_BYTES} bytes")
-    return plaintext
+    return marked.removesuffix(_MARK)
 
 
 def _seal_private(key: bytes, ctr: int, plaintext: bytes, aad: bytes) -> bytes:
     prefix = ctr.to_bytes(COUNTER_BYTES, "big")
-    return prefix + seal(key, _nonce(prefix), pad(plaintext), aad)
+    return prefix + seal(key, _nonce(prefix), plaintext, aad)
 
 
 def _open_private(what: str, key: bytes, box: bytes, aad: bytes, *, after: int) -> tuple[int, list[Any]]:

@@ -31,9 +31,9 @@ class Capability(NamedTuple):
 CAPABILITIES: Final[tuple[Capability, ...]] = (
     Capability(
         "chat",
-        "map: `chars` of a line at most, `lines` in `seconds` at most, and `total` chars in the same time; `lobby`, whether"
-        " the lobby has a chat too",
-        "Players talk at tables, and in the lobby.",
+        "map: `chars` of a line at most, `lines` in `seconds` at most, and `total` chars in the same time; `tables` and"
+        " `lobby`, whether each of them has a chat",
+        "Players talk at tables, in the lobby, or in both.",
         ("chat", "ignore"),
     ),
     Capability(

@@ -5,7 +5,7 @@ the table is the error, ours or the peer's. A connection reads no clock, opens n
 tables; `pulse` tells from stamps when to ping and when to give up.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from enum import Enum, StrEnum, auto
 from types import MappingProxyType
 from typing import Final, NamedTuple
@@ -118,13 +118,15 @@ class Pulse(Enum):
 class Connection:
     """One end of a connection, from the first byte to the last.
 
-    A client closes without a word after any `Failure`; a server sends `answer(failure)` first.
+    A client closes without a word after any `Failure`; a server sends `answer(failure)` first. `to_bytes` makes the
+    bytes of what is sent: another than `encode` may add fields that nobody knows.
     """
 
-    __slots__ = ("_deaf", "_hellos", "_outstanding", "_splitter", "_state", "role")
+    __slots__ = ("_deaf", "_hellos", "_outstanding", "_splitter", "_state", "_to_bytes", "role")
 
-    def __init__(self, role: Role) -> None:
+    def __init__(self, role: Role, to_bytes: Callable[[AnyMessage], bytes] = encode) -> None:
         self.role = role
+        self._to_bytes = to_bytes
         self._state = State.NEW
         self._splitter = FrameSplitter(LOGIN_LIMIT if role is Role.SERVER else SERVER_LIMIT)
         self._outstanding: dict[int, tuple[str, ...]] = {}
@@ -171,7 +173,7 @@ class Connection:
         state = self._next_state(self.role, message)
         if state is None:
             raise LocalError(f"{self.role} cannot send {tag_of(message)} in state {self._state}")
-        encoded = encode(message)
+        encoded = self._to_bytes(message)
         frame = to_frame(encoded, self._limit_out())
         try:
             self._track(message)

@@ -39,6 +39,7 @@ class Code(StrEnum):
     BAD_TOKEN = auto()
     GUESTS_NOT_ALLOWED = auto()
     BANNED = auto()
+    FORGOTTEN = auto()
 
     RATE_LIMITED = auto()
     SERVER_FULL = auto()
@@ -128,8 +129,8 @@ REGISTRY: Final[Mapping[Code, Row]] = MappingProxyType(
         Code.UNKNOWN_REQUEST: Row(
             Topic.PROTOCOL,
             Outcome.REFUSED,
-            "`t` names no message that a client may send.",
-            "Send only messages of the reference, or ask for the capability that adds it.",
+            "`t` names no message that a client may send, or one whose capability this server has not.",
+            "Send only messages of the reference, and those of capabilities in the server's info.",
         ),
         Code.UNSUPPORTED: Row(
             Topic.PROTOCOL,
@@ -159,7 +160,7 @@ REGISTRY: Final[Mapping[Code, Row]] = MappingProxyType(
             Topic.LOGIN,
             Outcome.ENDED,
             "The public key is inadmissible, or not a member of this server.",
-            "Use a properly generated Ed25519 key; ask the host to admit it.",
+            "Use a properly generated Ed25519 key; ask the host to admit it, or for an invite. With `field` = `invite` it is the invite that is no good.",
         ),
         Code.BAD_TOKEN: Row(
             Topic.LOGIN,
@@ -176,8 +177,14 @@ REGISTRY: Final[Mapping[Code, Row]] = MappingProxyType(
         Code.BANNED: Row(
             Topic.LOGIN,
             Outcome.ENDED,
-            "The host has shut this key, token or address out.",
+            "The host has shut this key, guest or address out; an address may be told so before it has said anything.",
             "Ask the host; trying again does not help.",
+        ),
+        Code.FORGOTTEN: Row(
+            Topic.LOGIN,
+            Outcome.ENDED,
+            "The player asked to be forgotten, and is.",
+            "Drop the token; log in as a new guest.",
         ),
         Code.RATE_LIMITED: Row(
             Topic.LIMITS,
@@ -188,7 +195,7 @@ REGISTRY: Final[Mapping[Code, Row]] = MappingProxyType(
         Code.SERVER_FULL: Row(
             Topic.LIMITS,
             Outcome.INTERRUPTED,
-            "The server, or this address, has as many connections as it may.",
+            "The server, or this address, has as many connections as it may; this may come before anything was said.",
             "Connect again later.",
         ),
         Code.TOO_MANY_TABLES: Row(
@@ -236,8 +243,8 @@ REGISTRY: Final[Mapping[Code, Row]] = MappingProxyType(
         Code.PRIVATE_TABLE: Row(
             Topic.TABLE,
             Outcome.REFUSED,
-            "The table is private and does not admit this player.",
-            "Ask whoever made the table.",
+            "The table admits nobody who watches, or the records of its match are not for this player.",
+            "Ask whoever made the table, or who has played.",
         ),
         Code.TABLE_FULL: Row(
             Topic.TABLE,
@@ -320,8 +327,8 @@ REGISTRY: Final[Mapping[Code, Row]] = MappingProxyType(
         Code.MOVED: Row(
             Topic.SERVER,
             Outcome.INTERRUPTED,
-            "The table is served elsewhere.",
-            "Connect to the address in `to` and resume.",
+            "The server is elsewhere now; this comes right after its hello.",
+            "Connect to the address in `to`; it has the same key.",
         ),
         Code.INTERNAL: Row(
             Topic.SERVER,

@@ -16,6 +16,7 @@ CLIENT_LIMIT: Final = 8_192
 SERVER_LIMIT: Final = 65_536
 
 _HEADER: Final = struct.Struct(">I")
+LENGTH_BYTES: Final = _HEADER.size
 _HTTP: Final = (b"GET ", b"HEAD", b"POST", b"PUT ", b"DELE", b"OPTI", b"CONN", b"PATC", b"PRI ", b"HTTP")
 _TLS_RECORDS: Final = (b"\x16\x03", b"\x15\x03")
 _TEXT: Final = frozenset(string.printable.encode())

@@ -15,7 +15,7 @@ from typing import Final, Literal, get_args, get_origin, get_type_hints
 
 from truc_protocol.codec import sha256
 from truc_protocol.documents import rule_document
-from truc_protocol.reference import own_lines
+from truc_protocol.reference_fields import own_lines
 from truc_protocol.reference_games import GENERATED, game_page
 from truc_protocol.value_words import groups, meanings, members
 from truc_rules import Variant, params, preset, presets

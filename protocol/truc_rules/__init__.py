@@ -58,6 +58,7 @@ from .variant import (
 )
 from .views import View, view
 from .vocabulary import SIGNS
+from .windows import has_windows, is_window, unseen
 
 __all__ = [
     "CARDS_EACH",
@@ -105,8 +106,10 @@ __all__ = [
     "deciders",
     "deciders_in_view",
     "hand_over",
+    "has_windows",
     "hints",
     "is_blind",
+    "is_window",
     "know",
     "legal",
     "lowest_slot",
@@ -132,6 +135,7 @@ __all__ = [
     "slot_of",
     "turn_count",
     "unproven",
+    "unseen",
     "variant_from_fields",
     "variant_from_params",
     "view",

@@ -1,10 +1,11 @@
-"""Who follows a table: for each seat the connection that has it, and those who watch.
+"""Who follows a table: for each seat the connection that has it, those who watch, and those who see what seats see.
 
 A follower is `live` once it has been sent everything before; only then does it get what happens next, so that nobody's
-list of records has a hole. Invariant: a seat has at most one connection.
+list of records has a hole. What a watcher's outbox could not take is dropped, and the watcher is behind until there is
+room again. Invariant: a seat has at most one connection.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from truc_protocol.connection import broadcast_frame
 from truc_protocol.messages import ServerMessage
@@ -12,12 +13,15 @@ from truc_server.peer import Peer
 
 
 class Audience:
-    """The connections that follow one table."""
+    """The connections that follow one table; `on_return` is told of a watcher who has room again."""
 
-    def __init__(self, seats: int) -> None:
+    def __init__(self, seats: int, *, on_return: Callable[[Peer], None]) -> None:
         self._seats: list[Peer | None] = [None] * seats
         self._live: set[Peer] = set()
         self._watchers: set[Peer] = set()
+        self._beside: set[Peer] = set()
+        self._skipped: set[Peer] = set()
+        self._on_return = on_return
 
     def holder(self, seat: int) -> Peer | None:
         """Return the connection that has a seat."""
@@ -34,7 +38,7 @@ class Audience:
         if before is peer:
             return None
         self._seats[seat] = peer
-        self._watchers.discard(peer)
+        self._forget(peer)
         self._live.discard(peer)
         if before is None:
             return None
@@ -51,8 +55,40 @@ class Audience:
 
     def watch(self, peer: Peer) -> None:
         """Add a watcher, which is behind."""
+        self._forget(peer)
         self._watchers.add(peer)
         self._live.discard(peer)
+        peer.watched.add(self)
+
+    def sit_beside(self, peer: Peer) -> None:
+        """Add one without a seat who is told what the seats are told, and is behind."""
+        self._forget(peer)
+        self._beside.add(peer)
+        self._live.discard(peer)
+
+    def _forget(self, peer: Peer) -> None:
+        """Forget how a connection follows without a seat."""
+        self._watchers.discard(peer)
+        self._beside.discard(peer)
+        self._skipped.discard(peer)
+        peer.watched.discard(self)
+
+    @property
+    def watching(self) -> int:
+        """How many follow without a seat."""
+        return len(self._watchers)
+
+    def is_following(self, peer: Peer) -> bool:
+        """Tell whether a connection follows, with a seat or without."""
+        return peer in self._watchers or peer in self._beside or peer in self._seats
+
+    def is_inside(self, peer: Peer) -> bool:
+        """Tell whether a connection is told what the seats are told, when they are."""
+        return peer in self._seats or peer in self._beside
+
+    def followers(self) -> tuple[Peer, ...]:
+        """Return every connection that follows, those with a seat first."""
+        return tuple(self._everybody())
 
     def is_watching(self, peer: Peer) -> bool:
         """Tell whether a connection follows without a seat."""
@@ -67,9 +103,9 @@ class Audience:
         """Tell whether a connection has a seat."""
         return peer in self._seats
 
-    def all_caught_up(self) -> None:
-        """A match begins: nobody has missed anything of it."""
-        self._live.update(self._everybody())
+    def seats_caught_up(self) -> None:
+        """A match begins: no seat has missed anything of it."""
+        self._live.update(peer for peer in self._seats if peer is not None)
 
     def fall_behind(self, peer: Peer) -> None:
         """A follower is to be sent again what it may have."""
@@ -82,7 +118,7 @@ class Audience:
     def release(self, seat: int) -> None:
         """Take a seat from its connection."""
         holder, self._seats[seat] = self._seats[seat], None
-        if holder is not None and holder not in self._watchers:
+        if holder is not None:
             self._live.discard(holder)
 
     def drop(self, peer: Peer) -> bool:
@@ -94,30 +130,66 @@ class Audience:
         return bool(had)
 
     def unwatch(self, peer: Peer) -> None:
-        """Forget a watcher; a seat it has stays its own."""
-        self._watchers.discard(peer)
+        """Forget a follower without a seat; a seat it has stays its own."""
+        self._forget(peer)
         if peer not in self._seats:
             self._live.discard(peer)
 
-    def tell(self, message: ServerMessage) -> None:
-        """Send a notice to everybody at the table."""
+    def tell_seats(self, message: ServerMessage, *, of: str | None = None) -> None:
+        """Send a notice to the seats, and to those beside them, but to those who ignore the player of a tag."""
         frame = broadcast_frame(message)
-        for peer in self._everybody():
-            peer.send_frame(frame)
-
-    def show_seats(self, frame: bytes) -> None:
-        """Send a record to the seats that have all before it."""
-        for peer in self._seats:
-            if peer is not None and peer in self._live:
+        for peer in self._inside():
+            if of not in peer.ignored:
                 peer.send_frame(frame)
 
-    def show_watchers(self, frame: bytes) -> None:
-        """Send a record to the watchers that have all before it."""
-        for peer in self._watchers:
+    def tell_watchers(self, frame: bytes, of: str | None = None) -> None:
+        """Send a notice to everybody who watches, but to those who ignore the player of a tag."""
+        for peer in tuple(self._watchers):
+            if of not in peer.ignored:
+                peer.send_watched(frame)
+
+    def show_seats(self, frame: bytes) -> None:
+        """Send a record to the seats that have all before it, and to those beside them."""
+        for peer in self._inside():
             if peer in self._live:
                 peer.send_frame(frame)
 
+    def show_watchers(self, frame: bytes, of: str | None = None) -> None:
+        """Send a record to the watchers that have all before it, or a notice, but to those who ignore its player."""
+        for peer in tuple(self._watchers):
+            if peer in self._live and of not in peer.ignored:
+                peer.send_watched(frame)
+
+    def part(self, message: ServerMessage) -> None:
+        """Tell everybody who watches that there is nothing more to come, and forget them."""
+        frame = broadcast_frame(message)
+        for peer in tuple(self._watchers):
+            self.unwatch(peer)
+            peer.send_frame(frame)
+
+    def skip(self, peer: Peer) -> None:
+        """What waited for a watcher has been dropped: a live one is sent nothing until it has room again."""
+        if peer in self._live:
+            self._live.discard(peer)
+            self._skipped.add(peer)
+
+    def has_room(self, peer: Peer) -> None:
+        """Let a watcher that was skipped come back."""
+        if peer in self._skipped:
+            self._on_return(peer)
+
+    def come_back(self, peer: Peer, frames: Sequence[bytes]) -> bool:
+        """Send a watcher that was skipped all of these and what comes next; False if they do not fit in."""
+        if not peer.send_together(frames):
+            return False
+        self._skipped.discard(peer)
+        self._live.add(peer)
+        return True
+
+    def _inside(self) -> Iterator[Peer]:
+        yield from (peer for peer in self._seats if peer is not None)
+        yield from self._beside
+
     def _everybody(self) -> Iterator[Peer]:
-        seated = [peer for peer in self._seats if peer is not None]
-        yield from seated
-        yield from self._watchers.difference(seated)
+        yield from self._inside()
+        yield from self._watchers

@@ -22,6 +22,11 @@ class Bucket:
         self._stamp = now
         return 0 if self._tokens >= 0 else int(-self._tokens / self._rate * 1000) + 1
 
+    @property
+    def wait_ms(self) -> int:
+        """After how many milliseconds the next request will be taken, as of the newest payment."""
+        return max(0, int((1 - self._tokens) / self._rate * 1000) + 1)
+
     def give_back(self) -> None:
         """Take the newest payment back."""
         self._tokens += 1

@@ -5,27 +5,53 @@ box goes to the seat whose key it is sealed with and to nobody else.
 """
 
 from secrets import randbelow
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from truc_protocol.acts import write_args
-from truc_protocol.boxes import Option, PrivateKey, counter, private_key, seal_options, seal_sign
+from truc_protocol.boxes import (
+    OPTIONS_BYTES,
+    Option,
+    PrivateKey,
+    counter,
+    private_key,
+    seal_options,
+    seal_sign,
+)
 from truc_protocol.ledger import Due, Ledger, box_public, due
 from truc_protocol.messages import BoxedOptions, Choice, OpenOptions
 from truc_protocol.records import Phase
-from truc_rules import Action, Match, Seat, deciders, deciders_in_view, hand_over, hints, legal, move_line
+from truc_rules import (
+    Action,
+    Match,
+    Seat,
+    deciders,
+    deciders_in_view,
+    hand_over,
+    has_windows,
+    hints,
+    legal,
+    move_line,
+)
 from truc_server.dealer import Dealer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-class Moment(NamedTuple):
-    """Where and until when a decision stands: what every message about it repeats."""
+Hints = tuple[tuple[str, int | str], ...]
 
+_WAITS: Final[Hints] = (("waits", 1),)  # said to one seat alone: the hand waits for it
+
+
+class Moment(NamedTuple):
+    """Which seat is asked, where and until when: what the message says in clear. `must` is what everybody can tell."""
+
+    seat: int
     table: str
     match: bytes
     at: int
     offer: int
+    must: bool
     deadline_ms: int | None
 
 
@@ -48,6 +74,7 @@ class Sealer:
             offer=moment.offer,
             ctr=self._counter(seat),
             options=options,
+            fill=OPTIONS_BYTES,
         )
 
     def seal_sign(self, ledger: Ledger, seat: int, sender: int, word: str) -> bytes:
@@ -119,25 +146,34 @@ def args_of(ledger: Ledger, dealer: Dealer, action: Action, cut: int) -> tuple[A
 def options_message(
     ledger: Ledger, sealer: Sealer, dealer: Dealer, moment: Moment, *, actions: tuple[Action, ...], cut: int
 ) -> BoxedOptions | OpenOptions:
-    """Return the options of the one seat that `actions` belong to."""
-    seat = actions[0].seat
-    shared: Mapping[str, Any] = {**moment._asdict(), "must": seat in holders_in_view(ledger)}
+    """Return the options of the seat of `moment`; a box may hold none."""
+    seat = moment.seat
+    shared: Mapping[str, Any] = {name: value for name, value in moment._asdict().items() if name != "seat"}
+    secret = _WAITS if seat in holders(ledger) and not moment.must else ()
     if box_public(ledger, seat) is None:
-        return OpenOptions(**shared, choices=tuple(_choice(ledger, action) for action in actions))
-    options = tuple(_option(ledger, dealer, action, cut) for action in actions)
+        return OpenOptions(**shared, choices=tuple(_choice(ledger, action, secret) for action in actions))
+    options = tuple(_option(ledger, dealer, action, cut, secret) for action in actions)
     return BoxedOptions(**shared, box=sealer.seal(ledger, seat, moment, options))
 
 
-def _choice(ledger: Ledger, action: Action) -> Choice:
+def comes_always(ledger: Ledger, seat: int) -> bool:
+    """Tell whether a seat is sent options even if it has none: that it has some would tell what it holds."""
+    match = _deciding(ledger)
+    if match is None or ledger.phase is not Phase.HAND or box_public(ledger, seat) is None:
+        return False
+    return has_windows(match) and bool(match.hand.dealt.cards)
+
+
+def _choice(ledger: Ledger, action: Action, secret: Hints) -> Choice:
     match = _rules(ledger)
     line = move_line(match.variant, action)
-    return Choice(key=line, kind=str(action.kind), hints=dict(hints(match, action)))
+    return Choice(key=line, kind=str(action.kind), hints=dict((*hints(match, action), *secret)))
 
 
-def _option(ledger: Ledger, dealer: Dealer, action: Action, cut: int) -> Option:
+def _option(ledger: Ledger, dealer: Dealer, action: Action, cut: int, secret: Hints) -> Option:
     match = _rules(ledger)
     args = args_of(ledger, dealer, action, cut)
-    return Option(str(action.kind), args, move_line(match.variant, action), hints(match, action))
+    return Option(str(action.kind), args, move_line(match.variant, action), (*hints(match, action), *secret))
 
 
 def _rules(ledger: Ledger) -> Match:

@@ -47,6 +47,7 @@ _FLAGS: Final = {
     "name": Flag("--name", "name"),
     "log_format": Flag("--log-format", "log.format"),
     "log_level": Flag("--log-level", "log.level"),
+    "grease": Flag("--grease", "grease"),
 }
 
 settings_option = click.option(

@@ -19,28 +19,27 @@ from truc_protocol.bodies import (
     Share,
 )
 from truc_protocol.codec import pack
-from truc_protocol.connection import broadcast_frame
 from truc_protocol.dealing import DealtCards
-from truc_protocol.ledger import Ledger, box_public, fold, start
-from truc_protocol.meaning import means
-from truc_protocol.messages import GuestAct, OwnCards, Waiting
+from truc_protocol.ledger import Folded, Ledger, fold, start
+from truc_protocol.meaning import Fact, means
+from truc_protocol.messages import GuestAct, Waiting
 from truc_protocol.records import Phase, Record, parse
 from truc_protocol.setup import Setup
-from truc_rules import is_blind
-from truc_server.audience import Audience
-from truc_server.choices import Moment, Sealer, open_actions, options_message, some_cut
+from truc_rules import Action, is_blind
+from truc_server.choices import Moment, Sealer, comes_always, open_actions, options_message, some_cut
+from truc_server.clear_cards import cards_message
 from truc_server.clocks import Clocks
 from truc_server.consequences import consequence
 from truc_server.dealer import Dealer
 from truc_server.house import House, label, now_ms
 from truc_server.match_secrets import new_root, save_secrets
 from truc_server.peer import Peer, Player
+from truc_server.showing import Made, Showing
 from truc_server.store import AddRecord, EndMatch, PlayerKind, Write
 from truc_server.tail import Item, Tail, record_frame, stored_frame
 from truc_server.timers import Alarm
 from truc_server.waits import Wait, Waits, opens_decision, owes_chain, vacant
-
-LIVE = 1  # opts[8]: watchers see records at once; with more, when the hand is closed
+from truc_server.windows import Window, is_asked, window
 
 log = structlog.get_logger()
 
@@ -54,7 +53,6 @@ class Game:
 
     Attributes:
         tail: the newest records, as sent.
-        shown: the next position that those who watch may see.
         chosen: per guest, the choice that was taken last.
         sealer: seals what is for one seat alone.
         vacant: the seats that a substitute may take over now, as the table has been told.
@@ -67,19 +65,20 @@ class Game:
         setup: Setup,
         dealer: Dealer,
         *,
-        audience: Audience,
+        showing: Showing,
         on_vacancy: Callable[[], None],
         on_end: Callable[[], None],
     ) -> None:
         self.setup = setup
         self.ledger: Ledger = start(setup)
         self.tail = Tail()
-        self.shown = 0
         self.chosen: dict[int, GuestAct] = {}
         self.dealer = dealer
         self._house = house
         self._table = table
-        self._audience = audience
+        self._showing = showing
+        self._audience = showing.audience
+        self._shown = showing.begin(setup, self.tail)
         self.vacant: tuple[int, ...] = ()
         self._on_vacancy = on_vacancy
         self._on_end = on_end
@@ -87,6 +86,7 @@ class Game:
         self._waits = Waits(self.ledger, between_ms=house.settings.tables.between_hands_ms)
         self._offer = 0
         self._is_doubted = False
+        self._window: Window | None = None
         self._deal_at = 0
         self._cut = (0, some_cut(self.ledger))
         self._alarm = Alarm(house.timers, self._ring)
@@ -95,6 +95,11 @@ class Game:
     def mid(self) -> bytes:
         """The match id."""
         return self.setup.mid
+
+    @property
+    def shown(self) -> int:
+        """The next position that those who watch may see."""
+        return self._shown.k
 
     @property
     def is_over(self) -> bool:
@@ -141,18 +146,25 @@ class Game:
             CheckError: It does not follow; nothing has changed.
         """
         before, opened = self.ledger, self._opened(body)
-        folded = fold(before, record, body)
-        ledger = self.dealer.know_deal(folded.ledger) if isinstance(body, Deal) else folded.ledger
-        facts = means(body, ledger, folded.events, opened)
-        timed = self._waits.timed(before, ledger, body)
+        folded = self._folded(record, body)
+        opens = window(before, record, body, folded)
+        facts = self._facts(body, folded, opened, opens)
+        timed = self._waits.timed(before, folded.ledger, body)
         row = AddRecord(self.mid, before.k, *record, pack({"means": facts}), now_ms(), timed.to_bytes())
         self._house.write(*also, row, *self._ending(body))
         frame = record_frame(self._table, row, facts)
-        self.ledger = ledger
-        self._note(before.k, body, timed)
+        self.ledger = folded.ledger
+        self._note(before.k, body, timed, opens)
         self.tail.add(Item(before.k, record, frame, self._house.gate))
         self._publish(frame, body)
+        self._show(Made(record, body, frame, row.at_ms))
         return before.k
+
+    def _folded(self, record: Record, body: AnyBody) -> Folded:
+        folded = fold(self.ledger, record, body)
+        if isinstance(body, Deal):
+            return folded._replace(ledger=self.dealer.know_deal(folded.ledger))
+        return folded
 
     def _ending(self, body: AnyBody) -> tuple[EndMatch, ...]:
         return (EndMatch(self.mid, body.reason, now_ms()),) if isinstance(body, End) else ()
@@ -163,8 +175,19 @@ class Game:
         seats = range(self.ledger.seats)
         return DealtCards(tuple(self.dealer.openings(self.ledger, seat) for seat in seats), (), 0)
 
-    def _note(self, k: int, body: AnyBody, timed: Clocks) -> None:
-        self._waits.note(self.ledger, body, timed)
+    def _facts(
+        self, body: AnyBody, folded: Folded, opened: DealtCards | None, opens: Window | None
+    ) -> list[Fact]:
+        """Return what a record means, as far as everybody can tell now; and what could not be told before."""
+        untold = () if self._window is None else self._window.later
+        if opens is not None:
+            return means(body, opens.ledger, untold + opens.events, opened)
+        return means(body, folded.ledger, untold + folded.events, opened)
+
+    def _note(self, k: int, body: AnyBody, timed: Clocks, opens: Window | None) -> None:
+        self._window = opens
+        window_ms = None if opens is None else self._house.settings.tables.window_ms
+        self._waits.note(self.ledger, body, timed, window_ms=window_ms)
         if opens_decision(body):
             self._offer = k
         if isinstance(body, Deal):
@@ -188,14 +211,11 @@ class Game:
                 seat=body.seat,
                 kind=body.kind,
             )
-        live = self.setup.terms.opts.spectators <= LIVE
-        if live or (self.ledger.hand is None and self.ledger.phase is not Phase.CALLED):
-            self._show_watchers()
 
-    def _show_watchers(self) -> None:
-        for item in self.tail.since(self.shown):
-            self._audience.show_watchers(item.frame)
-        self.shown = self.ledger.k
+    def _show(self, made: Made) -> None:
+        """Let those who watch see a record in their time."""
+        is_between = self.ledger.hand is None and self.ledger.phase is not Phase.CALLED
+        self._showing.took(self._shown, made, is_between=is_between)
 
     def drive(self) -> None:
         """Add every record that is the server's to make, then ask the seats that have a choice."""
@@ -207,8 +227,8 @@ class Game:
         waiting = self._waiting(wait)
         for seat in range(self.ledger.seats):
             self._ask(seat, waiting)
-        if waiting is not None and self.shown == self.ledger.k:
-            self._audience.show_watchers(broadcast_frame(waiting))
+        if waiting is not None:
+            self._showing.note(waiting)
         if self.is_over:
             self._on_end()
 
@@ -290,23 +310,34 @@ class Game:
         peer = self._audience.live(seat)
         if peer is None:
             return
-        actions = open_actions(self.ledger, seat)
-        if actions:
+        actions, comes = self._open_actions(seat), comes_always(self.ledger, seat)
+        if actions or comes:
             message = options_message(
-                self.ledger, self.sealer, self.dealer, self._moment(), actions=actions, cut=self.cut()
+                self.ledger, self.sealer, self.dealer, self._moment(seat), actions=actions, cut=self.cut()
             )
             peer.send(message)
-        elif waiting is not None:
+        if waiting is not None and (not actions or (comes and seat not in waiting.seats)):
             peer.send(waiting)
 
-    def _moment(self) -> Moment:
+    def _open_actions(self, seat: int) -> tuple[Action, ...]:
+        """Return what a seat may choose from; while a window is open only who has something to say in it may."""
+        opened = self._window if self._waits.is_window(self.ledger) else None
+        if opened is not None and not is_asked(opened, self.ledger, seat):
+            return ()
+        return open_actions(self.ledger, seat)
+
+    def _moment(self, seat: int) -> Moment:
         wait = self._waits.now(self.ledger)
-        left = self._waits.left_ms(wait) if wait is not None and wait.what == "decision" else None
-        return Moment(self._table, self.mid, self.ledger.k, self._offer, left)
+        is_open = wait is not None and wait.what == "decision" and bool(wait.seats)
+        left = self._waits.left_ms(wait) if wait is not None and is_open else None
+        must = wait is not None and is_open and seat in wait.seats
+        return Moment(seat, self._table, self.mid, self.ledger.k, self._offer, must, left)
 
     def _waiting(self, wait: Wait | None) -> Waiting | None:
         """Return what everybody is told who has no choice now."""
         match wait:
+            case Wait("window", _) | Wait("decision", ()):
+                return Waiting(table=self._table, match=self.mid, at=self.ledger.k, seats=())
             case Wait("decision" | "rekey" | "sub" as what, seats):
                 left, at = self._waits.left_ms(wait), self.ledger.k
                 return Waiting(
@@ -316,9 +347,9 @@ class Game:
                 return None
 
     def tell(self, peer: Peer) -> None:
-        """Tell one who watches and has caught up what is waited for."""
+        """Tell one who has been sent every record what is waited for."""
         waiting = self._waiting(self._waits.now(self.ledger))
-        if waiting is not None and self.shown == self.ledger.k:
+        if waiting is not None:
             peer.send(waiting)
 
     def _show_cards(self, seat: int) -> None:
@@ -331,16 +362,12 @@ class Game:
 
     def _show_hand(self, seat: int, *, of: int | None) -> None:
         """Send a guest without a box its own cards, or those of a partner, in clear."""
-        peer, hand = self._audience.live(seat), self.ledger.hand
-        if peer is None or hand is None or box_public(self.ledger, seat) is not None:
-            return
-        pack_names = self.setup.terms.variant.pack
-        openings = self.dealer.openings(self.ledger, seat if of is None else of)
-        cards = tuple(pack_names[card] for card, _ in openings)
-        newest, k = hand.deals[-1], self._deal_at
-        peer.send(
-            OwnCards(table=self._table, match=self.mid, k=k, j=newest.j, d=newest.d, cards=cards, of=of)
-        )
+        peer = self._audience.live(seat)
+        if peer is not None:
+            place = (self._table, self._deal_at)
+            cards = cards_message(self.ledger, self.dealer, place, seat=seat, of=of)
+            if cards is not None:
+                peer.send(cards)
 
     def present(self, seat: int) -> None:
         """Send a seat that has caught up its cards, those it was shown, and what it may do now."""
@@ -362,11 +389,12 @@ class Game:
             body = parse(record)
             if not self.dealer.gives(self.ledger, record, body):
                 raise RebuildError(f"record {row.k}: the secrets stored give another")
-            self.ledger = self.dealer.take(self.ledger, record)
-            self._note(row.k, body, Clocks.from_bytes(row.clocks))
-            self.tail.add(Item(row.k, record, stored_frame(self._table, row), 0))
+            before, folded = self.ledger, self._folded(record, body)
+            self.ledger = folded.ledger
+            self._note(row.k, body, Clocks.from_bytes(row.clocks), window(before, record, body, folded))
+            frame = stored_frame(self._table, row)
+            self.tail.add(Item(row.k, record, frame, 0))
             if isinstance(body, Close):
                 self.tail.close_hand(0)
-            if self.setup.terms.opts.spectators <= LIVE or self.ledger.hand is None:
-                self.shown = self.ledger.k
+            self._show(Made(record, body, frame, row.at_ms))
         self._waits.restore(self.ledger)

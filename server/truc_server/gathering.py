@@ -1,8 +1,9 @@
 """The terms of a match while the seats sign them: from the table record to the closed setup.
 
-Synchronous and without I/O. Invariant: what comes out has passed every check that an auditor makes of a setup.
+Synchronous and without I/O but for a look at the clock. Invariant: what comes out has passed every check that an auditor makes of a setup.
 """
 
+import time
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -10,10 +11,12 @@ from truc_protocol.bodies import SeatTaken
 from truc_protocol.checks import CheckError
 from truc_protocol.errors import Code
 from truc_protocol.records import Record, parse
-from truc_protocol.setup import Setup, Terms, check_seat, close_setup, commitments
+from truc_protocol.setup import Setup, Terms, check_seat, close_setup, commitments, open_terms
 from truc_server.dealer import Dealer
+from truc_server.house import House
+from truc_server.match_secrets import new_secrets
 from truc_server.peer import RefusedError
-from truc_server.seats import Seated
+from truc_server.seats import Made, Seated
 from truc_server.signed import RefusedBodyError, code_of
 from truc_server.store import PlayerKind
 
@@ -103,6 +106,20 @@ class Gathering:
     def _guest(self, seat: int) -> Record:
         name, x = self._guests[seat]
         return self.dealer.guest_record(self.terms, seat=seat, x=x, name=name)
+
+
+def gather(house: House, made: Made, document: bytes, seats: Sequence[Seated | None]) -> Gathering:
+    """Return fresh terms for a match of these seats, under secrets of its own."""
+    settings = house.settings
+    dealer = Dealer(house.identity.key, new_secrets(), links=settings.match.links)
+    record = dealer.table_record(
+        made.chosen.variant,
+        seats=made.seats,
+        opts=made.chosen.opts,
+        name=settings.name,
+        opened=int(time.time()),
+    )
+    return Gathering(open_terms(document, record), dealer, seats)
 
 
 def _of_kind(seats: Sequence[Seated | None], kind: PlayerKind) -> Iterator[tuple[int, Seated]]:

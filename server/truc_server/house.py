@@ -1,13 +1,17 @@
 """What every part of the server shares: settings, games, keys, store, journal, timers, the clock on the wall."""
 
 import time
+from secrets import randbits
 from typing import Final
 
 import trio
 
+from truc_server.bans import Bans
+from truc_server.grease import Grease
 from truc_server.identity import Identity
 from truc_server.journal import Journal
 from truc_server.outbox import Flusher
+from truc_server.pages import Pages
 from truc_server.settings import Settings
 from truc_server.store import Lease, Store, StoreError, Write
 from truc_server.timers import Timers
@@ -22,6 +26,8 @@ class House:
     Attributes:
         gate: the newest batch of the journal that was written to. A frame that is queued now waits for it, so that
             nobody sees what is not durable.
+        bans: who is shut out.
+        grease: what is put into everything that is sent, to try clients; None unless the host wants it.
         failure: why the store has stopped taking writes.
         failed: set when it has.
     """
@@ -38,6 +44,9 @@ class House:
         self.flusher = Flusher()
         self.journal = Journal(store, on_durable=self.flusher.release, on_failure=self._fail)
         self.gate = 0
+        self.pages = Pages(store)
+        self.bans = Bans.of(settings.access.banned)
+        self.grease = Grease(randbits(64)) if settings.grease else None
         self.failed = trio.Event()
         self.failure: StoreError | None = None
 

@@ -1,6 +1,6 @@
-"""The lobby: every table, and which tables a player sits at.
+"""The lobby: every table, which tables a player sits at, who is connected, and who follows what changes.
 
-Synchronous. Invariant: the indexes here follow from the tables; nothing is kept in them alone.
+Synchronous. Invariant: the indexes of tables here follow from the tables; nothing is kept in them alone.
 """
 
 from bisect import bisect_right, insort
@@ -11,20 +11,26 @@ from typing import Final, NamedTuple
 import structlog
 
 from truc_protocol.errors import Code
-from truc_protocol.messages import Create, SeatHeld
+from truc_protocol.messages import Create, LobbyState, SeatHeld, Seek, TableClosed
 from truc_protocol.records import Record
 from truc_protocol.setup import Opts
+from truc_rules import Variant
+from truc_server import seeking
+from truc_server.floods import Floods
+from truc_server.following import Following
 from truc_server.game import Game
 from truc_server.house import PUBLIC_CODE, House, label, now_ms
-from truc_server.options import choose, played
+from truc_server.options import Chosen, Options, choose, played
 from truc_server.peer import Peer, Player, RefusedError
+from truc_server.presence import Presence
 from truc_server.seats import Made
 from truc_server.signed import Accepted
+from truc_server.substitutes import substitute
 from truc_server.table import Table
 
 PAGE: Final = 24  # tables in one answer; far below the longest frame
 _ALPHABET: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
-_PRIVATE_LENGTH: Final = 16  # 80 bits: the code is the invite
+PRIVATE_CODE: Final = 16  # 80 bits: the code is the invite
 
 log = structlog.get_logger()
 
@@ -37,9 +43,18 @@ class Page(NamedTuple):
 
 
 class Lobby:
-    """All tables of the server."""
+    """All tables of the server.
+
+    Attributes:
+        presence: who is connected.
+        floods: how much each player has said.
+        following: who follows the lobby.
+    """
 
     def __init__(self, house: House) -> None:
+        self.presence = Presence()
+        self.floods = Floods()
+        self.following = Following(house.timers, self._state)
         self._house = house
         self._defaults = Opts(*house.settings.match.opts())
         self._tables: dict[str, Table] = {}
@@ -67,11 +82,11 @@ class Lobby:
             RefusedError: Too many tables, no such game, or options that do not fit.
         """
         game = played(self._house.catalogue, wanted.variant)
-        chosen, seats = choose(game, wanted.seats, wanted.options, self._defaults)
+        chosen, seats = self._choose(game, wanted.seats, wanted.options)
         self._check_room(player)
-        code = self._fresh_code(_PRIVATE_LENGTH if wanted.private else PUBLIC_CODE)
+        code = self._fresh_code(PRIVATE_CODE if wanted.private else PUBLIC_CODE)
         made = Made(code, chosen, seats, dict(wanted.options), wanted.private, player.id, now_ms())
-        table = Table(self._house, made, self.forget)
+        table = Table(self._house, made, self)
         self._house.write(table.row())
         self.add(table)
         try:
@@ -81,6 +96,26 @@ class Lobby:
             raise
         log.info("table_created", table=label(code), variant=wanted.variant, seats=seats)
         return table
+
+    def seek(self, player: Player, wanted: Seek) -> Table:
+        """Seat a player at an open public table that is as wanted, at a new one if there is none.
+
+        Raises:
+            RefusedError: Too many tables, no such game, or options that do not fit.
+        """
+        game = played(self._house.catalogue, wanted.variant)
+        public = (self._tables[code] for code in self._public)
+        for table in seeking.suitable(
+            public, player, variant=wanted.variant, seats=wanted.seats, options=wanted.options
+        ):
+            if self._choose(game, table.made.seats, wanted.options)[0] == table.made.chosen:
+                self.join(table, player, None)
+                return table
+        fresh = Create(id=wanted.id, variant=wanted.variant, seats=wanted.seats, options=wanted.options)
+        return self.create(player, fresh)
+
+    def _choose(self, game: Variant, seats: int | None, options: Options) -> tuple[Chosen, int]:
+        return choose(game, seats, options, self._defaults, self._house.settings.match.transcript)
 
     def _check_room(self, player: Player) -> None:
         limits = self._house.settings.limits
@@ -107,8 +142,17 @@ class Lobby:
                 self._seats.setdefault(seated.player.id, {})[table.code] = seat
         table.keep()
 
+    def closed(self, table: Table, notice: TableClosed) -> None:
+        """Take a table that is closed out of the lobby, and tell those who follow it."""
+        self.forget(table)
+        self.following.note_closed(table, notice)
+
+    def changed(self, table: Table) -> None:
+        """Note that a table is not as it was."""
+        self.following.note_table(table)
+
     def forget(self, table: Table) -> None:
-        """Take a table that is closed, or cannot go on, out of the lobby."""
+        """Take a table that cannot go on out of the lobby."""
         del self._tables[table.code]
         self._made_by[table.made.creator] -= 1
         if not table.made.private:
@@ -139,12 +183,11 @@ class Lobby:
         Raises:
             RefusedError: The record is not taken.
         """
-        seat = table.standins.own_seat(peer)
-        accepted, left = table.substitute(game, peer, player, record)
-        if left is not None:
-            self._unseat(table, left.player)
-        self._seats.setdefault(player.id, {})[table.code] = seat
-        return accepted
+        changed = substitute(table, game, peer, player, record)
+        if changed.left is not None:
+            self._unseat(table, changed.left.player)
+        self._seats.setdefault(player.id, {})[table.code] = changed.seat
+        return changed.accepted
 
     def leave(self, table: Table, player: Player) -> None:
         """Unseat a player; a table that everybody has left is closed.
@@ -175,9 +218,31 @@ class Lobby:
             for code, seat in sorted(held.items())
         )
 
+    def public_tables_of(self, player: Player) -> tuple[str, ...]:
+        """Return the codes of the public tables where a player sits, ascending."""
+        held = self._seats.get(player.id, {})
+        return tuple(sorted(code for code in held if not self._tables[code].made.private))
+
+    def unsay(self, player: bytes) -> None:
+        """Forget what a player has said at any table."""
+        for table in self._tables.values():
+            table.chat.forget(player)
+
+    def enter(self, peer: Peer, player: Player) -> None:
+        """Note that a connection speaks for a player now."""
+        self.presence.enter(peer, player)
+        self.following.note_state()
+
     def leave_all(self, peer: Peer) -> None:
         """Forget a connection that has ended, and tell the tables it followed."""
+        self.following.drop(peer)
+        self.presence.leave(peer)
+        self.following.note_state()
         for code in sorted(peer.tables):
             table = self._tables.get(code)
             if table is not None:
                 table.drop(peer)
+
+    def _state(self) -> LobbyState:
+        playing = sum(table.is_seen_playing for table in self._tables.values())
+        return LobbyState(online=len(self.presence), tables=len(self._tables), playing=playing)

@@ -11,6 +11,7 @@ from typing import Final
 import structlog
 import trio
 
+from truc_protocol.capabilities import wanted
 from truc_protocol.codec import sha256
 from truc_protocol.connection import Role
 from truc_protocol.errors import Code
@@ -27,6 +28,8 @@ from truc_protocol.messages import (
     Welcome,
     encode_info,
 )
+from truc_server import members
+from truc_server.abilities import capabilities
 from truc_server.house import House, now_ms
 from truc_server.lobby import Lobby
 from truc_server.peer import Peer, Player, RefusedError
@@ -36,7 +39,6 @@ _TOKEN_BYTES: Final = 24
 _ID_BYTES: Final = 16
 _LONGEST_NAME: Final = 64
 _SOFTWARE: Final = f"truc {version('truc')}"
-CAPABILITIES: Final[dict[str, object]] = {}
 
 log = structlog.get_logger()
 
@@ -47,12 +49,21 @@ def greet(house: House, peer: Peer, hello: ClientHello) -> None:
     Raises:
         RemoteError: No protocol in common, or a capability that the client cannot do without.
     """
-    proto = agree(hello, CAPABILITIES)
+    caps = capabilities(house.settings)
+    proto = agree(hello, caps)
     identity = house.identity
-    greeting = Greeting(identity.key, token_bytes(32), proto, encode_info(_info(house)), rolls=identity.rolls)
+    greeting = Greeting(identity.key, token_bytes(32), proto, _encoded_info(house), rolls=identity.rolls)
     peer.send(server_hello(greeting, hello.id, peer.connection.hello_frame(Role.CLIENT)))
     own = peer.connection.hello_frame(Role.SERVER)
     peer.challenge = Challenge(identity.key.public, hello.cn, greeting.sn, own, identity.revoked)
+    peer.wanted = wanted(hello.want, caps)
+    if place := house.settings.access.moved_to:
+        peer.dismiss(Code.MOVED, f"this server has moved to {place}", to=place)
+
+
+def _encoded_info(house: House) -> bytes:
+    encoded = encode_info(_info(house))
+    return encoded if house.grease is None else house.grease.info(encoded)
 
 
 def _info(house: House) -> Info:
@@ -68,27 +79,42 @@ def _info(house: House) -> Info:
     return Info(
         name=settings.name,
         software=_SOFTWARE,
-        caps=CAPABILITIES,
+        caps=capabilities(settings),
         limits=limits,
         variants=house.catalogue.offers(),
-        guests=settings.guests,
+        guests=members.admits_guests(settings),
         motd=settings.motd or None,
         now_ms=now_ms(),
     )
 
 
-def enter_with_key(lobby: Lobby, peer: Peer, login: KeyLogin) -> None:
+async def enter_with_key(house: House, lobby: Lobby, peer: Peer, login: KeyLogin) -> None:
     """Log a key in.
 
     Raises:
         HandshakeError: The login is not for this connection, not signed by its key, or by one that was revoked.
-        RefusedError: The name cannot be used.
+        RefusedError: The name cannot be used, the key is shut out, or the server is closed to it.
     """
     if peer.challenge is None:
         raise RefusedError(Code.NOT_NOW, "expected hello first")
     public = check_login(login, peer.challenge)
-    name = login.name or f"player {fingerprint(public)[:6]}"
-    _enter(lobby, peer, login.id, Player(PlayerKind.KEY, public, _checked(name)))
+    player = Player(PlayerKind.KEY, public, _checked(login.name or default_name(public)))
+    members.check_banned(house, player)
+    ignored = await trio.to_thread.run_sync(_look_up, house, public, login.invite)
+    if peer.is_open:
+        peer.ignored |= ignored
+        _enter(lobby, peer, login.id, player)
+
+
+def default_name(public: bytes) -> str:
+    """Return the name of a player with a key who has given none."""
+    return f"player {fingerprint(public)[:6]}"
+
+
+def _look_up(house: House, public: bytes, invite: str | None) -> frozenset[str]:
+    """Check that a key may log in, and return whom it ignores; blocks."""
+    members.check_member(house, public, invite)
+    return house.store.ignored(public)
 
 
 def enter_as_guest(house: House, lobby: Lobby, peer: Peer, login: GuestLogin) -> None:
@@ -97,7 +123,7 @@ def enter_as_guest(house: House, lobby: Lobby, peer: Peer, login: GuestLogin) ->
     Raises:
         RefusedError: The server takes no guests, or not under this name.
     """
-    _check_guests(house)
+    members.check_guest(house)
     guest = Player(PlayerKind.GUEST, token_bytes(_ID_BYTES), _checked(login.name))
     token = token_urlsafe(_TOKEN_BYTES)
     peer.newcomer = SaveGuest(guest.id, guest.name, _hash(token))
@@ -115,19 +141,16 @@ async def enter_again(house: House, lobby: Lobby, peer: Peer, login: GuestReturn
     """Let a guest in who was here before.
 
     Raises:
-        RefusedError: The server takes no guests, or does not know the token.
+        RefusedError: The server takes no guests, does not know the token, or its guest is shut out.
     """
-    _check_guests(house)
+    members.check_guest(house)
     known = await trio.to_thread.run_sync(house.store.guest_by_token, _hash(login.token))
     if known is None:
         raise RefusedError(Code.BAD_TOKEN, "expected a token that this server gave", field="token")
+    player = Player(PlayerKind.GUEST, known.id, known.name)
+    members.check_banned(house, player)
     if peer.is_open:
-        _enter(lobby, peer, login.id, Player(PlayerKind.GUEST, known.id, known.name), login.token)
-
-
-def _check_guests(house: House) -> None:
-    if not house.settings.guests:
-        raise RefusedError(Code.GUESTS_NOT_ALLOWED, "this server admits only players with a key")
+        _enter(lobby, peer, login.id, player, login.token)
 
 
 def _checked(name: str) -> str:
@@ -145,6 +168,7 @@ def _hash(token: str) -> bytes:
 def _enter(lobby: Lobby, peer: Peer, request: int, player: Player, token: str | None = None) -> None:
     peer.player = player
     peer.challenge = None
-    peer.send(Welcome(re=request, name=player.name, token=token, seats=lobby.seats_of(player)))
+    seats = lobby.seats_of(player)
+    peer.send(Welcome(re=request, name=player.name, player=player.tag, token=token, seats=seats))
     peer.expect_silence()
     log.info("login", kind=str(player.kind), name=player.name, address=peer.address)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import click
 import trio
 
-from truc_server import key_commands, logs
+from truc_server import key_commands, logs, member_commands
 from truc_server.command_line import (
     SettingsFailure,
     data_option,
@@ -30,6 +30,7 @@ from truc_server.command_line import (
 )
 from truc_server.folder import Folder, FolderError, lock_holder, locked, open_folder, used_folder
 from truc_server.identity import Identity, IdentityError, check_in_force, load_identity, read_identity
+from truc_server.links import address
 from truc_server.settings import Settings
 from truc_server.settings_file import default_file, effective_file
 from truc_server.variants import Catalogue, VariantsError, read_catalogue
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from truc_server.store import Store
 
 _SPARE_FILES: Final = 256  # open files beside the connections: database, lock, listeners, worker threads
-_LOOPBACK: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 
 
 class Finding(NamedTuple):
@@ -70,6 +70,7 @@ def main() -> None:
 @click.option("--name", help="Name of the server.")
 @click.option("--log-format", help="human or json.")
 @click.option("--log-level", help="debug, info, warning or error.")
+@click.option("--grease", is_flag=True, default=None, help="Send what no client knows yet, to try clients.")
 def run(file: Path | None, **flags: object) -> None:
     """Run the server until SIGTERM or SIGINT."""
     settings = load_settings(file, flags)
@@ -116,31 +117,11 @@ def print_fingerprint(file: Path | None, **flags: object) -> None:
         click.echo(read_identity(used_folder(data_root(load_settings(file, flags)))).fingerprint)
 
 
-@main.command()
-@settings_option
-@data_option
-@click.option("--public-host", help="Name or address that players use.")
-def invite(file: Path | None, **flags: object) -> None:
-    """Print the address of the server, with its fingerprint, to give to players."""
-    settings = load_settings(file, flags)
-    with failures():
-        identity = read_identity(used_folder(data_root(settings)))
-        check_in_force(identity)
-    click.echo(address(settings, settings.listen.port, identity))
-    if not settings.listen.public_host and settings.listen.hosts[0] in _LOOPBACK:
-        click.echo("listen.public_host is not set: this address works on this machine only", err=True)
-
-
+main.add_command(member_commands.invite)
+main.add_command(member_commands.members)
 main.add_command(key_commands.roll)
 main.add_command(key_commands.revocation)
 main.add_command(key_commands.revoke)
-
-
-def address(settings: Settings, port: int, identity: Identity) -> str:
-    """Return the join string of the server."""
-    first = settings.listen.hosts[0]
-    host = settings.listen.public_host or _LOOPBACK.get(first, first)
-    return f"truc://{f'[{host}]' if ':' in host else host}:{port}#{identity.fingerprint}"
 
 
 def raise_file_limit(needed: int) -> None:
@@ -189,7 +170,8 @@ def _store(settings: Settings, folder: Folder) -> "Iterator[Store]":
 
     store = open_store(settings.store.url or f"sqlite:///{folder.database}")
     try:
-        store.claim(f"{socket.gethostname()}:{os.getpid()}")
+        if not settings.access.moved_to:
+            store.claim(f"{socket.gethostname()}:{os.getpid()}")
         yield store
     finally:
         store.close()
@@ -197,6 +179,7 @@ def _store(settings: Settings, folder: Folder) -> "Iterator[Store]":
 
 def _look(settings: Settings) -> Iterator[Finding]:
     folder = Folder(data_root(settings))
+    yield from _look_at_access(settings)
     yield _look_at_files(settings)
     if not folder.root.exists():
         yield Finding(is_right=True, text=f"data folder: {folder.root} will be made at the first start")
@@ -216,6 +199,16 @@ def _look_at_lock(folder: Folder) -> Finding:
         return Finding(is_right=True, text="lock: free, no server is running in the data folder")
     who = "" if holder.pid is None else f", process {holder.pid}"
     return Finding(is_right=True, text=f"lock: a server is running in the data folder{who}")
+
+
+def _look_at_access(settings: Settings) -> Iterator[Finding]:
+    access = settings.access
+    if access.moved_to:
+        text = f"access.moved_to: everybody is sent to {access.moved_to}, and no table is taken up"
+        yield Finding(is_right=True, text=text, is_note=True)
+    if settings.guests and access.members != "anyone":
+        text = f'access.members: no guest may log in where it is "{access.members}", although guests = true'
+        yield Finding(is_right=True, text=text, is_note=True)
 
 
 def _look_at_files(settings: Settings) -> Finding:

@@ -92,7 +92,9 @@ class Net:
         self._peers.add(peer)
         self._addresses[peer.address] += 1
         limits = self._house.settings.limits
-        if len(self._peers) > limits.connections:
+        if self._house.bans.has_address(peer.address):
+            peer.refuse(refusal(Code.BANNED, "the host has shut this address out"))
+        elif len(self._peers) > limits.connections:
             peer.refuse(refusal(Code.SERVER_FULL, f"expected at most {limits.connections} connections"))
         elif self._addresses[peer.address] > limits.connections_per_address:
             most = limits.connections_per_address

@@ -1,17 +1,26 @@
 """Table options: what the creator of a table may choose, read into the game and the terms of its matches."""
 
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple, get_args
 
 from truc_protocol.errors import Code
 from truc_protocol.setup import Opts
 from truc_rules import TABLE_OPTIONS, UnknownOptionError, Variant, VariantError, with_options
 from truc_server.peer import RefusedError
+from truc_server.settings import MAX_DELAY_S
 from truc_server.variants import Catalogue
 
 Options = Mapping[str, int | str]
 
 _DAY_MS: Final = 86_400_000
+NONE, LIVE, HAND, LATE = range(4)
+"""What those who watch are shown: nothing, records at once, or when the hand is closed; LATE + s: s seconds late."""
+
+TRANSCRIPT: Final = "transcript"
+"""The option that says who may read the records of a match when it is over; no term, and not of the rules."""
+
+Readers = Literal["seats", "watchers", "all"]
+READERS: Final[tuple[Readers, ...]] = get_args(Readers)
 RANGES: Final[Mapping[str, range]] = {
     "decision_ms": range(_DAY_MS + 1),
     "bank_ms": range(_DAY_MS + 1),
@@ -21,17 +30,18 @@ RANGES: Final[Mapping[str, range]] = {
     "guests": range(17),
     "rekeys": range(101),
     "pause_ms": range(_DAY_MS + 1),
-    "spectators": range(3),
+    "spectators": range(LATE + MAX_DELAY_S + 1),
     "gone_after": range(101),
 }
 """What each of the terms may be set to."""
 
 
 class Chosen(NamedTuple):
-    """A game with its options, and the terms it is played under."""
+    """A game with its options, the terms it is played under, and who may read its records afterwards."""
 
     variant: Variant
     opts: Opts
+    transcript: Readers = READERS[0]
 
 
 def played(catalogue: Catalogue, name: str) -> Variant:
@@ -46,8 +56,10 @@ def played(catalogue: Catalogue, name: str) -> Variant:
         raise RefusedError(Code.NO_SUCH_VARIANT, str(error), field="variant") from error
 
 
-def choose(variant: Variant, seats: int | None, options: Options, defaults: Opts) -> tuple[Chosen, int]:
-    """Return what `options` make of a game, and the number of seats.
+def choose(
+    variant: Variant, seats: int | None, options: Options, defaults: Opts, readers: Readers = READERS[0]
+) -> tuple[Chosen, int]:
+    """Return what `options` make of a game, and the number of seats; `readers` is the default of `transcript`.
 
     Raises:
         RefusedError: No such option or value.
@@ -58,7 +70,21 @@ def choose(variant: Variant, seats: int | None, options: Options, defaults: Opts
             Code.BAD_OPTION, f"seats: expected one of {list(variant.players)}, got {count}", field="seats"
         )
     opts = terms(options, count, defaults)
-    return Chosen(_house_rules(variant, options), opts), count
+    return Chosen(_house_rules(variant, options), opts, transcript(options, readers)), count
+
+
+def transcript(options: Options, default: Readers) -> Readers:
+    """Return who may read the records of a table's matches afterwards.
+
+    Raises:
+        RefusedError: No such word.
+    """
+    chosen = options.get(TRANSCRIPT, default)
+    for readers in READERS:
+        if readers == chosen:
+            return readers
+    message = f"{TRANSCRIPT}: expected {' or '.join(READERS)}, got {chosen!r}"
+    raise RefusedError(Code.BAD_OPTION, message, field=f"options/{TRANSCRIPT}")
 
 
 def terms(options: Options, seats: int, defaults: Opts) -> Opts:
@@ -79,12 +105,12 @@ def terms(options: Options, seats: int, defaults: Opts) -> Opts:
 
 def _house_rules(variant: Variant, options: Options) -> Variant:
     for key, value in options.items():
-        if key in RANGES:
+        if key in RANGES or key == TRANSCRIPT:
             continue
         try:
             variant = with_options(variant, {key: value})
         except UnknownOptionError as error:
-            expected = ", ".join((*RANGES, *TABLE_OPTIONS))
+            expected = ", ".join((*RANGES, TRANSCRIPT, *TABLE_OPTIONS))
             message = f"{key}: expected one of the options {expected}"
             raise RefusedError(Code.BAD_OPTION, message, field=f"options/{key}") from error
         except VariantError as error:

@@ -2,14 +2,15 @@
 
 A frame leaves only when every write made before it was queued is durable, and in the order in which frames were
 queued. Frames that may leave are joined and written without waiting; only when the kernel takes no more does a task of
-its own finish the rest. Invariant: an outbox holds no more than its limit; whoever does not read is cut.
+its own finish the rest. Some frames may be dropped, if their receiver can go on without them. Invariant: an outbox holds
+no more than its limit; whoever does not read is cut.
 """
 
 import os
 import socket
 from collections import deque
 from collections.abc import Callable
-from typing import Final
+from typing import Final, NamedTuple
 
 import trio
 
@@ -17,8 +18,20 @@ WRITE_S: Final = 10.0  # for the kernel to take what a full buffer has kept wait
 LOW_BYTES: Final = 16_384  # a replay goes on when less than this waits
 
 
+class Waiting(NamedTuple):
+    """A frame with the batch it waits for, and whether it may be dropped."""
+
+    gate: int
+    frame: bytes
+    is_loose: bool
+
+
 class Outbox:
-    """The frames that wait for one connection."""
+    """The frames that wait for one connection.
+
+    Attributes:
+        on_low: called once, when little is left to send; None while nobody wants to know.
+    """
 
     __slots__ = (
         "_drained",
@@ -28,6 +41,7 @@ class Outbox:
         "finishing",
         "is_broken",
         "is_draining",
+        "on_low",
         "size",
         "stream",
     )
@@ -38,23 +52,24 @@ class Outbox:
         self.finishing = False
         self.is_draining = False
         self.is_broken = False
+        self.on_low: Callable[[], None] | None = None
         self._limit = limit
         self._on_broken = on_broken
-        self._frames: deque[tuple[int, bytes]] = deque()
+        self._frames: deque[Waiting] = deque()
         self._drained = trio.lowlevel.ParkingLot()
 
     @property
     def gate(self) -> int | None:
         """The batch that the oldest frame waits for; None when nothing waits."""
-        return self._frames[0][0] if self._frames else None
+        return self._frames[0].gate if self._frames else None
 
-    def push(self, frame: bytes, gate: int) -> bool:
-        """Queue a frame; False if the outbox is full and did not take it."""
+    def push(self, frame: bytes, gate: int, *, is_loose: bool = False) -> bool:
+        """Queue a frame, which may be dropped if it is loose; False if the outbox is full and did not take it."""
         if self.finishing or self.is_broken:
             return True
         if self.size + len(frame) > self._limit:
             return False
-        self._frames.append((gate, frame))
+        self._frames.append(Waiting(gate, frame, is_loose))
         self.size += len(frame)
         return True
 
@@ -63,11 +78,20 @@ class Outbox:
         self._frames.clear()
         self.size = 0
 
+    def room(self) -> int:
+        """Return how many bytes more the outbox takes."""
+        return self._limit - self.size
+
+    def drop_loose(self) -> None:
+        """Drop what waits and may be dropped."""
+        self._frames = deque(waiting for waiting in self._frames if not waiting.is_loose)
+        self.size = sum(len(waiting.frame) for waiting in self._frames)
+
     def take(self, durable: int) -> bytes:
         """Return, joined, every frame that may leave now."""
         frames = []
-        while self._frames and self._frames[0][0] <= durable:
-            frames.append(self._frames.popleft()[1])
+        while self._frames and self._frames[0].gate <= durable:
+            frames.append(self._frames.popleft().frame)
         joined = b"".join(frames)
         self.size -= len(joined)
         return joined
@@ -76,6 +100,9 @@ class Outbox:
         """Wake whoever waits for room; say the end of the stream if this was the last."""
         if self.size <= LOW_BYTES:
             self._drained.unpark_all()
+            on_low, self.on_low = self.on_low, None
+            if on_low is not None:
+                on_low()
         if self.finishing and not self._frames and not self.is_draining:
             self._end()
 
@@ -87,10 +114,14 @@ class Outbox:
 
     def breaks(self) -> None:
         """Give the connection up."""
+        self.shut()
+        self._on_broken()
+
+    def shut(self) -> None:
+        """Take nothing more: nobody is there any more to send it to."""
         self.is_broken = True
         self.forget()
         self._drained.unpark_all()
-        self._on_broken()
 
     async def wait_low(self) -> None:
         """Wait until little is left to send."""

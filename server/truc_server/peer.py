@@ -3,18 +3,22 @@
 Requests are answered elsewhere. Invariant: before a connection is closed it is told why, in `error` or `bye`.
 """
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from base64 import b32encode
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 import structlog
 import trio
 from msgspec.structs import replace
 
+from truc_protocol.codec import sha256
 from truc_protocol.connection import Connection, Failure, Pulse, Role, State, pulse
 from truc_protocol.errors import Code
-from truc_protocol.messages import Ok, Ping, Refusal, Request, ServerMessage, bye, refusal
+from truc_protocol.keys import fingerprint
+from truc_protocol.messages import Ok, Ping, Refusal, Request, ServerMessage, bye, encode, refusal
 from truc_server.bucket import Bucket
 from truc_server.house import House
-from truc_server.outbox import Outbox
+from truc_server.outbox import LOW_BYTES, Outbox
 from truc_server.store import PlayerKind, SaveGuest
 
 if TYPE_CHECKING:
@@ -24,6 +28,8 @@ if TYPE_CHECKING:
 LINGER_S: Final = 2.0  # for the last words to arrive before the socket is closed
 RECONNECT_MS: Final = 2_000
 _LEAST_S: Final = 0.05  # between two looks at the same silence
+SNAPSHOT: Final = "snapshot"
+_TAG_LENGTH: Final = 20  # of a guest: 100 bits, so that nobody can make a second guest of the same tag
 
 log = structlog.get_logger()
 
@@ -34,6 +40,18 @@ class Player(NamedTuple):
     kind: PlayerKind
     id: bytes
     name: str
+
+    @property
+    def tag(self) -> str:
+        """What others may know this player by; of a guest it does not tell the id."""
+        return tag_of(self.kind, self.id)
+
+
+def tag_of(kind: PlayerKind, player: bytes) -> str:
+    """Return the tag of a player: the fingerprint of a key, or what is made of a guest's id."""
+    if kind is PlayerKind.KEY:
+        return fingerprint(player)
+    return f"guest-{b32encode(sha256(player)).decode()[:_TAG_LENGTH]}"
 
 
 class RefusedError(Exception):
@@ -50,6 +68,18 @@ class RefusedError(Exception):
         return refusal(self.code, self.message, re=request, field=self.field)
 
 
+class Watched(Protocol):
+    """What somebody watches, of whom is known whether they keep up."""
+
+    def skip(self, peer: "Peer") -> None:
+        """What waited for a watcher has been dropped."""
+        ...
+
+    def has_room(self, peer: "Peer") -> None:
+        """A watcher that was skipped has been sent what was left."""
+        ...
+
+
 class Peer:
     """One connection.
 
@@ -59,6 +89,9 @@ class Peer:
         newcomer: the guest who speaks here, until they are stored.
         heard: when the last bytes came.
         tables: codes of the tables this connection follows.
+        watched: what this connection watches.
+        wanted: capabilities of the server that this client has asked for.
+        ignored: tags of the players this one wants to hear nothing of.
     """
 
     def __init__(
@@ -67,7 +100,8 @@ class Peer:
         now = trio.current_time()
         limits = house.settings.limits
         self.address = address
-        self.connection = Connection(Role.SERVER)
+        self._grease = house.grease
+        self.connection = Connection(Role.SERVER, encode if self._grease is None else self._grease.to_bytes)
         self.outbox = Outbox(stream, limits.outbox_bytes, scope.cancel)
         self.player: Player | None = None
         self.challenge: Challenge | None = None
@@ -75,6 +109,9 @@ class Peer:
         self.bucket = Bucket(rate=limits.requests_per_s, burst=limits.burst, now=now)
         self.heard = now
         self.tables: set[str] = set()
+        self.watched: set[Watched] = set()
+        self.wanted: frozenset[str] = frozenset()
+        self.ignored: set[str] = set()
         self._house = house
         self._scope = scope
         self._pinged: float | None = None
@@ -89,12 +126,68 @@ class Peer:
     def send(self, message: ServerMessage) -> None:
         """Queue a message."""
         if self.is_open:
+            self._push_grease()
             self._push(self.connection.send(message))
 
     def send_frame(self, frame: bytes) -> None:
         """Queue a frame that goes to many; it reaches only those who are logged in."""
         if self.connection.state is State.READY:
-            self._push(frame)
+            self._push_grease()
+            self._push(self._dressed(frame))
+
+    def send_watched(self, frame: bytes) -> None:
+        """Queue a frame for one who watches; it may be dropped, if the client knows how to go on without."""
+        if self.connection.state is not State.READY:
+            return
+        if SNAPSHOT not in self.wanted:
+            self.send_frame(frame)
+        elif not self._put(self._dressed(frame), is_loose=True):
+            self._skip()
+
+    def send_together(self, frames: Sequence[bytes]) -> bool:
+        """Queue frames, all of them or none; False if there will be room for them later."""
+        dressed = [self._dressed(frame) for frame in frames]
+        total = sum(map(len, dressed))
+        if self.connection.state is State.READY and total > self.outbox.room():
+            if self.outbox.size > LOW_BYTES:
+                self._await_room()
+            else:
+                self._cut()
+            return False
+        for frame in dressed:
+            self._put(frame, is_loose=True)
+        return True
+
+    def _dressed(self, frame: bytes) -> bytes:
+        return frame if self._grease is None else self._grease.frame(frame)
+
+    def _put(self, frame: bytes, *, is_loose: bool) -> bool:
+        """Queue bytes; False if there is no room for them."""
+        if not self.outbox.push(frame, self._house.gate, is_loose=is_loose):
+            return False
+        self._house.flusher.touch(self.outbox)
+        return True
+
+    def _skip(self) -> None:
+        """Drop what may be dropped; those who sent it hear of it, and when there is room again."""
+        self.outbox.drop_loose()
+        for watched in tuple(self.watched):
+            watched.skip(self)
+        self._await_room()
+
+    def _await_room(self) -> None:
+        self.outbox.on_low = self._tell_room
+        self._house.flusher.touch(self.outbox)
+
+    def _tell_room(self) -> None:
+        for watched in tuple(self.watched):
+            watched.has_room(self)
+
+    def _push_grease(self) -> None:
+        if self._grease is not None and self.connection.state is State.READY:
+            between = self._grease.between()
+            if between:
+                self._push(between)
 
     def ok(self, request: Request, **fields: Any) -> None:
         """Answer a request."""
@@ -113,11 +206,11 @@ class Peer:
         if self.is_open:
             self._finish_with(self.connection.answer(failure))
 
-    def dismiss(self, code: Code, message: str) -> None:
-        """Say goodbye and close."""
+    def dismiss(self, code: Code, message: str, *, to: str | None = None) -> None:
+        """Say goodbye and close; `to` is where to connect instead."""
         if self.is_open:
             after = RECONNECT_MS if code is Code.SHUTTING_DOWN else None
-            self._finish_with(self.connection.send(bye(code, message, reconnect_after_ms=after)))
+            self._finish_with(self.connection.send(bye(code, message, reconnect_after_ms=after, to=to)))
 
     def hear(self) -> None:
         """Note that bytes came: a sign of life."""
@@ -130,14 +223,16 @@ class Peer:
         self._look_at_silence()
 
     def leave(self) -> None:
-        """Stop every timer: the connection is gone."""
+        """Stop every timer, and take nothing more: the connection is gone."""
         self._timer.cancel()
+        self.outbox.shut()
 
     def _push(self, frame: bytes) -> None:
-        if not self.outbox.push(frame, self._house.gate):
-            self._cut()
+        if self._put(frame, is_loose=False):
             return
-        self._house.flusher.touch(self.outbox)
+        self._skip()
+        if not self._put(frame, is_loose=False):
+            self._cut()
 
     def _cut(self) -> None:
         log.info("slow_consumer", address=self.address)

@@ -19,13 +19,15 @@ from truc_server.house import House, label
 from truc_server.identity import IdentityError
 from truc_server.lobby import Lobby
 from truc_server.match_secrets import MatchSecrets
-from truc_server.options import Chosen, choose, played, terms
+from truc_server.options import Chosen, choose, played, terms, transcript
 from truc_server.peer import Player, RefusedError
 from truc_server.seats import Made, Seated
 from truc_server.store import (
+    KEPT_LINES,
     AddRecord,
     DropSecrets,
     RunningMatch,
+    SaveChat,
     SaveSeat,
     SaveTable,
     Store,
@@ -39,12 +41,13 @@ log = structlog.get_logger()
 
 
 class StoredTable(NamedTuple):
-    """A table as it was found, with its newest match."""
+    """A table as it was found, with its newest match, and the newest lines of its chat."""
 
     row: SaveTable
     seats: tuple[SaveSeat, ...]
     match: RunningMatch | None
     records: tuple[AddRecord, ...]
+    chat: tuple[SaveChat, ...]
 
 
 class Stored(NamedTuple):
@@ -67,7 +70,8 @@ def _read_table(store: Store, row: SaveTable) -> StoredTable:
         records += page
         if len(page) < PAGE:
             break
-    return StoredTable(row, store.seats(row.code), match, tuple(records))
+    chat = store.chat(row.code, KEPT_LINES)
+    return StoredTable(row, store.seats(row.code), match, tuple(records), chat)
 
 
 def restore(house: House, lobby: Lobby, stored: Stored) -> None:
@@ -100,12 +104,13 @@ def _restore(house: House, lobby: Lobby, found: StoredTable) -> None:
 def _rebuild(house: House, lobby: Lobby, found: StoredTable) -> Table:
     """Return a table as it was; nothing is done about it yet."""
     row, setup = found.row, _setup(found.match)
-    chosen = _chosen(house, row) if setup is None else Chosen(setup.terms.variant, setup.terms.opts)
+    chosen = _chosen(house, row, setup)
     made = Made(row.code, chosen, row.seats, row.options, row.private, row.creator, row.created_ms)
-    table = Table(house, made, lobby.forget)
+    table = Table(house, made, lobby)
     for seat in found.seats:
         player = Player(seat.kind, seat.player, seat.name)
         table.seats[seat.seat] = Seated(player, seat.ready, seat.x)
+    table.chat.restore(found.chat)
     if setup is not None and found.match is not None and found.match.sealed is not None:
         secrets = unseal_at_rest(house.identity.at_rest, found.match.sealed, found.match.th)
         key = house.identity.key_of(setup.terms.table.spk)
@@ -115,11 +120,14 @@ def _rebuild(house: House, lobby: Lobby, found: StoredTable) -> Table:
     return table
 
 
-def _chosen(house: House, row: SaveTable) -> Chosen:
+def _chosen(house: House, row: SaveTable, setup: Setup | None) -> Chosen:
+    readers = transcript(row.options, house.settings.match.transcript)
+    if setup is not None:
+        return Chosen(setup.terms.variant, setup.terms.opts, readers)
     defaults = Opts(*house.settings.match.opts())
     if row.document is None:
-        return choose(played(house.catalogue, row.variant), row.seats, row.options, defaults)[0]
-    return Chosen(read_document(row.document), terms(row.options, row.seats, defaults))
+        return choose(played(house.catalogue, row.variant), row.seats, row.options, defaults, readers)[0]
+    return Chosen(read_document(row.document), terms(row.options, row.seats, defaults), readers)
 
 
 def _setup(match: RunningMatch | None) -> Setup | None:

@@ -10,7 +10,7 @@ from truc_protocol.setup import Setup as MatchSetup
 from truc_protocol.setup import Terms as MatchTerms
 from truc_server.options import Chosen, Options
 from truc_server.peer import Player, RefusedError
-from truc_server.store import PlayerKind, SaveSeat, SaveTable
+from truc_server.store import AddPlayer, PlayerKind, SaveMatch, SaveSeat, SaveTable
 
 State = Literal["open", "terms", "playing", "over"]
 
@@ -58,10 +58,18 @@ def check_guest(seats: Sequence[Seated | None], player: Player, *, allowed: int)
     Raises:
         RefusedError: The player is a guest, and it has as many as it may.
     """
-    guests = sum(seated is not None and seated.player.kind is PlayerKind.GUEST for seated in seats)
-    if player.kind is PlayerKind.GUEST and guests >= allowed:
-        message = f"this table admits {allowed} guests, and has {guests}"
+    if not admits(seats, player, guests=allowed):
+        message = f"this table admits {allowed} guests, and has {_guests(seats)}"
         raise RefusedError(Code.GUESTS_NOT_ALLOWED, message)
+
+
+def admits(seats: Sequence[Seated | None], player: Player, *, guests: int) -> bool:
+    """Tell whether a table that admits so many guests admits one more player of this kind."""
+    return player.kind is PlayerKind.KEY or _guests(seats) < guests
+
+
+def _guests(seats: Sequence[Seated | None]) -> int:
+    return sum(seated is not None and seated.player.kind is PlayerKind.GUEST for seated in seats)
 
 
 def check_box_key(seats: Sequence[Seated | None], seat: int, x: bytes | None) -> None:
@@ -97,6 +105,20 @@ def seat_row(code: str, seat: int, seated: Seated) -> SaveSeat:
     return SaveSeat(code, seat, player.kind, player.id, player.name, seated.is_ready, seated.x)
 
 
+def match_rows(
+    made: Made, setup: MatchSetup, seats: Sequence[Seated | None]
+) -> tuple[SaveMatch | AddPlayer, ...]:
+    """Return what is stored of a match that begins: the match, and who plays it."""
+    terms, readers = setup.terms, made.chosen.transcript
+    match = SaveMatch(setup.mid, made.code, terms.document, setup.records, terms.th, made.seats, readers)
+    players = (
+        AddPlayer(setup.mid, seat, seated.player.id, seated.player.kind)
+        for seat, seated in enumerate(seats)
+        if seated is not None
+    )
+    return (match, *players)
+
+
 def seat_states(
     seats: Sequence[Seated | None], *, online: Collection[int], vacant: Collection[int]
 ) -> tuple[SeatState, ...]:
@@ -111,8 +133,15 @@ def _seat_state(seat: int, seated: Seated | None, *, online: bool, vacant: bool)
     if seated is None:
         return SeatState(seat=seat, kind="empty")
     kind: Literal["key", "guest"] = "key" if seated.player.kind is PlayerKind.KEY else "guest"
-    name, ready = seated.player.name, seated.is_ready
-    return SeatState(seat=seat, kind=kind, name=name, ready=ready, online=online, vacant=vacant)
+    return SeatState(
+        seat=seat,
+        kind=kind,
+        name=seated.player.name,
+        player=seated.player.tag,
+        ready=seated.is_ready,
+        online=online,
+        vacant=vacant,
+    )
 
 
 def table_state(
@@ -123,6 +152,7 @@ def table_state(
     state: State,
     match: bytes | None,
     expires_ms: int | None,
+    watchers: int,
 ) -> TableState:
     """Return the full state of a table, as it is sent."""
     return TableState(
@@ -138,6 +168,8 @@ def table_state(
         opts=tuple(made.chosen.opts),
         policy=made.chosen.variant.reveal,
         expires_ms=expires_ms,
+        watchers=watchers,
+        transcript=made.chosen.transcript,
     )
 
 

@@ -17,7 +17,7 @@ from truc_server.identity import Identity
 from truc_server.lobby import Lobby
 from truc_server.net import Net, open_listeners, port_of
 from truc_server.settings import Settings
-from truc_server.store import Store, StoreError
+from truc_server.store import Lease, Store, StoreError
 from truc_server.variants import Catalogue
 
 GOODBYE_S: Final = 5.0  # for the last batch and the last words
@@ -40,8 +40,7 @@ async def serve(
         StoreError: The store failed; nothing more can be acknowledged.
         OSError: An address cannot be listened on.
     """
-    lease = await trio.to_thread.run_sync(store.claim, str(folder.root))
-    stored = await trio.to_thread.run_sync(recovery.read, store)
+    lease, stored = await trio.to_thread.run_sync(_take_over, settings, folder, store)
     house = House(settings, catalogue, identity, store, lease)
     stop = trio.Event()
     async with trio.open_nursery() as nursery:
@@ -54,6 +53,13 @@ async def serve(
         raise StoreError(f"the server has stopped: {house.failure}")
 
 
+def _take_over(settings: Settings, folder: Folder, store: Store) -> tuple[Lease, recovery.Stored]:
+    """Take every table over; but none where the server has moved, as they go on elsewhere by now; blocks."""
+    if settings.access.moved_to:
+        return Lease(str(folder.root), 0), recovery.Stored((), ())
+    return store.claim(str(folder.root)), recovery.read(store)
+
+
 async def _run(
     house: House, stored: recovery.Stored, announce: Callable[[int], None], stop: trio.Event
 ) -> None:
@@ -63,6 +69,7 @@ async def _run(
             tasks.start_soon(house.flusher.run)
             tasks.start_soon(house.timers.run)
             tasks.start_soon(house.journal.run)
+            tasks.start_soon(house.pages.run)
             lobby = Lobby(house)
             recovery.restore(house, lobby, stored)
             net = Net(house, lobby)

@@ -6,22 +6,56 @@ only values in range.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any, Final, Literal, NamedTuple, get_args, get_origin
 
 import msgspec
 from msgspec import Meta
 
 from truc_protocol.chains import MAX_LINKS
+from truc_server.bans import is_ban
 
 PREFIX: Final = "TRUC_"
 
 _WHEN_GONE: Final = {"forfeit": 0, "substitute": 1, "wait": 2}
-_SPECTATORS: Final = {"none": 0, "live": 1}
+_SPECTATORS: Final = {"none": 0, "live": 1, "hand": 2}
+_DELAY: Final = "delay:"
+_DELAYED: Final = 3  # opts[8] of a delay is this and its seconds
+MAX_DELAY_S: Final = 3_600
+_MAX_PORT: Final = 65_535
+_PORT_DIGITS: Final = 5
 
 
 class SettingsError(Exception):
     """A setting is wrong; the text says where it stands, what was expected and what came."""
+
+
+def spectators(word: str) -> int | None:
+    """Return opts[8] for who may watch: none, live, hand or delay:SECONDS; None for anything else."""
+    if not word.startswith(_DELAY):
+        return _SPECTATORS.get(word)
+    seconds = word.removeprefix(_DELAY)
+    if not (seconds.isascii() and seconds.isdigit() and len(seconds) <= len(str(MAX_DELAY_S))):
+        return None
+    return _DELAYED + int(seconds) if 1 <= int(seconds) <= MAX_DELAY_S else None
+
+
+def _is_spectators(value: object) -> bool:
+    return isinstance(value, str) and spectators(value) is not None
+
+
+def _is_place(value: object) -> bool:
+    """Tell whether a text is empty or host:port, an IPv6 address in brackets."""
+    if value == "":
+        return True
+    host, _, port = str(value).rpartition(":")
+    is_port = port.isascii() and port.isdigit() and len(port) <= _PORT_DIGITS and 1 <= int(port) <= _MAX_PORT
+    is_host = bool(host) and host.isprintable() and not set(host) & set(" /#?@")
+    return is_port and is_host and (":" not in host or (host[0], host[-1]) == ("[", "]"))
+
+
+def _are_bans(value: object) -> bool:
+    return isinstance(value, tuple) and all(is_ban(entry) for entry in value)
 
 
 class Listen(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -82,6 +116,14 @@ class Tables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     between_hands_ms: Annotated[
         int, Meta(ge=0, le=60_000, description="Pause between hands at a table without keyed seats.")
     ] = 2_000
+    window_ms: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=60_000,
+            description="Time after a flor in which nobody is told whether another seat has one to answer with.",
+        ),
+    ] = 2_000
 
 
 class MatchDefaults(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -106,7 +148,23 @@ class MatchDefaults(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     guests: Annotated[int, Meta(ge=0, le=6, description="Seats of a table that guests may take.")] = 0
     rekeys: Annotated[int, Meta(ge=0, le=100, description="How often a seat may start a new chain.")] = 3
     pause_ms: Annotated[int, Meta(ge=0, le=86_400_000, description="Longest pause.")] = 600_000
-    spectators: Annotated[Literal["none", "live"], Meta(description="Who may watch: none or live.")] = "live"
+    spectators: Annotated[
+        str,
+        Meta(
+            extra={
+                "max_bytes": 16,
+                "takes": 'one of "none", "live", "hand", "delay:SECONDS" with 1..3600',
+                "admits": _is_spectators,
+            },
+            description="Who may watch: none, live, hand (when each hand is over) or delay:SECONDS.",
+        ),
+    ] = "live"
+    transcript: Annotated[
+        Literal["seats", "watchers", "all"],
+        Meta(
+            description="Who may download a match that is over: seats (who has played), watchers or all.",
+        ),
+    ] = "seats"
     absences: Annotated[
         int,
         Meta(ge=0, le=100, description="Decisions missed in a row after which a seat is gone; 0 is never."),
@@ -127,9 +185,45 @@ class MatchDefaults(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             self.guests,
             self.rekeys,
             self.pause_ms,
-            _SPECTATORS[self.spectators],
+            spectators(self.spectators) or 0,
             self.absences,
         )
+
+
+class Access(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Who may come in."""
+
+    members: Annotated[
+        Literal["anyone", "keys", "invite"],
+        Meta(
+            description="Who may log in: anyone, only the keys on your list, or invite: these and whoever has an invite."
+        ),
+    ] = "anyone"
+    banned: Annotated[
+        tuple[str, ...],
+        Meta(
+            max_length=1_000,
+            extra={
+                "takes": "a list of at most 1000 fingerprints, tags of guests, addresses and networks",
+                "admits": _are_bans,
+            },
+            description="Who is shut out: fingerprints of keys, tags of guests, addresses and networks.",
+        ),
+    ] = ()
+    moved_to: Annotated[
+        str,
+        Meta(
+            extra={"max_bytes": 260, "takes": "host:port, or an empty str", "admits": _is_place},
+            description="Where everybody is sent instead, as host:port; empty: nobody is.",
+        ),
+    ] = ""
+
+
+class Chat(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where players may talk."""
+
+    tables: Annotated[bool, Meta(description="Whether tables have a chat.")] = True
+    lobby: Annotated[bool, Meta(description="Whether the lobby has a chat.")] = True
 
 
 class Logs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -176,10 +270,18 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         str, Meta(extra={"max_bytes": 1_024}, description="A line for everybody who connects.")
     ] = ""
     guests: Annotated[bool, Meta(description="Whether players without a key may log in.")] = True
+    grease: Annotated[
+        bool,
+        Meta(
+            description="Put fields, facts and notices that nobody knows into all that is sent, to try clients."
+        ),
+    ] = False
     listen: Listen = Listen()
     limits: Limits = Limits()
     tables: Tables = Tables()
     match: MatchDefaults = MatchDefaults()
+    access: Access = Access()
+    chat: Chat = Chat()
     log: Logs = Logs()
     store: Database = Database()
 
@@ -204,7 +306,9 @@ class Key(NamedTuple):
 
 def expected(key: Key) -> str:
     """Say which values a setting takes."""
-    kind = plain(key.type)
+    kind, takes = plain(key.type), _extra(key, "takes")
+    if takes is not None:
+        return str(takes)
     if kind is bool:
         return "true or false"
     if kind is int:
@@ -227,7 +331,17 @@ def _metas(annotated: object) -> tuple[Meta, ...]:
 
 def max_bytes(key: Key) -> int:
     """Return how many bytes of UTF-8 a str setting may have."""
-    return sum(meta.extra["max_bytes"] for meta in _metas(key.type) if meta.extra)
+    return int(_extra(key, "max_bytes") or 0)
+
+
+def admits(key: Key, value: object) -> bool:
+    """Tell whether a setting takes a value of its type: what types and ranges cannot say."""
+    check: Callable[[object], bool] | None = _extra(key, "admits")
+    return check is None or check(value)
+
+
+def _extra(key: Key, name: str) -> Any:
+    return next((meta.extra[name] for meta in _metas(key.type) if meta.extra and name in meta.extra), None)
 
 
 def _bound(key: Key, name: str) -> int | None:

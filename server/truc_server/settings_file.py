@@ -20,6 +20,7 @@ from truc_server.settings import (
     Key,
     Settings,
     SettingsError,
+    admits,
     expected,
     max_bytes,
     plain,
@@ -126,12 +127,14 @@ def _check_foreign(variable: str) -> None:
 def _value(key: Key, found: _Found) -> object:
     value = found.value
     if found.is_text and get_origin(plain(key.type)) is tuple:
-        value = [part.strip() for part in str(value).split(",")]
+        value = [part.strip() for part in str(value).split(",") if part.strip()]
     try:
         converted: object = msgspec.convert(value, key.type, strict=not found.is_text)
     except msgspec.ValidationError as error:
         raise SettingsError(_refusal(key, found)) from error
     if plain(key.type) is str and len(str(converted).encode()) > max_bytes(key):
+        raise SettingsError(_refusal(key, found))
+    if not admits(key, converted):
         raise SettingsError(_refusal(key, found))
     return converted
 

@@ -1,6 +1,7 @@
 """Who stands by for the seats of a match whose players are gone, until a signed record makes one of them theirs.
 
-They follow the match as those do who watch, also where nobody may watch. Nothing of it is stored. To stand by keeps
+They follow the match as those do who watch, also where nobody may watch; where those are shown it late, as the seats do.
+Nothing of it is stored. To stand by keeps
 nobody else away: the first record that can stand has the seat. Invariants: whoever stands by has a key that was never
 used in the match, and stands by for one seat, which is vacant, on one connection; and at most `MOST` do at a table.
 """
@@ -12,6 +13,7 @@ from typing import Final
 from truc_protocol.errors import Code
 from truc_server.audience import Audience
 from truc_server.game import Game
+from truc_server.options import LATE
 from truc_server.peer import Peer, Player, RefusedError
 from truc_server.store import PlayerKind
 
@@ -21,10 +23,11 @@ MOST: Final = 8  # stand by at one table; who comes then takes the place of the 
 class Standins:
     """The connections that stand by at one table."""
 
-    def __init__(self, table: str, audience: Audience, *, may_watch: bool) -> None:
+    def __init__(self, table: str, audience: Audience, *, spectators: int) -> None:
         self._table = table
         self._audience = audience
-        self._may_watch = may_watch
+        self._may_watch = 0 < spectators <= LATE
+        self._is_late = spectators > LATE
         self._seats: dict[Peer, int] = {}  # in the order in which their players came
 
     def seat_of(self, peer: Peer) -> int | None:
@@ -58,9 +61,16 @@ class Standins:
         before = self._connection_of(player)
         seat = self._least_wanted(game.vacant, before) if wanted is None else wanted
         self._place(peer, seat, before)
-        self._audience.watch(peer)
+        self.follow(peer)
         peer.tables.add(self._table)
         return seat
+
+    def follow(self, peer: Peer) -> None:
+        """Let a connection that stands by follow the match; it is behind."""
+        if self._is_late:
+            self._audience.sit_beside(peer)
+        else:
+            self._audience.watch(peer)
 
     def _connection_of(self, player: Player) -> Peer | None:
         """Return the connection on which a player stands by; the name is a label."""
@@ -93,7 +103,7 @@ class Standins:
             self._lose(peer)
 
     def _lose(self, peer: Peer) -> None:
-        """Forget a connection that has lost its place: it follows on only where anybody may watch."""
+        """Forget a connection that has lost its place: it follows on only where anybody may, and sees no less."""
         self.drop(peer)
         if not self._may_watch:
             self._audience.unwatch(peer)

@@ -4,8 +4,6 @@ A plain object with synchronous methods. Invariants: every change is in the jour
 are fixed from the moment terms go out until the match is over.
 """
 
-import time
-from collections.abc import Callable
 from typing import Final
 
 import structlog
@@ -16,14 +14,14 @@ from truc_protocol.codec import sha256
 from truc_protocol.documents import rule_document
 from truc_protocol.errors import Code
 from truc_protocol.messages import SeatTakenOver, TableClosed, TableState
-from truc_protocol.records import Record
-from truc_protocol.setup import Setup, open_terms
-from truc_server.audience import Audience
+from truc_protocol.setup import Setup
+from truc_server.chat import TableChat
 from truc_server.dealer import Dealer
+from truc_server.following import Register
 from truc_server.game import Game
-from truc_server.gathering import Gathering
+from truc_server.gathering import Gathering, gather
 from truc_server.house import House, label
-from truc_server.match_secrets import new_secrets, save_secrets
+from truc_server.match_secrets import save_secrets
 from truc_server.peer import Peer, Player, RefusedError
 from truc_server.seats import (
     Made,
@@ -32,16 +30,16 @@ from truc_server.seats import (
     check_box_key,
     check_guest,
     free_seat,
+    match_rows,
     seat_row,
     seat_states,
-    setup_message,
     table_row,
     table_state,
     terms_message,
 )
-from truc_server.signed import Accepted, accept_substitute
+from truc_server.showing import Showing
 from truc_server.standins import Standins
-from truc_server.store import ClearSeat, DropSecrets, DropTable, PlayerKind, SaveMatch, SaveTable, Write
+from truc_server.store import ClearSeat, DropSecrets, DropTable, PlayerKind, SaveTable, Write
 from truc_server.talk import Talk
 from truc_server.timers import Alarm
 
@@ -53,19 +51,29 @@ log = structlog.get_logger()
 class Table:
     """One table and everybody at it."""
 
-    def __init__(self, house: House, made: Made, on_close: Callable[["Table"], None]) -> None:
+    def __init__(self, house: House, made: Made, register: Register) -> None:
         self.made = made
         self.code = made.code
         self.seats: list[Seated | None] = [None] * made.seats
         self.state: State = "open"
         self.match: bytes | None = None
-        self.audience = Audience(made.seats)
-        self.standins = Standins(self.code, self.audience, may_watch=made.chosen.opts.spectators > 0)
-        self.talk = Talk(self.audience, made.chosen.variant.phrases)
+        spectators = made.chosen.opts.spectators
+        self.showing = Showing(
+            house,
+            made.code,
+            seats=made.seats,
+            spectators=spectators,
+            state=self.shown_notice,
+            on_shown=lambda: register.changed(self),
+        )
+        self.audience = self.showing.audience
+        self.standins = Standins(self.code, self.audience, spectators=spectators)
+        self.talk = Talk(self.showing, made.chosen.variant.phrases)
+        self.chat = TableChat(made.code, self.showing, house.timers)
         self.game: Game | None = None
         self.gathering: Gathering | None = None
         self._house = house
-        self._on_close = on_close
+        self._register = register
         self._document = rule_document(made.chosen.variant)
         self._rules = sha256(self._document)
         self._expiry = Alarm(house.timers, self._expire)
@@ -174,16 +182,17 @@ class Table:
         peer.tables.add(self.code)
         if before is not None:
             before.send(SeatTakenOver(table=self.code, seat=seat))
-        self._attend()
+        self.attend()
 
     def drop(self, peer: Peer) -> None:
         """Forget a connection that has ended."""
         self.standins.drop(peer)
+        self.chat.drop(peer)
         if self.audience.drop(peer):
-            self._attend()
+            self.attend()
             self.announce()
 
-    def _attend(self) -> None:
+    def attend(self) -> None:
         """Who is connected matters to a running match: with nobody there its time runs."""
         if self.state == "playing":
             self.keep()
@@ -199,24 +208,16 @@ class Table:
             self._open_terms()
 
     def _open_terms(self) -> None:
-        settings, identity = self._house.settings, self._house.identity
-        dealer = Dealer(identity.key, new_secrets(), links=settings.match.links)
-        record = dealer.table_record(
-            self.made.chosen.variant,
-            seats=self.made.seats,
-            opts=self.made.chosen.opts,
-            name=settings.name,
-            opened=int(time.time()),
-        )
-        terms = open_terms(self._document, record)
+        gathering = gather(self._house, self.made, self._document, self.seats)
+        terms, secrets = gathering.terms, gathering.dealer.secrets
         stale = self._drop_game()
         self.state, self.match = "terms", None
-        self._house.write(*stale, save_secrets(self._house, terms.th, dealer.secrets), self.row())
-        self.gathering = Gathering(terms, dealer, self.seats)
+        self._house.write(*stale, save_secrets(self._house, terms.th, secrets), self.row())
+        self.gathering = gathering
         self._expiry.set(None)
         self._signing.set(trio.current_time() + terms.opts.release_ms / 1000)
         self.announce()
-        self.audience.tell(terms_message(self.code, self.gathering.terms))
+        self.showing.tell(terms_message(self.code, terms))
         self.begin_if_signed()
 
     def _drop_game(self) -> tuple[Write, ...]:
@@ -242,23 +243,18 @@ class Table:
         self._begin(setup, gathering.dealer)
 
     def _begin(self, setup: Setup, dealer: Dealer) -> None:
-        terms = setup.terms
         self.state, self.match = "playing", setup.mid
-        self._house.write(
-            SaveMatch(setup.mid, self.code, terms.document, setup.records, terms.th, self.made.seats),
-            self.row(),
-        )
+        self._house.write(*match_rows(self.made, setup, self.seats), self.row())
         log.info(
             "match_started",
             table=label(self.code),
             match=setup.mid.hex(),
-            variant=terms.variant.name,
+            variant=setup.terms.variant.name,
             assurance=setup.level,
         )
         self.game = self.make_game(setup, dealer)
         self.announce()
-        self.audience.tell(setup_message(self.code, setup))
-        self.audience.all_caught_up()
+        self.showing.open(setup)
         self.keep()
         self.game.drive()
 
@@ -269,30 +265,10 @@ class Table:
             self.code,
             setup,
             dealer,
-            audience=self.audience,
+            showing=self.showing,
             on_vacancy=self._tell_vacancies,
             on_end=self._end,
         )
-
-    def substitute(
-        self, game: Game, peer: Peer, player: Player, record: Record
-    ) -> tuple[Accepted, Seated | None]:
-        """Give a seat to who stands by for it and has signed; return the place of the record, and who has left.
-
-        Raises:
-            RefusedError: The record is not taken.
-        """
-        seat = self.standins.own_seat(peer)
-        left, newcomer = self.seats[seat], Seated(player, is_ready=True)
-        accepted = accept_substitute(game, seat, record, player.id, seat_row(self.code, seat, newcomer))
-        self.seats[seat] = newcomer
-        self.standins.drop(peer)
-        before = self.audience.hand_over(seat, peer)
-        if before is not None:
-            before.send(SeatTakenOver(table=self.code, seat=seat))
-        self._attend()
-        log.info("seat_substituted", table=label(self.code), seat=seat, k=accepted.k)
-        return accepted, left
 
     def _tell_vacancies(self) -> None:
         """Tell everybody which seats are vacant now; who stands by for another stands by no more."""
@@ -363,6 +339,7 @@ class Table:
         """Ask for no more time."""
         self._expiry.set(None)
         self._signing.set(None)
+        self.chat.stop()
         if self.game is not None:
             self.game.stop()
 
@@ -370,22 +347,46 @@ class Table:
         """Remove the table."""
         self.stop()
         self._house.write(*self._drop_game(), DropTable(self.code))
-        self.audience.tell(TableClosed(table=self.code, reason=reason))
+        notice = TableClosed(table=self.code, reason=reason)
+        self.showing.close(notice)
         log.info("table_closed", table=label(self.code), reason=reason)
-        self._on_close(self)
+        self._register.closed(self, notice)
 
     def row(self) -> SaveTable:
         """Return what is stored of the table."""
         return table_row(self.made, self._document, self.state, self.match)
 
     def announce(self) -> None:
-        """Tell everybody at the table how it stands."""
-        self.audience.tell(self.notice())
+        """Tell everybody at the table, and who follows the lobby, how it stands."""
+        self.audience.tell_seats(self.notice())
+        self.showing.tell_state()
+        self._register.changed(self)
+
+    def shown_notice(self) -> TableState:
+        """Return the full state of the table as everybody may see it, no newer than the records shown."""
+        return self.showing.mask(self.notice())
+
+    def notice_for(self, peer: Peer) -> TableState:
+        """Return the full state of the table as a connection may see it."""
+        return self.notice() if self.audience.is_inside(peer) else self.shown_notice()
+
+    @property
+    def is_seen_playing(self) -> bool:
+        """Whether a match is played as far as everybody may know."""
+        return self.state == "playing" or self.showing.holds_back
 
     def notice(self) -> TableState:
-        """Return the full state of the table."""
+        """Return the full state of the table, as the seats see it."""
         waits = self.state in SEATS_MAY_CHANGE
         left = max(0, int((self._expires - trio.current_time()) * 1000)) if waits else None
         vacant = () if self.game is None else self.game.vacant
         seats = seat_states(self.seats, online=self.audience.online, vacant=vacant)
-        return table_state(self.made, self._rules, seats, state=self.state, match=self.match, expires_ms=left)
+        return table_state(
+            self.made,
+            self._rules,
+            seats,
+            state=self.state,
+            match=self.match,
+            expires_ms=left,
+            watchers=self.audience.watching,
+        )

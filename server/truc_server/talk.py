@@ -8,57 +8,44 @@ no box key.
 from typing import Final, assert_never
 
 import trio
-from msgspec.structs import replace
 
 from truc_protocol import boxes
-from truc_protocol.connection import broadcast_frame
 from truc_protocol.errors import Code
 from truc_protocol.messages import (
     BoxedSign,
     BoxedSignSeen,
     OpenSign,
     OpenSignSeen,
-    Refusal,
     Said,
     Say,
 )
 from truc_protocol.records import Phase
 from truc_protocol.talk import comes_boxed, is_for_all
 from truc_rules import IllegalActionError, Match, Seat, check_sign, sign_receivers
-from truc_server.audience import Audience
 from truc_server.bucket import Bucket
+from truc_server.floods import TooMuchTalkError
 from truc_server.game import Game
 from truc_server.peer import RefusedError
 from truc_server.proxies import check_position
+from truc_server.showing import Showing
 
 PER_S: Final = 1  # signs of one seat in the long run, and phrases
 BURST: Final = 5  # at once
 
 
-class TooMuchTalkError(RefusedError):
-    """A seat says more than the others can be expected to hear."""
-
-    def __init__(self, wait_ms: int) -> None:
-        super().__init__(Code.RATE_LIMITED, f"expected at most {BURST} at once, then {PER_S} a second")
-        self._wait_ms = wait_ms
-
-    def refusal(self, request: int | None) -> Refusal:
-        """Return the answer."""
-        return replace(super().refusal(request), retry_after_ms=self._wait_ms)
-
-
 class Talk:
     """What the seats of one table say, and how much more each of them may."""
 
-    def __init__(self, audience: Audience, phrases: tuple[str, ...]) -> None:
-        self._audience = audience
+    def __init__(self, showing: Showing, phrases: tuple[str, ...]) -> None:
+        self._showing = showing
+        self._audience = showing.audience
         self._phrases = phrases
         self._said: dict[int, Bucket] = {}
         self._signed: dict[int, Bucket] = {}
         self._hand: tuple[bytes, int] | None = None
 
-    def say(self, seat: int, message: Say) -> None:
-        """Pass a phrase on to everybody at the table.
+    def say(self, seat: int, tag: str, message: Say) -> None:
+        """Pass a phrase on to everybody at the table, but to those who ignore the player of this tag.
 
         Raises:
             RefusedError: The game has no such phrase, or the seat says too much.
@@ -67,10 +54,12 @@ class Talk:
             expected = " or ".join(self._phrases) or "none, as this game has no phrases"
             raise RefusedError(Code.ILLEGAL_ACTION, f"phrase: expected {expected}", field="phrase")
         _pay(self._said, seat)
-        self._audience.tell(Said(table=message.table, seat=seat, phrase=message.phrase))
+        said = Said(table=message.table, seat=seat, phrase=message.phrase)
+        self._audience.tell_seats(said, of=tag)
+        self._showing.say(said, of=tag)
 
-    def sign(self, game: Game, seat: int, message: BoxedSign | OpenSign) -> None:
-        """Pass a sign on to the seats that see it.
+    def sign(self, game: Game, seat: int, tag: str, message: BoxedSign | OpenSign) -> None:
+        """Pass a sign on to the seats that see it, but to those who ignore the player of this tag.
 
         Raises:
             RefusedError: It cannot be made now, is false where signs must be true, or the seat signs too much.
@@ -85,6 +74,7 @@ class Talk:
         self._show(
             game,
             receivers,
+            tag,
             OpenSignSeen(table=message.table, match=game.mid, at=message.at, sender=seat, word=word),
         )
 
@@ -94,14 +84,14 @@ class Talk:
             self._hand, self._signed = hand, {}
         _pay(self._signed, seat)
 
-    def _show(self, game: Game, receivers: tuple[Seat, ...], seen: OpenSignSeen) -> None:
+    def _show(self, game: Game, receivers: tuple[Seat, ...], tag: str, seen: OpenSignSeen) -> None:
         ledger, audience = game.ledger, self._audience
         for receiver in receivers:
             peer = audience.live(receiver)
-            if peer is not None:
+            if peer is not None and tag not in peer.ignored:
                 peer.send(_boxed(game, receiver, seen) if comes_boxed(ledger, receiver) else seen)
-        if is_for_all(ledger) and game.shown == ledger.k:
-            audience.show_watchers(broadcast_frame(seen))
+        if is_for_all(ledger):
+            self._showing.note(seen, of=tag)
 
 
 def _pay(buckets: dict[int, Bucket], seat: int) -> None:
@@ -110,7 +100,7 @@ def _pay(buckets: dict[int, Bucket], seat: int) -> None:
     wait_ms = bucket.take(now)
     if wait_ms:
         bucket.give_back()
-        raise TooMuchTalkError(wait_ms)
+        raise TooMuchTalkError(f"expected at most {BURST} at once, then {PER_S} a second", wait_ms)
 
 
 def _rules(game: Game, at: int) -> Match:

@@ -23,7 +23,7 @@ from truc_server.peer import RefusedError
 
 _BESIDE_DECISIONS = (Kind.PAUSE, Kind.RESUME, Kind.ORDER, Kind.CLAIM)
 
-What = Literal["pause", "rest", "release", "decision", "rekey", "sub"]
+What = Literal["pause", "rest", "release", "window", "decision", "rekey", "sub"]
 
 
 class Wait(NamedTuple):
@@ -50,6 +50,7 @@ class Waits:
         self._wishes: set[int] = set()
         self._vain: Counter[int] = Counter()
         self._over_at: int | None = None
+        self._window_at: int | None = None
         self._restored_at: int | None = None
 
     def now(self, ledger: Ledger) -> Wait | None:
@@ -58,8 +59,8 @@ class Waits:
             return None
         if ledger.pause.active:
             return Wait("pause", (), self._opts.pause_ms)
-        if self.rests(ledger):
-            return Wait("rest", (), self._between_ms)
+        if (pacing := self._pacing(ledger)) is not None:
+            return pacing
         if silent := missing(ledger):
             return Wait("release", silent, self._opts.release_ms)
         if self._holder is None:
@@ -77,7 +78,7 @@ class Waits:
         return None if wait.ms is None else max(0, wait.ms - self._elapsed_ms())
 
     def _elapsed_ms(self) -> int:
-        return int((trio.current_time() - self._since) * 1000)
+        return max(0, int((trio.current_time() - self._since) * 1000))
 
     def end(self, ledger: Ledger) -> None:
         """Wait no longer at this position; a wish for time that has not been used is forgotten."""
@@ -89,6 +90,16 @@ class Waits:
     def is_over(self, ledger: Ledger) -> bool:
         """Tell whether the time to wait at this position is over."""
         return self._over_at == ledger.k
+
+    def _pacing(self, ledger: Ledger) -> Wait | None:
+        """Return the time that passes in any case."""
+        if self.is_window(ledger):
+            return Wait("window", (), 0)  # the time of what comes after it begins with its end
+        return Wait("rest", (), self._between_ms) if self.rests(ledger) else None
+
+    def is_window(self, ledger: Ledger) -> bool:
+        """Tell whether seats may have something to say at this position, and nobody is told yet whether they have."""
+        return self._window_at == ledger.k and not self.is_over(ledger)
 
     def rests(self, ledger: Ledger) -> bool:
         """Tell whether the server holds back a record to give people time: the deal, or what ends a hand."""
@@ -148,13 +159,14 @@ class Waits:
     def _used(self) -> int:
         return self.clocks.used + (0 if self._holder is None else self._elapsed_ms())
 
-    def note(self, ledger: Ledger, body: AnyBody, timed: Clocks) -> None:
-        """Go on from a record that has been taken."""
+    def note(self, ledger: Ledger, body: AnyBody, timed: Clocks, *, window_ms: int | None = None) -> None:
+        """Go on from a record that has been taken; with `window_ms` it opens a window for so long."""
         self.clocks = timed
+        self._window_at = ledger.k if window_ms else None
         self._holder = next(iter(holders(ledger)), None)
         rests = ledger.pause.active and not isinstance(body, Rule)
         if not (rests or isinstance(body, Release)):
-            self._since = trio.current_time()
+            self._since = trio.current_time() + (window_ms or 0) / 1000
         match body:
             case Rekey(role=role):
                 self._wishes.discard(role - 1)

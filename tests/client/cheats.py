@@ -2,11 +2,11 @@
 
 import pytest
 from client.playing import QUIET, play_on
-from client.scripted import ScriptedServer
 from msgspec.structs import replace
 
 from truc_client import CheckFailedError, connect
 from truc_client.verifying import examine_files
+from truc_conform.scripted import ScriptedServer
 from truc_protocol.acts import write_args
 from truc_protocol.audit import TranscriptExamined
 from truc_protocol.bodies import Body, Rule

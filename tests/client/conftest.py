@@ -1,9 +1,10 @@
+from copy import copy
 from pathlib import Path
 
 import pytest
 import trio
 
-from truc_client import Player, open_home
+from truc_client import Player, connect, open_home
 
 
 @pytest.fixture(autouse=True)
@@ -25,7 +26,7 @@ def guest(tmp_path: Path) -> Player:
 @pytest.fixture
 async def scripted(nursery: trio.Nursery):
     """Return a way to make scripted servers whose tasks end with the test."""
-    from client.scripted import ScriptedServer
+    from truc_conform.scripted import ScriptedServer
 
     def make(*args, **options) -> ScriptedServer:
         server = ScriptedServer(*args, **options)
@@ -43,3 +44,32 @@ def real_server(tmp_path_factory: pytest.TempPathFactory):
     server = RealServer(tmp_path_factory.mktemp("server")).start()
     yield server
     server.stop()
+
+
+@pytest.fixture(scope="session")
+def played(tmp_path_factory: pytest.TempPathFactory):
+    """Return a scripted server with company and a match that was played to its end."""
+    from client.hosting import Hosting
+    from client.playing import play_on
+
+    server = Hosting(target=3)
+
+    async def play() -> None:
+        player = Player(open_home(tmp_path_factory.mktemp("player")), "north")
+        async with trio.open_nursery() as server.nursery:
+            async with connect("host", player, dial=server.dial) as connection:
+                table = await connection.create("truc-french")
+                await table.ready()
+                await play_on(table)
+            server.nursery.cancel_scope.cancel()
+
+    trio.run(play)
+    return server
+
+
+@pytest.fixture
+async def played_server(nursery: trio.Nursery, played):
+    """Return a server of one's own with that match."""
+    server = copy(played)
+    server.nursery, server.received, server.sent, server.turn = nursery, [], [], trio.Lock()
+    return server

@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from client.scripted import CODE, ScriptedServer
 from msgspec.structs import replace
 from protocol.peers import Player
 
+from truc_conform.scripted import ScriptedServer
+from truc_conform.shown import CODE
 from truc_protocol.errors import Code
 from truc_protocol.ledger import Due, due, is_gone
 from truc_protocol.messages import Join, Ok, Ready, SeatHeld, TableState, refusal

@@ -26,7 +26,12 @@ class RealServer:
             command,
             stdout=subprocess.PIPE,
             text=True,
-            env={**os.environ, "TRUC_TABLES_BETWEEN_HANDS_MS": "0", **self.environment},
+            env={
+                **os.environ,
+                "TRUC_TABLES_BETWEEN_HANDS_MS": "0",
+                "TRUC_TABLES_WINDOW_MS": "0",
+                **self.environment,
+            },
         )
         assert self.process.stdout is not None
         line = self.process.stdout.readline().split()

@@ -43,3 +43,17 @@ def test_wrong_address_is_refused(text) -> None:
 def test_address_is_written_as_it_is_read() -> None:
     text = f"truc://[::1]:99/K7PQ#{PIN}"
     assert str(parse_address(text)) == text
+
+
+def test_link_may_carry_an_invite() -> None:
+    link = f"truc://host:99/K7PQ?invite=GLAD-2-SEE#{PIN}"
+    assert parse_address(link) == Address("host", 99, "K7PQ", PIN, "GLAD-2-SEE")
+    assert str(parse_address(link)) == link
+
+
+@pytest.mark.parametrize(
+    "query", ["invite=", "invite=short", "invite=a%20b%20c%20d", "invite=LONGENOUGH&x=1"]
+)
+def test_invite_that_is_none_is_refused(query) -> None:
+    with pytest.raises(AddressError, match="invite=CODE"):
+        parse_address(f"truc://host?{query}")

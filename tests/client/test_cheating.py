@@ -1,7 +1,6 @@
 import pytest
 from client.cheats import FRENCH, abandoned, caught, on, on_record, resigned
 from client.playing import play_on
-from client.scripted import open_actions
 from msgspec.structs import replace
 from protocol.peers import Player as Puppet
 from protocol.peers import secret
@@ -9,6 +8,7 @@ from trio.testing import wait_all_tasks_blocked
 
 from truc_client import CheckFailedError, ServerKeyError, YourTurn, connect
 from truc_client.verifying import verify_file
+from truc_conform.playing import open_actions
 from truc_protocol import keys
 from truc_protocol.acts import write_args
 from truc_protocol.audit import Result

@@ -130,7 +130,7 @@ async def crash_before_sending(server, player, monkeypatch) -> None:
         def crash(*_args) -> None:
             raise CrashError
 
-        monkeypatch.setattr(table._playing._decisions, "send", crash)
+        monkeypatch.setattr(table._following.playing._decisions, "send", crash)
         with pytest.raises(CrashError):
             await table.choose(pick(turn))
 
@@ -143,7 +143,9 @@ async def test_act_stored_before_a_crash_is_sent_after_it(scripted, player, monk
         await play_on(
             await connection.resume(connection.held[0]), until=lambda happening: len(acts(server)) > before
         )
-        kept = connection.account.store.statement(server.setup.match, ("act", parse_k(acts(server)[before])))
+        kept = connection.session.account.store.statement(
+            server.setup.match, ("act", parse_k(acts(server)[before]))
+        )
     assert kept.body == acts(server)[before]
 
 

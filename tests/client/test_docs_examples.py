@@ -1,3 +1,4 @@
+import ast
 import re
 import shlex
 import subprocess
@@ -6,12 +7,16 @@ from pathlib import Path
 
 import click
 import pytest
+from client.serving import RealServer
 
 import truc_client
 from truc_client.cli.verify import verify
 from truc_client.main import main
+from truc_protocol.audit import examine
 
 DOCS = Path(__file__).parents[2] / "docs"
+CLIENTS = DOCS / "clients"
+BOT = CLIENTS / "bot.py"
 PAGES = ("quickstart.md", "playing.md", "clients/README.md")
 
 
@@ -64,15 +69,85 @@ def test_every_link_of_the_pages_within_this_folder_leads_somewhere() -> None:
             assert not missing, f"{page}: {link}"
 
 
-@pytest.mark.slow
-def test_bot_of_the_docs_plays_a_match(real_server, tmp_path) -> None:
+def test_bot_of_the_page_is_the_one_that_is_run() -> None:
     (example,) = blocks("clients/README.md", "python")
-    (tmp_path / "bot.py").write_text(example)
-    command = [sys.executable, str(tmp_path / "bot.py"), real_server.url]
-    first = subprocess.Popen([*command, str(tmp_path / "first")], stdout=subprocess.PIPE, text=True)
-    code = first.stdout.readline().strip()
-    second = subprocess.run(
-        [*command, str(tmp_path / "second"), code], capture_output=True, text=True, timeout=30, check=True
-    )
-    told, _ = first.communicate(timeout=30)
-    assert [told.split()[0], second.stdout.split()[1]] == ["proven", "proven"]
+    assert code_of(BOT.read_text()) == code_of(example)
+
+
+def test_bot_of_the_docs_has_ten_lines() -> None:
+    assert len(code_of(BOT.read_text())) == 10
+
+
+def code_of(source: str) -> list[str]:
+    """Return the lines of a program without its docstring and what is empty."""
+    tree = ast.parse(source)
+    begin = tree.body[0].end_lineno if ast.get_docstring(tree) else 0
+    return [line for line in source.splitlines()[begin:] if line.strip()]
+
+
+class Program:
+    """An example that runs, with a home of its own."""
+
+    def __init__(self, name: str, *arguments: object, typed: str | None = None) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-u", str(CLIENTS / name), *map(str, arguments)],
+            stdin=subprocess.PIPE if typed is not None else None,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        if typed is not None:
+            self._process.stdin.write(typed)
+            self._process.stdin.flush()
+
+    def wait(self) -> str:
+        """Return all that it prints, once it has ended well."""
+        told, _ = self._process.communicate(timeout=60)
+        assert self._process.returncode == 0, told
+        return told
+
+    def line(self, start: str) -> str:
+        """Return the next line that starts like this."""
+        return next(line for line in self._process.stdout if line.startswith(start)).strip()
+
+
+@pytest.fixture(scope="module")
+def watched_server(tmp_path_factory):
+    """Return a server of one's own, where every table may be watched."""
+    server = RealServer(tmp_path_factory.mktemp("server"), {"TRUC_MATCH_SPECTATORS": "live"}).start()
+    yield server
+    server.stop()
+
+
+@pytest.mark.slow
+def test_two_bots_of_the_docs_find_each_other_and_play_a_match(watched_server, tmp_path) -> None:
+    bots = [Program("bot.py", watched_server.url, tmp_path / name) for name in ("first", "second")]
+    assert [bot.wait().strip() for bot in bots] == ["proven", "proven"]
+
+
+@pytest.mark.slow
+def test_player_and_spectator_of_the_docs_see_the_same_match(watched_server, tmp_path) -> None:
+    player = Program("player.py", watched_server.url, tmp_path / "player", typed="0\n" * 500)
+    code = player.line("table").split()[1]
+    spectator = Program("spectator.py", watched_server.url, tmp_path / "spectator", code)
+    bot = Program("bot.py", watched_server.url, tmp_path / "bot")
+    bot.wait()
+    shown = [program.wait().splitlines()[-1].split() for program in (player, spectator)]
+    assert [line[0] for line in shown] == ["proven", "proven"]
+    agreed = examine([Path(line[-1]).read_bytes() for line in shown]).agreements[0]
+    assert agreed.is_whole
+
+
+@pytest.mark.slow
+def test_spectator_of_the_docs_finds_a_match_in_the_lobby(watched_server, tmp_path) -> None:
+    spectator = Program("spectator.py", watched_server.url, tmp_path / "spectator")
+    bots = [Program("bot.py", watched_server.url, tmp_path / name) for name in ("first", "second")]
+    assert [program.wait().split()[-1] != "" for program in bots] == [True, True]
+    assert spectator.wait().splitlines()[-1].startswith("proven")
+
+
+@pytest.mark.slow
+def test_tournament_of_the_docs_proves_every_match(watched_server, tmp_path) -> None:
+    *table, last = Program("tournament.py", watched_server.url, tmp_path, 3).wait().splitlines()
+    assert last == "6 matches, every transcript proven"
+    assert sum(int(line.split()[2]) for line in table) == 6

@@ -150,8 +150,8 @@ async def test_secrets_are_kept_when_an_end_below_the_mark_comes(killed, player)
         table = await connection.join("TABLE")
         with pytest.raises(CheckFailedError):
             await play_on(table)
-        th = connection.account.store.playing(server.setup.match).th
-        assert len(connection.account.store.chains(th)) == 1
+        th = connection.session.account.store.playing(server.setup.match).th
+        assert len(connection.session.account.store.chains(th)) == 1
 
 
 async def test_replaying_does_not_lower_the_mark(killed, player) -> None:

@@ -112,7 +112,7 @@ async def stop_before_sending_a_rekey(server, player, monkeypatch) -> bytes:
     """Let a client end when it has stored a rekey and not sent it; returns what it stored."""
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.create(FRENCH)
-        decisions, held_back = table._playing._decisions, []
+        decisions, held_back = table._following.playing._decisions, []
         honest = decisions.send
 
         def send(match, at, sendable) -> None:

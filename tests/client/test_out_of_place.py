@@ -76,7 +76,7 @@ async def test_guest_is_not_seated_under_other_terms_than_agreed_to(scripted, gu
 async def test_guest_is_not_seated_under_the_key_of_another_server(scripted, guest) -> None:
     server = scripted(target=4)
     async with connect("host", guest, dial=server.dial) as connection:
-        connection._keys = {b"\x02" * 32}
+        connection.session.keys = {b"\x02" * 32}
         table = await connection.create(FRENCH)
         await table.ready()
         with pytest.raises(ClientError, match="another key than this server shows"):

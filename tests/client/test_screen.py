@@ -6,6 +6,7 @@ from rich.console import Console
 
 from truc_client import (
     CardsDealt,
+    ChatSaid,
     Choice,
     Interrupted,
     MatchStarted,
@@ -128,6 +129,10 @@ def test_commitments_are_shown_at_the_deal_and_ticked_when_opened() -> None:
 
 def test_name_cannot_write_to_the_terminal() -> None:
     assert "\x1b" not in shown(players=("\x1b[2Jnorth", "[bold]east"))
+
+
+def test_chat_is_shown_with_the_tag_of_who_says_it() -> None:
+    assert '"north" (TAG): hello' in shown(ChatSaid("TAG", "north", "hello"))
 
 
 def test_markup_in_a_name_is_text() -> None:

@@ -149,7 +149,7 @@ async def test_home_that_gave_its_secrets_up_can_begin_a_new_chain(scripted, pla
         await table.ready()
         await play_on(table, until=turn)
         th = open_terms(server.document, Record(*server.terms.record)).th
-        connection.account.store.drop_secrets(th)
+        connection.session.account.store.drop_secrets(th)
     async with connect("host", player, dial=server.dial) as connection:
         seen = await play_on(await connection.resume(connection.held[0], rekey=True))
     assert seen[-1].verdict.result is Result.PROVEN
@@ -163,8 +163,11 @@ async def test_chain_named_before_is_one_after_loss_when_it_is_named_again_after
         table = await connection.create(FRENCH)
         await table.ready()
         await play_on(table, until=turn)
-        ledger, store = table.match.ledger, connection.account.store
-        th, public = ledger.setup.terms.th, connection.account.key(connection.first_spk).public
+        ledger, store = table.match.ledger, connection.session.account.store
+        th, public = (
+            ledger.setup.terms.th,
+            connection.session.account.key(connection.session.first_spk).public,
+        )
         ordinary = HeldChain(b"x" * 32, ledger.deal_index, b"r" * 32, b"secret")
         store.keep_statement(ledger.setup.mid, Slot("act", 999), STATEMENT, Place(0, b""), ordinary)
         holding = Holding(public, ledger.setup.terms, store)
@@ -180,8 +183,8 @@ async def test_chain_whose_anchor_another_seat_has_copied_is_named_no_more(scrip
         table = await connection.create(FRENCH)
         await table.ready()
         await play_on(table, until=turn)
-        ledger, store = table.match.ledger, connection.account.store
-        public = connection.account.key(connection.first_spk).public
+        ledger, store = table.match.ledger, connection.session.account.store
+        public = connection.session.account.key(connection.session.first_spk).public
         named = HeldChain(b"x" * 32, ledger.deal_index, b"r" * 32, b"secret")
         store.keep_statement(ledger.setup.mid, Slot("act", 999), STATEMENT, Place(0, b""), named)
         holding = Holding(public, ledger.setup.terms, store)

@@ -244,7 +244,7 @@ async def test_same_master_seed_is_the_same_player_by_the_link_with_the_first_ke
     elsewhere = Player(open_home(tmp_path / "elsewhere"), "north")
     elsewhere.home.seed.write_bytes(master_seed(player.home))
     async with host.connect(elsewhere, link(host.first.fingerprint)) as connection:
-        assert elsewhere_key(elsewhere, connection.first_spk) == before
+        assert elsewhere_key(elsewhere, connection.session.first_spk) == before
 
 
 def elsewhere_key(player: Player, first: bytes) -> bytes:

@@ -6,7 +6,6 @@ from types import SimpleNamespace
 import pytest
 import trio
 from client.playing import pick, play_on
-from client.scripted import CODE, ScriptedServer
 from rich.console import Console
 
 from truc_client import (
@@ -25,6 +24,8 @@ from truc_client import (
 from truc_client.person import Person, Typed
 from truc_client.screen import Screen
 from truc_client.talk import sign
+from truc_conform.scripted import ScriptedServer
+from truc_conform.shown import CODE
 from truc_protocol.boxes import counter, open_sign_up, private_key, seal_sign, upward_key
 from truc_protocol.errors import Code
 from truc_protocol.messages import BoxedSign, BoxedSignSeen, Ok, OpenSign, OpenSignSeen, Said, Say, refusal
@@ -357,6 +358,9 @@ class FakeTable:
     async def say(self, phrase: str) -> None:
         self.done.append(("say", phrase))
 
+    async def chat(self, text: str) -> None:
+        self.done.append(("chat", text))
+
 
 def screen() -> Screen:
     return Screen(Console(file=io.StringIO(), width=100))
@@ -367,9 +371,14 @@ def printed(shown: Screen) -> str:
 
 
 @pytest.mark.parametrize(
-    ("line", "done"), [("sign three", ("sign", "three")), ("say  come", ("say", "come"))]
+    ("line", "done"),
+    [
+        ("sign three", ("sign", "three")),
+        ("say  come", ("say", "come")),
+        ("chat  Good luck, all", ("chat", "Good luck, all")),
+    ],
 )
-async def test_line_signs_or_says(line, done) -> None:
+async def test_line_signs_says_or_chats(line, done) -> None:
     table = FakeTable()
     goes_on = await Person(table, screen(), None)._take(Typed(line))
     assert (table.done, goes_on) == ([done], True)

@@ -7,7 +7,6 @@ import trio
 from click.testing import CliRunner
 from client.deserting import DesertedServer
 from client.playing import play_on
-from client.scripted import ScriptedServer
 from msgspec.structs import replace
 from rich.console import Console
 
@@ -19,6 +18,7 @@ from truc_client.home import master_seed, write_seed
 from truc_client.main import main
 from truc_client.person import Lines, Typed
 from truc_client.screen import Screen
+from truc_conform.scripted import ScriptedServer
 from truc_protocol.messages import Create, Join, Ok, Resume, SeatState, Unwatch, Watch
 
 FRENCH = "truc-french"

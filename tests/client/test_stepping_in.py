@@ -103,7 +103,7 @@ async def test_sub_carries_the_players_key_and_name(deserted, player) -> None:
     server = await deserted()
     await step_in(server, player, until=substituted)
     async with connect("host", player, dial=server.dial) as connection:
-        key = connection.account.key(connection.first_spk).public
+        key = connection.session.account.key(connection.session.first_spk).public
     assert [(body.pk, body.name) for body in subs(server)] == [(key, b"north")]
 
 
@@ -256,7 +256,7 @@ async def test_hand_that_is_open_is_looked_on_without_cards(deserted, player) ->
 async def test_match_under_a_key_never_seen_is_not_stepped_into(deserted, player) -> None:
     server = await deserted()
     async with connect("host", player, dial=server.dial) as connection:
-        connection._keys = {b"\x02" * 32}
+        connection.session.keys = {b"\x02" * 32}
         table = await connection.join("TABLE", 0)
         await play_on(table, until=shown)
         await table.ready()
@@ -269,8 +269,8 @@ async def test_match_whose_nonce_has_served_before_is_not_stepped_into(deserted,
     server = await deserted()
     (tn,) = {parse(Record(*record)).tn for record in server.setup.records[:1]}
     async with connect("host", player, dial=server.dial) as connection:
-        store, chain = connection.account.store, HeldChain(b"x" * 32, 0, b"root", b"secret")
-        other = Joined(b"another" * 4, tn, connection.first_spk, "OTHER", 0)
+        store, chain = connection.session.account.store, HeldChain(b"x" * 32, 0, b"root", b"secret")
+        other = Joined(b"another" * 4, tn, connection.session.first_spk, "OTHER", 0)
         store.join(other, chain, Statement(b"body", b"sig"))
         table = await connection.join("TABLE", 0)
         await play_on(table, until=shown)
@@ -284,7 +284,7 @@ async def test_nonce_that_another_server_used_does_not_keep_from_stepping_in(des
     server = await deserted()
     tn = server.ledger.setup.terms.table.tn
     async with connect("host", player, dial=server.dial) as connection:
-        store, chain = connection.account.store, HeldChain(b"x" * 32, 0, b"root", b"secret")
+        store, chain = connection.session.account.store, HeldChain(b"x" * 32, 0, b"root", b"secret")
         other = Joined(b"another" * 4, tn, b"another server", "OTHER", 0)
         store.join(other, chain, Statement(b"body", b"sig"))
         table = await connection.join("TABLE", 0)

@@ -104,7 +104,7 @@ class FullDatabase:
 
 async def test_it_stays_stopped_for_the_process_when_the_store_takes_nothing(quiet, player) -> None:
     async with connect("host", player, dial=quiet.dial) as connection:
-        table, store = await at_turn(connection), connection.account.store
+        table, store = await at_turn(connection), connection.session.account.store
         store._database = FullDatabase(store._database)
         await convict(quiet, table)
         connection.held = quiet.held()

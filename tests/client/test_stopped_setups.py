@@ -59,7 +59,7 @@ async def test_second_match_is_stopped_for_good_as_well(scripted, player) -> Non
     server = scripted(target=12)
     await stopped_by(server, player, lambda: second_setup(server))
     async with connect("host", player, dial=server.dial) as connection:
-        store = connection.account.store
+        store = connection.session.account.store
         assert store.stopped(second_setup(server).match).startswith("C36")
         assert store.stopped(open_terms(server.document, Record(*server.terms.record)).th)
 
@@ -87,7 +87,7 @@ async def test_terms_with_the_nonce_of_a_running_match_stop_it(scripted, player)
         await table.ready()
         with pytest.raises(CheckFailedError) as stopped:
             await play_on(table, until=lambda _happening: False)
-        assert connection.account.store.stopped(first).startswith("C36")
+        assert connection.session.account.store.stopped(first).startswith("C36")
     assert ("C36", "server") in refuted(stopped.value)
 
 
@@ -99,7 +99,7 @@ async def test_seat_said_that_is_not_the_one_signed_for_stops_nothing_for_good(
         table = await connection.create("truc-french")
 
         def bend(message):
-            table.seat = 1 if isinstance(message, Setup) else table.seat
+            table._following.seat = 1 if isinstance(message, Setup) else table.seat
             return message
 
         server.bend = bend
@@ -107,4 +107,4 @@ async def test_seat_said_that_is_not_the_one_signed_for_stops_nothing_for_good(
         with pytest.raises(CheckFailedError) as failed:
             await play_on(table)
         assert failed.value.culprit is None
-        assert connection.account.store.stopped(server.setup.match) is None
+        assert connection.session.account.store.stopped(server.setup.match) is None

@@ -3,100 +3,24 @@
 Everything random comes from a seed, so that a test's transcript is the same on every run.
 """
 
-import hashlib
 import random
-from dataclasses import dataclass, field
 
+from truc_conform.puppets import Player, here, secret
 from truc_protocol import keys
 from truc_protocol.acts import write_args
 from truc_protocol.audit import Auditor
-from truc_protocol.bodies import Ack, Act, Body, Rekey, Release, Resign, Rule, SeatTaken, Sub
-from truc_protocol.chains import Chain
+from truc_protocol.bodies import Body, Rule
 from truc_protocol.documents import rule_document
 from truc_protocol.ledger import Due, Ledger, due, fold, may_abandon, may_forfeit, missing, start
 from truc_protocol.ledger.state import awaits_substitutes, is_exhausted, must_end
 from truc_protocol.records import Phase, Record, encode, parse
-from truc_protocol.setup import Opts, Setup, Terms, close_setup, open_terms
+from truc_protocol.setup import Opts, Setup, close_setup, open_terms
 from truc_protocol.transcript import write_transcript
 from truc_rules import Action, Kind, Seat, Variant, deciders, legal, move_line, preset
 from truc_server.choices import may_show
 from truc_server.dealer import Dealer, MatchSecrets
 
 _RARE = (Kind.CONCEDE, Kind.FALTA_ENVIDO, Kind.CONTRAFLOR_REST, Kind.ORDER)
-
-
-def secret(name: str, seed: int) -> bytes:
-    """Return 32 bytes that stand for randomness."""
-    return hashlib.sha256(f"{name}/{seed}".encode()).digest()
-
-
-@dataclass
-class Player:
-    """A keyed seat; `person` tells apart those who have sat there."""
-
-    seat: int
-    seed: int
-    person: str = ""
-    key: keys.SigningKey = field(init=False)
-    x: keys.BoxKey = field(init=False)
-    chain: Chain | None = field(init=False, default=None)
-
-    def __post_init__(self) -> None:
-        self.key = keys.signing_key_from_seed(self.secret("key"))
-        self.x = keys.box_key(self.secret("x"))
-
-    def secret(self, name: str) -> bytes:
-        return secret(f"{self.person}{name} {self.seat}", self.seed)
-
-    @property
-    def name(self) -> bytes:
-        return f"{self.person}player {self.seat}".encode()
-
-    def sign(self, body: Body) -> Record:
-        encoded = encode(body)
-        return Record(self.seat + 1, encoded, self.key.sign(encoded))
-
-    def commit(self, terms: Terms, first: int, at: int = -1) -> bytes:
-        """Start a chain and return its anchor; `at` tells apart chains from the same index."""
-        table = terms.table
-        root = self.secret(f"root {first} {at}")
-        self.chain = Chain(self.key.public, table.tn, root, first=first, count=table.links)
-        return self.chain.anchor
-
-    def join(self, terms: Terms) -> Record:
-        anchor = self.commit(terms, 0)
-        return self.sign(SeatTaken(terms.th, self.seat, self.key.public, anchor, self.x.public, self.name))
-
-    def release(self, ledger: Ledger) -> Record:
-        assert self.chain is not None
-        link = self.chain.link(ledger.deal_index + 1)
-        return self.sign(Release(ledger.setup.mid, *ledger.parallel, ledger.deal_index, self.seat, link))
-
-    def act(self, ledger: Ledger, kind: str, args: tuple = ()) -> Record:
-        return self.sign(Act(*here(ledger), ledger.deal_index, self.seat, kind, args))
-
-    def rekey(self, ledger: Ledger) -> Record:
-        first = ledger.deal_index
-        self.x = keys.box_key(self.secret(f"x {first} {ledger.k}"))
-        anchor = self.commit(ledger.setup.terms, first, ledger.k)
-        return self.sign(Rekey(*here(ledger), self.seat + 1, first, anchor, self.x.public))
-
-    def sub(self, ledger: Ledger) -> Record:
-        first = ledger.deal_index
-        anchor = self.commit(ledger.setup.terms, first)
-        return self.sign(
-            Sub(*here(ledger), first, self.seat, self.key.public, anchor, self.x.public, self.name)
-        )
-
-    def resign(self, ledger: Ledger) -> Record:
-        return self.sign(Resign(*here(ledger), self.seat))
-
-    def ack(self, ledger: Ledger) -> Record:
-        return self.sign(Ack(ledger.setup.mid, *ledger.parallel, self.seat))
-
-
-def here(ledger: Ledger) -> tuple[bytes, int, bytes]:
-    return ledger.setup.mid, ledger.k, ledger.head
 
 
 class Table:

@@ -126,6 +126,11 @@ def test_padding_comes_off(length):
     assert boxes.unpad(boxes.pad(b"\x80\x00" * length)) == b"\x80\x00" * length
 
 
+@pytest.mark.parametrize(("length", "padded"), [(0, 1024), (1023, 1024), (1024, 2048)])
+def test_options_are_filled_up_so_that_their_number_does_not_show(length, padded):
+    assert len(boxes.pad(bytes(length), boxes.OPTIONS_BYTES)) == padded
+
+
 @pytest.mark.parametrize(("length", "padded"), [(0, 256), (255, 256), (256, 512), (511, 512), (512, 768)])
 def test_padding_fills_up_to_the_next_block(length, padded):
     assert len(boxes.pad(bytes(length))) == padded

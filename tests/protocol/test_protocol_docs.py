@@ -54,10 +54,11 @@ DOCS = Path(__file__).parents[2] / "docs" / "protocol"
 CHAPTERS = sorted(DOCS.glob("*.md"))
 SERVER, PLAYER = signing_key_from_seed(b"\x01" * 32), signing_key_from_seed(b"\x02" * 32)
 CN, SN = b"\xc1" * 32, b"\x51" * 32
+TAG = "guest-6W6AX7L4MOFSUV3EQN2Z"
 INFO = Info(
     name="Casa",
     software="truc 0.1.0",
-    caps={},
+    caps={"history": 64, "lobby": True, "seek": True},
     limits=Limits(frame_in=8192, frame_out=65536, idle_s=30, requests_per_s=10, burst=20),
     variants=(VariantOffer(name="truc-french", seats=(2,)),),
     guests=True,
@@ -103,7 +104,7 @@ def first_exchange():
     say(server, client, hello)
     hellos = {role: client.hello_frame(role) for role in Role}
     say(client, server, GuestLogin(id=2, name="Ana"))
-    say(server, client, Welcome(re=2, name="Ana", token="qRw5Jt1mYdX0cVbN7aHk"))
+    say(server, client, Welcome(re=2, name="Ana", player=TAG, token="qRw5Jt1mYdX0cVbN7aHk"))
     say(client, server, ListTables(id=3))
     say(server, client, Ok(re=3, tables=()))
     return sent, hello, hellos
@@ -126,6 +127,24 @@ def test_links_between_chapters_lead_somewhere(path):
     assert all((DOCS / name).exists() for name in names)
 
 
+def anchors(path):
+    """Return the anchors of a page's headings, as they are made from their words."""
+    text = re.sub(r"^```.*?^```", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    found = []
+    for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE):
+        slug = re.sub(r"[^\w -]", "", re.sub(r"\]\([^)]*\)", "", heading).lower()).replace(" ", "-")
+        earlier = sum(1 for anchor, _ in found if anchor == slug)
+        found.append((slug, f"{slug}-{earlier}" if earlier else slug))
+    return {anchor for _, anchor in found}
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.name)
+def test_links_to_headings_lead_to_one(path):
+    links = re.findall(r"\]\(([^)\s:]*)#([^)]+)\)", path.read_text(encoding="utf-8"))
+    targets = [((path.parent / name).resolve() if name else path, anchor) for name, anchor in links]
+    assert [(page.name, anchor) for page, anchor in targets if anchor not in anchors(page)] == []
+
+
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.name)
 def test_codes_named_in_a_chapter_exist(path):
     known = {code.value for code in Code} | {row.tag for row in MESSAGES}
@@ -135,7 +154,7 @@ def test_codes_named_in_a_chapter_exist(path):
         set(Info.__struct_fields__) | set(Limits.__struct_fields__) | {"now_ms", "not_before", "big_endian"}
     )
     named = re.findall(r"`([a-z]+(?:_[a-z]+)+)`", path.read_text(encoding="utf-8"))
-    known |= {*Opts._fields, *TABLE_OPTIONS, "hand_end"}
+    known |= {*Opts._fields, *TABLE_OPTIONS, "hand_end", "truc_client"}
     facts = set(re.findall(r"^\| `(\w+)`", chapter("facts.md"), re.MULTILINE))
     assert set(named) - facts <= known
 
@@ -294,8 +313,8 @@ END = MatchRecord(
 )
 
 
-def options(*, must, key):
-    choices = (Choice(key=key, kind=key.split()[0], hints={}),)
+def options(*, must, key, hints=None):
+    choices = (Choice(key=key, kind=key.split()[0], hints=hints or {}),)
     return OpenOptions(table="K7PQ", match=bytes(32), at=6, offer=5, must=must, choices=choices)
 
 
@@ -323,6 +342,14 @@ def test_client_of_the_guide_plays_the_option_it_must(guide, server):
     guide["play"](server, "K7PQ")
     acts = [message for message in server.heard if isinstance(message, GuestAct)]
     assert [(act.table, act.match, act.at, act.choose) for act in acts] == [("K7PQ", bytes(32), 6, "play 7e")]
+
+
+def test_client_of_the_guide_plays_the_option_that_waits_for_it_unseen(guide, server):
+    guide["log_in"](server, "Ana")
+    server.say(options(must=False, key="raise 2"))
+    server.say(options(must=False, key="claim 0", hints={"waits": 1}))
+    guide["play"](server, "K7PQ")
+    assert [message.choose for message in server.heard if isinstance(message, GuestAct)] == ["claim 0"]
 
 
 def test_client_of_the_guide_opens_a_table_that_admits_guests(guide, server):
@@ -353,4 +380,4 @@ def test_client_of_the_guide_notices_the_end_of_the_connection(guide, server):
 
 
 def test_reference_pages_are_chapters():
-    assert set(PAGES) <= {path.name for path in CHAPTERS}
+    assert {name for name in PAGES if name.endswith(".md")} <= {path.name for path in CHAPTERS}

@@ -9,7 +9,11 @@ import pytest
 from truc_protocol.connection import TRANSITIONS, State
 from truc_protocol.errors import Code
 from truc_protocol.messages import MESSAGES, Info, SeatState
-from truc_protocol.reference import PAGES, connection_page, errors_page, field_lines, messages_page, write
+from truc_protocol.reference import PAGES, write
+from truc_protocol.reference_fields import field_lines
+from truc_protocol.reference_messages import messages_page
+from truc_protocol.reference_registries import errors_page
+from truc_protocol.reference_states import connection_page
 
 DOCS = Path(__file__).parents[2] / "docs" / "protocol"
 
@@ -53,7 +57,8 @@ def test_every_field_has_its_line(form):
 
 def test_pages_are_written_into_the_folder(tmp_path):
     write(tmp_path)
-    assert {path.name for path in tmp_path.iterdir()} == set(PAGES)
+    written = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.*")}
+    assert written == set(PAGES)
 
 
 def test_module_writes_into_the_folder_named(tmp_path, monkeypatch):

@@ -150,7 +150,8 @@ def sealed_options(_group, test):
     key = boxes.private_key(h(test["shared"]), mid, test["seat"])
     opened = boxes.open_options(key, mid, **where, box=h(test["box"]), after=test["after"])
     counter = boxes.counter(epoch=test["epoch"], number=test["number"])
-    again = boxes.seal_options(key, mid, **where, ctr=counter, options=opened.options)
+    fill = test.get("fill", boxes.BLOCK_BYTES)
+    again = boxes.seal_options(key, mid, **where, ctr=counter, options=opened.options, fill=fill)
     expected = tuple(
         boxes.Option(kind, tuple(args), line, tuples(hints))
         for kind, args, line, hints in value(test["options"])
@@ -178,7 +179,8 @@ def sealed_sign_up(_group, test):
 
 def padding(_group, test):
     plaintext = boxes.unpad(h(test["padded"]))
-    return plaintext == h(test["plain"]) and boxes.pad(plaintext) == h(test["padded"])
+    fill = test.get("fill", boxes.BLOCK_BYTES)
+    return plaintext == h(test["plain"]) and boxes.pad(plaintext, fill) == h(test["padded"])
 
 
 def admission(_group, test):

@@ -1,26 +1,30 @@
 """A server on a loopback port, in this process, with its store in a temporary folder."""
 
 import sys
+from collections.abc import Iterator
 from contextlib import asynccontextmanager
 from functools import partial
+from pathlib import Path
 
 import msgspec
 import pytest
 import structlog
 import trio
 from server.rawclient import RawClient, Seat
+from server.refusals import unlisted_refusals
+from server.stored import url
 
 from truc_server import logs
 from truc_server.folder import Folder
 from truc_server.identity import load_identity
 from truc_server.server import serve
 from truc_server.settings import Limits, Listen, Logs, MatchDefaults, Settings, Tables
-from truc_server.store import open_store
+from truc_server.store import SqlStore, open_store
 from truc_server.variants import read_catalogue
 
 QUICK = Settings(
     listen=Listen(hosts=("127.0.0.1",), port=0),
-    tables=Tables(between_hands_ms=0),
+    tables=Tables(between_hands_ms=0, window_ms=0),
     limits=Limits(requests_per_s=10_000, burst=10_000, connections_per_address=100),
     match=MatchDefaults(guests=4),
 )
@@ -109,6 +113,14 @@ def plain_logs():
     structlog.reset_defaults()
 
 
+@pytest.fixture(autouse=True)
+def only_listed_refusals(monkeypatch):
+    """No request is refused with a code that the reference does not list for it."""
+    unlisted = unlisted_refusals(monkeypatch)
+    yield
+    assert unlisted == []
+
+
 @pytest.fixture
 def settings():
     """Override in a module for other settings."""
@@ -164,3 +176,33 @@ def holder_of(seats) -> tuple[Seat, Seat]:
     """Return the seat that is to move, and the other."""
     first, second = seats
     return (first, second) if first.options and first.options["must"] else (second, first)
+
+
+@pytest.fixture(scope="session")
+def migrated(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """Return the bytes of a new database, so that not every test migrates one."""
+    folder = tmp_path_factory.mktemp("store")
+    open_store(url(folder)).close()
+    return (folder / "truc.db").read_bytes()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, migrated: bytes) -> Path:
+    (tmp_path / "truc.db").write_bytes(migrated)
+    return tmp_path
+
+
+@pytest.fixture
+def store(folder: Path) -> Iterator[SqlStore]:
+    with_claim = open_store(url(folder))
+    with_claim.claim("this process")
+    yield with_claim
+    with_claim.close()
+
+
+@pytest.fixture
+def rival(folder: Path) -> Iterator[SqlStore]:
+    """Another process on the same database, before its claim."""
+    other = open_store(url(folder))
+    yield other
+    other.close()

@@ -8,7 +8,7 @@ import pytest
 
 from truc_protocol.setup import Opts
 from truc_rules import TABLE_OPTIONS, VariantError, preset, presets, with_options
-from truc_server.options import RANGES, choose
+from truc_server.options import RANGES, READERS, TRANSCRIPT, choose
 from truc_server.peer import RefusedError
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -65,6 +65,17 @@ def test_every_term_has_a_range():
     assert tuple(RANGES) == Opts._fields
 
 
+def test_words_of_transcript_are_those_taken():
+    ((name, values, default, _),) = rows("Who may read the records afterwards")
+    told = tuple(json.loads(value.strip("`")) for value in values.split(", "))
+    assert (name.strip("`"), told, json.loads(default.strip("`"))) == (TRANSCRIPT, READERS, READERS[0])
+
+
+def test_other_word_for_transcript_is_refused():
+    with pytest.raises(RefusedError, match="expected seats or watchers or all"):
+        choose(preset("truc-lanes"), 4, {"transcript": "nobody"}, Opts())
+
+
 def test_house_rules_are_the_options_of_the_rules():
     assert [row[0].strip("`") for row in HOUSE_RULES] == list(TABLE_OPTIONS)
 
@@ -104,5 +115,5 @@ def test_orders_are_those_of_the_rules():
 
 def test_hosting_maps_the_settings_whose_names_differ():
     page = (DOCS / "hosting.md").read_text(encoding="utf-8")
-    told = re.findall(r"^\| `match\.\w+.*\| `(\w+)`(?: = [\d, ]+)? \|$", page, re.MULTILINE)
+    told = re.findall(r"^\| `match\.\w+.*\| `(\w+)`(?: = [\w, +]+)? \|$", page, re.MULTILINE)
     assert told == ["gone", "spectators", "gone_after"]

@@ -117,3 +117,24 @@ def test_bucket_is_overdrawn_after_twice_its_burst_on_credit():
     assert not bucket.is_overdrawn
     bucket.take(0)
     assert bucket.is_overdrawn
+
+
+async def test_what_is_loose_is_dropped_and_the_rest_stays_in_order(pipe):
+    outbox, flusher, other, _ = pipe
+    for frame, is_loose in ((b"1", False), (b"2", True), (b"3", False), (b"4", True)):
+        outbox.push(frame, 1, is_loose=is_loose)
+    outbox.drop_loose()
+    flusher.touch(outbox)
+    flusher.release(1)
+    assert (await other.receive_some(), outbox.size) == (b"13", 0)
+
+
+async def test_who_wants_to_know_is_told_once_that_little_waits(pipe):
+    outbox, flusher, other, _ = pipe
+    told = []
+    outbox.on_low = lambda: told.append(outbox.size)
+    for _ in range(2):
+        outbox.push(b"frame", 0)
+        flusher.touch(outbox)
+        await other.receive_some()
+    assert told == [0]

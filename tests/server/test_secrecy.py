@@ -74,6 +74,7 @@ async def test_a_spectator_is_sent_nothing_private(server):
     await together(*(seat.play for seat in seats))
     await together(lambda: eye.to_the_end(0))
     assert {message["t"] for message in eye.client.log} == {
+        "hello",
         "welcome",
         "table",
         "setup",

@@ -140,6 +140,59 @@ class TestFile:
         assert len(refusal(f"guests = '{'x' * 5_000}'")) < 200
 
 
+class TestForms:
+    """What types and ranges cannot say."""
+
+    @pytest.mark.parametrize(
+        ("word", "number"),
+        [("none", 0), ("live", 1), ("hand", 2), ("delay:1", 4), ("delay:180", 183), ("delay:3600", 3603)],
+    )
+    def test_spectators_become_a_number_of_opts(self, word, number):
+        assert from_text(f"[match]\nspectators = '{word}'").match.opts()[8] == number
+
+    @pytest.mark.parametrize(
+        "word", ["", "all", "delay", "delay:", "delay:0", "delay:3601", "delay:-1", "delay:1.5"]
+    )
+    def test_other_words_for_spectators_are_refused(self, word):
+        assert refusal(f"[match]\nspectators = '{word}'") == (
+            'truc.toml line 2: match.spectators expected one of "none", "live", "hand", "delay:SECONDS" with 1..3600,'
+            f" got '{word}'"
+        )
+
+    def test_bans_are_taken_as_they_are(self):
+        text = "[access]\nbanned = ['192.0.2.0/24', '2001:db8::1']"
+        assert from_text(text).access.banned == ("192.0.2.0/24", "2001:db8::1")
+
+    def test_what_bans_nobody_is_refused(self):
+        assert refusal("[access]\nbanned = ['192.0.2.1', 'Ana']") == (
+            "truc.toml line 2: access.banned expected a list of at most 1000 fingerprints, tags of guests, addresses"
+            " and networks, got ['192.0.2.1', 'Ana']"
+        )
+
+    @pytest.mark.parametrize("place", ["", "truc.example:7373", "192.0.2.1:1", "[2001:db8::1]:65535"])
+    def test_place_to_move_to_is_taken(self, place):
+        assert from_text(f"[access]\nmoved_to = '{place}'").access.moved_to == place
+
+    @pytest.mark.parametrize(
+        "place",
+        [
+            "truc.example",
+            "truc.example:",
+            ":7373",
+            "a:0",
+            "a:65536",
+            "a:x",
+            "2001:db8::1:7373",
+            "truc://a:1",
+            "a b:1",
+        ],
+    )
+    def test_other_places_are_refused(self, place):
+        assert "access.moved_to expected host:port, or an empty str" in refusal(
+            f"[access]\nmoved_to = '{place}'"
+        )
+
+
 class TestLine:
     @pytest.mark.parametrize(
         ("text", "line"),
@@ -160,6 +213,9 @@ class TestLine:
 class TestEnvironment:
     def test_number_is_read_from_text(self):
         assert from_environment(TRUC_LISTEN_PORT="99").listen.port == 99
+
+    def test_empty_text_is_an_empty_list(self):
+        assert from_environment(TRUC_ACCESS_BANNED="").access.banned == ()
 
     def test_list_is_split_at_commas(self):
         assert from_environment(TRUC_LISTEN_HOSTS="127.0.0.1, ::1").listen.hosts == ("127.0.0.1", "::1")
@@ -209,7 +265,7 @@ class TestPrinted:
 
     def test_default_file_uncommented_says_the_defaults(self):
         text = re.sub(r"(?m)^#(?=\w)", "", default_file())
-        assert (from_text(text), len(tomllib.loads(text))) == (Settings(), 4 + len(SECTIONS))
+        assert (from_text(text), len(tomllib.loads(text))) == (Settings(), 5 + len(SECTIONS))
 
     @pytest.mark.parametrize("key", KEYS.values(), ids=lambda key: key.name)
     def test_default_file_explains_every_key(self, key):

@@ -416,6 +416,12 @@ async def test_phrase_is_heard_by_who_watches(server):
     assert (await client.until("said"))["seat"] == 1
 
 
+async def test_phrase_names_the_table_by_its_code_however_the_speaker_wrote_it(server):
+    seats = await server.seats(2, "truco-argentino")
+    await seats[0].ask(phrase(seats[0], "come") | {"table": seats[0].table.lower()})
+    assert [message["table"] for message in await heard(seats[1], "said")] == [seats[0].table]
+
+
 async def test_phrase_may_be_said_before_the_match(server):
     seats = await server.seats(2, "truco-argentino")
     assert (await seats[0].ask(phrase(seats[0], "come")))["t"] == "ok"

@@ -10,7 +10,8 @@ from truc_client.account import Player
 from truc_client.bots import Chooser, play_match, simple_bot
 from truc_client.cli.common import FailedError, own_home, run, table_options, tell_new_key
 from truc_client.cli.stepping_in import find_vacant
-from truc_client.connection import Connection, connect
+from truc_client.connecting import connect
+from truc_client.connection import Connection
 from truc_client.errors import ClientError, NotPlayedError
 from truc_client.happenings import Happening, Interrupted, MatchEnded, TranscriptSetAside
 from truc_client.home import Home, open_home, sole_use
@@ -129,7 +130,6 @@ async def _step_in(connection: Connection, work: Work, choose: Chooser) -> None:
             click.echo(_result(_played(ended)))
             await table.leave()
             return
-        connection.drop(table)
         table.close()  # the match ended before anybody was wanted
 
 

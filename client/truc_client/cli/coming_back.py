@@ -50,9 +50,9 @@ def check_here(connection: Connection, place: Place) -> None:
         ClientError: The secrets in force are not here.
     """
     mid = place.held.match
-    if mid is None or connection.account.is_guest or not place.is_played:
+    if mid is None or connection.session.account.is_guest or not place.is_played:
         return
-    own, store = _own_box_keys(connection, place.held), connection.account.store
+    own, store = _own_box_keys(connection, place.held), connection.session.account.store
     if not own and (place.glance.state is not None or store.playing(mid) is None):
         raise ClientError(NOT_HERE)
     in_force = place.glance.box_key(mid, place.held.seat)
@@ -61,10 +61,10 @@ def check_here(connection: Connection, place: Place) -> None:
 
 
 def _own_box_keys(connection: Connection, held: SeatHeld) -> frozenset[bytes]:
-    store = connection.account.store
+    store = connection.session.account.store
     return frozenset(
         chain.x
-        for joined in store.held(connection.first_spk)
+        for joined in store.held(connection.session.first_spk)
         if joined.code == held.table and joined.mid in (None, held.match)
         for chain in store.chains(joined.th)
     )
@@ -76,10 +76,10 @@ async def tell_lost_seats(connection: Connection, code: str | None, screen: Scre
     Raises:
         ClientError: It is the one at the table that is asked for, and that match is still played.
     """
-    if connection.account.is_guest:
+    if connection.session.account.is_guest:
         return
     matches = {held.match for held in connection.held}
-    for joined in connection.account.store.held(connection.first_spk):
+    for joined in connection.session.account.store.held(connection.session.first_spk):
         if joined.mid is None or joined.mid in matches or code not in (None, joined.code):
             continue
         glance = await connection.glance(joined.code)
@@ -98,7 +98,7 @@ def _lost(connection: Connection, joined: Joined, mid: bytes, glance: Glance) ->
         return None
     if state is not None and state.match != mid:
         return None
-    path = path_of(connection.account.home.transcripts, mid)
+    path = path_of(connection.session.account.home.transcripts, mid)
     kept = f"; your transcript goes to where you left: {path}" if path.exists() else ""
     successor = glance.successor(mid, joined.seat)
     if successor is not None:

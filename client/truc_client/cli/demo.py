@@ -23,7 +23,7 @@ from rich.console import Console
 from truc_client.account import Player
 from truc_client.bots import play_match, simple_bot
 from truc_client.cli.common import FailedError, lang_option, language, own_home, player_name, run
-from truc_client.connection import connect
+from truc_client.connecting import connect
 from truc_client.errors import ClientError
 from truc_client.home import Home, open_home
 from truc_client.person import Person, typed_lines

@@ -22,7 +22,8 @@ from truc_client.cli.common import (
     tell_new_key,
 )
 from truc_client.cli.stepping_in import agrees_to_step_in, look_on, show_terms, wanted
-from truc_client.connection import Connection, connect
+from truc_client.connecting import connect
+from truc_client.connection import Connection
 from truc_client.errors import ClientError, RefusedError
 from truc_client.home import Home, keep_name
 from truc_client.person import Lines, Person, typed_lines
@@ -98,7 +99,7 @@ def play(
     if not guest:
         tell_first_use(home)
     player = Player(home, shown, guest, tell_new_key)
-    command = f"truc play {'--guest ' if guest else ''}{where._replace(table=None)}"
+    command = f"truc play {'--guest ' if guest else ''}{where._replace(table=None, invite=None)}"
     here: Connection | None = None
 
     def farewell() -> str:
@@ -247,11 +248,11 @@ async def _find(connection: Connection, wish: Wish, screen: Screen, lines: Lines
         code = await _open_table(connection, wish)
         if code is not None:
             return await _join(connection, await connection.join(code), screen, lines)
-        if not connection.account.is_guest:
+        if not connection.session.account.is_guest:
             table = await _step_in(connection, wish, screen, lines)
             if table is not None:
                 return table
-    options = {"guests": 1, **wish.options} if connection.account.is_guest else wish.options
+    options = {"guests": 1, **wish.options} if connection.session.account.is_guest else wish.options
     variant = wish.variant or _DEFAULT_VARIANT
     made = await connection.create(variant, seats=wish.seats, options=options, private=wish.private)
     return await _join(connection, made, screen, lines)
@@ -273,7 +274,7 @@ async def _step_in(connection: Connection, wish: Wish, screen: Screen, lines: Li
 async def _open_table(connection: Connection, wish: Wish) -> str | None:
     for state in await connection.tables(wish.variant):
         free = any(seat.kind == "empty" for seat in state.seats)
-        admitted = not connection.account.is_guest or _admits_guest(state)
+        admitted = not connection.session.account.is_guest or _admits_guest(state)
         if state.state == "open" and free and admitted and wish.seats in (None, state.n):
             return state.table
     return None

@@ -18,7 +18,8 @@ from truc_client.cli.common import (
     run,
     tell_new_key,
 )
-from truc_client.connection import Connection, connect
+from truc_client.connecting import connect
+from truc_client.connection import Connection
 from truc_client.games import rules_of
 from truc_client.home import Home, default_root, has_seed, open_home
 from truc_protocol.checks import CheckError

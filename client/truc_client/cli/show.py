@@ -25,6 +25,7 @@ from truc_client.cli.output import FindingCommand, Output, UnusableError, say
 from truc_client.errors import HomeError
 from truc_client.faces import short
 from truc_client.happenings import Fact
+from truc_client.plain_values import refutation_facts
 from truc_client.verifying import (
     EXIT_CODES,
     game_name,
@@ -32,7 +33,6 @@ from truc_client.verifying import (
     quoted,
     quoted_name,
     read_file,
-    refutation_facts,
     refutation_line,
     score_words,
     shortened,

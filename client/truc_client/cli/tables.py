@@ -5,7 +5,8 @@ import click
 from truc_client.account import Player
 from truc_client.cli.common import address_of, own_home, player_name, run, tell_first_use, tell_new_key
 from truc_client.cli.stepping_in import vacant_seats
-from truc_client.connection import Connection, connect
+from truc_client.connecting import connect
+from truc_client.connection import Connection
 from truc_protocol.messages import SeatState, TableState
 from truc_protocol.words import printable, shown_name
 

@@ -11,19 +11,16 @@ from rich.table import Table
 from rich.text import Text
 
 from truc_client.cli.output import FindingCommand, Output, UnusableError, say
+from truc_client.plain_values import agreement_facts, contradiction_facts, evidence_facts, verdict_facts
 from truc_client.verifying import (
     EXIT_CODES,
-    agreement_facts,
     agreement_lines,
-    contradiction_facts,
     contradiction_lines,
-    evidence_facts,
     evidence_line,
     examine_files,
     seat_rows,
     shortened,
     trouble,
-    verdict_facts,
     verdict_lines,
 )
 from truc_protocol.audit import EvidenceExamined, Examined, Result, Together, TranscriptExamined, Verdict

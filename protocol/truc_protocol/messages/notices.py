@@ -153,7 +153,7 @@ class BoxedOptions(Message, frozen=True, kw_only=True, tag="options"):
     offer: U
     """The position of the record that opened the decision."""
     must: bool
-    """The hand waits for this seat; if not, it may act but need not."""
+    """The hand waits for this seat, as everybody can tell; if not, it may act but need not, unless an option has the hint `waits`."""
     deadline_ms: U | None = None
     """How long the seat that must decide still has, its bank included; absent without a clock."""
     box: bytes
@@ -172,7 +172,7 @@ class OpenOptions(Message, frozen=True, kw_only=True, tag="options"):
     offer: U
     """The position of the record that opened the decision."""
     must: bool
-    """The hand waits for this seat; if not, it may act but need not."""
+    """The hand waits for this seat, as everybody can tell; if not, it may act but need not, unless an option has the hint `waits`."""
     deadline_ms: U | None = None
     """How long the seat that must decide still has, its bank included; absent without a clock."""
     choices: tuple[Choice, ...] = msgspec.field(name="list")

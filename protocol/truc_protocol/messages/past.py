@@ -53,7 +53,7 @@ class Snapshot(Message, frozen=True, kw_only=True, tag="snapshot"):
     k: U
     """The position of the next record; those before it come by `history`."""
     head: Hash
-    """The head at `k` ([specification, section 3](../fairness/specification.md)), which the records from there on go on from."""
+    """The head at `k` ([specification, section 5](../fairness/specification.md#5-records)), which the records from there on go on from."""
     doc: bytes
     """The rule document."""
     records: tuple[Record, ...]

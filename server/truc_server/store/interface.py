@@ -9,8 +9,12 @@ from typing import Protocol
 
 from truc_server.store.writes import (
     AddRecord,
+    Invite,
     Lease,
+    Member,
+    PastMatch,
     RunningMatch,
+    SaveChat,
     SaveGuest,
     SaveSeat,
     SaveTable,
@@ -67,6 +71,22 @@ class Store(Protocol):
         """Return the next position of a match: the number of records stored."""
         ...
 
+    def count_until(self, mid: bytes, at_ms: int) -> int:
+        """Return how many records of a match were made until a time."""
+        ...
+
+    def past(self, mid: bytes) -> PastMatch | None:
+        """Return what decides who may read a match, or None if there is no such match."""
+        ...
+
+    def chat(self, table: str, limit: int) -> tuple[SaveChat, ...]:
+        """Return the newest lines of a table's chat, at most `limit`, oldest first."""
+        ...
+
+    def ignored(self, player: bytes) -> frozenset[str]:
+        """Return the tags of those whom a player ignores."""
+        ...
+
     def guest_by_token(self, token_hash: bytes) -> SaveGuest | None:
         """Return the guest whose token has this hash."""
         ...
@@ -77,6 +97,30 @@ class Store(Protocol):
 
     def stray_secrets(self) -> tuple[bytes, ...]:
         """Return the `th` of secrets whose match never started."""
+        ...
+
+    def members(self) -> tuple[Member, ...]:
+        """Return the members of a closed server, in the order of their coming."""
+        ...
+
+    def is_member(self, fingerprint: str) -> bool:
+        """Tell whether a key is a member."""
+        ...
+
+    def admit(self, member: Member) -> bool:
+        """Make a key a member, durably; False if it is one already. Needs no claim."""
+        ...
+
+    def expel(self, fingerprint: str) -> bool:
+        """End a membership, durably; False if there was none. Needs no claim."""
+        ...
+
+    def issue(self, invite: Invite) -> None:
+        """Keep an invite, durably. Needs no claim."""
+        ...
+
+    def use_invite(self, code_hash: bytes, member: Member) -> bool:
+        """Use an invite once and make a key a member, in one transaction; False if the invite is no good any more."""
         ...
 
     def close(self) -> None:

@@ -8,7 +8,7 @@ from typing import Final
 
 from sqlalchemy import JSON, BigInteger, Boolean, Column, Integer, LargeBinary, MetaData, String, Table
 
-REVISION: Final = "0002"
+REVISION: Final = "0003"
 
 metadata = MetaData()
 
@@ -78,6 +78,52 @@ matches = Table(
     Column("seats", Integer, nullable=False),
     Column("reason", String),
     Column("ended_ms", BigInteger, index=True),
+    Column("readers", String, nullable=False, server_default="seats"),
+)
+
+# Who has played outlives the seats: a substitute has a row of the same match and seat.
+match_players = Table(
+    "match_players",
+    metadata,
+    Column("mid", LargeBinary, primary_key=True),
+    Column("seat", Integer, primary_key=True, autoincrement=False),
+    Column("player", LargeBinary, primary_key=True, index=True),
+    Column("kind", String, nullable=False),
+)
+
+chat = Table(
+    "chat",
+    metadata,
+    Column("table_code", String, key="table", primary_key=True),
+    Column("n", Integer, primary_key=True, autoincrement=False),
+    Column("player", LargeBinary, nullable=False, index=True),
+    Column("tag", String, nullable=False),
+    Column("name", String, nullable=False),
+    Column("seat", Integer),
+    Column("text", String, nullable=False),
+    Column("at_ms", BigInteger, nullable=False),
+)
+
+ignored = Table(
+    "ignored",
+    metadata,
+    Column("player", LargeBinary, primary_key=True),
+    Column("tag", String, primary_key=True),
+)
+
+members = Table(
+    "members",
+    metadata,
+    Column("fingerprint", String, primary_key=True),
+    Column("since_ms", BigInteger, nullable=False),
+)
+
+invites = Table(
+    "invites",
+    metadata,
+    Column("code_hash", LargeBinary, primary_key=True),
+    Column("uses", Integer, nullable=False),
+    Column("until_ms", BigInteger, nullable=False),
 )
 
 # With SQLite's rowid, although the key is stored twice: records of many tables land on the same few pages, and a

@@ -16,15 +16,32 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from truc_protocol.codec import dec
 from truc_protocol.records import Record
+from truc_server.store import membership
 from truc_server.store.engine import open_engine, reason
 from truc_server.store.interface import StoreError
-from truc_server.store.schema import guests, matches, ownership, records, seats, secrets, tables
+from truc_server.store.schema import (
+    chat,
+    guests,
+    ignored,
+    match_players,
+    matches,
+    members,
+    ownership,
+    records,
+    seats,
+    secrets,
+    tables,
+)
 from truc_server.store.statements import apply, check_fence
 from truc_server.store.writes import (
     AddRecord,
+    Invite,
     Lease,
+    Member,
+    PastMatch,
     PlayerKind,
     RunningMatch,
+    SaveChat,
     SaveGuest,
     SaveSeat,
     SaveTable,
@@ -38,6 +55,8 @@ _TABLES: Final = select(*(tables.c[field] for field in SaveTable._fields))
 _SEATS: Final = select(*(seats.c[field] for field in SaveSeat._fields))
 _RECORDS: Final = select(*(records.c[field] for field in AddRecord._fields))
 _GUESTS: Final = select(*(guests.c[field] for field in SaveGuest._fields))
+_CHAT: Final = select(*(chat.c[field] for field in SaveChat._fields))
+_MEMBERS: Final = select(*(members.c[field] for field in Member._fields))
 _MATCHES: Final = select(*(matches.c[field] for field in RunningMatch._fields[:-1]), secrets.c.sealed).join(
     secrets, secrets.c.th == matches.c.th, isouter=True
 )
@@ -131,6 +150,40 @@ class SqlStore:
         ((last,),) = self._read(select(func.max(records.c.k)).where(records.c.mid == mid))
         return 0 if last is None else int(last) + 1
 
+    def count_until(self, mid: bytes, at_ms: int) -> int:
+        """Return how many records of a match were made until a time."""
+        later = select(func.min(records.c.k)).where(records.c.mid == mid, records.c.at_ms > at_ms)
+        ((first,),) = self._read(later)
+        return self.record_count(mid) if first is None else int(first)
+
+    def past(self, mid: bytes) -> PastMatch | None:
+        """Return what decides who may read a match, or None if there is no such match."""
+        columns = (
+            matches.c.table,
+            matches.c.document,
+            matches.c.setup,
+            matches.c.readers,
+            matches.c.ended_ms,
+        )
+        rows = self._read(select(*columns).where(matches.c.mid == mid))
+        if not rows:
+            return None
+        table, document, setup, readers, ended_ms = rows[0]
+        players = self._read(select(match_players.c.player).where(match_players.c.mid == mid))
+        ids = frozenset(player for (player,) in players)
+        return PastMatch(table, document, _setup(setup), readers, ended_ms is not None, ids)
+
+    def chat(self, table: str, limit: int) -> tuple[SaveChat, ...]:
+        """Return the newest lines of a table's chat, at most `limit`, oldest first."""
+        rows = self._read(_CHAT.where(chat.c.table == table).order_by(chat.c.n.desc()).limit(limit))
+        return tuple(SaveChat._make(row) for row in reversed(rows))
+
+    def ignored(self, player: bytes) -> frozenset[str]:
+        """Return the tags of those whom a player ignores."""
+        return frozenset(
+            tag for (tag,) in self._read(select(ignored.c.tag).where(ignored.c.player == player))
+        )
+
     def guest_by_token(self, token_hash: bytes) -> SaveGuest | None:
         """Return the guest whose token has this hash."""
         rows = self._read(_GUESTS.where(guests.c.token_hash == token_hash))
@@ -148,6 +201,35 @@ class SqlStore:
     def stray_secrets(self) -> tuple[bytes, ...]:
         """Return the `th` of secrets whose match never started."""
         return tuple(th for (th,) in self._read(_STRAY_SECRETS))
+
+    def members(self) -> tuple[Member, ...]:
+        """Return the members of a closed server, in the order of their coming."""
+        rows = self._read(_MEMBERS.order_by(members.c.since_ms, members.c.fingerprint))
+        return tuple(Member._make(row) for row in rows)
+
+    def is_member(self, fingerprint: str) -> bool:
+        """Tell whether a key is a member."""
+        return bool(self._read(_MEMBERS.where(members.c.fingerprint == fingerprint)))
+
+    def admit(self, member: Member) -> bool:
+        """Make a key a member, durably; False if it is one already. Needs no claim."""
+        with self._transaction("write to") as connection:
+            return membership.admit(connection, member)
+
+    def expel(self, fingerprint: str) -> bool:
+        """End a membership, durably; False if there was none. Needs no claim."""
+        with self._transaction("write to") as connection:
+            return membership.expel(connection, fingerprint)
+
+    def issue(self, invite: Invite) -> None:
+        """Keep an invite, durably. Needs no claim."""
+        with self._transaction("write to") as connection:
+            membership.issue(connection, invite)
+
+    def use_invite(self, code_hash: bytes, member: Member) -> bool:
+        """Use an invite once and make a key a member, in one transaction; False if the invite is no good any more."""
+        with self._transaction("write to") as connection:
+            return membership.use_invite(connection, code_hash, member)
 
     def close(self) -> None:
         """Release the database; nothing may be called afterwards."""

@@ -13,17 +13,24 @@ from sqlalchemy.exc import IntegrityError
 from truc_protocol.codec import enc
 from truc_server.store import schema
 from truc_server.store.interface import StoreLostError
-from truc_server.store.schema import matches, seats, secrets, tables
+from truc_server.store.schema import chat, guests, ignored, match_players, matches, seats, secrets, tables
 from truc_server.store.writes import (
+    KEPT_LINES,
+    AddPlayer,
     AddRecord,
     ClearSeat,
+    CompanyChange,
+    DropIgnored,
     DropSecrets,
     DropTable,
     EndMatch,
+    ForgetPlayer,
     Lease,
     LobbyChange,
     MatchChange,
+    SaveChat,
     SaveGuest,
+    SaveIgnored,
     SaveMatch,
     SaveSeat,
     SaveSecrets,
@@ -42,6 +49,20 @@ _SAVE_MATCH: Final = insert(matches)
 _END_MATCH: Final = update(matches).where(matches.c.mid == bindparam("ended"))
 _DROP_TABLE: Final = delete(tables).where(tables.c.code == bindparam("code"))
 _DROP_SEATS: Final = delete(seats).where(seats.c.table == bindparam("code"))
+_DROP_CHAT: Final = delete(chat).where(chat.c.table == bindparam("code"))
+_TRIM_CHAT: Final = delete(chat).where(
+    chat.c.table == bindparam("trimmed"), chat.c.n <= bindparam("newest") - KEPT_LINES
+)
+_DROP_IGNORED: Final = delete(ignored).where(
+    ignored.c.player == bindparam("player"), ignored.c.tag == bindparam("tag")
+)
+_PLAYED: Final = select(match_players.c.mid).where(match_players.c.player == bindparam("forgotten"))
+_FORGET: Final = (
+    delete(guests).where(guests.c.id == bindparam("forgotten")),
+    delete(chat).where(chat.c.player == bindparam("forgotten")),
+    delete(ignored).where(ignored.c.player == bindparam("forgotten")),
+    update(matches).where(matches.c.mid.in_(_PLAYED)).values(readers="seats"),
+)
 _CLEAR_SEAT: Final = delete(seats).where(
     seats.c.table == bindparam("table"), seats.c.seat == bindparam("seat")
 )
@@ -101,8 +122,10 @@ def apply(connection: Connection, lease: Lease, writes: Sequence[Write]) -> None
             _add_records(connection, writes)
         case SaveTable() | DropTable() | SaveSeat() | ClearSeat() | SaveGuest() as first:
             _apply_to_lobby(connection, lease, first, [write._asdict() for write in writes])
-        case SaveSecrets() | DropSecrets() | SaveMatch() | EndMatch() as first:
+        case SaveSecrets() | DropSecrets() | SaveMatch() | AddPlayer() | EndMatch() as first:
             _apply_to_matches(connection, first, [write._asdict() for write in writes])
+        case SaveChat() | SaveIgnored() | DropIgnored() | ForgetPlayer() as first:
+            _apply_to_company(connection, first, [write._asdict() for write in writes])
         case _ as never:
             assert_never(never)
 
@@ -114,13 +137,14 @@ def _apply_to_lobby(connection: Connection, lease: Lease, first: LobbyChange, ro
             connection.execute(_upsert(connection.dialect.name, tables), owned)
         case DropTable():
             connection.execute(_DROP_SEATS, rows)
+            connection.execute(_DROP_CHAT, rows)
             connection.execute(_DROP_TABLE, rows)
         case SaveSeat():
             connection.execute(_upsert(connection.dialect.name, seats), rows)
         case ClearSeat():
             connection.execute(_CLEAR_SEAT, rows)
         case SaveGuest():
-            connection.execute(_upsert(connection.dialect.name, schema.guests), rows)
+            connection.execute(_upsert(connection.dialect.name, guests), rows)
         case _:
             assert_never(first)
 
@@ -133,8 +157,27 @@ def _apply_to_matches(connection: Connection, first: MatchChange, rows: Rows) ->
             connection.execute(_DROP_SECRETS, rows)
         case SaveMatch():
             connection.execute(_SAVE_MATCH, [{**row, "setup": enc(row["setup"])} for row in rows])
+        case AddPlayer():
+            connection.execute(_upsert(connection.dialect.name, match_players), rows)
         case EndMatch():
             connection.execute(_END_MATCH, [{"ended": row.pop("mid"), **row} for row in rows])
+        case _:
+            assert_never(first)
+
+
+def _apply_to_company(connection: Connection, first: CompanyChange, rows: Rows) -> None:
+    match first:
+        case SaveChat():
+            connection.execute(_upsert(connection.dialect.name, chat), rows)
+            newest = {row["table"]: row["n"] for row in rows}
+            connection.execute(_TRIM_CHAT, [{"trimmed": code, "newest": n} for code, n in newest.items()])
+        case SaveIgnored():
+            connection.execute(_upsert(connection.dialect.name, ignored), rows)
+        case DropIgnored():
+            connection.execute(_DROP_IGNORED, rows)
+        case ForgetPlayer():
+            for statement in _FORGET:
+                connection.execute(statement, [{"forgotten": row["player"]} for row in rows])
         case _:
             assert_never(first)
 
@@ -146,14 +189,14 @@ def _touched(writes: Sequence[Write]) -> _Touched:
             case SaveTable(code=code):
                 touched.codes.add(code)
                 touched.created.add(code)
-            case DropTable(code=code) | SaveSeat(table=code) | ClearSeat(table=code):
+            case DropTable(code=code) | SaveSeat(table=code) | ClearSeat(table=code) | SaveChat(table=code):
                 touched.codes.add(code)
             case SaveMatch(mid=mid, table=code):
                 touched.codes.add(code)
                 touched.created.add(mid)
-            case AddRecord(mid=mid) | EndMatch(mid=mid):
+            case AddRecord(mid=mid) | EndMatch(mid=mid) | AddPlayer(mid=mid):
                 touched.mids.add(mid)
-            case SaveGuest() | SaveSecrets() | DropSecrets():
+            case SaveGuest() | SaveSecrets() | DropSecrets() | SaveIgnored() | DropIgnored() | ForgetPlayer():
                 pass
             case _:
                 assert_never(write)
@@ -186,7 +229,11 @@ def _upsert(dialect: str, table: Table) -> Executable:
     # Core has no portable form; both databases spell it alike, each in a module of its own.
     statement = _insert_of(dialect)(table)
     fresh = {column.key: statement.excluded[column.key] for column in table.columns if not column.primary_key}
-    upsert: Executable = statement.on_conflict_do_update(index_elements=table.primary_key, set_=fresh)
+    upsert: Executable = (
+        statement.on_conflict_do_update(index_elements=table.primary_key, set_=fresh)
+        if fresh
+        else statement.on_conflict_do_nothing(index_elements=table.primary_key)
+    )
     return upsert
 
 

@@ -6,9 +6,11 @@ knows SQL. Invariant: a value holds no object of the rules or of a connection, o
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from truc_protocol.records import Record
+
+KEPT_LINES: Final = 50  # of the chat of one table
 
 
 class PlayerKind(StrEnum):
@@ -83,7 +85,10 @@ class DropSecrets(NamedTuple):
 
 
 class SaveMatch(NamedTuple):
-    """Start a match: the rule document and the records before position 0, in their order."""
+    """Start a match: the rule document and the records before position 0, in their order.
+
+    `readers` says who may read its records when it is over: the word of the table's option `transcript`.
+    """
 
     mid: bytes
     table: str
@@ -91,6 +96,16 @@ class SaveMatch(NamedTuple):
     setup: tuple[Record, ...]
     th: bytes
     seats: int
+    readers: str = "seats"
+
+
+class AddPlayer(NamedTuple):
+    """Note who has a seat in a match, from its beginning or as a substitute; it outlives the seat."""
+
+    mid: bytes
+    seat: int
+    player: bytes
+    kind: PlayerKind
 
 
 class AddRecord(NamedTuple):
@@ -114,9 +129,43 @@ class EndMatch(NamedTuple):
     ended_ms: int
 
 
+class SaveChat(NamedTuple):
+    """Keep line `n` of a table's chat; those older than the newest `KEPT_LINES` go, and all go with the table."""
+
+    table: str
+    n: int
+    player: bytes
+    tag: str
+    name: str
+    seat: int | None
+    text: str
+    at_ms: int
+
+
+class SaveIgnored(NamedTuple):
+    """Note that a player wants to hear no more of whoever has a tag."""
+
+    player: bytes
+    tag: str
+
+
+class DropIgnored(NamedTuple):
+    """Note that a player wants to hear them again."""
+
+    player: bytes
+    tag: str
+
+
+class ForgetPlayer(NamedTuple):
+    """Drop what is known of a player: token, chat, whom they ignore. Their matches are for those alone who have played."""
+
+    player: bytes
+
+
 LobbyChange = SaveTable | DropTable | SaveSeat | ClearSeat | SaveGuest
-MatchChange = SaveSecrets | DropSecrets | SaveMatch | EndMatch
-Write = LobbyChange | MatchChange | AddRecord
+MatchChange = SaveSecrets | DropSecrets | SaveMatch | AddPlayer | EndMatch
+CompanyChange = SaveChat | SaveIgnored | DropIgnored | ForgetPlayer
+Write = LobbyChange | MatchChange | CompanyChange | AddRecord
 
 
 class RunningMatch(NamedTuple):
@@ -129,6 +178,32 @@ class RunningMatch(NamedTuple):
     th: bytes
     seats: int
     sealed: bytes | None
+
+
+class PastMatch(NamedTuple):
+    """A match as those see it who ask for its records; `players` are the ids of all who have had a seat in it."""
+
+    table: str
+    document: bytes
+    setup: tuple[Record, ...]
+    readers: str
+    is_over: bool
+    players: frozenset[bytes]
+
+
+class Member(NamedTuple):
+    """A key that a closed server admits, by its fingerprint."""
+
+    fingerprint: str
+    since_ms: int
+
+
+class Invite(NamedTuple):
+    """What makes keys members: so many times, and until then; of the code only the hash is stored."""
+
+    code_hash: bytes
+    uses: int
+    until_ms: int
 
 
 class StoredTranscript(NamedTuple):

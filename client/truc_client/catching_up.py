@@ -1,0 +1,131 @@
+"""What a watcher has missed of a match: fetched by `history` and checked, while what comes meanwhile waits.
+
+A snapshot begins in the middle; a record is told as checked only once every record before it was. Where the server does not
+give out what is missing, what comes is told as unchecked, and the match ends with the verdict that it is incomplete.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from truc_client.errors import LostError
+from truc_client.happenings import Happening, RecordUnchecked, Resumed, SnapshotTaken
+from truc_client.line import pause_of
+from truc_client.past import records_of
+from truc_client.seatmatch import SeatMatch
+from truc_protocol.bodies import End
+from truc_protocol.checks import CheckError
+from truc_protocol.errors import Code
+from truc_protocol.messages import History, MatchRecord, Ok, Refusal, Snapshot
+from truc_protocol.records import Record, parse, tag_of
+
+if TYPE_CHECKING:
+    from truc_client.session import Session
+
+MAX_HELD: Final = 4096
+"""How many records may wait for those before them."""
+_TAG: Final = "truc/1/"
+
+
+class CatchingUp:
+    """What one table's watcher has missed; `guard` takes a step that may fail a check, `go_on` what comes after it."""
+
+    def __init__(
+        self,
+        session: "Session",
+        say: Callable[[Happening], None],
+        guard: Callable[[Callable[[], None]], None],
+        go_on: Callable[[SeatMatch, list[MatchRecord]], None],
+    ) -> None:
+        self._session = session
+        self._say = say
+        self._guard = guard
+        self._go_on = go_on
+        self._snapshot: Snapshot | None = None
+        self._held: list[MatchRecord] = []
+        self._is_given_up = False
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether records are missing."""
+        return self._snapshot is not None
+
+    def begin(self, match: SeatMatch, snapshot: Snapshot) -> None:
+        """Go on from a snapshot, with the match as far as it was kept."""
+        self.stop()
+        self._snapshot = snapshot
+        match.pause_sending()
+        self._say(SnapshotTaken(match.mid, snapshot.k, snapshot.view, snapshot.skipped))
+        self._step(match, snapshot)
+
+    def stop(self) -> None:
+        """Fetch nothing more: the connection is gone, or the table."""
+        self._snapshot, self._held, self._is_given_up = None, [], False
+
+    def hold(self, match: SeatMatch, message: MatchRecord) -> None:
+        """Take a record that has come after the snapshot.
+
+        Raises:
+            LostError: Too many wait already; it all begins again on a new connection.
+        """
+        if self._is_given_up:
+            self._tell(match, message)
+        elif len(self._held) >= MAX_HELD:
+            raise LostError(f"more than {MAX_HELD} records wait for those before them")
+        else:
+            self._held.append(message)
+
+    def _step(self, match: SeatMatch, snapshot: Snapshot) -> None:
+        if match.next < snapshot.k:
+            self._ask(match, snapshot)
+            return
+        if match.next == snapshot.k and match.ledger.head != snapshot.head:
+            match.witness.doubt(
+                "C33", f"the snapshot has another head at {snapshot.k} than the records before it"
+            )
+        held = self._held
+        self.stop()
+        self._say(Resumed(match.next))
+        self._go_on(match, held)
+
+    def _ask(self, match: SeatMatch, snapshot: Snapshot) -> None:
+        def answered(answer: Ok | Refusal) -> None:
+            if self._snapshot is snapshot:
+                self._guard(lambda: self._answered(match, snapshot, answer))
+
+        if self._snapshot is snapshot:
+            self._session.post(lambda n: History(id=n, match=match.mid, first=match.next), answered)
+
+    def _answered(self, match: SeatMatch, snapshot: Snapshot, answer: Ok | Refusal) -> None:
+        match answer:
+            case Refusal(code=Code.RATE_LIMITED):
+                self._session.later(pause_of(answer.retry_after_ms), lambda: self._ask(match, snapshot))
+            case Refusal():
+                self._give_up(match)
+            case Ok():
+                self._take(match, snapshot, answer)
+
+    def _take(self, match: SeatMatch, snapshot: Snapshot, page: Ok) -> None:
+        first = match.next
+        for past in records_of(page, first)[: snapshot.k - first]:
+            match.take_past(Record(past.signer, past.body, past.sig))
+        if match.next == first:
+            match.witness.doubt(
+                "C33", f"the records from {first} on are not given out, but were said to be there"
+            )
+        self._step(match, snapshot)
+
+    def _give_up(self, match: SeatMatch) -> None:
+        self._is_given_up = True
+        held, self._held = self._held, []
+        for message in held:
+            self._tell(match, message)
+
+    def _tell(self, match: SeatMatch, message: MatchRecord) -> None:
+        try:
+            body = parse(Record(message.signer, message.body, message.sig))
+        except CheckError as error:
+            match.witness.doubt(error.check, error.message)
+        self._say(RecordUnchecked(message.k, tag_of(body).removeprefix(_TAG), message.means))
+        if isinstance(body, End):
+            self.stop()
+            self._say(match.finish())

@@ -1,0 +1,73 @@
+"""Opening a connection, and ending it: `connect`.
+
+It is opened again by itself, with growing pauses, until the server is back or patience ends. No task outlives the block.
+"""
+
+from collections.abc import AsyncIterator, Collection
+from contextlib import asynccontextmanager
+from typing import Final
+
+import trio
+
+from truc_client.account import Player, open_account
+from truc_client.address import Address, parse_address
+from truc_client.connection import Connection
+from truc_client.dialing import Dial, dial_tcp
+from truc_client.line import Line
+from truc_client.link import Demands, leaves
+from truc_client.opening import Visit, come_in
+from truc_client.session import Session
+
+WANT: Final = ("snapshot",)
+"""The capabilities that this library would use: it knows how to go on from a snapshot."""
+
+
+@asynccontextmanager
+async def connect(
+    address: str | Address,
+    player: Player,
+    *,
+    want: Collection[str] = WANT,
+    require: Collection[str] = (),
+    dial: Dial = dial_tcp,
+) -> AsyncIterator[Connection]:
+    """Connect to a server as a player.
+
+    Args:
+        address: HOST, HOST:PORT or a truc:// link; an invite in it is used.
+        player: who connects.
+        want: the capabilities that would be used; one that the server has not is done without.
+        require: the capabilities without which it is no use; one that is missing is a RefusedError, `unsupported`.
+        dial: what opens a stream to an address.
+
+    Raises:
+        AddressError: The address cannot be read.
+        ConnectError: The server cannot be reached, or is not the one known.
+        RefusedError: It does not let this player in.
+        HomeError: The player's home cannot be used.
+    """
+    where = parse_address(address) if isinstance(address, str) else address
+    account = open_account(player)
+    try:
+        visit = Visit(where, account, dial, Demands(tuple(want), tuple(require)))
+        entered = await come_in(visit)
+        try:
+            async with trio.open_nursery() as nursery:
+                line = Line(visit, entered)
+                session = Session(account, line, entered, nursery)
+                nursery.start_soon(line.run, session)
+                try:
+                    yield Connection(session)
+                finally:
+                    session.close()
+                nursery.cancel_scope.cancel()
+        except BaseExceptionGroup as group:
+            raise _own_error(group) from None
+    finally:
+        account.store.close()
+
+
+def _own_error(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """Return the one error of the block, which a nursery wraps; the connection's task raises none."""
+    errors = [error for error in leaves(group) if not isinstance(error, trio.Cancelled)]
+    return errors[0] if len(errors) == 1 else group

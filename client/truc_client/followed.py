@@ -1,0 +1,89 @@
+"""Everything that is followed on one connection, and which of it a message is for.
+
+What is wrong with one table ends that table alone. Invariant: a table has one `Following`, whatever asks for it.
+"""
+
+from typing import TYPE_CHECKING, Final
+
+from truc_client.errors import ClientError
+from truc_client.following import Following
+from truc_protocol.messages import SeatHeld, ServerMessage, TableState
+
+if TYPE_CHECKING:
+    from truc_client.glance import Glance
+    from truc_client.lobby import LobbyFollowing
+
+_MAX_UNCLAIMED: Final = 64
+
+
+class Followed:
+    """The tables and the lobby that one connection follows."""
+
+    def __init__(self) -> None:
+        self.tables: dict[str, Following] = {}
+        self.glances: dict[str, Glance] = {}
+        self.lobby: LobbyFollowing | None = None
+        self._seeking = 0
+        self._unclaimed: dict[str, TableState] = {}
+
+    def begin_seeking(self) -> None:
+        """Keep what is shown of tables that are not followed: the reply that names one of them comes after."""
+        self._seeking += 1
+
+    def end_seeking(self) -> None:
+        """Note that a reply has come."""
+        self._seeking -= 1
+        if not self._seeking:
+            self._unclaimed.clear()
+
+    def claim(self, following: Following) -> None:
+        """Follow a table that a reply has named, from what was shown of it before."""
+        self.tables[following.code] = following
+        state = self._unclaimed.pop(following.code, None)
+        if state is not None:
+            following.handle(state)
+
+    def handle(self, message: ServerMessage) -> None:
+        """Give a message to whom it is for."""
+        if self.lobby is not None:
+            self.lobby.handle(message)
+        code: str | None = getattr(message, "table", None)
+        if code is None:
+            return
+        following, glance = self.tables.get(code), self.glances.get(code)
+        if following is not None:
+            following.handle(message)
+        elif glance is not None:
+            glance.handle(message)
+        elif self._seeking and isinstance(message, TableState):
+            self._keep_unclaimed(message)
+
+    def _keep_unclaimed(self, state: TableState) -> None:
+        self._unclaimed.pop(state.table, None)
+        self._unclaimed[state.table] = state
+        if len(self._unclaimed) > _MAX_UNCLAIMED:
+            del self._unclaimed[next(iter(self._unclaimed))]
+
+    def interrupted(self, reason: str) -> None:
+        """Note that the connection is gone for now."""
+        if self.lobby is not None:
+            self.lobby.interrupted(reason)
+        for following in tuple(self.tables.values()):
+            following.interrupted(reason)
+
+    def reconnected(self, held: tuple[SeatHeld, ...]) -> None:
+        """Note that it is back, with the seats that are the player's."""
+        for following in tuple(self.tables.values()):
+            following.reconnected(held)
+
+    def fail(self, error: ClientError) -> None:
+        """Note that it is gone for good."""
+        if self.lobby is not None:
+            self.lobby.fail(error)
+        for following in tuple(self.tables.values()):
+            following.fail(error)
+
+    def close(self) -> None:
+        """Close every transcript."""
+        for following in tuple(self.tables.values()):
+            following.close()

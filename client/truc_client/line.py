@@ -1,0 +1,151 @@
+"""The line to a server: requests and their replies, over a connection that comes back by itself.
+
+Whoever asks while it is down waits until it is open again; what was asked before fails. Invariant: no reply of one
+connection answers a request of another.
+"""
+
+from collections.abc import Callable
+from typing import Final, Protocol
+
+import trio
+
+from truc_client.address import Address
+from truc_client.errors import ClientError, LostError, RefusedError
+from truc_client.link import Answer, ClientRequest, Entered, Link
+from truc_client.opening import Visit, come_back
+from truc_client.replies import Waiter
+from truc_protocol.errors import Code
+from truc_protocol.messages import Ok, ServerMessage
+
+Build = Callable[[int], ClientRequest]
+"""Makes a request with the number given."""
+
+_TRIES: Final = 8
+_DEFAULT_RETRY_MS: Final = 500
+
+
+class Follower(Protocol):
+    """Whoever is told what comes over the line, and what becomes of it."""
+
+    def handle(self, message: ServerMessage) -> None:
+        """Take a message that is no reply."""
+
+    def interrupted(self, reason: str) -> None:
+        """Note that the line is down."""
+
+    def returned(self, entered: Entered) -> None:
+        """Note that it is open again."""
+
+    def fail(self, error: ClientError) -> None:
+        """Note that it is down for good."""
+
+
+class Line:
+    """A line to a server; `run` keeps it."""
+
+    def __init__(self, visit: Visit, entered: Entered) -> None:
+        self._waiting: set[Waiter] = set()
+        self._open = trio.Event()
+        self._failure: ClientError | None = None
+        self._visit = visit
+        self._adopt(entered)
+
+    def _adopt(self, entered: Entered) -> None:
+        self._link: Link = entered.link
+        arrived = entered.address._replace(invite=None)  # it has done its work
+        self._visit = self._visit._replace(address=arrived, known=None)
+        self._open.set()
+
+    @property
+    def address(self) -> Address:
+        """Where the server is, as far as is known."""
+        return self._visit.address
+
+    @property
+    def clock_offset_ms(self) -> int | None:
+        """How many milliseconds the server's clock is ahead."""
+        return self._link.clock.offset_ms
+
+    def post(self, build: Build, on_answer: Callable[[Answer], None]) -> bool:
+        """Send a request without waiting; tells whether the line was open."""
+        if not self._open.is_set() or self._failure is not None:
+            return False
+        try:
+            self._link.post(build(self._link.next_id()), on_answer)
+        except LostError:
+            return False
+        return True
+
+    async def request(self, build: Build, at_once: Callable[[Ok], None] | None = None) -> Ok:
+        """Send a request and return its reply; when there were too many it waits and asks again.
+
+        `at_once` sees the reply before any message that comes after it.
+
+        Raises:
+            RefusedError: The server refused it.
+            LostError: The connection was lost before the reply.
+        """
+        for _ in range(_TRIES):
+            await self._wait_open()
+            answer = await self._ask(build, at_once)
+            if isinstance(answer, Ok):
+                return answer
+            if answer.code != Code.RATE_LIMITED:
+                raise RefusedError(answer.code, answer.msg)
+            await trio.sleep(pause_of(answer.retry_after_ms))
+        raise RefusedError(Code.RATE_LIMITED, "the server takes no more requests now")
+
+    async def _wait_open(self) -> None:
+        await self._open.wait()
+        if self._failure is not None:
+            raise self._failure
+
+    async def _ask(self, build: Build, at_once: Callable[[Ok], None] | None) -> Answer:
+        waiter = Waiter(at_once)
+        self._waiting.add(waiter)
+        try:
+            if not self.post(build, waiter.answer):
+                raise LostError("the connection was lost")
+            return await waiter.wait()
+        finally:
+            self._waiting.discard(waiter)
+
+    async def run(self, follower: Follower) -> None:
+        """Keep the line until patience ends; never raises."""
+        try:
+            while True:
+                lost = await self._run_link(follower)
+                if not lost.again:
+                    raise lost
+                self._interrupt(lost)
+                follower.interrupted(str(lost))
+                visit = self._visit if lost.to is None else self._visit.elsewhere(lost.to)
+                entered = await come_back(visit, lost.after_ms)
+                self._adopt(entered)
+                follower.returned(entered)
+        except ClientError as error:
+            self._fail(error)
+            follower.fail(error)
+
+    async def _run_link(self, follower: Follower) -> LostError:
+        try:
+            await self._link.run(follower.handle)
+        except LostError as lost:
+            return lost
+        raise AssertionError("a link ends by being lost")
+
+    def _interrupt(self, lost: LostError) -> None:
+        self._open = trio.Event()
+        for waiter in self._waiting:
+            waiter.fail(lost)
+
+    def _fail(self, error: ClientError) -> None:
+        self._failure = error
+        self._open.set()
+        for waiter in self._waiting:
+            waiter.fail(error)
+
+
+def pause_of(retry_after_ms: int | None) -> float:
+    """Return how many seconds to wait before a request that came too soon is made again."""
+    return (retry_after_ms or _DEFAULT_RETRY_MS) / 1000

@@ -1,0 +1,107 @@
+"""The lobby as a player follows it: `async for` yields how full the house is, what is said, and every table that changes.
+
+It comes back by itself with the connection; all of it is shown again then. Nothing of it is kept.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from truc_client.errors import ClientError
+from truc_client.happenings import (
+    ChatSaid,
+    Interrupted,
+    LobbyChanged,
+    LobbyHappening,
+    TableChanged,
+    TableClosed,
+)
+from truc_client.reports import Reports
+from truc_client.talk import chat
+from truc_protocol import messages
+from truc_protocol.messages import ChatLine, FollowLobby, LobbyState, ServerMessage, TableState
+
+if TYPE_CHECKING:
+    from truc_client.session import Session
+
+
+class LobbyFollowing:
+    """What the server tells of the lobby, as it comes."""
+
+    def __init__(self) -> None:
+        self.state: LobbyState | None = None
+        self.tables: dict[str, TableState] = {}
+        self.reports = Reports[LobbyHappening]()
+
+    def handle(self, message: ServerMessage) -> None:
+        """Take a message; what is not about the lobby is passed over."""
+        match message:
+            case LobbyState():
+                self.state = message
+                self.reports.say(LobbyChanged(message))
+            case TableState(private=False):
+                self.tables[message.table] = message
+                self.reports.say(TableChanged(message))
+            case messages.TableClosed() if self.tables.pop(message.table, None) is not None:
+                self.reports.say(TableClosed(message.reason, message.table))
+            case ChatLine(table=None):
+                self.reports.say(chat_said(message))
+            case _:
+                pass
+
+    def interrupted(self, reason: str) -> None:
+        """Note that the connection is gone for now; what was shown may be stale."""
+        self.tables.clear()
+        self.reports.say(Interrupted(reason))
+
+    def fail(self, error: ClientError) -> None:
+        """End for the reason given."""
+        self.reports.fail(error)
+
+
+class Lobby:
+    """The lobby of a server; made by a connection's `lobby`."""
+
+    def __init__(self, session: "Session", following: LobbyFollowing) -> None:
+        self._session = session
+        self._following = following
+
+    def __aiter__(self) -> "Lobby":
+        return self
+
+    async def __anext__(self) -> LobbyHappening:
+        """Return what happens next.
+
+        Raises:
+            ClientError: The connection is gone for good.
+        """
+        return await self._following.reports.next()
+
+    @property
+    def state(self) -> LobbyState | None:
+        """How full the house is; None before it was told."""
+        return self._following.state
+
+    @property
+    def tables(self) -> Mapping[str, TableState]:
+        """Every public table as it was shown last, by its code."""
+        return MappingProxyType(self._following.tables)
+
+    async def chat(self, text: str) -> None:
+        """Say something to everybody who follows the lobby.
+
+        Raises:
+            RefusedError: It is no line of text, or too many have been said.
+        """
+        await chat(self._session, None, text)
+
+    async def leave(self) -> None:
+        """Follow the lobby no longer; the iteration ends."""
+        self._session.followed.lobby = None
+        self._following.reports.finish()
+        await self._session.request(lambda n: FollowLobby(id=n, off=True))
+
+
+def chat_said(line: ChatLine) -> ChatSaid:
+    """Return a line of chat as it is told."""
+    return ChatSaid(line.player, line.name, line.text, line.table, line.seat, line.n, line.ago_ms)

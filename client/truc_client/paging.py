@@ -1,0 +1,44 @@
+"""Lists that a server gives out page by page: its public tables, the players who are connected."""
+
+from truc_client.errors import ConnectError
+from truc_client.line import Build, Line
+from truc_protocol.messages import ListPlayers, ListTables, PlayerState, TableState
+
+
+async def list_tables(line: Line, variant: str | None) -> tuple[TableState, ...]:
+    """Return every public table, or those of one game."""
+    found: list[TableState] = []
+    after: str | None = None
+    while True:
+        page = await line.request(_tables_after(variant, after))
+        found += page.tables or ()
+        if not page.more or not page.tables:
+            return tuple(found)
+        after = _next(after, page.tables[-1].table)
+
+
+async def list_players(line: Line) -> tuple[PlayerState, ...]:
+    """Return every player who is connected."""
+    found: list[PlayerState] = []
+    after: str | None = None
+    while True:
+        page = await line.request(_players_after(after))
+        found += page.players or ()
+        if not page.more or not page.players:
+            return tuple(found)
+        after = _next(after, page.players[-1].player)
+
+
+def _tables_after(variant: str | None, after: str | None) -> Build:
+    return lambda n: ListTables(id=n, variant=variant, after=after)
+
+
+def _players_after(after: str | None) -> Build:
+    return lambda n: ListPlayers(id=n, after=after)
+
+
+def _next(after: str | None, last: str) -> str:
+    """Return where the next page begins; a list that does not ascend would never end."""
+    if after is not None and last <= after:
+        raise ConnectError(f"the server lists {last!r} after {after!r}")
+    return last

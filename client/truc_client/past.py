@@ -1,0 +1,139 @@
+"""The past of a match: its records page by page, and the transcript made of them.
+
+What a server gives out here is not checked while it is read: `truc verify` does that, from the file alone.
+Invariant: a transcript is written whole or not at all, and never over another file.
+"""
+
+import os
+from collections import deque
+from itertools import chain, count
+from pathlib import Path
+from typing import NamedTuple
+
+from truc_client.errors import ConnectError, HomeError
+from truc_client.happenings import Fact
+from truc_client.line import Line
+from truc_client.transcripts import path_of
+from truc_protocol.messages import History, Ok
+from truc_protocol.records import Record, body_hash
+from truc_protocol.transcript import MAX_FILE, write_transcript
+
+_FROM_THE_START = -1
+
+
+class PastRecord(NamedTuple):
+    """A record as the server gives it out; `means` is the server's word."""
+
+    k: int
+    signer: int
+    body: bytes
+    sig: bytes
+    means: tuple[Fact, ...]
+
+
+def records_of(answer: Ok, first: int) -> tuple[PastRecord, ...]:
+    """Return the records of a page that begins at a position."""
+    return tuple(
+        PastRecord(k, past.signer, past.body, past.sig, past.means)
+        for k, past in enumerate(answer.past or (), max(first, 0))
+    )
+
+
+class Pages:
+    """The pages of a match from a position on, asked for one by one; `at` is where the next one begins."""
+
+    def __init__(self, line: Line, match: bytes, first: int) -> None:
+        self.at = first
+        self._line = line
+        self._match = match
+        self._has_more = True
+
+    async def read(self) -> Ok | None:
+        """Return the next page; None after the last.
+
+        Raises:
+            RefusedError: There is no such match, or it is not for this player to read.
+            LostError: The connection was lost meanwhile.
+            ConnectError: The server gives out pages that make no sense.
+        """
+        if not self._has_more:
+            return None
+        first = self.at
+        page = await self._line.request(lambda n: History(id=n, match=self._match, first=first))
+        self._has_more = page.more
+        self.at = first if page.k is None else page.k
+        if page.more and self.at <= first:
+            raise ConnectError("the server gives out the same page of a match again")
+        return page
+
+
+class Past:
+    """The records of a match from a position on, as far as they may be read now: `async for` yields each; unchecked."""
+
+    def __init__(self, line: Line, match: bytes, first: int = 0) -> None:
+        self._pages = Pages(line, match, first)
+        self._read: deque[PastRecord] = deque()
+
+    def __aiter__(self) -> "Past":
+        return self
+
+    async def __anext__(self) -> PastRecord:
+        """Return the next record.
+
+        Raises:
+            RefusedError: There is no such match, or it is not for this player to read.
+            LostError: The connection was lost meanwhile.
+        """
+        while not self._read:
+            first = self._pages.at
+            page = await self._pages.read()
+            if page is None:
+                raise StopAsyncIteration
+            self._read.extend(records_of(page, first))
+        return self._read.popleft()
+
+
+async def fetch_transcript(line: Line, match: bytes, path: Path) -> Path:
+    """Write the transcript of a match as the server gives it out; returns where it is.
+
+    Raises:
+        RefusedError: There is no such match, or it is not for this player to read.
+        LostError: The connection was lost meanwhile.
+        ConnectError: What came is not that match.
+        HomeError: The file is there already, or cannot be written.
+    """
+    document: bytes | None = None
+    records: list[Record] = []
+    size, pages = 0, Pages(line, match, _FROM_THE_START)
+    while (page := await pages.read()) is not None:
+        document = page.doc if document is None else document
+        records += [Record(*record) for record in page.setup or ()]
+        records += [Record(past.signer, past.body, past.sig) for past in page.past or ()]
+        size += sum(len(past.body) + len(past.sig) for past in page.past or ())
+        if size > MAX_FILE:
+            raise ConnectError(f"the server gives out more than {MAX_FILE} bytes of a match")
+    if document is None or match not in map(body_hash, records):
+        raise ConnectError("the server gives out another match than was asked for")
+    _write(path, write_transcript(document, records))
+    return path
+
+
+def _write(path: Path, transcript: bytes) -> None:
+    unfinished = path.with_name(f".{path.name}.new")
+    try:
+        with open(unfinished, "wb") as file:
+            file.write(transcript)
+            file.flush()
+            os.fsync(file.fileno())
+        os.link(unfinished, path)  # unlike a rename it replaces nothing
+        unfinished.unlink()
+    except OSError as error:
+        unfinished.unlink(missing_ok=True)
+        raise HomeError(f"cannot write {path}: {error.strerror}") from error
+
+
+def free_path(folder: Path, match: bytes) -> Path:
+    """Return where a fetched transcript may be written: beside the one that was kept, if one was."""
+    kept = path_of(folder, match)
+    others = (kept.with_name(f"{kept.stem}-fetched-{n}{kept.suffix}") for n in count(1))
+    return next(path for path in chain([kept], others) if not path.exists())

@@ -1,0 +1,142 @@
+"""What everything on one connection leans on: the account, who the server is, the line to it, and what is followed there.
+
+Losing the connection is told to everything that is followed, and all of it goes on once the line is open again. What is
+wrong with one table ends that table alone.
+"""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import trio
+
+from truc_client.account import Account
+from truc_client.errors import ClientError
+from truc_client.followed import Followed
+from truc_client.following import Following
+from truc_client.line import Build, Line
+from truc_client.link import Answer, Entered
+from truc_protocol.messages import Capabilities, FollowLobby, Ok, SeatHeld, ServerMessage
+
+if TYPE_CHECKING:
+    from truc_protocol.handshake import ServerIdentity
+
+
+class Session:
+    """One player's time at one server.
+
+    Attributes:
+        account: who plays.
+        line: the way to the server.
+        followed: the tables and the lobby.
+        server: who the server is, as of the newest login.
+        keys: its present key, and those before it that its rotations show: a match keeps the key it began under.
+        name: the name by which the server shows this player.
+        tag: the player's tag there, if the server gives tags.
+        held: the seats that are the player's.
+        capabilities: what the server has beside the core of the protocol.
+    """
+
+    def __init__(self, account: Account, line: Line, entered: Entered, nursery: trio.Nursery) -> None:
+        self.account = account
+        self.line = line
+        self.followed = Followed()
+        self._nursery = nursery
+        self._adopt(entered)
+
+    def _adopt(self, entered: Entered) -> None:
+        self.server: ServerIdentity = entered.server
+        self.keys = entered.keys
+        self.name = entered.welcome.name
+        self.tag = entered.welcome.player
+        self.held: tuple[SeatHeld, ...] = entered.welcome.seats
+        self.capabilities: Mapping[str, object] = MappingProxyType(dict(entered.server.info.caps))
+        if entered.welcome.token is not None:
+            self.account.store.keep_token(self.first_spk, entered.welcome.token)
+
+    @property
+    def first_spk(self) -> bytes:
+        """The first key pinned for the server, which names the player's key there."""
+        return self.server.pin.first
+
+    @property
+    def spk(self) -> bytes:
+        """The server's present key."""
+        return self.server.spk
+
+    def follow(self, code: str, seat: int | None) -> Following:
+        """Follow a table, from nothing."""
+        following = self.followed.tables[code] = Following(self, code, seat)
+        return following
+
+    def return_to(self, code: str, seat: int | None) -> Following:
+        """Follow a table, or go on following it; who holds a seat there goes on with it."""
+        following = self.followed.tables.get(code)
+        if following is None:
+            following = self.follow(code, seat)
+            if any(held.table == code for held in self.held):
+                following.agreement.agree_on_return()
+        return following
+
+    def drop(self, code: str) -> None:
+        """Follow a table no longer."""
+        self.followed.tables.pop(code, None)
+
+    def left(self, code: str) -> None:
+        """Note that a table was left, with the seat held there."""
+        self.held = tuple(held for held in self.held if held.table != code)
+        self.drop(code)
+
+    def forgotten(self) -> None:
+        """Note that the server has forgotten the player."""
+        self.held = ()
+        if self.account.is_guest:
+            self.account.store.keep_token(self.first_spk, None)
+
+    def post(self, build: Build, on_answer: Callable[[Answer], None]) -> bool:
+        """Send a request without waiting; tells whether the connection was open."""
+        return self.line.post(build, on_answer)
+
+    async def request(self, build: Build, at_once: Callable[[Ok], None] | None = None) -> Ok:
+        """Send a request and return its reply; `at_once` sees it before any message that comes after it.
+
+        Raises:
+            RefusedError: The server refused it.
+            LostError: The connection was lost before the reply.
+        """
+        return await self.line.request(build, at_once)
+
+    def later(self, seconds: float, step: Callable[[], None]) -> None:
+        """Take a step after so many seconds, if the connection is used that long."""
+
+        async def wait() -> None:
+            await trio.sleep(seconds)
+            step()
+
+        self._nursery.start_soon(wait)
+
+    def handle(self, message: ServerMessage) -> None:
+        """Take a message that is no reply."""
+        if isinstance(message, Capabilities):
+            kept = {name: value for name, value in self.capabilities.items() if name not in message.gone}
+            self.capabilities = MappingProxyType({**kept, **message.add})
+        self.followed.handle(message)
+
+    def interrupted(self, reason: str) -> None:
+        """Note that the connection is gone for now."""
+        self.followed.interrupted(reason)
+
+    def returned(self, entered: Entered) -> None:
+        """Note that the connection is back; everything that is followed goes on."""
+        self._adopt(entered)
+        if self.followed.lobby is not None:
+            self.post(lambda n: FollowLobby(id=n), lambda _answer: None)
+        self.followed.reconnected(self.held)
+
+    def fail(self, error: ClientError) -> None:
+        """Note that the connection is gone for good."""
+        self.followed.fail(error)
+
+    def close(self) -> None:
+        """Close every transcript."""
+        self.followed.close()

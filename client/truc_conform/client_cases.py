@@ -1,0 +1,46 @@
+"""Every scene for clients, and which of them a level asks for."""
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from typing import Final
+
+from truc_conform import cheating, entering, keyed, seated, watching
+from truc_conform.result import Case, Level
+from truc_conform.scenes import Scene
+
+SCENES: Final[tuple[Scene, ...]] = (
+    *entering.SCENES,
+    *watching.SCENES,
+    *seated.SCENES,
+    *keyed.SCENES,
+    *cheating.SCENES,
+)
+CASES: Final[tuple[Case, ...]] = tuple(case for scene in SCENES for case, _ in scene.judged)
+ASKED: Final[dict[Level, tuple[Level, ...]]] = {
+    Level.C0: (Level.C0,),
+    Level.C1: (Level.C0, Level.C1),
+    Level.C2: (Level.C0, Level.C2),
+    Level.C3: (Level.C0, Level.C2, Level.C3),
+}
+"""What a client must pass at each level: who plays need not watch."""
+
+
+def chosen(level: Level | None, patterns: Sequence[str] = ()) -> tuple[Scene, ...]:
+    """Return the scenes of a level, or of all, with the cases that fit one of the patterns."""
+    levels = ASKED[level] if level is not None else tuple(Level)
+    narrowed = (_narrowed(scene, levels, patterns) for scene in SCENES)
+    return tuple(scene for scene in narrowed if scene.judged)
+
+
+def _narrowed(scene: Scene, levels: Sequence[Level], patterns: Sequence[str]) -> Scene:
+    judged = tuple(
+        (case, judge)
+        for case, judge in scene.judged
+        if case.name.partition(".")[0] in levels and fits(case, patterns)
+    )
+    return scene._replace(judged=judged)
+
+
+def fits(case: Case, patterns: Sequence[str]) -> bool:
+    """Tell whether a case has one of the names asked for."""
+    return not patterns or any(fnmatchcase(case.name, pattern) for pattern in patterns)

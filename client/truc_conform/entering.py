@@ -1,0 +1,262 @@
+"""The cases of level C0: connecting, frames, hello, login, ping and bye.
+
+Each of them needs no more of the client than that it logs in and keeps its connection until it is told otherwise.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+from truc_conform.forging import greeted_again
+from truc_conform.grease import greased, raw, strange_info, strange_notices
+from truc_conform.result import PASSED, Case, Outcome, Verdict, failed
+from truc_conform.scenes import (
+    ALIVE,
+    Exit,
+    Scene,
+    after_welcome,
+    ask_alive,
+    ends_soon,
+    has_closed,
+    is_alive,
+    let_in,
+    must_close,
+    not_entered,
+    one,
+    says_who,
+    without,
+)
+from truc_conform.stage import Stage
+from truc_protocol.errors import Code
+from truc_protocol.frames import SERVER_LIMIT
+from truc_protocol.messages import (
+    ClientHello,
+    GuestLogin,
+    GuestReturn,
+    KeyLogin,
+    Ping,
+    ServerHello,
+    bye,
+)
+
+_SILENCE_S: Final = 2.0
+_WAIT_S: Final = 0.3
+_HELLO: Final = "session.md#hello"
+_KEEP_ALIVE: Final = "session.md#keep-alive"
+_UNKNOWN: Final = "evolution.md#what-a-receiver-does-with-what-it-does-not-know"
+
+
+def _says_hello_first(stage: Stage, _exit: Exit) -> Outcome:
+    if not stage.heard:
+        return failed(stage.faults[0].message if stage.faults else "it said nothing")
+    hello = stage.heard[0].message
+    if not isinstance(hello, ClientHello):
+        return failed(f"it began with {type(hello).__name__}")
+    return PASSED if 1 in hello.proto else failed(f"it offers the protocols {list(hello.proto)}")
+
+
+def _keeps_to_the_size(stage: Stage, end: Exit) -> Outcome:
+    found = [fault.message for fault in stage.faults if fault.code == Code.FRAME_TOO_LARGE]
+    return failed(found[0]) if found else let_in(stage, end) or PASSED
+
+
+def _sends_messages(stage: Stage, end: Exit) -> Outcome:
+    return without(
+        Code.BAD_FRAME, Code.BAD_MSGPACK, Code.BAD_MESSAGE, Code.UNKNOWN_REQUEST, before=lambda *_: None
+    )(stage, end)
+
+
+def _nonces_differ(stage: Stage, _exit: Exit) -> Outcome:
+    nonces = [heard.message.cn for heard in stage.heard if isinstance(heard.message, ClientHello)]
+    if len(nonces) == 1:
+        return failed("it did not say hello twice")
+    if len(set(nonces)) < len(nonces):
+        return failed("two connections had the same `cn`")
+    return failed("`cn` is one byte repeated") if any(len(set(cn)) == 1 for cn in nonces) else PASSED
+
+
+def _done_at_login(stage: Stage) -> None:
+    async def logs_in(message: object) -> bool:
+        if says_who(message):
+            stage.done.set()
+        return False
+
+    stage.intercepts.append(logs_in)
+
+
+def _keep_waiting(kind: type | tuple[type, ...]) -> Callable[[Stage], None]:
+    """Let a reply come late, and listen meanwhile."""
+
+    def arrange(stage: Stage) -> None:
+        async def listen(message: object) -> bool:
+            if isinstance(message, kind) and await stage.overhear(_WAIT_S):
+                stage.blame("early", f"it went on before the reply to {type(message).__name__} had come")
+            return False
+
+        stage.intercepts.append(listen)
+        ask_alive(stage)
+
+    return arrange
+
+
+def _waits(stage: Stage, _exit: Exit) -> Outcome:
+    early = [fault.message for fault in stage.faults if fault.code == "early"]
+    if early:
+        return failed(early[0])
+    return PASSED if any(says_who(heard.message) for heard in stage.heard) else failed("it never logged in")
+
+
+def _greased_fields(stage: Stage) -> None:
+    stage.dress = greased
+    ask_alive(stage)
+
+
+def _greased_info(stage: Stage) -> None:
+    stage.info = strange_info()
+    ask_alive(stage)
+
+
+def _byte_by_byte(stage: Stage) -> None:
+    stage.cut = lambda frame: (frame[i : i + 1] for i in range(len(frame)))
+    ask_alive(stage)
+
+
+def _in_heaps(stage: Stage) -> None:
+    """Let several messages arrive in one piece, which ends within the last of them."""
+    frames = (piece if isinstance(piece, bytes) else raw(piece) for piece in strange_notices())
+    heap = b"".join((raw(Ping(n=1)), *frames, raw(Ping(n=2)), raw(Ping(n=ALIVE))))
+    ask_alive(stage)
+    after_welcome(stage, heap[:-5], heap[-5:])
+
+
+def _bad_proto(stage: Stage) -> None:
+    bad_hello(stage, lambda hello: greeted_again(stage, hello, proto=2))
+
+
+def bad_hello(stage: Stage, change: Callable[[ServerHello], ServerHello]) -> None:
+    """Let the server prove itself wrongly."""
+    stage.recast = lambda message: (change(message) if isinstance(message, ServerHello) else message,)
+    stage.ends_on_close = True
+    ends_soon(stage, lambda message: isinstance(message, ClientHello))
+    _done_at_login(stage)
+
+
+def says_nothing_of_itself(stage: Stage, _exit: Exit) -> Outcome:
+    """Judge a client whose server has not proved itself: with a key it stops, as a guest it should."""
+    if not any(isinstance(message, ServerHello) for message in stage.sent):
+        return failed(not_entered(stage) or "it said no hello")
+    logins = [heard.message for heard in stage.heard if says_who(heard.message)]
+    if any(isinstance(login, KeyLogin) for login in logins):
+        return failed("it logged in with its key")
+    return Outcome(Verdict.NON_STRICT, "it logged in as a guest") if logins else PASSED
+
+
+def _silent(stage: Stage) -> None:
+    async def ignore(_message: object) -> bool:
+        return True
+
+    ends_soon(stage, lambda message: isinstance(message, ClientHello), _SILENCE_S)
+    stage.intercepts.append(ignore)
+    stage.ends_on_close = True
+
+
+def _gives_up(stage: Stage, end: Exit) -> Outcome:
+    came = "closed the connection" if stage.closed else "still waited"
+    return Outcome(Verdict.INFO, f"{came} after {end.seconds:.1f} s without an answer to hello")
+
+
+_GOODBYE: Final = bye(Code.SHUTTING_DOWN, "the server is being stopped")
+
+SCENES: Final = (
+    Scene(
+        _done_at_login,
+        (
+            (
+                Case("C0.hello", _HELLO, "`hello` comes first and offers protocol 1"),
+                _says_hello_first,
+            ),
+            (
+                Case("C0.size", "limits.md#sizes", "no frame above 2048 bytes before `welcome`"),
+                _keeps_to_the_size,
+            ),
+            (
+                Case("C0.messages", "transport.md#messages", "every frame is a message of the profile"),
+                _sends_messages,
+            ),
+        ),
+    ),
+    one("C0.nonce", _HELLO, "`cn` is fresh on every connection", _done_at_login, _nonces_differ, runs=2),
+    one(
+        "C0.waits-for-hello",
+        _HELLO,
+        "nothing before the reply to `hello`",
+        _keep_waiting(ClientHello),
+        _waits,
+    ),
+    one(
+        "C0.waits-for-welcome",
+        _HELLO,
+        "nothing before `welcome`",
+        _keep_waiting((KeyLogin, GuestLogin, GuestReturn)),
+        _waits,
+    ),
+    one("C0.ping", _KEEP_ALIVE, "`pong` with the number of the `ping`", ask_alive, is_alive),
+    one("C0.bytes", "transport.md#frames", "frames arrive byte by byte", _byte_by_byte, is_alive),
+    one("C0.heaps", "transport.md#frames", "several frames arrive at once", _in_heaps, is_alive),
+    one("C0.unknown-fields", _UNKNOWN, "unknown fields are ignored", _greased_fields, is_alive),
+    one(
+        "C0.unknown-notices",
+        _UNKNOWN,
+        "unknown kinds of message are ignored",
+        lambda stage: ask_alive(stage, *strange_notices()),
+        is_alive,
+    ),
+    one(
+        "C0.unknown-capabilities",
+        _UNKNOWN,
+        "unknown capabilities, limits and fields of the server's info are ignored",
+        _greased_info,
+        is_alive,
+    ),
+    one(
+        "C0.bye",
+        "session.md#goodbye",
+        "after `bye` the client closes",
+        lambda stage: must_close(stage, _GOODBYE),
+        has_closed,
+    ),
+    one(
+        "C0.empty-frame",
+        "transport.md#frames",
+        "a frame of length 0 ends the connection",
+        lambda stage: must_close(stage, bytes(4)),
+        has_closed,
+    ),
+    one(
+        "C0.long-frame",
+        "transport.md#frames",
+        "a length above the limit ends the connection",
+        lambda stage: must_close(stage, (SERVER_LIMIT + 1).to_bytes(4, "big") + bytes(64)),
+        has_closed,
+    ),
+    one(
+        "C0.garbage",
+        "transport.md#messages",
+        "a frame that is no message ends the connection",
+        lambda stage: must_close(stage, b"\x00\x00\x00\x05\xc1hello"[:9]),
+        has_closed,
+    ),
+    one(
+        "C0.protocol",
+        "security.md#the-handshake",
+        "a protocol number that was not offered ends the connection before `login`",
+        _bad_proto,
+        says_nothing_of_itself,
+    ),
+    one(
+        "C0.silence",
+        "session.md#goodbye",
+        "a server that never answers is given up some time",
+        _silent,
+        _gives_up,
+    ),
+)

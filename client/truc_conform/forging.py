@@ -1,0 +1,123 @@
+"""What cheating servers are made of: messages bent on their way out, and bodies signed again by whoever must.
+
+A bend takes a message and gives what leaves in its place. The keys are those of the scripted server and its puppets;
+a signature of the client can not be forged.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
+
+import msgspec
+from msgspec.structs import replace
+
+from truc_conform.scripted import ScriptedServer
+from truc_protocol.bodies import Body, Deal, Rule
+from truc_protocol.codec import dec
+from truc_protocol.handshake import Hello
+from truc_protocol.messages import MatchRecord, ServerHello, ServerMessage
+from truc_protocol.records import Record, encode, link, parse
+
+Place = tuple[bytes, int, bytes]
+Maker = Callable[[Place, Any], Body]
+Bend = Callable[[ServerMessage], ServerMessage | None]
+_M = TypeVar("_M", bound=ServerMessage)
+_FIXSTR: Final = 0xA0
+
+
+def on(kind: type[_M], change: Callable[[_M], ServerMessage | None]) -> Bend:
+    """Return a bend for messages of one class."""
+    return lambda message: change(message) if isinstance(message, kind) else message
+
+
+def on_record(tag: str, change: Callable[[MatchRecord], ServerMessage | None]) -> Bend:
+    """Return a bend for records of one kind."""
+
+    def bend(message: MatchRecord) -> ServerMessage | None:
+        return change(message) if message.body[1:].startswith(_tagged(tag)) else message
+
+    return on(MatchRecord, bend)
+
+
+def _tagged(tag: str) -> bytes:
+    name = f"truc/1/{tag}".encode()
+    return bytes([_FIXSTR + len(name)]) + name
+
+
+def body_of(message: MatchRecord) -> Any:
+    """Return the body of a record; which kind it is, who calls knows."""
+    return parse(Record(message.signer, message.body, message.sig))
+
+
+def resigned(server: ScriptedServer, message: MatchRecord, **changes: Any) -> MatchRecord:
+    """Change a record and sign it again with the key of whoever must."""
+    return instead(server, message, replace(body_of(message), **changes), signer=message.signer)
+
+
+def instead(server: ScriptedServer, message: MatchRecord, body: Body, *, signer: int = 0) -> MatchRecord:
+    """Put another record in the place of one, signed by the server or by a scripted seat."""
+    encoded = encode(body)
+    key = server.players[signer - 1].key if signer else server.key
+    return replace(message, signer=signer, body=encoded, sig=key.sign(encoded))
+
+
+def place_of(server: ScriptedServer, k: int) -> Place:
+    """Return the match, a position and the head there, as the honest records give it."""
+    match = server.at_play().setup.mid
+    head = match
+    for record in server.records[:k]:
+        head = link(head, record)
+    return match, k, head
+
+
+def ruled_out(place: Place, j: int) -> Rule:
+    """Return the word of a server that abandons a match."""
+    return Rule(*place, j, "abandon", None, "server", ())
+
+
+def greeted_again(server: ScriptedServer, hello: ServerHello, **changes: Any) -> ServerHello:
+    """Change the signed body of a hello, and sign it again."""
+    body = replace(msgspec.convert(dec(hello.body), Hello, builtin_types=(bytes,)), **changes)
+    encoded = encode(body)
+    return replace(hello, body=encoded, sig=server.key.sign(encoded))
+
+
+class Rewrite:
+    """A bend: from the first record of a kind and deal index on, others go out in the place of the honest ones.
+
+    Attributes:
+        place: where the forged history has come to; None while it is the honest one.
+        made: the forged records, by position; a client that asks again is sent the same.
+    """
+
+    def __init__(self, server: ScriptedServer, kind: type[Body], index: int, *makers: Maker) -> None:
+        self.server, self.kind, self.index = server, kind, index
+        self.makers = list(makers)
+        self.place: Place | None = None
+        self.made: dict[int, MatchRecord] = {}
+
+    def __call__(self, message: ServerMessage) -> ServerMessage | None:
+        """Return what leaves in the place of a message."""
+        if not isinstance(message, MatchRecord):
+            return message
+        if message.k in self.made:
+            return self.made[message.k]
+        body = body_of(message)
+        if self.place is None:
+            if not isinstance(body, self.kind) or getattr(body, "j", self.index) != self.index:
+                return message
+            self.place = place_of(self.server, message.k)
+        return self.forged(message, self.place, body) if self.makers else None
+
+    def forged(self, message: MatchRecord, place: Place, body: Body) -> MatchRecord:
+        """Return the next record of the forged history."""
+        mid, k, head = place
+        sent = replace(instead(self.server, message, self.makers.pop(0)(place, body)), k=k)
+        self.place = mid, k + 1, link(head, Record(sent.signer, sent.body, sent.sig))
+        self.made[k] = sent
+        return sent
+
+
+def deal_body(place: Place, j: int, **changes: Any) -> Deal:
+    """Return a deal of nothing, to be changed."""
+    shape = {"d": 0, "dealer": 0, "ncards": 3, "cut": 0, "up": (), "leaves": (), "boxes": ()}
+    return Deal(*place, j, **{**shape, **changes})

@@ -1,0 +1,303 @@
+"""A visit to the server that is judged: the connections of one case, and what is expected of every answer.
+
+A case asks here for clients and players and gets them logged in, or learns that the server does not offer what it is
+about. What the cases are stands in the modules server_cases_*. Invariant: when a visit is over all its connections are
+closed, and its seats have been given up.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from types import TracebackType
+from typing import Final, NamedTuple, Self
+
+import trio
+
+from truc_conform.raw_client import Map, RawClient, UnexpectedError
+from truc_conform.raw_seat import Seat
+from truc_conform.result import Case, Outcome
+from truc_protocol.errors import REGISTRY, Code
+from truc_protocol.keys import SigningKey, generate_signing_key
+
+LONGEST_TEXT: Final = 400
+PORT: Final = 7373
+_GUESTS_UNWANTED: Final = (Code.GUESTS_NOT_ALLOWED, Code.KEY_NOT_ALLOWED)
+_CLOSED_DOOR: Final = (Code.KEY_NOT_ALLOWED, Code.BANNED)
+_FAREWELL_S: Final = 1.0
+_GAME: Final = "truc-french"
+_PAIR: Final = 2
+
+
+class UnofferedError(Exception):
+    """The server does not offer what a case is about; the text says what."""
+
+
+class Address(NamedTuple):
+    """Where the server is, and the fingerprint it must have, if that is known."""
+
+    host: str
+    port: int
+    fingerprint: str | None = None
+
+
+class ServerCase(NamedTuple):
+    """A case and how it is run; it raises where something else comes, and returns an outcome where there is more to say."""
+
+    case: Case
+    run: "Run"
+
+
+def read_address(text: str) -> Address:
+    """Read HOST:PORT, [HOST]:PORT or a join string.
+
+    Raises:
+        ValueError: It is neither.
+    """
+    rest, _, fingerprint = text.removeprefix("truc://").partition("#")
+    place = rest.partition("/")[0].partition("?")[0]
+    host, colon, port = place.rpartition(":") if not place.endswith("]") else (place, "", "")
+    if not colon:
+        host, port = port or place, str(PORT)
+    if not host or not port.isdigit():
+        raise ValueError(f"expected HOST:PORT or truc://HOST:PORT, got {text!r}")
+    return Address(host.strip("[]"), int(port), fingerprint or None)
+
+
+class Visit:
+    """The clients of one case.
+
+    Attributes:
+        address: where the server is.
+        seed: what every choice of the case follows from.
+        hands: over how many hands the deals are audited.
+    """
+
+    def __init__(self, address: Address, *, seed: int, patience_s: float, hands: int) -> None:
+        self.address = address
+        self.seed = seed
+        self.patience_s = patience_s
+        self.hands = hands
+        self._clients: list[RawClient] = []
+        self._seats: list[Seat] = []
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with trio.CancelScope(shield=True):
+            with trio.move_on_after(_FAREWELL_S):
+                for seat in self._seats:
+                    await _give_up(seat)
+            for client in self._clients:
+                await trio.aclose_forcefully(client.stream)
+
+    async def connect(self) -> RawClient:
+        """Return a connection on which nothing was said."""
+        with trio.fail_after(self.patience_s):
+            stream = await trio.open_tcp_stream(self.address.host, self.address.port)
+        client = RawClient(stream, patience_s=self.patience_s)
+        self._clients.append(client)
+        return client
+
+    async def player(self, key: SigningKey | None = None, *, want: Sequence[str] = ()) -> RawClient:
+        """Return a connection on which a key is logged in, by itself a fresh one."""
+        client = await self.connect()
+        welcomed(await client.login_key(key or generate_signing_key(), want=want), _CLOSED_DOOR)
+        return client
+
+    async def guest(self, name: str = "Gus") -> RawClient:
+        """Return a connection on which a new guest is logged in."""
+        client = await self.connect()
+        welcomed(await client.login_guest(name), _GUESTS_UNWANTED)
+        return client
+
+    async def seat(
+        self, number: int = 0, *, keyed: bool = True, boxed: bool = True, want: Sequence[str] = ()
+    ) -> Seat:
+        """Return a player who is logged in and sits nowhere."""
+        seat = Seat(await self.connect(), seed=self.seed * 100 + number, keyed=keyed, boxed=boxed)
+        welcomed(await seat.login(want=want), _CLOSED_DOOR if keyed else _GUESTS_UNWANTED)
+        self._seats.append(seat)
+        return seat
+
+    async def seats(
+        self,
+        *,
+        guests: Sequence[int] = (),
+        boxed: bool = True,
+        game: str | None = None,
+        **options: int | str,
+    ) -> list[Seat]:
+        """Return two players at one table, neither of them ready."""
+        first = await self.seat(0, keyed=0 not in guests, boxed=boxed)
+        second = await self.seat(1, keyed=1 not in guests, boxed=boxed)
+        chosen = ({"guests": _PAIR} if guests else {}) | options
+        reply = await create(first, chosen, game=game)
+        if reply["t"] == "error" and reply["code"] == Code.BAD_OPTION:
+            raise UnofferedError(f"a table with the options {chosen}: {reply['msg']}")
+        expect(reply["t"] == "ok", "a table to be created", reply)
+        first.table, first.seat = reply["table"], reply["seat"]
+        joined = await second.join(first.table)
+        expect(joined["t"] == "ok", "a seat at the table", joined)
+        return [first, second]
+
+    async def match(
+        self,
+        *,
+        guests: Sequence[int] = (),
+        boxed: bool = True,
+        game: str | None = None,
+        **options: int | str,
+    ) -> list[Seat]:
+        """Return two players who have both said ready."""
+        seats = await self.seats(guests=guests, boxed=boxed, game=game, **options)
+        for seat in seats:
+            reply = await seat.ready()
+            expect(reply["t"] == "ok", "ok to ready", reply)
+        return seats
+
+
+Run = Callable[[Visit], Awaitable[Outcome | None]]
+
+
+async def _give_up(seat: Seat) -> None:
+    """Resign from a match and leave the table; whether the server heard it does not matter."""
+    try:
+        if seat.auditor is not None and not seat.done:
+            await _resign(seat)
+        if seat.table:
+            await seat.client.send({"t": "leave", "table": seat.table})
+    except (trio.BrokenResourceError, trio.ClosedResourceError, UnexpectedError):
+        return
+
+
+async def _resign(seat: Seat) -> None:
+    if seat.key is not None:
+        await seat.resign()
+    else:
+        here = {"table": seat.table, "match": seat.ledger.setup.mid, "at": seat.next}
+        await seat.client.send({"t": "act", **here, "choose": "resign"})
+
+
+async def together(*tasks: Callable[[], Awaitable[object]]) -> None:
+    """Run what players do at the same time."""
+    async with trio.open_nursery() as nursery:
+        for task in tasks:
+            nursery.start_soon(task)
+
+
+async def create(
+    seat: Seat,
+    options: Mapping[str, int | str] | None = None,
+    *,
+    private: bool = True,
+    game: str | None = None,
+) -> Map:
+    """Ask for a table for two, of the kit's game or of another, and return the reply."""
+    wanted = {"variant": game or game_of(seat.client), "seats": _PAIR, "private": private}
+    return await seat.client.ask_patiently({"t": "create", **wanted, "options": dict(options or {})})
+
+
+def game_of(client: RawClient) -> str:
+    """Return the game that the kit plays at this server: one for two.
+
+    Raises:
+        UnofferedError: It has none.
+    """
+    offered = [str(offer["name"]) for offer in client.info["variants"] if _PAIR in offer["seats"]]
+    if not offered:
+        raise UnofferedError("the server offers no game for two")
+    return _GAME if _GAME in offered else offered[0]
+
+
+def need_game(client: RawClient, game: str) -> None:
+    """Check that the server has a game.
+
+    Raises:
+        UnofferedError: It has not.
+    """
+    if game not in [offer["name"] for offer in client.info["variants"]]:
+        raise UnofferedError(f"the server does not offer {game}")
+
+
+def need(client: RawClient, capability: str) -> object:
+    """Return the value of a capability.
+
+    Raises:
+        UnofferedError: The server does not announce it.
+    """
+    caps = client.info["caps"]
+    if capability not in caps:
+        raise UnofferedError(f"the server does not announce the capability {capability!r}")
+    return caps[capability]
+
+
+def welcomed(reply: Map, unwanted: Sequence[Code]) -> None:
+    """Check that a login was taken.
+
+    Raises:
+        UnofferedError: The server admits nobody of this kind.
+    """
+    if reply["t"] == "error" and reply["code"] in unwanted:
+        raise UnofferedError(f"the server answers a fresh player {reply['code']}: {reply['msg']}")
+    expect(reply["t"] == "welcome", "welcome", reply)
+
+
+def expect(holds: object, what: str, came: object) -> None:
+    """Check a fact about what came.
+
+    Raises:
+        UnexpectedError: It does not hold.
+    """
+    if not holds:
+        raise UnexpectedError(f"expected {what}, got {shown(came)}")
+
+
+def held_seats(welcome: Map) -> list[tuple[str, bytes | None, int]]:
+    """Return the seats that a welcome lists: table, match, seat."""
+    return [(each["table"], each.get("match"), each["seat"]) for each in welcome.get("seats", ())]
+
+
+def shown(came: object) -> str:
+    """Describe what came in one line of bounded length."""
+    return repr(came)[:LONGEST_TEXT]
+
+
+def check_refusal(reply: Map, code: Code, *, field: str | None = None, closes: bool = False) -> Map:
+    """Check that an error has this code, the flags of the registry and a text; return it."""
+    wanted = str(code) + (f" for {field}" if field else "")
+    expect(reply["t"] == "error" and reply["code"] == code, f"the error {wanted}", reply)
+    row = REGISTRY[code]
+    flags = (row.retryable, row.closes or closes)
+    expect((reply["retryable"], reply["close"]) == flags, f"(retryable, close) to be {flags}", reply)
+    expect(0 < len(reply["msg"]) <= LONGEST_TEXT, f"a text of 1 to {LONGEST_TEXT} characters", reply)
+    if field is not None:
+        expect(reply.get("field") == field, f"the field {field}", reply)
+    return reply
+
+
+async def refused(client: RawClient, message: Map, code: Code, *, field: str | None = None) -> Map:
+    """Send a request that must be refused while the connection goes on; return the error."""
+    return check_refusal(await client.ask_patiently(message), code, field=field)
+
+
+async def check_alive(client: RawClient) -> None:
+    """Check that a connection still takes requests."""
+    reply = await client.ask_patiently({"t": "tables"})
+    expect(reply["t"] == "ok", "the connection to go on", reply)
+
+
+async def check_ended(client: RawClient, code: Code) -> list[Map]:
+    """Check that the connection ends with an error and a bye of this code; return what came."""
+    try:
+        rest = await client.closed()
+    except trio.TooSlowError:
+        raise UnexpectedError(
+            f"expected {code} and the end, got {shown(client.log[-1:])}, still open"
+        ) from None
+    tags = [(message["t"], message.get("code")) for message in rest[-2:]]
+    expect(tags == [("error", code), ("bye", code)], f"error {code}, bye {code}, and the end", rest)
+    check_refusal(rest[-2], code, closes=True)
+    expect(rest[-1]["msg"], "a text in bye", rest[-1])
+    expect(rest[-1]["retryable"] == REGISTRY[code].retryable, "retryable as in the registry", rest[-1])
+    return rest

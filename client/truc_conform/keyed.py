@@ -1,0 +1,134 @@
+"""The cases of level C3 at an honest table: a login bound to the connection, and records that are right."""
+
+from collections.abc import Callable
+from typing import Final
+
+from msgspec.structs import replace
+
+from truc_conform.entering import bad_hello, says_nothing_of_itself
+from truc_conform.forging import greeted_again
+from truc_conform.puppets import secret
+from truc_conform.result import PASSED, Case, Outcome, Verdict, failed
+from truc_conform.scenes import Exit, Judge, Scene, absent, acts, one, unended
+from truc_conform.stage import Stage, tag_of_body
+from truc_protocol import keys
+from truc_protocol.messages import KeyLogin, ServerHello, SignedAct
+
+_HANDSHAKE: Final = "security.md#the-handshake"
+_CHECKS: Final = "../fairness/specification.md#11-checks"
+_DUTIES: Final = "../fairness/specification.md#13-what-a-client-does"
+
+
+def without_key(stage: Stage) -> Outcome | None:
+    """Return the outcome for a client that has no key."""
+    if (early := absent(stage)) is not None:
+        return early
+    if not any(isinstance(heard.message, KeyLogin) for heard in stage.heard):
+        return Outcome(Verdict.UNIMPLEMENTED, "it played as a guest")
+    return None
+
+
+def _right(subject: str) -> Judge:
+    """Return a judge of what the client signed of one kind: there is some, and the server took it."""
+
+    def judge(stage: Stage, end: Exit) -> Outcome:
+        if (early := without_key(stage)) is not None:
+            return early
+        wrong = [fault.message for fault in stage.faults if fault.code == subject]
+        if wrong:
+            return failed(wrong[0])
+        signed = [message for message in acts(stage) if _is_about(message, subject)]
+        return PASSED if signed else failed(f"it signed no {subject} record")
+
+    return judge
+
+
+def _is_about(message: object, subject: str) -> bool:
+    return isinstance(message, SignedAct) and tag_of_body(message.body) == subject
+
+
+def _logs_in(stage: Stage, _end: Exit) -> Outcome:
+    wrong = [fault.message for fault in stage.faults if fault.code == "KeyLogin"]
+    if wrong:
+        return failed(wrong[0])
+    return without_key(stage) or PASSED
+
+
+def _plays(stage: Stage, end: Exit) -> Outcome:
+    return without_key(stage) or unended(stage, end) or PASSED
+
+
+def _releases_once(stage: Stage, end: Exit) -> Outcome:
+    came = _right("release")(stage, end)
+    if came.verdict is not Verdict.PASS:
+        return came
+    signed = [message.body for message in acts(stage) if isinstance(message, SignedAct)]
+    bodies = {body for body in signed if tag_of_body(body) == "release"}
+    calls = sum(tag_of_body(record.body) == "call" for record in stage.records)
+    return PASSED if len(bodies) == calls else failed(f"{len(bodies)} releases for {calls} calls")
+
+
+def _plain(_stage: Stage) -> None:
+    """Keep to the protocol."""
+
+
+def _hello(change: Callable[[Stage, ServerHello], ServerHello]) -> Callable[[Stage], None]:
+    return lambda stage: bad_hello(stage, lambda hello: change(stage, hello))
+
+
+def _with_another_key(stage: Stage, hello: ServerHello) -> ServerHello:
+    stage.key = keys.signing_key_from_seed(secret("another server", stage.seed))
+    return greeted_again(stage, hello, spk=stage.key.public)
+
+
+_BAD_HELLOS: Final = (
+    (
+        "signature",
+        "a hello whose signature is not valid ends the connection before `login`",
+        _hello(lambda _stage, hello: replace(hello, sig=bytes(64))),
+    ),
+    (
+        "key",
+        "a key that has not the fingerprint of the join string ends the connection before `login`",
+        _hello(_with_another_key),
+    ),
+    (
+        "frame",
+        "a hello made for another connection ends this one before `login`",
+        _hello(lambda stage, hello: greeted_again(stage, hello, client_hello=bytes(32))),
+    ),
+    (
+        "info",
+        "an info that is not the one signed ends the connection before `login`",
+        _hello(lambda _stage, hello: replace(hello, info=hello.info.replace(b"a server", b"A server"))),
+    ),
+    (
+        "certificate",
+        "a certificate that this connection has not ends it before `login`",
+        _hello(lambda stage, hello: greeted_again(stage, hello, cert=bytes(32))),
+    ),
+)
+
+SCENES: Final = (
+    *(
+        one(f"C3.hello-{name}", _HANDSHAKE, expected, arrange, says_nothing_of_itself)
+        for name, expected, arrange in _BAD_HELLOS
+    ),
+    Scene(
+        _plain,
+        (
+            (Case("C3.login", _HANDSHAKE, "the login is signed for this connection (C38)"), _logs_in),
+            (Case("C3.plays", _DUTIES, "plays an honest match with a key to its end"), _plays),
+            (Case("C3.seat", _CHECKS, "joins the terms by a `seat` record (C6, C7)"), _right("seat")),
+            (Case("C3.release", _DUTIES, "releases once for each call (C14, C15)"), _releases_once),
+            (
+                Case("C3.act", _CHECKS, "signs what the option says, at this position and head (C10, C20)"),
+                _right("act"),
+            ),
+            (
+                Case("C3.ack", "../fairness/specification.md#10-end", "signs the end of the match (C32)"),
+                _right("ack"),
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,152 @@
+"""The command line of the kit: `truc-conform client -- CMD` and `truc-conform server HOST:PORT`."""
+
+import shlex
+import time
+from pathlib import Path
+from typing import Final
+
+import click
+import trio
+
+from truc_conform import server_cases
+from truc_conform.client_cases import chosen, fits
+from truc_conform.report import Report, as_html, as_json, line, summary
+from truc_conform.result import MEANINGS, Case, Level, Result
+from truc_conform.running import Order, perform_all
+
+_SERVER: Final = "server"
+_LEVELS: Final = "; ".join(f"{level} {meaning}" for level, meaning in MEANINGS.items())
+
+_seed = click.option("--seed", default=1, show_default=True, help="What everything random is drawn from.")
+_cases = click.option(
+    "--case", "patterns", multiple=True, metavar="GLOB", help="Only cases of such a name, as 'C2.*'."
+)
+_json = click.option("--json", "as_data", type=click.Path(path_type=Path), help="Write a report as JSON.")
+_page = click.option("--html", "page", type=click.Path(path_type=Path), help="Write a report as a page.")
+_jobs = click.option(
+    "--jobs", default=1, show_default=True, type=click.IntRange(1, 64), help="Cases that run at once."
+)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="truc", prog_name="truc-conform")
+def main() -> None:
+    """Judge whether somebody's client or server keeps the Truc protocol.
+
+    The exit code is 0 if it does, 1 if not, 2 if the command cannot be carried out.
+    """
+
+
+@main.command(epilog=f"Levels: {_LEVELS}.")
+@click.option(
+    "--level",
+    type=click.Choice(list(Level), case_sensitive=False),
+    help="What to ask for; C2 if no case is named.",
+)
+@_cases
+@_seed
+@_json
+@_page
+@_jobs
+@click.option(
+    "--timeout",
+    default=20.0,
+    show_default=True,
+    type=click.FloatRange(1, 600),
+    help="Seconds for each start.",
+)
+@click.argument("command", nargs=-1, required=True)
+def client(
+    *,
+    level: str | None,
+    patterns: tuple[str, ...],
+    seed: int,
+    as_data: Path | None,
+    page: Path | None,
+    jobs: int,
+    timeout: float,
+    command: tuple[str, ...],
+) -> None:
+    """Start COMMAND at scripted servers, once and more for each case, and judge what it does there.
+
+    In COMMAND {url} is truc://HOST:PORT/TABLE#FINGERPRINT; {host}, {port}, {table} and {fingerprint} are its parts,
+    {home} is a fresh folder. It takes a seat at the table, or watches it at level C1, and ends with the match.
+    """
+    asked = Level(level.upper()) if level else None if patterns else Level.C2
+    scenes = chosen(asked, patterns)
+    if not scenes:
+        raise click.UsageError("no case has such a name at this level")
+    order = Order(command, seed=seed, patience_s=timeout, jobs=jobs)
+    results = trio.run(perform_all, scenes, order, _tell)
+    _conclude(Report(shlex.join(command), asked or "some cases", seed, results), as_data, page)
+
+
+@main.command()
+@_cases
+@_seed
+@_json
+@_page
+@_jobs
+@click.option(
+    "--timeout",
+    default=5.0,
+    show_default=True,
+    type=click.FloatRange(0.1, 600),
+    help="Seconds for each answer.",
+)
+@click.option("--hands", default=server_cases.HANDS, show_default=True, help="Hands whose deals are checked.")
+@click.argument("address")
+def server(
+    *,
+    patterns: tuple[str, ...],
+    seed: int,
+    as_data: Path | None,
+    page: Path | None,
+    jobs: int,
+    timeout: float,
+    hands: int,
+    address: str,
+) -> None:
+    """Visit the server at ADDRESS, HOST:PORT or a truc:// link, with scripted clients, attacks among them."""
+    cases = [case for case in server_cases.CASES if fits(case, patterns)]
+    if not cases:
+        raise click.UsageError("no case has such a name")
+
+    async def run() -> list[Result]:
+        found: dict[Case, Result] = {}
+        waiting = iter(cases)
+
+        async def work() -> None:
+            for case in waiting:
+                began = time.monotonic()
+                outcome = await server_cases.judge(case, address, seed=seed, patience_s=timeout, hands=hands)
+                found[case] = Result(case, outcome, time.monotonic() - began)
+                _tell(found[case])
+
+        async with trio.open_nursery() as nursery:
+            for _ in range(jobs):
+                nursery.start_soon(work)
+        return [found[case] for case in cases]
+
+    try:
+        results = trio.run(run)
+    except* (ValueError, OSError) as group:
+        raise click.UsageError(str(group.exceptions[0])) from None
+    _conclude(Report(address, _SERVER, seed, results), as_data, page)
+
+
+def _tell(result: Result) -> None:
+    click.echo(line(result))
+
+
+def _conclude(report: Report, as_data: Path | None, page: Path | None) -> None:
+    """Write the reports asked for, and end with the exit code."""
+    click.echo(summary(report))
+    try:
+        if as_data is not None:
+            as_data.write_text(as_json(report))
+        if page is not None:
+            page.write_text(as_html(report))
+    except OSError as error:
+        raise click.FileError(str(error.filename), error.strerror or "cannot be written") from error
+    raise click.exceptions.Exit(0 if report.is_passed else 1)

@@ -1,0 +1,229 @@
+"""A client of frames and maps: no state machine, no opinion, only bytes out and maps in.
+
+It sends whatever it is told to, sound or not. Every map that comes in must fit the message reference; whatever else is
+expected of it is the caller's to say. Invariant: every byte received is kept.
+"""
+
+import struct
+import time
+from collections.abc import Sequence
+from secrets import token_bytes
+from typing import Any, Final
+
+import trio
+
+from truc_protocol.codec import pack, unpack
+from truc_protocol.errors import Code
+from truc_protocol.handshake import Contact, ServerIdentity, authenticate, check_server_hello
+from truc_protocol.keys import SigningKey
+from truc_protocol.messages import Direction, MessageError, ServerHello, decode
+
+PATIENCE_S: Final = 10.0
+CHUNK: Final = 65_536
+_HEADER: Final = struct.Struct(">I")
+_WITHOUT_ID: Final = ("ping", "pong")
+_ATTEMPTS: Final = 20
+_ENDINGS: Final = (trio.BrokenResourceError, trio.ClosedResourceError)
+
+Map = dict[str, Any]
+"""A message as it stands on the wire; a kit that judges it cannot ask for its class first."""
+
+
+class UnexpectedError(Exception):
+    """Something else came than the protocol says."""
+
+
+class GoneError(UnexpectedError):
+    """The server has closed the connection, or said that it will."""
+
+
+def frame(message: Map) -> bytes:
+    """Return the bytes of a message with their length before them, however long they are."""
+    packed = pack(message)
+    return _HEADER.pack(len(packed)) + packed
+
+
+def length(n: int) -> bytes:
+    """Return the four bytes that announce a frame of `n` bytes."""
+    return _HEADER.pack(n)
+
+
+class RawClient:
+    """One connection.
+
+    Attributes:
+        log: every message received, decoded.
+        received: every byte received.
+        info: what the server says about itself, after `hello`.
+        welcome: the reply to the login.
+    """
+
+    def __init__(self, stream: trio.SocketStream, *, patience_s: float = PATIENCE_S) -> None:
+        self.stream = stream
+        self.patience_s = patience_s
+        self.received = bytearray()
+        self.log: list[Map] = []
+        self.spk = b""
+        self.info: Map = {}
+        self.welcome: Map = {}
+        self.server: ServerIdentity | None = None
+        self.cn = b""
+        self.hello_frame = b""
+        self._unread = bytearray()
+        self._ids = 0
+
+    async def send_bytes(self, raw: bytes) -> None:
+        """Send bytes as they are."""
+        await self.stream.send_all(raw)
+
+    async def send(self, message: Map) -> int:
+        """Send a message, a request with a fresh id unless it has one; return the id."""
+        if "id" not in message and message["t"] not in _WITHOUT_ID:
+            self._ids += 1
+            message = {**message, "id": self._ids}
+        await self.send_bytes(frame(message))
+        return int(message.get("id", -1))
+
+    async def next_frame(self) -> bytes | None:
+        """Return the next whole frame without its length, None at the end of the stream."""
+        while (whole := self._take_frame()) is None:
+            received = await self.receive_bytes()
+            if not received:
+                return None
+            self._unread += received
+        return whole
+
+    async def receive_bytes(self) -> bytes:
+        """Return what comes next, as it comes; nothing at the end of the stream.
+
+        Raises:
+            trio.TooSlowError: Nothing comes.
+        """
+        try:
+            with trio.fail_after(self.patience_s):
+                received = bytes(await self.stream.receive_some(CHUNK))
+        except _ENDINGS:
+            return b""
+        self.received += received
+        return received
+
+    def _take_frame(self) -> bytes | None:
+        if len(self._unread) < _HEADER.size:
+            return None
+        end = _HEADER.size + int(_HEADER.unpack_from(self._unread)[0])
+        if len(self._unread) < end:
+            return None
+        whole = bytes(self._unread[_HEADER.size : end])
+        del self._unread[:end]
+        return whole
+
+    async def receive(self) -> Map:
+        """Return the next message.
+
+        Raises:
+            GoneError: The stream has ended.
+        """
+        whole = await self.next_frame()
+        if whole is None:
+            raise GoneError(f"the connection was closed after {self.log[-1:]}")
+        return self._note(whole)
+
+    def _note(self, whole: bytes) -> Map:
+        check_fits(whole)
+        message = unpack(whole)
+        self.log.append(message)
+        return message
+
+    async def until(self, tag: str, **fields: object) -> Map:
+        """Receive until a message with this tag and these fields, and return it."""
+        while True:
+            message = await self.receive()
+            if message["t"] == tag and all(message.get(name) == value for name, value in fields.items()):
+                return message
+
+    async def ask(self, message: Map) -> Map:
+        """Send a request and return its reply."""
+        number = await self.send(message)
+        while True:
+            reply = await self.receive()
+            if reply.get("re") == number:
+                return reply
+
+    async def ask_patiently(self, message: Map) -> Map:
+        """Send a request, again whenever the server asks to wait, and return its reply."""
+        for _ in range(_ATTEMPTS):
+            reply = await self.ask(message)
+            if reply.get("code") != Code.RATE_LIMITED:
+                return reply
+            await trio.sleep(reply.get("retry_after_ms", 0) / 1000)
+        raise UnexpectedError(
+            f"{message['t']} was rate_limited {_ATTEMPTS} times, each after the wait asked for"
+        )
+
+    async def closed(self) -> list[Map]:
+        """Receive to the end of the stream, and return what came."""
+        rest = []
+        while (whole := await self.next_frame()) is not None:
+            rest.append(self._note(whole))
+        return rest
+
+    async def hello(self, **fields: object) -> Map:
+        """Say hello and return the answer; a server's hello has been checked (security.md, C37)."""
+        self.cn = token_bytes(32)
+        message = {"t": "hello", "id": 0, "proto": [1], "want": [], "cn": self.cn, **fields}
+        await self.send(message)
+        whole = await self.next_frame()
+        if whole is None:
+            raise GoneError("the connection was closed after hello, without an answer")
+        reply = self._note(whole)
+        if reply["t"] == "hello":
+            self._recognise(message, whole)
+        return reply
+
+    def _recognise(self, sent: Map, whole: bytes) -> None:
+        reply = unpack(whole)
+        rolls = tuple((body, old, new) for body, old, new in reply.get("rolls", ()))
+        hello = ServerHello(re=0, body=reply["body"], sig=reply["sig"], info=reply["info"], rolls=rolls)
+        contact = Contact(pack(sent), sent["proto"], None, int(time.time()))
+        self.server = check_server_hello(hello, contact)
+        self.spk, self.info, self.hello_frame = self.server.spk, unpack(reply["info"]), whole
+
+    def auth(self, key: SigningKey) -> Map:
+        """Return the login of a key for this connection."""
+        if self.server is None:
+            raise UnexpectedError("a login is made for a server that has said hello")
+        signed = authenticate(key, self.server, cn=self.cn, hello_frame=self.hello_frame)
+        return {"t": "login", "body": signed.body, "sig": signed.sig}
+
+    async def login_key(self, key: SigningKey, name: str = "north", *, want: Sequence[str] = ()) -> Map:
+        """Say hello, log a key in, and return the answer."""
+        await self.hello(want=list(want))
+        return await self.enter({**self.auth(key), "name": name})
+
+    async def login_guest(self, name: str = "Gus", *, want: Sequence[str] = ()) -> Map:
+        """Say hello, log in as a new guest, and return the answer."""
+        await self.hello(want=list(want))
+        return await self.enter({"t": "login", "name": name})
+
+    async def login_token(self, token: str, *, want: Sequence[str] = ()) -> Map:
+        """Say hello, log in as a guest who was here before, and return the answer."""
+        await self.hello(want=list(want))
+        return await self.enter({"t": "login", "token": token})
+
+    async def enter(self, login: Map) -> Map:
+        """Send a login and return the answer."""
+        self.welcome = await self.ask(login)
+        return self.welcome
+
+
+def check_fits(whole: bytes) -> None:
+    """Check that a frame of the server fits the message reference; a notice that nobody knows does.
+
+    Raises:
+        UnexpectedError: It does not.
+    """
+    try:
+        decode(whole, Direction.TO_CLIENT)
+    except MessageError as error:
+        if error.code is not Code.UNKNOWN_REQUEST:
+            raise UnexpectedError(f"a message that is not of the reference: {error.message}") from error

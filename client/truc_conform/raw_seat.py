@@ -1,0 +1,348 @@
+"""A player over a raw client: signs, audits every record, and picks its moves at random from the options.
+
+Keyed or a guest, boxed or not. What it does by itself is only what keeps a match going; whatever a case wants to do
+wrong is built from `sign` and `act_message` and sent by the case. Invariant: two bodies for one place are never signed
+by `play` itself, also over several connections.
+"""
+
+import random
+from collections.abc import Callable, Sequence
+from secrets import token_bytes
+
+from truc_conform.raw_client import GoneError, Map, RawClient, UnexpectedError
+from truc_protocol import boxes, keys
+from truc_protocol.audit import Auditor, OwnSeat
+from truc_protocol.bodies import Ack, Act, AnyBody, Body, Rekey, Release, Resign, SeatTaken, Sub
+from truc_protocol.chains import Chain
+from truc_protocol.ledger import Ledger, missing
+from truc_protocol.ledger.state import is_exhausted
+from truc_protocol.records import Phase, Record, encode, parse
+from truc_protocol.setup import open_terms
+
+OVERTAKEN = ("stale_position", "void_bet")
+_SHY = 0.9
+_RASH = 0.1
+
+Pick = Callable[[Map, list[Map]], Map | None]
+
+
+class Seat:
+    """A player: keyed if `key`, boxed if `x`. `client` may be replaced after a lost connection.
+
+    Attributes:
+        next: the position that comes next.
+        options, waiting, cards, partners: what was told last; `offered` what the options hold.
+        is_idle: releases, acks and rekeys nothing by itself.
+        stored: what was signed for a place; only that is sent again.
+        chooses: picks an option of those offered, or none.
+        fresh: chain and box key of a rekey or sub that is not a record yet.
+    """
+
+    def __init__(self, client: RawClient, *, seed: int = 1, keyed: bool = True, boxed: bool = True) -> None:
+        self.client = client
+        self.random = random.Random(seed)
+        self.key = keys.generate_signing_key() if keyed else None
+        self.x = keys.generate_box_key() if keyed or boxed else None
+        self.name = f"seat{seed}"
+        self.token = ""
+        self.table = ""
+        self.seat = -1
+        self.next = 0
+        self.records: list[Record] = []
+        self.document = b""
+        self.auditor: Auditor | None = None
+        self.chain: Chain | None = None
+        self.stored: dict[tuple[str, int], Map] = {}
+        self.counter = boxes.NO_COUNTER
+        self.options: Map | None = None
+        self.offered: list[Map] = []
+        self.is_idle = False
+        self.waiting: Map | None = None
+        self.cards: list[str] = []
+        self.partners: dict[int, list[str]] = {}
+        self.sent: Map | None = None
+        self.chooses: Pick = self.pick
+        self.done = False
+        self.fresh: tuple[Chain, keys.BoxKey] | None = None
+
+    async def login(self, *, want: Sequence[str] = ()) -> Map:
+        """Log in as a key or as a new guest, and return the answer."""
+        if self.key is not None:
+            return await self.client.login_key(self.key, self.name, want=want)
+        welcome = await self.client.login_guest(self.name, want=want)
+        self.token = welcome.get("token", "")
+        return welcome
+
+    async def come_back(self, client: RawClient, *, next_: int | None = None) -> Map:
+        """Log in on another connection and resume; return the last reply."""
+        self.client = client
+        if self.key is not None:
+            await client.login_key(self.key, self.name)
+        else:
+            await client.login_token(self.token)
+        return await self.resume(next_)
+
+    async def resume(self, next_: int | None = None) -> Map:
+        """Resume from a position, by itself from the first that is missing."""
+        if self.auditor is None:
+            wanted = {"match": self.client.welcome["seats"][0]["match"], "next": -1}
+        else:
+            wanted = {"match": self.ledger.setup.mid, "next": self.next if next_ is None else next_}
+        return await self.ask({"t": "resume", "table": self.table, **wanted})
+
+    async def create(self, variant: str, **fields: object) -> str:
+        """Open a table and return its code."""
+        reply = await self.client.ask({"t": "create", "variant": variant, **fields})
+        if reply["t"] != "ok":
+            raise UnexpectedError(f"expected ok to create, got {reply}")
+        self.table, self.seat = reply["table"], reply["seat"]
+        return self.table
+
+    async def join(self, table: str, seat: int | None = None) -> Map:
+        """Take a seat and return the reply."""
+        wanted = {} if seat is None else {"seat": seat}
+        reply = await self.client.ask({"t": "join", "table": table, **wanted})
+        if reply["t"] == "ok":
+            self.table, self.seat = table, reply["seat"]
+        return reply
+
+    async def ready(self) -> Map:
+        """Agree to start and return the reply."""
+        x = {"x": self.x.public} if self.key is None and self.x is not None else {}
+        return await self.ask({"t": "ready", "table": self.table, **x})
+
+    async def ask(self, message: Map) -> Map:
+        """Send a request and return its reply, reacting to what comes before it."""
+        number = await self.client.send(message)
+        while True:
+            message = await self.client.receive()
+            if message.get("re") == number:
+                return message
+            await self.react(message)
+
+    @property
+    def ledger(self) -> Ledger:
+        """The match so far."""
+        if self.auditor is None or self.auditor.ledger is None:
+            raise UnexpectedError("expected the setup of a match before this, got none")
+        return self.auditor.ledger
+
+    def sign(self, body: Body) -> Map:
+        """Return the act that hands a body in."""
+        if self.key is None:
+            raise ValueError("a guest signs nothing")
+        encoded = encode(body)
+        match = None if isinstance(body, SeatTaken) else self.ledger.setup.mid
+        return {
+            "t": "act",
+            "table": self.table,
+            "match": match,
+            "body": encoded,
+            "sig": self.key.sign(encoded),
+        }
+
+    async def act(self, message: Map) -> None:
+        """Send an act without waiting for its reply."""
+        self.sent = message
+        await self.client.send(message)
+
+    async def play(self, until: "Callable[[Seat], object]" = lambda seat: seat.done) -> "Seat":
+        """React to what comes until a condition holds; by itself until the match has ended and is acked."""
+        while not until(self):
+            await self.react(await self.client.receive())
+        return self
+
+    async def react(self, message: Map) -> None:
+        """Do what keeps the match going."""
+        match message["t"]:
+            case "terms":
+                await self.sign_terms(message)
+            case "setup":
+                self.begin(message)
+            case "record":
+                await self.take(message)
+            case "options":
+                await self.choose(message)
+            case "ping":
+                await self.client.send({"t": "pong", "n": message["n"]})
+            case _:
+                self.note(message)
+
+    def note(self, message: Map) -> None:
+        """Keep what was told.
+
+        Raises:
+            UnexpectedError: An error that no seat that plays soundly is owed.
+            GoneError: The server says goodbye.
+        """
+        tag = message["t"]
+        if tag == "waiting":
+            self.waiting = message
+        elif tag == "cards" and "of" in message:
+            self.partners[message["of"]] = message["cards"]
+        elif tag == "cards":
+            self.cards = message["cards"]
+        elif tag == "error" and message["code"] not in OVERTAKEN:
+            raise UnexpectedError(f"expected only {' and '.join(OVERTAKEN)} at play, got {message}")
+        elif tag == "bye":
+            raise GoneError(f"bye: {message}")
+
+    async def sign_terms(self, message: Map) -> None:
+        """Join the terms, with a key."""
+        if self.key is None:
+            return
+        self.x = keys.generate_box_key()
+        terms = open_terms(message["doc"], Record(*message["record"]))
+        self.chain = Chain(self.key.public, terms.table.tn, token_bytes(32), first=0, count=terms.table.links)
+        name = self.name.encode()
+        await self.act(
+            self.sign(SeatTaken(terms.th, self.seat, self.key.public, self.chain.anchor, self.x.public, name))
+        )
+
+    def begin(self, message: Map) -> None:
+        """Start to audit a match from its setup."""
+        self.document = message["doc"]
+        self.records = [Record(*record) for record in message["records"]]
+        self.auditor = Auditor(self.document, OwnSeat(self.seat, self.x) if self.x else None)
+        for record in self.records:
+            self.auditor.feed(record)
+        self.next, self.stored, self.counter, self.done = 0, {}, boxes.NO_COUNTER, False
+
+    async def take(self, message: Map) -> None:
+        """Audit a record, and sign what is due after it."""
+        if message["k"] != self.next:
+            raise UnexpectedError(f"expected the record at {self.next}, got the one at {message['k']}")
+        if self.auditor is None:
+            raise UnexpectedError("expected setup before the first record")
+        record = Record(message["signer"], message["body"], message["sig"])
+        self.records.append(record)
+        self.auditor.feed(record)
+        self.next += 1
+        self.renew()
+        await self.follow()
+        if self.ledger.phase is Phase.ENDED:
+            self.done = len(self.ledger.acks) == sum(c is not None for c in self.ledger.contributors[1:])
+
+    async def follow(self) -> None:
+        """Release and ack as soon as it is due."""
+        ledger = self.ledger
+        if self.key is None or self.chain is None or self.is_idle:
+            return
+        if ledger.phase is Phase.BETWEEN and is_exhausted(ledger, self.seat + 1):
+            await self.once("rekey", ledger.k, self.rekey())
+        if self.seat in missing(ledger):
+            j = ledger.deal_index
+            link = self.chain.link(j + 1)
+            await self.once("release", j, Release(ledger.setup.mid, *ledger.parallel, j, self.seat, link))
+        if ledger.phase is Phase.ENDED and self.seat not in ledger.acks:
+            await self.once("ack", 0, Ack(ledger.setup.mid, *ledger.parallel, self.seat))
+
+    def renew(self) -> None:
+        """Go on with the fresh chain, once the record that brings it is there."""
+        contributor = self.ledger.contributors[self.seat + 1]
+        if self.fresh is not None and contributor is not None and contributor.x == self.fresh[1].public:
+            (self.chain, self.x), self.fresh = self.fresh, None
+
+    def commit(self) -> tuple[Chain, keys.BoxKey]:
+        """Draw a chain that begins at the next index, and a box key; the same ones until a record has them."""
+        if self.key is None or self.auditor is None:
+            raise ValueError("only a key in a match has a chain")
+        first, table = self.ledger.deal_index, self.ledger.setup.terms.table
+        if self.fresh is None or self.fresh[0].first != first:
+            chain = Chain(self.key.public, table.tn, token_bytes(32), first=first, count=table.links)
+            self.fresh = chain, keys.generate_box_key()
+            self.auditor.add_box_key(self.fresh[1])
+        return self.fresh
+
+    def rekey(self) -> Rekey:
+        """Return the record that starts a fresh chain."""
+        ledger, (chain, x) = self.ledger, self.commit()
+        here = (ledger.setup.mid, ledger.k, ledger.head)
+        return Rekey(*here, self.seat + 1, chain.first, chain.anchor, x.public)
+
+    def sub(self, **fields: object) -> Sub:
+        """Return the record that takes a seat over, some of its fields replaced."""
+        if self.key is None:
+            raise ValueError("only a key takes a seat over")
+        ledger, (chain, x) = self.ledger, self.commit()
+        given: Map = {"first": chain.first, "seat": self.seat, "pk": self.key.public, "anchor": chain.anchor}
+        given |= {"x": x.public, "name": self.name.encode()} | fields
+        return Sub(mid=ledger.setup.mid, k=ledger.k, head=ledger.head, **given)
+
+    async def wish(self) -> Map:
+        """Ask for time to rekey."""
+        return await self.ask({"t": "rekey", "table": self.table, "match": self.ledger.setup.mid})
+
+    async def once(self, what: str, place: int, body: Body) -> None:
+        """Sign and send, unless that has been done."""
+        if (what, place) not in self.stored:
+            self.stored[what, place] = self.sign(body)
+            await self.act(self.stored[what, place])
+
+    async def send_again(self) -> None:
+        """Send what the server may have lost before it answered."""
+        for message in list(self.stored.values())[-1:]:
+            await self.act(message)
+
+    def open(self, message: Map) -> list[Map]:
+        """Return the options of a message, boxed or not, each as {key, kind, args}."""
+        if "list" in message:
+            return list(message["list"])
+        if self.x is None:
+            raise UnexpectedError("expected options in clear for a guest without x, got a box")
+        mid = self.ledger.setup.mid
+        shared = self.x.exchange(self.ledger.setup.terms.table.x)
+        opened = boxes.open_options(
+            boxes.private_key(shared, mid, self.seat),
+            mid,
+            seat=self.seat,
+            at=message["at"],
+            offer=message["offer"],
+            box=message["box"],
+            after=self.counter,
+        )
+        self.counter = opened.counter
+        return [
+            {"key": o.line, "kind": o.kind, "args": o.args, "hints": dict(o.hints)} for o in opened.options
+        ]
+
+    def pick(self, message: Map, options: list[Map]) -> Map | None:
+        """Pick an option at random; what may end a game, and what need not be said, only rarely."""
+        awaited = message["must"] or any("waits" in option["hints"] for option in options)
+        if not awaited and self.random.random() < _SHY:
+            return None
+        quiet = [o for o in options if not is_rash(o) or self.random.random() < _RASH]
+        return self.random.choice(quiet or options)
+
+    async def choose(self, message: Map) -> None:
+        """Choose one of the options offered, the same one if the place is offered again; a box may hold none."""
+        self.options, self.offered = message, self.open(message)
+        picked = self.chooses(message, self.offered) if self.offered else None
+        if picked is not None:
+            place = ("act", message["at"])
+            self.stored.setdefault(place, self.act_message(message, picked))
+            await self.act(self.stored[place])
+
+    def act_message(self, message: Map, option: Map) -> Map:
+        """Return the act that chooses an option."""
+        ledger = self.ledger
+        if self.key is None:
+            here = {"table": self.table, "match": ledger.setup.mid, "at": message["at"]}
+            return {"t": "act", **here, "choose": option["key"]}
+        here_signed = (ledger.setup.mid, ledger.k, ledger.head, ledger.deal_index)
+        return self.sign(Act(*here_signed, self.seat, option["kind"], option["args"]))
+
+    async def resign(self) -> None:
+        """Give the match up."""
+        ledger = self.ledger
+        await self.act(self.sign(Resign(ledger.setup.mid, ledger.k, ledger.head, self.seat)))
+
+
+def is_rash(option: Map) -> bool:
+    """Tell whether an option may end a game at once."""
+    return option["kind"] == "concede" or str(option["key"]).endswith("rest")
+
+
+def bodies(records: list[Record]) -> list[AnyBody]:
+    """Return the bodies of records."""
+    return [parse(record) for record in records]

@@ -1,0 +1,86 @@
+"""What the kit finds: cases, what came of each, and the one word for it. Nothing here runs a case or prints."""
+
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+
+class Verdict(StrEnum):
+    """What came of a case."""
+
+    PASS = "PASS"  # noqa: S105 - a verdict
+    NON_STRICT = "NON-STRICT"
+    """Allowed, but not what the specification advises."""
+    FAIL = "FAIL"
+    UNIMPLEMENTED = "UNIMPLEMENTED"
+    """The peer does not take part in what the case is about; a failure at the level asked for."""
+    INFO = "INFO"
+    """Nothing is required: only told."""
+
+
+class Level(StrEnum):
+    """How much a client or server must be able to do; each takes in those before it."""
+
+    C0 = "C0"
+    C1 = "C1"
+    C2 = "C2"
+    C3 = "C3"
+
+
+MEANINGS: Final = {
+    Level.C0: "frames, hello, login, ping, bye",
+    Level.C1: "watches a match",
+    Level.C2: "plays a match by the options",
+    Level.C3: "plays with a key, checks every record, and stops at a cheat",
+}
+
+
+class Case(NamedTuple):
+    """One thing to show.
+
+    `name` is as `C2.resume` or `S.flood`, `clause` a page of docs/protocol or docs/fairness and a heading of it.
+    """
+
+    name: str
+    clause: str
+    expected: str
+
+
+class Outcome(NamedTuple):
+    """What came of a case, in words."""
+
+    verdict: Verdict
+    came: str
+
+
+class Result(NamedTuple):
+    """A case and what came of it; `output` is what the judged program wrote, where the kit started it."""
+
+    case: Case
+    outcome: Outcome
+    seconds: float = 0.0
+    output: str = ""
+
+    @property
+    def verdict(self) -> Verdict:
+        """The one word for it."""
+        return self.outcome.verdict
+
+
+PASSED: Final = Outcome(Verdict.PASS, "as expected")
+
+
+def failed(came: str) -> Outcome:
+    """Return the outcome of a case in which something else came than was expected."""
+    return Outcome(Verdict.FAIL, came)
+
+
+def is_failure(result: Result) -> bool:
+    """Tell whether a result stands against the level asked for."""
+    return result.verdict in (Verdict.FAIL, Verdict.UNIMPLEMENTED)
+
+
+def tally(results: Iterable[Result]) -> dict[Verdict, int]:
+    """Count the results by verdict, every verdict among them."""
+    verdicts = [result.verdict for result in results]
+    return {verdict: verdicts.count(verdict) for verdict in Verdict}

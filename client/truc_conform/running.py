@@ -1,0 +1,167 @@
+"""Running scenes: a stage on loopback, somebody's program started at it, and what came of each case.
+
+The program is started without a shell, in a fresh folder, and ended by its own id. Several scenes may run at once; each
+has ports of its own.
+"""
+
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import BinaryIO, Final, NamedTuple
+
+import trio
+
+from truc_conform.result import Case, Outcome, Result, failed
+from truc_conform.scenes import Exit, Judge, Scene
+from truc_conform.shown import CODE
+from truc_conform.stage import Stage
+from truc_protocol.keys import fingerprint
+
+_HOST: Final = "127.0.0.1"
+_DOORS: Final = 2
+_LONGEST_OUTPUT: Final = 4_000
+
+
+class Order(NamedTuple):
+    """How clients are to be judged.
+
+    Attributes:
+        command: the program and its arguments, with places for `{url}` and the like.
+        seed: what everything random at the server is drawn from.
+        patience_s: how long a client is given for a scene.
+        jobs: how many scenes run at once.
+    """
+
+    command: tuple[str, ...]
+    seed: int = 1
+    patience_s: float = 20.0
+    jobs: int = 1
+
+
+def filled(command: Sequence[str], stage: Stage, home: Path) -> list[str]:
+    """Put the address and the like into a command."""
+    port, pin = stage.doors[0], fingerprint(stage.key.public)
+    places = {
+        "{url}": f"truc://{_HOST}:{port}/{CODE}#{pin}",
+        "{host}": _HOST,
+        "{port}": str(port),
+        "{table}": CODE,
+        "{fingerprint}": pin,
+        "{home}": str(home),
+    }
+    return [_filled(word, places) for word in command]
+
+
+def _filled(word: str, places: dict[str, str]) -> str:
+    for place, value in places.items():
+        word = word.replace(place, value)
+    return word
+
+
+async def perform(scene: Scene, order: Order) -> list[tuple[Case, Outcome, float, str]]:
+    """Run one scene and judge its cases."""
+    began = time.monotonic()
+    stage = Stage(seed=order.seed, target=scene.target)
+    scene.arrange(stage)
+    with tempfile.TemporaryDirectory(prefix="truc-conform-") as folder:
+        end, output = await _play(stage, scene, order, Path(folder))
+    seconds = time.monotonic() - began
+    return [(case, _judged(judge, stage, end), seconds, output) for case, judge in scene.judged]
+
+
+def _judged(judge: Judge, stage: Stage, end: Exit | str) -> Outcome:
+    return failed(end) if isinstance(end, str) else judge(stage, end)
+
+
+async def _play(stage: Stage, scene: Scene, order: Order, folder: Path) -> tuple[Exit | str, str]:
+    async with trio.open_nursery() as nursery:
+        stage.nursery = nursery
+        for door in range(_DOORS):
+            (listener,) = await trio.open_tcp_listeners(0, host=_HOST)
+            stage.doors.append(listener.socket.getsockname()[1])
+            nursery.start_soon(partial(trio.serve_listeners, partial(_admit, stage, door), [listener]))
+        end: Exit | str = "it was not started"
+        for run in range(scene.runs):
+            end = await _run(stage, order, folder / str(run))
+            if isinstance(end, str):
+                break
+        nursery.cancel_scope.cancel()
+    return end, _read_output(folder)
+
+
+def _read_output(folder: Path) -> str:
+    output = b"".join(path.read_bytes() for path in sorted(folder.glob("*.txt")))
+    return output[-_LONGEST_OUTPUT:].decode(errors="replace")
+
+
+async def _admit(stage: Stage, door: int, stream: trio.SocketStream) -> None:
+    stage.doors_used.append(door)
+    await stage.serve(stream)
+
+
+async def _run(stage: Stage, order: Order, home: Path) -> Exit | str:
+    """Run the client once; returns how it ended, or why it could not be started."""
+    began = trio.current_time()
+    stage.done, stage.is_over = trio.Event(), False
+    with _made(home) as output:
+        try:
+            process = await trio.lowlevel.open_process(
+                filled(order.command, stage, home),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                cwd=home,
+            )
+        except OSError as error:
+            return f"the client cannot be started: {error}"
+    code = await _await_end(process, stage, order.patience_s)
+    return Exit(code, trio.current_time() - began)
+
+
+def _made(home: Path) -> BinaryIO:
+    """Make the client's folder, and open the file for what it writes."""
+    home.mkdir()
+    return home.with_suffix(".txt").open("wb")
+
+
+async def _await_end(process: trio.Process, stage: Stage, patience_s: float) -> int | None:
+    try:
+        with trio.move_on_after(patience_s):
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(_cancel_when_done, stage, nursery.cancel_scope)
+                await process.wait()
+                nursery.cancel_scope.cancel()
+        return process.returncode
+    finally:
+        stage.is_over = True
+        if process.returncode is None:
+            process.kill()
+            with trio.CancelScope(shield=True):
+                await process.wait()
+
+
+async def _cancel_when_done(stage: Stage, scope: trio.CancelScope) -> None:
+    await stage.done.wait()
+    scope.cancel()
+
+
+async def perform_all(
+    scenes: Sequence[Scene], order: Order, tell: Callable[[Result], None] = lambda _result: None
+) -> list[Result]:
+    """Run scenes, some at once; the results stand in the order of the scenes."""
+    results: list[list[Result]] = [[] for _ in scenes]
+    waiting = iter(enumerate(scenes))
+
+    async def work() -> None:
+        for place, scene in waiting:
+            for case, outcome, seconds, output in await perform(scene, order):
+                results[place].append(Result(case, outcome, seconds, output))
+                tell(results[place][-1])
+
+    async with trio.open_nursery() as nursery:
+        for _ in range(order.jobs):
+            nursery.start_soon(work)
+    return [result for found in results for result in found]

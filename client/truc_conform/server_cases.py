@@ -1,0 +1,83 @@
+"""Every case for servers, and how one of them is judged."""
+
+from typing import Final
+
+import trio
+
+from truc_conform import server_cases_audit as audit
+from truc_conform import server_cases_company as company
+from truc_conform import server_cases_guests as guests
+from truc_conform import server_cases_login as login
+from truc_conform import server_cases_play as play
+from truc_conform import server_cases_pressure as pressure
+from truc_conform import server_cases_return as coming_back
+from truc_conform import server_cases_session as session
+from truc_conform import server_cases_tables as tables
+from truc_conform import server_cases_transport as transport
+from truc_conform import server_cases_watch as watch
+from truc_conform.judged import UnofferedError, Visit, read_address, shown
+from truc_conform.raw_client import UnexpectedError
+from truc_conform.result import PASSED, Case, Outcome, Verdict, failed
+from truc_protocol.audit import AuditError
+from truc_protocol.errors import RemoteError
+
+HANDS: Final = 20
+_ALL: Final = (
+    *transport.CASES,
+    *session.CASES,
+    *login.CASES,
+    *tables.CASES,
+    *watch.CASES,
+    *company.CASES,
+    *play.CASES,
+    *guests.CASES,
+    *coming_back.CASES,
+    *audit.CASES,
+    *pressure.CASES,
+)
+_RUNS: Final = {each.case.name: each.run for each in _ALL}
+_LONGEST_CASE_S: Final = 300.0
+
+CASES: Final[tuple[Case, ...]] = tuple(each.case for each in _ALL)
+
+
+async def judge(
+    case: Case, address: str, *, seed: int = 1, patience_s: float = 5.0, hands: int = HANDS
+) -> Outcome:
+    """Run one case against the server at HOST:PORT; `patience_s` is how long an answer may take.
+
+    Raises:
+        ValueError: The address cannot be read.
+        OSError: Nobody listens there.
+    """
+    visit = Visit(read_address(address), seed=seed, patience_s=patience_s, hands=hands)
+    try:
+        with trio.fail_after(_LONGEST_CASE_S):
+            async with visit:
+                return await _RUNS[case.name](visit) or PASSED
+    except Exception as error:
+        return _outcome(_first(error), patience_s)
+
+
+def _first(error: Exception) -> Exception:
+    """Return what was raised, out of the groups that nurseries make."""
+    while isinstance(error, ExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+def _outcome(error: Exception, patience_s: float) -> Outcome:
+    """Return what an exception says of the server; one that says nothing of it is raised again."""
+    match error:
+        case UnofferedError():
+            return Outcome(Verdict.UNIMPLEMENTED, str(error))
+        case UnexpectedError() | RemoteError() | AuditError():
+            return failed(str(error))
+        case trio.TooSlowError():
+            return failed(f"no answer within {patience_s:g} s")
+        case trio.BrokenResourceError():
+            return failed("the connection was closed without a word")
+        case KeyError() | TypeError() | ValueError() | IndexError():
+            return failed(f"an answer of another shape: {shown(error)}")
+        case _:
+            raise error

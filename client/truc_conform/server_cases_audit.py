@@ -1,0 +1,196 @@
+"""Cases S3: whole matches, proven from their records, and what the sizes of messages give away."""
+
+from collections import defaultdict
+from functools import partial
+from typing import Final
+
+from truc_conform.judged import Run, ServerCase, Visit, expect, together
+from truc_conform.raw_client import Map
+from truc_conform.raw_seat import Seat, bodies
+from truc_conform.result import Case, Outcome, Verdict
+from truc_conform.server_cases_play import in_hand, is_asked
+from truc_protocol.audit import Result
+from truc_protocol.bodies import Deal
+from truc_protocol.boxes import BLOCK_BYTES, COUNTER_BYTES
+from truc_protocol.keys import TAG_BYTES
+
+LONG: Final = 1_000  # points of a match that nobody wins
+_SHORT: Final = 3
+_SIZED_HANDS: Final = 6
+_DECISION_MS: Final = 40_000
+
+
+def proven(seat: Seat) -> None:
+    """Check that a player's records prove a match that has ended."""
+    verdict = seat.auditor.verdict() if seat.auditor is not None else None
+    expect(verdict is not None and verdict.result is Result.PROVEN, "a match that is proven", verdict)
+
+
+def hands_of(seat: Seat) -> int:
+    """Return how many hands have been closed in a player's match."""
+    return 0 if seat.auditor is None else len(seat.auditor.hands)
+
+
+async def _keyed(visit: Visit) -> None:
+    seats = await visit.match(target=_SHORT)
+    await together(*(partial(seat.play) for seat in seats))
+    for seat in seats:
+        proven(seat)
+    expect(seats[0].records == seats[1].records, "the same records for both seats", "others")
+
+
+async def _by_options(visit: Visit, *, boxed: bool) -> None:
+    seats = await visit.match(guests=(1,), boxed=boxed, target=_SHORT)
+    await together(*(partial(seat.play) for seat in seats))
+    proven(seats[0])
+    expect(seats[0].records == seats[1].records, "the same records for both seats", "others")
+
+
+async def _two_guests(visit: Visit) -> None:
+    seats = await visit.match(guests=(0, 1), target=2)
+    await together(*(partial(seat.play) for seat in seats))
+    expect(seats[0].records == seats[1].records, "the same records for both seats", "others")
+
+
+async def _over(visit: Visit) -> None:
+    seats = await visit.match(target=_SHORT)
+    await together(*(partial(seat.play) for seat in seats))
+    before = seats[0].ledger.setup.mid
+    for seat in seats:
+        reply = await seat.ready()
+        expect(reply["t"] == "ok", "ok to ready after the match", reply)
+    await together(*(partial(seat.play, lambda seat: seat.ledger.setup.mid != before) for seat in seats))
+
+
+async def hands_played(visit: Visit, hands: int) -> list[Seat]:
+    """Return two players after so many hands, each at the first decision of the next."""
+    seats = await visit.match(target=LONG)
+    for seat in seats:
+        seat.chooses = partial(_until_closed, seat, hands)
+    await together(*(partial(seat.play, partial(_rests, hands=hands)) for seat in seats))
+    return seats
+
+
+def _until_closed(seat: Seat, hands: int, message: Map, options: list[Map]) -> Map | None:
+    """Choose as long as fewer hands are closed."""
+    return None if hands_of(seat) >= hands else seat.pick(message, options)
+
+
+def _rests(seat: Seat, *, hands: int) -> bool:
+    return hands_of(seat) >= hands and is_asked(seat)
+
+
+async def _audit(visit: Visit) -> Outcome:
+    seats = await hands_played(visit, visit.hands)
+    await seats[0].resign()
+    await together(*(partial(seat.play) for seat in seats))
+    for seat in seats:
+        proven(seat)
+    return Outcome(Verdict.PASS, f"{hands_of(seats[0])} hands, {seats[0].next} records, proven")
+
+
+async def _boxed(visit: Visit) -> None:
+    mover, _ = await in_hand(visit)
+    options = mover.options or {}
+    expect("box" in options and "list" not in options, "options of a key in a box", sorted(options))
+    expect(not mover.cards, "no cards in clear for a key", "some")
+
+
+async def _guest_boxed(visit: Visit) -> None:
+    mover, _ = await in_hand(visit, guests=(0, 1), boxed=True)
+    options = mover.options or {}
+    expect("box" in options, "options of a guest with x in a box", sorted(options))
+    expect(not mover.cards, "no cards in clear for a guest with x", "some")
+
+
+async def _sizes(visit: Visit) -> None:
+    """Over many deals, what stands at the same place of a hand must be equally long, whatever the cards are."""
+    seats = await hands_played(visit, min(visit.hands, _SIZED_HANDS))
+    boxes = {tuple(map(len, body.boxes)) for body in bodies(seats[0].records) if isinstance(body, Deal)}
+    lengths = {length for each in boxes for length in each}
+    expect(len(lengths) == 1, "boxes of one length in all deals", lengths)
+    for seat in seats:
+        _check_padding(seat)
+    _check_first_options(seats)
+
+
+def _check_padding(seat: Seat) -> None:
+    overhead = COUNTER_BYTES + TAG_BYTES
+    sealed = [len(message["box"]) for message in seat.client.log if message["t"] == "options"]
+    expect(all((n - overhead) % BLOCK_BYTES == 0 for n in sealed), "options padded to 256 bytes", set(sealed))
+
+
+def _check_first_options(seats: list[Seat]) -> None:
+    """The first options after a deal are public in kind: neither their size nor who gets them may tell the cards."""
+    shapes: dict[tuple[bool, bool], set[int]] = defaultdict(set)
+    for seat in seats:
+        deals = {
+            k
+            for k, body in enumerate(bodies(seat.records[len(seat.ledger.setup.records) :]))
+            if isinstance(body, Deal)
+        }
+        for message in seat.client.log:
+            if message["t"] == "options" and message["at"] - 1 in deals:
+                shapes[message["must"], message["deadline_ms"] is not None].add(len(message["box"]))
+    expect(all(len(sizes) == 1 for sizes in shapes.values()), "first options of one size", dict(shapes))
+
+
+async def _deadline(visit: Visit) -> None:
+    mover, _ = await in_hand(visit, decision_ms=_DECISION_MS, bank_ms=0)
+    left = (mover.options or {}).get("deadline_ms")
+    expect(left is not None and 0 < left <= _DECISION_MS, f"deadline_ms of at most {_DECISION_MS}", left)
+
+
+async def _ruled(visit: Visit) -> None:
+    mover, other = await in_hand(visit, decision_ms=1_000, bank_ms=0)
+    before = mover.next
+    await other.play(lambda seat: seat.next > before)
+    expect(other.records[-1].signer == 0, "a ruling, signed by the server", other.records[-1])
+
+
+async def _no_clock(visit: Visit) -> None:
+    mover, _ = await in_hand(visit, decision_ms=0)
+    expect("deadline_ms" not in (mover.options or {}), "no deadline without a clock", mover.options)
+
+
+def _case(name: str, clause: str, expected: str, run: Run) -> ServerCase:
+    return ServerCase(Case(f"S3.{name}", clause, expected), run)
+
+
+_WHOLE: Final = "play.md#the-end"
+_VIEWS: Final = "views.md#who-sees-what"
+
+CASES: Final[tuple[ServerCase, ...]] = (
+    _case("match", _WHOLE, "Two keys play a match to its end; both prove it from the same records", _keyed),
+    _case(
+        "match-guest",
+        _WHOLE,
+        "A guest without x plays a match by its options",
+        partial(_by_options, boxed=False),
+    ),
+    _case(
+        "match-guest-boxed",
+        _WHOLE,
+        "A guest with x plays a match by its boxed options",
+        partial(_by_options, boxed=True),
+    ),
+    _case("match-guests", _WHOLE, "Two guests play a match", _two_guests),
+    _case("match-again", _WHOLE, "After a match the next one starts at the same table", _over),
+    _case("audit", "../fairness/specification.md#11-checks", "Every deal of many hands is proven", _audit),
+    _case("boxed-key", _VIEWS, "Options of a key come in a box, its cards never in clear", _boxed),
+    _case(
+        "boxed-guest",
+        _VIEWS,
+        "Options of a guest with x come in a box, its cards never in clear",
+        _guest_boxed,
+    ),
+    _case("sizes", _VIEWS, "Boxes are padded: their sizes do not depend on the cards", _sizes),
+    _case("deadline", "play.md#decisions", "deadline_ms is what is left of the time", _deadline),
+    _case("no-clock", "play.md#terms-and-setup", "decision_ms 0 is no deadline", _no_clock),
+    _case(
+        "ruled",
+        "play.md#decisions",
+        "Who lets the time pass is ruled for, over the server's signature",
+        _ruled,
+    ),
+)

@@ -1,0 +1,360 @@
+"""Cases S2: the lobby, who is there, chat, a quick seat, being forgotten; each only where the server announces it."""
+
+from functools import partial
+from typing import Final
+
+from truc_conform.judged import (
+    Run,
+    ServerCase,
+    Visit,
+    check_alive,
+    check_refusal,
+    create,
+    expect,
+    game_of,
+    need,
+    refused,
+)
+from truc_conform.raw_client import Map, RawClient, UnexpectedError
+from truc_conform.raw_seat import Seat
+from truc_conform.result import Case, Outcome, Verdict
+from truc_conform.server_cases_play import in_hand
+from truc_conform.server_cases_watch import watching
+from truc_protocol.capabilities import BROUGHT_BY
+from truc_protocol.errors import Code
+
+TO_SERVER: Final = frozenset({"chat", "ignore", "lobby", "players", "seek", "history", "forget"})
+MOST_LINES: Final = 40
+_PAGES: Final = 200
+_BAD_TEXTS: Final = (
+    ("chat-empty", "An empty line", ""),
+    ("chat-blank", "A line of spaces", "   "),
+    ("chat-lines", "Two lines", "one\ntwo"),
+    ("chat-control", "A control character", "bell\x07"),
+    ("chat-long", "201 characters", "a" * 201),
+)
+
+
+async def _unannounced(visit: Visit) -> Outcome | None:
+    client = await visit.player()
+    absent = sorted(tag for tag in TO_SERVER if BROUGHT_BY[tag] not in client.info["caps"])
+    for tag in absent:
+        await refused(client, _sound(client, tag), Code.UNKNOWN_REQUEST, field="t")
+    return (
+        None
+        if absent
+        else Outcome(Verdict.INFO, "the server announces every capability that brings a request")
+    )
+
+
+def _sound(client: RawClient, tag: str) -> Map:
+    """Return a request with every field that any of these needs."""
+    named = {"text": "hello", "player": "guest-nobody", "variant": game_of(client), "match": bytes(32)}
+    return {"t": tag, "from": 0, **named}
+
+
+async def say(client: RawClient, text: str, **fields: object) -> Map:
+    """Say a line and return the reply."""
+    return await client.ask({"t": "chat", "text": text, **fields})
+
+
+async def _talking(visit: Visit) -> list[Seat]:
+    seats = await visit.seats()
+    value = need(seats[0].client, "chat")
+    if isinstance(value, dict) and value.get("tables") is False:
+        need(seats[0].client, "chat at tables")
+    return seats
+
+
+async def _heard(visit: Visit) -> None:
+    first, second = await _talking(visit)
+    eye, _ = await watching(visit, first.table)
+    for n, text in enumerate(("Bon dia", "Truc?")):
+        reply = await say(first.client, text, table=first.table)
+        expect(reply["t"] == "ok", "ok to chat", reply)
+        for client in (first.client, second.client, eye):
+            line = await _line(client, n)
+            came = (line["text"], line.get("table"), line.get("seat"), line["name"])
+            expect(
+                came == (text, first.table, first.seat, first.name), "the line, its seat and its name", line
+            )
+
+
+async def _line(client: RawClient, n: int) -> Map:
+    """Return the chat line of a number; what has come already counts."""
+    for message in client.log:
+        if message["t"] == "chat" and message.get("n") == n:
+            return message
+    return await client.until("chat", n=n)
+
+
+async def _tagged(visit: Visit) -> None:
+    first, second = await _talking(visit)
+    await say(first.client, "hello", table=first.table)
+    line = await second.client.until("chat")
+    state = await second.client.ask_patiently({"t": "ready", "table": second.table})
+    expect(state["t"] == "ok", "ok to ready", state)
+    shown = (await second.client.until("table"))["seats"][first.seat].get("player")
+    own = first.client.welcome.get("player")
+    expect(
+        own is not None and line["player"] == own == shown,
+        f"the tag {own} of welcome everywhere",
+        [line, shown],
+    )
+
+
+async def _watcher_speaks(visit: Visit) -> None:
+    (first, _) = await _talking(visit)
+    eye, _ = await watching(visit, first.table)
+    await say(eye, "good game", table=first.table)
+    line = await first.client.until("chat")
+    expect("seat" not in line, "no seat of who watches", line)
+
+
+async def _outsider(visit: Visit) -> None:
+    (first, _) = await _talking(visit)
+    stranger = await visit.player()
+    check_refusal(await say(stranger, "hello", table=first.table), Code.NOT_NOW)
+    check_refusal(await say(stranger, "hello"), Code.NOT_NOW)
+
+
+async def _bad_text(visit: Visit, *, text: str) -> None:
+    (first, _) = await _talking(visit)
+    check_refusal(await say(first.client, text, table=first.table), Code.BAD_MESSAGE, field="text")
+    await check_alive(first.client)
+
+
+async def _later(visit: Visit) -> None:
+    (first, _) = await _talking(visit)
+    for n in range(3):
+        await say(first.client, f"line {n}", table=first.table)
+    eye, _ = await watching(visit, first.table)
+    await _line(eye, 2)
+    lines = [message for message in eye.log if message["t"] == "chat"]
+    expect([line["n"] for line in lines] == [0, 1, 2], "the lines so far, each once and in order", lines)
+    expect(all("ago_ms" in line for line in lines), "how long ago each was said", lines)
+
+
+async def _flooded(visit: Visit) -> None:
+    (first, _) = await _talking(visit)
+    for n in range(MOST_LINES):
+        reply = await first.client.ask({"t": "chat", "text": f"line {n}", "table": first.table})
+        if reply["t"] == "error":
+            check_refusal(reply, Code.RATE_LIMITED)
+            expect(reply.get("retry_after_ms", 0) > 0, "retry_after_ms", reply)
+            return
+    raise UnexpectedError(f"expected rate_limited within {MOST_LINES} lines at once, got ok to all")
+
+
+async def _lobby_chat(visit: Visit) -> None:
+    first, second = await visit.player(), await visit.player()
+    value = need(first, "chat")
+    need(first, "lobby")
+    if isinstance(value, dict) and not value.get("lobby"):
+        need(first, "chat in the lobby")
+    for client in (first, second):
+        await _follow(client)
+    reply = await say(first, "anybody?")
+    expect(reply["t"] == "ok", "ok to chat", reply)
+    line = await second.until("chat", text="anybody?")
+    expect("table" not in line and "n" not in line, "a line without table and number", line)
+
+
+async def _ignored(visit: Visit) -> None:
+    first, second = await _talking(visit)
+    tag = first.client.welcome["player"]
+    reply = await second.client.ask({"t": "ignore", "player": tag})
+    expect(reply["t"] == "ok", "ok to ignore", reply)
+    await say(first.client, "unheard", table=first.table)
+    await second.client.ask({"t": "ignore", "player": tag, "off": True})
+    await say(first.client, "heard", table=first.table)
+    line = await second.client.until("chat")
+    expect(line["text"] == "heard", "only what was said when the player was heard again", line)
+
+
+async def _ignore_self(visit: Visit) -> None:
+    client = await visit.player()
+    need(client, "chat")
+    await refused(
+        client, {"t": "ignore", "player": client.welcome["player"]}, Code.BAD_MESSAGE, field="player"
+    )
+
+
+async def _follow(client: RawClient) -> None:
+    reply = await client.ask_patiently({"t": "lobby"})
+    expect(reply["t"] == "ok", "ok to lobby", reply)
+
+
+async def _followed(visit: Visit) -> None:
+    client = await visit.player()
+    need(client, "lobby")
+    await _follow(client)
+    seat, hidden = await visit.seat(0), await visit.seat(1)
+    secret = await create(hidden)
+    hidden.table = secret["table"]
+    public = await create(seat, private=False)
+    seat.table = public["table"]
+    state = await client.until("table", table=seat.table)
+    expect(state["state"] == "open", "the public table as it is made", state)
+    await seat.client.ask({"t": "leave", "table": seat.table})
+    await client.until("closed", table=seat.table)
+    told = [message for message in client.log if message.get("table") == hidden.table]
+    expect(not told, "no word of a private table", told)
+
+
+async def _lobby_state(visit: Visit) -> None:
+    client = await visit.player()
+    need(client, "lobby")
+    await _follow(client)
+    came = [message for message in client.log if message["t"] == "lobby"]
+    state = came[0] if came else await client.until("lobby")
+    expect(state["online"] >= 1 and state["playing"] <= state["tables"], "figures that can be", state)
+
+
+async def _unfollowed(visit: Visit) -> None:
+    client = await visit.player()
+    need(client, "lobby")
+    await _follow(client)
+    reply = await client.ask_patiently({"t": "lobby", "off": True})
+    expect(reply["t"] == "ok", "ok to lobby", reply)
+    client.log.clear()
+    seat = await visit.seat()
+    seat.table = (await create(seat, private=False))["table"]
+    await check_alive(client)
+    told = [message for message in client.log if message["t"] in ("table", "lobby")]
+    expect(not told, "no word of the lobby any more", told)
+
+
+async def _players(visit: Visit) -> None:
+    seat = await visit.seat()
+    need(seat.client, "lobby")
+    await visit.player(seat.key)
+    tags: list[str] = []
+    for _ in range(_PAGES):
+        after = {"after": tags[-1]} if tags else {}
+        reply = await seat.client.ask_patiently({"t": "players", **after})
+        expect(reply["t"] == "ok" and "players" in reply, "ok with players", reply)
+        tags += [each["player"] for each in reply["players"]]
+        if not reply.get("more"):
+            break
+    own = seat.client.welcome["player"]
+    expect(tags.count(own) == 1, "a player once, however many their connections", tags.count(own))
+    expect(tags == sorted(tags), "tags in ascending order", tags)
+
+
+async def _sought(visit: Visit) -> None:
+    first, second = await visit.seat(0), await visit.seat(1)
+    need(first.client, "seek")
+    wanted: Map = {
+        "t": "seek",
+        "variant": game_of(first.client),
+        "options": {"decision_ms": 100_000 + visit.seed},
+    }
+    taken = []
+    for seat in (first, second):
+        reply = await seat.client.ask_patiently(wanted)
+        expect(reply["t"] == "ok" and "table" in reply and "seat" in reply, "ok with table and seat", reply)
+        seat.table, seat.seat = reply["table"], reply["seat"]
+        taken.append((seat.table, seat.seat))
+    expect(first.table == second.table and first.seat != second.seat, "two seats at one table", taken)
+    third = await visit.seat(2)
+    reply = await third.client.ask_patiently(wanted)
+    third.table = reply.get("table", "")
+    expect(reply["t"] == "ok" and third.table != first.table, "another table for who comes third", reply)
+
+
+async def _not_forgotten(visit: Visit) -> None:
+    mover, _ = await in_hand(visit)
+    need(mover.client, "forget")
+    check_refusal(await mover.ask({"t": "forget"}), Code.NOT_NOW)
+
+
+async def _forgotten(visit: Visit) -> None:
+    seats = await visit.seats(guests=(0,))
+    guest = seats[0]
+    need(guest.client, "forget")
+    reply = await guest.client.ask({"t": "forget"})
+    expect(reply["t"] == "ok", "ok to forget", reply)
+    rest = await guest.client.closed()
+    expect(
+        rest and rest[-1]["t"] == "bye" and rest[-1]["code"] == "forgotten", "bye forgotten to a guest", rest
+    )
+    again = await visit.connect()
+    error = await again.login_token(guest.token)
+    check_refusal(error, Code.BAD_TOKEN, closes=True)
+
+
+async def _key_forgotten(visit: Visit) -> None:
+    seat = await visit.seat()
+    need(seat.client, "forget")
+    reply = await create(seat)
+    table = reply["table"]
+    reply = await seat.client.ask({"t": "forget"})
+    expect(reply["t"] == "ok", "ok to forget", reply)
+    await check_alive(seat.client)
+    await refused(await visit.player(), {"t": "join", "table": table}, Code.NO_SUCH_TABLE)
+
+
+def _case(name: str, clause: str, expected: str, run: Run) -> ServerCase:
+    return ServerCase(Case(f"S2.{name}", clause, expected), run)
+
+
+_CHAT: Final = "lobby.md#chat"
+_LOBBY: Final = "lobby.md#following-the-lobby"
+
+CASES: Final[tuple[ServerCase, ...]] = (
+    _case(
+        "unannounced",
+        "errors.md#unknown_request",
+        "A request whose capability the server does not announce is unknown_request",
+        _unannounced,
+    ),
+    _case("chat", _CHAT, "A line goes to everybody who follows the table, numbered", _heard),
+    _case(
+        "chat-tag",
+        _CHAT,
+        "A line has the tag of who says it, the same as in welcome and at the seat",
+        _tagged,
+    ),
+    _case("chat-watcher", _CHAT, "Who watches may speak, without a seat", _watcher_speaks),
+    _case("chat-outsider", _CHAT, "Who does not follow may not speak: not_now", _outsider),
+    *(
+        _case(name, _CHAT, f"{text} is bad_message for text", partial(_bad_text, text=line))
+        for name, text, line in _BAD_TEXTS
+    ),
+    _case("chat-later", _CHAT, "Who comes later is sent the newest lines, with how long ago", _later),
+    _case("chat-flood", "errors.md#rate_limited", "Too many lines are rate_limited, with a time", _flooded),
+    _case("chat-lobby", _CHAT, "The lobby has a chat for who follows it", _lobby_chat),
+    _case(
+        "ignore",
+        "lobby.md#ignoring",
+        "Who ignores a player hears them no more, until they do again",
+        _ignored,
+    ),
+    _case("ignore-self", "lobby.md#ignoring", "Nobody ignores themselves: bad_message", _ignore_self),
+    _case(
+        "lobby", _LOBBY, "Who follows the lobby is told of public tables, and of no private ones", _followed
+    ),
+    _case("lobby-state", _LOBBY, "Who follows the lobby is told how full the house is", _lobby_state),
+    _case("lobby-off", _LOBBY, "After off nothing of the lobby comes", _unfollowed),
+    _case("players", "lobby.md#who-is-there", "Each player is listed once, ascending by tag", _players),
+    _case(
+        "seek",
+        "lobby.md#a-quick-seat",
+        "Two who seek the same find each other; a full table is passed over",
+        _sought,
+    ),
+    _case(
+        "forget-playing",
+        "lobby.md#being-forgotten",
+        "Who plays a match is not forgotten: not_now",
+        _not_forgotten,
+    ),
+    _case("forget-guest", "lobby.md#being-forgotten", "A guest is forgotten, with the token", _forgotten),
+    _case(
+        "forget-key",
+        "lobby.md#being-forgotten",
+        "A key is forgotten, gives its seats up and stays logged in",
+        _key_forgotten,
+    ),
+)

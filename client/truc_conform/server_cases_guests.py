@@ -1,0 +1,136 @@
+"""Cases S3: acts of guests, pauses, and asks that come too late."""
+
+from functools import partial
+from typing import Final
+
+from truc_conform.judged import Run, ServerCase, Visit, check_refusal, expect, need_game, together
+from truc_conform.raw_client import Map
+from truc_conform.raw_seat import Seat
+from truc_conform.result import Case
+from truc_conform.server_cases_play import act, choose, hand_in, in_hand, is_asked, level, quiet
+from truc_protocol.errors import Code
+
+_LATE_ASK: Final = "truc-catalan"
+_PLAY: Final = "play.md#decisions"
+
+
+async def _keyed_chooses(visit: Visit) -> None:
+    mover, _ = await in_hand(visit)
+    check_refusal(await choose(mover, quiet(mover)["key"]), Code.NOT_NOW)
+
+
+async def _guest_signs(visit: Visit) -> None:
+    mover, _ = await _guests(visit)
+    here = {"t": "act", "table": mover.table, "match": mover.ledger.setup.mid}
+    check_refusal(await mover.ask({**here, "body": b"\x90", "sig": bytes(64)}), Code.NOT_NOW)
+
+
+async def _guests(visit: Visit) -> tuple[Seat, Seat]:
+    return await in_hand(visit, guests=(0, 1), boxed=False)
+
+
+async def _guest_taken(visit: Visit) -> None:
+    mover, _ = await _guests(visit)
+    at, line = mover.next, quiet(mover)["key"]
+    reply = await choose(mover, line)
+    expect((reply["t"], reply.get("k")) == ("ok", at), f"ok with k {at}", reply)
+    again = await choose(mover, line, at=at)
+    expect(
+        (again["t"], again.get("k"), again.get("dup")) == ("ok", at, True), f"ok with k {at} and dup", again
+    )
+
+
+async def _guest_refused(visit: Visit, *, at: int, line: str, code: Code) -> None:
+    mover, _ = await _guests(visit)
+    line = line or quiet(mover)["key"]
+    check_refusal(await choose(mover, line, at=mover.next + at), code)
+    reply = await choose(mover, quiet(mover)["key"])
+    expect(reply["t"] == "ok", "the match to go on after a refusal", reply)
+
+
+async def _guest_out_of_turn(visit: Visit) -> None:
+    mover, other = await _guests(visit)
+    check_refusal(await choose(other, quiet(mover)["key"]), Code.NOT_YOUR_TURN)
+
+
+async def _paused(visit: Visit) -> tuple[Seat, Seat]:
+    mover, other = await in_hand(visit)
+    for seat in (mover, other):
+        reply = await hand_in(seat, act(seat, {"kind": "pause"}))
+        expect(reply["t"] == "ok", "a pause to be asked for", reply)
+        await level(mover, other)
+    await together(*(partial(seat.play, lambda seat: seat.ledger.pause.active) for seat in (mover, other)))
+    return mover, other
+
+
+async def _move_in_pause(visit: Visit) -> None:
+    mover, _ = await _paused(visit)
+    check_refusal(await hand_in(mover, act(mover, quiet(mover))), Code.PAUSED)
+
+
+async def _resumed(visit: Visit) -> None:
+    both = await _paused(visit)
+    for seat in both:
+        await level(*both)
+        reply = await hand_in(seat, act(seat, {"kind": "resume"}))
+        expect(reply["t"] == "ok", "ok to resume", reply)
+    await together(*(partial(seat.play, lambda seat: not seat.ledger.pause.active) for seat in both))
+
+
+async def _not_paused(visit: Visit) -> None:
+    mover, _ = await in_hand(visit)
+    check_refusal(await hand_in(mover, act(mover, {"kind": "resume"})), Code.ILLEGAL_ACTION)
+
+
+async def _paused_twice(visit: Visit) -> None:
+    mover, _ = await in_hand(visit)
+    await hand_in(mover, act(mover, {"kind": "pause"}))
+    check_refusal(await hand_in(mover, act(mover, {"kind": "pause"})), Code.ILLEGAL_ACTION)
+
+
+async def _void_bet(visit: Visit) -> None:
+    need_game(await visit.player(), _LATE_ASK)
+    first, second = await in_hand(visit, game=_LATE_ASK)
+    await hand_in(first, act(first, _play_of(first)))
+    late = act(first, {"kind": "raise", "args": (2,)})
+    await second.play(lambda seat: seat.next == first.next and is_asked(seat))
+    await hand_in(second, act(second, _play_of(second)))
+    error = check_refusal(await hand_in(first, late), Code.VOID_BET)
+    expect("refuse" not in error, "no signed refusal of an ask that came too late", error)
+
+
+def _play_of(seat: Seat) -> Map:
+    return next(option for option in seat.offered if option["kind"] == "play")
+
+
+def _case(name: str, clause: str, expected: str, run: Run) -> ServerCase:
+    return ServerCase(Case(f"S3.{name}", clause, expected), run)
+
+
+_GUEST_LINES: Final[tuple[tuple[str, str, int, str, Code], ...]] = (
+    ("guest-stale", "A guest's choice at a position taken is stale_position", -1, "", Code.STALE_POSITION),
+    ("guest-ahead", "A guest's choice ahead of the match is bad_position", 90, "", Code.BAD_POSITION),
+    (
+        "guest-illegal",
+        "A line that is none of the options is illegal_action",
+        0,
+        "fly away",
+        Code.ILLEGAL_ACTION,
+    ),
+)
+
+CASES: Final[tuple[ServerCase, ...]] = (
+    _case("keyed-chooses", _PLAY, "choose of a player with a key is not_now", _keyed_chooses),
+    _case("guest-signs", _PLAY, "A body of a guest is not_now", _guest_signs),
+    _case("guest-act", _PLAY, "A guest chooses by a move line; the same again is ok with dup", _guest_taken),
+    *(
+        _case(name, _PLAY, text, partial(_guest_refused, at=at, line=line, code=code))
+        for name, text, at, line, code in _GUEST_LINES
+    ),
+    _case("guest-out-of-turn", _PLAY, "A guest's choice out of turn is not_your_turn", _guest_out_of_turn),
+    _case("move-in-pause", _PLAY, "A move in a pause is paused", _move_in_pause),
+    _case("resume-pause", _PLAY, "A pause ends when every seat has asked for it", _resumed),
+    _case("not-paused", _PLAY, "resume without a pause is illegal_action", _not_paused),
+    _case("paused-twice", _PLAY, "Asking twice for a pause is illegal_action", _paused_twice),
+    _case("void-bet", _PLAY, "An ask whose window the next card has closed is void_bet", _void_bet),
+)

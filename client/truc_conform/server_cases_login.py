@@ -1,0 +1,246 @@
+"""Cases S1: who is let in, under which name, and what is refused."""
+
+from functools import partial
+from typing import Final
+
+from truc_conform.judged import (
+    Run,
+    ServerCase,
+    Visit,
+    check_alive,
+    check_ended,
+    create,
+    expect,
+    held_seats,
+    refused,
+)
+from truc_conform.raw_client import Map, RawClient, UnexpectedError
+from truc_conform.result import Case, Outcome, Verdict
+from truc_protocol.codec import sha256
+from truc_protocol.errors import Code
+from truc_protocol.handshake import Auth
+from truc_protocol.keys import SMALL_ORDER, SigningKey, fingerprint, generate_signing_key
+from truc_protocol.records import encode
+
+NONCE: Final = bytes(32)
+_TOKEN: Final = "x" * 32
+_INVITE: Final = "NOSUCHINVITE"
+_GUEST_MARK: Final = "guest-"
+_NAMES: Final = (
+    ("name-blank", "A name of spaces", " "),
+    ("name-control", "A name with a control character", "bell\x07"),
+    ("name-long", "A name above 64 bytes", "a" * 65),
+    ("name-long-utf8", "A name above 64 bytes of UTF-8, though not characters", "ж" * 40),
+)
+
+
+def auth(client: RawClient, key: SigningKey, **changed: bytes) -> bytes:
+    """Return the body of a login for this connection, some fields replaced."""
+    server = client.server
+    if server is None:
+        raise UnexpectedError("expected hello before this, got none")
+    sound: dict[str, bytes] = {"spk": server.spk, "pk": key.public, "cn": client.cn, "sn": server.sn}
+    return encode(Auth(**{**sound, "server_hello": sha256(client.hello_frame), **changed}))
+
+
+async def _greeted(visit: Visit) -> RawClient:
+    client = await visit.connect()
+    await client.hello()
+    return client
+
+
+async def _refused(client: RawClient, body: bytes, sig: bytes, code: Code) -> None:
+    await client.send({"t": "login", "body": body, "sig": sig})
+    await check_ended(client, code)
+
+
+async def _another_field(visit: Visit, *, field: str) -> None:
+    client, key = await _greeted(visit), generate_signing_key()
+    body = auth(client, key, **{field: NONCE})
+    await _refused(client, body, key.sign(body), Code.BAD_SIGNATURE)
+
+
+async def _bad_signature(visit: Visit) -> None:
+    client = await _greeted(visit)
+    body = auth(client, generate_signing_key())
+    await _refused(client, body, generate_signing_key().sign(body), Code.BAD_SIGNATURE)
+
+
+async def _other_body(visit: Visit) -> None:
+    client, key = await _greeted(visit), generate_signing_key()
+    await _refused(client, auth(client, key), key.sign(b"other bytes"), Code.BAD_SIGNATURE)
+
+
+async def _replayed(visit: Visit) -> None:
+    first, second = await _greeted(visit), await _greeted(visit)
+    key = generate_signing_key()
+    body = auth(first, key)
+    await _refused(second, body, key.sign(body), Code.BAD_SIGNATURE)
+
+
+async def _small_order(visit: Visit) -> None:
+    for public in sorted(SMALL_ORDER)[::4]:
+        client = await _greeted(visit)
+        body = auth(client, generate_signing_key(), pk=public)
+        # Under the neutral point this is a signature of every message to a check that leaves the key unlooked at.
+        await _refused(client, body, (1).to_bytes(32, "little") + bytes(32), Code.KEY_NOT_ALLOWED)
+
+
+async def _loose_body(visit: Visit) -> None:
+    client, key = await _greeted(visit), generate_signing_key()
+    body = auth(client, key) + b"\xc0"
+    await _refused(client, body, key.sign(body), Code.BAD_MESSAGE)
+
+
+async def _entered(visit: Visit) -> None:
+    key = generate_signing_key()
+    client = await visit.player(key)
+    tag = client.welcome.get("player")
+    expect(tag in (None, fingerprint(key.public)), "the fingerprint of the key as the player's tag", tag)
+    expect("token" not in client.welcome, "no token for a key", "one")
+
+
+async def _fingerprint(visit: Visit) -> Outcome | None:
+    known, client = visit.address.fingerprint, await _greeted(visit)
+    came = fingerprint(client.spk)
+    if known is None:
+        return Outcome(Verdict.INFO, f"none was given with the address; the server's is {came}")
+    expect(came == known, f"a server with the fingerprint {known}", came)
+    return None
+
+
+async def _second_login(visit: Visit) -> None:
+    client = await visit.player()
+    await refused(client, {"t": "login", "name": "Ida"}, Code.NOT_NOW)
+    await check_alive(client)
+
+
+async def _seats_listed(visit: Visit) -> None:
+    seat = await visit.seat()
+    reply = await create(seat)
+    expect(reply["t"] == "ok", "a table to be created", reply)
+    seat.table, seat.seat = reply["table"], reply["seat"]
+    again = await visit.player(seat.key)
+    expected = [(seat.table, None, seat.seat)]
+    expect(held_seats(again.welcome) == expected, f"seats to be {expected}", again.welcome)
+
+
+async def _guest(visit: Visit) -> None:
+    client = await visit.guest()
+    tag = client.welcome.get("player", _GUEST_MARK)
+    expect(client.welcome.get("token"), "a token for a guest", client.welcome)
+    expect(tag.startswith(_GUEST_MARK), f"a tag that begins with {_GUEST_MARK}", tag)
+
+
+async def _guests_refused(visit: Visit) -> Outcome | None:
+    client = await _greeted(visit)
+    if client.info["guests"]:
+        return Outcome(Verdict.INFO, "the server admits guests")
+    await client.send({"t": "login", "name": "Gus"})
+    await check_ended(client, Code.GUESTS_NOT_ALLOWED)
+    return None
+
+
+async def _token(visit: Visit) -> None:
+    (guest, _) = await visit.seats(guests=(0,))
+    again = await visit.connect()
+    reply = await again.login_token(guest.token)
+    expect(reply["t"] == "welcome", "the guest to be let in again by the token", reply)
+    expect(reply.get("player") == guest.client.welcome.get("player"), "the same player", reply)
+    expect([seat["table"] for seat in reply.get("seats", ())] == [guest.table], "the guest's seat", reply)
+
+
+async def _token_early(visit: Visit) -> None:
+    guest = await visit.guest()
+    client = await _greeted(visit)
+    await client.send({"t": "login", "token": guest.welcome["token"]})
+    await check_ended(client, Code.BAD_TOKEN)
+
+
+async def _token_wrong(visit: Visit) -> None:
+    await visit.guest()
+    client = await _greeted(visit)
+    await client.send({"t": "login", "token": _TOKEN})
+    await check_ended(client, Code.BAD_TOKEN)
+
+
+async def _name(visit: Visit, *, name: str) -> None:
+    client = await _greeted(visit)
+    await client.send({**client.auth(generate_signing_key()), "name": name})
+    (error, _) = await check_ended(client, Code.BAD_MESSAGE)
+    expect(error.get("field") == "name", "the field name", error)
+
+
+async def _invite(visit: Visit) -> Outcome | None:
+    client = await _greeted(visit)
+    if "invite" not in client.info["caps"]:
+        return Outcome(Verdict.INFO, "the server takes no invites")
+    login: Map = client.auth(generate_signing_key())
+    await client.send({**login, "invite": _INVITE})
+    (error, _) = await check_ended(client, Code.KEY_NOT_ALLOWED)
+    expect(error.get("field") == "invite", "the field invite", error)
+    return None
+
+
+def _case(name: str, clause: str, expected: str, run: Run) -> ServerCase:
+    return ServerCase(Case(f"S1.{name}", clause, expected), run)
+
+
+_HANDSHAKE: Final = "security.md#the-handshake"
+_LOGIN: Final = "session.md#login"
+_FIELDS: Final = (
+    ("other-server", "spk", "A login made for another server's key"),
+    ("other-client-nonce", "cn", "A login with another client nonce"),
+    ("other-server-nonce", "sn", "A login with another server nonce"),
+    ("other-hello", "server_hello", "A login with the hash of another hello"),
+)
+
+CASES: Final[tuple[ServerCase, ...]] = (
+    _case("key", _LOGIN, "A key is let in; its tag is its fingerprint", _entered),
+    _case(
+        "fingerprint", "security.md#keys", "The server has the fingerprint of its join string", _fingerprint
+    ),
+    _case(
+        "bad-signature",
+        _HANDSHAKE,
+        "A login that another key has signed is bad_signature (C38)",
+        _bad_signature,
+    ),
+    _case("other-body", _HANDSHAKE, "A signature of other bytes is bad_signature (C38)", _other_body),
+    _case("replayed", _HANDSHAKE, "A login of another connection is bad_signature (C38)", _replayed),
+    *(
+        _case(name, _HANDSHAKE, f"{text} is bad_signature (C38)", partial(_another_field, field=field))
+        for name, field, text in _FIELDS
+    ),
+    _case("small-order", "security.md#keys", "A key of small order is key_not_allowed (C38)", _small_order),
+    _case(
+        "loose-body",
+        "security.md#what-is-signed",
+        "A body with something after it is bad_message (C38)",
+        _loose_body,
+    ),
+    *(
+        _case(name, "limits.md#sizes", f"{text} is bad_message for name", partial(_name, name=value))
+        for name, text, value in _NAMES
+    ),
+    _case(
+        "second-login",
+        "connection.md#steps",
+        "A second login is not_now, and the connection goes on",
+        _second_login,
+    ),
+    _case("seats-listed", _LOGIN, "welcome lists the seats of the player", _seats_listed),
+    _case("guest", _LOGIN, "A guest is let in by a name, and gets a token", _guest),
+    _case(
+        "guests-refused",
+        "errors.md#guests_not_allowed",
+        "A server without guests says guests_not_allowed",
+        _guests_refused,
+    ),
+    _case("token", _LOGIN, "A guest who has sat down comes back by the token", _token),
+    _case("token-early", _LOGIN, "A token is bad_token before its guest has sat down", _token_early),
+    _case("token-wrong", _LOGIN, "A token that was never given is bad_token", _token_wrong),
+    _case(
+        "invite", "errors.md#key_not_allowed", "An invite that was never given is key_not_allowed", _invite
+    ),
+)

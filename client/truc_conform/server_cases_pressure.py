@@ -1,0 +1,116 @@
+"""Cases S3: floods and readers that do not read; bounded in frames and time, and never against the others' interest."""
+
+import socket
+from typing import Final
+
+import trio
+
+from truc_conform.judged import Run, ServerCase, Visit, check_alive, check_refusal, expect
+from truc_conform.raw_client import RawClient, frame
+from truc_conform.result import Case, Outcome, Verdict
+from truc_conform.server_cases_play import act, hand_in, in_hand, quiet
+from truc_protocol.errors import Code
+
+FLOOD: Final = 400
+SLOW_S: Final = 15.0
+_NARROW: Final = 4_096
+_BATCH: Final = 40
+
+
+async def _flood(visit: Visit) -> Outcome | None:
+    client = await visit.player()
+    burst = int(client.info["limits"]["burst"])
+    if 3 * burst > FLOOD:
+        return Outcome(Verdict.INFO, f"limits.burst is {burst}: {FLOOD} requests do not reach it")
+    await client.send_bytes(b"".join(frame({"t": "tables", "id": n}) for n in range(FLOOD)))
+    rest = await client.closed()
+    refusals = [message for message in rest if message["t"] == "error"]
+    expect(refusals, "rate_limited", rest[-1:])
+    for refusal in refusals:
+        check_refusal(refusal, Code.RATE_LIMITED)
+        expect(refusal.get("retry_after_ms", 0) > 0, "retry_after_ms", refusal)
+    expect(rest[-1].get("code") == Code.RATE_LIMITED, "bye rate_limited at last", rest[-1])
+    await check_alive(await visit.player())
+    return None
+
+
+async def _retried(visit: Visit) -> Outcome | None:
+    client = await visit.player()
+    burst = int(client.info["limits"]["burst"])
+    if 2 * burst > FLOOD:
+        return Outcome(Verdict.INFO, f"limits.burst is {burst}: {FLOOD} requests do not reach it")
+    for _ in range(2 * burst):
+        reply = await client.ask({"t": "tables"})
+        if reply["t"] == "error":
+            check_refusal(reply, Code.RATE_LIMITED)
+            await trio.sleep(reply["retry_after_ms"] / 1000)
+            again = await client.ask({"t": "tables"})
+            expect(again["t"] == "ok", "ok after retry_after_ms", again)
+            return None
+    return Outcome(Verdict.INFO, f"{2 * burst} requests, one after the other, were not too many")
+
+
+async def _acts(visit: Visit) -> Outcome | None:
+    mover, _ = await in_hand(visit)
+    burst = int(mover.client.info["limits"]["burst"])
+    if 2 * burst > FLOOD:
+        return Outcome(Verdict.INFO, f"limits.burst is {burst}: {FLOOD} requests do not reach it")
+    for _ in range(burst + burst // 2):
+        await mover.ask({"t": "tables"})
+    reply = await hand_in(mover, act(mover, quiet(mover)))
+    expect(reply["t"] == "ok", "ok to an act, whatever was asked before", reply)
+    return None
+
+
+async def _slow(visit: Visit) -> Outcome | None:
+    """Ask and never read; the others must be served, and at last the connection is cut."""
+    client, other = await visit.player(), await visit.player()
+    client.stream.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _NARROW)
+    rate = int(client.info["limits"]["requests_per_s"])
+    end = trio.current_time() + min(SLOW_S, 3 * visit.patience_s)
+    asked = 0
+    while trio.current_time() < end:
+        batch = max(1, min(_BATCH, rate // 2))
+        try:
+            await _ask_blindly(client, batch)
+        except (trio.BrokenResourceError, trio.TooSlowError):
+            break
+        asked += batch
+        await trio.sleep(batch / rate)
+    await check_alive(other)
+    rest = await _ending(client)
+    if rest is None:
+        return Outcome(Verdict.INFO, f"{asked} answers were not read, and the connection is still open")
+    goodbye = [message for message in rest if message["t"] == "bye"]
+    expect(all(m["code"] == Code.SLOW_CONSUMER for m in goodbye), "bye slow_consumer, if any", goodbye)
+    return None
+
+
+async def _ask_blindly(client: RawClient, batch: int) -> None:
+    game = str(client.info["variants"][0]["name"])
+    with trio.fail_after(client.patience_s):
+        await client.send_bytes(
+            b"".join(frame({"t": "rules", "id": n, "variant": game}) for n in range(batch))
+        )
+
+
+async def _ending(client: RawClient) -> list[dict[str, object]] | None:
+    """Return what is left to read of a connection that has ended; None if it has not."""
+    try:
+        return await client.closed()
+    except trio.TooSlowError:
+        return None
+
+
+def _case(name: str, clause: str, expected: str, run: Run) -> ServerCase:
+    return ServerCase(Case(f"S3.{name}", clause, expected), run)
+
+
+CASES: Final[tuple[ServerCase, ...]] = (
+    _case("flood", "limits.md#rates", "A flood is rate_limited with a time, then ended with bye", _flood),
+    _case("retry", "limits.md#rates", "After retry_after_ms the request is taken", _retried),
+    _case("acts-free", "limits.md#rates", "An act on an open option is never refused for its rate", _acts),
+    _case(
+        "slow-reader", "limits.md#slow-clients", "Who does not read is cut off; nobody waits for them", _slow
+    ),
+)

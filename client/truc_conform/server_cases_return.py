@@ -1,0 +1,206 @@
+"""Cases S3: coming back, take-over, and players whose connections break again and again."""
+
+from functools import partial
+from typing import Final
+
+import trio
+
+from truc_conform.judged import Run, ServerCase, Visit, check_alive, expect, held_seats, refused, together
+from truc_conform.raw_client import Map, RawClient
+from truc_conform.raw_seat import Seat
+from truc_conform.result import Case
+from truc_conform.server_cases_play import in_hand, level
+from truc_protocol.audit import Result
+from truc_protocol.errors import Code
+
+LEAST_ASIDE: Final = 6  # records between two breaks of a connection
+_BREAKS: Final = 40
+_SHORT: Final = 2
+_FAR: Final = 2**40
+
+
+def resuming(seat: Seat, next_: int) -> Map:
+    """Return the request to resume a player's match from a position."""
+    return {"t": "resume", "table": seat.table, "match": seat.ledger.setup.mid, "next": next_}
+
+
+Sent = tuple[int, int, bytes, bytes]
+"""A record as it came: position, signer, body, signature."""
+
+
+def records_of(client: RawClient) -> list[Sent]:
+    """Return the records that a connection was sent, in the order in which they came."""
+    records = [message for message in client.log if message["t"] == "record"]
+    return [(each["k"], each["signer"], each["body"], each["sig"]) for each in records]
+
+
+async def _every_position(visit: Visit) -> None:
+    mover, other = await in_hand(visit)
+    await level(mover, other)
+    live = records_of(mover.client)
+    client = await visit.player(mover.key)
+    for next_ in range(mover.next + 1):
+        client.log.clear()
+        reply = await client.ask_patiently(resuming(mover, next_))
+        expect((reply["t"], reply.get("k")) == ("ok", mover.next), f"ok with k {mover.next}", reply)
+        expect(
+            records_of(client) == live[next_:], f"the records from {next_} on, as they came live", client.log
+        )
+
+
+async def _with_setup(visit: Visit) -> None:
+    mover, _ = await in_hand(visit)
+    client = await visit.player(mover.key)
+    reply = await client.ask(resuming(mover, -1))
+    expect(reply["t"] == "ok", "ok to resume", reply)
+    tags = [message["t"] for message in client.log if message["t"] in ("setup", "record")]
+    expect(tags == ["setup"] + ["record"] * mover.next, "the setup, then every record", tags)
+    (setup,) = [message for message in client.log if message["t"] == "setup"]
+    known = [list(record) for record in mover.ledger.setup.records]
+    expect(setup["doc"] == mover.document and setup["records"] == known, "the setup as it came live", setup)
+
+
+async def _options_again(visit: Visit) -> None:
+    mover, _ = await in_hand(visit)
+    known = mover.options or {}
+    client = await visit.player(mover.key)
+    await client.ask(resuming(mover, mover.next))
+    options = await client.until("options")
+    came = {name: options.get(name) for name in ("at", "offer", "must")}
+    expect(came == {name: known[name] for name in came}, "the present options, after ok", options)
+    was, now = known.get("deadline_ms"), options.get("deadline_ms")
+    expect(
+        (was is None) == (now is None) and (now or 0) <= (was or 0), "the time that is left, no more", options
+    )
+
+
+async def _cards_again(visit: Visit) -> None:
+    mover, _ = await in_hand(visit, guests=(0, 1), boxed=False)
+    client = await visit.connect()
+    await client.login_token(mover.token)
+    await client.ask(resuming(mover, mover.next))
+    cards = await client.until("cards")
+    expect(cards["cards"] == mover.cards, "the guest's cards again", cards)
+
+
+async def _refused_resume(visit: Visit, *, changed: Map, code: Code) -> None:
+    mover, _ = await in_hand(visit)
+    client = await visit.player(mover.key)
+    await refused(client, resuming(mover, 0) | changed, code)
+    await check_alive(client)
+
+
+async def _not_mine(visit: Visit) -> None:
+    mover, _ = await in_hand(visit)
+    await refused(await visit.player(), resuming(mover, 0), Code.NOT_SEATED)
+
+
+async def _taken_over(visit: Visit) -> None:
+    mover, _ = await in_hand(visit)
+    client = await visit.player(mover.key)
+    await client.ask(resuming(mover, mover.next))
+    told = await mover.client.until("seat_taken_over")
+    expect((told["table"], told["seat"]) == (mover.table, mover.seat), "which seat was taken over", told)
+    await check_alive(mover.client)
+
+
+async def _listed(visit: Visit) -> None:
+    mover, _ = await in_hand(visit)
+    client = await visit.player(mover.key)
+    expected = [(mover.table, mover.ledger.setup.mid, mover.seat)]
+    expect(held_seats(client.welcome) == expected, f"seats to be {expected}", client.welcome)
+
+
+async def _storm(visit: Visit) -> None:
+    seats = await visit.match(target=_SHORT)
+    await together(partial(_restless, visit, seats[0]), partial(seats[1].play))
+    for seat in seats:
+        verdict = seat.auditor.verdict() if seat.auditor else None
+        expect(verdict and verdict.result is Result.PROVEN, "a match that is proven to both", verdict)
+
+
+def _is_further(seat: Seat, *, than: int) -> bool:
+    """Tell whether some records have come since a position, or the match is over."""
+    return seat.done or seat.next >= than + LEAST_ASIDE
+
+
+async def _restless(visit: Visit, seat: Seat) -> None:
+    """Play, on a new connection after every few records; a gap in them ends the case."""
+    for _ in range(_BREAKS):
+        await seat.play(partial(_is_further, than=seat.next))
+        if seat.done:
+            return
+        await trio.aclose_forcefully(seat.client.stream)
+        reply = await seat.come_back(await visit.connect())
+        expect(reply["t"] == "ok", "ok to resume", reply)
+        await seat.send_again()
+    await seat.play()
+
+
+async def _offline(visit: Visit) -> None:
+    first, second = await visit.seats()
+    await trio.aclose_forcefully(second.client.stream)
+    while True:
+        state = await first.client.until("table")
+        if not state["seats"][second.seat].get("online", False):
+            break
+    client = await visit.connect()
+    if second.key is not None:
+        await client.login_key(second.key)
+    reply = await client.ask({"t": "join", "table": second.table})
+    expect((reply["t"], reply.get("seat")) == ("ok", second.seat), "one's own seat", reply)
+
+
+def _case(name: str, clause: str, expected: str, run: Run) -> ServerCase:
+    return ServerCase(Case(f"S3.{name}", clause, expected), run)
+
+
+_BACK: Final = "session.md#coming-back"
+_REFUSED: Final[tuple[tuple[str, str, str, Map, Code], ...]] = (
+    (
+        "resume-beyond",
+        "errors.md#bad_position",
+        "A resume from beyond the last record is bad_position",
+        {"next": _FAR},
+        Code.BAD_POSITION,
+    ),
+    (
+        "resume-other",
+        "errors.md#no_such_match",
+        "A resume of another match is no_such_match",
+        {"match": bytes(32)},
+        Code.NO_SUCH_MATCH,
+    ),
+)
+
+CASES: Final[tuple[ServerCase, ...]] = (
+    _case(
+        "resume", _BACK, "Resuming from any position brings the very records of the match", _every_position
+    ),
+    _case("resume-setup", _BACK, "Resuming from -1 brings the setup, then every record", _with_setup),
+    _case(
+        "resume-options",
+        _BACK,
+        "After ok come the present options, with the time that remains",
+        _options_again,
+    ),
+    _case("resume-cards", _BACK, "A guest without x is sent its cards again", _cards_again),
+    *(
+        _case(name, clause, text, partial(_refused_resume, changed=changed, code=code))
+        for name, clause, text, changed, code in _REFUSED
+    ),
+    _case("resume-stranger", "errors.md#not_seated", "Nobody resumes the seat of another", _not_mine),
+    _case(
+        "take-over", _BACK, "The newest connection has the seat; the older one is told and stays", _taken_over
+    ),
+    _case("seats-listed", "session.md#login", "welcome lists the match to resume", _listed),
+    _case(
+        "storm", _BACK, "Over many broken connections a player has every record, once and in order", _storm
+    ),
+    _case(
+        "offline",
+        "messages.md#seatstate",
+        "A seat shows as offline when its connection is gone, and is kept",
+        _offline,
+    ),
+)

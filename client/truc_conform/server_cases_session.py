@@ -1,0 +1,298 @@
+"""Cases S0: hello, requests and replies, keep-alive, and what a server does with what it does not know."""
+
+from functools import partial
+from typing import Final
+
+import trio
+
+from truc_conform.judged import (
+    Run,
+    ServerCase,
+    Visit,
+    check_alive,
+    check_ended,
+    check_refusal,
+    expect,
+    refused,
+)
+from truc_conform.raw_client import Map, UnexpectedError, frame
+from truc_conform.result import Case, Outcome, Verdict
+from truc_conform.server_cases_transport import FRAME_LIMIT, hello
+from truc_protocol.capabilities import is_name
+from truc_protocol.errors import Code
+from truc_protocol.messages import decode_info
+
+OUTSTANDING: Final = 64
+LATEST_LOGIN_S: Final = 60.0
+_QUIET_S: Final = 0.2
+_CONNECTIONS: Final = 3
+_UNKNOWN_CAPABILITY: Final = "example.org/flying"
+
+
+async def _server_hello(visit: Visit) -> None:
+    nonces = [await _nonce(visit) for _ in range(_CONNECTIONS)]
+    expect(len(set(nonces)) == _CONNECTIONS, "a fresh nonce on each connection", nonces)
+
+
+async def _nonce(visit: Visit) -> bytes:
+    """Return the server's nonce of a fresh connection, whose hello has been checked."""
+    client = await visit.connect()
+    reply = await client.hello()
+    if reply["t"] != "hello" or client.server is None:
+        raise UnexpectedError(f"expected hello, signed by the server, got {reply}")
+    return client.server.sn
+
+
+async def _client_first(visit: Visit) -> None:
+    client = await visit.connect()
+    with trio.move_on_after(_QUIET_S):
+        raise UnexpectedError(f"expected the server to wait for hello, got {await client.receive_bytes()!r}")
+    reply = await client.hello()
+    expect(reply["t"] == "hello", "hello", reply)
+
+
+async def _info(visit: Visit) -> None:
+    client = await visit.connect()
+    reply = await client.hello()
+    info = decode_info(reply["info"])
+    expect(info.limits.frame_in >= FRAME_LIMIT, f"frame_in of {FRAME_LIMIT} at least", info.limits)
+    expect(info.limits.frame_out >= 8 * FRAME_LIMIT, f"frame_out of {8 * FRAME_LIMIT} at least", info.limits)
+    expect(info.variants, "at least one game", info.variants)
+
+
+async def _capability_names(visit: Visit) -> None:
+    client = await visit.connect()
+    await client.hello()
+    wrong = [name for name in client.info["caps"] if not is_name(name)]
+    expect(not wrong, "names of capabilities as the specification forms them", wrong)
+
+
+async def _highest(visit: Visit) -> None:
+    client = await visit.connect()
+    reply = await client.hello(proto=[65_535, 1, 7])
+    expect(reply["t"] == "hello" and client.server, "the one number that both speak", reply)
+
+
+async def _unknown_want(visit: Visit) -> None:
+    client = await visit.connect()
+    reply = await client.hello(want=[_UNKNOWN_CAPABILITY])
+    expect(reply["t"] == "hello", "hello, although an unknown capability was wanted", reply)
+
+
+async def _unknown_require(visit: Visit) -> None:
+    client = await visit.connect()
+    await client.send(hello(require=[_UNKNOWN_CAPABILITY]))
+    (error, _) = await check_ended(client, Code.UNSUPPORTED)
+    expect(error.get("field") == "require/0", "the field require/0", error)
+
+
+async def _unknown_fields(visit: Visit) -> None:
+    client = await visit.connect()
+    reply = await client.hello(**{"x-new": {"a": [1, None]}, "newer": True})
+    expect(reply["t"] == "hello", "hello, although it had unknown fields", reply)
+    member = await visit.player()
+    answer = await member.ask({"t": "tables", "x-new": [1, {"a": None}], "newer": "yes"})
+    expect(answer["t"] == "ok", "ok, although the request had unknown fields", answer)
+
+
+async def _unknown_request(visit: Visit) -> None:
+    client = await visit.player()
+    error = await refused(client, {"t": "dance"}, Code.UNKNOWN_REQUEST, field="t")
+    expect(error["close"] is False, "the connection to go on", error)
+    await check_alive(client)
+
+
+async def _bad_field(visit: Visit, *, message: Map, field: str) -> None:
+    client = await visit.player()
+    await refused(client, message, Code.BAD_MESSAGE, field=field)
+    await check_alive(client)
+
+
+async def _large_id(visit: Visit) -> None:
+    client = await visit.player()
+    await client.send({"t": "tables", "id": 2**32})
+    error = check_refusal(await client.until("error"), Code.BAD_MESSAGE)
+    expect("re" not in error, "an error without re", error)
+
+
+async def _second_hello(visit: Visit) -> None:
+    client = await visit.player()
+    await refused(client, hello(id=901), Code.NOT_NOW)
+    await check_alive(client)
+
+
+async def _id_again(visit: Visit) -> None:
+    client = await visit.player()
+    for _ in range(2):
+        reply = await client.ask({"t": "tables", "id": 5})
+        expect(reply["t"] == "ok", "ok: the id is free again after its reply", reply)
+
+
+async def _id_in_use(visit: Visit) -> None:
+    client = await visit.player()
+    await client.send_bytes(frame({"t": "tables", "id": 6}) * 2 + frame({"t": "ping", "n": 6}))
+    replies = []
+    while (message := await client.receive())["t"] != "pong":
+        if message["t"] in ("ok", "error"):
+            replies.append((message["t"], message.get("re")))
+    sound = ([("ok", 6), ("ok", 6)], [("ok", 6), ("error", None)], [("error", None), ("ok", 6)])
+    expect(replies in sound, "ok, and ok too or bad_message without re", replies)
+
+
+async def _outstanding(visit: Visit) -> None:
+    client = await visit.player()
+    ids = range(1_000, 1_000 + OUTSTANDING + 1)
+    await client.send_bytes(b"".join(frame({"t": "tables", "id": n}) for n in ids))
+    answered: list[int] = []
+    while len(answered) < len(ids):
+        message = await client.receive()
+        if message["t"] == "bye":
+            expect(message["code"] == Code.RATE_LIMITED, "bye only for the rate", message)
+            return
+        if message["t"] == "error":
+            check_refusal(message, Code.RATE_LIMITED)
+        if "re" in message:
+            answered.append(message["re"])
+    expect(sorted(answered) == list(ids), "one reply to each request", answered)
+
+
+async def _ping(visit: Visit) -> None:
+    client = await visit.player()
+    for n in (0, 12, 2**53 - 1):
+        await client.send({"t": "ping", "n": n})
+        pong = await client.until("pong")
+        expect(pong["n"] == n, f"pong {n}", pong)
+
+
+async def _keep_alive(visit: Visit) -> Outcome | None:
+    client = await visit.player()
+    idle_s = float(client.info["limits"]["idle_s"])
+    if idle_s > visit.patience_s:
+        return Outcome(Verdict.INFO, f"idle_s is {idle_s:g}: longer than this run waits for an answer")
+    client.patience_s = 2 * idle_s
+    started = trio.current_time()
+    await client.until("ping")
+    expect(
+        trio.current_time() - started >= idle_s - 1, f"ping after {idle_s:g} s of silence", "an earlier one"
+    )
+    rest = await client.closed()
+    expect(rest[-1:] and rest[-1].get("code") == Code.TIMEOUT, "bye timeout to who stays silent", rest)
+    return None
+
+
+async def _late_login(visit: Visit) -> Outcome:
+    client = await visit.connect()
+    started = trio.current_time()
+    client.patience_s = min(visit.patience_s, LATEST_LOGIN_S)
+    try:
+        rest = await client.closed()
+    except trio.TooSlowError:
+        return Outcome(Verdict.INFO, f"no login for {client.patience_s:g} s: the connection is still open")
+    expect(rest[-1:] and rest[-1].get("code") == Code.TIMEOUT, "bye timeout before the end", rest)
+    return Outcome(
+        Verdict.INFO, f"without a login the connection ends after {trio.current_time() - started:.0f} s"
+    )
+
+
+def _case(name: str, clause: str, expected: str, run: Run) -> ServerCase:
+    return ServerCase(Case(f"S0.{name}", clause, expected), run)
+
+
+_FIELDS: Final[tuple[tuple[str, str, Map, str], ...]] = (
+    ("missing-field", "A field that is missing is bad_message and named", {"t": "join"}, "table"),
+    ("wrong-type", "A field of another type is bad_message and named", {"t": "join", "table": 7}, "table"),
+    (
+        "wrong-bound",
+        "A field out of bounds is bad_message and named",
+        {"t": "join", "table": "K7PQ", "seat": 16},
+        "seat",
+    ),
+)
+
+CASES: Final[tuple[ServerCase, ...]] = (
+    *(
+        _case(name, "errors.md#bad_message", text, partial(_bad_field, message=message, field=field))
+        for name, text, message, field in _FIELDS
+    ),
+    _case("client-first", "session.md#hello", "The client speaks first", _client_first),
+    _case(
+        "server-hello",
+        "security.md#the-handshake",
+        "The server proves itself, with a fresh nonce (C37)",
+        _server_hello,
+    ),
+    _case(
+        "info",
+        "messages.md#info",
+        "info is a map of the reference, its limits not below the specification's",
+        _info,
+    ),
+    _case(
+        "capability-names",
+        "evolution.md#names",
+        "Capabilities are named as the specification forms names",
+        _capability_names,
+    ),
+    _case(
+        "proto-list",
+        "session.md#hello",
+        "Of the numbers offered the server takes one that it speaks",
+        _highest,
+    ),
+    _case(
+        "unknown-want",
+        "evolution.md#what-a-receiver-does-with-what-it-does-not-know",
+        "An unknown capability in want is passed over",
+        _unknown_want,
+    ),
+    _case(
+        "unknown-require",
+        "session.md#hello",
+        "An unknown capability in require is unsupported, and named",
+        _unknown_require,
+    ),
+    _case(
+        "unknown-fields",
+        "evolution.md#what-a-receiver-does-with-what-it-does-not-know",
+        "Unknown fields are passed over",
+        _unknown_fields,
+    ),
+    _case(
+        "unknown-request",
+        "evolution.md#what-a-receiver-does-with-what-it-does-not-know",
+        "An unknown request is refused, and the connection goes on",
+        _unknown_request,
+    ),
+    _case(
+        "large-id",
+        "session.md#requests-and-replies",
+        "An id that cannot be read gets an error without re",
+        _large_id,
+    ),
+    _case(
+        "second-hello",
+        "connection.md#steps",
+        "A second hello is not_now, and the connection goes on",
+        _second_hello,
+    ),
+    _case(
+        "id-again", "session.md#requests-and-replies", "An id may be used again after its reply", _id_again
+    ),
+    _case(
+        "id-in-use",
+        "session.md#requests-and-replies",
+        "An id that is in use is bad_message without re",
+        _id_in_use,
+    ),
+    _case(
+        "outstanding",
+        "session.md#requests-and-replies",
+        "65 requests at once get one reply each, or rate_limited",
+        _outstanding,
+    ),
+    _case("ping", "session.md#keep-alive", "A ping is answered with the same number", _ping),
+    _case(
+        "keep-alive", "session.md#keep-alive", "Silence is answered with ping, then bye timeout", _keep_alive
+    ),
+    _case("late-login", "session.md#goodbye", "Who does not log in is told timeout", _late_login),
+)

@@ -1,0 +1,374 @@
+"""Cases S2: tables, seats and options, up to the terms of a match."""
+
+from functools import partial
+from typing import Final
+
+import trio
+
+from truc_conform.judged import (
+    Run,
+    ServerCase,
+    Visit,
+    check_alive,
+    check_refusal,
+    create,
+    expect,
+    game_of,
+    refused,
+)
+from truc_conform.raw_client import Map, RawClient
+from truc_conform.raw_seat import Seat
+from truc_conform.result import Case, Outcome, Verdict
+from truc_protocol.bodies import SeatTaken
+from truc_protocol.codec import sha256
+from truc_protocol.errors import Code
+from truc_protocol.keys import generate_signing_key
+from truc_protocol.records import Record, encode
+from truc_protocol.setup import open_terms
+
+MOST_TABLES: Final = 10
+_NOWHERE: Final = "NOSUCHTABLE"
+_DECISION_MS: Final = 45_000
+_PAGES: Final = 50
+_OPTIONS: Final[tuple[tuple[str, str, str, int | str], ...]] = (
+    ("option-unknown", "An option that nobody knows", "flying", 1),
+    ("option-high", "A term above its bound", "decision_ms", 86_400_001),
+    ("option-low", "A term below its bound", "release_ms", 999),
+    ("option-type", "A term that is a word", "decision_ms", "soon"),
+    ("option-spectators", "spectators above an hour late", "spectators", 3_604),
+    ("option-word", "A house rule that is no word of its list", "reveal", "never"),
+    ("option-target", "A target of 0", "target", 0),
+)
+
+
+async def _bad_option(visit: Visit, *, option: str, value: int | str) -> None:
+    seat = await visit.seat()
+    reply = await create(seat, {option: value})
+    check_refusal(reply, Code.BAD_OPTION, field=f"options/{option}")
+    await check_alive(seat.client)
+
+
+async def _refused_create(visit: Visit, *, fields: Map, code: Code, field: str) -> None:
+    client = await visit.player()
+    await refused(client, {"t": "create", "variant": game_of(client), **fields}, code, field=field)
+
+
+async def _nowhere(visit: Visit, *, message: Map) -> None:
+    client = await visit.player()
+    await refused(client, {**message, "table": _NOWHERE}, Code.NO_SUCH_TABLE, field="table")
+
+
+async def _not_seated(visit: Visit, *, message: Map) -> None:
+    seat = await _table(visit)
+    await refused(await visit.player(), {**message, "table": seat.table}, Code.NOT_SEATED)
+
+
+async def _table(visit: Visit, *, private: bool = True, **options: int | str) -> Seat:
+    """Return a player alone at a table of two seats."""
+    seat = await visit.seat()
+    reply = await create(seat, options, private=private)
+    expect(reply["t"] == "ok" and "table" in reply and "seat" in reply, "ok with table and seat", reply)
+    seat.table, seat.seat = reply["table"], reply["seat"]
+    return seat
+
+
+async def _created(visit: Visit) -> None:
+    seat = await _table(visit, decision_ms=_DECISION_MS)
+    state = await seat.client.until("table", table=seat.table)
+    expect(
+        state["state"] == "open" and state["n"] == len(state["seats"]), "an open table with its seats", state
+    )
+    kinds = [each["kind"] for each in state["seats"]]
+    expect(sorted(kinds) == ["empty", "key"], "one seat with a key, one empty", state)
+    expect(state["opts"][0] == _DECISION_MS, "the option in opts", state["opts"])
+    expect(state["options"] == {"decision_ms": _DECISION_MS}, "the options chosen", state["options"])
+
+
+async def _listed(client: RawClient) -> list[str]:
+    """Return the codes of every table listed, over all pages."""
+    codes: list[str] = []
+    for _ in range(_PAGES):
+        reply = await client.ask_patiently({"t": "tables"} | ({"after": codes[-1]} if codes else {}))
+        expect(reply["t"] == "ok" and "tables" in reply, "ok with tables", reply)
+        codes += [table["table"] for table in reply["tables"]]
+        if not reply.get("more"):
+            break
+    return codes
+
+
+async def _public(visit: Visit) -> None:
+    seat = await _table(visit, private=False)
+    codes = await _listed(await visit.player())
+    expect(seat.table in codes, f"the table {seat.table} among those listed", codes)
+    expect(codes == sorted(set(codes)), "codes in ascending order, each once", codes)
+
+
+async def _private(visit: Visit) -> None:
+    seat, other = await _table(visit), await visit.seat(1)
+    expect(seat.table not in await _listed(other.client), "a private table not to be listed", "it is")
+    reply = await other.join(seat.table)
+    expect(reply["t"] == "ok", "a seat for who has the code", reply)
+
+
+async def _seat_taken(visit: Visit) -> None:
+    seat = await _table(visit)
+    other = await visit.player()
+    await refused(other, {"t": "join", "table": seat.table, "seat": seat.seat}, Code.SEAT_TAKEN)
+
+
+async def _full(visit: Visit) -> None:
+    seats = await visit.seats()
+    await refused(await visit.player(), {"t": "join", "table": seats[0].table}, Code.TABLE_FULL)
+
+
+async def _no_such_seat(visit: Visit) -> None:
+    seat = await _table(visit)
+    wanted = {"t": "join", "table": seat.table, "seat": 2}
+    await refused(await visit.player(), wanted, Code.BAD_MESSAGE, field="seat")
+
+
+async def _race(visit: Visit) -> None:
+    seat = await _table(visit)
+    rivals = [await visit.seat(n) for n in range(1, 5)]
+    replies: list[Map] = []
+
+    async def join(rival: Seat) -> None:
+        replies.append(await rival.join(seat.table, 1))
+
+    async with trio.open_nursery() as nursery:
+        for rival in rivals:
+            nursery.start_soon(join, rival)
+    kinds = sorted(reply.get("code", "ok") for reply in replies)
+    expect(kinds.count("ok") == 1, "one of four to get the seat", kinds)
+    expect(set(kinds) <= {"ok", Code.SEAT_TAKEN, Code.TABLE_FULL}, "seat_taken for the others", kinds)
+
+
+async def _joined(visit: Visit) -> None:
+    first, second = await visit.seats()
+    state = await first.client.until("table")
+    while sum(each["kind"] == "key" for each in state["seats"]) < len(state["seats"]):
+        state = await first.client.until("table")
+    names = sorted(each.get("name", "") for each in state["seats"])
+    expect(names == sorted((first.name, second.name)), "both players in the state told to the first", state)
+
+
+async def _left(visit: Visit) -> None:
+    first, second = await visit.seats()
+    reply = await second.client.ask({"t": "leave", "table": second.table})
+    expect(reply["t"] == "ok", "ok to leave", reply)
+    other = await visit.seat(2)
+    joined = await other.join(first.table, second.seat)
+    expect(joined["t"] == "ok", "the seat that was given up", joined)
+
+
+async def _emptied(visit: Visit) -> None:
+    seat = await _table(visit)
+    await seat.client.ask({"t": "leave", "table": seat.table})
+    await refused(seat.client, {"t": "join", "table": seat.table}, Code.NO_SUCH_TABLE)
+
+
+async def _ready(visit: Visit) -> None:
+    first, second = await visit.seats()
+    for tag in ("ready", "unready"):
+        reply = await first.client.ask({"t": tag, "table": first.table})
+        expect(reply["t"] == "ok", f"ok to {tag}", reply)
+        state = await _seat_state(second.client, first, is_ready=tag == "ready")
+        expect(state["state"] == "open", "the table to stay open", state)
+
+
+async def _seat_state(client: RawClient, seat: Seat, *, is_ready: bool) -> Map:
+    """Receive until the table's state shows a seat as ready, or not."""
+    while True:
+        state = await client.until("table", table=seat.table)
+        if state["seats"][seat.seat].get("ready", False) is is_ready:
+            return state
+
+
+async def _joined_again(visit: Visit) -> None:
+    first, _ = await visit.seats()
+    client = await visit.player(first.key)
+    reply = await client.ask({"t": "join", "table": first.table})
+    expect((reply["t"], reply.get("seat")) == ("ok", first.seat), "one's own seat", reply)
+    told = await first.client.until("seat_taken_over")
+    expect((told["table"], told["seat"]) == (first.table, first.seat), "which seat was taken over", told)
+    await check_alive(first.client)
+
+
+async def _no_guests(visit: Visit) -> None:
+    guest, seat = await visit.guest(), await _table(visit, guests=0)
+    await refused(guest, {"t": "join", "table": seat.table}, Code.GUESTS_NOT_ALLOWED)
+
+
+async def _too_many(visit: Visit) -> Outcome | None:
+    seat = await visit.seat()
+    most = seat.client.info["limits"].get("tables")
+    if most is None or most > MOST_TABLES:
+        return Outcome(Verdict.INFO, f"limits.tables is {most}: not tried")
+    codes = []
+    for _ in range(most):
+        reply = await create(seat)
+        expect(reply["t"] == "ok", f"{most} tables of one player", reply)
+        codes.append(reply["table"])
+    check_refusal(await create(seat), Code.TOO_MANY_TABLES)
+    for code in codes:
+        await seat.client.ask_patiently({"t": "leave", "table": code})
+    return None
+
+
+async def _rules(visit: Visit) -> None:
+    seat = await _table(visit)
+    state = await seat.client.until("table", table=seat.table)
+    reply = await seat.client.ask({"t": "rules", "variant": game_of(seat.client)})
+    expect(reply["t"] == "ok" and "doc" in reply, "ok with the rule document", reply)
+    expect(sha256(reply["doc"]) == state["rules"], "rules to be the SHA-256 of the document", state["rules"])
+
+
+async def _terms(visit: Visit) -> tuple[Seat, Map]:
+    """Return a seat that has been sent terms, and these; it signs nothing."""
+    first, second = await visit.seats()
+    for seat in (first, second):
+        reply = await seat.client.ask({"t": "ready", "table": seat.table})
+        expect(reply["t"] == "ok", "ok to ready", reply)
+    return first, await first.client.until("terms", table=first.table)
+
+
+async def _other_pk(visit: Visit) -> None:
+    seat, message = await _terms(visit)
+    terms = open_terms(message["doc"], Record(*message["record"]))
+    other = generate_signing_key()
+    body = encode(SeatTaken(terms.th, seat.seat, other.public, bytes(32), bytes(range(32)), b"other"))
+    act = {"t": "act", "table": seat.table, "body": body, "sig": other.sign(body)}
+    check_refusal(await seat.client.ask(act), Code.TERMS_REFUSED)
+
+
+async def _fixed(visit: Visit) -> None:
+    seat, _ = await _terms(visit)
+    await refused(seat.client, {"t": "leave", "table": seat.table}, Code.TABLE_NOT_OPEN)
+
+
+def _case(name: str, clause: str, expected: str, run: Run) -> ServerCase:
+    return ServerCase(Case(f"S2.{name}", clause, expected), run)
+
+
+_TABLE: Final = "play.md#at-the-table"
+_CREATES: Final[tuple[tuple[str, str, str, Map, Code, str], ...]] = (
+    (
+        "variant-unknown",
+        "errors.md#no_such_variant",
+        "A game that the server has not is no_such_variant",
+        {"variant": "whist"},
+        Code.NO_SUCH_VARIANT,
+        "variant",
+    ),
+    (
+        "seats-wrong",
+        "errors.md#bad_option",
+        "A number of seats that the game has not is bad_option",
+        {"seats": 15},
+        Code.BAD_OPTION,
+        "seats",
+    ),
+    (
+        "seat-wrong",
+        "errors.md#bad_message",
+        "A seat that the table has not is bad_message",
+        {"seats": 2, "seat": 2},
+        Code.BAD_MESSAGE,
+        "seat",
+    ),
+    (
+        "options-many",
+        "options.md#table-options",
+        "33 options are bad_message",
+        {"options": {f"o{n}": n for n in range(33)}},
+        Code.BAD_MESSAGE,
+        "options",
+    ),
+)
+_AT_TABLES: Final[tuple[Map, ...]] = tuple(
+    {"t": tag} for tag in ("join", "leave", "ready", "unready", "watch", "unwatch")
+)
+_SEATED: Final[tuple[Map, ...]] = tuple({"t": tag} for tag in ("leave", "ready", "unready"))
+
+CASES: Final[tuple[ServerCase, ...]] = (
+    _case("create", _TABLE, "Who creates a table sits at it, and is told its state", _created),
+    *(
+        _case(
+            name,
+            "options.md#table-options",
+            f"{text} is bad_option, and named",
+            partial(_bad_option, option=option, value=value),
+        )
+        for name, text, option, value in _OPTIONS
+    ),
+    *(
+        _case(name, clause, text, partial(_refused_create, fields=fields, code=code, field=field))
+        for name, clause, text, fields, code, field in _CREATES
+    ),
+    *(
+        _case(
+            f"nowhere-{message['t']}",
+            "errors.md#no_such_table",
+            f"{message['t']} at a table that is not there is no_such_table",
+            partial(_nowhere, message=message),
+        )
+        for message in _AT_TABLES
+    ),
+    *(
+        _case(
+            f"not-seated-{message['t']}",
+            "errors.md#not_seated",
+            f"{message['t']} without a seat is not_seated",
+            partial(_not_seated, message=message),
+        )
+        for message in _SEATED
+    ),
+    _case("public", "messages.md#tables", "A public table is listed; codes ascend", _public),
+    _case(
+        "private",
+        "views.md#who-sees-what",
+        "A private table is not listed; who has its code may join",
+        _private,
+    ),
+    _case("joined", _TABLE, "Everybody at a table is told who has joined", _joined),
+    _case("seat-taken", "errors.md#seat_taken", "A seat where somebody sits is seat_taken", _seat_taken),
+    _case("table-full", "errors.md#table_full", "A table without a free seat is table_full", _full),
+    _case(
+        "no-such-seat", "errors.md#bad_message", "A seat that the table has not is bad_message", _no_such_seat
+    ),
+    _case("join-race", "errors.md#seat_taken", "Of four who join one seat at once one gets it", _race),
+    _case("left", _TABLE, "A seat that was given up is free", _left),
+    _case("emptied", "errors.md#no_such_table", "A table that everybody has left is gone", _emptied),
+    _case("ready", _TABLE, "ready and unready show in the state", _ready),
+    _case(
+        "join-again",
+        "session.md#coming-back",
+        "join on another connection takes one's seat there; the older one is told and stays",
+        _joined_again,
+    ),
+    _case(
+        "no-guests",
+        "errors.md#guests_not_allowed",
+        "A table without guests is guests_not_allowed to a guest",
+        _no_guests,
+    ),
+    _case(
+        "too-many-tables",
+        "errors.md#too_many_tables",
+        "More tables than limits.tables are too_many_tables",
+        _too_many,
+    ),
+    _case(
+        "rules",
+        "session.md#the-games-of-a-server",
+        "rules brings the document whose hash the table shows",
+        _rules,
+    ),
+    _case(
+        "terms-other-key",
+        "play.md#terms-and-setup",
+        "A seat record with another pk than that of the login is terms_refused",
+        _other_pk,
+    ),
+    _case("terms-fixed", "errors.md#table_not_open", "While the terms are out seats are fixed", _fixed),
+)

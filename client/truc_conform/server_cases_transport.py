@@ -1,0 +1,268 @@
+"""Cases S0: bytes, frames, hello, and what a server does with what it does not know.
+
+Most are one row: bytes in, a code out. Before welcome each mistake ends the connection, with `error` and `bye`.
+"""
+
+from functools import partial
+from typing import Final
+
+import trio
+
+from truc_conform.judged import (
+    Run,
+    ServerCase,
+    Visit,
+    check_alive,
+    check_ended,
+    expect,
+)
+from truc_conform.raw_client import Map, frame, length
+from truc_conform.result import Case
+from truc_protocol.errors import Code
+
+LOGIN_LIMIT: Final = 2_048
+FRAME_LIMIT: Final = 8_192
+LONGEST: Final = 2**32 - 1
+DEEPEST: Final = 16
+_NUMBER: Final = 77
+
+_TAGGED: Final = b"\xa1t\xa4ping"
+_PROFILE: Final[tuple[tuple[str, str, bytes], ...]] = (
+    ("trailing", "Bytes after the map", b"\x80\x80"),
+    ("array", "An array instead of a map", b"\x90"),
+    ("not-msgpack", "The byte c1, which msgpack never has", b"\xc1"),
+    ("truncated", "A map that says it has more than is there", b"\x82\xa1t\xa4ping"),
+    ("duplicate-keys", "A key twice in a map", b"\x82" + _TAGGED + _TAGGED),
+    ("float", "A float", b"\x82" + _TAGGED + b"\xa1n\xca\x00\x00\x00\x00"),
+    ("nan", "A NaN", b"\x82" + _TAGGED + b"\xa1n\xcb\x7f\xf8" + bytes(6)),
+    ("extension", "An extension type", b"\x82" + _TAGGED + b"\xa1n\xd4\x05\x00"),
+    ("timestamp", "A timestamp", b"\x82" + _TAGGED + b"\xa1n\xd6\xff" + bytes(4)),
+    ("bytes-key", "A key that is bin", b"\x82" + _TAGGED + b"\xc4\x01n\x01"),
+    ("bad-utf8", "Text that is not UTF-8", b"\x82" + _TAGGED + b"\xa1n\xa2\xc3\x28"),
+    ("integer", "The integer 2^53", b"\x82" + _TAGGED + b"\xa1n\xcf\x00\x20" + bytes(6)),
+    ("depth", "17 levels of arrays and maps", b"\x82" + _TAGGED + b"\xa1n" + b"\x91" * DEEPEST + b"\xc0"),
+    ("very-deep", "1,000 levels", b"\x82" + _TAGGED + b"\xa1n" + b"\x91" * 1_000 + b"\xc0"),
+    ("array-bomb", "An array said to have 2^32-1 items", b"\x81\xa1t\xdd\xff\xff\xff\xff"),
+)
+_STRANGERS: Final = (
+    ("http", "An HTTP request", b"GET / HTTP/1.1\r\nHost: truc\r\n\r\n"),
+    ("tls", "A TLS hello", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"),
+    ("ssh", "An SSH greeting", b"SSH-2.0-OpenSSH_9.2\r\n"),
+)
+
+
+def hello(**fields: object) -> Map:
+    """Return a sound hello with some fields replaced; its nonce is not random, as nothing depends on it."""
+    return {"t": "hello", "id": 1, "proto": [1], "want": [], "cn": bytes(32), **fields}
+
+
+def padded(message: Map, size: int) -> bytes:
+    """Return a frame of exactly `size` bytes: the message with a field that nobody knows."""
+    bare = len(frame({**message, "x-pad": bytes(256)})) - len(length(0)) - 256
+    return frame({**message, "x-pad": bytes(size - bare)})
+
+
+async def _ends(visit: Visit, *, raw: bytes, code: Code) -> None:
+    client = await visit.connect()
+    await client.send_bytes(raw)
+    await check_ended(client, code)
+
+
+async def _ends_later(visit: Visit, *, raw: bytes, code: Code) -> None:
+    client = await visit.player()
+    await client.send_bytes(raw)
+    await check_ended(client, code)
+
+
+async def _profile(visit: Visit, *, raw: bytes) -> None:
+    whole = length(len(raw)) + raw
+    await _ends(visit, raw=whole, code=Code.BAD_MSGPACK)
+    await _ends_later(visit, raw=whole, code=Code.BAD_MSGPACK)
+
+
+async def _stranger(visit: Visit, *, raw: bytes) -> None:
+    client = await visit.connect()
+    await client.send_bytes(raw)
+    while await client.receive_bytes():
+        pass
+    answer = bytes(client.received)
+    expect(answer.endswith(b"\n") and answer.count(b"\n") == 1, "one line of text", answer)
+    expect(answer.strip().isascii() and answer.strip().decode().isprintable(), "readable text", answer)
+
+
+async def _login_limit(visit: Visit) -> None:
+    client = await visit.connect()
+    await client.send_bytes(padded(hello(), LOGIN_LIMIT))
+    reply = await client.receive()
+    expect(reply["t"] == "hello", f"a hello of {LOGIN_LIMIT} bytes to be taken", reply)
+
+
+async def _frame_limit(visit: Visit) -> None:
+    client = await visit.player()
+    await client.send_bytes(padded({"t": "tables", "id": _NUMBER}, FRAME_LIMIT))
+    reply = await client.until("ok")
+    expect(reply["re"] == _NUMBER, f"a request of {FRAME_LIMIT} bytes to be taken", reply)
+
+
+async def _depth_taken(visit: Visit) -> None:
+    client = await visit.player()
+    nested: object = None
+    for _ in range(DEEPEST - 1):
+        nested = [nested]
+    reply = await client.ask({"t": "tables", "x-deep": nested})
+    expect(reply["t"] == "ok", f"{DEEPEST} levels to be taken", reply)
+
+
+async def _long_integers(visit: Visit) -> None:
+    client = await visit.player()
+    tables = b"\x82\xa1t\xa6tables\xa2id\xcf" + _NUMBER.to_bytes(8, "big")
+    await client.send_bytes(length(len(tables)) + tables)
+    reply = await client.until("ok")
+    expect(reply["re"] == _NUMBER, "an integer in its longest form to be taken", reply)
+
+
+async def _bytewise(visit: Visit) -> None:
+    client = await visit.connect()
+    for byte in frame(hello()):
+        await client.send_bytes(bytes([byte]))
+        await trio.lowlevel.checkpoint()
+    reply = await client.receive()
+    expect(reply["t"] == "hello", "hello, although it came byte by byte", reply)
+
+
+async def _coalesced(visit: Visit) -> None:
+    client = await visit.player()
+    ids = list(range(100, 108))
+    await client.send_bytes(b"".join(frame({"t": "tables", "id": n}) for n in ids))
+    replies = sorted([(await client.until("ok"))["re"] for _ in ids])
+    expect(replies == ids, "one reply to each of the frames sent at once", replies)
+
+
+async def _half_frame(visit: Visit) -> None:
+    broken = await visit.connect()
+    await broken.send_bytes(frame(hello())[:20])
+    await trio.aclose_forcefully(broken.stream)
+    await check_alive(await visit.player())
+
+
+def _case(name: str, clause: str, expected: str, run: Run) -> ServerCase:
+    return ServerCase(Case(f"S0.{name}", clause, expected), run)
+
+
+_BROKEN: Final = (
+    ("length-zero", "A frame of length 0 is bad_frame", length(0), Code.BAD_FRAME),
+    (
+        "length-4gib",
+        "A length of 2^32-1 is frame_too_large, without a wait for the rest",
+        length(LONGEST),
+        Code.FRAME_TOO_LARGE,
+    ),
+)
+_EARLY: Final = (
+    (
+        "login-oversize",
+        "transport.md#frames",
+        "A frame above 2048 bytes before welcome is frame_too_large",
+        length(LOGIN_LIMIT + 1),
+        Code.FRAME_TOO_LARGE,
+    ),
+    (
+        "no-tag",
+        "transport.md#examples",
+        "A map without t is bad_message",
+        b"\x00\x00\x00\x01\x80",
+        Code.BAD_MESSAGE,
+    ),
+    (
+        "request-first",
+        "session.md#hello",
+        "A request before welcome is auth_required",
+        frame({"t": "tables", "id": 1}),
+        Code.AUTH_REQUIRED,
+    ),
+    (
+        "ping-first",
+        "transport.md#examples",
+        "A ping before welcome is auth_required",
+        frame({"t": "ping", "n": 1}),
+        Code.AUTH_REQUIRED,
+    ),
+    (
+        "unknown-first",
+        "transport.md#examples",
+        "An unknown message before welcome is unknown_request, and the end",
+        frame({"t": "none", "id": 1}),
+        Code.UNKNOWN_REQUEST,
+    ),
+    (
+        "login-first",
+        "session.md#login",
+        "A login before hello is not_now",
+        frame({"t": "login", "id": 1, "name": "Ida"}),
+        Code.NOT_NOW,
+    ),
+    (
+        "short-nonce",
+        "messages.md#hello",
+        "A nonce of another length is bad_message",
+        frame(hello(cn=b"short")),
+        Code.BAD_MESSAGE,
+    ),
+    (
+        "no-proto",
+        "session.md#hello",
+        "Numbers that the server does not speak are unsupported",
+        frame(hello(proto=[65_535])),
+        Code.UNSUPPORTED,
+    ),
+)
+CASES: Final[tuple[ServerCase, ...]] = (
+    *(
+        _case(name, "transport.md#frames", text, partial(_ends, raw=raw, code=code))
+        for name, text, raw, code in _BROKEN
+    ),
+    *(
+        _case(
+            f"{name}-later",
+            "transport.md#frames",
+            f"{text}, after welcome too",
+            partial(_ends_later, raw=raw, code=code),
+        )
+        for name, text, raw, code in _BROKEN
+    ),
+    _case(
+        "oversize",
+        "transport.md#frames",
+        "A frame above limits.frame_in is frame_too_large",
+        partial(_ends_later, raw=length(1 << 24), code=Code.FRAME_TOO_LARGE),
+    ),
+    *(
+        _case(name, "transport.md#messages", f"{text}: bad_msgpack", partial(_profile, raw=raw))
+        for name, text, raw in _PROFILE
+    ),
+    *(
+        _case(name, "transport.md#frames", f"{text} gets one readable line", partial(_stranger, raw=raw))
+        for name, text, raw in _STRANGERS
+    ),
+    *(
+        _case(name, clause, text, partial(_ends, raw=raw, code=code))
+        for name, clause, text, raw, code in _EARLY
+    ),
+    _case("login-limit", "limits.md#sizes", "A frame of 2048 bytes before welcome is taken", _login_limit),
+    _case("frame-limit", "limits.md#sizes", "A frame of 8192 bytes after welcome is taken", _frame_limit),
+    _case("depth-taken", "limits.md#sizes", "16 levels of arrays and maps are taken", _depth_taken),
+    _case(
+        "long-integers",
+        "transport.md#messages",
+        "Integers need not be in their shortest form",
+        _long_integers,
+    ),
+    _case("bytewise", "transport.md#frames", "Frames may come byte by byte", _bytewise),
+    _case("coalesced", "transport.md#frames", "Several frames may come at once", _coalesced),
+    _case(
+        "half-frame",
+        "transport.md#frames",
+        "A connection that breaks off in a frame harms no other",
+        _half_frame,
+    ),
+)

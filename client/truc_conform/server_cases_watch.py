@@ -1,0 +1,349 @@
+"""Cases S2: who watches, and the pages of past records. What is sealed stays sealed, and everybody gets the same bytes."""
+
+import re
+from functools import partial
+from typing import Final
+
+import trio
+
+from truc_conform.judged import (
+    Run,
+    ServerCase,
+    Visit,
+    check_refusal,
+    create,
+    expect,
+    need,
+    refused,
+    together,
+)
+from truc_conform.raw_client import Map, RawClient
+from truc_conform.raw_seat import Seat
+from truc_conform.result import Case
+from truc_conform.server_cases_play import act, hand_in, in_hand, level, quiet
+from truc_conform.server_cases_return import records_of
+from truc_protocol.bodies import Call, Deal
+from truc_protocol.codec import dec
+from truc_protocol.errors import Code
+from truc_protocol.records import Phase, Record, link, parse
+
+NONE, LIVE, HELD, DELAYED = 0, 1, 2, 3
+PAGE: Final = 64
+_DELAY_S: Final = 1
+_SHORT: Final = 2
+_SLACK_S: Final = 0.2
+_FACT: Final = re.compile("[a-z_]+")
+_PRIVATE: Final = frozenset({"options", "cards", "sign"})
+
+
+async def watching(
+    visit: Visit, table: str, *, snapshot: bool = False, since: Map | None = None
+) -> tuple[RawClient, Map]:
+    """Return a connection that watches a table, and the reply to `watch`."""
+    client = await visit.player(want=("snapshot",) if snapshot else ())
+    if snapshot:
+        need(client, "snapshot")
+    client.log.clear()
+    reply = await client.ask_patiently({"t": "watch", "table": table, **(since or {})})
+    return client, reply
+
+
+async def _watched(
+    visit: Visit, table: str, *, snapshot: bool = False, since: Map | None = None
+) -> tuple[RawClient, Map]:
+    client, reply = await watching(visit, table, snapshot=snapshot, since=since)
+    expect(reply["t"] == "ok", "ok to watch", reply)
+    return client, reply
+
+
+async def _reads(client: RawClient, seat: Seat) -> None:
+    """Receive until every record of an ended match has come."""
+    records = records_of(client)
+    while not (seat.done and records and records[-1][0] == seat.next - 1):
+        await client.receive()
+        records = records_of(client)
+
+
+async def _same_bytes(visit: Visit, *, spectators: int) -> None:
+    seats = await visit.seats(spectators=spectators, target=_SHORT)
+    client, _ = await _watched(visit, seats[0].table)
+    for seat in seats:
+        await seat.ready()
+    await together(*(partial(seat.play) for seat in seats))
+    await _reads(client, seats[0])
+    _check_public(client)
+    own, came = records_of(seats[0].client), records_of(client)
+    expect(came == own, "the very bytes that seats get", came[-1:])
+
+
+def _check_public(client: RawClient) -> None:
+    tags = {message["t"] for message in client.log}
+    expect(not tags & _PRIVATE, "nothing that only a seat may know", sorted(tags))
+
+
+async def _hidden(visit: Visit) -> None:
+    """Before the first card two matches may differ for who watches only in what is sealed, and not in its length."""
+    shapes = []
+    for _ in range(2):
+        mover, other = await in_hand(visit, spectators=LIVE)
+        await level(mover, other)
+        client, reply = await _watched(visit, mover.table)
+        expect(reply.get("k") == mover.next, f"ok with k {mover.next}", reply)
+        _check_public(client)
+        shapes.append([_shape(message) for message in client.log if message["t"] == "record"])
+    deals = [[length for what, length in shape if what[:1] == ("deal",)] for shape in shapes]
+    expect(deals[0] == deals[1] and deals[0], "deals of one length, whatever is dealt", deals)
+    told = [{what for what, _ in shape} for shape in shapes]
+    expect(told[0] == told[1], "the same kinds of facts, whatever is dealt", told)
+
+
+def _shape(message: Map) -> tuple[tuple[str, ...], int]:
+    """Return what a record shows to who cannot open it: its kind, what it means by name, its length."""
+    kind = str(dec(message["body"])[0]).rpartition("/")[2]
+    facts = [str(fact.get("what")) for fact in message["means"]]
+    return (kind, *(what for what in facts if _FACT.fullmatch(what))), len(message["body"])
+
+
+async def _nobody(visit: Visit) -> None:
+    seats = await visit.seats(spectators=NONE)
+    _, reply = await watching(visit, seats[0].table)
+    check_refusal(reply, Code.PRIVATE_TABLE)
+
+
+async def _own_table(visit: Visit) -> None:
+    (seat, _) = await visit.seats()
+    await refused(seat.client, {"t": "watch", "table": seat.table}, Code.NOT_NOW)
+
+
+async def _unwatched(visit: Visit) -> None:
+    seats = await visit.seats()
+    client, _ = await _watched(visit, seats[0].table)
+    reply = await client.ask({"t": "unwatch", "table": seats[0].table})
+    expect(reply["t"] == "ok", "ok to unwatch", reply)
+    client.log.clear()
+    await seats[0].ready()
+    await client.ask({"t": "tables"})
+    told = [message for message in client.log if message.get("table") == seats[0].table]
+    expect(not told, "no word of the table any more", told)
+
+
+async def _held(visit: Visit) -> None:
+    mover, _ = await in_hand(visit, spectators=HELD)
+    deal = max(k for k, record in enumerate(_played(mover)) if isinstance(parse(record), Deal))
+    client, reply = await _watched(visit, mover.table)
+    shown = [k for k, *_ in records_of(client)]
+    expect(all(k < deal for k in shown), f"no record of the open hand, so none from {deal} on", shown)
+    expect(reply.get("k", 0) <= deal, f"ok with k of {deal} at most", reply)
+
+
+def _played(seat: Seat) -> list[Record]:
+    return seat.records[len(seat.ledger.setup.records) :]
+
+
+async def _delayed(visit: Visit) -> None:
+    need(await visit.player(), "delay")
+    mover, other = await in_hand(visit, spectators=DELAYED + _DELAY_S)
+    await level(mover, other)
+    client, _ = await _watched(visit, mover.table)
+    at = mover.next
+    await hand_in(mover, act(mover, quiet(mover)))
+    made = trio.current_time()
+    while not any(k >= at for k, *_ in records_of(client)):
+        await client.receive()
+    passed = trio.current_time() - made
+    expect(passed >= _DELAY_S - _SLACK_S, f"the record {_DELAY_S} s late", f"{passed:.2f} s")
+
+
+async def _from(visit: Visit) -> None:
+    mover, other = await in_hand(visit, spectators=LIVE)
+    await level(mover, other)
+    here = {"match": mover.ledger.setup.mid, "next": 2}
+    client, reply = await _watched(visit, mover.table, since=here)
+    tags = [message["t"] for message in client.log]
+    expect("setup" not in tags, "no setup when one goes on", tags)
+    known = records_of(mover.client)[2:]
+    expect(records_of(client) == known and reply.get("k") == mover.next, "the records from 2 on", reply)
+
+
+async def _snapshot(visit: Visit) -> None:
+    mover, other = await in_hand(visit, spectators=LIVE)
+    await level(mover, other)
+    client, reply = await _watched(visit, mover.table, snapshot=True)
+    first = max(k for k, record in enumerate(_played(mover)) if isinstance(parse(record), Call))
+    came = [message for message in client.log if message["t"] == "snapshot"]
+    expect([message["k"] for message in came] == [first], f"one snapshot, at {first}", came)
+    (snapshot,) = came
+    expect(snapshot["head"] == _head_at(mover, first), f"the head at {first}", snapshot["head"])
+    expect(snapshot["doc"] == mover.document, "the rule document", len(snapshot["doc"]))
+    setup = [list(record) for record in mover.ledger.setup.records]
+    expect(snapshot["records"] == setup, "the records of the setup", len(snapshot["records"]))
+    expect(snapshot["view"].get("what") == "state", "the fact `state` as the view", snapshot["view"])
+    known = records_of(mover.client)[first:]
+    expect(records_of(client) == known and reply.get("k") == mover.next, "the records from there on", reply)
+
+
+def _head_at(seat: Seat, k: int) -> bytes:
+    """Return the head before position `k`, wound from the first body on, which names the head before itself."""
+    played = _played(seat)
+    first = parse(played[0])
+    if not isinstance(first, Call):
+        return b""
+    head = first.head
+    for record in played[:k]:
+        head = link(head, record)
+    return head
+
+
+async def _no_snapshot(visit: Visit) -> None:
+    mover, _ = await in_hand(visit, spectators=LIVE)
+    client, _ = await _watched(visit, mover.table)
+    tags = [message["t"] for message in client.log]
+    expect("snapshot" not in tags and "setup" in tags, "no snapshot for who has not wanted it", tags)
+
+
+async def _history(client: RawClient, mid: bytes, **fields: object) -> Map:
+    need(client, "history")
+    return await client.ask_patiently({"t": "history", "match": mid, **fields})
+
+
+async def _paged(client: RawClient, mid: bytes, limit: int) -> list[Map]:
+    """Return every past record, page by page."""
+    past: list[Map] = []
+    more = True
+    while more:
+        page = await _history(client, mid, **{"from": len(past), "limit": limit})
+        expect(page["t"] == "ok" and len(page["past"]) <= limit, f"ok with at most {limit} records", page)
+        past += page["past"]
+        expect(page.get("k") == len(past), f"k {len(past)} after the page", page.get("k"))
+        more = page.get("more", False)
+    return past
+
+
+async def _own_past(visit: Visit) -> None:
+    mover, other = await in_hand(visit)
+    await level(mover, other)
+    past = await _paged(mover.client, mover.ledger.setup.mid, 3)
+    known = [list(record) for record in _played(mover)]
+    came = [[each["signer"], each["body"], each["sig"]] for each in past]
+    expect(came == known, "the very records of the match", len(came))
+
+
+async def _setup_past(visit: Visit) -> None:
+    mover, _ = await in_hand(visit)
+    page = await _history(mover.client, mover.ledger.setup.mid, **{"from": -1})
+    expect(page["t"] == "ok" and page.get("doc") == mover.document, "the rule document", page.get("code"))
+    expect(
+        page.get("setup") == [list(record) for record in mover.ledger.setup.records], "the setup", page["k"]
+    )
+    expect(len(page.get("past", ())) <= PAGE, f"at most {PAGE} records", len(page.get("past", ())))
+
+
+async def _strangers_past(visit: Visit, *, spectators: int, code: Code | None) -> None:
+    mover, _ = await in_hand(visit, spectators=spectators)
+    reply = await _history(await visit.player(), mover.ledger.setup.mid, **{"from": 0})
+    if code is not None:
+        check_refusal(reply, code)
+        return
+    expect(reply["t"] == "ok", "ok as far as watchers see", reply)
+    deal = max(k for k, record in enumerate(_played(mover)) if isinstance(parse(record), Deal))
+    end = mover.next if spectators == LIVE else deal
+    expect(reply.get("k", 0) <= end, f"no record from {end} on", reply.get("k"))
+
+
+async def _afterwards(visit: Visit, *, transcript: str, allowed: bool) -> None:
+    seats = await visit.match(target=_SHORT, transcript=transcript, spectators=LIVE)
+    await together(*(partial(seat.play) for seat in seats))
+    expect(seats[0].ledger.phase is Phase.ENDED, "an ended match", seats[0].ledger.phase)
+    reply = await _history(await visit.player(), seats[0].ledger.setup.mid, **{"from": 0})
+    if allowed:
+        expect(reply["t"] == "ok", f"ok where transcript is {transcript}", reply)
+    else:
+        check_refusal(reply, Code.PRIVATE_TABLE)
+
+
+async def _no_past(visit: Visit) -> None:
+    client = await visit.player()
+    check_refusal(await _history(client, bytes(32), **{"from": 0}), Code.NO_SUCH_MATCH)
+
+
+async def _bad_transcript(visit: Visit) -> None:
+    seat = await visit.seat()
+    need(seat.client, "history")
+    check_refusal(await create(seat, {"transcript": "nobody"}), Code.BAD_OPTION, field="options/transcript")
+
+
+def _case(name: str, clause: str, expected: str, run: Run) -> ServerCase:
+    return ServerCase(Case(f"S2.{name}", clause, expected), run)
+
+
+_VIEWS: Final = "views.md#who-sees-what"
+_MESSAGE: Final = "messages.md#history"
+_STRANGERS: Final = (
+    (
+        "history-none",
+        "Of a match that nobody may watch strangers get private_table",
+        NONE,
+        Code.PRIVATE_TABLE,
+    ),
+    ("history-live", "Of a match that is played others get what watchers see", LIVE, None),
+    ("history-held", "Of a hand that is held back others get nothing", HELD, None),
+)
+_AFTER: Final = (("seats", False), ("watchers", True), ("all", True))
+
+CASES: Final[tuple[ServerCase, ...]] = (
+    _case(
+        "watch",
+        _VIEWS,
+        "Who watches gets the very bytes that seats get, and nothing that only they may know",
+        partial(_same_bytes, spectators=LIVE),
+    ),
+    _case(
+        "watch-held-match",
+        _VIEWS,
+        "With records held back who watches gets the same bytes, only later",
+        partial(_same_bytes, spectators=HELD),
+    ),
+    _case("watch-hidden", _VIEWS, "Two deals differ for who watches only in sealed bytes", _hidden),
+    _case("watch-none", _VIEWS, "A table that nobody may watch is private_table", _nobody),
+    _case(
+        "watch-own",
+        "messages.md#watch",
+        "Who has a seat on the connection need not watch: not_now",
+        _own_table,
+    ),
+    _case("unwatch", "messages.md#unwatch", "After unwatch nothing of the table comes", _unwatched),
+    _case("watch-held", _VIEWS, "With spectators 2 no record of the open hand is shown", _held),
+    _case("watch-delay", _VIEWS, "With spectators 3 + s records come s seconds late", _delayed),
+    _case("watch-next", "messages.md#watch", "Who watches goes on from a position", _from),
+    _case("snapshot", "messages.md#snapshot", "Who wants snapshots begins at the present hand", _snapshot),
+    _case(
+        "no-snapshot",
+        "capabilities.md#snapshot",
+        "Who has not wanted snapshots gets the setup and every record",
+        _no_snapshot,
+    ),
+    _case("history", _MESSAGE, "A player has every record of the match, page by page", _own_past),
+    _case("history-setup", _MESSAGE, "history from -1 brings document and setup too", _setup_past),
+    *(
+        _case(name, _VIEWS, text, partial(_strangers_past, spectators=spectators, code=code))
+        for name, text, spectators, code in _STRANGERS
+    ),
+    *(
+        _case(
+            f"history-after-{word}",
+            _VIEWS,
+            f"After the match transcript {word} {'admits' if allowed else 'refuses'} who has not played",
+            partial(_afterwards, transcript=word, allowed=allowed),
+        )
+        for word, allowed in _AFTER
+    ),
+    _case(
+        "history-unknown",
+        "errors.md#no_such_match",
+        "A match that was never played is no_such_match",
+        _no_past,
+    ),
+    _case(
+        "transcript-word", "options.md#table-options", "transcript is one of its three words", _bad_transcript
+    ),
+)

@@ -1,0 +1,54 @@
+"""What a scripted server shows of itself and of its one table."""
+
+from typing import Final
+
+from truc_conform.playing import choice_of
+from truc_protocol.boxes import Option
+from truc_protocol.codec import sha256
+from truc_protocol.documents import rule_document
+from truc_protocol.messages import (
+    Info,
+    Limits,
+    OpenOptions,
+    SeatState,
+    TableState,
+    VariantOffer,
+    encode_info,
+)
+from truc_protocol.setup import Opts
+from truc_rules import Variant
+
+CODE: Final = "TABLE"
+TOKEN: Final = "t" * 20
+INFO: Final = Info(
+    name="a server",
+    software="scripted 1",
+    caps={},
+    limits=Limits(frame_in=8192, frame_out=65536, idle_s=30, requests_per_s=10, burst=20),
+    variants=(VariantOffer(name="truc-french", seats=(2,)),),
+    guests=True,
+    now_ms=0,
+)
+ENCODED_INFO: Final = encode_info(INFO)
+
+
+def table_state(variant: Variant, opts: Opts, seats: int) -> TableState:
+    """Return a table at which everybody sits and no match has begun."""
+    return TableState(
+        table=CODE,
+        variant=variant.name,
+        rules=sha256(rule_document(variant)),
+        seats=tuple(SeatState(seat=seat, kind="key", name=f"player {seat}") for seat in range(seats)),
+        n=seats,
+        state="open",
+        private=False,
+        options={},
+        opts=tuple(opts),
+        policy=variant.reveal,
+    )
+
+
+def open_options(match: bytes, at: int, offer: int, options: tuple[Option, ...]) -> OpenOptions:
+    """Return options as a guest is sent them."""
+    choices = tuple(map(choice_of, options))
+    return OpenOptions(table=CODE, match=match, at=at, offer=offer, must=True, choices=choices)

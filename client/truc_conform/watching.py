@@ -1,0 +1,176 @@
+"""The cases of level C1: following a match without a seat, from wherever it is to its end."""
+
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from msgspec.structs import replace
+
+from truc_conform.forging import place_of
+from truc_conform.grease import greased, padded, raw, strange_facts, strange_info, strange_notices
+from truc_conform.result import PASSED, Outcome, Verdict, failed
+from truc_conform.scenes import Exit, one, unended, unwatched, watched
+from truc_conform.shown import CODE, INFO
+from truc_conform.stage import Stage, tag_of_body
+from truc_protocol.messages import (
+    ClientHello,
+    ClientMessage,
+    MatchRecord,
+    Ok,
+    ServerHello,
+    ServerMessage,
+    Snapshot,
+    Watch,
+    Welcome,
+    encode_info,
+)
+
+_WATCH: Final = "messages.md#watch"
+_UNKNOWN: Final = "evolution.md#what-a-receiver-does-with-what-it-does-not-know"
+_LOST: Final = 14
+"""The position of the record at which a watcher is left alone."""
+
+
+def _plain(_stage: Stage) -> None:
+    """Keep to the protocol."""
+
+
+def _greased(stage: Stage) -> None:
+    """Send fields, notices, facts, capabilities and figures that nobody knows with everything."""
+    stage.info, stage.dress = strange_info(), greased
+
+    def recast(message: ServerMessage) -> Iterable[ServerMessage | bytes]:
+        if isinstance(message, ServerHello | Welcome):
+            return (message,)
+        return strange_facts(message), *strange_notices()
+
+    stage.recast = recast
+
+
+def _in_pieces(stage: Stage) -> None:
+    """Cut every frame into pieces of three bytes."""
+    stage.cut = lambda frame: (frame[i : i + 3] for i in range(0, len(frame), 3))
+
+
+def _long_frames(stage: Stage) -> None:
+    """Bring every record to the longest frame that a server may send."""
+    stage.recast = lambda message: (padded(raw(message)),) if isinstance(message, MatchRecord) else (message,)
+
+
+def at_record(stage: Stage, k: int, change: Callable[[MatchRecord], Iterable[ServerMessage | bytes]]) -> None:
+    """Let something else be sent, the first time, in the place of one record."""
+    left = [1]
+
+    def recast(message: ServerMessage) -> Iterable[ServerMessage | bytes]:
+        if isinstance(message, MatchRecord) and message.k == k and left:
+            left.clear()
+            return change(message)
+        return (message,)
+
+    stage.recast = recast
+
+
+def _gap(stage: Stage) -> None:
+    """Leave one record out, once."""
+    at_record(stage, _LOST, lambda _message: ())
+
+
+def _notices_the_gap(stage: Stage, end: Exit) -> Outcome:
+    if (early := unwatched(stage)) is not None:
+        return early
+    watches = [heard.message for heard in stage.heard if isinstance(heard.message, Watch)]
+    if len(watches) > 1:
+        return unended(stage, end) or PASSED
+    return PASSED if end.code else failed("a record was missing, and it went on as if nothing were")
+
+
+def _broken_off(stage: Stage) -> None:
+    """Lose the connection within a record."""
+
+    def half(message: MatchRecord) -> Iterable[ServerMessage | bytes]:
+        stage.is_cut_off = True
+        frame = raw(message)
+        return (frame[: len(frame) // 2],)
+
+    at_record(stage, _LOST, half)
+
+
+def _comes_back(stage: Stage, end: Exit) -> Outcome:
+    if (early := unwatched(stage)) is not None:
+        return early
+    watches = [heard.message for heard in stage.heard if isinstance(heard.message, Watch)]
+    if len(watches) == 1:
+        return failed("it did not come back by `watch`")
+    again = watches[1]
+    if again.next is not None and again.next > _LOST:
+        return failed(f"it asked for {again.next} on, and had nothing from {_LOST} on")
+    return unended(stage, end) or PASSED
+
+
+def _snapshots(stage: Stage) -> None:
+    """Begin with a snapshot at the present hand, for who wants it."""
+    stage.info = encode_info(replace(INFO, caps={"snapshot": True}))
+
+    async def intercept(message: ClientMessage) -> bool:
+        if not isinstance(message, Watch) or not _wants_snapshots(stage) or stage.ledger is not None:
+            return False
+        await stage.rehearse()
+        first = max(k for k, record in enumerate(stage.records) if tag_of_body(record.body) == "call")
+        await stage.push(stage.state())
+        await stage.push(_snapshot(stage, first))
+        for k in range(first, len(stage.records)):
+            await stage.push(stage.message(k))
+        await stage.push(Ok(re=message.id, k=len(stage.records)))
+        stage.stop_at = None
+        await stage.go_on()
+        return True
+
+    stage.intercepts.append(intercept)
+
+
+def _snapshot(stage: Stage, k: int) -> Snapshot:
+    match, _, head = place_of(stage, k)
+    setup = stage.at_play().setup.records
+    view = stage.facts[k - 1][-1]
+    return Snapshot(table=CODE, match=match, k=k, head=head, doc=stage.document, records=setup, view=view)
+
+
+def _wants_snapshots(stage: Stage) -> bool:
+    hello = stage.heard[0].message if stage.heard else None
+    return isinstance(hello, ClientHello) and "snapshot" in hello.want
+
+
+def _goes_on_from_the_snapshot(stage: Stage, end: Exit) -> Outcome:
+    if (early := unwatched(stage)) is not None:
+        return early
+    if not _wants_snapshots(stage):
+        return Outcome(Verdict.INFO, "it does not ask for snapshots")
+    return unended(stage, end) or PASSED
+
+
+SCENES: Final = (
+    one("C1.watches", _WATCH, "follows a match to its end, and ends with it", _plain, watched),
+    one("C1.unknown", _UNKNOWN, "goes on through all that is unknown", _greased, watched),
+    one("C1.pieces", "transport.md#frames", "goes on while frames come in pieces", _in_pieces, watched),
+    one("C1.long-frames", "limits.md#sizes", "takes frames of 65536 bytes", _long_frames, watched),
+    one(
+        "C1.gap",
+        "overview.md#one-log",
+        "a record that is missing is asked for again, or the end",
+        _gap,
+        _notices_the_gap,
+    ),
+    one(
+        "C1.comes-back",
+        _WATCH,
+        "comes back after a lost connection, at the first record it lacks",
+        _broken_off,
+        _comes_back,
+    ),
+    one(
+        "C1.snapshot",
+        "messages.md#snapshot",
+        "goes on from a snapshot, if it asks for them",
+        _snapshots,
+        _goes_on_from_the_snapshot,
+    ),
+)

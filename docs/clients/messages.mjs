@@ -1,0 +1,75 @@
+// The bytes of messages (docs/protocol/transport.md): msgpack as far as they use it. What is signed has stricter rules,
+// and does not come this way.
+//
+// A value is null, a boolean, an integer, a string, a Buffer (bin), an array, or an object (map).
+
+const DEEPEST = 16
+
+const headed = (first, length, ...parts) => {
+  const head = Buffer.alloc(5, first)
+  head.writeUInt32BE(length, 1)
+  return Buffer.concat([head, ...parts])
+}
+
+// Every integer and length in its longest form, which is allowed here.
+export function pack(value) {
+  if (value === null) return Buffer.from([0xc0])
+  if (typeof value === 'boolean') return Buffer.from([value ? 0xc3 : 0xc2])
+  if (typeof value === 'string') return headed(0xdb, Buffer.byteLength(value), Buffer.from(value))
+  if (Buffer.isBuffer(value)) return headed(0xc6, value.length, value)
+  if (Array.isArray(value)) return headed(0xdd, value.length, ...value.map(pack))
+  if (typeof value === 'object') {
+    const entries = Object.entries(value).filter(([, field]) => field !== undefined)
+    return headed(0xdf, entries.length, ...entries.flat().map(pack))
+  }
+  const integer = Buffer.alloc(9, 0xd3)
+  integer.writeBigInt64BE(BigInt(value), 1)
+  return integer
+}
+
+export function unpack(bytes) {
+  let at = 0
+  const must = (condition, fault) => { if (!condition) throw new Error(`no message: ${fault}`) }
+  const take = (length) => {
+    must(at + length <= bytes.length, 'it breaks off')
+    at += length
+    return bytes.subarray(at - length, at)
+  }
+  const uint = (length) => Number('0x' + take(length).toString('hex'))
+  const int = (length) => Number(BigInt.asIntN(8 * length, BigInt('0x' + take(length).toString('hex'))))
+  const str = (length) => new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(take(length))
+  const array = (length, depth) => {
+    must(depth <= DEEPEST, 'nested too deep')
+    const items = []
+    while (items.length < length) items.push(value(depth + 1))
+    return items
+  }
+  const map = (length, depth) => {
+    const items = array(2 * length, depth)
+    const names = items.filter((_, i) => i % 2 === 0)
+    must(names.every((name) => typeof name === 'string') && new Set(names).size === length, 'names')
+    return Object.fromEntries(names.map((name, i) => [name, items[2 * i + 1]]))
+  }
+  const value = (depth) => {
+    const first = take(1)[0]
+    if (first < 0x80) return first
+    if (first < 0x90) return map(first - 0x80, depth)
+    if (first < 0xa0) return array(first - 0x90, depth)
+    if (first < 0xc0) return str(first - 0xa0)
+    if (first >= 0xe0) return first - 0x100
+    switch (first) {
+      case 0xc0: return null
+      case 0xc2: case 0xc3: return first === 0xc3
+      case 0xc4: case 0xc5: case 0xc6: return take(uint(1 << (first - 0xc4)))
+      case 0xcc: case 0xcd: case 0xce: case 0xcf: return uint(1 << (first - 0xcc))
+      case 0xd0: case 0xd1: case 0xd2: case 0xd3: return int(1 << (first - 0xd0))
+      case 0xd9: case 0xda: case 0xdb: return str(uint(1 << (first - 0xd9)))
+      case 0xdc: case 0xdd: return array(uint(2 << (first - 0xdc)), depth)
+      case 0xde: case 0xdf: return map(uint(2 << (first - 0xde)), depth)
+      default: return must(false, 'a type that does not belong here')
+    }
+  }
+  const message = value(1)
+  must(at === bytes.length, 'something follows it')
+  return message
+}

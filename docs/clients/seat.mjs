@@ -1,0 +1,321 @@
+// What a seat with a key checks and signs in one match (docs/fairness/specification.md, section 13). Every record goes
+// through the ledger of the verifier; what fails there, or here, throws its CheckFailed or Malformed, and nothing is
+// signed after it.
+//
+// Of each table record, by th, is kept { tn, seat, mid, stopped, accepted, signed, refused, refusals, chains }: the
+// highest { k, head } accepted when something was signed; each record [body, sig] by what it is for, as `act 12`; the
+// hashes of refused bodies, and the server's word for it; of each chain { first, root, anchor, secret, x, counter }.
+
+import { randomBytes, randomInt } from 'node:crypto'
+import { boxKey, handInfo, openHand, openPrivate, shareInfo } from '../verifiers/boxes.mjs'
+import { hashDown } from '../verifiers/chains.mjs'
+import { leafOf } from '../verifiers/deals.mjs'
+import { Malformed, decode, encode, sha256 } from '../verifiers/encoding.mjs'
+import { fingerprint } from '../verifiers/handshake.mjs'
+import { boxKeyOf, exchange, sign, signatureHolds } from '../verifiers/keys.mjs'
+import { Ledger } from '../verifiers/ledger.mjs'
+import { CheckFailed, SERVER, must, readArgs } from '../verifiers/records.mjs'
+import { Setup } from '../verifiers/setup.mjs'
+import { shape } from '../verifiers/shapes.mjs'
+import { Stopped } from './line.mjs'
+
+const optionsShape = shape('options [[t, array, t, array]]')
+const refusalShape = shape('tag t, mid h, body h, code t')
+const SIGNED = ['act', 'release', 'resign', 'rekey', 'ack']     // what only a seat's own client signs
+export const FAILED = 3     // the exit code after a check has failed
+const MOST_GAPS = 3     // answers in a row from which the same record is missing
+
+const rawOf = ([signer, body, sig]) => ({ signer, body, sig })
+const isSame = (a, b) => a.signer === b.signer && a.body.equals(b.body) && a.sig.equals(b.sig)
+
+function mayGoOn({ stopped }) {
+  if (stopped) throw new Stopped(`this match was stopped for good: ${stopped}`, FAILED)
+}
+
+// Whether the line of an option says what it is: the kind, then its cards by name or its figures. A cut names no place.
+function isLine(line, kind, args, { pack, hand }) {
+  const values = readArgs(kind, args, pack.length)
+  const ask = values.ask == null ? [] : ['raise', values.ask]
+  const words = {
+    play: () => [pack[values.card], ...ask], show: () => values.openings.map(([, card]) => pack[card]).sort(),
+    cover: () => [pack[hand[values.slot]?.[0]]], cut: () => []
+  }
+  const [first, ...rest] = line.split(' ')
+  const said = kind === 'show' ? rest.sort() : rest
+  const isUnnamed = kind === 'cover' && rest.length === 0
+  return first === kind && (isUnnamed || said.join(' ') === (words[kind]?.() ?? args).join(' '))
+}
+
+export class Seat {
+  // me: { seed, pk } of the player; spk: the server's key. `shown` below is the newest state of the table.
+  constructor(keeping, me, spk) {
+    Object.assign(this, { keeping, me, spk, own: null, setup: null, ledger: null, hands: [], failing: null })
+    Object.assign(this, { offered: { at: -1, options: [] }, gap: { at: -1, count: 0 } })
+  }
+
+  get mid() {
+    return this.own?.mid ?? null
+  }
+
+  get next() {
+    return this.ledger?.k ?? -1
+  }
+
+  // C9, before anything is signed: the terms are new, this server's, and those of the table. Returns the `seat` record.
+  agree({ doc, record }, seat, shown) {
+    Object.assign(this, { own: null, failing: { doc, raws: [rawOf(record)] } })
+    const setup = new Setup(doc)
+    setup.take(rawOf(record))
+    const { terms: f, th, opts } = setup
+    const { tables } = this.keeping.kept
+    must(f.spk.equals(this.spk), 'C9', null)
+    const others = Object.entries(tables).filter(([key]) => key !== th.toString('hex'))
+    must(others.every(([, { tn }]) => !tn.equals(f.tn)), 'C9', SERVER)
+    const isShown = shown.rules.equals(f.rules) && shown.n === f.seats && shown.policy === f.policy &&
+      Object.values(opts).every((value, at) => shown.opts[at] === undefined || shown.opts[at] === value)
+    must(isShown, 'C9', null)
+    const own = this.own = tables[th.toString('hex')] ??= this.begun(f, seat)
+    mayGoOn(own)
+    const [{ anchor, x }] = own.chains
+    return this.signed(own, 'seat', ['truc/1/seat', th, own.seat, this.me.pk, anchor, x, Buffer.from('keyed')])
+  }
+
+  begun(f, seat) {
+    const chains = [this.freshChain(f, 0)]
+    return { tn: f.tn, seat, mid: null, stopped: null, accepted: null, signed: {}, refused: [], chains }
+  }
+
+  freshChain({ tn, links }, first) {
+    const [root, secret] = [randomBytes(32), randomBytes(32)]
+    const anchor = hashDown(this.me.pk, tn, root, first + links, first)
+    return { first, root, anchor, secret, x: boxKeyOf(secret), counter: '-1' }
+  }
+
+  // The match begins: these terms were signed, the own seat stands there as it was sent, the others as at the table.
+  begin({ doc, records }, shown) {
+    const setup = new Setup(doc)
+    records.map(rawOf).forEach((raw) => {
+      this.failing = { doc, raws: [...setup.records, raw] }
+      setup.take(raw)
+    })
+    must(setup.done, 'C8', null)
+    const own = this.keeping.kept.tables[setup.th.toString('hex')]
+    if (own === undefined) throw new Stopped('the secrets of this match are not here')
+    mayGoOn(own)
+    must(setup.server.pk.equals(this.spk), 'C9', null)
+    must(setup.records[1 + own.seat].body.equals(own.signed.seat[0]), 'C9', null)
+    must(own.mid === null || own.mid.equals(setup.mid), 'C36', SERVER)
+    const isShown = shown === null || shown.seats.every(({ player }, seat) => {
+      const { pk } = setup.seats[seat]
+      return player === undefined || pk === null || player === fingerprint(pk)
+    })
+    must(isShown, 'C9', null)
+    own.mid = setup.mid
+    const [, , , , pack] = decode(doc)
+    Object.assign(this, { own, setup, pack, ledger: new Ledger(setup), hands: [] })
+    this.keeping.save()
+  }
+
+  // The next record, or one that is known already and must be the same.
+  take({ k, signer, body, sig }) {
+    const raw = { signer, body, sig }
+    const { ledger, own } = this
+    this.failing = { doc: this.setup.document, raws: [...this.rawsBefore(k), raw] }
+    if (k < ledger.k) {
+      const isSigned = signer === SERVER && signatureHolds(this.setup.server.pk, body, sig)
+      const isBound = ledger.records.slice(k).some((known) => known.signer === SERVER && known.kind !== 'proxy')
+      return must(isSame(ledger.records[k], raw), 'C33', isSigned && isBound ? SERVER : null)
+    }
+    ledger.take(raw)
+    const { kind, fields } = ledger.records[k]
+    must(!own.refused.some((hash) => hash.equals(sha256(body))), 'C35', SERVER)
+    const isOwn = signer === own.seat + 1 && SIGNED.includes(kind)
+    const isKnown = Object.values(own.signed).some(([mine]) => mine.equals(body))
+    const isReplaced = kind === 'sub' && fields.seat === own.seat
+    if (isReplaced || (isOwn && !isKnown)) throw new Stopped('the seat is played from elsewhere')
+    if (own.accepted?.k === ledger.k) must(ledger.head.equals(own.accepted.head), 'C33', null)
+    if (kind === 'deal') this.openDeal(fields)
+    if (kind === 'share' && fields.receiver === own.seat) this.openShare(fields)
+  }
+
+  // What has passed so far.
+  known() {
+    return { doc: this.setup.document, raws: this.rawsBefore(this.ledger.k) }
+  }
+
+  rawsBefore(k) {
+    return [...this.setup.records, ...this.ledger.records.slice(0, k)]
+  }
+
+  // The server has sent all there is, up to k: not less than it has shown before. What is missing is asked for again,
+  // but not for ever.
+  reached(k) {
+    if (k > this.ledger.k) {
+      const { at, count } = this.gap
+      this.gap = { at: this.ledger.k, count: at === this.ledger.k ? count + 1 : 1 }
+      must(this.gap.count < MOST_GAPS, 'C10', null)
+      throw new Error('records are missing')
+    }
+    must(this.own.accepted === null || this.own.accepted.k <= this.ledger.k, 'C33', null)
+  }
+
+  // C18.
+  openDeal({ j, d, leaves, boxes, up }) {
+    const { seat } = this.own
+    if (d === 0) this.hands = []
+    if (boxes[seat].length === 0) return     // a hand that is played blind
+    const dealt = this.open(boxes[seat], handInfo(j, d, seat), leaves[seat], { j, d, seat })
+    const cards = [...this.hands.flat(), ...dealt].map(([card]) => card)
+    must(new Set([...cards, ...up]).size === cards.length + up.length, 'C18', SERVER)
+    this.hands.push(dealt)
+  }
+
+  openShare({ j, d, giver, receiver, box }) {
+    const { leaves } = this.ledger.hand.deals.at(-1)
+    this.open(box, shareInfo(j, d, giver, receiver), leaves[giver], { j, d, seat: giver })
+  }
+
+  open(box, info, leaves, { j, d, seat }) {
+    const { setup, ledger } = this
+    try {
+      const hand = openHand(boxKey(this.shared(), setup.mid, info), box)
+      const fits = hand.length === leaves.length && hand.every(([card, salt], slot) =>
+        card < setup.rules.deck && leafOf(setup.mid, j, d, seat, slot, card, salt).equals(leaves[slot]))
+      must(fits && new Set(hand.map(([card]) => card)).size === hand.length, 'C18', SERVER)
+      return hand
+    } catch (error) {
+      if (!(error instanceof Malformed)) throw error
+      throw new CheckFailed('C18', SERVER, { cause: ledger.k })
+    }
+  }
+
+  // The chain in force, whose x the ledger has, and the secret it shares with the server.
+  get chain() {
+    const { x } = this.ledger.seats[this.own.seat]
+    return this.own.chains.find((chain) => chain.x.equals(x))
+  }
+
+  shared() {
+    return exchange(this.chain.secret, this.ledger.server.x)
+  }
+
+  // What is owed without anybody asking for it: a release after the call, a new chain, an ack at the end; else null.
+  due() {
+    const { ledger, own: { seat } } = this
+    const role = seat + 1
+    const { mid, k, head } = ledger.quiet
+    if (ledger.phase === 'called' && ledger.roles.includes(role) && !ledger.links.has(role)) {
+      const { index } = ledger
+      return this.sign(`release ${index}`, ['truc/1/release', mid, k, head, index, seat, this.link(index)])
+    }
+    if (ledger.phase === 'ended' && !ledger.acked.has(seat)) return this.sign('ack', ['truc/1/ack', mid, k, head, seat])
+    const isExhausted = ledger.seats[seat].chain.isExhausted(ledger.index)
+    return ledger.phase === 'between' && isExhausted && ledger.decider === null && !ledger.paused ? this.rekey() : null
+  }
+
+  link(j) {
+    const { first, root } = this.chain
+    return hashDown(this.me.pk, this.own.tn, root, first + this.setup.terms.links, j + 1)
+  }
+
+  // Overtaken by another record it is signed again for the next position, with the same anchor and x.
+  rekey() {
+    const { ledger: { mid, k, head, index }, own, setup } = this
+    if (own.chains.at(-1).first !== index) own.chains.push(this.freshChain(setup.terms, index))
+    const { anchor, x } = own.chains.at(-1)
+    return this.sign(`rekey ${k}`, ['truc/1/rekey', mid, k, head, own.seat + 1, index, anchor, x])
+  }
+
+  sign(what, body) {
+    const { own, ledger: { k, head } } = this
+    own.accepted = { k, head }
+    return this.signed(own, what, body)
+  }
+
+  // The record for what it is for: the stored one, which must be for the same head, or a new one that is stored now.
+  signed(own, what, body) {
+    const bytes = encode(body)
+    if (own.signed[what] === undefined) {
+      own.signed[what] = [bytes, sign(this.me.seed, bytes)]
+      this.keeping.save()
+    }
+    const [stored, sig] = own.signed[what]
+    const places = [decode(stored), body].map((items) => encode(items.slice(0, 4)))
+    must(places[0].equals(places[1]), what.startsWith('release') ? 'C15' : 'C33', null)
+    return { body: stored, sig }
+  }
+
+  // The act for one of the options in the box; null where the hand does not wait for this seat.
+  act({ box, at, offer, must: isAwaited }) {
+    const options = this.openOptions(box, at, offer)
+    this.offered = { at, options }
+    return isAwaited || options.some(([, , , hints]) => hints.some(([name]) => name === 'waits')) ? this.choose() : null
+  }
+
+  // Any option is legal. What was signed for this position before is sent again; what was refused by signature is not.
+  choose() {
+    const { at, options } = this.offered
+    if (at !== this.next) return null
+    const isOpen = (option) => !this.own.refused.some((hash) => hash.equals(sha256(encode(this.actBody(option)))))
+    const open = options.filter(isOpen)
+    const better = open.filter(([kind]) => kind !== 'concede')
+    const choices = better.length > 0 ? better : open
+    if (choices.length === 0) throw new Stopped('the server refuses every option')
+    return this.sign(`act ${at}`, this.actBody(choices[randomInt(choices.length)]))
+  }
+
+  actBody([kind, args]) {
+    const { mid, k, head, index } = this.ledger
+    return ['truc/1/act', mid, k, head, index, this.own.seat, kind, args]
+  }
+
+  openOptions(box, at, offer) {
+    if (box === undefined) throw new Malformed('options outside a box')
+    const { own: { seat }, setup: { mid }, chain } = this
+    const key = boxKey(this.shared(), mid, ['truc/1/private', seat])
+    const value = openPrivate(key, box, ['truc/1/options', mid, seat, at, offer], BigInt(chain.counter))
+    chain.counter = box.readBigUInt64BE(0).toString()
+    const { options } = optionsShape([value])
+    options.forEach((option) => this.checkOption(option))
+    return options
+  }
+
+  // An option is what its line says, and whatever it opens is one's own card in its place.
+  checkOption([kind, args, line]) {
+    const { pack, hands } = this
+    const { slot, card, salt, openings = [] } = readArgs(kind, args, pack.length)
+    const opened = kind === 'play' ? [[slot, card, salt]] : openings
+    const isSaid = isLine(line, kind, args, { pack, hand: hands.at(-1) ?? [] })
+    if (!isSaid) throw new Malformed('an option says one move and is another')
+    const isOwn = opened.every(([place, index, own]) => {
+      const [held, heldSalt] = hands.at(-1)?.[place] ?? []
+      return held === index && heldSalt.equals(own)
+    })
+    if (!isOwn) throw new Malformed('an option opens another card than one holds')
+  }
+
+  // The server's signed word that it did not take a body frees the position for another; kept, it convicts if it did.
+  refused([signer, body, sig], sent) {
+    const value = decode(body)
+    const { tag, mid, body: hash } = refusalShape(Array.isArray(value) ? value : [])
+    const holds = signer === SERVER && tag === 'truc/1/refuse' && mid.equals(this.mid) && hash.equals(sha256(sent)) &&
+      signatureHolds(this.setup.server.pk, body, sig)
+    must(holds, 'C35', null)
+    const what = Object.keys(this.own.signed).find((name) => this.own.signed[name][0].equals(sent))
+    delete this.own.signed[what]
+    this.own.refused.push(hash)
+    this.own.refusals = [...this.own.refusals ?? [], [body, sig]]
+    this.keeping.save()
+  }
+
+  // Never again anything for this match.
+  stop(why) {
+    if (this.own === null) return
+    this.own.stopped = why
+    this.keeping.save()
+  }
+
+  get isDone() {
+    return this.ledger !== null && this.ledger.acked.has(this.own.seat)
+  }
+}

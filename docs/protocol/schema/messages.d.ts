@@ -1,0 +1,881 @@
+// Made by `python -m truc_protocol.reference docs/protocol`. Change the code, not this file.
+// What a msgpack decoder gives: bin is Uint8Array. Fields that are not listed are to be ignored.
+
+/** A record: signer (0 the server, i + 1 seat i), body, signature. */
+export type SignedRecord = [number, Uint8Array, Uint8Array];
+
+/** Which program speaks; for logs and statistics, never to decide by. */
+export interface Software {
+  /** The program's name. */
+  name: string;
+  /** Its version. */
+  version?: string;
+  /** The language it is written in. */
+  lang?: string;
+}
+
+/** What a server says about itself. */
+export interface Info {
+  /** The server's name, given by its host. */
+  name: string;
+  /** Program and version; for logs, never to decide by. */
+  software: string;
+  /** Every capability the server has, with its value. */
+  caps: { [name: string]: unknown };
+  /** What the server takes and gives. */
+  limits: Limits;
+  /** The games it plays. */
+  variants: Array<VariantOffer>;
+  /** Whether players without a key may log in. */
+  guests: boolean;
+  /** A word of the host to everybody. */
+  motd?: string;
+  /** The server's clock, Unix time in milliseconds. */
+  now_ms: number;
+}
+
+/** What the server takes and gives; unknown limits are ignored. */
+export interface Limits {
+  /** The longest frame the server takes after login, in bytes. */
+  frame_in: number;
+  /** The longest frame the server sends, in bytes. */
+  frame_out: number;
+  /** Silence after which a ping is sent; the connection ends after one and a half times as long. */
+  idle_s: number;
+  /** How many requests a second are taken in the long run. */
+  requests_per_s: number;
+  /** How many requests are taken at once. */
+  burst: number;
+  /** How many open tables one player may have. */
+  tables?: number;
+}
+
+/** A game that this server plays. */
+export interface VariantOffer {
+  /** The game. */
+  name: string;
+  /** The numbers of seats it can be played with. */
+  seats: Array<number>;
+}
+
+/** A seat that belongs to the player who logged in. */
+export interface SeatHeld {
+  /** The table's code. */
+  table: string;
+  /** The table's newest match, to resume it; in the state `terms` absent or of a match before that is gone. */
+  match?: Uint8Array;
+  /** The seat. */
+  seat: number;
+}
+
+/** One seat of a table, as everybody may see it. */
+export interface SeatState {
+  /** The seat. */
+  seat: number;
+  /** Who sits there: nobody, a player with a key, a guest. */
+  kind: "empty" | "guest" | "key";
+  /** The name shown; a label. */
+  name?: string;
+  /** The tag of who sits there: the fingerprint of the key, or for a guest a word that begins with `guest-`. */
+  player?: string;
+  /** Agrees to start. */
+  ready?: boolean;
+  /** Has a connection that follows the table. */
+  online?: boolean;
+  /** Its player is gone from the match, and whoever has a key may `join` to take the seat over now. */
+  vacant?: boolean;
+}
+
+/** A player who is connected, as everybody may see them. */
+export interface PlayerState {
+  /** The player's tag, by which one player is told from another of the same name. */
+  player: string;
+  /** The name shown; a label. */
+  name: string;
+  /** A player with a key, or a guest. */
+  kind: "guest" | "key";
+  /** The public tables where they sit. */
+  tables?: Array<string>;
+}
+
+/** A record of a match, as `record` has brought it. */
+export interface PastRecord {
+  /** Who signed: 0 the server, i + 1 seat i. */
+  signer: number;
+  /** The exact bytes signed. */
+  body: Uint8Array;
+  /** The signature; empty for a guest's act. */
+  sig: Uint8Array;
+  /** What it means, derived, unsigned. */
+  means?: Array<{ [name: string]: unknown }>;
+}
+
+/** One option of a guest without a box. */
+export interface Choice {
+  /** The move line: what `act` sends back as `choose`. */
+  key: string;
+  /** The kind of the act. */
+  kind: string;
+  /** Stakes and costs by name, for display; they decide nothing. */
+  hints: { [name: string]: number | string };
+}
+
+/** Open the connection: what the client speaks, and a nonce that the server must sign. */
+export interface ClientHello {
+  t: "hello";
+  /** The client's number for this request; not in use by another request without a reply. */
+  id: number;
+  /** The protocol numbers the client speaks; the server chooses one. */
+  proto: Array<number>;
+  /** 32 fresh random bytes. */
+  cn: Uint8Array;
+  /** Capabilities the client would use. */
+  want?: Array<string>;
+  /** Capabilities without which the client cannot go on; one missing gives `unsupported`. */
+  require?: Array<string>;
+  /** Which program speaks. */
+  client?: Software;
+}
+
+/** Prove who the server is, and say what it offers. */
+export interface ServerHello {
+  t: "hello";
+  /** The request answered. */
+  re: number;
+  /** The `hello` body (security.md), the exact bytes signed. */
+  body: Uint8Array;
+  /** The signature of `body` by the server's key. */
+  sig: Uint8Array;
+  /** A msgpack map of its own, hashed in `body`: the fields of Info. */
+  info: Uint8Array;
+  /** The newest rotations of the server's key, at most 8: body, signature by the old key, by the new key. */
+  rolls?: Array<[Uint8Array, Uint8Array, Uint8Array]>;
+}
+
+/** Log in with a key. */
+export interface KeyLogin {
+  t: "login";
+  /** The client's number for this request; not in use by another request without a reply. */
+  id: number;
+  /** The `auth` body (security.md), the exact bytes signed. */
+  body: Uint8Array;
+  /** The signature of `body` by the player's key. */
+  sig: Uint8Array;
+  /** The name to show for this player, at most 64 bytes of UTF-8; a label, never an identity. */
+  name?: string;
+  /** An invite of the host, with which a key becomes a member of a closed server. */
+  invite?: string;
+}
+
+/** Log in as a guest who was here before. */
+export interface GuestReturn {
+  t: "login";
+  /** The client's number for this request; not in use by another request without a reply. */
+  id: number;
+  /** The token that `welcome` gave. */
+  token: string;
+}
+
+/** Log in as a guest, without a key. */
+export interface GuestLogin {
+  t: "login";
+  /** The client's number for this request; not in use by another request without a reply. */
+  id: number;
+  /** The name to show for this guest, at most 64 bytes of UTF-8. */
+  name: string;
+}
+
+/** The client is logged in; from here on everything else may be sent. */
+export interface Welcome {
+  t: "welcome";
+  /** The request answered. */
+  re: number;
+  /** The name shown for this player. */
+  name: string;
+  /** This player's tag, which others see beside the name. */
+  player?: string;
+  /** A guest's token for the next login; whoever has it is this guest. */
+  token?: string;
+  /** Seats that belong to this player. */
+  seats?: Array<SeatHeld>;
+}
+
+/** The request is done, and durable where it changed something. */
+export interface Ok {
+  t: "ok";
+  /** The request answered. */
+  re: number;
+  /** create, seek: the table's code. */
+  table?: string;
+  /** create, join, seek: the seat taken. */
+  seat?: number;
+  /** act: the record's position; absent for a `seat` record. resume, watch, history: the next position, after all sent. */
+  k?: number;
+  /** act: the very same record, or guest's choice, was taken before. */
+  dup?: boolean;
+  /** tables: the tables found. */
+  tables?: Array<TableState>;
+  /** players: the players found. */
+  players?: Array<PlayerState>;
+  /** tables, players: further ones follow, ask again with `after`. history: ask again from `k`. */
+  more?: boolean;
+  /** rules: the rule document ([parameters.md](../rules/parameters.md)), without any table option. history from -1: that of the match. */
+  doc?: Uint8Array;
+  /** history from -1: the `table` record, `seat` or `guest` by seat, `match`. */
+  setup?: Array<SignedRecord>;
+  /** history: the records, in order, from the position asked for. */
+  past?: Array<PastRecord>;
+}
+
+/** The request, or what was received, is refused. */
+export interface Refusal {
+  t: "error";
+  /** The request answered; absent when it could not be told. */
+  re?: number;
+  /** A code of the registry (errors.md). */
+  code: string;
+  /** English for people and logs: what was expected, what came. Never to be parsed. */
+  msg: string;
+  /** The same request may succeed later, unchanged. */
+  retryable: boolean;
+  /** The connection ends with this; `bye` follows. */
+  close: boolean;
+  /** When to try again. */
+  retry_after_ms?: number;
+  /** Where in the request the mistake stands, as `seats/0/name`. */
+  field?: string;
+  /** More for programs, by code. */
+  detail?: { [name: string]: unknown };
+  /** The server's signed refusal of a validly signed body (play.md); evidence to keep. */
+  refuse?: SignedRecord;
+}
+
+/** The server closes the connection, and says why. */
+export interface Bye {
+  t: "bye";
+  /** A code of the registry (errors.md). */
+  code: string;
+  /** English for people and logs. */
+  msg: string;
+  /** Connecting again may succeed. */
+  retryable: boolean;
+  /** When to connect again. */
+  reconnect_after_ms?: number;
+  /** Where to connect instead, as `host:port`. */
+  to?: string;
+}
+
+/** Ask which public tables there are, ascending by code. */
+export interface ListTables {
+  t: "tables";
+  /** The client's number for this request; not in use by another request without a reply. */
+  id: number;
+  /** Only tables of this game. */
+  variant?: string;
+  /** Only tables with a code after this one: the next page. */
+  after?: string;
+}
+
+/** Ask for the rule document of a game that the server plays. */
+export interface ReadRules {
+  t: "rules";
+  /** The client's number for this request; not in use by another request without a reply. */
+  id: number;
+  /** The game, by the name in the server's info. */
+  variant: string;
+}
+
+/** Open a table and sit down at it. */
+export interface Create {
+  t: "create";
+  /** The client's number for this request; not in use by another request without a reply. */
+  id: number;
+  /** The game, by the name in the server's info. */
+  variant: string;
+  /** How many seats; the fewest that the game allows if absent. */
+  seats?: number;
+  /** Table options by name: those of the terms and those of the rules ([options.md](options.md)). */
+  options?: { [name: string]: number | string };
+  /** The seat to take; the first if absent. */
+  seat?: number;
+  /** Keep the table out of `tables`; who has its code may join. */
+  private?: boolean;
+}
+
+/** Take a seat at a table, come back to one's own on this connection, or stand by for one that is vacant in a match. */
+export interface Join {
+  t: "join";
+  /** The client's number for this request; not in use by another request without a reply. */
+  id: number;
+  /** The table's code. */
+  table: string;
+  /** The seat to take; one's own, else the first empty one, if absent. */
+  seat?: number;
+}
+
+/** Give the seat up, before a match has started or after it is over. */
+export interface Leave {
+  t: "leave";
+  /** The client's number for this request; not in use by another request without a reply. */
+  id: number;
+  /** The table's code. */
+  table: string;
+}
+
+/** Agree to start; the last seat to say so starts the match. */
+export interface Ready {
+  t: "ready";
+  /** The client's number for this request; not in use by another request without a reply. */
+  id: number;
+  /** The table's code. */
+  table: string;
+  /** A guest's X25519 public key for this match; with it the guest's cards and options come boxed. */
+  x?: Uint8Array;
+}
+
+/** Take `ready` back, before the match has started. */
+export interface Unready {
+  t: "unready";
+  /** The client's number for this request; not in use by another request without a reply. */
+  id: number;
+  /** The table's code. */
+  table: string;
+}
+
+/** The full state of a table before, between and after matches. */
+export interface TableState {
+  t: "table";
+  /** The table's code. */
+  table: string;
+  /** The game. */
+  variant: string;
+  /** SHA-256 of its rule document, house rules included. */
+  rules: Uint8Array;
+  /** Every seat, in order. */
+  seats: Array<SeatState>;
+  /** How many seats there are. */
+  n: number;
+  /** open: seats may change. terms: seat records are awaited. playing, over: of the newest match; `over` is repeated. */
+  state: "open" | "over" | "playing" | "terms";
+  /** The id of the newest match. */
+  match?: Uint8Array;
+  /** Not listed in `tables`. */
+  private: boolean;
+  /** The table options chosen ([options.md](options.md)). */
+  options: { [name: string]: number | string };
+  /** The terms of the match by position (play.md): clocks, voids, guests, spectators. */
+  opts: Array<number>;
+  /** When the cards are opened: after every hand, or after the match. */
+  policy: "hand" | "match";
+  /** When the table is dropped if nothing happens. */
+  expires_ms?: number;
+  /** How many watch, as of this notice; that somebody comes or goes to watch is told with the next change. */
+  watchers?: number;
+  /** Who may read the records of its matches afterwards: who has played, who might have watched, or everybody. */
+  transcript?: "all" | "seats" | "watchers";
+}
+
+/** The table is gone. */
+export interface TableClosed {
+  t: "closed";
+  /** The table's code. */
+  table: string;
+  /** expired: nobody started it. empty: everybody left. server: the host closed it. */
+  reason: string;
+}
+
+/** The server's signed terms; each keyed seat answers with its `seat` record. */
+export interface Terms {
+  t: "terms";
+  /** The table's code. */
+  table: string;
+  /** The `table` record: signer, body, sig. */
+  record: SignedRecord;
+  /** The rule document whose hash stands in the record. */
+  doc: Uint8Array;
+}
+
+/** The match begins: everything that stands before position 0. */
+export interface Setup {
+  t: "setup";
+  /** The table's code. */
+  table: string;
+  /** The match id, SHA-256 of the `match` body. */
+  match: Uint8Array;
+  /** The rule document. */
+  doc: Uint8Array;
+  /** The `table` record, `seat` or `guest` by seat, `match`: each signer, body, sig. */
+  records: Array<SignedRecord>;
+}
+
+/** One record of the transcript, the same bytes for every viewer. */
+export interface MatchRecord {
+  t: "record";
+  /** The table's code. */
+  table: string;
+  /** The match id. */
+  match: Uint8Array;
+  /** The record's position: 0 after the setup, then without gaps. */
+  k: number;
+  /** The role that signed: 0 the server, i + 1 seat i. */
+  signer: number;
+  /** The record's body, the exact bytes signed. */
+  body: Uint8Array;
+  /** The signature of `body`, 64 bytes; empty for a guest's act. */
+  sig: Uint8Array;
+  /** What happened, derived by the rules, in order; unsigned. */
+  means: Array<{ [name: string]: unknown }>;
+}
+
+/** What this seat may do now, sealed for it. */
+export interface BoxedOptions {
+  t: "options";
+  /** The table's code. */
+  table: string;
+  /** The match id. */
+  match: Uint8Array;
+  /** The position the act must carry. */
+  at: number;
+  /** The position of the record that opened the decision. */
+  offer: number;
+  /** The hand waits for this seat, as everybody can tell; if not, it may act but need not, unless an option has the hint `waits`. */
+  must: boolean;
+  /** How long the seat that must decide still has, its bank included; absent without a clock. */
+  deadline_ms?: number;
+  /** The sealed options ([specification, section 7](../fairness/specification.md#7-boxes)). */
+  box: Uint8Array;
+}
+
+/** What this seat may do now, in clear, for a guest without a box. */
+export interface OpenOptions {
+  t: "options";
+  /** The table's code. */
+  table: string;
+  /** The match id. */
+  match: Uint8Array;
+  /** The position the act must carry. */
+  at: number;
+  /** The position of the record that opened the decision. */
+  offer: number;
+  /** The hand waits for this seat, as everybody can tell; if not, it may act but need not, unless an option has the hint `waits`. */
+  must: boolean;
+  /** How long the seat that must decide still has, its bank included; absent without a clock. */
+  deadline_ms?: number;
+  /** The options. */
+  list: Array<Choice>;
+}
+
+/** The cards dealt to this seat, or to a partner whose cards it is shown, in clear, for a guest without a box. */
+export interface OwnCards {
+  t: "cards";
+  /** The table's code. */
+  table: string;
+  /** The match id. */
+  match: Uint8Array;
+  /** The position of the deal. */
+  k: number;
+  /** The deal's index. */
+  j: number;
+  /** The sub-deal: 0, then one more with every redeal. */
+  d: number;
+  /** The cards by slot, as `7e`. */
+  cards: Array<string>;
+  /** The partner whose cards they are; absent for one's own. */
+  of?: number;
+}
+
+/** Whom the match waits for. */
+export interface Waiting {
+  t: "waiting";
+  /** The table's code. */
+  table: string;
+  /** The match id. */
+  match: Uint8Array;
+  /** The position that comes next. */
+  at: number;
+  /** The seats that hold the decision, or whose record is awaited. */
+  seats: Array<number>;
+  /** What is awaited: a decision; before a call, a new chain of these seats; or that somebody takes these seats over. */
+  what?: "decision" | "rekey" | "sub";
+  /** How long the first of them still has, what is left of its bank included; absent without a clock. */
+  deadline_ms?: number;
+}
+
+/** Hand in a record that this seat signed: act, release, ack, rekey, sub, resign, or seat. */
+export interface SignedAct {
+  t: "act";
+  /** The client's number for this request; not in use by another request without a reply. */
+  id: number;
+  /** The table's code. */
+  table: string;
+  /** The match id; absent or nil with a `seat` record, which comes before there is one. */
+  match?: Uint8Array;
+  /** The record's body, the exact bytes signed. */
+  body: Uint8Array;
+  /** The signature of `body` by the seat's key. */
+  sig: Uint8Array;
+}
+
+/** Choose one of the options as a guest. */
+export interface GuestAct {
+  t: "act";
+  /** The client's number for this request; not in use by another request without a reply. */
+  id: number;
+  /** The table's code. */
+  table: string;
+  /** The match id. */
+  match: Uint8Array;
+  /** `at` of the options chosen from. */
+  at: number;
+  /** The key of the option, or one of the lines that are open at any time. */
+  choose: string;
+  /** Where to cut, instead of the option's own place; only with `cut`. */
+  p?: number;
+}
+
+/** Sign to those who may see it, sealed: for a seat with a key, or a guest who gave `x`. */
+export interface BoxedSign {
+  t: "sign";
+  /** The client's number for this request; not in use by another request without a reply. */
+  id: number;
+  /** The table's code. */
+  table: string;
+  /** The match id. */
+  match: Uint8Array;
+  /** The position that comes next. */
+  at: number;
+  /** A seat that sees signs of this one, as its partner; the others that do see it too. */
+  to: number;
+  /** The sealed word ([specification, section 7](../fairness/specification.md#7-boxes)). */
+  box: Uint8Array;
+}
+
+/** Sign to those who may see it, in clear, as a guest without a box. */
+export interface OpenSign {
+  t: "sign";
+  /** The client's number for this request; not in use by another request without a reply. */
+  id: number;
+  /** The table's code. */
+  table: string;
+  /** The match id. */
+  match: Uint8Array;
+  /** The position that comes next. */
+  at: number;
+  /** The word, one of `signals.vocabulary` of the game's rules. */
+  word: string;
+}
+
+/** A partner signs, sealed for this seat. */
+export interface BoxedSignSeen {
+  t: "sign";
+  /** The table's code. */
+  table: string;
+  /** The match id. */
+  match: Uint8Array;
+  /** The position that comes next. */
+  at: number;
+  /** The seat that signs. */
+  from: number;
+  /** The sealed word ([specification, section 7](../fairness/specification.md#7-boxes)). */
+  box: Uint8Array;
+}
+
+/** A seat signs, in clear: to a guest without a box, or where the whole table sees signs. */
+export interface OpenSignSeen {
+  t: "sign";
+  /** The table's code. */
+  table: string;
+  /** The match id. */
+  match: Uint8Array;
+  /** The position that comes next. */
+  at: number;
+  /** The seat that signs. */
+  from: number;
+  /** The word. */
+  word: string;
+}
+
+/** Say one of the game's phrases to everybody at the table. */
+export interface Say {
+  t: "say";
+  /** The client's number for this request; not in use by another request without a reply. */
+  id: number;
+  /** The table's code. */
+  table: string;
+  /** The phrase, one of `phrases` of the game's rules. */
+  phrase: string;
+}
+
+/** Ask for time to start a new chain before the next call: for a seat that has lost its secrets of the match. */
+export interface WantRekey {
+  t: "rekey";
+  /** The client's number for this request; not in use by another request without a reply. */
+  id: number;
+  /** The table's code. */
+  table: string;
+  /** The match id. */
+  match: Uint8Array;
+}
+
+/** A seat says a phrase; it comes to everybody at the table, whoever says it included. */
+export interface Said {
+  t: "said";
+  /** The table's code. */
+  table: string;
+  /** The seat that speaks. */
+  seat: number;
+  /** The phrase. */
+  phrase: string;
+}
+
+/** Take one's seat on this connection and be sent every record that is missing. */
+export interface Resume {
+  t: "resume";
+  /** The client's number for this request; not in use by another request without a reply. */
+  id: number;
+  /** The table's code. */
+  table: string;
+  /** The match id. */
+  match: Uint8Array;
+  /** The first position wanted; -1 asks for the setup too. */
+  next: number;
+}
+
+/** Follow a table without a seat, from the beginning of its match, or from where one was. */
+export interface Watch {
+  t: "watch";
+  /** The client's number for this request; not in use by another request without a reply. */
+  id: number;
+  /** The table's code. */
+  table: string;
+  /** The match that `next` is of; if the table has another by now, it is sent from the beginning. */
+  match?: Uint8Array;
+  /** The first position wanted, without the setup; only with `match`. */
+  next?: number;
+}
+
+/** Stop following a table. */
+export interface Unwatch {
+  t: "unwatch";
+  /** The client's number for this request; not in use by another request without a reply. */
+  id: number;
+  /** The table's code. */
+  table: string;
+}
+
+/** A newer connection of the same player, or a substitute, has the seat now; this one stays and may watch. */
+export interface SeatTakenOver {
+  t: "seat_taken_over";
+  /** The table's code. */
+  table: string;
+  /** The seat. */
+  seat: number;
+}
+
+/** Where one who watches begins: the match up to position `k`, in short. The records from `k` on follow. */
+export interface Snapshot {
+  t: "snapshot";
+  /** The table's code. */
+  table: string;
+  /** The match id. */
+  match: Uint8Array;
+  /** The position of the next record; those before it come by `history`. */
+  k: number;
+  /** The head at `k` ([specification, section 5](../fairness/specification.md#5-records)), which the records from there on go on from. */
+  head: Uint8Array;
+  /** The rule document. */
+  doc: Uint8Array;
+  /** The setup: the `table` record, `seat` or `guest` by seat, `match`. */
+  records: Array<SignedRecord>;
+  /** The fact `state` ([facts.md](facts.md)) as of the record before `k`; empty at position 0. */
+  view: { [name: string]: unknown };
+  /** This connection was behind: what waited for it was dropped, and it goes on from here. */
+  skipped?: boolean;
+}
+
+/** Ask for a page of a match's records: of one that is played as far as this player may see it, or of one that is over. */
+export interface History {
+  t: "history";
+  /** The client's number for this request; not in use by another request without a reply. */
+  id: number;
+  /** The match id. */
+  match: Uint8Array;
+  /** The first position wanted; -1 asks for the setup too. */
+  from: number;
+  /** How many records at most; the server may send fewer. */
+  limit?: number;
+}
+
+/** Follow the lobby: its state, its chat, and every public table as it changes. */
+export interface FollowLobby {
+  t: "lobby";
+  /** The client's number for this request; not in use by another request without a reply. */
+  id: number;
+  /** Follow it no longer. */
+  off?: boolean;
+}
+
+/** How full the house is; to those who follow the lobby, at most once a second. */
+export interface LobbyState {
+  t: "lobby";
+  /** How many players are connected. */
+  online: number;
+  /** How many tables there are, private ones included. */
+  tables: number;
+  /** How many of them play a match. */
+  playing: number;
+}
+
+/** Ask who is connected, ascending by tag. */
+export interface ListPlayers {
+  t: "players";
+  /** The client's number for this request; not in use by another request without a reply. */
+  id: number;
+  /** Only players with a tag after this one: the next page. */
+  after?: string;
+}
+
+/** Take a seat at any open public table of this game, with these seats and options; if there is none, open one. */
+export interface Seek {
+  t: "seek";
+  /** The client's number for this request; not in use by another request without a reply. */
+  id: number;
+  /** The game, by the name in the server's info. */
+  variant: string;
+  /** How many seats; any number will do if absent, and a new table has the fewest. */
+  seats?: number;
+  /** Table options that the table must have been made with, no more and no others ([options.md](options.md)). */
+  options?: { [name: string]: number | string };
+}
+
+/** Say something to everybody at a table one follows, or to the lobby one follows. */
+export interface Chat {
+  t: "chat";
+  /** The client's number for this request; not in use by another request without a reply. */
+  id: number;
+  /** The table's code; absent for the lobby. */
+  table?: string;
+  /** The text: one line of printable characters. */
+  text: string;
+}
+
+/** Somebody says something; it comes to everybody who follows the table or the lobby, whoever says it included. */
+export interface ChatLine {
+  t: "chat";
+  /** The table's code; absent for the lobby. */
+  table?: string;
+  /** The number of the line at its table, from 0 without a gap; absent in the lobby, of which nothing is kept. */
+  n?: number;
+  /** The tag of who says it. */
+  player: string;
+  /** The name shown; a label. */
+  name: string;
+  /** The seat of who says it; absent for who watches, and in the lobby. */
+  seat?: number;
+  /** The text. */
+  text: string;
+  /** How long ago it was said; with the lines that are sent to who comes later. */
+  ago_ms?: number;
+}
+
+/** Be sent no more chat, phrases or signs of one player; the server keeps it for players with a key. */
+export interface Ignore {
+  t: "ignore";
+  /** The client's number for this request; not in use by another request without a reply. */
+  id: number;
+  /** The player's tag. */
+  player: string;
+  /** Hear the player again. */
+  off?: boolean;
+}
+
+/** Be forgotten: token, name, chat and what was ignored; only for who has no seat in a match that is played. */
+export interface Forget {
+  t: "forget";
+  /** The client's number for this request; not in use by another request without a reply. */
+  id: number;
+}
+
+/** The server has other capabilities from now on. */
+export interface Capabilities {
+  t: "caps";
+  /** Those that are new, or have another value, with their values. */
+  add?: { [name: string]: unknown };
+  /** Those that are gone. */
+  del?: Array<string>;
+}
+
+/** Ask for a sign of life. */
+export interface Ping {
+  t: "ping";
+  /** Any number. */
+  n: number;
+}
+
+/** Give the sign of life, at once. */
+export interface Pong {
+  t: "pong";
+  /** The number of the ping. */
+  n: number;
+  /** The sender's clock, Unix time in milliseconds. */
+  now_ms?: number;
+}
+
+/** client to server */
+export type ClientMessage =
+  | ClientHello
+  | KeyLogin
+  | GuestReturn
+  | GuestLogin
+  | ListTables
+  | ReadRules
+  | Create
+  | Join
+  | Leave
+  | Ready
+  | Unready
+  | SignedAct
+  | GuestAct
+  | BoxedSign
+  | OpenSign
+  | Say
+  | WantRekey
+  | Resume
+  | Watch
+  | Unwatch
+  | History
+  | FollowLobby
+  | ListPlayers
+  | Seek
+  | Chat
+  | Ignore
+  | Forget
+  | Ping
+  | Pong;
+
+/** server to client */
+export type ServerMessage =
+  | ServerHello
+  | Welcome
+  | Ok
+  | Refusal
+  | Bye
+  | TableState
+  | TableClosed
+  | Terms
+  | Setup
+  | MatchRecord
+  | BoxedOptions
+  | OpenOptions
+  | OwnCards
+  | Waiting
+  | BoxedSignSeen
+  | OpenSignSeen
+  | Said
+  | SeatTakenOver
+  | Snapshot
+  | LobbyState
+  | ChatLine
+  | Capabilities
+  | Ping
+  | Pong;

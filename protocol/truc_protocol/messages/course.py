@@ -1,0 +1,159 @@
+"""How a conversation goes on: with which codes each request may be refused, and what may follow each message.
+
+The reference is written from here. `EVERY` stands for every request after login and is not repeated in its rows; the
+registry says what a code means. Nothing here decides anything: the tests hold a server to it.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from truc_protocol.errors import Code
+from truc_protocol.messages.wire import Direction
+
+EVERY: Final = (Code.BAD_MESSAGE, Code.RATE_LIMITED, Code.INTERNAL)
+"""What any request after login may be answered with."""
+
+
+class Course(NamedTuple):
+    """What may come after a message; `errors` are the codes it may be refused with, beside those of `EVERY`."""
+
+    then: str
+    errors: tuple[Code, ...] = ()
+
+
+_IN, _OUT = Direction.TO_SERVER, Direction.TO_CLIENT
+_TABLE: Final = (Code.NO_SUCH_TABLE,)
+_SEAT: Final = (*_TABLE, Code.NOT_SEATED, Code.SEAT_GONE)
+_MATCH: Final = (*_SEAT, Code.NO_SUCH_MATCH)
+_MAKING: Final = (Code.NO_SUCH_VARIANT, Code.BAD_OPTION, Code.TOO_MANY_TABLES, Code.GUESTS_NOT_ALLOWED)
+_TAKING: Final = (
+    Code.GUESTS_NOT_ALLOWED,
+    Code.TABLE_FULL,
+    Code.SEAT_TAKEN,
+    Code.TABLE_NOT_OPEN,
+    Code.SEAT_GONE,
+)
+_JUDGED: Final = (
+    Code.STALE_POSITION,
+    Code.BAD_POSITION,
+    Code.NOT_NOW,
+    Code.ILLEGAL_ACTION,
+    Code.PAUSED,
+)
+
+_REQUESTS: Final[Mapping[str, Course]] = MappingProxyType(
+    {
+        "hello": Course(
+            "`hello` of the server; nothing else may be sent before it. Where the server has moved, `bye` right after it. Where it"
+            " takes nobody more, or not from this address: `error` without `re` and `bye`, whatever was sent.",
+            (Code.UNSUPPORTED, Code.NOT_NOW),
+        ),
+        "login": Course(
+            "`welcome`. Nothing else may be sent before it.",
+            (
+                Code.NOT_NOW,
+                Code.BAD_SIGNATURE,
+                Code.KEY_NOT_ALLOWED,
+                Code.GUESTS_NOT_ALLOWED,
+                Code.BAD_TOKEN,
+                Code.BANNED,
+            ),
+        ),
+        "tables": Course("`ok` with `tables`; with `more`, ask again with `after` set to the last code."),
+        "rules": Course("`ok` with `doc`.", (Code.NO_SUCH_VARIANT,)),
+        "create": Course(
+            "`ok` with `table` and `seat`, then `table`. Next: `ready`, or `leave`; others may `join`.",
+            _MAKING,
+        ),
+        "join": Course(
+            "`ok` with `seat`, then `table`; where terms are out, `terms` between the two. Next: `ready`; in a match `resume`.",
+            (*_TABLE, *_TAKING, Code.NOT_NOW),
+        ),
+        "leave": Course(
+            "`ok`, then `table` to the others, or `closed` if nobody is left.", (*_SEAT, Code.TABLE_NOT_OPEN)
+        ),
+        "ready": Course(
+            "`ok`, then `table`. When every seat is ready: `table` in the state `terms`, and `terms`.",
+            (*_SEAT, Code.TABLE_NOT_OPEN),
+        ),
+        "unready": Course("`ok`, then `table`.", (*_SEAT, Code.TABLE_NOT_OPEN)),
+        "act": Course(
+            "The `record` it makes, `ok` with its position, then what follows from it. To a `seat` record: `ok`, and `setup` when all have signed.",
+            (
+                *_MATCH,
+                *_JUDGED,
+                Code.NOT_YOUR_TURN,
+                Code.VOID_BET,
+                Code.TERMS_REFUSED,
+                Code.BAD_SIGNATURE,
+            ),
+        ),
+        "sign": Course("`sign` to those who see it, then `ok`.", (*_MATCH, *_JUDGED)),
+        "say": Course("`said` to everybody at the table, then `ok`.", (*_SEAT, Code.ILLEGAL_ACTION)),
+        "rekey": Course(
+            "`ok`; `waiting` with `what` = `rekey` when the call is held back, then `act` with a `rekey` record.",
+            (*_MATCH, Code.NOT_NOW, Code.ILLEGAL_ACTION),
+        ),
+        "resume": Course(
+            "`table`; from -1 `setup`; every `record` from `next`; `ok` with the next position; `cards`, `options` or `waiting`.",
+            (*_MATCH, Code.BAD_POSITION, Code.NOT_NOW),
+        ),
+        "watch": Course(
+            "`table`; where terms are out `terms`; in a match `setup` or `snapshot`, and every `record` that may be seen; then `ok`.",
+            (*_TABLE, Code.PRIVATE_TABLE, Code.NOT_NOW, Code.BAD_POSITION),
+        ),
+        "unwatch": Course("`ok`; nothing of the table comes any more.", _TABLE),
+        "history": Course(
+            "`ok` with `past`; with `more`, ask again from `k`.",
+            (Code.NO_SUCH_MATCH, Code.PRIVATE_TABLE, Code.BAD_POSITION),
+        ),
+        "lobby": Course("`lobby` and `table` of every public table, then as they change; `closed`, `chat`."),
+        "players": Course("`ok` with `players`; with `more`, ask again with `after` set to the last tag."),
+        "seek": Course("As after `create` or `join`.", _MAKING),
+        "chat": Course(
+            "`chat` to everybody who follows, the one who spoke included; `ok`.", (*_TABLE, Code.NOT_NOW)
+        ),
+        "ignore": Course("`ok`; no `chat`, `said` or `sign` of that player comes any more."),
+        "forget": Course("`ok`; a guest is then told `bye`, a player with a key stays.", (Code.NOT_NOW,)),
+        "ping": Course("`pong` with the same `n`. Never an `error`."),
+        "pong": Course("Nothing."),
+    }
+)
+_ANSWERS: Final[Mapping[str, Course]] = MappingProxyType(
+    {
+        "hello": Course("A client with a key checks it (C37), then `login`."),
+        "welcome": Course(
+            "Anything. For each entry of `seats`: `resume`, or `join` where it has no `match`."
+        ),
+        "ok": Course("What the request says."),
+        "error": Course("With `close`: `bye`, and the end. Else the request is over and changed nothing."),
+        "bye": Course("The end of the connection."),
+        "table": Course("Replaces the state of the table before."),
+        "closed": Course("Nothing more of this table."),
+        "terms": Course(
+            "From each seat with a key `act` with its `seat` record; then `setup`, or `table` in the state `open` if"
+            " somebody did not sign."
+        ),
+        "setup": Course("`record` from position 0, or the position asked for."),
+        "record": Course(
+            "The next `record`; where players are to act `options`, `cards` or `waiting` for this position; `table`"
+            " after the last."
+        ),
+        "options": Course(
+            "`act`, if this seat wants to or is waited for. With the next `record` these options are over."
+        ),
+        "cards": Course("`options` or `waiting`."),
+        "waiting": Course("The next `record`, whoever it comes from."),
+        "sign": Course("Nothing; it holds for the hand that is played."),
+        "said": Course("Nothing."),
+        "seat_taken_over": Course("No more `options`. Next: `watch`, or `resume` to take the seat back."),
+        "snapshot": Course("`record` from `k` on. Next: `history` for what was before."),
+        "lobby": Course("Replaces the state before."),
+        "chat": Course("Nothing."),
+        "caps": Course("A request of a capability that is gone is answered `unknown_request`."),
+        "ping": Course("`pong` with the same `n`, at once."),
+        "pong": Course("Nothing."),
+    }
+)
+COURSES: Final[Mapping[Direction, Mapping[str, Course]]] = MappingProxyType({_IN: _REQUESTS, _OUT: _ANSWERS})

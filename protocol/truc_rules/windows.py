@@ -1,0 +1,31 @@
+"""Windows: where a hand, as everybody sees it, waits for seats that may have nothing to say.
+
+A flor is declared by who holds one. Whoever knows all cards knows at once that nobody does, and could go on in the same
+moment: that it goes on would tell what nobody has said (rules.md 13b.3). So who keeps the time asks here.
+"""
+
+from . import flor
+from .table import Match
+
+
+def has_windows(match: Match) -> bool:
+    """Tell whether what a seat may do in this game can depend on what only it sees."""
+    return match.variant.flor is not None
+
+
+def unseen(match: Match) -> Match:
+    """Return the match as everybody sees it: without the cards that have not been played or shown."""
+    dealt, left = match.hand.dealt, match.hand.row.left
+    cards = tuple(
+        tuple(
+            None if slot in left[seat] and (seat, card) not in dealt.shown else card
+            for slot, card in enumerate(held)
+        )
+        for seat, held in enumerate(dealt.cards)
+    )
+    return match._replace(hand=match.hand._replace(dealt=dealt._replace(cards=cards)))
+
+
+def is_window(match: Match) -> bool:
+    """Tell whether the hand of an `unseen` match waits for seats that may have nothing to say."""
+    return bool(match.hand.offers) and flor.presumed(match) is not None

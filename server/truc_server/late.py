@@ -1,0 +1,70 @@
+"""A line of what is to be shown later: up to which record, what is said after it, and when.
+
+Here are moments and positions; records themselves are kept elsewhere. Invariants: what is put in comes out in the same
+order, never before its time, and after it by a thousandth of the delay at most; so a line holds a thousand marks or so,
+however much happens.
+"""
+
+from collections import deque
+from math import ceil
+from typing import Final, NamedTuple
+
+GRAIN: Final = 1_000  # marks in the time of the delay
+NOTICES: Final = 16  # at one mark; what is said beyond them is not shown to those who watch
+
+
+class Notice(NamedTuple):
+    """A frame, and the tag of the player who speaks in it, if one does."""
+
+    frame: bytes
+    of: str | None
+
+
+class Mark(NamedTuple):
+    """What is due at a moment of Trio's clock: the records before position `k`, then notices."""
+
+    moment: float
+    k: int
+    notices: tuple[Notice, ...] = ()
+
+
+class Line:
+    """What waits to be shown of one match."""
+
+    def __init__(self, delay_s: int) -> None:
+        self._grain = delay_s / GRAIN
+        self._marks: deque[Mark] = deque()
+
+    def put_record(self, moment: float, k: int) -> None:
+        """Let the records before position `k` be shown at a moment; what is said at the same one is not."""
+        moment = self._place(moment)
+        if self._marks and self._marks[-1].moment == moment:
+            self._marks.pop()
+        self._marks.append(Mark(moment, k))
+
+    def put_notice(self, moment: float, k: int, notice: Notice) -> None:
+        """Let a notice be shown at a moment, after the records before position `k`."""
+        moment = self._place(moment)
+        if not self._marks or self._marks[-1].moment < moment:
+            self._marks.append(Mark(moment, k, (notice,)))
+        elif len(self._marks[-1].notices) < NOTICES:
+            last = self._marks.pop()
+            self._marks.append(last._replace(notices=(*last.notices, notice)))
+
+    def _place(self, moment: float) -> float:
+        """Return the place of a moment in the line, in which there are not too many."""
+        moment = ceil(moment / self._grain) * self._grain
+        return max(moment, self._marks[-1].moment) if self._marks else moment
+
+    @property
+    def next(self) -> float | None:
+        """The moment of the first mark."""
+        return self._marks[0].moment if self._marks else None
+
+    def due(self, now: float) -> Mark | None:
+        """Return the first mark, if its time has come; it stays."""
+        return self._marks[0] if self._marks and self._marks[0].moment <= now else None
+
+    def pop(self) -> None:
+        """Take the first mark out: it has been shown."""
+        self._marks.popleft()

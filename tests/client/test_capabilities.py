@@ -1,0 +1,232 @@
+"""What a server announces, its clock, where it has moved to, and invites."""
+
+import time
+
+import pytest
+import trio
+import trio.testing
+from client.hosting import CAPS, Hosting
+
+from truc_client import Address, ConnectError, RefusedError, ServerKeyError, connect, parse_address
+from truc_client.account import open_account
+from truc_client.clock import Clock
+from truc_conform.scripted import ScriptedServer
+from truc_protocol.errors import Code
+from truc_protocol.handshake import Pin
+from truc_protocol.keys import fingerprint, signing_key_from_seed
+from truc_protocol.messages import Capabilities, ClientHello, KeyLogin, Pong, bye, refusal
+
+ELSEWHERE = "elsewhere:7374"
+
+
+@pytest.fixture
+async def server(nursery) -> Hosting:
+    server = Hosting()
+    server.nursery = nursery
+    return server
+
+
+async def told(server, connection, message) -> None:
+    """Let the server say something, and wait until the client has taken it."""
+    await server.send(message)
+    await connection.tables()
+
+
+async def test_capabilities_are_those_of_the_hello(server, player) -> None:
+    async with connect("host", player, dial=server.dial) as connection:
+        assert connection.capabilities == CAPS
+
+
+async def test_capability_that_is_new_is_added(server, player) -> None:
+    async with connect("host", player, dial=server.dial) as connection:
+        await told(server, connection, Capabilities(add={"example.org/dice": 6}))
+        assert connection.capabilities == {**CAPS, "example.org/dice": 6}
+
+
+async def test_capability_that_is_gone_is_dropped(server, player) -> None:
+    async with connect("host", player, dial=server.dial) as connection:
+        await told(server, connection, Capabilities(gone=("chat", "never-heard-of")))
+        assert "chat" not in connection.capabilities
+
+
+async def test_capabilities_after_a_lost_connection_are_those_of_the_new_hello(server, player) -> None:
+    async with connect("host", player, dial=server.dial) as connection:
+        await told(server, connection, Capabilities(gone=("chat",)))
+        server.caps = {"lobby": True}
+        await server.hang_up()
+        await trio.testing.wait_all_tasks_blocked()
+        await connection.tables()
+        assert connection.capabilities == {"lobby": True}
+
+
+async def test_hello_says_what_is_wanted_and_required(server, player) -> None:
+    async with connect("host", player, want=("a",), require=("b",), dial=server.dial):
+        hello = next(message for message in server.received if isinstance(message, ClientHello))
+    assert (hello.want, hello.require) == (("a",), ("b",))
+
+
+async def test_clock_is_right_from_the_hello_on(server, player) -> None:
+    async with connect("host", player, dial=server.dial) as connection:
+        assert abs(connection.clock_offset_ms) < 1000
+
+
+def test_clock_takes_the_middle_between_question_and_answer() -> None:
+    clock = Clock()
+    clock.note(5_000, asked=1.0, answered=3.0)
+    assert clock.offset_ms == 3_000
+
+
+def test_clock_believes_the_answer_that_came_fastest() -> None:
+    clock = Clock()
+    clock.note(9_000, asked=1.0, answered=3.0)
+    clock.note(5_000, asked=3.9, answered=4.1)
+    clock.note(9_000, asked=5.0, answered=7.0)
+    assert clock.offset_ms == 1_000
+
+
+def test_clock_that_was_set_back_meanwhile_tells_nothing() -> None:
+    clock = Clock()
+    clock.note(5_000, asked=3.0, answered=1.0)
+    assert clock.offset_ms is None
+
+
+class Moved(ScriptedServer):
+    """A server that sends everybody elsewhere."""
+
+    to = ELSEWHERE
+
+    async def greet(self, message) -> None:
+        await super().greet(message)
+        await self.send(bye(Code.MOVED, "we have moved", to=self.to))
+
+
+@pytest.fixture
+async def moved(nursery) -> Moved:
+    server = Moved()
+    server.nursery = nursery
+    return server
+
+
+def dialing(**servers):
+    """Return a dial by host, and the list of addresses dialed."""
+    dialed: list[Address] = []
+
+    async def dial(address: Address) -> trio.abc.Stream:
+        dialed.append(address)
+        return await servers[address.host].dial(address)
+
+    return dial, dialed
+
+
+async def test_server_that_has_moved_is_followed(server, moved, player) -> None:
+    dial, _ = dialing(host=moved, elsewhere=server)
+    async with connect("host", player, dial=dial) as connection:
+        assert connection.address == Address("elsewhere", 7374)
+
+
+async def test_nothing_about_the_player_is_said_where_the_server_was(server, moved, player) -> None:
+    dial, _ = dialing(host=moved, elsewhere=server)
+    async with connect("host", player, dial=dial):
+        pass
+    assert not [message for message in moved.received if isinstance(message, KeyLogin)]
+
+
+async def test_player_is_the_same_where_the_server_is_now(server, moved, player) -> None:
+    dial, _ = dialing(host=moved, elsewhere=server)
+    async with connect("host", player, dial=dial) as connection:
+        assert connection.session.first_spk == moved.key.public
+
+
+async def test_another_server_where_it_is_said_to_be_is_not_logged_in_to(moved, player, nursery) -> None:
+    other = Hosting(seed=2)
+    other.nursery = nursery
+    dial, _ = dialing(host=moved, elsewhere=other)
+    with pytest.raises(ServerKeyError, match="has changed"):
+        async with connect("host", player, dial=dial):
+            pass
+    assert not [message for message in other.received if isinstance(message, KeyLogin)]
+
+
+async def test_address_that_is_known_as_another_servers_is_not_gone_to(server, moved, player) -> None:
+    other = signing_key_from_seed(bytes(32)).public
+    account = open_account(player)
+    account.store.keep_pin(ELSEWHERE, Pin(other, other, 0))
+    account.store.close()
+    dial, _ = dialing(host=moved, elsewhere=server)
+    with pytest.raises(ServerKeyError, match=fingerprint(other)):
+        async with connect("host", player, dial=dial):
+            pass
+
+
+async def test_server_that_moves_on_and_on_is_given_up_after_three_times(moved, player) -> None:
+    dial, dialed = dialing(host=moved, elsewhere=moved)
+    with pytest.raises(ConnectError, match="more than 3 times"):
+        async with connect("host", player, dial=dial):
+            pass
+    assert len(dialed) == 4
+
+
+async def test_server_that_does_not_say_where_it_is_now_is_an_error_of_one_line(moved, player) -> None:
+    moved.to = "http://nowhere"
+    with pytest.raises(ConnectError, match="does not say where"):
+        async with connect("host", player, dial=moved.dial):
+            pass
+
+
+async def test_connection_that_is_told_of_a_move_goes_on_there(server, player, nursery) -> None:
+    there = Hosting()
+    there.nursery = nursery
+    dial, dialed = dialing(host=server, elsewhere=there)
+    async with connect("host", player, dial=dial) as connection:
+        await server.send(bye(Code.MOVED, "we are moving", to=ELSEWHERE))
+        await trio.testing.wait_all_tasks_blocked()
+        await connection.tables()
+    assert [address.server for address in dialed] == ["host:7373", ELSEWHERE]
+
+
+async def test_invite_of_a_link_is_used_once(server, player) -> None:
+    async with connect("truc://host?invite=WELCOME-23", player, dial=server.dial) as connection:
+        await server.hang_up()
+        await trio.testing.wait_all_tasks_blocked()
+        await connection.tables()
+    logins = [message for message in server.received if isinstance(message, KeyLogin)]
+    assert [login.invite for login in logins] == ["WELCOME-23", None]
+
+
+async def test_address_of_a_connection_has_no_invite(server, player) -> None:
+    async with connect("truc://host/TABLE?invite=WELCOME-23", player, dial=server.dial) as connection:
+        assert connection.address == parse_address("host/TABLE")
+
+
+async def test_required_capability_that_is_missing_is_refused(server, player) -> None:
+    async def refuse(message) -> None:
+        await server.write(server._connection.refuse(refusal(Code.UNSUPPORTED, "no", re=message.id)))
+
+    server.greet = refuse
+    with pytest.raises(RefusedError, match="unsupported"):
+        async with connect("host", player, require=("teleport",), dial=server.dial):
+            pass
+
+
+async def test_clock_is_asked_for_again_by_every_ping(server, player, autojump_clock) -> None:
+    async def answer(message) -> None:
+        await server.send(Pong(n=message.n, now_ms=int(time.time() * 1000) + 60_000))
+
+    server.answer_other = answer
+    async with connect("host", player, dial=server.dial) as connection:
+        await trio.sleep(31 * 9)  # so many answers later the one of the hello is not among the newest
+        assert 59_000 < connection.clock_offset_ms < 61_000
+
+
+async def test_server_that_says_when_to_come_back_is_not_asked_before(server, player, autojump_clock) -> None:
+    dialed: list[float] = []
+
+    async def dial(address: Address) -> trio.abc.Stream:
+        dialed.append(trio.current_time())
+        return await server.dial(address)
+
+    async with connect("host", player, dial=dial) as connection:
+        await server.send(bye(Code.SHUTTING_DOWN, "back soon", reconnect_after_ms=7_000))
+        await trio.testing.wait_all_tasks_blocked()
+        await connection.tables()
+    assert dialed[1] - dialed[0] == pytest.approx(7.0)

@@ -1,0 +1,237 @@
+"""Who watches from the middle of a match: what is fetched, what is checked, what is said to be unchecked."""
+
+import pytest
+import trio
+from client.hosting import Hosting
+from msgspec.structs import replace
+from protocol.peers import Table
+
+import truc_client
+from truc_client import (
+    CheckFailedError,
+    Interrupted,
+    MatchEnded,
+    MatchStarted,
+    Player,
+    RecordSeen,
+    RecordUnchecked,
+    Resumed,
+    SnapshotTaken,
+    connect,
+    open_home,
+    verify_file,
+)
+from truc_protocol.audit import Result
+from truc_protocol.messages import ClientHello, History, MatchRecord, Ok, Setup, Snapshot, Watch
+from truc_rules import preset, with_options
+
+CODE = "TABLE"
+
+
+@pytest.fixture
+def server(played_server) -> Hosting:
+    return played_server
+
+
+@pytest.fixture
+def watcher(tmp_path) -> Player:
+    return Player(open_home(tmp_path / "watcher"), "watcher")
+
+
+async def watched(server: Hosting, watcher: Player, until=MatchEnded) -> list:
+    """Return everything that a watcher is told up to something."""
+    seen = []
+    with trio.fail_after(10):
+        async with connect("host", watcher, dial=server.dial) as connection:
+            table = await connection.watch(CODE)
+            async for happening in table:
+                seen.append(happening)
+                if isinstance(happening, until):
+                    break
+    return seen
+
+
+async def until_end(table: truc_client.Table):
+    async for happening in table:
+        yield happening
+        if isinstance(happening, MatchEnded):
+            return
+
+
+def asked(server: Hosting, kind: type) -> list:
+    return [message for message in server.received if isinstance(message, kind)]
+
+
+async def test_hello_wants_snapshots(server, watcher) -> None:
+    await watched(server, watcher)
+    assert asked(server, ClientHello)[0].want == ("snapshot",)
+
+
+async def test_match_watched_from_the_middle_ends_proven(server, watcher) -> None:
+    ended = (await watched(server, watcher))[-1]
+    assert ended.verdict.result is Result.PROVEN
+
+
+async def test_transcript_of_who_watches_from_the_middle_is_whole(server, watcher) -> None:
+    ended = (await watched(server, watcher))[-1]
+    assert verify_file(ended.transcript).result is Result.PROVEN
+
+
+async def test_snapshot_is_told_before_anything_is_said_to_be_checked(server, watcher) -> None:
+    kinds = [type(happening) for happening in await watched(server, watcher)]
+    order = [kind for kind in kinds if kind in (MatchStarted, SnapshotTaken, Resumed)]
+    assert order == [MatchStarted, SnapshotTaken, Resumed]
+    assert kinds.index(RecordSeen) > kinds.index(Resumed)
+
+
+async def test_snapshot_tells_how_it_stands(server, watcher) -> None:
+    seen = await watched(server, watcher, until=SnapshotTaken)
+    assert seen[-1] == SnapshotTaken(
+        server.setup.match, server.middle, server.snapshot(0).view, skipped=False
+    )
+
+
+async def test_records_before_the_snapshot_are_not_told_again(server, watcher) -> None:
+    told = [each.k for each in await watched(server, watcher) if isinstance(each, RecordSeen)]
+    assert told[0] == server.middle
+
+
+async def test_nothing_is_fetched_twice(server, watcher) -> None:
+    await watched(server, watcher)
+    firsts = [message.first for message in asked(server, History)]
+    assert firsts == list(range(0, server.middle, server.page))
+
+
+async def test_page_that_came_too_soon_is_asked_for_again(server, watcher) -> None:
+    server.busy = 2
+    ended = (await watched(server, watcher))[-1]
+    assert ended.verdict.result is Result.PROVEN
+
+
+async def test_what_cannot_be_checked_is_told_as_unchecked(server, watcher) -> None:
+    server.keeps_past = False
+    seen = await watched(server, watcher)
+    assert not [each for each in seen if isinstance(each, RecordSeen | Resumed)]
+    assert next(each.k for each in seen if isinstance(each, RecordUnchecked)) == server.middle
+
+
+async def test_match_that_could_not_be_checked_is_incomplete(server, watcher) -> None:
+    server.keeps_past = False
+    ended = (await watched(server, watcher))[-1]
+    assert ended.verdict.result is Result.INCOMPLETE
+
+
+async def test_snapshot_with_another_head_than_its_records_is_not_gone_on_from(server, watcher) -> None:
+    server.bend = lambda message: (
+        replace(message, head=bytes(32)) if isinstance(message, Snapshot) else message
+    )
+    seen = await watched(server, watcher)
+    assert "another head" in next(each.reason for each in seen if isinstance(each, Interrupted))
+
+
+async def test_past_that_was_changed_is_not_believed(server, watcher) -> None:
+    def bend(message):
+        if not isinstance(message, Ok) or not message.past:
+            return message
+        first = message.past[0]
+        changed = replace(first, body=first.body[:-1] + bytes([first.body[-1] ^ 1]))
+        return replace(message, past=(changed, *message.past[1:]))
+
+    server.bend = bend
+    with pytest.raises(CheckFailedError):
+        await watched(server, watcher)
+
+
+async def test_past_that_is_held_back_is_noticed(server, watcher) -> None:
+    server.page = 0
+    with pytest.raises(CheckFailedError, match="C33"):
+        await watched(server, watcher)
+
+
+async def follow(server: Hosting, connection, *, until: int) -> tuple[truc_client.Table, list]:
+    """Watch a match of which `until` records are made so far; returns what was told."""
+    kept, server.records = server.records, server.records[:until]
+    table = await connection.watch(CODE)
+    seen = [await anext(table)]
+    while not (isinstance(seen[-1], RecordSeen) and seen[-1].k == until - 1):
+        seen.append(await anext(table))
+    server.records = kept
+    return table, seen
+
+
+async def test_watcher_that_lost_the_connection_goes_on_from_its_position(server, watcher) -> None:
+    at = server.middle + 2
+    async with connect("host", watcher, dial=server.dial) as connection:
+        table, _ = await follow(server, connection, until=at)
+        await server.hang_up()
+        seen = [happening async for happening in until_end(table)]
+    again = asked(server, Watch)[1]
+    assert [each for each in seen if isinstance(each, Interrupted)]
+    assert (again.match, again.next) == (server.setup.match, at)
+    assert seen[-1].verdict.result is Result.PROVEN
+
+
+async def test_missing_record_is_asked_for_again(server, watcher) -> None:
+    dropped = server.middle + 2
+    left = [dropped]
+
+    def bend(message):
+        if isinstance(message, MatchRecord) and message.k in left:
+            left.remove(message.k)
+            return None
+        return message
+
+    server.bend = bend
+    seen = await watched(server, watcher)
+    assert asked(server, Watch)[1].next == dropped
+    assert seen[-1].verdict.result is Result.PROVEN
+
+
+async def test_slow_watcher_goes_on_from_a_snapshot_that_skips(server, watcher) -> None:
+    async with connect("host", watcher, dial=server.dial) as connection:
+        table, _ = await follow(server, connection, until=server.middle + 2)
+        last = len(server.records) - 2
+        await server.send(server.snapshot(last, skipped=True))
+        for k in (last, last + 1):
+            await server.send(server.message(k))
+        seen = [happening async for happening in until_end(table)]
+    assert SnapshotTaken(server.setup.match, last, server.snapshot(0).view, skipped=True) in seen
+    assert seen[-1].verdict.result is Result.PROVEN
+
+
+async def test_watcher_that_comes_again_fetches_only_what_it_has_not_kept(server, watcher) -> None:
+    await watched(server, watcher, until=Resumed)
+    server.received.clear()
+    ended = (await watched(server, watcher))[-1]
+    assert asked(server, History) == []
+    assert ended.verdict.result is Result.PROVEN
+
+
+async def test_glance_at_a_match_from_the_middle_sees_its_box_keys(server, watcher) -> None:
+    async with connect("host", watcher, dial=server.dial) as connection:
+        glance = await connection.glance(CODE)
+    assert glance.box_key(server.setup.match, 0) is not None
+
+
+def another_match(server: Hosting) -> Setup:
+    """Let the server have another match; returns its setup."""
+    other = Table(with_options(preset("truc-french"), {"target": 3, "match": 1})).run()
+    setup = other.setup
+    server.records = other.records[len(setup.records) :]
+    server.setup = Setup(table=CODE, match=setup.mid, doc=other.document, records=setup.records)
+    server.ledger, server.facts = other.ledger, {}
+    return server.setup
+
+
+async def test_match_that_begins_while_another_is_fetched_is_followed_from_its_start(server, watcher) -> None:
+    server.busy = 1_000  # nothing of the past is given out
+    first = server.setup.match
+    async with connect("host", watcher, dial=server.dial) as connection:
+        table = await connection.watch(CODE)
+        await server.send(another_match(server))
+        for k in range(len(server.records)):
+            await server.send(server.message(k))
+        seen = [happening async for happening in until_end(table)]
+    begun = [each.match for each in seen if isinstance(each, MatchStarted)]
+    assert begun == [first, server.setup.match]
+    assert seen[-1].verdict.result is Result.PROVEN

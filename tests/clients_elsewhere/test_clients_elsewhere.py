@@ -1,0 +1,189 @@
+"""The clients of docs/clients that need nothing of ours, at a real server: whole matches, and lines that are lost."""
+
+import ast
+import random
+import re
+import stat
+import subprocess
+import sys
+from contextlib import ExitStack
+
+import pytest
+from clients_elsewhere.programs import (
+    CLIENTS,
+    GUEST_JS,
+    GUEST_PY,
+    KEYED_JS,
+    NODE,
+    bot,
+    keyed,
+    needs_node,
+    relay,
+    start,
+    told,
+)
+
+from truc_protocol.audit import verify
+
+LONGEST = 120
+GUESTS = [pytest.param(GUEST_JS, marks=needs_node, id="javascript"), pytest.param(GUEST_PY, id="python")]
+
+
+def result_of(home) -> str:
+    return str(verify((home / "match.truc").read_bytes()).result)
+
+
+@pytest.mark.parametrize("name", ["guest.mjs", "guest.py"])
+def test_guest_has_at_most_120_lines(name) -> None:
+    assert len((CLIENTS / name).read_text().splitlines()) <= LONGEST
+
+
+@pytest.mark.parametrize("name", ["guest.py", "line.py"])
+def test_python_guest_imports_the_standard_library_and_msgpack_only(name) -> None:
+    tree = ast.walk(ast.parse((CLIENTS / name).read_text()))
+    imported = {
+        node.module if isinstance(node, ast.ImportFrom) else each.name
+        for node in tree
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for each in node.names
+    }
+    assert {str(module).split(".")[0] for module in imported} - sys.stdlib_module_names <= {"line", "msgpack"}
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in CLIENTS.glob("*.mjs")))
+def test_javascript_clients_import_node_and_their_neighbours_only(name) -> None:
+    imported = re.findall(r"^import .* from '(.*)'$", (CLIENTS / name).read_text(), re.MULTILINE)
+    assert all(re.fullmatch(r"node:\S+|\./\w+\.mjs|\.\./verifiers/\w+\.mjs", each) for each in imported)
+
+
+@pytest.mark.slow
+@needs_node
+def test_guests_without_a_table_find_each_other_and_pass_by_one_that_admits_none(
+    real_server, tmp_path
+) -> None:
+    address = (real_server.address.host, str(real_server.port))
+    with bot(real_server, tmp_path, "truc-french", "match=1"):
+        first, second = (
+            subprocess.Popen([*guest, *address], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            for guest in (GUEST_JS, GUEST_PY)
+        )
+        assert told(first) == told(second)
+    assert first.returncode == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("guest", GUESTS)
+@pytest.mark.parametrize("game", ["truco-argentino-flor", "truco-paulista", "put"])
+def test_guest_plays_a_match_of_any_game(real_server, tmp_path, guest, game) -> None:
+    with bot(real_server, tmp_path, game, "guests=1", "match=1", "target=9") as (place, opponent):
+        ended = told(start(guest, place))
+        assert (ended.code, ended.errors, opponent.wait(60)) == (0, "", 0)
+
+
+@pytest.mark.slow
+@needs_node
+@pytest.mark.parametrize("game", ["truc-french", "truco-argentino-flor", "truco-mineiro", "truc-lanes"])
+def test_keyed_client_plays_a_match_that_is_proven_by_both_verifiers(real_server, tmp_path, game) -> None:
+    with bot(real_server, tmp_path, game, "match=1", "target=9") as (place, opponent):
+        ended = told(start(keyed(tmp_path), place))
+        assert (ended.code, ended.errors, opponent.wait(60)) == (0, "", 0)
+    other = [NODE, str(CLIENTS.parent / "verifiers" / "verify.mjs"), str(tmp_path / "match.truc")]
+    assert (result_of(tmp_path), subprocess.run(other, capture_output=True, check=False).returncode) == (
+        "proven",
+        0,
+    )
+
+
+@pytest.mark.slow
+@needs_node
+def test_four_clients_of_three_kinds_play_together(real_server, tmp_path) -> None:
+    options = ("guests=2", "match=1", "target=9")
+    with bot(real_server, tmp_path, "truc-catalan", *options, seats=4) as (place, opponent):
+        players = [start(command, place) for command in (GUEST_JS, GUEST_PY, keyed(tmp_path))]
+        assert [told(player).code for player in players] == [0, 0, 0]
+        assert opponent.wait(60) == 0
+    assert result_of(tmp_path) == "proven"
+
+
+def lasts(seed: int) -> list[int]:
+    """Return how long connections last: some but for a moment, some for a good part of a match."""
+    source = random.Random(seed)
+    return [source.choice((40, 700, 2_000, 6_000, 20_000)) + source.randrange(2_000) for _ in range(8)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("guest", GUESTS)
+def test_guest_comes_back_wherever_its_connection_is_cut(real_server, tmp_path, guest, seed) -> None:
+    options = ("guests=1", "match=1")
+    with ExitStack() as stack:
+        place, _ = stack.enter_context(bot(real_server, tmp_path, "truc-french", *options))
+        line, way = stack.enter_context(relay(place, lasts(seed)))
+        ended = told(start(guest, way))
+        assert (ended.code, ended.errors, line.cuts > 3) == (0, "", True)
+
+
+@pytest.mark.slow
+@needs_node
+@pytest.mark.parametrize("seed", range(2))
+def test_keyed_client_comes_back_wherever_its_connection_is_cut(real_server, tmp_path, seed) -> None:
+    with ExitStack() as stack:
+        place, _ = stack.enter_context(bot(real_server, tmp_path, "truc-french", "match=1"))
+        line, way = stack.enter_context(relay(place, lasts(seed)))
+        ended = told(start(keyed(tmp_path), way))
+        assert (ended.code, ended.errors, line.cuts > 3) == (0, "", True)
+    assert result_of(tmp_path) == "proven"
+
+
+@pytest.mark.slow
+@needs_node
+def test_keyed_client_that_is_killed_goes_on_from_what_it_keeps(real_server, tmp_path) -> None:
+    with ExitStack() as stack:
+        place, _ = stack.enter_context(bot(real_server, tmp_path, "truc-french", "match=1"))
+        line, way = stack.enter_context(relay(place, [900, 3_000, 5_000, 9_000, 30_000]))
+        codes = []
+        while codes[-1:] != [0]:
+            player = start(keyed(tmp_path), way)
+            line.cut = player.kill
+            codes.append(told(player).code)
+            assert set(codes) <= {0, -9}
+        assert codes.count(-9) >= 4
+    assert result_of(tmp_path) == "proven"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("client", [*GUESTS, pytest.param(KEYED_JS, marks=needs_node, id="keyed")])
+def test_client_plays_over_a_line_that_brings_single_bytes(real_server, tmp_path, client) -> None:
+    options = ("guests=1", "match=1", "target=2")
+    with ExitStack() as stack:
+        place, _ = stack.enter_context(bot(real_server, tmp_path, "truc-french", *options))
+        _, way = stack.enter_context(relay(place, size=1))
+        command = keyed(tmp_path) if client == KEYED_JS else client
+        assert told(start(command, way)).code == 0
+
+
+@pytest.mark.slow
+@needs_node
+def test_keyed_client_tells_nothing_to_a_server_of_another_key(real_server, tmp_path) -> None:
+    with bot(real_server, tmp_path, "truc-french", "match=1") as (place, _):
+        ended = told(start(keyed(tmp_path), place._replace(fingerprint="A" * 26)))
+    assert (ended.code, ended.errors.strip()) == (
+        3,
+        "stopped at position 0: C37 fails, nobody is shown to blame",
+    )
+
+
+@pytest.mark.slow
+@needs_node
+def test_what_the_keyed_client_keeps_is_for_its_owner_alone(real_server, tmp_path) -> None:
+    with bot(real_server, tmp_path, "truc-french", "match=1") as (place, _):
+        told(start(keyed(tmp_path), place._replace(fingerprint="A" * 26)))
+    assert stat.S_IMODE((tmp_path / "keep.json").stat().st_mode) == 0o600
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("guest", GUESTS)
+def test_guest_that_finds_no_table_says_so(real_server, tmp_path, guest) -> None:
+    with bot(real_server, tmp_path, "truc-french", "guests=1", "match=1") as (place, _):
+        ended = told(start(guest, place._replace(table="NONE")))
+    assert (ended.code, ended.errors.count("\n")) == (1, 1)

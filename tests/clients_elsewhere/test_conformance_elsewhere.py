@@ -1,0 +1,67 @@
+"""The clients of docs/clients before the conformance kit: the guests at level C2, the one with a key at C3."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from clients_elsewhere.programs import GUEST_JS, GUEST_PY, KEYED_JS, needs_node
+
+from truc_protocol.audit import verify
+
+NEEDS_RULES = {"C3.cheat-score"}
+"""What a client that plays no rules cannot see: docs/verifiers/README.md, "What it leaves out"."""
+
+
+def not_passed(report, level, case, *command) -> set[str]:
+    """Judge a client; returns the cases that it does not pass."""
+    kit = [sys.executable, "-c", "from truc_conform.main import main; main()", "client", "--level", level]
+    kit += ["--case", case, "--jobs", "2", "--json", str(report), "--", *command]
+    subprocess.run(kit, capture_output=True, timeout=300, check=False)
+    results = json.loads(report.read_text())["results"]
+    assert len(results) > 10
+    return {result["case"] for result in results if result["verdict"] not in ("PASS", "INFO")}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "guest", [pytest.param(GUEST_JS, marks=needs_node, id="javascript"), pytest.param(GUEST_PY, id="python")]
+)
+def test_guest_is_a_client_of_level_c2(tmp_path, guest) -> None:
+    assert not_passed(tmp_path / "report.json", "C2", "*", *guest, "{url}") == set()
+
+
+@pytest.mark.slow
+@needs_node
+def test_keyed_client_notices_every_cheat_but_those_that_only_the_rules_show(tmp_path) -> None:
+    kept = ("--keep", "{home}/keep.json", "--out", "{home}/match.truc")
+    failed = not_passed(tmp_path / "report.json", "C3", "C3.*", *KEYED_JS, "{url}", *kept)
+    assert failed <= NEEDS_RULES
+
+
+def cheated(folder, cheat):
+    """Let the keyed client meet a cheat; returns the transcript that it writes."""
+    kept = ("--keep", str(folder / "keep.json"), "--out", str(folder / "match.truc"))
+    command = (sys.executable, "-c", "from truc_conform.main import main; main()", "client", "--case")
+    subprocess.run(
+        [*command, f"C3.cheat-{cheat}", "--", *KEYED_JS, "{url}", *kept],
+        capture_output=True,
+        timeout=60,
+        check=True,
+    )
+    return folder / "match.truc"
+
+
+@pytest.mark.slow
+@needs_node
+def test_transcript_of_a_keyed_client_that_has_stopped_convicts_the_server(tmp_path) -> None:
+    told = verify(cheated(tmp_path, "shuffle").read_bytes())
+    assert (str(told.result), told.refutation.check, told.refutation.culprit) == ("refuted", "C25", "server")
+
+
+@pytest.mark.slow
+@needs_node
+def test_keyed_client_stores_that_it_has_stopped_and_why(tmp_path) -> None:
+    cheated(tmp_path, "shuffle")
+    kept = json.loads((tmp_path / "keep.json").read_text())
+    assert [table["stopped"] for table in kept["tables"].values()] == ["C25 fails, to blame: server"]

@@ -1,0 +1,75 @@
+"""A man in the middle for tests: what a server says passes through a function on its way to the client."""
+
+from contextlib import asynccontextmanager
+from functools import partial
+
+import trio
+
+from truc_conform.raw_client import frame
+from truc_protocol.codec import unpack
+
+CHUNK = 65_536
+
+
+class Spoken:
+    """What has gone over one connection so far: tags of the client's messages, and a place for the alteration's own."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.notes: dict = {}
+
+
+@asynccontextmanager
+async def altered(port: int, alter):
+    """Serve on a port of its own; `alter(message, spoken)` gives the messages to send on for one of the server's."""
+    async with trio.open_nursery() as nursery:
+        serve = partial(_pass_on, port=port, alter=alter)
+        listeners = await nursery.start(partial(trio.serve_tcp, serve, 0, host="127.0.0.1"))
+        yield listeners[0].socket.getsockname()[1]
+        nursery.cancel_scope.cancel()
+
+
+async def _pass_on(client, *, port, alter) -> None:
+    spoken = Spoken()
+    server = await trio.open_tcp_stream("127.0.0.1", port)
+    try:
+        async with server, client, trio.open_nursery() as nursery:
+            nursery.start_soon(_upward, client, server, spoken)
+            await _downward(server, client, partial(alter, spoken=spoken))
+            nursery.cancel_scope.cancel()
+    except* (trio.BrokenResourceError, trio.ClosedResourceError):
+        pass
+
+
+async def _upward(client, server, spoken) -> None:
+    unread = bytearray()
+    async for part in client:
+        unread += part
+        for whole in _frames(unread):
+            spoken.asked.append(_tag(whole))
+        await server.send_all(part)
+
+
+async def _downward(server, client, alter) -> None:
+    unread = bytearray()
+    async for part in server:
+        unread += part
+        for whole in _frames(unread):
+            for message in alter(unpack(whole)):
+                await client.send_all(frame(message))
+    await client.send_all(bytes(unread))
+
+
+def _frames(unread: bytearray):
+    """Take whole frames off what was received."""
+    while len(unread) >= 4 and len(unread) >= (end := 4 + int.from_bytes(unread[:4], "big")):
+        whole = bytes(unread[4:end])
+        del unread[:end]
+        yield whole
+
+
+def _tag(whole: bytes) -> str:
+    try:
+        return str(unpack(whole).get("t"))
+    except ValueError:
+        return ""

@@ -1,0 +1,150 @@
+"""A player with a key that believes everything: it signs what it must and checks nothing. `--fault NAME` makes it worse.
+
+believing_client.py URL [--fault NAME]
+"""
+
+import random
+import re
+import socket
+import sys
+from types import SimpleNamespace
+
+import msgpack
+
+from truc_conform.puppets import Player
+from truc_protocol.bodies import Ack, Call, End
+from truc_protocol.boxes import BoxError, open_options, private_key
+from truc_protocol.codec import sha256
+from truc_protocol.handshake import Auth
+from truc_protocol.records import Record, body_hash, encode, link, parse
+
+FAULT = sys.argv[sys.argv.index("--fault") + 1] if "--fault" in sys.argv else ""
+SILENCE_S = 2.0
+HOST, PORT, TABLE = re.fullmatch(r"truc://(.*):(\d+)/(\w+)#\w+", sys.argv[1]).groups()
+
+
+class Believer:
+    def __init__(self):
+        self.player = Player(0, random.randrange(1 << 30))
+        self.ids = 0
+        self.seen = SimpleNamespace(setup=None, k=0, head=b"", deal_index=0, parallel=(0, b""))
+
+    def send(self, kind, **fields):
+        frame = msgpack.packb({"t": kind, **fields})
+        self.socket.sendall(len(frame).to_bytes(4, "big") + frame)
+        return frame
+
+    def request(self, kind, **fields):
+        self.ids += 1
+        return self.send(kind, id=self.ids, **fields)
+
+    def receive(self):
+        while True:
+            size = int.from_bytes(self.socket.recv(4, socket.MSG_WAITALL), "big")
+            frame = self.socket.recv(size, socket.MSG_WAITALL)
+            if not frame:
+                self.come_back()
+                continue
+            message = msgpack.unpackb(frame)
+            if message["t"] != "ping":
+                return frame, message
+            self.send("pong", n=message["n"])
+
+    def until(self, kind):
+        while (received := self.receive())[1]["t"] != kind:
+            pass
+        return received
+
+    def enter(self):
+        self.socket = socket.create_connection((HOST, int(PORT)), timeout=SILENCE_S)
+        nonce = random.randbytes(32)
+        self.request("hello", proto=[1], cn=nonce)
+        frame, hello = self.until("hello")
+        _, self.spk, server_nonce, *_ = msgpack.unpackb(hello["body"])
+        bound = sha256(b"other" if FAULT == "unbound-login" else frame)
+        body = encode(Auth(self.spk, self.player.key.public, nonce, server_nonce, bound))
+        self.request("login", name="north", body=body, sig=self.player.key.sign(body))
+        self.until("welcome")
+
+    def come_back(self):
+        self.enter()
+        self.request("resume", table=TABLE, match=self.seen.setup.mid, next=self.seen.k)
+
+    def run(self):
+        self.enter()
+        self.request("join", table=TABLE)
+        self.request("ready", table=TABLE)
+        while True:
+            _, message = self.receive()
+            self.take(message)
+
+    def take(self, message):
+        match message["t"]:
+            case "terms":
+                self.join(Record(*message["record"]))
+            case "setup":
+                self.seen.setup = SimpleNamespace(mid=message["match"])
+                self.seen.k, self.seen.head = 0, message["match"]
+            case "record":
+                self.take_record(Record(message["signer"], message["body"], message["sig"]))
+            case "options" if message["must"]:
+                self.act(message)
+            case _:
+                pass
+
+    def join(self, record):
+        self.table = parse(record)
+        terms = SimpleNamespace(th=body_hash(record), table=self.table)
+        self.hand_in(self.player.join(terms), match=None)
+
+    def take_record(self, record):
+        body = parse(record)
+        self.seen.head, self.seen.k = link(self.seen.head, record), self.seen.k + 1
+        match body:
+            case Call(j=j):
+                self.seen.deal_index, self.seen.parallel = j, (self.seen.k, self.seen.head)
+                self.release()
+            case End():
+                self.seen.parallel = self.seen.k, self.seen.head
+                if FAULT == "never-acks":
+                    sys.exit(0)
+                self.hand_in(self.player.ack(self.seen))
+            case Ack(seat=0):
+                sys.exit(0)
+            case _:
+                pass
+
+    def release(self):
+        if FAULT == "old-link":
+            self.seen.deal_index -= self.seen.deal_index > 0
+        self.hand_in(self.player.release(self.seen))
+
+    def act(self, options):
+        shared = self.player.x.exchange(self.table.x)
+        key = private_key(shared, self.seen.setup.mid, 0)
+        place = {"seat": 0, "at": options["at"], "offer": options["offer"], "after": -1}
+        try:
+            found = open_options(key, self.seen.setup.mid, box=options["box"], **place).options
+        except (BoxError, KeyError):
+            sys.exit(0)
+        option = random.choice([option for option in found if option.kind != "concede"] or found)
+        if FAULT == "odd-head":
+            self.seen.head = bytes(32)
+        self.hand_in(self.player.act(self.seen, option.kind, option.args))
+
+    def hand_in(self, record, **place):
+        self.request(
+            "act",
+            **{"table": TABLE, "match": self.seen.setup and self.seen.setup.mid, **place},
+            **fields(record),
+        )
+
+
+def fields(record):
+    return {"body": record.body, "sig": bytes(64) if FAULT == "unsigned" else record.sig}
+
+
+try:
+    Believer().run()
+except TimeoutError:  # it believes that all has been said
+    sys.exit(0)

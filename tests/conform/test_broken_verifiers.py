@@ -1,0 +1,54 @@
+"""Players with a key that believe everything, or sign what they must not: level C3 finds each of them."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from conform.judging import judge
+
+from truc_conform.result import Level, Verdict
+
+BELIEVING = Path(__file__).with_name("believing_client.py")
+HONEST = {"C3.login", "C3.plays", "C3.seat", "C3.release", "C3.act", "C3.ack"}
+FAULTS = {
+    "unbound-login": ("C3.login", "security.md#the-handshake"),
+    "old-link": ("C3.release", "../fairness/specification.md#13-what-a-client-does"),
+    "odd-head": ("C3.act", "../fairness/specification.md#11-checks"),
+    "never-acks": ("C3.ack", "../fairness/specification.md#10-end"),
+    "unsigned": ("C3.seat", "../fairness/specification.md#11-checks"),
+}
+
+
+def believing(*extra: str) -> tuple[str, ...]:
+    return (sys.executable, str(BELIEVING), "{url}", *extra)
+
+
+@pytest.fixture(scope="module")
+def believed():
+    return judge(("C3.*",), *believing(), level=Level.C3, jobs=6, patience_s=20.0)
+
+
+@pytest.mark.slow
+def test_player_that_believes_everything_fails_every_planted_cheat(believed) -> None:
+    assert {name for name, result in believed.items() if result.verdict is Verdict.FAIL} == set(
+        believed
+    ) - HONEST
+
+
+@pytest.mark.slow
+def test_player_that_believes_everything_plays_an_honest_match(believed) -> None:
+    assert {believed[name].verdict for name in HONEST} == {Verdict.PASS}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", FAULTS)
+def test_fault_in_what_a_player_signs_is_found(fault) -> None:
+    expected, clause = FAULTS[fault]
+    result = judge((expected,), *believing("--fault", fault))[expected]
+    assert (result.verdict, result.case.clause) == (Verdict.FAIL, clause)
+
+
+@pytest.mark.slow
+def test_player_that_decides_anew_after_a_lost_connection_has_signed_twice() -> None:
+    result = judge(("C2.same-bytes",), *believing())["C2.same-bytes"]
+    assert result.outcome.came == "it signed two bodies for one position"

@@ -1,0 +1,33 @@
+import re
+from pathlib import Path
+
+import pytest
+
+from truc_conform import client_cases, server_cases
+from truc_conform.reference import PAGE, renewed
+
+DOCS = Path(__file__).parents[2] / "docs" / "protocol"
+CASES = (*client_cases.CASES, *server_cases.CASES)
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the anchors of a page's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(), flags=re.MULTILINE)
+    plain = (re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings)
+    return set(plain)
+
+
+@pytest.mark.parametrize("clause", sorted({case.clause for case in CASES}))
+def test_clause_of_every_case_is_a_heading_of_its_page(clause) -> None:
+    page, _, heading = clause.partition("#")
+    assert heading in anchors(DOCS / page)
+
+
+def test_page_lists_the_cases_as_they_are() -> None:
+    page = (DOCS / PAGE).read_text()
+    assert page == renewed(page)
+
+
+def test_every_case_has_a_name_of_its_own() -> None:
+    names = [case.name for case in CASES]
+    assert len(names) == len(set(names))

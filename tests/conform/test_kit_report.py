@@ -1,0 +1,72 @@
+import json
+import sys
+
+from click.testing import CliRunner
+
+from truc_conform.main import main
+from truc_conform.report import Report, as_html, as_json, line, summary
+from truc_conform.result import PASSED, Case, Outcome, Result, Verdict, failed
+
+CASE = Case("C0.ping", "session.md#keep-alive", "`pong` & more")
+
+
+def report(*outcomes: Outcome, level: str = "C0") -> Report:
+    return Report("./client {url}", level, 1, [Result(CASE, outcome, 0.5, "<said>") for outcome in outcomes])
+
+
+def run(*words: str):
+    return CliRunner().invoke(main, list(words))
+
+
+def test_report_passes_without_a_failure() -> None:
+    assert report(PASSED, Outcome(Verdict.INFO, "")).is_passed
+
+
+def test_case_that_is_not_implemented_stands_against_a_client() -> None:
+    assert not report(PASSED, Outcome(Verdict.UNIMPLEMENTED, "it watched no table")).is_passed
+
+
+def test_case_that_is_not_implemented_does_not_stand_against_a_server() -> None:
+    assert report(PASSED, Outcome(Verdict.UNIMPLEMENTED, "no chat"), level="server").is_passed
+
+
+def test_failure_says_what_came_and_where_the_clause_stands() -> None:
+    told = line(Result(CASE, failed("no pong")))
+    assert "no pong" in told
+    assert "docs/protocol/session.md#keep-alive" in told
+
+
+def test_summary_counts_by_verdict() -> None:
+    assert summary(report(PASSED, PASSED, failed("no pong"))) == "C0: not passed (2 PASS, 1 FAIL)"
+
+
+def test_json_of_equal_runs_is_equal_however_long_they_took() -> None:
+    slow = Report("./client {url}", "C0", 1, [Result(CASE, PASSED, 9.0)])
+    assert as_json(report(PASSED)) == as_json(slow)
+
+
+def test_json_gives_the_clause_of_every_case() -> None:
+    (row,) = json.loads(as_json(report(PASSED)))["results"]
+    assert row["clause"] == "session.md#keep-alive"
+
+
+def test_page_escapes_what_the_client_wrote() -> None:
+    assert "&lt;said&gt;" in as_html(report(failed("no pong")))
+
+
+def test_page_needs_nothing_from_elsewhere() -> None:
+    assert "http" not in as_html(report(PASSED))
+
+
+def test_case_name_that_fits_none_is_a_mistake_in_the_command() -> None:
+    assert run("client", "--case", "C9.*", "--", "true").exit_code == 2
+
+
+def test_failed_case_makes_the_exit_code_1() -> None:
+    assert run("client", "--case", "C0.ping", "--timeout", "5", "--", sys.executable, "-c", "").exit_code == 1
+
+
+def test_report_that_cannot_be_written_is_told(tmp_path) -> None:
+    path = str(tmp_path / "none" / "report.json")
+    ended = run("client", "--case", "C0.ping", "--timeout", "5", "--json", path, "--", "/no/such/program")
+    assert "No such file" in ended.output

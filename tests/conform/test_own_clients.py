@@ -1,0 +1,27 @@
+"""Our own clients under the kit's eyes."""
+
+import sys
+
+import pytest
+from conform.judging import judge
+
+from truc_conform.result import Level, Verdict
+
+PROGRAM = ("env", "TRUC_HOME={home}", "LC_ALL=C.UTF-8", sys.executable, "-m", "truc_client")
+GOOD = {Verdict.PASS, Verdict.INFO}
+
+
+def shortcomings(results) -> dict[str, str]:
+    return {name: result.outcome.came for name, result in results.items() if result.verdict not in GOOD}
+
+
+@pytest.mark.slow
+def test_bot_passes_every_case_of_a_player_that_verifies() -> None:
+    results = judge((), *PROGRAM, "bot", "{url}", level=Level.C3, patience_s=30.0)
+    assert shortcomings(results) == {}
+
+
+@pytest.mark.slow
+def test_watching_passes_every_case_of_a_watcher() -> None:
+    results = judge(("C1.*",), *PROGRAM, "watch", "{url}", level=Level.C1, patience_s=30.0)
+    assert shortcomings(results) == {}

@@ -1,0 +1,194 @@
+"""Our own server passes every case of the kit, as its host sets it and as it greases; and what the kit cannot judge it says."""
+
+import re
+
+import pytest
+import trio
+from server.conftest import QUICK, changed, running
+
+from truc_conform import (
+    server_cases,
+    server_cases_audit,
+    server_cases_company,
+    server_cases_guests,
+    server_cases_login,
+    server_cases_play,
+    server_cases_pressure,
+    server_cases_return,
+    server_cases_session,
+    server_cases_tables,
+    server_cases_transport,
+    server_cases_watch,
+)
+from truc_conform.judged import Address, read_address
+from truc_conform.result import Verdict
+from truc_server.settings import Limits
+
+PATIENCE_S = 4.0
+GROUPS = {
+    module.__name__.rpartition(".")[2]: [each.case for each in module.CASES]
+    for module in (
+        server_cases_audit,
+        server_cases_company,
+        server_cases_guests,
+        server_cases_login,
+        server_cases_play,
+        server_cases_return,
+        server_cases_session,
+        server_cases_tables,
+        server_cases_transport,
+        server_cases_watch,
+    )
+}
+PRESSURE = [each.case for each in server_cases_pressure.CASES]
+UNJUDGED = {
+    "S0.keep-alive",
+    "S0.late-login",
+    "S1.fingerprint",
+    "S1.guests-refused",
+    "S1.invite",
+    "S2.unannounced",
+}
+"""What a run this short, against an open server that has everything, only tells."""
+
+ORDINARY = changed(QUICK, limits={"requests_per_s": Limits().requests_per_s, "burst": Limits().burst})
+
+
+async def judged(path, cases, settings=QUICK, *, hands=20) -> dict[str, Verdict]:
+    """Return the cases that did not pass, with what came."""
+    async with running(path / "data", settings) as server:
+        return {
+            case.name: outcome
+            for case in cases
+            if (outcome := await _judge(case, server.port, hands)).verdict is not Verdict.PASS
+        }
+
+
+async def _judge(case, port, hands):
+    return await server_cases.judge(case, f"127.0.0.1:{port}", patience_s=PATIENCE_S, hands=hands)
+
+
+def verdicts(outcomes) -> dict[str, Verdict]:
+    return {name: outcome.verdict for name, outcome in outcomes.items()}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("group", GROUPS)
+async def test_our_server_passes_every_case_of(tmp_path, group):
+    outcomes = await judged(tmp_path, GROUPS[group])
+    assert {name: told for name, told in outcomes.items() if name not in UNJUDGED} == {}
+    assert set(verdicts(outcomes).values()) <= {Verdict.INFO}
+
+
+@pytest.mark.slow
+async def test_our_server_with_its_ordinary_limits_passes_the_cases_of_pressure(tmp_path):
+    cases = [case for case in PRESSURE if case.name != "S3.slow-reader"]
+    assert await judged(tmp_path, cases, ORDINARY) == {}
+
+
+@pytest.mark.slow
+async def test_our_server_cuts_off_who_does_not_read(tmp_path):
+    cases = [case for case in PRESSURE if case.name == "S3.slow-reader"]
+    settings = changed(QUICK, limits={"outbox_bytes": 65_536})
+    assert await judged(tmp_path, cases, settings) == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "group", ["server_cases_session", "server_cases_return", "server_cases_company", "server_cases_guests"]
+)
+async def test_our_server_that_greases_passes_every_case_of(tmp_path, group):
+    outcomes = await judged(tmp_path, GROUPS[group], changed(QUICK, grease=True))
+    assert set(outcomes) <= UNJUDGED, outcomes
+
+
+@pytest.mark.slow
+async def test_our_server_pings_and_dismisses_who_stays_silent(tmp_path):
+    cases = [case for case in server_cases.CASES if case.name in ("S0.keep-alive", "S0.late-login")]
+    settings = changed(QUICK, limits={"idle_s": 5, "login_s": 1})
+    async with running(tmp_path / "data", settings) as server:
+        address = f"127.0.0.1:{server.port}"
+        outcomes = [await server_cases.judge(case, address, patience_s=6) for case in cases]
+    assert [outcome.verdict for outcome in outcomes] == [Verdict.PASS, Verdict.INFO]
+    assert outcomes[1].came == "without a login the connection ends after 1 s"
+
+
+async def test_server_without_guests_is_not_judged_by_what_guests_do(tmp_path):
+    cases = [case for case in server_cases.CASES if case.name in ("S1.guest", "S1.token", "S3.guest-act")]
+    outcomes = await judged(tmp_path, cases, changed(QUICK, guests=False))
+    assert set(verdicts(outcomes).values()) == {Verdict.UNIMPLEMENTED}
+    assert all("guests_not_allowed" in outcome.came for outcome in outcomes.values())
+
+
+async def test_server_without_guests_is_judged_by_how_it_refuses_them(tmp_path):
+    cases = [case for case in server_cases.CASES if case.name == "S1.guests-refused"]
+    assert await judged(tmp_path, cases, changed(QUICK, guests=False)) == {}
+
+
+async def test_closed_server_is_not_judged_by_what_its_members_do(tmp_path):
+    cases = [case for case in server_cases.CASES if case.name in ("S2.create", "S3.act", "S0.ping")]
+    outcomes = await judged(tmp_path, cases, changed(QUICK, access={"members": "keys"}))
+    assert verdicts(outcomes) == {case.name: Verdict.UNIMPLEMENTED for case in cases}
+
+
+async def test_closed_server_is_judged_by_invites_that_were_never_given(tmp_path):
+    cases = [case for case in server_cases.CASES if case.name == "S1.invite"]
+    assert await judged(tmp_path, cases, changed(QUICK, access={"members": "invite"})) == {}
+
+
+async def test_server_without_chat_is_judged_by_how_it_refuses_it(tmp_path):
+    cases = [case for case in server_cases.CASES if case.name in ("S2.unannounced", "S2.chat", "S2.ignore")]
+    settings = changed(QUICK, chat={"tables": False, "lobby": False})
+    outcomes = await judged(tmp_path, cases, settings)
+    assert verdicts(outcomes) == {"S2.chat": Verdict.UNIMPLEMENTED, "S2.ignore": Verdict.UNIMPLEMENTED}
+
+
+async def test_server_with_another_fingerprint_fails(tmp_path):
+    (case,) = [case for case in server_cases.CASES if case.name == "S1.fingerprint"]
+    async with running(tmp_path / "data") as server:
+        outcome = await server_cases.judge(case, f"truc://127.0.0.1:{server.port}#{'A' * 26}")
+    assert outcome.verdict is Verdict.FAIL
+
+
+async def test_address_where_nobody_listens_is_an_error_of_the_system(unused_port):
+    with pytest.raises(OSError, match=r"127\.0\.0\.1"):
+        await server_cases.judge(server_cases.CASES[0], f"127.0.0.1:{unused_port}")
+
+
+@pytest.fixture
+async def unused_port():
+    (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
+    async with listener:
+        return listener.socket.getsockname()[1]
+
+
+def test_names_of_cases_are_distinct():
+    names = [case.name for case in server_cases.CASES]
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("case", server_cases.CASES, ids=lambda case: case.name)
+def test_case_has_a_level_a_clause_and_an_expectation(case):
+    assert re.fullmatch(r"S[0-3]\.[a-z0-9-]+", case.name)
+    assert re.fullmatch(r"[a-z./-]+\.md#[a-z0-9_-]+", case.clause)
+    assert case.expected
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("example.org:7000", Address("example.org", 7000)),
+        ("example.org", Address("example.org", 7373)),
+        ("[::1]:7000", Address("::1", 7000)),
+        ("[::1]", Address("::1", 7373)),
+        ("truc://example.org:7000/K7PQ?invite=ABCDEFGH#FINGER", Address("example.org", 7000, "FINGER")),
+    ],
+)
+def test_address_is_read(text, address):
+    assert read_address(text) == address
+
+
+@pytest.mark.parametrize("text", ["", ":7000", "example.org:x", "truc://"])
+def test_text_that_is_no_address_is_refused(text):
+    with pytest.raises(ValueError, match="HOST:PORT"):
+        read_address(text)

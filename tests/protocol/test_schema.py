@@ -1,0 +1,180 @@
+"""The frozen schemas: what is committed is what the code sends, and every message of the examples fits."""
+
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+from jsonschema import Draft202012Validator
+
+from truc_protocol import schema
+from truc_protocol.examples import EXAMPLES
+from truc_protocol.messages import MESSAGES, Direction, Info, Limits, VariantOffer
+from truc_protocol.schema import FILES, SCHEMAS, accept, differences, main, text_of
+
+DOCS = Path(__file__).parents[2] / "docs" / "protocol" / "schema"
+FILE_OF = {Direction.TO_SERVER: "client-to-server.json", Direction.TO_CLIENT: "server-to-client.json"}
+INFO = Info(
+    name="Casa",
+    software="truc 0.1.0",
+    caps={"history": 64},
+    limits=Limits(frame_in=8192, frame_out=65536, idle_s=30, requests_per_s=10, burst=20),
+    variants=(VariantOffer(name="truc-french", seats=(2,)),),
+    guests=True,
+    now_ms=1_790_000_000_000,
+)
+
+
+def committed(name):
+    return json.loads((DOCS / name).read_text(encoding="utf-8"))
+
+
+def projected(message):
+    return json.loads(msgspec.json.encode(message))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder of schemas as they are now."""
+    accept(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_schema_is_fresh(name):
+    assert (DOCS / name).read_text(encoding="utf-8") == text_of(FILES[name]())
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_schema_is_a_schema(name):
+    Draft202012Validator.check_schema(committed(name))
+
+
+@pytest.mark.parametrize(("way", "message"), EXAMPLES, ids=lambda value: type(value).__name__)
+def test_example_fits_the_schema(way, message):
+    Draft202012Validator(committed(FILE_OF[way])).validate(projected(message))
+
+
+@pytest.mark.parametrize(("way", "message"), EXAMPLES, ids=lambda value: type(value).__name__)
+def test_example_with_a_field_that_nobody_knows_fits_the_schema(way, message):
+    fields = projected(message) | {"x-new": [1]}
+    assert Draft202012Validator(committed(FILE_OF[way])).is_valid(fields)
+
+
+@pytest.mark.parametrize(("way", "message"), EXAMPLES, ids=lambda value: type(value).__name__)
+def test_example_without_a_required_field_does_not_fit(way, message):
+    fields = projected(message)
+    required = [field.encode_name for field in msgspec.structs.fields(message) if field.required]
+    definition = {"$ref": f"#/$defs/{_name(way, message)}", "$defs": committed(FILE_OF[way])["$defs"]}
+    validator = Draft202012Validator(definition)
+    without = [{key: value for key, value in fields.items() if key != name} for name in [*required, "t"]]
+    assert not any(validator.is_valid(each) for each in without)
+
+
+def _name(way, message):
+    row = next(row for row in MESSAGES if row.direction is way and row.tag == projected(message)["t"])
+    if len(row.forms) == 1:
+        return row.tag
+    form = next(form for form in row.forms if form.message is type(message))
+    return f"{row.tag}-{form.mark or 'plain'}"
+
+
+def test_info_fits_its_schema():
+    Draft202012Validator(committed("info.json")).validate(projected(INFO))
+
+
+def test_a_message_of_the_other_direction_does_not_fit():
+    bye = {"t": "bye", "code": "moved", "msg": "", "retryable": True}
+    assert not Draft202012Validator(committed("client-to-server.json")).is_valid(bye)
+
+
+def test_every_reference_of_a_schema_leads_somewhere():
+    dangling = []
+    for name in SCHEMAS:
+        text, definitions = json.dumps(committed(name)), committed(name)["$defs"]
+        named = {part.split('"')[0] for part in text.split("#/$defs/")[1:]}
+        dangling += named - set(definitions)
+    assert dangling == []
+
+
+def test_bytes_are_base64_of_the_length_on_the_wire():
+    field = committed("client-to-server.json")["$defs"]["hello"]["properties"]["cn"]
+    assert (field["contentEncoding"], field["$comment"]) == ("base64", "bin 32")
+
+
+def test_check_of_the_repository_passes(capsys):
+    assert main(["--check", str(DOCS)]) == 0
+    assert capsys.readouterr().out == ""
+
+
+def test_check_fails_when_the_wire_has_moved(folder, capsys):
+    path = folder / "client-to-server.json"
+    path.write_text(path.read_text().replace('"maximum": 4294967295', '"maximum": 65535'))
+    assert main(["--check", str(folder)]) == 1
+    assert "needs a new protocol number: $defs/act-body/properties/id/maximum" in capsys.readouterr().out
+
+
+def test_check_fails_when_a_message_is_new(folder, capsys):
+    before = committed("client-to-server.json")
+    del before["$defs"]["seek"]
+    before["anyOf"].remove({"$ref": "#/$defs/seek"})
+    (folder / "client-to-server.json").write_text(text_of(before))
+    assert main(["--check", str(folder)]) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        "may be added: $defs/seek: is new",
+        "may be added: anyOf: has seek besides",
+    ]
+
+
+def test_other_words_are_a_change_that_breaks_nothing(folder):
+    path = folder / "info.json"
+    path.write_text(path.read_text().replace("The games it plays.", "Games."))
+    assert [(change.what, change.is_breaking) for change in differences(folder)] == [("other words", False)]
+
+
+def test_accept_writes_what_check_is_content_with(folder):
+    (folder / "info.json").write_text("{}")
+    assert main(["--accept", str(folder)]) == 0
+    assert list(differences(folder)) == []
+
+
+def test_a_run_without_a_choice_is_refused(capsys):
+    with pytest.raises(SystemExit):
+        main([])
+    assert "--accept" in capsys.readouterr().err
+
+
+def test_names_of_schemas_are_of_this_protocol():
+    assert [each()["$id"] for each in schema.FILES.values()] == [
+        "urn:truc:1:client-to-server",
+        "urn:truc:1:server-to-client",
+        "urn:truc:1:info",
+        "urn:truc:1:registries",
+    ]
+
+
+def test_check_fails_when_a_code_is_gone(folder, capsys):
+    path = folder / "registries.json"
+    before = json.loads(path.read_text())
+    before["codes"]["too_late"] = {"closes": False, "retryable": False}
+    path.write_text(text_of(before))
+    assert main(["--check", str(folder)]) == 1
+    assert capsys.readouterr().out == "needs a new protocol number: codes/too_late: is gone\n"
+
+
+def test_new_kind_of_record_needs_a_new_protocol_number(folder):
+    path = folder / "registries.json"
+    before = json.loads(path.read_text())
+    del before["records"]["truc/1/share"]
+    path.write_text(text_of(before))
+    assert [(change.where, change.is_breaking) for change in differences(folder)] == [
+        ("records/truc/1/share", True)
+    ]
+
+
+def test_new_fact_may_be_added(folder):
+    path = folder / "registries.json"
+    before = json.loads(path.read_text())
+    del before["facts"]["dealt"]
+    path.write_text(text_of(before))
+    assert [(change.where, change.is_breaking) for change in differences(folder)] == [("facts/dealt", False)]

@@ -1,0 +1,139 @@
+"""Which changes of the messages may be made without a new protocol number, and which may not."""
+
+import copy
+
+import pytest
+
+from truc_protocol.schema_changes import changes
+
+BEFORE = {
+    "title": "A message.",
+    "anyOf": [{"$ref": "#/$defs/join"}, {"$ref": "#/$defs/leave"}],
+    "$defs": {
+        "join": {
+            "description": "Take a seat.",
+            "type": "object",
+            "properties": {
+                "t": {"enum": ["join"]},
+                "table": {"type": "string", "maxLength": 32},
+                "seat": {"anyOf": [{"type": "integer"}, {"type": "null"}], "default": None},
+                "kind": {"enum": ["key", "guest"]},
+            },
+            "required": ["t", "table"],
+        },
+        "leave": {"type": "object", "properties": {"t": {"enum": ["leave"]}}, "required": ["t"]},
+    },
+}
+
+
+def changed(change):
+    after = copy.deepcopy(BEFORE)
+    change(after, after["$defs"]["join"])
+    return changes(BEFORE, after)
+
+
+def new_message(after, join):
+    after["$defs"]["sit"] = join
+    after["anyOf"].append({"$ref": "#/$defs/sit"})
+
+
+def new_optional_field(after, join):
+    join["properties"]["note"] = {"type": "string"}
+
+
+def new_value_of_a_list(after, join):
+    join["properties"]["kind"]["enum"].append("bot")
+
+
+def new_required_field(after, join):
+    join["properties"]["note"] = {"type": "string"}
+    join["required"].append("note")
+
+
+def field_becomes_required(after, join):
+    join["required"].append("seat")
+
+
+def field_becomes_optional(after, join):
+    join["required"].remove("table")
+
+
+def field_is_gone(after, join):
+    del join["properties"]["seat"]
+
+
+def message_is_gone(after, join):
+    del after["$defs"]["leave"]
+    after["anyOf"].pop()
+
+
+def another_bound(after, join):
+    join["properties"]["table"]["maxLength"] = 64
+
+
+def bound_is_gone(after, join):
+    del join["properties"]["table"]["maxLength"]
+
+
+def another_type(after, join):
+    join["properties"]["table"]["type"] = "integer"
+
+
+def one_more_type(after, join):
+    join["properties"]["seat"]["anyOf"].append({"type": "string"})
+
+
+def another_default(after, join):
+    join["properties"]["seat"]["default"] = 0
+
+
+def value_is_gone(after, join):
+    join["properties"]["kind"]["enum"].remove("guest")
+
+
+@pytest.mark.parametrize("change", [new_message, new_optional_field, new_value_of_a_list])
+def test_may_be_added(change):
+    found = changed(change)
+    assert found
+    assert not any(each.is_breaking for each in found)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        new_required_field,
+        field_becomes_required,
+        field_becomes_optional,
+        field_is_gone,
+        message_is_gone,
+        another_bound,
+        bound_is_gone,
+        another_type,
+        one_more_type,
+        another_default,
+        value_is_gone,
+    ],
+)
+def test_needs_a_new_protocol_number(change):
+    assert any(each.is_breaking for each in changed(change))
+
+
+def test_words_are_no_change():
+    def other_words(after, join):
+        after["title"] = join["description"] = "Other words."
+
+    assert changed(other_words) == ()
+
+
+def test_order_of_messages_is_no_change():
+    assert changed(lambda after, join: after["anyOf"].reverse()) == ()
+
+
+def test_change_names_the_field_and_what_has_become_of_it():
+    (change,) = changed(another_bound)
+    assert (change.where, change.what) == ("$defs/join/properties/table/maxLength", "was 32, is 64")
+
+
+def test_verdict_says_what_the_change_asks_for():
+    assert changed(another_bound)[0].verdict == "needs a new protocol number"
+    assert changed(new_optional_field)[0].verdict == "may be added"

@@ -1,0 +1,34 @@
+"""Which codes answer which requests, as seen on the connections of servers while a test runs."""
+
+from truc_protocol.capabilities import BROUGHT_BY
+from truc_protocol.connection import Connection, Role
+from truc_protocol.errors import Code
+from truc_protocol.messages import Direction, tag_of
+from truc_protocol.messages.course import COURSES, EVERY
+
+
+def unlisted_refusals(monkeypatch):
+    """Return a list that gets every refusal which the reference does not list for its request."""
+    asked, unlisted = {}, []
+    open_request, refuse = Connection._open, Connection.refuse
+
+    def note_request(connection, request):
+        asked[connection, request.id] = tag_of(request)
+        open_request(connection, request)
+
+    def note_refusal(connection, refused):
+        tag = asked.get((connection, refused.re))
+        if connection.role is Role.SERVER and tag is not None and not is_listed(tag, Code(refused.code)):
+            unlisted.append((tag, refused.code, refused.msg))
+        return refuse(connection, refused)
+
+    monkeypatch.setattr(Connection, "_open", note_request)
+    monkeypatch.setattr(Connection, "refuse", note_refusal)
+    return unlisted
+
+
+def is_listed(tag, code):
+    """Tell whether the reference says that a request may be answered with a code."""
+    if code is Code.UNKNOWN_REQUEST:
+        return tag in BROUGHT_BY
+    return code in EVERY or code in COURSES[Direction.TO_SERVER][tag].errors

@@ -1,0 +1,45 @@
+"""Rows to store, and databases of older versions."""
+
+from pathlib import Path
+
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import create_engine
+
+from truc_protocol.records import Record
+from truc_server.store import AddRecord, PlayerKind, SaveMatch, SaveSeat, SaveTable
+
+MID, TH = b"m" * 32, b"t" * 32
+TABLE = SaveTable(
+    code="ABC",
+    variant="truc-french",
+    options={"games": 3, "reveal": "hand"},
+    seats=2,
+    private=False,
+    creator=b"p" * 32,
+    created_ms=1_700_000_000_000,
+    document=b"document",
+    state="open",
+    match=None,
+)
+SEAT = SaveSeat("ABC", 1, PlayerKind.KEY, b"p" * 32, "Núria", ready=False, x=None)
+MATCH = SaveMatch(MID, "ABC", b"document", (Record(0, b"body", b"sig"), Record(1, b"seat", b"")), TH, 2)
+
+
+def record(k: int, mid: bytes = MID) -> AddRecord:
+    return AddRecord(mid, k, 0, b"body %d" % k, b"s" * 64, b"means", 1_000 + k, b"clocks")
+
+
+def url(folder: Path) -> str:
+    return f"sqlite:///{folder / 'truc.db'}"
+
+
+def older(folder: Path, revision: str) -> None:
+    """Make a database with the schema of an older version."""
+    config = Config()
+    config.set_main_option("script_location", "truc_server.store:migrations")
+    engine = create_engine(url(folder))
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, revision)
+    engine.dispose()

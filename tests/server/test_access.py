@@ -1,0 +1,264 @@
+"""Who may come in: members and their invites, bans, and a server that has moved."""
+
+import pytest
+import trio
+from server.conftest import QUICK, changed, in_hand, running
+
+from truc_protocol.keys import fingerprint, generate_signing_key
+from truc_server import members
+from truc_server.house import now_ms
+from truc_server.peer import tag_of
+from truc_server.store import Invite, Member, PlayerKind
+
+KEY = generate_signing_key()
+OWN = fingerprint(KEY.public)
+
+
+def closed(mode):
+    return pytest.mark.parametrize("settings", [changed(QUICK, access={"members": mode})], ids=[mode])
+
+
+def banned(*entries):
+    return pytest.mark.parametrize("settings", [changed(QUICK, access={"banned": entries})], ids=["banned"])
+
+
+async def log_in(server, key=KEY, **fields):
+    """Log a key in with more fields in its login; return the client and the answer."""
+    client = await server.connect()
+    await client.hello()
+    return client, await client.enter({**client.auth(key), "name": "Ana", **fields})
+
+
+def invite(server, *, uses=1, days=1) -> str:
+    return members.issue(server.store, uses=uses, days=days)
+
+
+class TestAnyone:
+    async def test_key_logs_in_unasked(self, server):
+        assert (await log_in(server))[1]["t"] == "welcome"
+
+    async def test_welcome_has_the_players_tag(self, server):
+        assert (await log_in(server))[1]["player"] == OWN
+
+    async def test_tag_of_a_guest_is_the_same_when_they_come_back(self, server):
+        guest = await server.seat(keyed=False)
+        await guest.create("truc-french", options={"guests": 2})
+        again = await (await server.connect()).login_token(guest.token)
+        assert again["player"] == guest.client.welcome["player"]
+
+    async def test_invite_that_nobody_asked_for_is_not_looked_at(self, server):
+        assert (await log_in(server, invite="whatever it is"))[1]["t"] == "welcome"
+
+    async def test_invites_are_not_announced(self, server):
+        client, _ = await log_in(server)
+        assert "invite" not in client.info["caps"]
+
+
+@closed("keys")
+class TestKeys:
+    async def test_stranger_is_refused_and_told_the_fingerprint_to_give_the_host(self, server):
+        _, answer = await log_in(server)
+        assert (answer["code"], answer["msg"]) == (
+            "key_not_allowed",
+            f"the key {OWN} is no member of this server: ask the host to admit it",
+        )
+
+    async def test_refused_connection_is_closed_with_a_word(self, server):
+        client, _ = await log_in(server)
+        assert [message["code"] for message in await client.closed() if message["t"] == "bye"] == [
+            "key_not_allowed"
+        ]
+
+    async def test_member_logs_in(self, server):
+        server.store.admit(Member(OWN, 1))
+        assert (await log_in(server))[1]["t"] == "welcome"
+
+    async def test_expelled_member_is_refused_at_the_next_login(self, server):
+        server.store.admit(Member(OWN, 1))
+        await log_in(server)
+        server.store.expel(OWN)
+        assert (await log_in(server))[1]["code"] == "key_not_allowed"
+
+    async def test_invite_makes_no_member(self, server):
+        assert (await log_in(server, invite=invite(server)))[1]["code"] == "key_not_allowed"
+
+    async def test_guest_is_refused(self, server):
+        assert (await (await server.connect()).login_guest())["code"] == "guests_not_allowed"
+
+    async def test_guest_who_was_here_before_is_refused(self, server):
+        answer = await (await server.connect()).login_token("t" * 24)
+        assert answer["code"] == "guests_not_allowed"
+
+    async def test_info_says_that_it_takes_no_guests(self, server):
+        client, _ = await log_in(server)
+        assert client.info["guests"] is False
+
+
+@closed("invite")
+class TestInvites:
+    async def test_invites_are_announced(self, server):
+        client, _ = await log_in(server)
+        assert client.info["caps"]["invite"] is True
+
+    async def test_key_with_an_invite_logs_in(self, server):
+        assert (await log_in(server, invite=invite(server)))[1]["t"] == "welcome"
+
+    async def test_key_that_came_with_an_invite_needs_none_the_next_time(self, server):
+        await log_in(server, invite=invite(server))
+        assert (await log_in(server))[1]["t"] == "welcome"
+
+    async def test_key_without_an_invite_is_told_to_ask_for_one(self, server):
+        assert (await log_in(server))[1]["msg"].endswith("ask the host for an invite")
+
+    @pytest.mark.parametrize("code", ["no such invite", "A" * 24])
+    async def test_unknown_invite_is_refused(self, server, code):
+        _, answer = await log_in(server, invite=code)
+        assert (answer["code"], answer["field"]) == ("key_not_allowed", "invite")
+
+    async def test_invite_is_good_for_one_key(self, server):
+        code = invite(server)
+        await log_in(server, invite=code)
+        _, answer = await log_in(server, generate_signing_key(), invite=code)
+        assert (answer["code"], answer["field"]) == ("key_not_allowed", "invite")
+
+    async def test_invite_with_two_uses_is_good_for_two(self, server):
+        code = invite(server, uses=2)
+        answers = [(await log_in(server, generate_signing_key(), invite=code))[1]["t"] for _ in range(3)]
+        assert answers == ["welcome", "welcome", "error"]
+
+    async def test_invite_that_is_too_old_is_refused(self, server):
+        server.store.issue(Invite(members._hash("OLDINVITE"), 1, now_ms() - 1))
+        assert (await log_in(server, invite="OLDINVITE"))[1]["code"] == "key_not_allowed"
+
+    async def test_of_two_logins_at_once_with_one_invite_one_wins(self, server):
+        code, answers = invite(server), []
+
+        async def race():
+            answers.append((await log_in(server, generate_signing_key(), invite=code))[1]["t"])
+
+        async with trio.open_nursery() as nursery:
+            for _ in range(2):
+                nursery.start_soon(race)
+        assert sorted(answers) == ["error", "welcome"]
+
+    async def test_invite_of_a_bad_login_is_not_used_up(self, server):
+        code = invite(server)
+        client = await server.connect()
+        await client.hello()
+        await client.enter({**client.auth(KEY), "sig": bytes(64), "invite": code})
+        assert (await log_in(server, invite=code))[1]["t"] == "welcome"
+
+    async def test_invite_of_a_login_with_a_bad_name_is_not_used_up(self, server):
+        code = invite(server)
+        await log_in(server, invite=code, name="\n")
+        assert (await log_in(server, invite=code))[1]["t"] == "welcome"
+
+    async def test_store_has_the_code_nowhere(self, server):
+        code = invite(server)
+        files = [path.read_bytes() for path in server.folder.root.glob("truc.db*")]
+        assert not any(code.encode() in content for content in files)
+
+    async def test_code_is_in_no_log(self, server, capsys):
+        code = invite(server)
+        await log_in(server, invite=code)
+        await log_in(server, generate_signing_key(), invite=code)
+        assert code not in capsys.readouterr().err
+
+
+class TestBans:
+    @banned(OWN)
+    async def test_banned_key_is_refused_at_login(self, server):
+        assert (await log_in(server))[1]["code"] == "banned"
+
+    @banned(OWN)
+    async def test_other_keys_log_in(self, server):
+        assert (await log_in(server, generate_signing_key()))[1]["t"] == "welcome"
+
+    @banned("127.0.0.0/8")
+    async def test_banned_address_is_told_before_it_says_anything(self, server):
+        client = await server.connect()
+        told = await client.closed()
+        assert [(message["t"], message["code"]) for message in told] == [
+            ("error", "banned"),
+            ("bye", "banned"),
+        ]
+
+    @banned("192.0.2.0/24", "::1")
+    async def test_other_addresses_come_in(self, server):
+        assert (await log_in(server))[1]["t"] == "welcome"
+
+    async def test_banned_guest_is_refused_with_their_token(self, tmp_path):
+        async with running(tmp_path / "data") as server:
+            guest = await server.seat(keyed=False)
+            await guest.create("truc-french", options={"guests": 2})
+            tag = guest.client.welcome["player"]
+        async with running(tmp_path / "data", changed(QUICK, access={"banned": (tag,)})) as server:
+            answer = await (await server.connect()).login_token(guest.token)
+        assert answer["code"] == "banned"
+
+    async def test_tag_of_a_guest_does_not_tell_the_id(self):
+        assert tag_of(PlayerKind.GUEST, b"i" * 16).encode().find(b"iiii") == -1
+
+    async def test_banned_key_has_no_way_back_to_its_seat(self, tmp_path):
+        async with running(tmp_path / "data") as server:
+            seat = await server.seat()
+            await seat.create("truc-french")
+        own = fingerprint(seat.key.public)
+        async with running(tmp_path / "data", changed(QUICK, access={"banned": (own,)})) as server:
+            answer = await (await server.connect()).login_key(seat.key)
+        assert answer["code"] == "banned"
+
+
+@pytest.mark.parametrize(
+    "settings", [changed(QUICK, access={"moved_to": "truc.example:7373"})], ids=["moved"]
+)
+class TestMoved:
+    async def test_everybody_is_told_where_after_hello(self, server):
+        client = await server.connect()
+        assert (await client.hello())["t"] == "hello"
+        (bye,) = await client.closed()
+        assert (bye["t"], bye["code"], bye["to"]) == ("bye", "moved", "truc.example:7373")
+
+    async def test_nobody_who_has_not_said_hello_is(self, server):
+        client = await server.connect()
+        await client.send({"t": "ping", "n": 1})
+        assert "truc.example" not in str(await client.closed())
+
+
+async def test_server_that_has_moved_takes_no_match_up(tmp_path, capsys):
+    async with running(tmp_path / "data") as server:
+        await in_hand(server)
+    capsys.readouterr()
+    moved = changed(QUICK, access={"moved_to": "truc.example:7373"}, tables={"expiry_s": 10})
+    async with running(tmp_path / "data", moved) as server:
+        assert (await (await server.connect()).hello())["t"] == "hello"
+    assert "match_restored" not in capsys.readouterr().err
+
+
+async def test_server_that_has_moved_leaves_the_tables_to_whoever_has_them(tmp_path):
+    async with running(tmp_path / "data") as server:
+        await in_hand(server)
+    moved = changed(QUICK, access={"moved_to": "truc.example:7373"})
+    async with running(tmp_path / "data", moved) as server:
+        assert server.store.claim("another").epoch == 2
+
+
+@pytest.mark.parametrize(
+    ("chat", "announced"),
+    [
+        ({"tables": True, "lobby": True}, {"tables": True, "lobby": True}),
+        ({"tables": False, "lobby": True}, {"tables": False, "lobby": True}),
+        ({"tables": False, "lobby": False}, None),
+    ],
+)
+async def test_chat_is_announced_as_the_settings_leave_it(tmp_path, chat, announced):
+    async with running(tmp_path / "data", changed(QUICK, chat=chat)) as server:
+        client, _ = await log_in(server)
+        found = client.info["caps"].get("chat")
+    assert (found and {name: found[name] for name in ("tables", "lobby")}) == announced
+
+
+async def test_capability_that_is_off_cannot_be_required(server):
+    client = await server.connect()
+    answer = await client.hello(require=["invite"])
+    assert (answer["code"], answer["field"]) == ("unsupported", "require/0")

@@ -1,0 +1,382 @@
+"""Chat: who hears a line, who may say one, what may stand in it, and what is kept of it."""
+
+from functools import partial
+
+import pytest
+from server.conftest import QUICK, changed, running, together
+from server.visitors import follower, guest, heard, keyed, said, say
+from trio.testing import wait_all_tasks_blocked
+
+from truc_protocol import keys
+from truc_server.abilities import CHAT_LINES, CHAT_SECONDS, CHAT_TOTAL
+from truc_server.options import LATE
+from truc_server.store import KEPT_LINES
+
+FRENCH = {"t": "create", "variant": "truc-french"}
+
+
+async def table_of(client, **fields) -> str:
+    return (await client.ask({**FRENCH, **fields}))["table"]
+
+
+async def two_at_a_table(server, **fields):
+    first, second = await guest(server, "north"), await guest(server, "east")
+    code = await table_of(first, **fields)
+    await second.ask({"t": "join", "table": code})
+    return first, second, code
+
+
+# Who hears it
+
+
+async def test_line_at_a_table_comes_to_everybody_there_the_speaker_included(server):
+    first, second, code = await two_at_a_table(server)
+    await say(first, "bon dia", code)
+    assert (await said(first), await said(second)) == (["bon dia"], ["bon dia"])
+
+
+async def test_who_watches_hears_and_may_speak(server):
+    first, _, code = await two_at_a_table(server)
+    watcher = await guest(server)
+    await watcher.ask({"t": "watch", "table": code})
+    await say(watcher, "hello", code)
+    assert (await said(first), await said(watcher)) == (["hello"], ["hello"])
+
+
+async def test_line_names_number_tag_name_and_seat_of_who_says_it(server):
+    first, second, code = await two_at_a_table(server)
+    await say(second, "hello", code)
+    assert await heard(first, "chat") == [
+        {
+            "t": "chat",
+            "table": code,
+            "n": 0,
+            "player": second.welcome["player"],
+            "name": "east",
+            "seat": 1,
+            "text": "hello",
+        }
+    ]
+
+
+async def test_line_of_who_watches_has_no_seat(server):
+    first, _, code = await two_at_a_table(server)
+    watcher = await guest(server)
+    await watcher.ask({"t": "watch", "table": code})
+    await say(watcher, "hello", code)
+    assert "seat" not in (await heard(first, "chat"))[0]
+
+
+async def test_nobody_beside_the_table_hears_its_chat(server):
+    first, _, code = await two_at_a_table(server)
+    other = await follower(server)
+    await say(first, "hello", code)
+    assert await said(other) == []
+
+
+async def test_line_in_the_lobby_comes_to_those_who_follow_it(server):
+    first, second, other = await follower(server), await follower(server), await guest(server)
+    await say(first, "anybody?")
+    assert [await said(client) for client in (first, second, other)] == [["anybody?"], ["anybody?"], []]
+
+
+async def test_line_in_the_lobby_has_neither_table_nor_number(server):
+    client = await follower(server)
+    await say(client, "anybody?")
+    (line,) = await heard(client, "chat")
+    assert line.keys() == {"t", "player", "name", "text"}
+
+
+# Who may speak
+
+
+async def test_who_does_not_follow_the_table_cannot_speak_there(server):
+    _, _, code = await two_at_a_table(server)
+    other = await guest(server)
+    assert (await say(other, "hello", code))["code"] == "not_now"
+
+
+async def test_who_has_left_the_table_cannot_speak_there(server):
+    _, second, code = await two_at_a_table(server)
+    await second.ask({"t": "leave", "table": code})
+    assert (await say(second, "hello", code))["code"] == "not_now"
+
+
+async def test_who_does_not_follow_the_lobby_cannot_speak_there(server):
+    client = await guest(server)
+    assert (await say(client, "hello"))["code"] == "not_now"
+
+
+async def test_who_follows_the_lobby_no_longer_cannot_speak_there(server):
+    client = await follower(server)
+    await client.ask({"t": "lobby", "off": True})
+    assert (await say(client, "hello"))["code"] == "not_now"
+
+
+async def test_table_that_is_not_there_has_no_chat(server):
+    client = await guest(server)
+    assert (await say(client, "hello", "ZZZZZ"))["code"] == "no_such_table"
+
+
+async def test_older_connection_of_a_seat_still_speaks_for_it(server):
+    key = keys.generate_signing_key()
+    first = await keyed(server, "kay", key)
+    code = await table_of(first)
+    second = await keyed(server, "kay", key)
+    await second.ask({"t": "join", "table": code})
+    await first.ask({"t": "watch", "table": code})
+    await say(first, "still here", code)
+    assert (await heard(second, "chat"))[0]["seat"] == 0
+
+
+# What may stand in it
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "two\nlines",
+        "a\ttab",
+        "a bell\x07",
+        "\x1b[2J",
+        "gnol \u202edlrow",
+        "isolated \u2067text\u2069",
+        "left\u200eright",
+        "a separator\u2028here",
+        "nothing\u00adthere",
+        "   ",
+        "\u200d",
+        "\ue000",
+    ],
+)
+async def test_text_that_cannot_be_shown_is_refused_naming_the_field(server, text):
+    client = await follower(server)
+    reply = await say(client, text)
+    assert (reply["code"], reply["field"]) == ("bad_message", "text")
+
+
+@pytest.mark.parametrize("length", [0, 201])
+async def test_text_of_another_length_is_refused(server, length):
+    client = await follower(server)
+    assert (await say(client, "x" * length))["code"] == "bad_message"
+
+
+@pytest.mark.parametrize("text", ["x" * 200, "què tal?", "سلام", "می‌خواهم", "👩‍🌾 🂡", "<b>&amp;"])
+async def test_text_of_any_language_comes_as_it_was_said(server, text):
+    client = await follower(server)
+    await say(client, text)
+    assert await said(client) == [text]
+
+
+async def test_text_comes_without_the_spaces_around_it(server):
+    client = await follower(server)
+    await say(client, "  hello  ")
+    assert await said(client) == ["hello"]
+
+
+async def test_text_comes_composed(server):
+    client = await follower(server)
+    await say(client, "que\u0300")
+    assert await said(client) == ["què"]
+
+
+async def test_text_that_composing_makes_too_long_is_refused(server):
+    client = await follower(server)
+    assert (await say(client, "\ufb2c" * 100))["code"] == "bad_message"
+
+
+# How much
+
+
+async def test_eleventh_line_in_ten_seconds_is_refused_for_now(server):
+    client = await follower(server)
+    replies = [await say(client, "hello") for _ in range(CHAT_LINES + 1)]
+    assert [reply["t"] for reply in replies] == ["ok"] * CHAT_LINES + ["error"]
+    last = replies[-1]
+    assert (last["code"], last["retryable"]) == ("rate_limited", True)
+    assert 0 < last["retry_after_ms"] <= CHAT_SECONDS * 1000
+
+
+async def test_more_than_a_thousand_characters_in_ten_seconds_are_refused_for_now(server):
+    client = await follower(server)
+    replies = [await say(client, "x" * 200) for _ in range(CHAT_TOTAL // 200 + 1)]
+    assert [reply.get("code") for reply in replies] == [None] * 5 + ["rate_limited"]
+
+
+async def test_line_is_taken_when_the_time_told_has_passed(server, mock_clock):
+    client = await follower(server)
+    replies = [await say(client, "hello") for _ in range(CHAT_LINES + 1)]
+    mock_clock.jump(replies[-1]["retry_after_ms"] / 1000)
+    assert (await say(client, "hello"))["t"] == "ok"
+
+
+async def test_lines_are_counted_over_all_connections_and_places_of_a_player(server):
+    key = keys.generate_signing_key()
+    first, second = await keyed(server, "kay", key), await keyed(server, "kay", key)
+    code = await table_of(first)
+    await second.ask({"t": "lobby"})
+    for _ in range(CHAT_LINES):
+        await say(first, "hello", code)
+    assert (await say(second, "hello"))["code"] == "rate_limited"
+
+
+async def test_lines_count_on_after_coming_back(server):
+    key = keys.generate_signing_key()
+    first = await keyed(server, "kay", key)
+    code = await table_of(first)
+    for _ in range(CHAT_LINES):
+        await say(first, "hello", code)
+    await first.stream.aclose()
+    second = await keyed(server, "kay", key)
+    await second.ask({"t": "join", "table": code})
+    assert (await say(second, "hello", code))["code"] == "rate_limited"
+
+
+async def test_line_that_is_refused_does_not_count(server):
+    client = await follower(server)
+    for _ in range(CHAT_LINES + 5):
+        await say(client, "\x07")
+    assert (await say(client, "hello"))["t"] == "ok"
+
+
+# Who comes later
+
+
+async def test_who_joins_is_sent_what_was_said_before_with_its_age(server):
+    first = await guest(server)
+    code = await table_of(first)
+    await say(first, "one", code)
+    second = await guest(server)
+    await second.ask({"t": "join", "table": code})
+    (line,) = await heard(second, "chat")
+    assert (line["n"], line["text"], line["ago_ms"] < 60_000) == (0, "one", True)
+
+
+async def test_who_watches_is_sent_what_was_said_before(server):
+    first, _, code = await two_at_a_table(server)
+    await say(first, "one", code)
+    watcher = await guest(server)
+    await watcher.ask({"t": "watch", "table": code})
+    assert await said(watcher) == ["one"]
+
+
+async def test_who_resumes_is_sent_what_was_said_before(server):
+    seats = await server.match(2)
+    await together(*(partial(seat.play, lambda seat: seat.auditor is not None) for seat in seats))
+    await say(seats[0].client, "one", seats[0].table)
+    await seats[1].client.stream.aclose()
+    await seats[1].come_back(await server.connect())
+    assert await said(seats[1].client) == ["one"]
+
+
+async def test_nobody_is_sent_more_than_the_newest_fifty_lines(server, mock_clock):
+    first = await guest(server)
+    code = await table_of(first)
+    for n in range(KEPT_LINES + 3):
+        await say(first, f"line {n}", code)
+        mock_clock.jump(1.1)
+    second = await guest(server)
+    await second.ask({"t": "join", "table": code})
+    assert [line["n"] for line in await heard(second, "chat")] == list(range(3, KEPT_LINES + 3))
+
+
+async def test_no_line_is_sent_twice_on_a_connection(server):
+    first, second, code = await two_at_a_table(server)
+    await say(first, "one", code)
+    await second.ask({"t": "leave", "table": code})
+    await say(first, "two", code)
+    await second.ask({"t": "join", "table": code})
+    assert await said(second) == ["one", "two"]
+
+
+async def test_lobby_chat_is_not_kept(server):
+    first = await follower(server)
+    await say(first, "anybody?")
+    assert await said(await follower(server)) == []
+
+
+async def test_table_chat_goes_on_after_a_restart_under_the_next_number(tmp_path):
+    key = keys.generate_signing_key()
+    async with running(tmp_path / "data") as server:
+        client = await keyed(server, "kay", key)
+        code = await table_of(client)
+        await say(client, "before", code)
+    async with running(tmp_path / "data") as server:
+        client = await keyed(server, "kay", key)
+        await client.ask({"t": "join", "table": code})
+        await say(client, "after", code)
+        lines = await heard(client, "chat")
+        assert [(line["n"], line["text"], line["seat"]) for line in lines] == [
+            (0, "before", 0),
+            (1, "after", 0),
+        ]
+
+
+async def test_chat_dies_with_its_table(server):
+    client = await guest(server)
+    code = await table_of(client)
+    await say(client, "hello", code)
+    await client.ask({"t": "leave", "table": code})
+    assert server.store.chat(code, KEPT_LINES) == ()
+
+
+# Where those who watch are shown a match late
+
+
+async def late_match(server):
+    """Return the seats of a match that is shown twenty seconds late, and one who watches it."""
+    seats = await server.match(2, guests=(0, 1), boxed=False, options={"spectators": LATE + 20})
+    await together(*(partial(seat.play, lambda seat: seat.auditor is not None) for seat in seats))
+    watcher = await guest(server, "Wat")
+    await watcher.ask({"t": "watch", "table": seats[0].table})
+    return seats, watcher
+
+
+async def test_line_comes_to_the_seats_at_once_and_to_who_watches_as_late_as_the_match(server, mock_clock):
+    seats, watcher = await late_match(server)
+    await say(seats[0].client, "hello", seats[0].table)
+    assert (await said(seats[1].client), await said(watcher)) == (["hello"], [])
+    mock_clock.jump(20.1)
+    await wait_all_tasks_blocked()
+    assert await said(watcher) == ["hello"]
+
+
+async def test_who_comes_to_watch_a_late_match_is_not_sent_the_newest_lines(server, mock_clock):
+    seats, _ = await late_match(server)
+    await say(seats[0].client, "one", seats[0].table)
+    mock_clock.jump(10)
+    await say(seats[0].client, "two", seats[0].table)
+    mock_clock.jump(11)
+    watcher = await guest(server)
+    await watcher.ask({"t": "watch", "table": seats[0].table})
+    assert await said(watcher) == ["one"]
+
+
+async def test_line_before_a_match_that_would_be_late_comes_at_once(server):
+    first, _, code = await two_at_a_table(server, options={"spectators": LATE + 20})
+    watcher = await guest(server)
+    await watcher.ask({"t": "watch", "table": code})
+    await say(first, "hello", code)
+    assert await said(watcher) == ["hello"]
+
+
+# What a host has left out
+
+
+@pytest.mark.parametrize(("off", "place"), [("tables", "table"), ("lobby", "lobby")])
+async def test_chat_that_the_host_has_turned_off_in_one_place_is_refused_there(tmp_path, off, place):
+    async with running(tmp_path / "data", changed(QUICK, chat={off: False})) as server:
+        client = await follower(server)
+        code = await table_of(client)
+        refused = await say(client, "hello", code if place == "table" else None)
+        taken = await say(client, "hello", None if place == "table" else code)
+        assert (refused["code"], taken["t"]) == ("not_now", "ok")
+
+
+async def test_server_without_any_chat_does_not_know_the_request(tmp_path):
+    settings = changed(QUICK, chat={"tables": False, "lobby": False})
+    async with running(tmp_path / "data", settings) as server:
+        client = await follower(server)
+        replies = [await say(client, "hello"), await client.ask({"t": "ignore", "player": "guest-A"})]
+        assert {reply["code"] for reply in replies} == {"unknown_request"}
+        assert "chat" not in client.info["caps"]

@@ -1,0 +1,58 @@
+"""How much one player may say: lines and characters in a moving window, and nothing kept of the silent."""
+
+import pytest
+
+from truc_server.abilities import CHAT_LINES, CHAT_SECONDS, CHAT_TOTAL
+from truc_server.floods import Floods, TooMuchTalkError
+
+NOW = 1_000.0
+
+
+def filled(lines=CHAT_LINES, characters=1, step=0.0) -> Floods:
+    """Return what is known when a player has just said so many lines."""
+    floods = Floods()
+    for i in range(lines):
+        floods.pay(b"a", characters, NOW + i * step)
+    return floods
+
+
+def wait_ms(floods: Floods, characters: int, now: float) -> int:
+    with pytest.raises(TooMuchTalkError) as refused:
+        floods.pay(b"a", characters, now)
+    return refused.value.refusal(1).retry_after_ms
+
+
+def test_one_line_more_than_allowed_waits_for_the_first_to_count_no_more():
+    assert wait_ms(filled(step=0.5), 1, NOW + 5) == (CHAT_SECONDS - 5) * 1000 + 1
+
+
+def test_line_is_taken_as_soon_as_the_first_counts_no_more():
+    floods = filled(step=0.5)
+    floods.pay(b"a", 1, NOW + CHAT_SECONDS)
+    assert len(floods) == 1
+
+
+def test_long_line_waits_for_as_many_as_make_room_for_it():
+    floods = filled(lines=5, characters=CHAT_TOTAL // 5, step=1)
+    assert wait_ms(floods, 2 * CHAT_TOTAL // 5, NOW + 5) == (CHAT_SECONDS - 4) * 1000 + 1
+
+
+def test_what_is_refused_does_not_count():
+    floods = filled()
+    for _ in range(3):
+        wait_ms(floods, 1, NOW + 1)
+    floods.pay(b"a", 1, NOW + CHAT_SECONDS)
+    assert len(floods) == 1
+
+
+def test_players_are_counted_apart():
+    floods = filled()
+    floods.pay(b"b", 1, NOW)
+    assert len(floods) == 2
+
+
+def test_nothing_is_kept_of_who_has_been_silent_for_longer():
+    floods = filled()
+    floods.pay(b"b", 1, NOW + 9)
+    floods.pay(b"c", 1, NOW + CHAT_SECONDS)
+    assert len(floods) == 2

@@ -1,0 +1,195 @@
+"""Being forgotten: what is gone afterwards, what stays, and when it is not done."""
+
+import pytest
+from server.conftest import QUICK, changed, in_hand, running, together
+from server.visitors import keyed, said, say
+
+from truc_protocol.keys import fingerprint, generate_signing_key
+from truc_server import members
+
+FORGET = {"t": "forget"}
+
+
+async def seated_guest(server):
+    """Return a guest who has a seat at a table of their own, and so can come back."""
+    guest = await server.seat(keyed=False)
+    await guest.create("truc-french", options={"guests": 2})
+    return guest
+
+
+async def over(server, **fields):
+    """Return two players whose match is over."""
+    seats = await in_hand(server, **fields)
+    await seats[0].resign()
+    await together(*(seat.play for seat in seats))
+    return seats
+
+
+async def history(client, seats):
+    return await client.ask({"t": "history", "match": seats[0].ledger.setup.mid, "from": 0})
+
+
+class TestGuest:
+    async def test_guest_is_told_and_dismissed(self, server):
+        guest = await seated_guest(server)
+        assert (await guest.ask(FORGET))["t"] == "ok"
+        assert [message["code"] for message in await guest.client.closed() if message["t"] == "bye"] == [
+            "forgotten"
+        ]
+
+    async def test_token_is_good_no_more(self, server):
+        guest = await seated_guest(server)
+        await guest.ask(FORGET)
+        assert (await (await server.connect()).login_token(guest.token))["code"] == "bad_token"
+
+    async def test_guest_who_has_never_sat_down_can_ask_too(self, server):
+        guest = await server.seat(keyed=False)
+        assert (await guest.ask(FORGET))["t"] == "ok"
+
+    async def test_every_connection_of_the_guest_is_dismissed(self, server):
+        guest = await seated_guest(server)
+        other = await server.connect()
+        await other.login_token(guest.token)
+        await guest.ask(FORGET)
+        assert [message["code"] for message in await other.closed() if message["t"] == "bye"] == ["forgotten"]
+
+    async def test_other_guests_stay(self, server):
+        guest, other = await seated_guest(server), await server.seat(keyed=False, seed=2)
+        await guest.ask(FORGET)
+        assert (await other.client.ask({"t": "tables"}))["t"] == "ok"
+
+
+class TestKey:
+    async def test_key_stays_logged_in(self, server):
+        client = await keyed(server)
+        await client.ask(FORGET)
+        assert (await client.ask({"t": "tables"}))["t"] == "ok"
+
+    async def test_name_becomes_that_of_who_has_given_none(self, server):
+        key = generate_signing_key()
+        client = await keyed(server, "Kay", key)
+        await client.ask(FORGET)
+        players = (await client.ask({"t": "players"}))["players"]
+        assert [player["name"] for player in players] == [f"player {fingerprint(key.public)[:6]}"]
+
+    async def test_name_is_dropped_on_every_connection(self, server):
+        key = generate_signing_key()
+        first, second = await keyed(server, "Kay", key), await keyed(server, "Kay", key)
+        await first.ask(FORGET)
+        reply = await second.ask({"t": "create", "variant": "truc-french"})
+        notice = await second.until("table", table=reply["table"])
+        assert notice["seats"][0]["name"] == f"player {fingerprint(key.public)[:6]}"
+
+    async def test_whom_they_ignored_is_heard_again(self, server):
+        key, other = generate_signing_key(), await keyed(server, "Ona")
+        client = await keyed(server, "Kay", key)
+        await client.ask({"t": "ignore", "player": other.welcome["player"]})
+        await client.ask(FORGET)
+        again = await keyed(server, "Kay", key)
+        for one in (again, other):
+            await one.ask({"t": "lobby"})
+        await say(other, "hello")
+        assert await said(again) == ["hello"]
+
+    async def test_whom_they_ignored_is_gone_from_the_store(self, server):
+        key = generate_signing_key()
+        client = await keyed(server, "Kay", key)
+        await client.ask({"t": "ignore", "player": "guest-AAAAAAAAAAAAAAAAAAAA"})
+        await client.ask(FORGET)
+        assert server.store.ignored(key.public) == frozenset()
+
+
+class TestTables:
+    async def test_seats_are_left(self, server):
+        seats = await server.seats(2)
+        await seats[1].ask(FORGET)
+        notice = await seats[0].client.until("table")
+        while notice["seats"][1]["kind"] != "empty":
+            notice = await seats[0].client.until("table")
+        assert notice["seats"][0]["kind"] == "key"
+
+    async def test_table_that_is_empty_then_is_closed(self, server):
+        seat = await server.seat()
+        table = await seat.create("truc-french")
+        await seat.ask(FORGET)
+        assert (await seat.ask({"t": "join", "table": table}))["code"] == "no_such_table"
+
+    async def test_in_a_match_it_is_refused(self, server):
+        seats = await in_hand(server)
+        assert (await seats[0].ask(FORGET))["code"] == "not_now"
+
+    async def test_refused_it_changes_nothing(self, server):
+        guests = await in_hand(server, guests=(1,))
+        await guests[1].ask(FORGET)
+        assert (await (await server.connect()).login_token(guests[1].token))["t"] == "welcome"
+
+    async def test_while_terms_are_out_it_is_refused(self, server):
+        seats = await server.seats(2)
+        for seat in seats:
+            await seat.client.ask({"t": "ready", "table": seat.table})
+        assert (await seats[0].client.ask(FORGET))["code"] == "not_now"
+
+    async def test_a_seat_in_a_match_keeps_the_other_seats_too(self, server):
+        seats = await in_hand(server)
+        await seats[0].client.ask({"t": "create", "variant": "truc-french"})
+        await seats[0].ask(FORGET)
+        held = (await (await server.connect()).login_key(seats[0].key))["seats"]
+        assert len(held) == 2
+
+    async def test_after_the_match_it_is_done(self, server):
+        seats = await over(server)
+        assert (await seats[0].ask(FORGET))["t"] == "ok"
+
+
+class TestChat:
+    async def test_lines_are_gone_for_who_comes_later(self, server):
+        seats = await server.seats(2)
+        await say(seats[0].client, "mine", seats[0].table)
+        await say(seats[1].client, "yours", seats[0].table)
+        await seats[1].ask(FORGET)
+        client = await keyed(server)
+        await client.ask({"t": "watch", "table": seats[0].table})
+        assert await said(client) == ["mine"]
+
+    async def test_lines_are_gone_from_the_store(self, server):
+        seats = await server.seats(2)
+        await say(seats[1].client, "yours", seats[0].table)
+        await seats[1].ask(FORGET)
+        assert server.store.chat(seats[0].table, 10) == ()
+
+
+class TestMatches:
+    async def test_others_may_read_their_matches_no_more(self, server):
+        seats = await over(server, options={"transcript": "all"})
+        client = await keyed(server)
+        assert (await history(client, seats))["t"] == "ok"
+        await seats[0].ask(FORGET)
+        assert (await history(client, seats))["code"] == "private_table"
+
+    async def test_who_has_played_may(self, server):
+        seats = await over(server, options={"transcript": "all"})
+        await seats[0].ask(FORGET)
+        assert [(await history(seat.client, seats))["t"] for seat in seats] == ["ok", "ok"]
+
+
+@pytest.mark.parametrize("times", [2, 3])
+async def test_asking_again_is_no_mistake(server, times):
+    client = await keyed(server)
+    assert [(await client.ask(FORGET))["t"] for _ in range(times)] == ["ok"] * times
+
+
+async def test_before_login_it_is_refused(server):
+    client = await server.connect()
+    await client.hello()
+    assert (await client.ask(FORGET))["code"] == "auth_required"
+
+
+async def test_member_stays_a_member(tmp_path):
+    key = generate_signing_key()
+    async with running(tmp_path / "data", changed(QUICK, access={"members": "invite"})) as server:
+        client = await server.connect()
+        await client.hello()
+        code = members.issue(server.store, uses=1, days=1)
+        await client.enter({**client.auth(key), "name": "Kay", "invite": code})
+        await client.ask(FORGET)
+        assert (await (await server.connect()).login_key(key))["t"] == "welcome"

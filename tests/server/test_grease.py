@@ -1,0 +1,102 @@
+"""A server with grease sends what nobody knows, breaks nothing of what is known, and touches no signed byte."""
+
+import random
+
+import pytest
+from server.conftest import QUICK, changed, running, together
+
+from truc_protocol.capabilities import is_name
+from truc_protocol.codec import unpack
+from truc_protocol.connection import broadcast_frame
+from truc_protocol.examples import EXAMPLES
+from truc_protocol.frames import LENGTH_BYTES, SERVER_LIMIT
+from truc_protocol.messages import Direction, Setup, decode, encode
+from truc_protocol.records import Record
+from truc_server.grease import Grease
+
+SENT = [message for way, message in EXAMPLES if way is Direction.TO_CLIENT]
+OPEN = ("means", "view", "detail", "choices")
+"""Fields with maps that may always have more in them."""
+
+
+@pytest.fixture
+def settings():
+    return changed(QUICK, grease=True)
+
+
+@pytest.mark.parametrize("message", SENT, ids=lambda message: type(message).__name__)
+def test_a_reader_that_passes_over_what_is_new_reads_every_message_as_it_was(message):
+    grease = Grease(1)
+    for _ in range(20):
+        read = decode(grease.to_bytes(message), Direction.TO_CLIENT)
+        assert fields(read) == fields(message)
+
+
+def fields(message):
+    names = (name for name in message.__struct_fields__ if name not in OPEN)
+    return [(name, getattr(message, name)) for name in names]
+
+
+@pytest.mark.parametrize("message", SENT, ids=lambda message: type(message).__name__)
+def test_every_message_has_a_field_that_nobody_knows(message):
+    assert set(unpack(Grease(1).to_bytes(message))) > set(unpack(encode(message)))
+
+
+def test_signed_bytes_are_never_touched():
+    setup = next(message for message in SENT if isinstance(message, Setup))
+    dressed = [unpack(Grease(seed).to_bytes(setup)) for seed in range(50)]
+    assert {tuple(map(tuple, message["records"])) for message in dressed} == {setup.records}
+
+
+def test_a_frame_that_is_as_long_as_it_may_stays_as_it_is():
+    body = bytes(SERVER_LIMIT - 300)
+    setup = Setup(table="A", match=bytes(32), doc=body, records=(Record(0, b"", bytes(64)),))
+    frame = broadcast_frame(setup)
+    assert Grease(1).frame(frame) == frame
+
+
+def test_notices_between_are_unknown_or_about_capabilities():
+    grease = Grease(1)
+    between = [unpack(frame[LENGTH_BYTES:]) for frame in (grease.between() for _ in range(200)) if frame]
+    tags = {message["t"] for message in between}
+    assert "caps" in tags
+    assert all(tag == "caps" or tag.startswith(("x-", "grease_")) for tag in tags)
+
+
+def test_capabilities_are_named_as_somebodys_own():
+    changes = [unpack(frame[LENGTH_BYTES:]) for frame in map(_between, range(200)) if frame]
+    names = [name for message in changes if message["t"] == "caps" for name in message.get("add", {})]
+    assert names
+    assert all(is_name(name) and name.startswith("example.org/") for name in names)
+
+
+def _between(seed):
+    return Grease(seed).between()
+
+
+def test_the_same_seed_adds_the_same():
+    seed = random.Random(1).randrange(1 << 32)
+    one, other = Grease(seed), Grease(seed)
+    assert [one.to_bytes(message) for message in SENT] == [other.to_bytes(message) for message in SENT]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("guests", [(), (1,)])
+async def test_a_match_is_played_and_audited_through_grease(server, guests):
+    seats = await server.match(2, "truc-french", guests=guests, options={"match": 1})
+    await together(*(seat.play for seat in seats))
+    assert all(seat.done for seat in seats)
+    assert any(message["t"].startswith(("x-", "grease_")) for message in seats[0].client.log)
+
+
+async def test_the_info_of_a_server_with_grease_is_signed_with_it(server):
+    client = await server.connect()
+    await client.hello()  # checks the signature and the hash of info
+    assert any(name.startswith("example.org/grease-") for name in client.info["caps"])
+
+
+async def test_a_server_without_the_setting_sends_none(tmp_path):
+    async with running(tmp_path / "plain", QUICK) as server:
+        client = await server.connect()
+        await client.hello()
+        assert not any("grease" in name for name in (*client.info, *client.info["caps"]))

@@ -1,0 +1,275 @@
+"""Pages of a match's records: what they hold, how large they are, and who may have them."""
+
+import threading
+
+import pytest
+from server.conftest import QUICK, changed, holder_of, in_hand, running, together
+from server.test_substitutes import standing_by, step_in, voided
+from trio.testing import wait_all_tasks_blocked
+
+from truc_protocol.codec import pack
+from truc_protocol.records import Record, parse
+from truc_server.past import MAX_BYTES
+from truc_server.store import AddPlayer, AddRecord, PlayerKind, SaveMatch
+
+MADE = b"made up".ljust(32)
+
+
+async def ask(client, mid, first=0, **fields):
+    return await client.ask({"t": "history", "match": mid, "from": first, **fields})
+
+
+async def stranger(server):
+    return (await server.seat(seed=9)).client
+
+
+async def over(server, **fields):
+    """Return two players whose match is over."""
+    seats = await in_hand(server, **fields)
+    await seats[0].resign()
+    await together(*(seat.play for seat in seats))
+    return seats
+
+
+def records_of(answer) -> list[Record]:
+    return [Record(past["signer"], past["body"], past["sig"]) for past in answer["past"]]
+
+
+def mid_of(seats) -> bytes:
+    return seats[0].ledger.setup.mid
+
+
+async def with_records(server, count, *, means=1, body=b"body"):
+    """Return a client, one of the players of a stored match of so many records."""
+    seat = await server.seat()
+    server.store.commit(
+        [
+            SaveMatch(MADE, "GONE", b"document", (Record(0, b"table", b"s" * 64),), MADE, 2),
+            AddPlayer(MADE, 0, seat.key.public, PlayerKind.KEY),
+            *(
+                AddRecord(MADE, k, 0, body, b"s" * 64, pack({"means": [{"fact": "f" * means}]}), 1, b"")
+                for k in range(count)
+            ),
+        ]
+    )
+    return seat.client
+
+
+class TestPages:
+    async def test_records_are_those_that_were_sent(self, server):
+        seats = await in_hand(server)
+        answer = await ask(seats[0].client, mid_of(seats))
+        sent = [message for message in seats[0].client.log if message["t"] == "record"]
+        assert answer["past"] == [
+            {
+                name: record[name]
+                for name in ("signer", "body", "sig", "means")
+                if name != "means" or record[name]
+            }
+            for record in sent
+        ]
+
+    async def test_minus_one_brings_the_setup_too(self, server):
+        seats = await in_hand(server)
+        answer = await ask(seats[0].client, mid_of(seats), -1)
+        setup = [Record(*record) for record in answer["setup"]]
+        assert (answer["doc"], [*setup, *records_of(answer)]) == (seats[0].document, seats[0].records)
+
+    async def test_zero_brings_no_setup(self, server):
+        seats = await in_hand(server)
+        answer = await ask(seats[0].client, mid_of(seats), 0)
+        assert ("doc" in answer, "setup" in answer) == (False, False)
+
+    async def test_page_is_64_records_long(self, server):
+        answer = await ask(await with_records(server, 100), MADE)
+        assert (len(answer["past"]), answer["k"], answer["more"]) == (64, 64, True)
+
+    async def test_last_page_says_that_there_is_no_more(self, server):
+        answer = await ask(await with_records(server, 100), MADE, 64)
+        assert (len(answer["past"]), answer["k"], answer.get("more", False)) == (36, 100, False)
+
+    async def test_limit_shortens_a_page(self, server):
+        answer = await ask(await with_records(server, 10), MADE, 2, limit=3)
+        assert (len(answer["past"]), answer["k"], answer["more"]) == (3, 5, True)
+
+    async def test_limit_lengthens_no_page(self, server):
+        answer = await ask(await with_records(server, 100), MADE, limit=1_000)
+        assert len(answer["past"]) == 64
+
+    async def test_limit_of_zero_brings_the_setup_alone(self, server):
+        answer = await ask(await with_records(server, 3), MADE, -1, limit=0)
+        assert (answer["past"], answer["k"], answer["more"], answer["doc"]) == ([], 0, True, b"document")
+
+    async def test_end_is_an_empty_page(self, server):
+        answer = await ask(await with_records(server, 3), MADE, 3)
+        assert (answer["past"], answer["k"]) == ([], 3)
+
+    async def test_position_beyond_the_end_is_refused(self, server):
+        answer = await ask(await with_records(server, 3), MADE, 4)
+        assert (answer["code"], answer["field"]) == ("bad_position", "from")
+
+    @pytest.mark.parametrize("means", [1, 900, 5_000, 50_000])
+    async def test_pages_of_long_records_are_within_their_bytes(self, server, means):
+        client = await with_records(server, 70, means=means)
+        answer = await ask(client, MADE, -1)
+        assert len(pack({"past": answer["past"]})) <= MAX_BYTES
+
+    @pytest.mark.parametrize("means", [900, 50_000])
+    async def test_pages_of_long_records_have_no_hole(self, server, means):
+        client, found = await with_records(server, 70, means=means), []
+        answer = await ask(client, MADE, -1)
+        while answer.get("more"):
+            found += answer["past"]
+            answer = await ask(client, MADE, answer["k"])
+        assert len(found + answer["past"]) == 70
+
+    async def test_one_record_longer_than_a_page_is_sent_alone(self, server):
+        client = await with_records(server, 2, means=MAX_BYTES)
+        assert len((await ask(client, MADE))["past"]) == 1
+
+    async def test_unknown_match_is_refused(self, server):
+        answer = await ask(await stranger(server), b"?" * 32)
+        assert (answer["code"], answer["field"]) == ("no_such_match", "match")
+
+    async def test_before_login_nothing_is_told(self, server):
+        client = await server.connect()
+        await client.hello()
+        assert (await ask(client, b"?" * 32))["code"] == "auth_required"
+
+
+async def test_what_is_not_durable_yet_is_waited_for(server, monkeypatch):
+    seats = await in_hand(server)
+    mover, other = holder_of(seats)
+    mid, gate, order = mid_of(seats), threading.Event(), []
+    commit, past = server.store.commit, server.store.past
+
+    def slow_commit(writes):
+        gate.wait(10)
+        commit(writes)
+        order.append("commit")
+
+    def noted_past(match):
+        order.append("past")
+        return past(match)
+
+    monkeypatch.setattr(server.store, "commit", slow_commit)
+    monkeypatch.setattr(server.store, "past", noted_past)
+    await mover.client.send(mover.act_message(mover.options, mover.offered[0]))
+    await wait_all_tasks_blocked(0.05)
+    number = await other.client.send({"t": "history", "match": mid, "from": 0})
+    await wait_all_tasks_blocked(0.05)
+    gate.set()
+    reply = await other.client.until("ok", re=number)
+    assert (order[:2], len(reply["past"]) > mover.next) == (["commit", "past"], True)
+
+
+class TestSubstitutes:
+    @pytest.fixture
+    def settings(self):
+        return changed(QUICK, limits={"idle_s": 3_600, "login_s": 120})
+
+    async def test_who_has_stepped_in_reads_the_match_from_the_beginning(self, server, mock_clock):
+        seats = await voided(server, mock_clock, spectators=0)
+        newcomer = await standing_by(server, seats)
+        await step_in(newcomer)
+        assert (await ask(newcomer.client, mid_of(seats)))["past"]
+
+    async def test_who_has_lost_the_seat_reads_it_too(self, server, mock_clock):
+        seats = await voided(server, mock_clock, spectators=0)
+        await step_in(await standing_by(server, seats))
+        assert (await ask(seats[1].client, mid_of(seats)))["past"]
+
+    async def test_who_only_stands_by_reads_nothing_where_nobody_may_watch(self, server, mock_clock):
+        seats = await voided(server, mock_clock, spectators=0)
+        newcomer = await standing_by(server, seats)
+        assert (await ask(newcomer.client, mid_of(seats)))["code"] == "private_table"
+
+
+class TestWhileItIsPlayed:
+    async def test_stranger_gets_what_watchers_see(self, server):
+        seats = await in_hand(server)
+        answer = await ask(await stranger(server), mid_of(seats), -1)
+        assert records_of(answer) == seats[0].records[len(answer["setup"]) :]
+
+    async def test_stranger_gets_nothing_where_nobody_may_watch(self, server):
+        seats = await in_hand(server, options={"spectators": 0, "transcript": "all"})
+        assert (await ask(await stranger(server), mid_of(seats)))["code"] == "private_table"
+
+    async def test_player_gets_all_where_nobody_may_watch(self, server):
+        seats = await in_hand(server, options={"spectators": 0})
+        assert len((await ask(seats[0].client, mid_of(seats)))["past"]) == seats[0].next
+
+    @pytest.mark.parametrize("spectators", [2, 3 + 3_600], ids=["hand", "delay"])
+    async def test_stranger_gets_no_record_that_watchers_are_not_shown_yet(self, server, spectators):
+        seats = await in_hand(server, options={"spectators": spectators, "transcript": "all"})
+        kinds = {
+            type(parse(record)).__name__
+            for record in records_of(await ask(await stranger(server), mid_of(seats)))
+        }
+        assert not kinds & {"Deal", "Act"}
+
+    async def test_position_that_is_not_shown_yet_is_refused(self, server):
+        seats = await in_hand(server, options={"spectators": 3 + 3_600})
+        answer = await ask(await stranger(server), mid_of(seats), seats[0].next)
+        assert answer["code"] == "bad_position"
+
+    async def test_player_gets_all_where_it_is_shown_late(self, server):
+        seats = await in_hand(server, options={"spectators": 3 + 3_600})
+        assert len((await ask(seats[1].client, mid_of(seats)))["past"]) == seats[1].next
+
+
+class TestAfterwards:
+    @pytest.mark.parametrize(
+        ("options", "refused"),
+        [
+            ({}, "private_table"),
+            ({"transcript": "seats"}, "private_table"),
+            ({"transcript": "watchers"}, None),
+            ({"transcript": "watchers", "spectators": 0}, "private_table"),
+            ({"transcript": "all"}, None),
+            ({"transcript": "all", "spectators": 0}, None),
+        ],
+    )
+    async def test_stranger_reads_as_the_option_says(self, server, options, refused):
+        seats = await over(server, options=options)
+        assert (await ask(await stranger(server), mid_of(seats))).get("code") == refused
+
+    async def test_stranger_does_not_read_early_what_is_shown_late(self, server):
+        seats = await over(server, options={"spectators": 3 + 3_600, "transcript": "all"})
+        answer = await ask(await stranger(server), mid_of(seats))
+        assert answer["past"] == []
+
+    async def test_stranger_does_not_read_early_although_the_table_is_closed(self, server):
+        seats = await over(server, options={"spectators": 3 + 3_600, "transcript": "all"})
+        for seat in seats:
+            await seat.ask({"t": "leave", "table": seat.table})
+        answer = await ask(await stranger(server), mid_of(seats))
+        assert answer["past"] == []
+
+    async def test_player_reads_when_the_table_is_closed(self, server):
+        seats = await over(server)
+        for seat in seats:
+            await seat.ask({"t": "leave", "table": seat.table})
+        answer = await ask(seats[1].client, mid_of(seats), -1)
+        assert len(answer["setup"]) + len(answer["past"]) == len(seats[1].records)
+
+    async def test_player_reads_after_a_restart(self, tmp_path):
+        async with running(tmp_path / "data", QUICK) as server:
+            seats = await over(server)
+        async with running(tmp_path / "data", QUICK) as server:
+            client = await server.connect()
+            await client.login_key(seats[0].key)
+            answer = await ask(client, mid_of(seats), -1)
+        assert len(answer["past"]) == seats[0].next
+
+    async def test_guest_reads_their_own_match_with_their_token(self, server):
+        seats = await over(server, guests=(1,))
+        client = await server.connect()
+        await client.login_token(seats[1].token)
+        assert len((await ask(client, mid_of(seats)))["past"]) == seats[0].next
+
+    async def test_another_guest_of_the_same_name_does_not(self, server):
+        seats = await over(server, guests=(1,))
+        client = await server.connect()
+        await client.login_guest(seats[1].name)
+        assert (await ask(client, mid_of(seats)))["code"] == "private_table"

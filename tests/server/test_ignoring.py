@@ -1,0 +1,137 @@
+"""Ignoring: whoever is ignored is heard no more, in chat, phrases and signs."""
+
+from functools import partial
+
+from server.conftest import QUICK, changed, only_cut, running, together
+from server.visitors import follower, guest, heard, keyed, said, say
+
+from truc_protocol import keys
+from truc_server.company import IGNORED
+
+FRENCH = {"t": "create", "variant": "truc-french"}
+
+
+async def ignore(client, other, **fields) -> dict:
+    return await client.ask({"t": "ignore", "player": other.welcome["player"], **fields})
+
+
+async def test_who_is_ignored_is_not_heard_in_the_lobby(server):
+    first, second, third = [await follower(server) for _ in range(3)]
+    await ignore(first, second)
+    await say(second, "hello")
+    assert [await said(client) for client in (first, second, third)] == [[], ["hello"], ["hello"]]
+
+
+async def test_who_is_ignored_is_not_heard_at_a_table(server):
+    first, second = await guest(server), await guest(server)
+    code = (await first.ask(FRENCH))["table"]
+    await second.ask({"t": "join", "table": code})
+    await ignore(first, second)
+    await say(second, "hello", code)
+    assert await said(first) == []
+
+
+async def test_who_is_ignored_is_not_heard_in_what_was_said_before(server):
+    first, second = await guest(server), await guest(server)
+    code = (await first.ask(FRENCH))["table"]
+    await say(first, "hello", code)
+    await ignore(second, first)
+    await second.ask({"t": "join", "table": code})
+    assert await said(second) == []
+
+
+async def test_who_is_ignored_no_longer_is_heard_again(server):
+    first, second = await follower(server), await follower(server)
+    await ignore(first, second)
+    await ignore(first, second, off=True)
+    await say(second, "hello")
+    assert await said(first) == ["hello"]
+
+
+async def test_phrases_of_who_is_ignored_are_not_heard(server):
+    seats = await server.seats(2, "truco-argentino")
+    await ignore(seats[0].client, seats[1].client)
+    reply = await seats[1].client.ask({"t": "say", "table": seats[1].table, "phrase": "come"})
+    assert reply["t"] == "ok"
+    assert [len(await heard(seat.client, "said")) for seat in seats] == [0, 1]
+
+
+async def test_signs_of_who_is_ignored_are_not_seen(server):
+    seats = await server.match(4, "truc-catalan", guests=(0, 1, 2, 3), boxed=False)
+    for seat in seats:
+        seat.chooses = only_cut
+    await together(*(partial(seat.play, lambda seat: bool(seat.cards)) for seat in seats))
+    await ignore(seats[0].client, seats[2].client)
+    where = {"table": seats[2].table, "match": seats[2].ledger.setup.mid, "at": seats[2].next}
+    word = seats[2].ledger.setup.terms.variant.signals.vocabulary[0]
+    assert (await seats[2].client.ask({"t": "sign", **where, "word": word}))["t"] == "ok"
+    assert await heard(seats[0].client, "sign") == []
+
+
+async def test_ignoring_holds_on_every_connection_of_the_player(server):
+    key = keys.generate_signing_key()
+    first, second = await keyed(server, "kay", key), await keyed(server, "kay", key)
+    other = await follower(server)
+    await second.ask({"t": "lobby"})
+    await ignore(first, other)
+    await say(other, "hello")
+    assert await said(second) == []
+
+
+async def test_key_ignores_on_after_a_restart(tmp_path):
+    key, noisy = keys.generate_signing_key(), keys.generate_signing_key()
+    async with running(tmp_path / "data") as server:
+        first, second = await keyed(server, "kay", key), await keyed(server, "noisy", noisy)
+        await ignore(first, second)
+    async with running(tmp_path / "data") as server:
+        first, second = await keyed(server, "kay", key), await keyed(server, "noisy", noisy)
+        for client in (first, second):
+            await client.ask({"t": "lobby"})
+        await say(second, "hello")
+        assert await said(first) == []
+
+
+async def test_guest_who_comes_back_ignores_on(server):
+    first, other = await guest(server), await follower(server)
+    await first.ask(FRENCH)
+    await ignore(first, other)
+    await first.stream.aclose()
+    again = await server.connect()
+    await again.login_token(first.welcome["token"])
+    await again.ask({"t": "lobby"})
+    await say(other, "hello")
+    assert await said(again) == []
+
+
+async def test_nobody_ignores_themselves(server):
+    client = await guest(server)
+    reply = await ignore(client, client)
+    assert (reply["code"], reply["field"]) == ("bad_message", "player")
+
+
+async def test_nobody_ignores_more_than_a_hundred(server):
+    client = await keyed(server)
+    replies = [await client.ask({"t": "ignore", "player": f"guest-{i}"}) for i in range(IGNORED + 1)]
+    assert [reply.get("code") for reply in replies] == [None] * IGNORED + ["bad_message"]
+
+
+async def test_who_ignores_a_hundred_may_repeat_one_of_them(server):
+    client = await keyed(server)
+    for i in range(IGNORED):
+        await client.ask({"t": "ignore", "player": f"guest-{i}"})
+    assert (await client.ask({"t": "ignore", "player": "guest-7"}))["t"] == "ok"
+
+
+async def test_tag_that_nobody_has_can_be_ignored_and_heard_again(server):
+    client = await guest(server)
+    replies = [
+        await client.ask({"t": "ignore", "player": "guest-X", "off": off}) for off in (True, False, True)
+    ]
+    assert [reply["t"] for reply in replies] == ["ok"] * 3
+
+
+async def test_ignoring_is_without_chat_unknown(tmp_path):
+    settings = changed(QUICK, chat={"tables": False, "lobby": False})
+    async with running(tmp_path / "data", settings) as server:
+        client = await guest(server)
+        assert (await ignore(client, client))["code"] == "unknown_request"

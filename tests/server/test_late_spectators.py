@@ -1,0 +1,285 @@
+"""Who watches a table that is shown late sees all of it, in order, and nothing before its time."""
+
+from functools import partial
+
+import pytest
+import trio
+from server.conftest import QUICK, changed, holder_of, in_hand, running, together
+from server.test_substitutes import standing_by, step_in, voided
+from server.watching import Eye
+
+from truc_protocol.audit import Result
+from truc_protocol.bodies import Act
+from truc_server import showing
+from truc_server.store import StoreError
+
+LATE = {"spectators": 3 + 60}
+SETTINGS = changed(QUICK, limits={"idle_s": 3600})
+
+
+@pytest.fixture
+def settings():
+    return SETTINGS
+
+
+async def eye_at(server, table: str) -> Eye:
+    eye = await Eye().connect(server)
+    assert (await eye.watch(table))["t"] == "ok"
+    return eye
+
+
+async def stand(seat) -> None:
+    """Let the seat that is to move accept what was dealt."""
+    ledger = seat.ledger
+    body = Act(ledger.setup.mid, ledger.k, ledger.head, ledger.deal_index, seat.seat, "stand", ())
+    assert (await seat.client.ask(seat.sign(body)))["t"] == "ok"
+
+
+async def played(server, **options):
+    """Return two seats that have played a match to its end, and somebody who has watched from the start."""
+    seats = await server.seats(2, options={"match": 1, **LATE, **options})
+    eye = await eye_at(server, seats[0].table)
+    for seat in seats:
+        await seat.ready()
+    await together(*(seat.play for seat in seats))
+    await eye.settle()
+    return seats, eye
+
+
+async def played_again(seats) -> None:
+    """Play another match to its end."""
+    first = seats[0].ledger.setup.mid
+    for seat in seats:
+        await seat.ready()
+    begun = (partial(seat.play, lambda seat: seat.ledger.setup.mid != first) for seat in seats)
+    await together(*begun)
+    await together(*(seat.play for seat in seats))
+
+
+async def test_late_watcher_sees_no_record_before_its_time(server, mock_clock):
+    seats = await in_hand(server, options=LATE)
+    eye = await eye_at(server, seats[0].table)
+    mock_clock.jump(59.9)
+    await eye.settle()
+    assert eye.records == []
+
+
+async def test_late_watcher_sees_the_records_when_their_time_has_come(server, mock_clock):
+    seats = await in_hand(server, options=LATE)
+    eye = await eye_at(server, seats[0].table)
+    mock_clock.jump(60.1)
+    await eye.settle()
+    assert eye.records == list(range(8))
+
+
+async def test_every_record_has_its_own_time(server, mock_clock):
+    seats = await in_hand(server, options=LATE)
+    eye = await eye_at(server, seats[0].table)
+    mock_clock.jump(30)
+    await stand(holder_of(seats)[0])
+    mock_clock.jump(31)
+    await eye.settle()
+    assert eye.records == list(range(8))
+    mock_clock.jump(30)
+    await eye.settle()
+    assert eye.records[8:]
+
+
+async def test_who_comes_to_watch_is_sent_what_is_shown_and_no_more(server, mock_clock):
+    seats = await in_hand(server, options=LATE)
+    mock_clock.jump(61)
+    await stand(holder_of(seats)[0])
+    eye = await Eye().connect(server)
+    assert (await eye.watch(seats[0].table))["k"] == 8
+    assert eye.records == list(range(8))
+
+
+async def test_waiting_comes_as_late_as_the_records(server, mock_clock):
+    seats = await in_hand(server, options=LATE)
+    eye = await eye_at(server, seats[0].table)
+    assert "waiting" not in eye.order
+    mock_clock.jump(61)
+    await eye.settle()
+    assert eye.order[-1] == "waiting"
+
+
+async def test_phrase_comes_as_late_as_the_records(server, mock_clock):
+    seats = await in_hand(server, "truco-argentino", options=LATE)
+    phrase = {"t": "say", "table": seats[0].table, "phrase": seats[0].ledger.setup.terms.variant.phrases[0]}
+    eye = await eye_at(server, seats[0].table)
+    assert (await seats[0].client.ask(phrase))["t"] == "ok"
+    await eye.settle()
+    assert "said" not in eye.order
+    mock_clock.jump(61)
+    await eye.settle()
+    assert eye.order[-1] == "said"
+
+
+async def test_end_of_a_match_is_not_told_before_it_is_shown(server):
+    _, eye = await played(server)
+    assert set(eye.states) == {"open", "terms", "playing"}
+
+
+async def test_end_of_a_match_is_told_when_it_is_shown(server, mock_clock):
+    seats, eye = await played(server)
+    mock_clock.jump(61)
+    await eye.until(lambda eye: eye.order[-1:] == ["over"])
+    assert eye.records == list(range(seats[0].next))
+
+
+async def test_list_of_tables_tells_the_state_that_is_shown(server):
+    await played(server)
+    stranger = await Eye().connect(server)
+    (table,) = (await stranger.ask({"t": "tables"}))["tables"]
+    assert (table["state"], "expires_ms" in table) == ("playing", False)
+
+
+async def test_seat_that_is_left_after_the_match_is_shown_as_it_was(server):
+    seats, eye = await played(server)
+    await seats[1].client.ask({"t": "leave", "table": seats[1].table})
+    await eye.settle()
+    late = await Eye().connect(server)
+    (table,) = (await late.ask({"t": "tables"}))["tables"]
+    assert [(seat["kind"], seat["name"]) for seat in table["seats"]] == [
+        ("key", seats[0].name),
+        ("key", seats[1].name),
+    ]
+
+
+async def test_next_match_is_shown_after_the_one_before(server, mock_clock):
+    seats, eye = await played(server)
+    first = seats[0].next
+    await played_again(seats)
+    await eye.settle()
+    assert "record" not in eye.order
+    mock_clock.jump(61)
+    await eye.until(lambda eye: eye.order[-1:] == ["over"])
+    assert [len(seen) for seen in eye.seen.values()] == [first, seats[0].next]
+
+
+async def test_next_match_begins_for_watchers_with_its_state_and_setup(server, mock_clock):
+    seats, eye = await played(server)
+    await played_again(seats)
+    del eye.order[:]
+    mock_clock.jump(61)
+    await eye.until(lambda eye: eye.order[-1:] == ["over"])
+    shown = [tag for tag in eye.order if tag not in ("record", "waiting")]
+    assert shown == ["playing", "setup", "over"]
+
+
+async def test_rest_of_a_match_comes_although_the_table_is_closed(server, mock_clock):
+    seats, eye = await played(server)
+    for seat in seats:
+        await seat.client.ask({"t": "leave", "table": seat.table})
+    await eye.settle()
+    assert "closed" not in eye.order
+    mock_clock.jump(61)
+    await eye.until(lambda eye: eye.order[-1] == "closed")
+    assert eye.records == list(range(seats[0].next))
+
+
+async def test_watcher_that_is_gone_is_not_missed_by_a_table_that_is_closed(server, mock_clock):
+    seats, eye = await played(server)
+    other = await eye_at(server, seats[0].table)
+    for seat in seats:
+        await seat.client.ask({"t": "leave", "table": seat.table})
+    await eye.client.stream.aclose()
+    mock_clock.jump(61)
+    await other.until(lambda eye: eye.order[-1] == "closed")
+    assert other.records == list(range(seats[0].next))
+
+
+async def stopped_in_hand(path) -> list:
+    async with running(path, SETTINGS) as server:
+        return await in_hand(server, options=LATE)
+
+
+async def records_after(path, seats) -> list[int]:
+    async with running(path, SETTINGS) as server:
+        return (await eye_at(server, seats[0].table)).records
+
+
+async def test_restart_shows_nothing_before_its_time(tmp_path, mock_clock):
+    path = tmp_path / "data"
+    seats = await stopped_in_hand(path)
+    assert await records_after(path, seats) == []
+
+
+async def test_time_of_a_record_goes_on_over_a_restart(tmp_path, mock_clock, monkeypatch):
+    path = tmp_path / "data"
+    seats = await stopped_in_hand(path)
+    now_ms = showing.now_ms
+    monkeypatch.setattr(showing, "now_ms", lambda: now_ms() + 61_000)
+    assert await records_after(path, seats) == list(range(8))
+
+
+async def test_clock_that_was_set_back_holds_a_record_no_longer_than_the_delay(
+    tmp_path, mock_clock, monkeypatch
+):
+    path = tmp_path / "data"
+    seats = await stopped_in_hand(path)
+    now_ms = showing.now_ms
+    monkeypatch.setattr(showing, "now_ms", lambda: now_ms() - 1_000_000)
+    async with running(path, SETTINGS) as server:
+        eye = await eye_at(server, seats[0].table)
+        mock_clock.jump(61)
+        await eye.settle()
+        assert eye.records == list(range(8))
+
+
+async def test_restart_after_the_end_tells_no_more_than_is_shown(tmp_path, mock_clock):
+    path = tmp_path / "data"
+    async with running(path, SETTINGS) as server:
+        seats, _ = await played(server)
+    async with running(path, SETTINGS) as server:
+        eye = await eye_at(server, seats[0].table)
+        assert (eye.states, eye.records) == (["playing"], [])
+        mock_clock.jump(61)
+        await eye.until(lambda eye: eye.order[-1:] == ["over"])
+        assert eye.records == list(range(seats[0].next))
+
+
+async def test_zero_seconds_late_is_live(server):
+    seats = await in_hand(server, options={"spectators": 3})
+    eye = await eye_at(server, seats[0].table)
+    assert eye.records == list(range(8))
+
+
+async def test_store_that_cannot_be_read_for_once_holds_nothing_up_for_good(server, mock_clock, monkeypatch):
+    seats, eye = await played(server)
+    reads = iter([True])
+    read = server.store.records
+
+    def fails_once(*place, **fields):
+        if next(reads, False):
+            raise StoreError("the disk is away")
+        return read(*place, **fields)
+
+    monkeypatch.setattr(server.store, "records", fails_once)
+    mock_clock.jump(61)
+    with trio.fail_after(20):
+        while eye.order[-1] != "over":
+            mock_clock.jump(1.1)
+            await eye.settle()
+    assert eye.records == list(range(seats[0].next))
+
+
+async def test_who_stands_by_at_a_table_shown_late_sees_what_the_seats_see(server, mock_clock):
+    seats = await voided(server, mock_clock, **LATE)
+    newcomer = await standing_by(server, seats)
+    assert newcomer.next == seats[0].next
+
+
+async def test_who_stands_by_at_a_table_shown_late_takes_the_seat_over(server, mock_clock):
+    seats = await voided(server, mock_clock, **LATE)
+    newcomer = await standing_by(server, seats)
+    assert (await step_in(newcomer))["t"] == "ok"
+    await together(seats[0].play, newcomer.play)
+    assert newcomer.auditor.verdict().result is Result.PROVEN
+
+
+async def test_vacant_seat_is_not_told_to_watchers_before_its_time(server, mock_clock):
+    await voided(server, mock_clock, **LATE)
+    stranger = await Eye().connect(server)
+    (table,) = (await stranger.ask({"t": "tables"}))["tables"]
+    assert [seat.get("vacant", False) for seat in table["seats"]] == [False, False]

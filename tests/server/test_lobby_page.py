@@ -1,0 +1,39 @@
+"""The page of the protocol about the lobby says what the server does, figure by figure."""
+
+from pathlib import Path
+
+import pytest
+
+from truc_server import abilities, company, following, lobby, presence
+from truc_server.house import PUBLIC_CODE
+from truc_server.store import KEPT_LINES
+
+PAGE = " ".join(
+    (Path(__file__).parents[2] / "docs" / "protocol" / "lobby.md").read_text(encoding="utf-8").split()
+)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        f"ascending by code: at most {lobby.PAGE}.",
+        f"It has {lobby.PRIVATE_CODE} characters, that of a public table {PUBLIC_CODE},",
+        f"ascending by tag, at most {presence.PAGE}.",
+        f"the public tables where the player sits, at most {company.SHOWN}.",
+        f"`text` has 1 to {abilities.CHAT_CHARS} characters.",
+        f"The newest {KEPT_LINES} are sent,",
+        f"has said {abilities.CHAT_LINES} lines, or {abilities.CHAT_TOTAL} characters, within "
+        f"{abilities.CHAT_SECONDS} seconds",
+        f"or more than {company.IGNORED} players.",
+        f"at most for the {presence.GUESTS} guests who have changed it last.",
+        f"At most {following.AT_ONCE} bytes of such notices, and one more,",
+    ],
+)
+def test_figure_of_the_page_is_that_of_the_server(sentence):
+    assert sentence in PAGE
+
+
+def test_page_says_how_often_a_follower_is_told():
+    assert (1 / following.BETWEEN_S, following.STATE_S) == (2, 1)
+    assert "A changed table comes at most twice a second" in PAGE
+    assert "at most once a second" in PAGE

@@ -1,0 +1,128 @@
+"""Whoever comes back to a seat has every check made again that was made when they sat down, and true remaining times."""
+
+import pytest
+from server.conftest import QUICK, changed, holder_of, in_hand, running, together
+from server.rawclient import Seat
+from server.test_substitutes import standing_by, step_in, voided
+from server.watching import Eye
+
+from truc_protocol.keys import fingerprint
+
+SETTINGS = changed(QUICK, limits={"idle_s": 3600})
+WAYS = ("join", "resume")
+
+
+@pytest.fixture
+def settings():
+    return SETTINGS
+
+
+async def come_back(server, seat: Seat, way: str) -> dict:
+    """Log in on another connection and ask for the seat; return the reply."""
+    client = await server.connect()
+    if seat.key is not None:
+        await client.login_key(seat.key)
+    else:
+        await client.login_token(seat.token)
+    return await client.ask(request(seat, way))
+
+
+def request(seat: Seat, way: str) -> dict:
+    place = {} if way == "join" else {"match": seat.ledger.setup.mid, "next": seat.next}
+    return {"t": way, "table": seat.table, **place}
+
+
+@pytest.mark.parametrize(("way", "code"), [("join", "table_full"), ("resume", "seat_gone")])
+async def test_player_whose_seat_a_substitute_has_does_not_get_it_back(server, mock_clock, way, code):
+    seats = await voided(server, mock_clock)
+    await step_in(await standing_by(server, seats))
+    assert (await come_back(server, seats[1], way))["code"] == code
+
+
+@pytest.mark.parametrize(("way", "code"), [("join", "table_full"), ("resume", "not_seated")])
+async def test_player_who_has_left_has_no_right_to_the_seat_of_who_came_then(server, way, code):
+    seats = await server.match(2, "truc-french", options={"match": 1})
+    await together(*(seat.play for seat in seats))
+    await seats[1].client.ask({"t": "leave", "table": seats[1].table})
+    await (await server.seat(seed=9)).join(seats[0].table)
+    assert (await come_back(server, seats[1], way))["code"] == code
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_player_of_another_key_does_not_get_the_seat_by_its_name(server, way):
+    seats = await in_hand(server)
+    impostor = await server.seat(seed=9)
+    impostor.name = seats[0].name
+    reply = await impostor.client.ask(request(seats[0], way))
+    assert reply["code"] == {"join": "table_full", "resume": "not_seated"}[way]
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_newest_connection_that_asks_has_the_seat(server, way):
+    seats = await in_hand(server)
+    older = seats[0].client
+    assert (await come_back(server, seats[0], "join"))["t"] == "ok"
+    await older.until("seat_taken_over")
+    newer = server.clients[-1]
+    assert (await older.ask(request(seats[0], way)))["t"] == "ok"
+    assert (await newer.until("seat_taken_over"))["seat"] == 0
+
+
+async def test_connection_whose_seat_was_taken_over_may_watch(server):
+    seats = await in_hand(server)
+    older = seats[0].client
+    await come_back(server, seats[0], "resume")
+    reply = await older.ask({"t": "watch", "table": seats[0].table})
+    assert (reply["t"], reply["k"]) == ("ok", 8)
+
+
+async def test_connection_whose_seat_was_taken_over_is_sent_no_more_of_it(server):
+    seats = await in_hand(server)
+    older = seats[0].client
+    await come_back(server, seats[0], "resume")
+    await older.until("seat_taken_over")
+    eye = Eye()
+    eye.client = older
+    await eye.settle()
+    assert [tag for tag in eye.order if tag != "table"] == []
+
+
+async def test_banned_player_does_not_come_back_to_the_seat(tmp_path):
+    async with running(tmp_path / "data") as server:
+        seats = await in_hand(server)
+    banned = (fingerprint(seats[0].key.public),)
+    async with running(tmp_path / "data", changed(QUICK, access={"banned": banned})) as server:
+        client = await server.connect()
+        assert (await client.login_key(seats[0].key))["code"] == "banned"
+
+
+async def test_forfeited_match_is_sent_to_its_seat_but_asks_it_nothing(server, mock_clock):
+    seats = await in_hand(server)
+    await seats[1].resign()
+    await together(*(seat.play for seat in seats))
+    reply = await come_back(server, seats[1], "resume")
+    kinds = {message["t"] for message in server.clients[-1].log}
+    assert (reply["k"], "options" in kinds) == (seats[1].next, False)
+
+
+async def test_deadline_after_coming_back_is_what_remains(server, mock_clock):
+    mover, _ = holder_of(await in_hand(server))
+    mock_clock.jump(10)
+    await come_back(server, mover, "resume")
+    options = await server.clients[-1].until("options")
+    assert options["deadline_ms"] == mover.options["deadline_ms"] - 10_000
+
+
+async def test_who_comes_to_watch_is_told_what_remains_too(server, mock_clock):
+    mover, _ = holder_of(await in_hand(server))
+    mock_clock.jump(10)
+    eye = await Eye().connect(server)
+    await eye.watch(mover.table)
+    waiting = await eye.client.until("waiting")
+    assert (waiting["at"], waiting["deadline_ms"]) == (8, mover.options["deadline_ms"] - 10_000)
+
+
+async def test_pong_tells_the_clock_of_the_server(server):
+    client = (await server.seat()).client
+    await client.send({"t": "ping", "n": 1})
+    assert abs((await client.until("pong"))["now_ms"] - client.info["now_ms"]) < 60_000

@@ -1,0 +1,165 @@
+"""Resigning and pausing over the wire: by a record of a key or a line of a guest, in every phase of a match."""
+
+from functools import partial
+
+import pytest
+from server.conftest import QUICK, asked, changed, running, together
+from server.rawclient import Seat
+
+from truc_protocol.bodies import Act, Resign
+from truc_protocol.records import Phase
+
+KEYED = pytest.param((), id="keys")
+GUESTS = pytest.param((0, 1), id="guests")
+
+
+def nothing(message, options):
+    """Choose nothing."""
+    return
+
+
+async def nowhere() -> None:
+    """Release nothing."""
+
+
+async def before_the_cut(server, guests) -> list[Seat]:
+    """Return players between two records, where a cut is awaited and no release is."""
+    seats = await server.match(2, "truc-catalan", guests=guests, boxed=False)
+    for seat in seats:
+        seat.chooses = nothing
+    await together(*(partial(seat.play, is_asked) for seat in seats))
+    assert {seat.ledger.phase for seat in seats} == {Phase.BETWEEN}
+    return seats
+
+
+def is_asked(seat) -> bool:
+    told = [message for message in (seat.options, seat.waiting) if message is not None]
+    return seat.auditor is not None and any(message["at"] == seat.next for message in told)
+
+
+async def in_the_hand(server, guests) -> list[Seat]:
+    """Return players in a hand."""
+    seats = await server.match(2, guests=guests, boxed=False)
+    for seat in seats:
+        seat.chooses = nothing
+    await together(*(partial(seat.play, asked) for seat in seats))
+    assert {seat.ledger.phase for seat in seats} == {Phase.HAND}
+    return seats
+
+
+async def in_a_pause(server, guests, reach=in_the_hand) -> list[Seat]:
+    """Return players of a match that rests."""
+    seats = await reach(server, guests)
+    for seat in seats:
+        reply = await ask(seat, "pause")
+        await together(*(partial(each.play, lambda each, k=reply["k"]: each.next > k) for each in seats))
+    await together(*(partial(each.play, lambda each: each.ledger.pause.active) for each in seats))
+    return seats
+
+
+async def in_a_pause_before_the_cut(server, guests) -> list[Seat]:
+    """Return players of a match that rests between two hands."""
+    return await in_a_pause(server, guests, before_the_cut)
+
+
+async def ask(seat: Seat, line: str) -> dict:
+    """Pause, resume or resign, as a key or a guest does."""
+    ledger = seat.ledger
+    if seat.key is None:
+        here = {"table": seat.table, "match": ledger.setup.mid, "at": ledger.k}
+        return await seat.ask({"t": "act", **here, "choose": line})
+    here = (ledger.setup.mid, ledger.k, ledger.head)
+    if line == "resign":
+        return await seat.ask(seat.sign(Resign(*here, seat.seat)))
+    return await seat.ask(seat.sign(Act(*here, ledger.deal_index, seat.seat, line, ())))
+
+
+PHASES = [before_the_cut, in_the_hand, in_a_pause, in_a_pause_before_the_cut]
+
+
+@pytest.mark.parametrize("guests", [KEYED, GUESTS])
+@pytest.mark.parametrize("phase", PHASES)
+async def test_resigning_gives_the_match_to_the_other_side(server, phase, guests):
+    seats = await phase(server, guests)
+    assert (await ask(seats[0], "resign"))["t"] == "ok"
+    await together(*(seat.play for seat in seats))
+    outcome = seats[1].ledger.outcome
+    assert (outcome.winner, outcome.reason) == (1, "resigned")
+
+
+@pytest.mark.parametrize("guests", [KEYED, GUESTS])
+@pytest.mark.parametrize("phase", PHASES)
+async def test_either_seat_resigns_whoever_is_to_decide(server, phase, guests):
+    seats = await phase(server, guests)
+    assert (await ask(seats[1], "resign"))["t"] == "ok"
+    await together(*(seat.play for seat in seats))
+    assert seats[0].ledger.outcome.winner == 0
+
+
+@pytest.mark.parametrize("guests", [KEYED, GUESTS])
+@pytest.mark.parametrize("phase", [before_the_cut, in_the_hand])
+async def test_pause_of_every_seat_rests_the_match(server, phase, guests):
+    seats = await in_a_pause(server, guests, phase)
+    assert all(seat.ledger.pause.active for seat in seats)
+
+
+@pytest.mark.parametrize("guests", [KEYED, GUESTS])
+@pytest.mark.parametrize("phase", [before_the_cut, in_the_hand])
+async def test_resume_of_every_seat_ends_the_pause(server, phase, guests):
+    seats = await in_a_pause(server, guests, phase)
+    for seat in seats:
+        reply = await ask(seat, "resume")
+        await together(*(partial(each.play, lambda each, k=reply["k"]: each.next > k) for each in seats))
+    await together(*(partial(each.play, lambda each: not each.ledger.pause.active) for each in seats))
+    assert not any(seat.ledger.pause.active for seat in seats)
+
+
+@pytest.mark.parametrize("guests", [KEYED, GUESTS])
+async def test_pause_of_one_seat_lets_the_match_go_on(server, guests):
+    seats = await in_the_hand(server, guests)
+    await ask(seats[0], "pause")
+    await together(*(partial(seat.play, is_asked) for seat in seats))
+    assert [seat.ledger.pause.active for seat in seats] == [False, False]
+
+
+@pytest.mark.parametrize("guests", [KEYED, GUESTS])
+@pytest.mark.parametrize("line", ["pause", "resume", "resign"])
+async def test_nothing_of_it_is_taken_after_the_match(server, guests, line):
+    seats = await in_the_hand(server, guests)
+    await ask(seats[0], "resign")
+    await together(*(seat.play for seat in seats))
+    assert (await ask(seats[1], line))["code"] == "not_now"
+
+
+@pytest.mark.parametrize("line", ["pause", "resume", "resign"])
+async def test_nothing_of_it_is_taken_while_a_release_is_awaited(server, line):
+    seats = await server.match(2)
+    seats[1].follow = nowhere
+    await together(*(partial(seat.play, lambda seat: seat.auditor and seat.next == 2) for seat in seats))
+    assert seats[0].ledger.phase is Phase.CALLED
+    assert (await ask(seats[0], line))["code"] == "not_now"
+
+
+@pytest.mark.parametrize("line", ["pause", "resume", "resign"])
+async def test_nothing_of_it_is_taken_of_a_guest_between_a_call_and_its_deal(tmp_path, mock_clock, line):
+    settings = changed(QUICK, tables={"between_hands_ms": 2000})
+    async with running(tmp_path / "data", settings) as server:
+        seats = await server.match(2, guests=(0, 1), boxed=False)
+        await together(*(partial(seat.play, lambda seat: seat.auditor and seat.next == 3) for seat in seats))
+        assert seats[0].ledger.phase is Phase.CALLED
+        assert (await ask(seats[0], line))["code"] == "not_now"
+
+
+@pytest.mark.parametrize("guests", [KEYED, GUESTS])
+async def test_who_has_resigned_leaves_the_table(server, guests):
+    seats = await in_the_hand(server, guests)
+    await ask(seats[0], "resign")
+    await together(*(seat.play for seat in seats))
+    assert (await seats[0].client.ask({"t": "leave", "table": seats[0].table}))["t"] == "ok"
+
+
+@pytest.mark.parametrize("guests", [KEYED, GUESTS])
+async def test_nobody_leaves_a_match_without_resigning(server, guests):
+    seats = await in_the_hand(server, guests)
+    reply = await seats[0].client.ask({"t": "leave", "table": seats[0].table})
+    assert reply["code"] == "table_not_open"

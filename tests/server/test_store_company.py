@@ -1,0 +1,341 @@
+"""The store's newer rows: chat, ignored players, who has played, members, invites, and being forgotten."""
+
+import sqlite3
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from server.stored import MATCH, MID, TABLE, older, record, url
+from sqlalchemy.dialects import postgresql, sqlite
+
+from truc_protocol.bodies import SeatTaken
+from truc_protocol.codec import enc
+from truc_protocol.records import Record, encode
+from truc_server.store import (
+    KEPT_LINES,
+    AddPlayer,
+    DropIgnored,
+    DropTable,
+    EndMatch,
+    ForgetPlayer,
+    Invite,
+    Member,
+    PlayerKind,
+    SaveChat,
+    SaveGuest,
+    SaveIgnored,
+    StoreLostError,
+    open_store,
+)
+from truc_server.store.membership import _DROP_SPENT, _USE
+from truc_server.store.schema import ignored
+from truc_server.store.statements import _FORGET, _TRIM_CHAT, _upsert
+
+ANA, PAU = b"a" * 32, b"p" * 16
+WHO = "A" * 26
+DIALECTS = pytest.mark.parametrize(
+    "dialect", [sqlite.dialect(), postgresql.dialect()], ids=["sqlite", "postgresql"]
+)
+
+
+def line(n: int, player: bytes = ANA, table: str = "ABC") -> SaveChat:
+    return SaveChat(table, n, player, WHO, "Ana", n % 2 or None, f"line {n}", 1_000 + n)
+
+
+class TestChat:
+    @pytest.fixture(autouse=True)
+    def table(self, store):
+        store.commit([TABLE])
+
+    def test_line_comes_back_as_saved(self, store):
+        store.commit([line(0)])
+        assert store.chat("ABC", 10) == (line(0),)
+
+    def test_newest_lines_come_back_oldest_first(self, store):
+        store.commit([line(n) for n in range(9)])
+        assert [found.n for found in store.chat("ABC", 3)] == [6, 7, 8]
+
+    def test_tables_do_not_hear_each_other(self, store):
+        store.commit([TABLE._replace(code="XYZ"), line(0), line(0, table="XYZ")])
+        assert store.chat("XYZ", 10) == (line(0, table="XYZ"),)
+
+    def test_older_lines_than_are_kept_go(self, store):
+        store.commit([line(n) for n in range(KEPT_LINES + 3)])
+        assert [found.n for found in store.chat("ABC", 1_000)] == list(range(3, KEPT_LINES + 3))
+
+    def test_lines_go_with_their_table(self, store):
+        store.commit([line(0), DropTable("ABC")])
+        assert store.chat("ABC", 10) == ()
+
+    def test_line_at_a_table_that_another_claimed_is_refused(self, store, rival):
+        rival.claim("rival")
+        with pytest.raises(StoreLostError, match="table ABC"):
+            store.commit([line(0)])
+
+
+class TestIgnored:
+    def test_ignored_tags_come_back(self, store):
+        store.commit([SaveIgnored(ANA, "x"), SaveIgnored(ANA, "y"), SaveIgnored(PAU, "z")])
+        assert store.ignored(ANA) == {"x", "y"}
+
+    def test_ignoring_twice_is_ignoring_once(self, store):
+        store.commit([SaveIgnored(ANA, "x"), SaveIgnored(ANA, "x")])
+        assert store.ignored(ANA) == {"x"}
+
+    def test_dropped_tag_is_heard_again(self, store):
+        store.commit([SaveIgnored(ANA, "x"), SaveIgnored(ANA, "y"), DropIgnored(ANA, "x")])
+        assert store.ignored(ANA) == {"y"}
+
+
+class TestPlayers:
+    def test_players_of_a_match_come_back(self, store):
+        store.commit(
+            [TABLE, MATCH, AddPlayer(MID, 0, ANA, PlayerKind.KEY), AddPlayer(MID, 1, PAU, PlayerKind.GUEST)]
+        )
+        assert store.past(MID).players == {ANA, PAU}
+
+    def test_substitute_is_a_player_beside_who_had_the_seat(self, store):
+        store.commit([TABLE, MATCH, AddPlayer(MID, 0, PAU, PlayerKind.GUEST)])
+        store.commit([AddPlayer(MID, 0, ANA, PlayerKind.KEY)])
+        assert store.past(MID).players == {ANA, PAU}
+
+    def test_players_outlive_their_table(self, store):
+        store.commit([TABLE, MATCH, AddPlayer(MID, 0, ANA, PlayerKind.KEY), DropTable("ABC")])
+        assert store.past(MID).players == {ANA}
+
+    def test_readers_come_back_as_saved(self, store):
+        store.commit([TABLE, MATCH._replace(readers="all")])
+        assert store.past(MID).readers == "all"
+
+    def test_match_without_an_end_is_not_over(self, store):
+        store.commit([TABLE, MATCH])
+        assert not store.past(MID).is_over
+
+    def test_ended_match_is_over(self, store):
+        store.commit([TABLE, MATCH, EndMatch(MID, "won", 5)])
+        assert store.past(MID).is_over
+
+    def test_unknown_match_has_no_past(self, store):
+        assert store.past(b"?" * 32) is None
+
+    def test_player_of_a_match_that_another_claimed_is_refused(self, store, rival):
+        store.commit([TABLE, MATCH])
+        rival.claim("rival")
+        with pytest.raises(StoreLostError, match="of match"):
+            store.commit([AddPlayer(MID, 0, ANA, PlayerKind.KEY)])
+
+
+class TestForgetting:
+    def test_token_of_a_forgotten_guest_is_unknown(self, store):
+        store.commit([SaveGuest(PAU, "Pau", b"hash")])
+        store.commit([ForgetPlayer(PAU)])
+        assert store.guest_by_token(b"hash") is None
+
+    def test_chat_of_the_forgotten_goes_and_that_of_others_stays(self, store):
+        store.commit([TABLE, line(0), line(1, PAU), ForgetPlayer(ANA)])
+        assert store.chat("ABC", 10) == (line(1, PAU),)
+
+    def test_whom_they_ignored_is_gone(self, store):
+        store.commit([SaveIgnored(ANA, "x"), ForgetPlayer(ANA)])
+        assert store.ignored(ANA) == frozenset()
+
+    def test_their_matches_are_for_their_players_alone(self, store):
+        store.commit([TABLE, MATCH._replace(readers="all"), AddPlayer(MID, 0, ANA, PlayerKind.KEY)])
+        store.commit([ForgetPlayer(ANA)])
+        assert store.past(MID).readers == "seats"
+
+    def test_matches_of_others_stay_as_they_are(self, store):
+        store.commit([TABLE, MATCH._replace(readers="all"), AddPlayer(MID, 0, ANA, PlayerKind.KEY)])
+        store.commit([ForgetPlayer(PAU)])
+        assert store.past(MID).readers == "all"
+
+    def test_records_stay(self, store):
+        store.commit([TABLE, MATCH, AddPlayer(MID, 0, ANA, PlayerKind.KEY), record(0), ForgetPlayer(ANA)])
+        assert store.record_count(MID) == 1
+
+    def test_membership_stays(self, store):
+        store.admit(Member(WHO, 5))
+        store.commit([ForgetPlayer(ANA)])
+        assert store.is_member(WHO)
+
+
+class TestMembers:
+    def test_admitted_key_is_a_member(self, store):
+        store.admit(Member(WHO, 5))
+        assert store.is_member(WHO)
+
+    def test_nobody_is_a_member_unasked(self, store):
+        assert not store.is_member(WHO)
+
+    def test_admitting_twice_says_so(self, store):
+        assert [store.admit(Member(WHO, 5)), store.admit(Member(WHO, 6))] == [True, False]
+
+    def test_expelled_key_is_no_member(self, store):
+        store.admit(Member(WHO, 5))
+        assert [store.expel(WHO), store.is_member(WHO)] == [True, False]
+
+    def test_expelling_nobody_says_so(self, store):
+        assert not store.expel(WHO)
+
+    def test_members_come_back_in_the_order_of_their_coming(self, store):
+        late, early = Member("L" * 26, 9), Member("Z" * 26, 1)
+        store.admit(late)
+        store.admit(early)
+        assert store.members() == (early, late)
+
+    def test_list_is_kept_beside_a_process_that_holds_the_tables(self, store, rival):
+        rival.admit(Member(WHO, 5))
+        store.commit([TABLE])
+        assert store.is_member(WHO)
+
+
+class TestInvites:
+    @pytest.fixture(autouse=True)
+    def invite(self, store):
+        store.issue(Invite(b"code", uses=2, until_ms=100))
+
+    def test_good_invite_makes_a_member(self, store):
+        assert store.use_invite(b"code", Member(WHO, 5))
+        assert store.is_member(WHO)
+
+    def test_unknown_invite_makes_none(self, store):
+        assert not store.use_invite(b"other", Member(WHO, 5))
+        assert not store.is_member(WHO)
+
+    def test_used_up_invite_makes_none(self, store):
+        for name in "XY":
+            store.use_invite(b"code", Member(name * 26, 5))
+        assert not store.use_invite(b"code", Member(WHO, 5))
+
+    def test_member_uses_nothing_up(self, store):
+        for _ in range(5):
+            store.use_invite(b"code", Member(WHO, 5))
+        assert store.use_invite(b"code", Member("X" * 26, 5))
+
+    def test_invite_is_good_before_its_end(self, store):
+        assert store.use_invite(b"code", Member(WHO, 99))
+
+    def test_invite_is_no_good_from_its_end_on(self, store):
+        assert not store.use_invite(b"code", Member(WHO, 100))
+
+    def test_expelled_member_needs_another_use(self, store):
+        for _ in range(2):
+            store.use_invite(b"code", Member(WHO, 5))
+            store.expel(WHO)
+            store.use_invite(b"code", Member(WHO, 6))
+            store.expel(WHO)
+        assert not store.use_invite(b"code", Member(WHO, 7))
+
+    def test_as_many_win_at_once_as_there_are_uses(self, store, rival):
+        def use(n: int) -> bool:
+            return (store, rival)[n % 2].use_invite(b"code", Member(f"{n:026}", 5))
+
+        with ThreadPoolExecutor(8) as threads:
+            assert sorted(threads.map(use, range(8))) == [False] * 6 + [True] * 2
+
+    def test_spent_invites_leave_no_row(self, store, folder):
+        for name in "XY":
+            store.use_invite(b"code", Member(name * 26, 5))
+        with sqlite3.connect(folder / "truc.db") as raw:
+            rows = raw.execute("SELECT count(*) FROM invites").fetchone()
+        raw.close()
+        assert rows == (0,)
+
+
+@pytest.fixture(scope="module")
+def upgraded(tmp_path_factory):
+    """Return the store on a database of the second schema, with two matches: one played, one over."""
+    folder = tmp_path_factory.mktemp("older")
+    older(folder, "0002")
+    with sqlite3.connect(folder / "truc.db") as raw:
+        for mid, state in ((b"1" * 32, "playing"), (b"2" * 32, "over")):
+            code = state.upper()
+            raw.execute(
+                "INSERT INTO tables VALUES (?, 'v', '{}', 2, 0, x'', 1, ?, ?, 'o', 1, NULL, x'646f63')",
+                (code, state, mid),
+            )
+            raw.execute(
+                "INSERT INTO matches VALUES (?, ?, x'646f63', ?, ?, 2, NULL, NULL)",
+                (mid, code, _setup(), mid),
+            )
+            raw.execute("INSERT INTO seats VALUES (?, 0, 'key', ?, 'Sub', 1, NULL)", (code, b"s" * 32))
+            raw.execute("INSERT INTO seats VALUES (?, 1, 'guest', ?, 'Pau', 1, NULL)", (code, PAU))
+    raw.close()
+    store = open_store(url(folder))
+    yield store
+    store.close()
+
+
+def _setup() -> bytes:
+    body = encode(SeatTaken(b"t" * 32, 0, ANA, b"n" * 32, b"x" * 32, b"Ana"))
+    return enc((Record(0, b"unreadable", b"sig"), Record(1, body, b"s" * 64)))
+
+
+class TestUpgrade:
+    def test_players_of_a_running_match_are_those_of_its_setup_and_its_seats(self, upgraded):
+        assert upgraded.past(b"1" * 32).players == {ANA, PAU, b"s" * 32}
+
+    def test_players_of_a_match_that_is_over_are_the_keys_of_its_setup(self, upgraded):
+        assert upgraded.past(b"2" * 32).players == {ANA}
+
+    def test_older_matches_are_for_their_players_alone(self, upgraded):
+        assert upgraded.past(b"1" * 32).readers == "seats"
+
+    def test_tables_stay(self, upgraded):
+        assert sorted(table.code for table in upgraded.tables()) == ["OVER", "PLAYING"]
+
+    def test_kill_at_any_statement_leaves_the_older_schema(self, tmp_path):
+        older(tmp_path, "0002")
+        killed = subprocess.run(
+            [sys.executable, "-c", KILLED, url(tmp_path)], check=True, capture_output=True, text=True
+        )
+        assert int(killed.stdout) > 5
+
+
+# As in test_store.py, from the second schema on.
+KILLED = """
+import os, sqlite3, sys
+import alembic.command
+from sqlalchemy import event
+from sqlalchemy.engine import Engine
+from truc_server.store import open_store
+
+url = sys.argv[1]
+n = 0
+while True:
+    n += 1
+    child = os.fork()
+    if child == 0:
+        seen = []
+        @event.listens_for(Engine, "after_cursor_execute")
+        def die(connection, cursor, statement, *rest):
+            if statement.strip().startswith(("CREATE", "INSERT", "UPDATE", "ALTER")):
+                seen.append(statement)
+                if len(seen) == n:
+                    os._exit(9)
+        open_store(url).close()
+        os._exit(0)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if status == 0:
+        break
+    assert status == 9, status
+    raw = sqlite3.connect(url.removeprefix("sqlite:///"))
+    assert raw.execute("SELECT version_num FROM alembic_version").fetchone() == ("0002",), n
+    assert raw.execute("SELECT count(*) FROM sqlite_master WHERE name IN ('chat', 'members')").fetchone() == (0,)
+    raw.close()
+print(n)
+"""
+
+
+class TestPortability:
+    @DIALECTS
+    def test_upsert_of_a_row_that_is_all_key_compiles(self, dialect):
+        assert "ON CONFLICT (player, tag) DO NOTHING" in str(
+            _upsert(dialect.name, ignored).compile(dialect=dialect)
+        )
+
+    @DIALECTS
+    @pytest.mark.parametrize("statement", [*_FORGET, _TRIM_CHAT, _USE, _DROP_SPENT], ids=range(7))
+    def test_statement_compiles(self, dialect, statement):
+        assert str(statement.compile(dialect=dialect)).startswith(("DELETE", "UPDATE"))
