@@ -19,6 +19,7 @@ from truc_client.happenings import (
     YourTurn,
 )
 from truc_client.table import Table
+from truc_protocol.errors import Code
 
 Chooser = Callable[[YourTurn], Choice]
 """What a bot is: it chooses one of the options of a turn."""
@@ -58,7 +59,7 @@ async def play_match(
         show(happening)
         match happening:
             case YourTurn(must=True):
-                await table.choose(choose(happening))
+                await _decide(table, choose(happening))
             case RecordSeen():
                 await _join_in(table)
             case MatchEnded():
@@ -68,6 +69,15 @@ async def play_match(
             case _:
                 pass
     return None
+
+
+async def _decide(table: Table, choice: Choice) -> None:
+    """Choose. A refusal by a code that nobody knows says only that the choice was not taken: fresh options follow."""
+    try:
+        await table.choose(choice)
+    except RefusedError as error:
+        if error.code in set(Code):
+            raise
 
 
 async def _join_in(table: Table) -> None:

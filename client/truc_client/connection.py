@@ -6,6 +6,7 @@ from pathlib import Path
 from truc_client.address import Address
 from truc_client.errors import ClientError, LostError
 from truc_client.following import Following
+from truc_client.games import rules_of
 from truc_client.glance import Glance, look
 from truc_client.line import Build
 from truc_client.lobby import Lobby, LobbyFollowing
@@ -97,6 +98,14 @@ class Connection:
     async def tables(self, variant: str | None = None) -> tuple[TableState, ...]:
         """Return every public table."""
         return await list_tables(self.session.line, variant)
+
+    async def rules(self, variant: str) -> bytes:
+        """Return the rule document of a game that the server plays, without any table option.
+
+        Raises:
+            RefusedError: It plays none of that name.
+        """
+        return await rules_of(self.session.line, variant)
 
     async def players(self) -> tuple[PlayerState, ...]:
         """Return every player who is connected.

@@ -3,19 +3,19 @@
 A document is bytes here: the library needs no rules, and whoever shows one has it read in truc_protocol.
 """
 
-from truc_client.connection import Connection
 from truc_client.errors import ConnectError
+from truc_client.line import Line
 from truc_protocol.messages import ReadRules
 
 
-async def rules_of(connection: Connection, variant: str) -> bytes:
+async def rules_of(line: Line, variant: str) -> bytes:
     """Return the rule document of a game that the server plays, without any table option.
 
     Raises:
         RefusedError: It plays none of that name.
         LostError: The connection was lost meanwhile.
     """
-    answer = await connection.session.request(lambda n: ReadRules(id=n, variant=variant))
+    answer = await line.request(lambda n: ReadRules(id=n, variant=variant))
     if answer.doc is None:
         raise ConnectError("the server sent no rule document")
     return answer.doc

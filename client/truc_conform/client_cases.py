@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from typing import Final
 
-from truc_conform import cheating, entering, keyed, seated, watching
+from truc_conform import cheating, entering, interrupted, keyed, seated, watching
 from truc_conform.result import Case, Level
 from truc_conform.scenes import Scene
 
@@ -12,6 +12,7 @@ SCENES: Final[tuple[Scene, ...]] = (
     *entering.SCENES,
     *watching.SCENES,
     *seated.SCENES,
+    *interrupted.SCENES,
     *keyed.SCENES,
     *cheating.SCENES,
 )

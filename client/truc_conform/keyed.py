@@ -7,10 +7,11 @@ from msgspec.structs import replace
 
 from truc_conform.entering import bad_hello, says_nothing_of_itself
 from truc_conform.forging import greeted_again
+from truc_conform.noted import tag_of_body
 from truc_conform.puppets import secret
 from truc_conform.result import PASSED, Case, Outcome, Verdict, failed
 from truc_conform.scenes import Exit, Judge, Scene, absent, acts, one, unended
-from truc_conform.stage import Stage, tag_of_body
+from truc_conform.stage import Stage
 from truc_protocol import keys
 from truc_protocol.messages import KeyLogin, ServerHello, SignedAct
 

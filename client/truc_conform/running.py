@@ -1,6 +1,6 @@
 """Running scenes: a stage on loopback, somebody's program started at it, and what came of each case.
 
-The program is started without a shell, in a fresh folder, and ended by its own id. Several scenes may run at once; each
+The program is started without a shell, given a fresh folder, and ended by its own id. Several scenes may run at once; each
 has ports of its own.
 """
 
@@ -113,7 +113,6 @@ async def _run(stage: Stage, order: Order, home: Path) -> Exit | str:
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
-                cwd=home,
             )
         except OSError as error:
             return f"the client cannot be started: {error}"

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 import trio
 
+from truc_conform.grease import greased, padded, raw, strange_facts, strange_info, strange_notices
 from truc_conform.result import PASSED, Case, Outcome, Verdict, failed
 from truc_conform.stage import TARGET, Stage
 from truc_protocol.messages import (
@@ -17,8 +18,10 @@ from truc_protocol.messages import (
     GuestLogin,
     GuestReturn,
     KeyLogin,
+    MatchRecord,
     Ping,
     Pong,
+    ServerHello,
     ServerMessage,
     SignedAct,
     Watch,
@@ -89,8 +92,10 @@ def ask_alive(stage: Stage, *pieces: ServerMessage | bytes) -> None:
     after_welcome(stage, *pieces, Ping(n=ALIVE))
 
     async def answered(message: object) -> bool:
-        if isinstance(message, Pong):
+        if isinstance(message, Pong) and message.n == ALIVE:
             stage.done.set()
+        elif isinstance(message, Pong):
+            stage.nursery.start_soon(end_after, stage, CLOSING_S)
         return not _enters(message)
 
     stage.intercepts.append(answered)
@@ -125,6 +130,28 @@ async def end_after(stage: Stage, seconds: float) -> None:
 
 def _enters(message: object) -> bool:
     return isinstance(message, ClientHello) or says_who(message)
+
+
+def grease_all(stage: Stage) -> None:
+    """Send fields, notices, facts, capabilities and figures that nobody knows with everything."""
+    stage.info, stage.dress = strange_info(), greased
+
+    def recast(message: ServerMessage) -> Iterable[ServerMessage | bytes]:
+        if isinstance(message, ServerHello | Welcome):
+            return (message,)
+        return strange_facts(message), *strange_notices()
+
+    stage.recast = recast
+
+
+def cut_to_pieces(stage: Stage) -> None:
+    """Cut every frame into pieces of three bytes."""
+    stage.cut = lambda frame: (frame[i : i + 3] for i in range(0, len(frame), 3))
+
+
+def lengthen(stage: Stage) -> None:
+    """Bring every record to the longest frame that a server may send."""
+    stage.recast = lambda message: (padded(raw(message)),) if isinstance(message, MatchRecord) else (message,)
 
 
 def must_close(stage: Stage, *pieces: ServerMessage | bytes) -> None:

@@ -167,7 +167,7 @@ class ScriptedServer:
         """Prove who the server is."""
         if self._connection is None:
             return
-        self._cn = message.cn
+        self._cn, self.greeted = message.cn, b""
         greeting = Greeting(self.key, self._nonce, 1, self.info)
         frame = self._connection.hello_frame(Role.CLIENT)
         await self.send(server_hello(greeting, message.id, frame))
@@ -212,10 +212,9 @@ class ScriptedServer:
         Raises:
             HandshakeError: It is not right.
         """
-        frame = self.greeted
-        if not frame and self._connection is not None:
-            frame = self._connection.hello_frame(Role.SERVER)
-        check_login(message, Challenge(self.key.public, self._cn, self._nonce, frame))
+        if not self.greeted and self._connection is not None:
+            self.greeted = self._connection.hello_frame(Role.SERVER)
+        check_login(message, Challenge(self.key.public, self._cn, self._nonce, self.greeted))
 
     def held(self) -> tuple[SeatHeld, ...]:
         """Return the seats of the client."""
@@ -261,11 +260,7 @@ class ScriptedServer:
         await self.go_on()
 
     def at_play(self) -> Ledger:
-        """Return where the match stands.
-
-        Raises:
-            RuntimeError: There is none.
-        """
+        """Return where the match stands; RuntimeError if there is none."""
         if self.ledger is None:
             raise RuntimeError("no match is played")
         return self.ledger
@@ -375,11 +370,7 @@ class ScriptedServer:
         return BoxedOptions(table=CODE, match=match, at=at, offer=offer, must=True, box=box)
 
     def box(self, at: int, offer: int, options: tuple[Option, ...]) -> bytes:
-        """Seal options under a counter that rises, also over connections.
-
-        Raises:
-            RuntimeError: The remote seat has no box key.
-        """
+        """Seal options under a counter that rises, also over connections."""
         shared, match = self.dealer.shared(self.at_play(), 0), self.at_play().setup.mid
         if shared is None:
             raise RuntimeError("the remote seat has no box key")

@@ -8,50 +8,39 @@ from typing import Final
 import trio
 
 from truc_conform.grease import (
-    greased,
-    padded,
     raw,
     strange_error,
-    strange_facts,
-    strange_info,
-    strange_notices,
 )
+from truc_conform.noted import tag_of_body
 from truc_conform.result import PASSED, Case, Outcome, Verdict, failed
 from truc_conform.scenes import (
-    ALIVE,
     Exit,
     Scene,
     absent,
     acts,
-    ends_soon,
+    cut_to_pieces,
+    grease_all,
+    lengthen,
     one,
     played,
     seated,
     unended,
     without,
 )
-from truc_conform.shown import CODE
-from truc_conform.stage import Stage, tag_of_body
+from truc_conform.stage import Stage
 from truc_protocol.errors import Code, LocalError
 from truc_protocol.messages import (
     BoxedOptions,
     ClientMessage,
     GuestAct,
-    Join,
     MatchRecord,
     Ok,
     OpenOptions,
     Ping,
     Pong,
     Ready,
-    Resume,
-    SeatTakenOver,
-    ServerHello,
     ServerMessage,
     SignedAct,
-    TableClosed,
-    Welcome,
-    bye,
     refusal,
 )
 
@@ -134,18 +123,6 @@ def _twice(stage: Stage) -> None:
     stage.recast = recast
 
 
-def _greased(stage: Stage) -> None:
-    """Send fields, notices, facts, capabilities and figures that nobody knows with everything."""
-    stage.info, stage.dress = strange_info(), greased
-
-    def recast(message: ServerMessage) -> Iterable[ServerMessage | bytes]:
-        if isinstance(message, ServerHello | Welcome):
-            return (message,)
-        return strange_facts(message), *strange_notices()
-
-    stage.recast = recast
-
-
 def _pinged(stage: Stage) -> None:
     """Ping beside all options and records; the clock of the pongs is days ahead."""
     numbers = iter(range(100, 100_000))
@@ -173,16 +150,6 @@ def _answers_pings(stage: Stage, end: Exit) -> Outcome:
 def _optional(stage: Stage) -> None:
     """Tell the client what it may do though it need not."""
     stage.tells_optional = True
-
-
-def _in_pieces(stage: Stage) -> None:
-    """Cut every frame into pieces of three bytes."""
-    stage.cut = lambda frame: (frame[i : i + 3] for i in range(0, len(frame), 3))
-
-
-def _long_frames(stage: Stage) -> None:
-    """Bring every record to the longest frame that a server may send."""
-    stage.recast = lambda message: (padded(raw(message)),) if isinstance(message, MatchRecord) else (message,)
 
 
 async def _rule(stage: Stage) -> None:
@@ -227,142 +194,10 @@ def _survives_void_bets(stage: Stage, end: Exit) -> Outcome:
     return PASSED if asked else Outcome(Verdict.INFO, "it never asked for more in this match")
 
 
-async def _broken_off(stage: Stage, message: SignedAct | GuestAct) -> bool:
-    """Take the act, and lose the connection within its record."""
-    muted, stage.bend = stage.bend, lambda _message: None
-    try:
-        await stage.take(stage.record_of(message))
-    finally:
-        stage.bend = muted
-    frame = raw(stage.message(len(stage.records) - 1))
-    await stage.drop(frame[: len(frame) // 2])
-    return True
-
-
-async def _lost_before(stage: Stage, _message: SignedAct | GuestAct) -> bool:
-    """Lose the connection with the act, which was never taken."""
-    await stage.drop()
-    return True
-
-
-def _resumes_right(stage: Stage, end: Exit) -> Outcome:
-    if (early := absent(stage)) is not None:
-        return early
-    resumed = [heard.message for heard in stage.heard if isinstance(heard.message, Resume)]
-    if not resumed:
-        return failed("it did not come back to its seat by `resume`")
-    had = _whole_records(stage)
-    if resumed[0].next > had:
-        return failed(f"it asked for {resumed[0].next} on, and had nothing from {had} on")
-    return unended(stage, end) or PASSED
-
-
-def _whole_records(stage: Stage) -> int:
-    """Return how many records had come whole before the client first resumed."""
-    sent = next(heard.sent for heard in stage.heard if isinstance(heard.message, Resume))
-    return len({message.k for message in stage.sent[:sent] if isinstance(message, MatchRecord)})
-
-
-def one_body_each(stage: Stage, end: Exit) -> Outcome:
-    """Judge that a seat has signed one body for a position, also over a lost connection."""
-    signed: dict[tuple[str, bytes, int], set[bytes]] = {}
-    for message in acts(stage):
-        if isinstance(message, SignedAct) and message.match is not None:
-            kind = tag_of_body(message.body)
-            place = (kind, message.match, stage.position_of(message))
-            signed.setdefault(place, set()).add(message.body + message.sig)
-    if any(len(bodies) > 1 for bodies in signed.values()):
-        return failed("it signed two bodies for one position")
-    return unended(stage, end) or PASSED
-
-
-async def _sent_away(stage: Stage, message: SignedAct | GuestAct) -> bool:
-    """Take the act, and send the client to the other door."""
-    await stage.take(stage.record_of(message))
-    await stage.push(bye(Code.MOVED, "this server has moved", to=f"127.0.0.1:{stage.doors[1]}"))
-    return True
-
-
-def _has_moved(stage: Stage, end: Exit) -> Outcome:
-    if (early := absent(stage)) is not None:
-        return early
-    return (
-        (unended(stage, end) or PASSED) if 1 in stage.doors_used else failed("it did not go where `to` says")
-    )
-
-
-async def _sent_off(stage: Stage, message: SignedAct | GuestAct) -> bool:
-    """Take the act, and ask the client to come again later."""
-    await stage.take(stage.record_of(message))
-    again = bye(Code.SHUTTING_DOWN, "the server starts again", reconnect_after_ms=_RECONNECT_MS)
-    stage.rests_from = trio.current_time()
-    await stage.push(again)
-    return True
-
-
-def _comes_again(stage: Stage, end: Exit) -> Outcome:
-    if (early := absent(stage)) is not None:
-        return early
-    if len(stage.opened) == 1:
-        return failed("it did not connect again")
-    if (late := unended(stage, end)) is not None:
-        return late
-    waited = 1000 * (stage.opened[1] - stage.rests_from)
-    early_by = f"it came again after {waited:.0f} ms instead of {_RECONNECT_MS} ms"
-    return PASSED if waited > 0.9 * _RECONNECT_MS else Outcome(Verdict.NON_STRICT, early_by)
-
-
-async def _taken_over(stage: Stage, message: SignedAct | GuestAct) -> bool:
-    """Give the seat to another connection, ask for a sign of life, and let rulings play for it."""
-    await stage.take(stage.record_of(message))
-    await stage.push(SeatTakenOver(table=CODE, seat=0))
-    await stage.push(Ping(n=ALIVE))
-    stage.bend = lambda sent: None if isinstance(sent, OpenOptions | BoxedOptions) else sent
-    stage.is_away = not stage.is_guest  # a guest has nothing to sign: its match may stand still
-    await stage.go_on()
-    return True
-
-
-def _take_over(stage: Stage) -> None:
-    ends_soon(stage, lambda message: message == Pong(n=ALIVE), _STILL_S)
-    on_choice(stage, _taken_over, number=_SECOND)
-
-
-def _keeps_off(stage: Stage, _end: Exit) -> Outcome:
-    if (early := absent(stage)) is not None:
-        return early
-    said = [heard.message for heard in stage.heard]
-    if Pong(n=ALIVE) not in said:
-        return failed("it answered no ping after it was told")
-    after = said[said.index(Pong(n=ALIVE)) :]
-    grabs = [type(it).__name__ for it in after if isinstance(it, SignedAct | GuestAct | Resume | Join)]
-    return failed(f"it sent {grabs[0]} for a seat that it had no more") if grabs else PASSED
-
-
-def _closed(stage: Stage) -> None:
-    """Close the table as soon as the client is ready."""
-    notice = TableClosed(table=CODE, reason="server")
-
-    async def intercept(message: ClientMessage) -> bool:
-        if isinstance(message, Ready):
-            await stage.push(Ok(re=message.id))
-            await stage.push(notice)
-            return True
-        return False
-
-    stage.intercepts.append(intercept)
-
-
 def _goes_on_or_ends(stage: Stage, end: Exit) -> Outcome:
     if (early := absent(stage)) is not None:
         return early
     return PASSED if end.code else played(stage, end)
-
-
-def _ends(stage: Stage, end: Exit) -> Outcome:
-    if (early := absent(stage)) is not None:
-        return early
-    return PASSED if end.code is not None else failed("it went on waiting at a table that is closed")
 
 
 SCENES: Final = (
@@ -391,7 +226,7 @@ SCENES: Final = (
         _twice,
         _goes_on_or_ends,
     ),
-    one("C2.unknown", _UNKNOWN, "plays on through all that is unknown", _greased, played),
+    one("C2.unknown", _UNKNOWN, "plays on through all that is unknown", grease_all, played),
     Scene(
         _pinged,
         (
@@ -406,8 +241,8 @@ SCENES: Final = (
         ),
     ),
     one("C2.optional", _DECISIONS, "options that are not `must` need no answer", _optional, played),
-    one("C2.pieces", "transport.md#frames", "plays while frames come in pieces", _in_pieces, played),
-    one("C2.long-frames", "limits.md#sizes", "takes frames of 65536 bytes", _long_frames, played),
+    one("C2.pieces", "transport.md#frames", "plays while frames come in pieces", cut_to_pieces, played),
+    one("C2.long-frames", "limits.md#sizes", "takes frames of 65536 bytes", lengthen, played),
     one(
         "C2.overtaken",
         _DECISIONS,
@@ -423,46 +258,4 @@ SCENES: Final = (
         played,
     ),
     one("C2.void-bet", _DECISIONS, "plays on after `void_bet`", _void_bets, _survives_void_bets, target=6),
-    Scene(
-        lambda stage: on_choice(stage, _broken_off, number=_SECOND),
-        (
-            (
-                Case("C2.resume", _COMING_BACK, "comes back, and resumes at the first record it lacks"),
-                _resumes_right,
-            ),
-            (Case("C2.one-body", _COMING_BACK, "sends the same bytes again, or none"), one_body_each),
-        ),
-    ),
-    Scene(
-        lambda stage: on_choice(stage, _lost_before, number=_SECOND),
-        (
-            (
-                Case("C2.act-lost", _COMING_BACK, "comes back when its act was lost, and decides again"),
-                _resumes_right,
-            ),
-            (Case("C2.same-bytes", _COMING_BACK, "what it had signed is what it sends again"), one_body_each),
-        ),
-    ),
-    one(
-        "C2.moved",
-        "session.md#goodbye",
-        "goes where `to` says",
-        lambda stage: on_choice(stage, _sent_away, number=_SECOND),
-        _has_moved,
-    ),
-    one(
-        "C2.comes-again",
-        "session.md#goodbye",
-        "connects again after `reconnect_after_ms`",
-        lambda stage: on_choice(stage, _sent_off, number=_SECOND),
-        _comes_again,
-    ),
-    one(
-        "C2.taken-over",
-        "messages.md#seat_taken_over",
-        "does nothing more for a seat that another connection has",
-        _take_over,
-        _keeps_off,
-    ),
-    one("C2.closed", "messages.md#closed", "ends when its table is closed", _closed, _ends),
 )

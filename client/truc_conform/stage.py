@@ -7,19 +7,19 @@ for who watches.
 """
 
 from collections.abc import Awaitable, Callable, Iterable
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 import trio
 from msgspec.structs import replace
 
 from truc_conform import playing
+from truc_conform.noted import Closed, Fault, Heard, subject
 from truc_conform.puppets import Player
 from truc_conform.scripted import ScriptedServer
 from truc_conform.shown import CODE, TOKEN
 from truc_protocol.bodies import Deal
 from truc_protocol.boxes import Option, counter
 from truc_protocol.checks import CheckError
-from truc_protocol.codec import EncodingError, dec
 from truc_protocol.connection import Failure
 from truc_protocol.errors import Code, ProtocolError
 from truc_protocol.messages import (
@@ -62,30 +62,6 @@ PAST: Final = 9
 """How many records a match has had when somebody begins to watch it."""
 
 
-class Fault(NamedTuple):
-    """Something that the client did wrong: on which connection, by which word, and in words."""
-
-    link: int
-    code: str
-    message: str
-
-
-class Heard(NamedTuple):
-    """A message of the client: on which connection, when, and how many messages the server had sent before."""
-
-    link: int
-    at: float
-    sent: int
-    message: ClientMessage
-
-
-class Closed(NamedTuple):
-    """The end of a connection, as far as the server saw it, and how many messages it had sent by then."""
-
-    link: int
-    at: float
-
-
 Recast = Callable[[ServerMessage], Iterable[ServerMessage | bytes]]
 Intercept = Callable[[ClientMessage], Awaitable[bool]]
 
@@ -108,8 +84,7 @@ class Stage(ScriptedServer):
         is_cut_off: the connection breaks after what leaves next.
         is_over: the client is being ended by the kit; what it does then is not its own.
         stop_at: how many records a match has before anybody watches it.
-        doors: the ports that lead here; a script may move the client from the first to the second.
-        doors_used: the door of each connection.
+        doors: the ports that lead here, the second for a client that is moved; `doors_used` by each connection.
     """
 
     def __init__(self, *, seed: int = 1, target: int = TARGET) -> None:
@@ -423,23 +398,3 @@ class Stage(ScriptedServer):
         if self.is_watched or not self.is_seated:
             return ()
         return (SeatHeld(table=CODE, match=None if self.setup is None else self.setup.match, seat=0),)
-
-
-def subject(message: ClientMessage) -> str:
-    """Name what a message is about, for the cases that judge it."""
-    match message:
-        case SignedAct(match=None):
-            return "seat"
-        case SignedAct(body=body):
-            return tag_of_body(body)
-        case _:
-            return type(message).__name__
-
-
-def tag_of_body(body: bytes) -> str:
-    """Return the kind that a body says it is of; "" if it says none."""
-    try:
-        tag = dec(body)[0]
-    except (EncodingError, IndexError, TypeError):
-        return ""
-    return tag.removeprefix("truc/1/") if isinstance(tag, str) else ""

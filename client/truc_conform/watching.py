@@ -6,21 +6,20 @@ from typing import Final
 from msgspec.structs import replace
 
 from truc_conform.forging import place_of
-from truc_conform.grease import greased, padded, raw, strange_facts, strange_info, strange_notices
+from truc_conform.grease import raw
+from truc_conform.noted import tag_of_body
 from truc_conform.result import PASSED, Outcome, Verdict, failed
-from truc_conform.scenes import Exit, one, unended, unwatched, watched
+from truc_conform.scenes import Exit, cut_to_pieces, grease_all, lengthen, one, unended, unwatched, watched
 from truc_conform.shown import CODE, INFO
-from truc_conform.stage import Stage, tag_of_body
+from truc_conform.stage import Stage
 from truc_protocol.messages import (
     ClientHello,
     ClientMessage,
     MatchRecord,
     Ok,
-    ServerHello,
     ServerMessage,
     Snapshot,
     Watch,
-    Welcome,
     encode_info,
 )
 
@@ -32,28 +31,6 @@ _LOST: Final = 14
 
 def _plain(_stage: Stage) -> None:
     """Keep to the protocol."""
-
-
-def _greased(stage: Stage) -> None:
-    """Send fields, notices, facts, capabilities and figures that nobody knows with everything."""
-    stage.info, stage.dress = strange_info(), greased
-
-    def recast(message: ServerMessage) -> Iterable[ServerMessage | bytes]:
-        if isinstance(message, ServerHello | Welcome):
-            return (message,)
-        return strange_facts(message), *strange_notices()
-
-    stage.recast = recast
-
-
-def _in_pieces(stage: Stage) -> None:
-    """Cut every frame into pieces of three bytes."""
-    stage.cut = lambda frame: (frame[i : i + 3] for i in range(0, len(frame), 3))
-
-
-def _long_frames(stage: Stage) -> None:
-    """Bring every record to the longest frame that a server may send."""
-    stage.recast = lambda message: (padded(raw(message)),) if isinstance(message, MatchRecord) else (message,)
 
 
 def at_record(stage: Stage, k: int, change: Callable[[MatchRecord], Iterable[ServerMessage | bytes]]) -> None:
@@ -149,9 +126,9 @@ def _goes_on_from_the_snapshot(stage: Stage, end: Exit) -> Outcome:
 
 SCENES: Final = (
     one("C1.watches", _WATCH, "follows a match to its end, and ends with it", _plain, watched),
-    one("C1.unknown", _UNKNOWN, "goes on through all that is unknown", _greased, watched),
-    one("C1.pieces", "transport.md#frames", "goes on while frames come in pieces", _in_pieces, watched),
-    one("C1.long-frames", "limits.md#sizes", "takes frames of 65536 bytes", _long_frames, watched),
+    one("C1.unknown", _UNKNOWN, "goes on through all that is unknown", grease_all, watched),
+    one("C1.pieces", "transport.md#frames", "goes on while frames come in pieces", cut_to_pieces, watched),
+    one("C1.long-frames", "limits.md#sizes", "takes frames of 65536 bytes", lengthen, watched),
     one(
         "C1.gap",
         "overview.md#one-log",

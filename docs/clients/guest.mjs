@@ -1,120 +1,120 @@
-// A guest of a Truc server, for Node 18 or later: plays one match of whatever game at random, and says how it ended.
-//
+// A guest of a Truc server, for Node 18 or later: plays one match of any game at random, and says how it ends.
+// All of it is here but msgpack (messages.mjs), which other languages have as a package.
 // node guest.mjs truc://HOST:PORT/TABLE    or    node guest.mjs HOST PORT [TABLE]
 
 import { randomBytes, randomInt } from 'node:crypto'
-import { Line, Stopped, placeOf, run } from './line.mjs'
-import { unpack } from './messages.mjs'
+import { connect } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
+import { pack, unpack } from './messages.mjs'
 
 const NEW_TABLE = { variant: 'truc-french', options: { guests: 2, match: 1 } }
-const SIT = ['join', 'seek', 'create']
+const MOST_FAILURES = 20     // connections in a row that brought nothing new
+
+const stop = (text, code = 1) => { (code === 0 ? console.log : console.error)(text); process.exit(code) }
 
 class Guest {
-  constructor(place) {
-    Object.assign(this, place, { token: null, match: null, next: 0, chosen: null, failures: 0 })
+  constructor(server) {
+    Object.assign(this, { server, table: server.pathname.slice(1) || null, token: null, ids: 0, failures: 0 })
+    Object.assign(this, { match: null, next: 0, chosen: null })     // how far it has come; the newest choice
   }
 
-  // One connection, from hello to its end; returns how the match has ended.
-  async visit() {
-    const line = this.line = new Line(this)
-    line.ask('hello', { proto: [1], cn: randomBytes(32) })
-    for await (const { message } of line.messages()) {
-      const ended = this.take(message)
-      if (ended) return ended
+  async play() {     // come back, after growing pauses, until the match is over
+    while (this.failures++ < MOST_FAILURES) {
+      const { pauseMs = 0 } = await this.visit().catch((fault) => fault)
+      this.socket.destroy()
+      await wait(Math.max(pauseMs, Math.min(50 * 2 ** this.failures, 2000)))
     }
+    stop(`no way to the server at ${this.server.host}`)
   }
 
-  // What is new, or of another table, changes nothing.
-  take(message) {
-    if (['hello', 'welcome', 'ok', 'error'].includes(message.t)) this.takeReply(message)
-    if (this.table === null || message.table !== this.table) return
-    switch (message.t) {
-      case 'closed': throw new Stopped(`table ${this.table} is closed: ${message.reason}`)
-      case 'seat_taken_over': throw new Stopped('another connection has the seat now')
-      case 'setup': return this.know(message.match)
-      case 'record': return this.takeRecord(message)
-      case 'options': if (this.isNext(message, message.at)) return this.act(message); break
-      case 'table': if (this.isBack && message.state === 'playing') this.follow(message.match)
+  async visit() {     // one connection, from hello on
+    const socket = this.socket = connect(this.server.port || 7373, this.server.hostname.replace(/[[\]]/g, ''))
+    socket.on('error', () => {}).on('timeout', () => socket.destroy()).setTimeout(10_000)
+    Object.assign(this, { pieces: socket[Symbol.asyncIterator](), held: Buffer.alloc(0), longest: 65536 })
+    const hello = await this.ask('hello', { proto: [1], cn: randomBytes(32) })     // signed, but believed
+    if (unpack(hello.body)[4] !== 1) stop('the server has chosen a protocol that was not offered')
+    const { limits, caps } = unpack(hello.info)
+    this.longest = limits.frame_out
+    socket.setTimeout(1500 * limits.idle_s)     // before that the server pings
+    const login = this.token === null ? { name: 'guest' } : { token: this.token }
+    const { token = this.token, seats = [] } = await this.ask('login', login)
+    const held = seats.find((seat) => this.table === null || seat.table === this.table)
+    Object.assign(this, { token, table: held?.table ?? this.table, isBack: held !== undefined })
+    if (held?.match && !this.match?.equals(held.match)) Object.assign(this, { match: held.match, next: 0 })
+    const { table, match, next } = this
+    if (match === null || (await this.ask('resume', { table, match, next })).t === 'error') {
+      const find = 'seek' in caps ? 'seek' : 'create'
+      const seat = await (table === null ? this.ask(find, NEW_TABLE) : this.ask('join', { table }))
+      this.table = seat.table ?? table
+      console.log('table', this.table)
+      await this.ask('ready', { table: this.table })
     }
+    for (;;) this.take(await this.receive())
   }
 
-  takeReply(reply) {
-    const { t, fields } = this.line.answeredBy(reply)
-    if (reply.t === 'error') this.takeError(reply, t, fields)
-    else if (t === 'hello') this.logIn(unpack(reply.body), unpack(reply.info))     // signed; a guest believes it
-    else if (t === 'login') this.enter(reply)
-    else if (SIT.includes(t)) this.sitDown(reply.table ?? this.table)
-    else if (t === 'resume' && reply.k > this.next) throw new Error('records are missing')
+  async ask(t, fields) {     // returns the reply; what comes before it is taken as it comes
+    const id = this.ids++
+    this.send({ t, id, ...fields })
+    let reply
+    while ((reply = await this.receive()).re !== id || reply.close) this.take(reply)     // then bye comes
+    if (reply.retry_after_ms) return wait(reply.retry_after_ms).then(() => this.ask(t, fields))
+    if (reply.t === 'error' && t !== 'ready' && reply.code !== 'no_such_match') stop(reply.msg)
+    return reply
   }
 
-  logIn({ 4: protocol }, { limits, caps }) {
-    if (protocol !== 1) throw new Stopped('the server has chosen a protocol that was not offered')
-    this.line.obey(limits)
-    this.caps = caps
-    this.line.ask('login', this.token === null ? { name: 'guest' } : { token: this.token })
-  }
-
-  enter({ token = this.token, seats = [] }) {
-    const held = seats.find(({ table }) => this.table === null || table === this.table)
-    this.line.isOpen = true
-    Object.assign(this, { token, table: this.table ?? held?.table ?? null, isBack: held !== undefined })
-    const match = held?.match ?? this.match
-    return match ? this.follow(match) : this.findSeat()
-  }
-
-  findSeat() {
-    if (this.table !== null) this.line.ask('join', { table: this.table })
-    else this.line.ask('seek' in this.caps ? 'seek' : 'create', NEW_TABLE)
-  }
-
-  sitDown(table) {
-    console.log(`table ${table}`)
-    this.table = table
-    this.line.ask('ready', { table })
-  }
-
-  // What an act is told does not matter: where it is still to be made, options come again.
-  takeError(error, t, fields, line = this.line) {
-    if (error.retry_after_ms) setTimeout(() => line === this.line && line.ask(t, fields), error.retry_after_ms)
-    else if (t === 'resume' && error.code === 'no_such_match') this.findSeat(this.match = null)
-    else if ([...SIT, 'resume'].includes(t) || error.code === 'seat_gone') throw new Stopped(error.msg)
-    else if (error.code === 'bad_token') {
-      this.token = null     // it is good only once its guest has sat down
-      throw new Error(error.msg)
+  take(message, { t, table, match, k, at } = message) {     // what is new or of another table changes nothing
+    if (t === 'ping') this.send({ t: 'pong', n: message.n })
+    if (t === 'bye') this.part(message)
+    if (message.code === 'seat_gone') stop(message.msg)
+    if (this.table === null || table !== this.table) return
+    const isMine = match && this.match?.equals(match)
+    if (t === 'seat_taken_over' || t === 'closed') stop(`table ${table}: ${t}`)
+    if (t === 'setup') Object.assign(this, { match, next: 0 })
+    if (t === 'options' && isMine && at === this.next) this.act(message)
+    if (t === 'record' && isMine && k === this.next) {
+      Object.assign(this, { next: k + 1, failures: 0 })
+      const end = message.means.find(({ what }) => what === 'match_ended')
+      if (end) stop(`${end.reason} by side ${end.winner}`, 0)
     }
+    const isLate = t === 'table' && message.state === 'playing' && this.isBack && !isMine
+    if (isLate || (t === 'record' && !(isMine && k < this.next))) throw new Error('come back, and resume')
   }
 
-  know(match) {
-    if (!this.match?.equals(match)) Object.assign(this, { match, next: 0, chosen: null })
+  part({ code, msg, retryable, to, reconnect_after_ms: pauseMs }) {
+    if (to) this.server = new URL(`truc://${to}`)
+    else if (code === 'bad_token') this.token = null     // it is good once its guest has sat down
+    else if (!retryable) stop(msg)
+    throw Object.assign(new Error(msg), { pauseMs })
   }
 
-  // Have the records sent that are missing.
-  follow(match) {
-    this.know(match)
-    if (!this.line.isAsking('resume')) this.line.ask('resume', { table: this.table, match, next: this.next })
-  }
-
-  // Whether this is the next position. A later one, or another match, shows that records are missing.
-  isNext({ match }, k) {
-    if (!this.match?.equals(match) || k > this.next) this.follow(match)
-    return k === this.next
-  }
-
-  takeRecord(record) {
-    if (!this.isNext(record, record.k)) return
-    Object.assign(this, { next: record.k + 1, failures: 0 })
-    const ended = record.means.find(({ what }) => what === 'match_ended')
-    if (ended) return ended.winner == null ? ended.reason : `${ended.reason} by side ${ended.winner}`
-  }
-
-  // Any option is a legal move. For the same position the choice stays the same, also over a new connection.
-  act({ match, at, list, must }) {
+  // Any option is a legal move. At the same position the choice stays the same, also over a new connection.
+  act({ table, match, at, list, must }) {
     if (!must && !list.some(({ hints }) => hints.waits)) return
     const keys = list.filter(({ kind }) => kind !== 'concede' || list.length === 1).map(({ key }) => key)
-    const isChosen = this.chosen?.at === at && keys.includes(this.chosen.key)
-    if (!isChosen) this.chosen = { at, key: keys[randomInt(keys.length)] }
-    this.line.ask('act', { table: this.table, match, at, choose: this.chosen.key })
+    const isChosen = this.chosen?.at === at && keys.includes(this.chosen.choose)
+    if (!isChosen) this.chosen = { match, at, choose: keys[randomInt(keys.length)] }
+    this.send({ t: 'act', id: this.ids++, table, ...this.chosen })
+  }
+
+  send(message) {
+    const frame = pack(message)
+    this.socket.write(Buffer.concat([Buffer.of(0, 0, frame.length >> 8, frame.length), frame]))
+  }
+
+  async receive() {
+    const length = (await this.read(4)).readUInt32BE()
+    if (length > this.longest) throw new Error(`a frame of ${length} bytes`)
+    return unpack(await this.read(length))
+  }
+
+  async read(length) {     // throws where the connection ends
+    while (this.held.length < length) this.held = Buffer.concat([this.held, (await this.pieces.next()).value])
+    const bytes = this.held.subarray(0, length)
+    this.held = this.held.subarray(length)
+    return bytes
   }
 }
 
-await run(new Guest(placeOf(process.argv.slice(2))))
+const [first, port, table = ''] = process.argv.slice(2)
+if (first === undefined) stop('expected truc://HOST:PORT/TABLE, or HOST PORT [TABLE]')
+await new Guest(new URL(port === undefined ? first : `truc://${first}:${port}/${table}`)).play()

@@ -1,120 +1,119 @@
-"""A guest of a Truc server: plays one match of whatever game at random, and says how it ended.
+"""A guest of a Truc server, all in one file: plays one match of any game at random, and says how it ended.
 
 python guest.py truc://HOST:PORT/TABLE    or    python guest.py HOST PORT [TABLE]
 """
 
-import os
-import random
+import secrets
+import socket
 import sys
 import time
+from urllib.parse import urlsplit
 
 import msgpack
-from line import Line, LostError, come_back, place_of
 
 NEW_TABLE = {"variant": "truc-french", "options": {"guests": 2, "match": 1}}
+MOST_FAILURES = 20  # connections in a row that brought nothing new
 
 
 class Guest:
-    def __init__(self, host: str, port: int, table: str | None):
-        self.host, self.port, self.table, self.token = host, port, table, None
-        self.match, self.next, self.chosen = None, 0, (None, "")  # how far it has come; the newest choice
-        self.ended, self.failures = None, 0
+    def __init__(self, link: str):
+        self.server, self.failures, self.ids, self.longest = urlsplit(link), 0, iter(range(2**32)), 65536
+        self.table, self.token = self.server.path.strip("/") or None, None
+        self.match, self.next, self.chosen = None, 0, None  # how far it has come; the newest choice
 
-    def visit(self, line: Line) -> str:
-        """One connection, from hello to its end; returns how the match has ended."""
-        self.line, self.is_back, self.is_behind = line, False, False
-        hello = self.ask("hello", proto=[1], cn=os.urandom(32))  # it is signed; a guest believes it
+    def play(self):
+        """Come back, after growing pauses, until the match is over."""
+        while self.failures < MOST_FAILURES:
+            try:
+                line = socket.create_connection((self.server.hostname, self.server.port or 7373), timeout=10)
+                with line as self.socket, line.makefile("rb") as self.file:
+                    self.visit()
+            except (OSError, ValueError, LookupError, AttributeError) as fault:
+                # The connection is lost, or what came over it is no message.
+                self.failures, why = self.failures + 1, fault
+                time.sleep(min(0.05 * 2**self.failures, 2))
+        sys.exit(f"no way to the server: {why}")
+
+    def visit(self):
+        """One connection, from hello on."""
+        hello = self.ask("hello", proto=[1], cn=secrets.token_bytes(32))  # it is signed; a guest believes it
         if msgpack.unpackb(hello["body"])[4] != 1:
             sys.exit("the server has chosen a protocol that was not offered")
         info = msgpack.unpackb(hello["info"])
-        line.obey(info["limits"])
-        self.log_in()
-        if not self.is_behind:
-            self.sit_down("seek" if "seek" in info["caps"] else "create")
-        while not self.ended:
-            if self.is_behind:
-                self.catch_up()
-            else:
-                self.take(line.receive())
-        return self.ended
+        self.longest = info["limits"]["frame_out"]
+        self.socket.settimeout(1.5 * info["limits"]["idle_s"])  # before that the server pings
+        welcome = self.ask("login", **({"token": self.token} if self.token else {"name": "guest"}))
+        self.token = welcome.get("token", self.token)
+        held = next((seat for seat in welcome.get("seats", ()) if self.table in (None, seat["table"])), {})
+        self.table, self.is_back = held.get("table", self.table), bool(held)
+        if held.get("match", self.match) != self.match:
+            self.match, self.next = held["match"], 0
+        if not (self.match and "k" in self.ask("resume", table=self.table, match=self.match, next=self.next)):
+            find = "seek" if "seek" in info["caps"] else "create"
+            reply = self.ask("join", table=self.table) if self.table else self.ask(find, **NEW_TABLE)
+            self.table = reply.get("table", self.table)
+            print("table", self.table, flush=True)
+            self.ask("ready", table=self.table)
+        while True:
+            self.take(self.receive())
 
     def ask(self, kind: str, **fields) -> dict:
         """Return the reply; what comes before it is taken as it comes."""
-        number = self.line.ask(kind, **fields)
-        while (reply := self.line.receive()).get("re") != number:
+        self.send(kind, id=(number := next(self.ids)), **fields)
+        while (reply := self.receive()).get("re") != number or reply.get("close"):  # then bye follows
             self.take(reply)
-        while reply.get("close") and reply["code"] != "bad_token":
-            self.line.receive()  # bye follows, and ends this
-        if "retry_after_ms" not in reply:
-            return reply
-        time.sleep(reply["retry_after_ms"] / 1000)
-        return self.ask(kind, **fields)
-
-    def log_in(self):
-        reply = self.ask("login", **({"token": self.token} if self.token else {"name": "guest"}))
-        if reply["t"] == "error":
-            self.token = None  # it is good only once its guest has sat down
-            raise LostError(reply["msg"])
-        self.token = reply.get("token", self.token)
-        held = [seat for seat in reply.get("seats", ()) if self.table in (seat["table"], None)]
-        for seat in held[:1]:
-            self.table, self.is_back = seat["table"], True
-            self.know(seat.get("match") or self.match)
-        self.is_behind = self.match is not None
-
-    def sit_down(self, find: str = "create"):
-        reply = self.ask("join", table=self.table) if self.table else self.ask(find, **NEW_TABLE)
-        if reply["t"] == "error":
+        if "retry_after_ms" in reply:
+            time.sleep(reply["retry_after_ms"] / 1000)
+            return self.ask(kind, **fields)
+        if reply["t"] == "error" and kind != "ready" and reply["code"] != "no_such_match":
             sys.exit(reply["msg"])
-        self.table = reply.get("table", self.table)
-        print("table", self.table, flush=True)
-        self.ask("ready", table=self.table)
-
-    def catch_up(self):
-        """Have the records sent that are missing."""
-        reply = self.ask("resume", table=self.table, match=self.match, next=self.next)
-        self.is_behind = False
-        if reply.get("code") == "no_such_match":
-            self.match = self.sit_down()
-        elif reply["t"] == "error":
-            sys.exit(reply["msg"])
-        elif reply["k"] > self.next:
-            raise LostError("records are missing")
+        return reply
 
     def take(self, message: dict):
         """React to a message; what is new, or of another table, changes nothing."""
         match message:
+            case {"t": "ping", "n": n}:
+                self.send("pong", n=n)
+            case {"t": "bye", "code": code, "msg": why}:
+                time.sleep(message.get("reconnect_after_ms", 0) / 1000)
+                self.server = urlsplit(f"truc://{message['to']}") if "to" in message else self.server
+                self.token = None if code == "bad_token" else self.token  # good once its guest has sat down
+                comes_back = message["retryable"] or code in ("bad_token", "moved")
+                raise ConnectionError(why) if comes_back else SystemExit(why)
             case {"table": table} if table != self.table:
                 pass
             case {"t": "seat_taken_over" | "closed" as why} | {"t": "error", "code": "seat_gone" as why}:
                 sys.exit(f"table {self.table}: {why}")
             case {"t": "setup", "match": match}:
-                self.know(match)
+                self.match, self.next = match, 0
             case {"t": "table", "state": "playing", "match": match} if self.is_back and match != self.match:
-                self.is_next(match, sys.maxsize)
-            case {"t": "options", "match": match, "at": at, "list": options} if self.is_next(match, at):
+                raise ConnectionError("it began before this connection: what is missing comes after `resume`")
+            case {"t": "record", "match": match, "k": k} if match != self.match or k > self.next:
+                raise ConnectionError("records were left out: they come after `resume`")
+            case {"t": "record", "k": self.next, "means": facts}:
+                self.next, self.failures = self.next + 1, 0
+                for end in (fact for fact in facts if fact["what"] == "match_ended"):
+                    print(f"{end['reason']} by side {end['winner']}")
+                    sys.exit()
+            case {"t": "options", "match": match, "at": self.next as k, "list": options}:
                 if message["must"] or any("waits" in option["hints"] for option in options):
-                    self.act(at, [option["key"] for option in options if option["kind"] != "concede"])
-            case {"t": "record", "match": match, "k": k} if self.is_next(match, k):
-                self.next, self.failures = k + 1, 0
-                ends = [fact for fact in message["means"] if fact["what"] == "match_ended"]
-                self.ended = f"{ends[0]['reason']} by side {ends[0]['winner']}" if ends else None
+                    keys = [option["key"] for option in options if option["kind"] != "concede"] or ["concede"]
+                    # All are legal. For the same position it stays the same, also over a new connection.
+                    if self.chosen not in [(match, k, key) for key in keys]:
+                        self.chosen = match, k, secrets.choice(keys)
+                    self.send("act", id=next(self.ids), table=table, match=match, at=k, choose=self.chosen[2])
 
-    def know(self, match: bytes | None):
-        if match != self.match:
-            self.match, self.next, self.chosen = match, 0, (None, "")
+    def send(self, kind: str, **fields):
+        frame = msgpack.packb({"t": kind, **fields})
+        self.socket.sendall(len(frame).to_bytes(4, "big") + frame)
 
-    def is_next(self, match: bytes, k: int) -> bool:
-        """Whether this is the next position; a later one, or another match, shows that records are missing."""
-        self.is_behind = self.is_behind or match != self.match or k > self.next
-        self.know(match)
-        return k == self.next
-
-    def act(self, at: int, keys: list[str]):
-        """Choose any, all are legal; for the same position the same again, also over a new connection."""
-        if self.chosen[0] != at or self.chosen[1] not in keys:
-            self.chosen = at, random.choice(keys or ["concede"])
-        self.line.ask("act", table=self.table, match=self.match, at=at, choose=self.chosen[1])
+    def receive(self) -> dict:
+        length = int.from_bytes(self.file.read(4), "big")
+        frame = self.file.read(length) if length <= self.longest else b""
+        if not frame or len(frame) < length:
+            raise ConnectionError("the server hung up, or sent what is no frame")
+        return msgpack.unpackb(frame)
 
 
-print(come_back(Guest(*place_of(*sys.argv[1:]))))
+address = sys.argv[1:] or sys.exit(__doc__)
+Guest(address[0] if len(address) == 1 else "truc://{}:{}/{}".format(*address, "")).play()

@@ -20,11 +20,13 @@ SPECTATORS = 8  # the place of that term in `opts`, which every table is shown w
 
 
 async def find_match(server):
-    """Wait in the lobby for a table where a match is played that may be watched."""
+    """Wait in the lobby for a table where a match is played, or will be, that may be watched."""
     lobby = await server.lobby()
+    print("waiting for a match")
     while True:
         match await anext(lobby):
-            case TableChanged(state) if state.state == "playing" and state.opts[SPECTATORS]:
+            case TableChanged(state) if state.state != "over" and state.opts[SPECTATORS]:
+                print("watching", state.table)
                 return state.table
 
 

@@ -4,41 +4,15 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import pytest
-from client.cheats import QuietServer, body_of, caught, instead, on, on_record, place_of, refuted, resigned
+from client.cheats import QuietServer, body_of, caught, instead, on, on_record, refuted, resigned
 from protocol.peers import secret
 
+from truc_conform.forging import Place, Rewrite
 from truc_protocol.bodies import Act, Body, Call, Close, Deal, Draw, Open, Release, Rule, Void
 from truc_protocol.messages import MatchRecord
-from truc_protocol.records import Record, link
 from truc_protocol.setup import Opts
 
-Place = tuple[bytes, int, bytes]
 LINK = secret("no link", 1)
-
-
-class Rewrite:
-    """A bend: from the first record of a kind and deal index on, others go out in the place of the honest ones."""
-
-    def __init__(self, server, kind: type, index: int, *makers: Callable[[Place, Any], Body]) -> None:
-        self.server, self.kind, self.index = server, kind, index
-        self.makers = list(makers)
-        self.place: Place | None = None
-
-    def __call__(self, message):
-        if not isinstance(message, MatchRecord):
-            return message
-        body = body_of(message)
-        if self.place is None:
-            if not isinstance(body, self.kind) or body.j != self.index:
-                return message
-            self.place = place_of(self.server, message.k)
-        return self.forged(message, body) if self.makers else None
-
-    def forged(self, message: MatchRecord, body: Body) -> MatchRecord:
-        mid, k, head = self.place
-        sent = instead(self.server, message, self.makers.pop(0)(self.place, body))
-        self.place = mid, k + 1, link(head, Record(sent.signer, sent.body, sent.sig))
-        return sent
 
 
 class Case(NamedTuple):

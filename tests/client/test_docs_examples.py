@@ -139,11 +139,17 @@ def test_player_and_spectator_of_the_docs_see_the_same_match(watched_server, tmp
 
 
 @pytest.mark.slow
-def test_spectator_of_the_docs_finds_a_match_in_the_lobby(watched_server, tmp_path) -> None:
-    spectator = Program("spectator.py", watched_server.url, tmp_path / "spectator")
-    bots = [Program("bot.py", watched_server.url, tmp_path / name) for name in ("first", "second")]
-    assert [program.wait().split()[-1] != "" for program in bots] == [True, True]
-    assert spectator.wait().splitlines()[-1].startswith("proven")
+def test_spectator_of_the_docs_finds_a_match_in_the_lobby(tmp_path) -> None:
+    server = RealServer(tmp_path / "server").start()
+    try:
+        spectator = Program("spectator.py", server.url, tmp_path / "spectator")
+        first = Program("bot.py", server.url, tmp_path / "first")
+        spectator.line("watching")
+        second = Program("bot.py", server.url, tmp_path / "second")
+        assert [bot.wait().strip() for bot in (first, second)] == ["proven", "proven"]
+        assert spectator.wait().splitlines()[-1].startswith("proven")
+    finally:
+        server.stop()
 
 
 @pytest.mark.slow

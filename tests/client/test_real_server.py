@@ -141,9 +141,9 @@ async def test_seat_taken_before_the_match_is_there_after_a_restart(real_server,
 async def test_older_connection_is_told_that_its_seat_was_taken_over(real_server, player) -> None:
     async with connect(real_server.url, player) as older, connect(real_server.url, player) as newer:
         table = await older.create("truc-french", private=True)
-        await newer.join(table.code)
+        joined = await newer.join(table.code)
         async for happening in table:
             if isinstance(happening, SeatTakenOver):
                 break
-        await newer._tables[table.code].leave()
+        await joined.leave()
     assert happening == SeatTakenOver(0)

@@ -107,5 +107,5 @@ async def test_it_stays_stopped_for_the_process_when_the_store_takes_nothing(qui
         table, store = await at_turn(connection), connection.session.account.store
         store._database = FullDatabase(store._database)
         await convict(quiet, table)
-        connection.held = quiet.held()
+        connection.session.held = quiet.held()
         await assert_stopped(quiet, connection)

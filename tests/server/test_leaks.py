@@ -84,7 +84,7 @@ class Script:
     def _tells(self, seat: int, option: dict) -> bool:
         """Whether a move may end the hand, or may hang on the cards that differ."""
         if seat != ALTERED:
-            return is_rash(option) or option["kind"] == "decline"
+            return is_rash(option) or option["kind"] in ("decline", "falta-envido")
         return option["kind"] not in SAFE or bool(self.hidden & set(option["key"].split()))
 
 

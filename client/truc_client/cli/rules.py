@@ -20,7 +20,6 @@ from truc_client.cli.common import (
 )
 from truc_client.connecting import connect
 from truc_client.connection import Connection
-from truc_client.games import rules_of
 from truc_client.home import Home, default_root, has_seed, open_home
 from truc_protocol.checks import CheckError
 from truc_protocol.documents import read_document
@@ -67,7 +66,7 @@ def _games_of(address: str) -> str:
 def _page(game: str, address: str | None, lang: str, *, as_toml: bool) -> str:
     try:
         if address is not None:
-            variant = read_document(_asked(address, lambda connection: rules_of(connection, game)))
+            variant = read_document(_asked(address, lambda connection: connection.rules(game)))
         elif game.endswith(_VARIANT):
             variant = read_variant(Path(game).read_text("utf-8"), game)
         elif game.endswith(_TRANSCRIPT):

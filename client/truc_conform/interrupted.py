@@ -1,0 +1,238 @@
+"""The cases of level C2 about a connection that ends, or a seat that is somebody else's by now."""
+
+from typing import Final
+
+import trio
+
+from truc_conform.grease import (
+    raw,
+)
+from truc_conform.noted import tag_of_body
+from truc_conform.result import PASSED, Case, Outcome, Verdict, failed
+from truc_conform.scenes import (
+    ALIVE,
+    Exit,
+    Scene,
+    absent,
+    acts,
+    ends_soon,
+    one,
+    unended,
+)
+from truc_conform.seated import on_choice
+from truc_conform.shown import CODE
+from truc_conform.stage import Stage
+from truc_protocol.errors import Code
+from truc_protocol.messages import (
+    BoxedOptions,
+    ClientMessage,
+    GuestAct,
+    Join,
+    MatchRecord,
+    Ok,
+    OpenOptions,
+    Ping,
+    Pong,
+    Ready,
+    Resume,
+    SeatTakenOver,
+    SignedAct,
+    TableClosed,
+    bye,
+)
+
+_DECISIONS: Final = "play.md#decisions"
+_COMING_BACK: Final = "session.md#coming-back"
+_REPLIES: Final = "session.md#requests-and-replies"
+_UNKNOWN: Final = "evolution.md#what-a-receiver-does-with-what-it-does-not-know"
+_LATE_S: Final = 0.03
+_STILL_S: Final = 0.7
+_RECONNECT_MS: Final = 400
+_SECOND: Final = 2
+
+
+async def _broken_off(stage: Stage, message: SignedAct | GuestAct) -> bool:
+    """Take the act, and lose the connection within its record."""
+    muted, stage.bend = stage.bend, lambda _message: None
+    try:
+        await stage.take(stage.record_of(message))
+    finally:
+        stage.bend = muted
+    frame = raw(stage.message(len(stage.records) - 1))
+    await stage.drop(frame[: len(frame) // 2])
+    return True
+
+
+async def _lost_before(stage: Stage, _message: SignedAct | GuestAct) -> bool:
+    """Lose the connection with the act, which was never taken."""
+    await stage.drop()
+    return True
+
+
+def _resumes_right(stage: Stage, end: Exit) -> Outcome:
+    if (early := absent(stage)) is not None:
+        return early
+    resumed = [heard.message for heard in stage.heard if isinstance(heard.message, Resume)]
+    if not resumed:
+        return failed("it did not come back to its seat by `resume`")
+    had = _whole_records(stage)
+    if resumed[0].next > had:
+        return failed(f"it asked for {resumed[0].next} on, and had nothing from {had} on")
+    return unended(stage, end) or PASSED
+
+
+def _whole_records(stage: Stage) -> int:
+    """Return how many records had come whole before the client first resumed."""
+    sent = next(heard.sent for heard in stage.heard if isinstance(heard.message, Resume))
+    return len({message.k for message in stage.sent[:sent] if isinstance(message, MatchRecord)})
+
+
+def one_body_each(stage: Stage, end: Exit) -> Outcome:
+    """Judge that a seat has signed one body for a position, also over a lost connection."""
+    signed: dict[tuple[str, bytes, int], set[bytes]] = {}
+    for message in acts(stage):
+        if isinstance(message, SignedAct) and message.match is not None:
+            kind = tag_of_body(message.body)
+            place = (kind, message.match, stage.position_of(message))
+            signed.setdefault(place, set()).add(message.body + message.sig)
+    if any(len(bodies) > 1 for bodies in signed.values()):
+        return failed("it signed two bodies for one position")
+    return unended(stage, end) or PASSED
+
+
+async def _sent_away(stage: Stage, message: SignedAct | GuestAct) -> bool:
+    """Take the act, and send the client to the other door."""
+    await stage.take(stage.record_of(message))
+    await stage.push(bye(Code.MOVED, "this server has moved", to=f"127.0.0.1:{stage.doors[1]}"))
+    return True
+
+
+def _has_moved(stage: Stage, end: Exit) -> Outcome:
+    if (early := absent(stage)) is not None:
+        return early
+    return (
+        (unended(stage, end) or PASSED) if 1 in stage.doors_used else failed("it did not go where `to` says")
+    )
+
+
+async def _sent_off(stage: Stage, message: SignedAct | GuestAct) -> bool:
+    """Take the act, and ask the client to come again later."""
+    await stage.take(stage.record_of(message))
+    again = bye(Code.SHUTTING_DOWN, "the server starts again", reconnect_after_ms=_RECONNECT_MS)
+    stage.rests_from = trio.current_time()
+    await stage.push(again)
+    return True
+
+
+def _comes_again(stage: Stage, end: Exit) -> Outcome:
+    if (early := absent(stage)) is not None:
+        return early
+    if len(stage.opened) == 1:
+        return failed("it did not connect again")
+    if (late := unended(stage, end)) is not None:
+        return late
+    waited = 1000 * (stage.opened[1] - stage.rests_from)
+    early_by = f"it came again after {waited:.0f} ms instead of {_RECONNECT_MS} ms"
+    return PASSED if waited > 0.9 * _RECONNECT_MS else Outcome(Verdict.NON_STRICT, early_by)
+
+
+async def _taken_over(stage: Stage, message: SignedAct | GuestAct) -> bool:
+    """Give the seat to another connection, ask for a sign of life, and let rulings play for it."""
+    await stage.take(stage.record_of(message))
+    await stage.push(Ok(re=message.id, k=len(stage.records) - 1))
+    await stage.push(SeatTakenOver(table=CODE, seat=0))
+    await stage.push(Ping(n=ALIVE))
+    stage.bend = lambda sent: None if isinstance(sent, OpenOptions | BoxedOptions) else sent
+    stage.is_away = not stage.is_guest  # a guest has nothing to sign: its match may stand still
+    await stage.go_on()
+    return True
+
+
+def _is_alive(message: object) -> bool:
+    return isinstance(message, Pong) and message.n == ALIVE
+
+
+def _take_over(stage: Stage) -> None:
+    ends_soon(stage, _is_alive, _STILL_S)
+    on_choice(stage, _taken_over, number=_SECOND)
+
+
+def _keeps_off(stage: Stage, end: Exit) -> Outcome:
+    if (early := absent(stage)) is not None:
+        return early
+    told = next((at for at, message in enumerate(stage.sent) if isinstance(message, SeatTakenOver)), None)
+    if told is None:
+        return failed("the match did not come so far")
+    since = [heard.message for heard in stage.heard if heard.sent > told]
+    if end.code is None and not any(map(_is_alive, since)):
+        return failed("it answered no ping after it was told")
+    alive = next((at for at, message in enumerate(since) if _is_alive(message)), len(since))
+    grabs: list[object] = [message for message in since if isinstance(message, Resume | Join)]
+    grabs += [message for message in since[alive:] if isinstance(message, SignedAct | GuestAct)]
+    return failed(f"it sent {type(grabs[0]).__name__} for a seat that it had no more") if grabs else PASSED
+
+
+def _closed(stage: Stage) -> None:
+    """Close the table as soon as the client is ready."""
+    notice = TableClosed(table=CODE, reason="server")
+
+    async def intercept(message: ClientMessage) -> bool:
+        if isinstance(message, Ready):
+            await stage.push(Ok(re=message.id))
+            await stage.push(notice)
+            return True
+        return False
+
+    stage.intercepts.append(intercept)
+
+
+def _ends(stage: Stage, end: Exit) -> Outcome:
+    if (early := absent(stage)) is not None:
+        return early
+    return PASSED if end.code is not None else failed("it went on waiting at a table that is closed")
+
+
+SCENES: Final = (
+    Scene(
+        lambda stage: on_choice(stage, _broken_off, number=_SECOND),
+        (
+            (
+                Case("C2.resume", _COMING_BACK, "comes back, and resumes at the first record it lacks"),
+                _resumes_right,
+            ),
+            (Case("C2.one-body", _COMING_BACK, "sends the same bytes again, or none"), one_body_each),
+        ),
+    ),
+    Scene(
+        lambda stage: on_choice(stage, _lost_before, number=_SECOND),
+        (
+            (
+                Case("C2.act-lost", _COMING_BACK, "comes back when its act was lost, and decides again"),
+                _resumes_right,
+            ),
+            (Case("C2.same-bytes", _COMING_BACK, "what it had signed is what it sends again"), one_body_each),
+        ),
+    ),
+    one(
+        "C2.moved",
+        "session.md#goodbye",
+        "goes where `to` says",
+        lambda stage: on_choice(stage, _sent_away, number=_SECOND),
+        _has_moved,
+    ),
+    one(
+        "C2.comes-again",
+        "session.md#goodbye",
+        "connects again after `reconnect_after_ms`",
+        lambda stage: on_choice(stage, _sent_off, number=_SECOND),
+        _comes_again,
+    ),
+    one(
+        "C2.taken-over",
+        "messages.md#seat_taken_over",
+        "does nothing more for a seat that another connection has",
+        _take_over,
+        _keeps_off,
+    ),
+    one("C2.closed", "messages.md#closed", "ends when its table is closed", _closed, _ends),
+)

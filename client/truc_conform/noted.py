@@ -1,0 +1,50 @@
+"""What a stage writes down of a client, and what its messages are about."""
+
+from typing import NamedTuple
+
+from truc_protocol.codec import EncodingError, dec
+from truc_protocol.messages import ClientMessage, SignedAct
+
+
+class Fault(NamedTuple):
+    """Something that the client did wrong: on which connection, by which word, and in words."""
+
+    link: int
+    code: str
+    message: str
+
+
+class Heard(NamedTuple):
+    """A message of the client: on which connection, when, and how many messages the server had sent before."""
+
+    link: int
+    at: float
+    sent: int
+    message: ClientMessage
+
+
+class Closed(NamedTuple):
+    """The end of a connection, as far as the server saw it, and how many messages it had sent by then."""
+
+    link: int
+    at: float
+
+
+def subject(message: ClientMessage) -> str:
+    """Name what a message is about, for the cases that judge it."""
+    match message:
+        case SignedAct(match=None):
+            return "seat"
+        case SignedAct(body=body):
+            return tag_of_body(body)
+        case _:
+            return type(message).__name__
+
+
+def tag_of_body(body: bytes) -> str:
+    """Return the kind that a body says it is of; "" if it says none."""
+    try:
+        tag = dec(body)[0]
+    except (EncodingError, IndexError, TypeError):
+        return ""
+    return tag.removeprefix("truc/1/") if isinstance(tag, str) else ""
