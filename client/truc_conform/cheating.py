@@ -7,19 +7,14 @@ again first, where a lie could be the line's doing: it is told the same again.
 from typing import Final
 
 from truc_conform import cheats
-from truc_conform.forging import (
-    deal_body,
-)
+from truc_conform.forging import deal_body
 from truc_conform.keyed import without_key
 from truc_conform.noted import tag_of_body
-from truc_conform.result import PASSED, Outcome, failed
+from truc_conform.result import PASSED, Outcome, Verdict, failed
 from truc_conform.scenes import Exit, Scene, acts, one, unended
 from truc_conform.stage import Stage
 from truc_protocol.bodies import Act, Call, Close, Deal, Draw, End, Release, Rule
-from truc_protocol.messages import (
-    Resume,
-    SignedAct,
-)
+from truc_protocol.messages import Resume, SignedAct
 
 _CHECKS: Final = "../fairness/specification.md#11-checks"
 _DUTIES: Final = "../fairness/specification.md#13-what-a-client-does"
@@ -50,6 +45,14 @@ def _signs_no_second(stage: Stage, end: Exit) -> Outcome:
         message.body for message in acts(stage) if isinstance(message, SignedAct) and message.match is None
     }
     return failed("it signed two tables with one nonce") if len(seats) > 1 else stops(stage, end)
+
+
+def _stops_by_the_rules(stage: Stage, end: Exit) -> Outcome:
+    """Judge what only the rules show: a client without them may go on, and leaves it to who verifies the transcript."""
+    outcome = stops(stage, end)
+    if outcome.verdict is not Verdict.FAIL or stage.cheated_at is None:
+        return outcome
+    return Outcome(Verdict.NON_STRICT, f"{outcome.came}: only who plays the rules can see it")
 
 
 def _asks_again_or_stops(stage: Stage, end: Exit) -> Outcome:
@@ -116,7 +119,6 @@ _CHEATS: Final[tuple[tuple[str, str, cheats.Cheat], ...]] = (
         "a ruling without a cause (C22)",
         cheats.rewriting(Act, 1, lambda place, body: Rule(*place, body.j, "forfeit", 0, "absent", ())),
     ),
-    ("score", "a score with a point too many (C24)", cheats.rewriting(Close, 1, cheats.wrong_score)),
     (
         "winner",
         "a match that ends with the wrong winner (C24)",
@@ -137,6 +139,13 @@ _PRIVATE: Final[tuple[tuple[str, str, cheats.Cheat], ...]] = (
 )
 
 SCENES: Final[tuple[Scene, ...]] = (
+    one(
+        "C3.cheat-score",
+        _CHECKS,
+        "stops at a score with a point too many (C24), if it plays the rules",
+        cheats.rewriting(Close, 1, cheats.wrong_score),
+        _stops_by_the_rules,
+    ),
     *(one(f"C3.cheat-{name}", _CHECKS, f"stops at {what}", cheat, stops) for name, what, cheat in _CHEATS),
     *(one(f"C3.cheat-{name}", _DUTIES, f"refuses {what}", cheat, stops) for name, what, cheat in _PRIVATE),
     one(

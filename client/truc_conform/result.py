@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 class Verdict(StrEnum):
     """What came of a case."""
 
-    PASS = "PASS"  # noqa: S105 - a verdict
+    PASS = "PASS"
     NON_STRICT = "NON-STRICT"
     """Allowed, but not what the specification advises."""
     FAIL = "FAIL"

@@ -1,4 +1,4 @@
-// A guest of a Truc server, for Node 18 or later: plays one match of any game at random, and says how it ends.
+// A guest of a Truc server, for Node 18 or later: plays a match of any game at random, and says how it ended.
 // All of it is here but msgpack (messages.mjs), which other languages have as a package.
 // node guest.mjs truc://HOST:PORT/TABLE    or    node guest.mjs HOST PORT [TABLE]
 
@@ -74,7 +74,7 @@ class Guest {
     if (t === 'record' && isMine && k === this.next) {
       Object.assign(this, { next: k + 1, failures: 0 })
       const end = message.means.find(({ what }) => what === 'match_ended')
-      if (end) stop(`${end.reason} by side ${end.winner}`, 0)
+      if (end) stop(end.winner === null ? end.reason : `${end.reason} by side ${end.winner}`, 0)
     }
     const isLate = t === 'table' && message.state === 'playing' && this.isBack && !isMine
     if (isLate || (t === 'record' && !(isMine && k < this.next))) throw new Error('come back, and resume')
@@ -92,8 +92,8 @@ class Guest {
     if (!must && !list.some(({ hints }) => hints.waits)) return
     const keys = list.filter(({ kind }) => kind !== 'concede' || list.length === 1).map(({ key }) => key)
     const isChosen = this.chosen?.at === at && keys.includes(this.chosen.choose)
-    if (!isChosen) this.chosen = { match, at, choose: keys[randomInt(keys.length)] }
-    this.send({ t: 'act', id: this.ids++, table, ...this.chosen })
+    if (!isChosen) this.chosen = { at, choose: keys[randomInt(keys.length)] }
+    this.send({ t: 'act', id: this.ids++, table, match, ...this.chosen })
   }
 
   send(message) {

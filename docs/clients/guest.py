@@ -1,4 +1,4 @@
-"""A guest of a Truc server, all in one file: plays one match of any game at random, and says how it ended.
+"""A guest of a Truc server, all in one file: plays a match of any game at random, and says how it ended.
 
 python guest.py truc://HOST:PORT/TABLE    or    python guest.py HOST PORT [TABLE]
 """
