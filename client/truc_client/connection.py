@@ -223,6 +223,7 @@ class Connection:
         if held.match is None:
             return await self.join(held.table, held.seat)
         following = self.session.return_to(held.table, held.seat)
+        following.take_back(held.seat)
         following.come_back(held.match, Wish.REKEY if rekey else Wish.LOOK_ON)
         return self._table(following)
 

@@ -64,6 +64,16 @@ class ChoiceError(ClientError):
     """A choice that cannot be made now: not one of the newest options, or another was signed before."""
 
 
+class TakenOverError(ChoiceError):
+    """The seat is another connection's, or a substitute's: nothing more is signed or sent for it here."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "another connection of this player, or a substitute, has this seat now;"
+            " nothing more is signed or sent for it here"
+        )
+
+
 class NotPlayedError(ClientError):
     """A match of the table in which this player's seat was another's; the next one may be theirs."""
 

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Final, assert_never
 from truc_client.agreement import Agreement
 from truc_client.catching_up import CatchingUp
 from truc_client.doubts import Doubts
-from truc_client.errors import ClientError, NotPlayedError, RefusedError, UnboundError
+from truc_client.errors import (
+    ClientError,
+    NotPlayedError,
+    RefusedError,
+    TakenOverError,
+    UnboundError,
+)
 from truc_client.happenings import (
     Happening,
     Interrupted,
@@ -73,8 +79,14 @@ class Following:
 
     def seated(self, answer: Ok) -> None:
         """Note which seat one has; terms that come right after are for it."""
-        self.seat = answer.seat
+        self.take_back(answer.seat)
         self._has_joined = True
+
+    def take_back(self, seat: int | None) -> None:
+        """Have a seat, also one that another connection had taken over."""
+        if self.match is not None and self.match.is_yielded:
+            self.match.take_back()
+        self.seat = seat
 
     @property
     def match(self) -> SeatMatch | None:
@@ -108,7 +120,7 @@ class Following:
             case Snapshot() if self.seat is None:
                 self._take_snapshot(message)
             case messages.SeatTakenOver() | messages.Said() | ChatLine():
-                self._say(_told(message))
+                self._hear(message)
             case messages.TableClosed():
                 self.maker.drop_unbegun(self._session)
                 self._say(TableClosed(message.reason, self.code))
@@ -117,6 +129,25 @@ class Following:
                 self._take_of(self.match, message)
             case _:
                 pass
+
+    def _hear(self, message: messages.SeatTakenOver | messages.Said | ChatLine) -> None:
+        match message:
+            case messages.SeatTakenOver():
+                self._yield_seat(message.seat)
+            case messages.Said():
+                self._say(PhraseSaid(message.seat, message.phrase))
+            case ChatLine():
+                self._say(chat_said(message))
+            case _:
+                assert_never(message)
+
+    def _yield_seat(self, seat: int) -> None:
+        """Follow as one who watches from here on: the seat is another connection's, or a substitute's."""
+        self._say(SeatTakenOver(seat))
+        if seat == self.seat:
+            self.seat = None
+            self.agreement.withdraw()
+            self.playing.yield_seat()
 
     def _show(self, state: TableState) -> None:
         before, self.state = self.state, state
@@ -236,11 +267,14 @@ class Following:
 
     def _go_on(self, answer: Ok | Refusal) -> None:
         match = self.match
+        if isinstance(answer, Refusal) and self.seat is None:
+            raise TakenOverError
         if isinstance(answer, Refusal):
             self._not_resumed(match, RefusedError(answer.code, answer.msg))
         elif match is None:
             self._join()  # it was never this player's
         else:
+            self.take_back(match.seat)
             match.reached(answer.k)
             self._say(Resumed(match.next))
             try:
@@ -315,7 +349,7 @@ class Following:
         if isinstance(answer, Refusal):
             self.fail(RefusedError(answer.code, answer.msg))
         else:
-            self._has_joined = True
+            self.seated(answer)
 
     def fail(self, error: ClientError) -> None:
         """End this table for the reason given: nothing is signed or sent for it any more."""
@@ -335,16 +369,3 @@ class Following:
         """Stop following: close the transcript and end the iteration."""
         self.playing.drop_match()
         self._finish()
-
-
-def _told(message: messages.SeatTakenOver | messages.Said | ChatLine) -> Happening:
-    """Return what is told of a message that changes nothing here."""
-    match message:
-        case messages.SeatTakenOver():
-            return SeatTakenOver(message.seat)
-        case messages.Said():
-            return PhraseSaid(message.seat, message.phrase)
-        case ChatLine():
-            return chat_said(message)
-        case _:
-            assert_never(message)

@@ -213,7 +213,7 @@ class Resumed(NamedTuple):
 
 
 class SeatTakenOver(NamedTuple):
-    """Another connection of the same player, or a substitute, has the seat now."""
+    """Another connection of the same player, or a substitute, has the seat now; here it is only watched from then on."""
 
     seat: int
 

@@ -237,18 +237,24 @@ def _read_revocation(path: Path) -> bytes:
         raise HomeError(f"cannot read {path}: {error.strerror}") from error
 
 
+def hold(descriptor: int) -> bool:
+    """Hold an open file until it is closed; tells whether it was free. Where files cannot be held, every one is."""
+    try:
+        import fcntl
+    except ImportError:
+        return True
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
 @contextmanager
 def sole_use(root: Path) -> Iterator[bool]:
     """Hold a folder as its only user; yields whether it was free. A process that ends sets it free."""
-    import fcntl
-
     descriptor = os.open(root / "lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            yield False
-        else:
-            yield True
+        yield hold(descriptor)
     finally:
         os.close(descriptor)

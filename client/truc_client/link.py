@@ -316,6 +316,7 @@ async def _enter(
         raise ConnectError(f"expected the server's hello, got {type(hello).__name__}")
     answered = time.time()
     server = recognise(hello, talk.protocol.hello_frame(Role.CLIENT), address, account, known)
+    _check_met(demands, server)
     clock.note(server.info.now_ms, asked=asked, answered=answered)
     welcome = await talk.ask(_login(address, account, server, nonce, talk.protocol))
     if not isinstance(welcome, Welcome):
@@ -323,6 +324,13 @@ async def _enter(
     link = Link(stream, talk.protocol, list(talk.inbox), server.info.limits.idle_s, clock)
     keys = keys_shown(hello, server, revoked_keys(account.home))
     return Entered(link, address, server, welcome, keys)
+
+
+def _check_met(demands: Demands, server: ServerIdentity) -> None:
+    """Check that the server has what is required: one that does not know the demand lets it pass."""
+    missing = ", ".join(name for name in demands.require if name not in server.info.caps)
+    if missing:
+        raise RefusedError(Code.UNSUPPORTED, f"this server is without {missing}, which is required here")
 
 
 class _Talk:

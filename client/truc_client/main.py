@@ -17,7 +17,13 @@ from truc_client.cli.watch import watch
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="truc", prog_name="truc")
 def main() -> None:
-    """Play card games of the Truc family, and prove that the deals were fair."""
+    """Play card games of the Truc family, and prove that the deals were fair.
+
+    Begin with `truc demo`, which needs no server and no network; then `truc play HOST`. The games: `truc rules`. More about a
+    command: truc COMMAND --help.
+
+    Your key and your transcripts are kept in $TRUC_HOME, else where this system keeps such things: `truc keys show` tells where.
+    """
 
 
 for command in (demo, play, watch, tables, bot, verify, show, rules, keys, forget):

@@ -11,7 +11,14 @@ import trio
 
 from truc_client.choosing import Sendable
 from truc_client.decisions import Decisions
-from truc_client.errors import ChoiceError, ClientError, LostError, NotPlayedError, RefusedError
+from truc_client.errors import (
+    ChoiceError,
+    ClientError,
+    LostError,
+    NotPlayedError,
+    RefusedError,
+    TakenOverError,
+)
 from truc_client.happenings import Choice, Happening
 from truc_client.reports import Reports
 from truc_client.resting import Rest
@@ -90,16 +97,18 @@ class Playing:
             raise NotPlayedError(_NO_LONGER_VACANT)
 
     def current(self) -> SeatMatch:
-        """Return the match.
+        """Return the match, to do something in it for the seat.
 
         Raises:
-            ChoiceError: There is none.
+            ChoiceError: There is none, or another connection has the seat.
             ClientError: The table has ended for this client.
         """
         if self._reports.failure is not None:
             raise self._reports.failure
         if self.match is None:
             raise ChoiceError("no match is being played")
+        if self.match.is_yielded:
+            raise TakenOverError
         return self.match
 
     async def choose(self, choice: Choice, place: int | None) -> None:
@@ -130,6 +139,8 @@ class Playing:
         try:
             refusal = await self._decisions.decide(match, sendable)
         except trio.EndOfChannel:
+            if match.is_yielded:
+                raise TakenOverError from None
             raise self._reports.failure or LostError("the table was left") from None
         if refusal is not None and refusal.code not in _TOO_LATE:
             raise RefusedError(refusal.code, refusal.msg)
@@ -223,13 +234,20 @@ class Playing:
         if refusal.code == Code.NOT_SEATED:  # another who stood by was quicker
             self._fail(NotPlayedError(_NO_LONGER_VACANT))
             return
-        if refusal.code not in _TOO_LATE and not refusal.retryable:
+        if refusal.code not in (*_TOO_LATE, Code.PAUSED) and not refusal.retryable:
             self._fail(RefusedError(refusal.code, refusal.msg))
             return
         try:
             self._check_vacant()  # else it is signed anew for the next position
         except NotPlayedError as error:
             self._fail(error)
+
+    def yield_seat(self) -> None:
+        """Note that another connection has the seat: nothing goes out for it, and nobody waits for what has."""
+        self._is_stepping_in = False
+        if self.match is not None:
+            self.match.yield_seat()
+        self._decisions.drop()
 
     def interrupted(self) -> None:
         """Note that the connection is gone for now."""

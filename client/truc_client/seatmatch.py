@@ -69,6 +69,7 @@ class SeatMatch:
         self._reader = reader
         self._choosing = Choosing(witness, seat, signer, reader)
         self.is_live = False
+        self.is_yielded = False
         self._sent: set[bytes] = set()
         self.is_finished = False
 
@@ -140,6 +141,15 @@ class SeatMatch:
         """Note that the connection is gone, or records are being replayed."""
         self.is_live = False
         self._sent.clear()
+
+    def yield_seat(self) -> None:
+        """Note that another connection has the seat: nothing is signed or sent for it here until it is taken back."""
+        self.is_yielded, self.wish = True, Wish.LOOK_ON
+
+    def take_back(self) -> None:
+        """Note that the seat is asked for again; what is missing comes first."""
+        self.is_yielded = False
+        self.pause_sending()
 
     def reached(self, k: int | None) -> None:
         """Note that the server has sent everything, which is up to `k` as it says.
@@ -254,7 +264,7 @@ class SeatMatch:
         Raises:
             CheckFailedError: The server asks for a release again under another head.
         """
-        if self._signer is None or not self.is_live:
+        if self._signer is None or not self.is_live or self.is_yielded:
             return None
         if self.is_over and not self.is_settled:
             self.witness.file.sync()  # before the store: what it marks must not be lost with the file
@@ -312,8 +322,8 @@ class SeatMatch:
         Raises:
             UnboundError: The options are not what this seat can sign.
         """
-        if message.at != self.next:
-            return [], None  # options of a position that is over, or not reached
+        if message.at != self.next or self.is_yielded:
+            return [], None  # options of a position that is over, or not reached, or for another connection
         told, again = self._choosing.take(message)
         self._note_sent(again)
         return [] if told is None else [told], again

@@ -27,6 +27,7 @@ from truc_client.transcripts import (
     read_kept,
     reopen,
     set_aside,
+    watched_path,
 )
 from truc_client.witness import Mark, Witness
 from truc_protocol.audit import OwnSeat
@@ -126,7 +127,7 @@ class MatchMaker:
         if kept is not None:
             return kept
         self._check_seat(setup, session, seat, wish)
-        file = create(self._path(message.match, seat), message.doc)
+        file = create(self._path(message.match, seat), message.doc, alone=seat is None)
         return self._follow(file, session, seat, records, wish)
 
     def _check_signed(self, message: Setup, setup: ClosedSetup, seat: int | None) -> None:
@@ -234,10 +235,13 @@ class MatchMaker:
 
     def _kept(self, mid: bytes, session: "Session", seat: int | None, wish: Wish) -> SeatMatch | None:
         path = self._path(mid, seat)
-        file = reopen(path)
+        file = reopen(path, alone=seat is None)
         if file is None and path.exists():
             self.set_aside(path, "it cannot be read")
-        if file is None or not file.records:
+        if file is None:
+            return None
+        if not file.records:
+            file.close()
             return None
         try:
             match = self._follow(file, session, seat, (), wish)
@@ -255,8 +259,8 @@ class MatchMaker:
 
     def _path(self, mid: bytes, seat: int | None) -> "Path":
         """Return where the transcript is kept: who watches has one of their own, as they may play in that match too."""
-        path = path_of(self._account.home.transcripts, mid)
-        return path if seat is not None else path.with_name(f"{path.stem}-watched{path.suffix}")
+        where = watched_path if seat is None else path_of
+        return where(self._account.home.transcripts, mid)
 
     def set_aside(self, path: "Path", reason: str) -> None:
         """Rename a transcript that was kept, so that all of it is asked for again; what comes is compared with it.

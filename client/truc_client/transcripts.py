@@ -2,7 +2,8 @@
 
 Records are appended as they are accepted and forced to the disk at the end of every hand. After a crash the last item
 may be torn: reopening cuts it off, and the server is asked for the rest. A transcript that is not gone on with is set aside
-under another name, never deleted. Evidence is named after its match.
+under another name, never deleted. Evidence is named after its match. Who watches holds the file: two who watch one match
+from one home have one each.
 """
 
 import os
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from truc_client.errors import HomeError, Kept
+from truc_client.home import hold
 from truc_protocol.audit import examine
 from truc_protocol.checks import CheckError
 from truc_protocol.evidence_file import EvidenceItem, write_evidence
@@ -66,18 +68,50 @@ def path_of(folder: Path, mid: bytes) -> Path:
     return folder / f"{mid.hex()[:16]}.truc"
 
 
-def create(path: Path, document: bytes) -> TranscriptFile:
-    """Begin a transcript; a file that stands there is replaced."""
+def watched_path(folder: Path, mid: bytes) -> Path:
+    """Return where the transcript of a match that is watched is kept: a file that nobody else writes."""
+    stem = f"{path_of(folder, mid).stem}-watched"
+    names = (folder / f"{stem}{'' if n == 1 else f'-{n}'}.truc" for n in count(1))
+    return next(path for path in names if _is_free(path))
+
+
+def _is_free(path: Path) -> bool:
     try:
-        file = path.open("wb")
+        with path.open("rb") as file:
+            return hold(file.fileno())
+    except OSError:
+        return True  # it is not there, or whoever opens it will tell
+
+
+def create(path: Path, document: bytes, *, alone: bool = False) -> TranscriptFile:
+    """Begin a transcript; a file that stands there is replaced, unless `alone` is asked for and another writes it.
+
+    Raises:
+        HomeError: It cannot be written.
+    """
+    try:
+        file = path.open("r+b" if path.exists() else "wb")
+        if alone:
+            _claim(path, file)
+        file.truncate()
         file.write(MAGIC + item(document))
     except OSError as error:
         raise HomeError(f"cannot write {path}: {error.strerror}") from error
     return TranscriptFile(path, file, Transcript(document, ()))
 
 
-def reopen(path: Path) -> TranscriptFile | None:
-    """Open a transcript to go on with it, without an item torn at its end; None if there is none worth it."""
+def _claim(path: Path, file: BinaryIO) -> None:
+    if not hold(file.fileno()):
+        file.close()
+        raise HomeError(f"another program writes {path} at this moment; try again")
+
+
+def reopen(path: Path, *, alone: bool = False) -> TranscriptFile | None:
+    """Open a transcript to go on with it, without an item torn at its end; None if there is none worth it.
+
+    Raises:
+        HomeError: `alone` is asked for, and another writes it.
+    """
     try:
         written = path.read_bytes()
         whole = written[: _whole(written)]
@@ -85,6 +119,8 @@ def reopen(path: Path) -> TranscriptFile | None:
         file = path.open("r+b")
     except (OSError, CheckError):
         return None
+    if alone:
+        _claim(path, file)
     file.truncate(len(whole))
     file.seek(len(whole))
     return TranscriptFile(path, file, transcript)

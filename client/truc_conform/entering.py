@@ -254,7 +254,7 @@ SCENES: Final = (
     ),
     one(
         "C0.silence",
-        "session.md#goodbye",
+        "session.md#login",
         "a server that never answers is given up some time",
         _silent,
         _gives_up,

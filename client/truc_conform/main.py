@@ -70,7 +70,8 @@ def client(
     """Start COMMAND at scripted servers, once and more for each case, and judge what it does there.
 
     In COMMAND {url} is truc://HOST:PORT/TABLE#FINGERPRINT; {host}, {port}, {table} and {fingerprint} are its parts,
-    {home} is a fresh folder. It takes a seat at the table, or watches it at level C1, and ends with the match.
+    {home} is a fresh folder, in which it runs. It takes a seat at the table, or watches it at level C1, and ends with the
+    match. A word of COMMAND that names a file is taken for that file.
     """
     asked = Level(level.upper()) if level else None if patterns else Level.C2
     scenes = chosen(asked, patterns)

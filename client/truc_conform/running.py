@@ -1,6 +1,6 @@
 """Running scenes: a stage on loopback, somebody's program started at it, and what came of each case.
 
-The program is started without a shell, given a fresh folder, and ended by its own id. Several scenes may run at once; each
+The program is started without a shell in a fresh folder, and ended by its own id. Several scenes may run at once; each
 has ports of its own.
 """
 
@@ -39,6 +39,11 @@ class Order(NamedTuple):
     seed: int = 1
     patience_s: float = 20.0
     jobs: int = 1
+
+
+def found_from_here(command: Sequence[str]) -> tuple[str, ...]:
+    """Return a command that can be run in another folder: a word that names a file here names it whole."""
+    return tuple(str(Path(word).absolute()) if Path(word).is_file() else word for word in command)
 
 
 def filled(command: Sequence[str], stage: Stage, home: Path) -> list[str]:
@@ -109,7 +114,8 @@ async def _run(stage: Stage, order: Order, home: Path) -> Exit | str:
     with _made(home) as output:
         try:
             process = await trio.lowlevel.open_process(
-                filled(order.command, stage, home),
+                filled(found_from_here(order.command), stage, home),
+                cwd=home,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,

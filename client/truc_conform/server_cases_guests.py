@@ -7,7 +7,16 @@ from truc_conform.judged import Run, ServerCase, Visit, check_refusal, expect, n
 from truc_conform.raw_client import Map
 from truc_conform.raw_seat import Seat
 from truc_conform.result import Case
-from truc_conform.server_cases_play import act, choose, hand_in, in_hand, is_asked, level, quiet
+from truc_conform.server_cases_play import (
+    act,
+    check_evidence,
+    choose,
+    hand_in,
+    in_hand,
+    is_asked,
+    level,
+    quiet,
+)
 from truc_protocol.errors import Code
 
 _LATE_ASK: Final = "truc-catalan"
@@ -65,7 +74,8 @@ async def _paused(visit: Visit) -> tuple[Seat, Seat]:
 
 async def _move_in_pause(visit: Visit) -> None:
     mover, _ = await _paused(visit)
-    check_refusal(await hand_in(mover, act(mover, quiet(mover))), Code.PAUSED)
+    body = act(mover, quiet(mover))
+    check_evidence(mover, body, check_refusal(await hand_in(mover, body), Code.PAUSED))
 
 
 async def _resumed(visit: Visit) -> None:
@@ -99,6 +109,17 @@ async def _void_bet(visit: Visit) -> None:
     expect("refuse" not in error, "no signed refusal of an ask that came too late", error)
 
 
+async def _void_bet_here(visit: Visit) -> None:
+    need_game(await visit.player(), _LATE_ASK)
+    first, second = await in_hand(visit, game=_LATE_ASK)
+    await hand_in(first, act(first, _play_of(first)))
+    await second.play(lambda seat: seat.next == first.next and is_asked(seat))
+    await hand_in(second, act(second, _play_of(second)))
+    await first.play(lambda seat: seat.next == second.next)
+    body = act(first, {"kind": "raise", "args": (2,)})
+    check_evidence(first, body, check_refusal(await hand_in(first, body), Code.VOID_BET))
+
+
 def _play_of(seat: Seat) -> Map:
     return next(option for option in seat.offered if option["kind"] == "play")
 
@@ -128,9 +149,15 @@ CASES: Final[tuple[ServerCase, ...]] = (
         for name, text, at, line, code in _GUEST_LINES
     ),
     _case("guest-out-of-turn", _PLAY, "A guest's choice out of turn is not_your_turn", _guest_out_of_turn),
-    _case("move-in-pause", _PLAY, "A move in a pause is paused", _move_in_pause),
+    _case("move-in-pause", _PLAY, "A move in a pause is paused, and refused by signature", _move_in_pause),
     _case("resume-pause", _PLAY, "A pause ends when every seat has asked for it", _resumed),
     _case("not-paused", _PLAY, "resume without a pause is illegal_action", _not_paused),
     _case("paused-twice", _PLAY, "Asking twice for a pause is illegal_action", _paused_twice),
     _case("void-bet", _PLAY, "An ask whose window the next card has closed is void_bet", _void_bet),
+    _case(
+        "void-bet-here",
+        _PLAY,
+        "An ask signed after the next card for the present position is void_bet, and refused by signature",
+        _void_bet_here,
+    ),
 )

@@ -246,6 +246,16 @@ async def _fixed(visit: Visit) -> None:
     await refused(seat.client, {"t": "leave", "table": seat.table}, Code.TABLE_NOT_OPEN)
 
 
+async def _table_then_terms(visit: Visit) -> None:
+    seat, _ = await _terms(visit)
+    before = len(seat.client.log)
+    reply = await seat.client.ask({"t": "join", "table": seat.table})
+    expect(reply["t"] == "ok", "ok to join on one's own seat", reply)
+    await seat.client.until("terms", table=seat.table)
+    came = [message["t"] for message in seat.client.log[before:] if message.get("table") == seat.table]
+    expect(came[-2:] == ["table", "terms"], "the table, then its terms", came)
+
+
 def _case(name: str, clause: str, expected: str, run: Run) -> ServerCase:
     return ServerCase(Case(f"S2.{name}", clause, expected), run)
 
@@ -369,6 +379,12 @@ CASES: Final[tuple[ServerCase, ...]] = (
         "play.md#terms-and-setup",
         "A seat record with another pk than that of the login is terms_refused",
         _other_pk,
+    ),
+    _case(
+        "terms-again",
+        "session.md#coming-back",
+        "join while the terms are out brings table, then terms",
+        _table_then_terms,
     ),
     _case("terms-fixed", "errors.md#table_not_open", "While the terms are out seats are fixed", _fixed),
 )

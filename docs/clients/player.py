@@ -11,6 +11,7 @@ from truc_client import (
     CardsDealt,
     ChatSaid,
     CheckFailedError,
+    ClientError,
     MatchEnded,
     MatchStarted,
     Player,
@@ -42,9 +43,15 @@ async def decide(table, turn):
     await table.choose(turn.options[min(number, len(turn.options) - 1)])
 
 
+def readable(value):
+    if isinstance(value, list | tuple):
+        return " ".join(map(readable, value))
+    return value.hex()[:8] if isinstance(value, bytes) else str(value)
+
+
 def tell(means):
     for fact in means[:-1]:  # the last one is how it stands
-        print(*fact.values())
+        print(*map(readable, fact.values()))
     if any(fact["what"] == "hand_closed" for fact in means):
         print("score:", means[-1]["score"])
 
@@ -77,7 +84,10 @@ async def main(address, home, name="player"):
             await play(table)
             await table.leave()
         except CheckFailedError as error:
-            print("somebody cheated:", error)
+            raise SystemExit(f"somebody cheated: {error}") from error
 
 
-trio.run(main, *sys.argv[1:])
+try:
+    trio.run(main, *sys.argv[1:])
+except ClientError as error:
+    raise SystemExit(str(error)) from error

@@ -201,7 +201,7 @@ REGISTRY: Final[Mapping[Code, Row]] = MappingProxyType(
         Code.TOO_MANY_TABLES: Row(
             Topic.LIMITS,
             Outcome.LATER,
-            "This player or server has as many open tables as it may.",
+            "This player or server has as many open tables as it may, or this player as many seats.",
             "Leave a table first.",
         ),
         Code.SLOW_CONSUMER: Row(
@@ -310,13 +310,13 @@ REGISTRY: Final[Mapping[Code, Row]] = MappingProxyType(
             Topic.PLAY,
             Outcome.REFUSED,
             "The ask came too late: the next seat's card has closed its window.",
-            "Do not repeat it.",
+            "Do not repeat it; choose one of the fresh options.",
         ),
         Code.PAUSED: Row(
             Topic.PLAY,
-            Outcome.LATER,
+            Outcome.REFUSED,
             "The match is paused; only `resume` and resigning are taken.",
-            "Ask to resume, or wait.",
+            "Ask to resume, or wait; then decide, and sign, anew for the position that comes next.",
         ),
         Code.SHUTTING_DOWN: Row(
             Topic.SERVER,

@@ -64,6 +64,37 @@ RECORD_FACTS: Final[dict[str, tuple[tuple[str, ...], str]]] = {
 }
 """What the records themselves say, beside the rules' events: fields and meaning of each `what`."""
 
+STATE_FIELDS: Final[dict[str, tuple[str, str, str]]] = {
+    "phase": (
+        "str",
+        "always",
+        "the [phase](connection.md#a-match): `between`, `called`, `hand`, `over` or `ended`",
+    ),
+    "score": (
+        "two arrays of three int",
+        "always",
+        "[games, upper, points] of side 0 and of side 1; `upper` are units (truts), else 0",
+    ),
+    "paused": ("true", "while the match rests", "nobody is to decide, whatever `waiting` says"),
+    "waiting": (
+        "array of int",
+        "`called`; from the draw on `between` and `hand`",
+        "the seats whose release is missing; or those that hold the decision, as far as everybody may know, and none"
+        " where the server's record comes next",
+    ),
+    "dealer": (
+        "int",
+        "from the draw on `between` and `hand`",
+        "the seat that deals; between two hands the next one",
+    ),
+    "stake": ('int, `"game"` or `"trut"`', "as `dealer`", "what the hand is worth as it stands"),
+    "tricks": (
+        "array of int or nil",
+        "as `dealer`",
+        "the side that won each trick played to its end, nil for a tie",
+    ),
+}
+"""Fields of the fact `state`: the type of each, when it is there, what it says."""
 _LOCKED: Final = {REST: "game", TRUT: TRUT}
 """What a hand is worth where it is not points: the whole game, or a whole unit."""
 _WORD_START: Final = re.compile(r"(?<!^)(?=[A-Z])")

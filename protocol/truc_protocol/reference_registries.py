@@ -6,7 +6,7 @@ from typing import Final, get_args
 
 from truc_protocol.capabilities import CAPABILITIES, RESERVED, Capability
 from truc_protocol.errors import REGISTRY, Code, Row, Topic
-from truc_protocol.meaning import RECORD_FACTS
+from truc_protocol.meaning import RECORD_FACTS, STATE_FIELDS
 from truc_protocol.messages import MESSAGES, Direction
 from truc_protocol.messages.course import COURSES, EVERY
 from truc_protocol.reference_fields import snake, summary
@@ -55,9 +55,14 @@ theirs, without asking; `draft/name-2` is one that is tried out and may change w
 capability brings has a name that begins with `x-`.
 """
 _RECORD_FACTS: Final = (
-    "What the records themselves say. Last in every `means` stands `state`: `phase`, `score` ([games, upper, points] of",
-    "each side), `waiting` (the seats whose release or decision comes next), and in a hand `dealer`, `stake`, and `tricks`",
-    "(the side that won each, nil for a tie). `ruled` stands before what the ruling brings about.",
+    "What the records themselves say. `ruled` stands before what the ruling brings about.",
+)
+_STATE: Final = (
+    "Last in every `means` stands the map with `what` = `state`: where the match stands after the record. A `snapshot` has it as",
+    "`view`. A field is there in the phases named, and in no other.",
+    "",
+    "| field | type | when | meaning |",
+    "|---|---|---|---|",
 )
 
 
@@ -160,4 +165,6 @@ def facts_page() -> str:
     lines += ["", "## Of the records", "", *_RECORD_FACTS, "", "| what | fields | meaning |", "|---|---|---|"]
     for what, (names, meaning) in RECORD_FACTS.items():
         lines.append(f"| `{what}` | {', '.join(f'`{name}`' for name in names)} | {meaning} |")
+    lines += ["", "## The state", "", *_STATE]
+    lines += [f"| `{name}` | {' | '.join(told)} |" for name, told in STATE_FIELDS.items()]
     return "\n".join(lines) + "\n"

@@ -9,7 +9,7 @@ import msgspec
 
 from truc_protocol.capabilities import CAPABILITIES
 from truc_protocol.errors import REGISTRY
-from truc_protocol.meaning import RECORD_FACTS
+from truc_protocol.meaning import RECORD_FACTS, STATE_FIELDS
 from truc_protocol.messages import Direction
 from truc_protocol.messages.course import COURSES
 from truc_protocol.records import KINDS, tag_of
@@ -37,6 +37,7 @@ def registries() -> dict[str, Any]:
         "facts": {
             **{snake(event): {"fields": list(event._fields)} for event in get_args(Event)},
             **{what: {"fields": list(names)} for what, (names, _) in RECORD_FACTS.items()},
+            "state": {"fields": list(STATE_FIELDS)},
         },
         "records": {
             tag_of(kind.body): {

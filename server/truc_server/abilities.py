@@ -12,6 +12,8 @@ CHAT_CHARS: Final = 200  # of a line
 CHAT_LINES: Final = 10  # of one player in CHAT_SECONDS
 CHAT_TOTAL: Final = 1_000  # characters of one player in CHAT_SECONDS
 CHAT_SECONDS: Final = 10
+LISTS: Final = 3  # of all public tables, to one player in LISTS_SECONDS
+LISTS_SECONDS: Final = 10
 
 
 def capabilities(settings: Settings) -> dict[str, object]:

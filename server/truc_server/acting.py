@@ -51,7 +51,7 @@ def _sign(table: Table, peer: Peer, player: Player, message: SignedAct) -> bool:
     record = Record(seat + 1, message.body, message.sig)
     if message.match is None:
         return _sign_terms(peer, table, seat, record, message)
-    game = table.own_game(message.match)
+    game = table.own_game(message.match, player)
     return _answer(peer, game, message, accept(game, record))
 
 
@@ -69,7 +69,7 @@ def _choose(table: Table, peer: Peer, player: Player, message: GuestAct) -> bool
     seat = table.own_seat(player)
     if player.kind is not PlayerKind.GUEST:
         raise RefusedError(Code.NOT_NOW, "expected a signed act from a player with a key", field="choose")
-    game = table.own_game(message.match)
+    game = table.own_game(message.match, player)
     return _answer(peer, game, message, accept_choice(game, seat, message))
 
 
@@ -92,7 +92,7 @@ def speak(lobby: Lobby, peer: Peer, player: Player, message: BoxedSign | OpenSig
         case Say():
             table.talk.say(seat, player.tag, passed_on)
         case BoxedSign() | OpenSign():
-            table.talk.sign(table.own_game(passed_on.match), seat, player.tag, passed_on)
+            table.talk.sign(table.own_game(passed_on.match, player), seat, player.tag, passed_on)
         case _:
             assert_never(passed_on)
     peer.ok(message)
@@ -106,7 +106,7 @@ def wish(lobby: Lobby, peer: Peer, player: Player, message: WantRekey) -> None:
     """
     table = lobby.table(message.table)
     seat = table.own_seat(player)
-    game = table.own_game(message.match)
+    game = table.own_game(message.match, player)
     game.wish(seat)
     peer.ok(message)
     game.remind()

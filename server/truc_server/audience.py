@@ -2,26 +2,44 @@
 
 A follower is `live` once it has been sent everything before; only then does it get what happens next, so that nobody's
 list of records has a hole. What a watcher's outbox could not take is dropped, and the watcher is behind until there is
-room again. Invariant: a seat has at most one connection.
+room again. A table that is gone is told of to each watcher when they have been sent the rest. Invariant: a seat has at
+most one connection.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Final
 
 from truc_protocol.connection import broadcast_frame
 from truc_protocol.messages import ServerMessage
-from truc_server.peer import Peer
+from truc_server.peer import SNAPSHOT, Peer
+
+CLOSED: Final = 16  # tables that are gone, which one connection is shown the rest of
 
 
 class Audience:
-    """The connections that follow one table; `on_return` is told of a watcher who has room again."""
+    """The connections that follow one table.
 
-    def __init__(self, seats: int, *, on_return: Callable[[Peer], None]) -> None:
+    `on_return` is told of a watcher who has room again, `on_alone` that nobody watches any more.
+
+    Attributes:
+        table: the table's code.
+        is_closed: whether the table is gone.
+    """
+
+    def __init__(
+        self, table: str, seats: int, *, on_return: Callable[[Peer], None], on_alone: Callable[[], None]
+    ) -> None:
+        self.table = table
+        self.is_closed = False
         self._seats: list[Peer | None] = [None] * seats
         self._live: set[Peer] = set()
         self._watchers: set[Peer] = set()
         self._beside: set[Peer] = set()
         self._skipped: set[Peer] = set()
+        self._lacking: set[Peer] = set()  # those who catch up, and were sent something that was dropped
+        self._last_word: bytes | None = None
         self._on_return = on_return
+        self._on_alone = on_alone
 
     def holder(self, seat: int) -> Peer | None:
         """Return the connection that has a seat."""
@@ -71,6 +89,7 @@ class Audience:
         self._watchers.discard(peer)
         self._beside.discard(peer)
         self._skipped.discard(peer)
+        self._lacking.discard(peer)
         peer.watched.discard(self)
 
     @property
@@ -112,8 +131,15 @@ class Audience:
         self._live.discard(peer)
 
     def caught_up(self, peer: Peer) -> None:
-        """A follower has been sent everything so far."""
+        """A follower has been sent everything so far, unless some of it was dropped meanwhile."""
+        if peer in self._lacking:
+            self._lacking.discard(peer)
+            self._skipped.add(peer)
+            self._on_return(peer)
+            return
         self._live.add(peer)
+        if self._last_word is not None and peer in self._watchers:
+            self._part(peer, self._last_word)
 
     def release(self, seat: int) -> None:
         """Take a seat from its connection."""
@@ -131,9 +157,12 @@ class Audience:
 
     def unwatch(self, peer: Peer) -> None:
         """Forget a follower without a seat; a seat it has stays its own."""
+        watched = peer in self._watchers
         self._forget(peer)
         if peer not in self._seats:
             self._live.discard(peer)
+        if watched and not self._watchers:
+            self._on_alone()
 
     def tell_seats(self, message: ServerMessage, *, of: str | None = None) -> None:
         """Send a notice to the seats, and to those beside them, but to those who ignore the player of a tag."""
@@ -160,18 +189,41 @@ class Audience:
             if peer in self._live and of not in peer.ignored:
                 peer.send_watched(frame)
 
-    def part(self, message: ServerMessage) -> None:
-        """Tell everybody who watches that there is nothing more to come, and forget them."""
-        frame = broadcast_frame(message)
+    def close(self, message: ServerMessage) -> None:
+        """The table is gone: who is shown the rest of too many such tables is told at once."""
+        self.is_closed = True
         for peer in tuple(self._watchers):
+            if sum(watched.is_closed for watched in peer.watched) > CLOSED:
+                self.unwatch(peer)
+                peer.send_frame(broadcast_frame(message))
+
+    def part(self, message: ServerMessage) -> None:
+        """Tell everybody who watches that there is nothing more to come, and forget them, when they have had the rest."""
+        self._last_word = broadcast_frame(message)
+        for peer in tuple(self._watchers):
+            if peer in self._live:
+                self._part(peer, self._last_word)
+
+    def _part(self, peer: Peer, last_word: bytes) -> None:
+        """Say the last word to a watcher, now or when there is room for it."""
+        if SNAPSHOT not in peer.wanted:
             self.unwatch(peer)
-            peer.send_frame(frame)
+            peer.send_frame(last_word)
+        elif not self.come_back(peer, ()):
+            self._live.discard(peer)
+            self._skipped.add(peer)
+
+    def is_skipped(self, peer: Peer) -> bool:
+        """Tell whether a watcher lacks something that was dropped."""
+        return peer in self._skipped
 
     def skip(self, peer: Peer) -> None:
         """What waited for a watcher has been dropped: a live one is sent nothing until it has room again."""
         if peer in self._live:
             self._live.discard(peer)
             self._skipped.add(peer)
+        elif peer not in self._skipped:
+            self._lacking.add(peer)
 
     def has_room(self, peer: Peer) -> None:
         """Let a watcher that was skipped come back."""
@@ -180,10 +232,14 @@ class Audience:
 
     def come_back(self, peer: Peer, frames: Sequence[bytes]) -> bool:
         """Send a watcher that was skipped all of these and what comes next; False if they do not fit in."""
-        if not peer.send_together(frames):
+        last = () if self._last_word is None else (self._last_word,)
+        if not peer.send_together((*frames, *last)):
             return False
         self._skipped.discard(peer)
         self._live.add(peer)
+        if last:
+            peer.outbox.keep_all()
+            self.unwatch(peer)
         return True
 
     def _inside(self) -> Iterator[Peer]:

@@ -45,12 +45,13 @@ class TableChat:
         self._alarm = Alarm(timers, self._tell_due)
         self.next = 0
 
-    def restore(self, lines: Iterable[SaveChat]) -> None:
-        """Take lines that are in the store already, the oldest first."""
+    def restore(self, lines: Iterable[SaveChat], *, following: int) -> None:
+        """Take lines that are in the store already, the oldest first; `following` is the number after all of them."""
         now, clock_ms = trio.current_time(), now_ms()
         for line in lines:
             age_s = max(0, clock_ms - line.at_ms) / 1000
             self._keep(line, now - age_s + self._showing.delay_s)
+        self.next = following
         self._set_alarm()
 
     def add(self, line: SaveChat) -> None:

@@ -61,12 +61,17 @@ def _shown(lobby: Lobby, player: Player) -> PlayerState:
     )
 
 
-async def follow(lobby: Lobby, peer: Peer, message: FollowLobby) -> None:
-    """Let a connection follow the lobby, from its present state on, or no longer."""
+async def follow(lobby: Lobby, peer: Peer, player: Player, message: FollowLobby) -> None:
+    """Let a connection follow the lobby, from its present state on, or no longer.
+
+    Raises:
+        RefusedError: The player was sent every table too often of late.
+    """
     following = lobby.following
     if message.off:
         following.drop(peer)
     elif peer not in following:
+        lobby.lists.pay(player.id, 1, trio.current_time())
         following.add(peer)
         await _tell_tables(lobby, peer)
     peer.ok(message)

@@ -25,6 +25,7 @@ def forget(house: House, lobby: Lobby, peer: Peer, request: Forget) -> None:
     if player is None:
         raise RefusedError(Code.AUTH_REQUIRED, "expected a login first")
     _leave_tables(lobby, player)
+    lobby.note_forgotten(player.id)
     lobby.unsay(player.id)
     lobby.presence.forget_ignored(player.id)
     house.write(ForgetPlayer(player.id))

@@ -5,7 +5,7 @@ judged before they come here stands in signed.py and proxies.py; who sits where,
 published exactly once, in order, to every follower that has all before it, and its frame waits for the journal.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import structlog
 
@@ -14,7 +14,6 @@ from truc_protocol.bodies import (
     Close,
     Deal,
     End,
-    Guest,
     Rule,
     Share,
 )
@@ -35,7 +34,7 @@ from truc_server.house import House, label, now_ms
 from truc_server.match_secrets import new_root, save_secrets
 from truc_server.peer import Peer, Player
 from truc_server.showing import Made, Showing
-from truc_server.store import AddRecord, EndMatch, PlayerKind, Write
+from truc_server.store import AddRecord, EndMatch, Write
 from truc_server.tail import Item, Tail, record_frame, stored_frame
 from truc_server.timers import Alarm
 from truc_server.waits import Wait, Waits, opens_decision, owes_chain, vacant
@@ -64,6 +63,7 @@ class Game:
         table: str,
         setup: Setup,
         dealer: Dealer,
+        guests: Mapping[int, bytes],
         *,
         showing: Showing,
         on_vacancy: Callable[[], None],
@@ -74,11 +74,12 @@ class Game:
         self.tail = Tail()
         self.chosen: dict[int, GuestAct] = {}
         self.dealer = dealer
+        self._guests = guests
         self._house = house
         self._table = table
         self._showing = showing
         self._audience = showing.audience
-        self._shown = showing.begin(setup, self.tail)
+        self._shown = showing.begin(setup, self.tail, guests)
         self.vacant: tuple[int, ...] = ()
         self._on_vacancy = on_vacancy
         self._on_end = on_end
@@ -97,30 +98,18 @@ class Game:
         return self.setup.mid
 
     @property
-    def shown(self) -> int:
-        """The next position that those who watch may see."""
-        return self._shown.k
-
-    @property
     def is_over(self) -> bool:
         """Whether the match has ended; acks may still come."""
         return self.ledger.phase is Phase.ENDED
 
     def is_of(self, seat: int, player: Player) -> bool:
-        """Tell whether a player is the one this match has at a seat now; of guests it knows but the name."""
+        """Tell whether a player is the one this match has at a seat now, or had when it ended."""
         contributor = self.ledger.contributors[seat + 1]
-        if contributor is not None:
-            return player.id == contributor.public
-        guest = self.setup.seats[seat]
-        named = player.name.encode() == guest.name
-        return isinstance(guest, Guest) and player.kind is PlayerKind.GUEST and named
+        return player.id == (self._guests.get(seat) if contributor is None else contributor.public)
 
     def has_had(self, player: Player) -> bool:
-        """Tell whether a player has had a seat in this match, if they have none any more; of guests the name tells."""
-        if player.kind is PlayerKind.KEY:
-            return ("key", player.id) in self.ledger.commitments
-        name = player.name.encode()
-        return any(isinstance(seat, Guest) and seat.name == name for seat in self.setup.seats)
+        """Tell whether a player has a seat in this match, or has had one."""
+        return player.id in self._guests.values() or ("key", player.id) in self.ledger.commitments
 
     def doubt(self, *, seen: int) -> None:
         """Tell the host, once, that a player says to have seen a record that is not there; that proves nothing."""

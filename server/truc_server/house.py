@@ -44,7 +44,7 @@ class House:
         self.flusher = Flusher()
         self.journal = Journal(store, on_durable=self.flusher.release, on_failure=self._fail)
         self.gate = 0
-        self.pages = Pages(store)
+        self.pages = Pages()
         self.bans = Bans.of(settings.access.banned)
         self.grease = Grease(randbits(64)) if settings.grease else None
         self.failed = trio.Event()

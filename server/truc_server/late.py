@@ -5,7 +5,6 @@ order, never before its time, and after it by a thousandth of the delay at most;
 however much happens.
 """
 
-from collections import deque
 from math import ceil
 from typing import Final, NamedTuple
 
@@ -33,7 +32,7 @@ class Line:
 
     def __init__(self, delay_s: int) -> None:
         self._grain = delay_s / GRAIN
-        self._marks: deque[Mark] = deque()
+        self._marks: list[Mark] = []
 
     def put_record(self, moment: float, k: int) -> None:
         """Let the records before position `k` be shown at a moment; what is said at the same one is not."""
@@ -56,6 +55,23 @@ class Line:
         moment = ceil(moment / self._grain) * self._grain
         return max(moment, self._marks[-1].moment) if self._marks else moment
 
+    def hush(self) -> None:
+        """Leave out what is said, but after the newest record: nobody hears it."""
+        self._marks = [
+            mark._replace(notices=mark.notices[-1:] if mark is self._marks[-1] else ())
+            for mark in self._marks
+        ]
+
+    def hush_newest(self) -> None:
+        """Leave out what was said last, before more is put in: nobody hears it."""
+        if self._marks and self._marks[-1].notices:
+            self._marks[-1] = self._marks[-1]._replace(notices=())
+
+    @property
+    def end(self) -> int:
+        """The position up to which records wait; 0 if none do."""
+        return self._marks[-1].k if self._marks else 0
+
     @property
     def next(self) -> float | None:
         """The moment of the first mark."""
@@ -67,4 +83,4 @@ class Line:
 
     def pop(self) -> None:
         """Take the first mark out: it has been shown."""
-        self._marks.popleft()
+        del self._marks[0]

@@ -5,6 +5,8 @@ Synchronous. Invariant: the indexes of tables here follow from the tables; nothi
 
 from bisect import bisect_right, insort
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from secrets import choice
 from typing import Final, NamedTuple
 
@@ -16,7 +18,7 @@ from truc_protocol.records import Record
 from truc_protocol.setup import Opts
 from truc_rules import Variant
 from truc_server import seeking
-from truc_server.floods import Floods
+from truc_server.floods import CHAT, LISTS, Floods
 from truc_server.following import Following
 from truc_server.game import Game
 from truc_server.house import PUBLIC_CODE, House, label, now_ms
@@ -31,6 +33,7 @@ from truc_server.table import Table
 PAGE: Final = 24  # tables in one answer; far below the longest frame
 _ALPHABET: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 PRIVATE_CODE: Final = 16  # 80 bits: the code is the invite
+_MANY: Final = 64  # tables followed by one connection
 
 log = structlog.get_logger()
 
@@ -48,12 +51,14 @@ class Lobby:
     Attributes:
         presence: who is connected.
         floods: how much each player has said.
+        lists: how often each player was sent every public table.
         following: who follows the lobby.
     """
 
     def __init__(self, house: House) -> None:
         self.presence = Presence()
-        self.floods = Floods()
+        self.floods = Floods(CHAT)
+        self.lists = Floods(LISTS)
         self.following = Following(house.timers, self._state)
         self._house = house
         self._defaults = Opts(*house.settings.match.opts())
@@ -61,6 +66,7 @@ class Lobby:
         self._public: list[str] = []
         self._seats: dict[bytes, dict[str, int]] = {}
         self._made_by: Counter[bytes] = Counter()
+        self._forgotten: list[set[bytes]] = []
 
     def table(self, code: str) -> Table:
         """Return a table by its code.
@@ -124,6 +130,17 @@ class Lobby:
         if self._made_by[player.id] >= limits.tables_per_player:
             message = f"expected at most {limits.tables_per_player} open tables of one player"
             raise RefusedError(Code.TOO_MANY_TABLES, message)
+        self.check_seats(player)
+
+    def check_seats(self, player: Player) -> None:
+        """Check that a player may have one more seat.
+
+        Raises:
+            RefusedError: They have all that one player may.
+        """
+        most = self._house.settings.limits.seats_per_player
+        if len(self._seats.get(player.id, ())) >= most:
+            raise RefusedError(Code.TOO_MANY_TABLES, f"expected a player with less than {most} seats")
 
     def _fresh_code(self, length: int) -> str:
         while True:
@@ -154,12 +171,17 @@ class Lobby:
     def forget(self, table: Table) -> None:
         """Take a table that cannot go on out of the lobby."""
         del self._tables[table.code]
-        self._made_by[table.made.creator] -= 1
+        self._unmake(table.made.creator)
         if not table.made.private:
             self._public.remove(table.code)
         for seated in table.seats:
             if seated is not None:
                 self._unseat(table, seated.player)
+
+    def _unmake(self, creator: bytes) -> None:
+        self._made_by[creator] -= 1
+        if not self._made_by[creator]:
+            del self._made_by[creator]
 
     def _unseat(self, table: Table, player: Player) -> None:
         held = self._seats.get(player.id, {})
@@ -171,8 +193,10 @@ class Lobby:
         """Seat a player and return the seat.
 
         Raises:
-            RefusedError: The table does not allow it.
+            RefusedError: The table does not allow it, or the player has too many seats.
         """
+        if table.seat_of(player) is None:
+            self.check_seats(player)
         taken = table.join(player, seat)
         self._seats.setdefault(player.id, {})[table.code] = taken
         return taken
@@ -181,8 +205,9 @@ class Lobby:
         """Let a player who stands by take the seat over.
 
         Raises:
-            RefusedError: The record is not taken.
+            RefusedError: The record is not taken, or the player has too many seats.
         """
+        self.check_seats(player)
         changed = substitute(table, game, peer, player, record)
         if changed.left is not None:
             self._unseat(table, changed.left.player)
@@ -219,9 +244,26 @@ class Lobby:
         )
 
     def public_tables_of(self, player: Player) -> tuple[str, ...]:
-        """Return the codes of the public tables where a player sits, ascending."""
-        held = self._seats.get(player.id, {})
-        return tuple(sorted(code for code in held if not self._tables[code].made.private))
+        """Return the codes of the public tables where a player sits as far as everybody may know, ascending."""
+        held = map(self._tables.__getitem__, self._seats.get(player.id, {}))
+        return tuple(
+            sorted(table.code for table in held if not (table.made.private or table.showing.is_behind))
+        )
+
+    @contextmanager
+    def noting_forgotten(self) -> Iterator[set[bytes]]:
+        """Give a set to which everybody is added who is forgotten until the block ends."""
+        noted: set[bytes] = set()
+        self._forgotten.append(noted)
+        try:
+            yield noted
+        finally:
+            self._forgotten = [other for other in self._forgotten if other is not noted]
+
+    def note_forgotten(self, player: bytes) -> None:
+        """Tell those who are looking a player up that the player is forgotten."""
+        for noted in self._forgotten:
+            noted.add(player)
 
     def unsay(self, player: bytes) -> None:
         """Forget what a player has said at any table."""
@@ -232,6 +274,11 @@ class Lobby:
         """Note that a connection speaks for a player now."""
         self.presence.enter(peer, player)
         self.following.note_state()
+
+    def tidy(self, peer: Peer) -> None:
+        """Forget which tables that are gone a connection has followed, if it has followed many."""
+        if len(peer.tables) > _MANY:
+            peer.tables = {code for code in peer.tables if code in self._tables}
 
     def leave_all(self, peer: Peer) -> None:
         """Forget a connection that has ended, and tell the tables it followed."""

@@ -33,6 +33,7 @@ from truc_server.abilities import capabilities
 from truc_server.house import House, now_ms
 from truc_server.lobby import Lobby
 from truc_server.peer import Peer, Player, RefusedError
+from truc_server.settings import MAX_SEATS
 from truc_server.store import PlayerKind, SaveGuest
 
 _TOKEN_BYTES: Final = 24
@@ -74,7 +75,8 @@ def _info(house: House) -> Info:
         idle_s=settings.limits.idle_s,
         requests_per_s=settings.limits.requests_per_s,
         burst=settings.limits.burst,
-        tables=settings.limits.tables_per_player,
+        tables=min(settings.limits.tables_per_player, settings.limits.seats_per_player),
+        seats=settings.limits.seats_per_player,
     )
     return Info(
         name=settings.name,
@@ -144,8 +146,10 @@ async def enter_again(house: House, lobby: Lobby, peer: Peer, login: GuestReturn
         RefusedError: The server takes no guests, does not know the token, or its guest is shut out.
     """
     members.check_guest(house)
-    known = await trio.to_thread.run_sync(house.store.guest_by_token, _hash(login.token))
-    if known is None:
+    with lobby.noting_forgotten() as forgotten:
+        await house.journal.wait_durable(house.gate)  # by then it tells who was forgotten before
+        known = await trio.to_thread.run_sync(house.store.guest_by_token, _hash(login.token))
+    if known is None or known.id in forgotten:
         raise RefusedError(Code.BAD_TOKEN, "expected a token that this server gave", field="token")
     player = Player(PlayerKind.GUEST, known.id, known.name)
     members.check_banned(house, player)
@@ -168,7 +172,7 @@ def _hash(token: str) -> bytes:
 def _enter(lobby: Lobby, peer: Peer, request: int, player: Player, token: str | None = None) -> None:
     peer.player = player
     peer.challenge = None
-    seats = lobby.seats_of(player)
+    seats = lobby.seats_of(player)[:MAX_SEATS]  # older versions had no limit
     peer.send(Welcome(re=request, name=player.name, player=player.tag, token=token, seats=seats))
     peer.expect_silence()
     log.info("login", kind=str(player.kind), name=player.name, address=peer.address)

@@ -87,6 +87,10 @@ class Outbox:
         self._frames = deque(waiting for waiting in self._frames if not waiting.is_loose)
         self.size = sum(len(waiting.frame) for waiting in self._frames)
 
+    def keep_all(self) -> None:
+        """Let nothing that waits be dropped any more: its receiver could not have it again."""
+        self._frames = deque(waiting._replace(is_loose=False) for waiting in self._frames)
+
     def take(self, durable: int) -> bytes:
         """Return, joined, every frame that may leave now."""
         frames = []

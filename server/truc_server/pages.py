@@ -1,4 +1,4 @@
-"""Stored records for those who are shown them late: one task reads them, a page after the other, for every table.
+"""What the store has for those who are shown it late: one task reads it, a page after the other, for every table.
 
 Invariant: whoever has asked is answered with what the store has, in the order in which was asked; while the store cannot
 be read, nobody is.
@@ -7,38 +7,32 @@ be read, nobody is.
 from collections import deque
 from collections.abc import Callable
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Final, TypeVar
 
 import structlog
 import trio
 
-from truc_server.store import AddRecord, Store, StoreError
+from truc_server.store import StoreError
 
 PAGE: Final = 64  # records read at once
 AGAIN_S: Final = 1.0  # after a read that has failed
 
+Answer = Callable[[], None]
+Read = TypeVar("Read")
+
 log = structlog.get_logger()
-
-
-class Asked(NamedTuple):
-    """Records of a match from a position on, and who takes them."""
-
-    match: bytes
-    first: int
-    take: Callable[[tuple[AddRecord, ...]], None]
 
 
 class Pages:
     """The pages that are still to be read."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._asked: deque[Asked] = deque()
+    def __init__(self) -> None:
+        self._asked: deque[Callable[[], Answer]] = deque()
         self._wake = trio.Event()
 
-    def ask(self, match: bytes, first: int, take: Callable[[tuple[AddRecord, ...]], None]) -> None:
-        """Ask for a page of a match; `take` is called with it."""
-        self._asked.append(Asked(match, first, take))
+    def ask(self, read: Callable[[], Read], take: Callable[[Read], None]) -> None:
+        """Ask for what `read`, which blocks, returns; `take` is called with it."""
+        self._asked.append(lambda: partial(take, read()))
         self._wake.set()
 
     async def run(self) -> None:
@@ -47,20 +41,19 @@ class Pages:
             while not self._asked:
                 self._wake = trio.Event()
                 await self._wake.wait()
-            asked = self._asked[0]
-            read = partial(self._store.records, asked.match, first=asked.first, limit=PAGE)
             try:
-                rows = await trio.to_thread.run_sync(read)
+                answer = await trio.to_thread.run_sync(self._asked[0])
             except StoreError as error:
                 log.warning("page_not_read", reason=str(error))
                 await trio.sleep(AGAIN_S)
                 continue
             self._asked.popleft()
-            _give(asked, rows)
+            _give(answer)
+            del answer  # holds the table, which may be gone
 
 
-def _give(asked: Asked, rows: tuple[AddRecord, ...]) -> None:
+def _give(answer: Answer) -> None:
     try:
-        asked.take(rows)
+        answer()
     except Exception:
         log.exception("internal", incident="page")

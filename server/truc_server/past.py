@@ -17,11 +17,11 @@ from truc_protocol.errors import Code
 from truc_protocol.messages import History, PastRecord
 from truc_protocol.records import Record, parse
 from truc_server.abilities import HISTORY_PAGE
-from truc_server.game import Game
 from truc_server.house import House, now_ms
 from truc_server.lobby import Lobby
 from truc_server.options import LATE
 from truc_server.peer import Peer, Player, RefusedError
+from truc_server.showing import Extent
 from truc_server.store import AddRecord, PastMatch, Store
 
 MAX_BYTES: Final = 60_000  # of an answer; what msgpack adds is counted high
@@ -52,11 +52,14 @@ async def history(house: House, lobby: Lobby, peer: Peer, request: History) -> N
     """
     if peer.player is None:
         raise RefusedError(Code.AUTH_REQUIRED, "expected a login first")
+    if request.limit == 0 and request.first >= 0:
+        message = "limit: expected at least 1 record, or the setup too"
+        raise RefusedError(Code.BAD_MESSAGE, message, field="limit")
     await house.journal.wait_durable(house.gate)
     found = await trio.to_thread.run_sync(house.store.past, request.match)
     if found is None:
         raise RefusedError(Code.NO_SUCH_MATCH, "match: expected the id of a match played here", field="match")
-    bound = _bound(_live(lobby, found.table, request.match), peer.player, found)
+    bound = _bound(_extent(lobby, found.table, request.match), peer.player, found)
     setup = found.setup if request.first < 0 else ()
     document = found.document if request.first < 0 else None
     room = MAX_BYTES - len(document or b"") - _size_of(setup)
@@ -65,16 +68,15 @@ async def history(house: House, lobby: Lobby, peer: Peer, request: History) -> N
     peer.ok(request, past=page.records, k=page.k, more=page.more, **setup_fields)
 
 
-def _live(lobby: Lobby, code: str, mid: bytes) -> Game | None:
-    """Return the match as its table has it; None when that has gone on to another, or is gone."""
+def _extent(lobby: Lobby, code: str, mid: bytes) -> Extent | None:
+    """Return how far those are shown a match who watch its table; None when that has gone on, or is gone."""
     try:
-        game = lobby.table(code).game
+        return lobby.table(code).showing.extent(mid)
     except RefusedError:
         return None
-    return game if game is not None and game.mid == mid else None
 
 
-def _bound(live: Game | None, player: Player, found: PastMatch) -> _Bound:
+def _bound(shown: Extent | None, player: Player, found: PastMatch) -> _Bound:
     """Return how far a player may have the records.
 
     Raises:
@@ -83,10 +85,10 @@ def _bound(live: Game | None, player: Player, found: PastMatch) -> _Bound:
     if player.id in found.players:
         return _Bound()
     spectators = _spectators(found)
-    if live is not None and (not live.is_over or live.shown < live.ledger.k):
-        if spectators:
-            return _Bound(live.shown)
-        raise RefusedError(Code.PRIVATE_TABLE, "the match is played, and its table admits nobody who watches")
+    if not found.is_over or (shown is not None and not shown.is_all):
+        if spectators and shown is not None:
+            return _Bound(shown.k)
+        raise RefusedError(Code.PRIVATE_TABLE, "the match is not over, and nobody may watch it")
     if found.readers == "all" or (found.readers == "watchers" and spectators):
         delay_s = spectators - LATE
         return _Bound(made_ms=now_ms() - delay_s * 1_000 if delay_s > 0 else None)

@@ -69,7 +69,10 @@ class RefusedError(Exception):
 
 
 class Watched(Protocol):
-    """What somebody watches, of whom is known whether they keep up."""
+    """A table that somebody watches, of whom is known whether they keep up."""
+
+    table: str
+    is_closed: bool
 
     def skip(self, peer: "Peer") -> None:
         """What waited for a watcher has been dropped."""
@@ -77,6 +80,10 @@ class Watched(Protocol):
 
     def has_room(self, peer: "Peer") -> None:
         """A watcher that was skipped has been sent what was left."""
+        ...
+
+    def unwatch(self, peer: "Peer") -> None:
+        """Somebody watches no more."""
         ...
 
 
@@ -223,9 +230,11 @@ class Peer:
         self._look_at_silence()
 
     def leave(self) -> None:
-        """Stop every timer, and take nothing more: the connection is gone."""
+        """Stop every timer, watch nothing, and take nothing more: the connection is gone."""
         self._timer.cancel()
         self.outbox.shut()
+        for watched in tuple(self.watched):
+            watched.unwatch(self)
 
     def _push(self, frame: bytes) -> None:
         if self._put(frame, is_loose=False):

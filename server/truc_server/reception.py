@@ -149,13 +149,14 @@ class Reception:
                 await replay.resume(house, table, peer, _player(peer), message)
                 table.chat.catch_up(peer)
             case Watch():
+                lobby.tidy(peer)
                 table = lobby.table(message.table)
                 await replay.watch(house, table, peer, message)
                 table.chat.catch_up(peer)
             case History():
                 await past.history(house, lobby, peer, message)
             case FollowLobby():
-                await company.follow(lobby, peer, message)
+                await company.follow(lobby, peer, _player(peer), message)
             case _:
                 assert_never(message)
 

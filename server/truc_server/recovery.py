@@ -5,6 +5,7 @@ the secrets disagree on stops that match and nothing else. Where everybody was r
 go out. Invariant: a table keeps its game by the stored rule document, whatever the variants folder says by now.
 """
 
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 import structlog
@@ -41,13 +42,15 @@ log = structlog.get_logger()
 
 
 class StoredTable(NamedTuple):
-    """A table as it was found, with its newest match, and the newest lines of its chat."""
+    """A table as it was found, with its newest match and the guests in it, and the newest lines of its chat."""
 
     row: SaveTable
     seats: tuple[SaveSeat, ...]
     match: RunningMatch | None
     records: tuple[AddRecord, ...]
+    guests: Mapping[int, bytes]
     chat: tuple[SaveChat, ...]
+    next_line: int
 
 
 class Stored(NamedTuple):
@@ -70,8 +73,10 @@ def _read_table(store: Store, row: SaveTable) -> StoredTable:
         records += page
         if len(page) < PAGE:
             break
+    guests = {} if match is None else store.guests(match.mid)
     chat = store.chat(row.code, KEPT_LINES)
-    return StoredTable(row, store.seats(row.code), match, tuple(records), chat)
+    next_line = store.next_line(row.code)
+    return StoredTable(row, store.seats(row.code), match, tuple(records), guests, chat, next_line)
 
 
 def restore(house: House, lobby: Lobby, stored: Stored) -> None:
@@ -110,13 +115,15 @@ def _rebuild(house: House, lobby: Lobby, found: StoredTable) -> Table:
     for seat in found.seats:
         player = Player(seat.kind, seat.player, seat.name)
         table.seats[seat.seat] = Seated(player, seat.ready, seat.x)
-    table.chat.restore(found.chat)
+    table.chat.restore(found.chat, following=found.next_line)
     if setup is not None and found.match is not None and found.match.sealed is not None:
         secrets = unseal_at_rest(house.identity.at_rest, found.match.sealed, found.match.th)
         key = house.identity.key_of(setup.terms.table.spk)
         dealer = Dealer(key, MatchSecrets.from_bytes(secrets), links=setup.terms.table.links)
-        table.game = table.make_game(setup, dealer)
+        table.game = table.make_game(setup, dealer, found.guests)
         table.game.restore(found.records)
+    elif setup is not None:
+        table.showing.restore(setup, found.records, found.guests)
     return table
 
 

@@ -47,7 +47,7 @@ async def resume(house: House, table: Table, peer: Peer, player: Player, request
         await _follow_standing_by(house, table, peer, request)
         return
     seat = table.own_seat(player)
-    game = table.own_game(request.match)
+    game = table.own_game(request.match, player)
     if request.next > game.ledger.k:
         game.doubt(seen=request.next - 1)
     _check_next(request.next, game.ledger.k)
@@ -66,7 +66,8 @@ async def resume(house: House, table: Table, peer: Peer, player: Player, request
         raise RefusedError(Code.NOT_NOW, "a newer connection has the seat, or the match is over and gone")
     table.audience.caught_up(peer)
     peer.ok(request, k=game.ledger.k)
-    game.present(seat)
+    if game.is_of(seat, player):
+        game.present(seat)
 
 
 async def _follow_standing_by(house: House, table: Table, peer: Peer, request: Resume) -> None:

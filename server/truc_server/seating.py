@@ -21,6 +21,7 @@ def take(house: House, lobby: Lobby, peer: Peer, player: Player, message: SeatRe
     Raises:
         RefusedError: The table, the seat or the player's kind does not allow it.
     """
+    lobby.tidy(peer)
     match message:
         case Create():
             _sit(house, peer, player, message, lobby.create(player, message))
@@ -33,8 +34,7 @@ def take(house: House, lobby: Lobby, peer: Peer, player: Player, message: SeatRe
         case Ready() | Unready():
             _set_ready(lobby, peer, player, message)
         case Unwatch():
-            lobby.table(message.table).standins.unwatch(peer)
-            peer.ok(message)
+            _unwatch(lobby, peer, message)
         case _:
             assert_never(message)
 
@@ -50,6 +50,7 @@ def _sit(house: House, peer: Peer, player: Player, message: Create | Seek, table
 def _join(house: House, lobby: Lobby, peer: Peer, player: Player, message: Join) -> None:
     table = lobby.table(message.table)
     if table.seat_of(player) is None and table.game is not None and table.game.vacant:
+        lobby.check_seats(player)
         seat = table.standins.stand_by(table.game, peer, player, message.seat)
     else:
         seat = lobby.join(table, player, message.seat)
@@ -60,8 +61,8 @@ def _join(house: House, lobby: Lobby, peer: Peer, player: Player, message: Join)
 
 
 def _welcome(table: Table, peer: Peer) -> None:
-    table.remind(peer)
     table.announce()
+    table.remind(peer)
     table.chat.catch_up(peer)
 
 
@@ -77,6 +78,17 @@ def _leave(lobby: Lobby, peer: Peer, player: Player, message: Leave) -> None:
         table.close("empty")
     else:
         table.announce()
+
+
+def _unwatch(lobby: Lobby, peer: Peer, message: Unwatch) -> None:
+    gone = [
+        watched for watched in peer.watched if watched.is_closed and watched.table == message.table.upper()
+    ]
+    if gone:
+        gone[0].unwatch(peer)
+    else:
+        lobby.table(message.table).standins.unwatch(peer)
+    peer.ok(message)
 
 
 def _set_ready(lobby: Lobby, peer: Peer, player: Player, message: Ready | Unready) -> None:

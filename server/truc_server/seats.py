@@ -72,6 +72,15 @@ def _guests(seats: Sequence[Seated | None]) -> int:
     return sum(seated is not None and seated.player.kind is PlayerKind.GUEST for seated in seats)
 
 
+def guest_ids(seats: Sequence[Seated | None]) -> dict[int, bytes]:
+    """Return the ids of the guests, by seat."""
+    return {
+        seat: seated.player.id
+        for seat, seated in enumerate(seats)
+        if seated is not None and seated.player.kind is PlayerKind.GUEST
+    }
+
+
 def check_box_key(seats: Sequence[Seated | None], seat: int, x: bytes | None) -> None:
     """Check that a seat may use this box key in a match.
 

@@ -13,7 +13,8 @@ def suitable(
 ) -> list[Table]:
     """Return the tables that a player may be given, the best first: their own, else the one with most players.
 
-    Of those with as many, the one where more are connected comes first, then the one that has stood longest.
+    Nobody is given a seat beside people who are all away. Of tables with as many players, the one where more are connected
+    comes first, then the one that has stood longest.
     """
     found = (table for table in tables if _fits(table, variant, seats, options) and _has_room(table, player))
     return sorted(found, key=lambda table: _rank(table, player))
@@ -29,7 +30,7 @@ def _has_room(table: Table, player: Player) -> bool:
     if table.state not in SEATS_MAY_CHANGE:
         return False
     free = None in table.seats and admits(table.seats, player, guests=table.made.chosen.opts.guests)
-    return free or table.seat_of(player) is not None
+    return (free and bool(table.audience.online)) or table.seat_of(player) is not None
 
 
 def _rank(table: Table, player: Player) -> tuple[bool, int, int, int, str]:

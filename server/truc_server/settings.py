@@ -22,6 +22,7 @@ _SPECTATORS: Final = {"none": 0, "live": 1, "hand": 2}
 _DELAY: Final = "delay:"
 _DELAYED: Final = 3  # opts[8] of a delay is this and its seconds
 MAX_DELAY_S: Final = 3_600
+MAX_SEATS: Final = 500  # of one player: all of them are listed in the frame that welcomes them
 _MAX_PORT: Final = 65_535
 _PORT_DIGITS: Final = 5
 
@@ -93,6 +94,9 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tables_per_player: Annotated[
         int, Meta(ge=1, le=10_000, description="Tables that one player may open.")
     ] = 5
+    seats_per_player: Annotated[
+        int, Meta(ge=1, le=MAX_SEATS, description="Tables at which one player may sit, their own included.")
+    ] = 20
     requests_per_s: Annotated[int, Meta(ge=1, le=10_000, description="Requests a second, on average.")] = 10
     burst: Annotated[int, Meta(ge=1, le=10_000, description="Requests at once.")] = 20
     outbox_bytes: Annotated[

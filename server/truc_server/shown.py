@@ -1,10 +1,10 @@
 """One match as far as those who watch have been shown it: how far, where its present hand begins, who sits there.
 
 Given record after record; when each of them comes is decided elsewhere. Invariant: what is told here follows from the
-records shown and from the setup, and from nothing else.
+records shown, from the setup and from who its guests were, and from nothing else.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import starmap
 from typing import NamedTuple
 
@@ -18,6 +18,8 @@ from truc_protocol.meaning import Fact
 from truc_protocol.messages import SeatState, Snapshot, TableState
 from truc_protocol.records import Record, link
 from truc_protocol.setup import Setup
+from truc_server.peer import tag_of
+from truc_server.store import PlayerKind
 from truc_server.tail import Tail
 
 
@@ -30,7 +32,7 @@ class Begun(NamedTuple):
 
 
 class Shown:
-    """What has been shown of one match.
+    """What has been shown of one match; of its guests the ids are given, by seat.
 
     Attributes:
         tail: the newest records made.
@@ -40,13 +42,13 @@ class Shown:
         seats: who has each seat.
     """
 
-    def __init__(self, table: str, setup: Setup, tail: Tail) -> None:
+    def __init__(self, table: str, setup: Setup, tail: Tail, guests: Mapping[int, bytes]) -> None:
         self.setup = setup
         self.tail = tail
         self.k = 0
         self.made = 0
         self.begun = Begun(0, setup.mid, None)
-        self.seats = tuple(map(_seat_state, setup.seats))
+        self.seats = tuple(_seat_state(seat, guests.get(seat.seat)) for seat in setup.seats)
         self._table = table
         self._head = setup.mid
         self._newest: bytes | None = None
@@ -99,10 +101,10 @@ class Shown:
 
 
 def _masked(of_match: SeatState, now: SeatState) -> SeatState:
-    """Return a seat as of a match; of who sits there still, as they are connected now."""
-    if (of_match.kind, of_match.name) != (now.kind, now.name):
+    """Return a seat as of a match; of who sits there still, whether they are connected now."""
+    if of_match.player is None or of_match.player != now.player:
         return of_match
-    return replace(of_match, player=now.player, online=now.online)
+    return replace(of_match, online=now.online)
 
 
 def _state(frame: bytes) -> Fact:
@@ -111,8 +113,9 @@ def _state(frame: bytes) -> Fact:
     return state
 
 
-def _seat_state(seat: SeatTaken | Guest | Sub) -> SeatState:
+def _seat_state(seat: SeatTaken | Guest | Sub, guest: bytes | None = None) -> SeatState:
     name = seat.name.decode()
     if isinstance(seat, Guest):
-        return SeatState(seat=seat.seat, kind="guest", name=name)
+        player = None if guest is None else tag_of(PlayerKind.GUEST, guest)
+        return SeatState(seat=seat.seat, kind="guest", name=name, player=player)
     return SeatState(seat=seat.seat, kind="key", name=name, player=fingerprint(seat.pk))

@@ -55,7 +55,7 @@ class Accepted(NamedTuple):
 
 
 class RefusedBodyError(RefusedError):
-    """A body that is not taken; `evidence` is the server's signed word on it, where one is owed."""
+    """A body that is not taken; `evidence` is the server's signed word on it, where its position is the present one."""
 
     def __init__(self, code: Code, message: str, evidence: Record | None = None) -> None:
         super().__init__(code, message, field="body" if code is Code.BAD_MESSAGE else None)
@@ -112,7 +112,7 @@ def _taken(game: Game, record: Record, body: AnyBody, *also: Write) -> Accepted:
         return Accepted(game.take(record, body, *also), is_repeat=False)
     except CheckError as error:
         code = code_of(error)
-        evidence = None if code is Code.VOID_BET else game.dealer.refuse(game.mid, record.body, str(code))
+        evidence = game.dealer.refuse(game.mid, record.body, str(code))
         raise RefusedBodyError(code, str(error), evidence) from error
 
 

@@ -51,10 +51,10 @@ class Standins:
         Raises:
             RefusedError: No such seat is vacant, or the player cannot take it.
         """
-        if player.kind is not PlayerKind.KEY:
-            raise RefusedError(Code.GUESTS_NOT_ALLOWED, "expected a player with a key for a vacant seat")
         if game.has_had(player):
             raise RefusedError(Code.SEAT_GONE, "expected a player who has not played in this match before")
+        if player.kind is not PlayerKind.KEY:
+            raise RefusedError(Code.GUESTS_NOT_ALLOWED, "expected a player with a key for a vacant seat")
         if not game.vacant or wanted not in (None, *game.vacant):
             message = f"expected one of the vacant seats {list(game.vacant)}, got {wanted}"
             raise RefusedError(Code.SEAT_TAKEN, message)

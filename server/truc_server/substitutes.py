@@ -7,11 +7,12 @@ from typing import NamedTuple
 
 import structlog
 
+from truc_protocol.errors import Code
 from truc_protocol.messages import SeatTakenOver
 from truc_protocol.records import Record
 from truc_server.game import Game
 from truc_server.house import label
-from truc_server.peer import Peer, Player
+from truc_server.peer import Peer, Player, RefusedError
 from truc_server.seats import Seated, seat_row
 from truc_server.signed import Accepted, accept_substitute
 from truc_server.store import AddPlayer
@@ -35,6 +36,8 @@ def substitute(table: Table, game: Game, peer: Peer, player: Player, record: Rec
         RefusedError: The record is not taken.
     """
     seat = table.standins.own_seat(peer)
+    if table.audience.is_skipped(peer):
+        raise RefusedError(Code.NOT_NOW, "expected a connection that has been sent every record")
     left, newcomer = table.seats[seat], Seated(player, is_ready=True)
     rows = AddPlayer(game.mid, seat, player.id, player.kind), seat_row(table.code, seat, newcomer)
     accepted = accept_substitute(game, seat, record, player.id, *rows)

@@ -4,6 +4,7 @@ A plain object with synchronous methods. Invariants: every change is in the jour
 are fixed from the moment terms go out until the match is over.
 """
 
+from collections.abc import Mapping
 from typing import Final
 
 import structlog
@@ -30,6 +31,7 @@ from truc_server.seats import (
     check_box_key,
     check_guest,
     free_seat,
+    guest_ids,
     match_rows,
     seat_row,
     seat_states,
@@ -95,27 +97,29 @@ class Table:
         seat = self.seat_of(player)
         if seat is not None:
             return seat
+        self._check_not_gone(player)
+        raise RefusedError(Code.NOT_SEATED, f"expected a player with a seat at table {self.code}")
+
+    def _check_not_gone(self, player: Player) -> None:
         if self.state == "playing" and self.game is not None and self.game.has_had(player):
             raise RefusedError(Code.SEAT_GONE, "a substitute has taken the seat of this player")
-        raise RefusedError(Code.NOT_SEATED, f"expected a player with a seat at table {self.code}")
 
     def match_of(self, seat: int) -> bytes | None:
         """Return the match that a seat's player is in, or was in last; None for who came later."""
-        seated = self.seats[seat]
-        if self.game is None or seated is None or not self.game.is_of(seat, seated.player):
-            return None
-        return self.match
+        seated, game = self.seats[seat], self.game
+        return self.match if game and seated and game.has_had(seated.player) else None
 
-    def own_game(self, mid: bytes) -> Game:
-        """Return the match of this id.
+    def own_game(self, mid: bytes, player: Player | None = None) -> Game:
+        """Return the match of this id, which a player who has a seat must have played.
 
         Raises:
-            RefusedError: The table does not play it, nor has played it last.
+            RefusedError: The table does not play it, nor has played it last; or the player has come later.
         """
-        if self.game is None or self.game.mid != mid:
+        game = self.game
+        if game is None or game.mid != mid or not (player is None or game.has_had(player)):
             message = f"match: expected the present match of table {self.code}"
             raise RefusedError(Code.NO_SUCH_MATCH, message, field="match")
-        return self.game
+        return game
 
     def join(self, player: Player, wanted: int | None) -> int:
         """Seat a player, or find the seat they have; return it.
@@ -130,6 +134,7 @@ class Table:
                     Code.NOT_NOW, f"expected seat {own}, which is this player's: leave it first"
                 )
             return own
+        self._check_not_gone(player)
         seat = free_seat(self.code, self.seats, wanted)
         self._check_open()
         check_guest(self.seats, player, allowed=self.made.chosen.opts.guests)
@@ -252,19 +257,20 @@ class Table:
             variant=setup.terms.variant.name,
             assurance=setup.level,
         )
-        self.game = self.make_game(setup, dealer)
+        self.game = self.make_game(setup, dealer, guest_ids(self.seats))
         self.announce()
         self.showing.open(setup)
         self.keep()
         self.game.drive()
 
-    def make_game(self, setup: Setup, dealer: Dealer) -> Game:
-        """Return the match of a setup, at its start."""
+    def make_game(self, setup: Setup, dealer: Dealer, guests: Mapping[int, bytes]) -> Game:
+        """Return the match of a setup, at its start; of `guests` it has but the names."""
         return Game(
             self._house,
             self.code,
             setup,
             dealer,
+            guests,
             showing=self.showing,
             on_vacancy=self._tell_vacancies,
             on_end=self._end,
@@ -353,8 +359,8 @@ class Table:
         self._register.closed(self, notice)
 
     def row(self) -> SaveTable:
-        """Return what is stored of the table."""
-        return table_row(self.made, self._document, self.state, self.match)
+        """Return what is stored of the table; while terms are out, with the match that is shown still."""
+        return table_row(self.made, self._document, self.state, self.match or self.showing.held)
 
     def announce(self) -> None:
         """Tell everybody at the table, and who follows the lobby, how it stands."""

@@ -1,6 +1,11 @@
+import re
+from pathlib import Path
+
 import pytest
 
 from truc_client import Address, AddressError, parse_address
+
+TRANSPORT = Path(__file__).parents[2] / "docs" / "protocol" / "transport.md"
 
 PIN = "YGCVWEEC7O66OJIVVCJDP74ZH2"
 
@@ -38,6 +43,15 @@ def test_address_is_read(text, expected) -> None:
 def test_wrong_address_is_refused(text) -> None:
     with pytest.raises(AddressError, match="expected"):
         parse_address(text)
+
+
+def test_addresses_of_the_specification_are_read_and_written() -> None:
+    (block,) = re.findall(r"```text\n(truc://.*?)```", TRANSPORT.read_text(encoding="utf-8"), re.DOTALL)
+    given = block.split()
+    assert [str(parse_address(text)).replace(":7373", "") for text in given] == [
+        text.replace(":7373", "") for text in given
+    ]
+    assert len(given) == 4
 
 
 def test_address_is_written_as_it_is_read() -> None:

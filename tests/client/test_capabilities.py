@@ -60,6 +60,7 @@ async def test_capabilities_after_a_lost_connection_are_those_of_the_new_hello(s
 
 
 async def test_hello_says_what_is_wanted_and_required(server, player) -> None:
+    server.caps["b"] = True
     async with connect("host", player, want=("a",), require=("b",), dial=server.dial):
         hello = next(message for message in server.received if isinstance(message, ClientHello))
     assert (hello.want, hello.require) == (("a",), ("b",))
@@ -206,6 +207,13 @@ async def test_required_capability_that_is_missing_is_refused(server, player) ->
     with pytest.raises(RefusedError, match="unsupported"):
         async with connect("host", player, require=("teleport",), dial=server.dial):
             pass
+
+
+async def test_server_that_does_not_look_at_what_is_required_is_not_played_at(server, player) -> None:
+    with pytest.raises(RefusedError, match=r"without teleport, which is required here \(unsupported\)"):
+        async with connect("host", player, require=("teleport",), dial=server.dial):
+            pass
+    assert not any(isinstance(message, KeyLogin) for message in server.received)
 
 
 async def test_clock_is_asked_for_again_by_every_ping(server, player, autojump_clock) -> None:

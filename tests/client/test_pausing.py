@@ -209,7 +209,8 @@ async def test_match_that_does_not_rest_cannot_be_asked_to_go_on(pausing, player
 async def test_no_pause_is_asked_for_when_the_match_is_over(pausing, player) -> None:
     server = pausing()
     async with connect("host", player, dial=server.dial) as connection:
-        table = await sit_down(connection)
+        table = await connection.create(FRENCH)
+        await table.ready()
         await play_on(table)
         with pytest.raises(ChoiceError, match="the match is over"):
             await table.pause()

@@ -357,4 +357,4 @@ async def test_line_typed_too_early_stays_for_whoever_reads_next() -> None:
 
 
 async def test_help_while_it_is_not_ones_turn_names_the_pause() -> None:
-    assert "You may type: pause, resign, quit" in await play(FakeTable(), "?", terminal=True)
+    assert "You may type: chat TEXT, pause, resign, quit" in await play(FakeTable(), "?", terminal=True)

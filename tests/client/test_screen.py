@@ -131,6 +131,12 @@ def test_name_cannot_write_to_the_terminal() -> None:
     assert "\x1b" not in shown(players=("\x1b[2Jnorth", "[bold]east"))
 
 
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("help_text", ["explain_end", "not_your_turn", "resting"])
+def test_help_names_the_chat_in_every_language(lang, help_text) -> None:
+    assert "chat TEXT" in catalogue(lang).screen[help_text]
+
+
 def test_chat_is_shown_with_the_tag_of_who_says_it() -> None:
     assert '"north" (TAG): hello' in shown(ChatSaid("TAG", "north", "hello"))
 

@@ -50,7 +50,7 @@ async def assert_stopped(server, connection) -> StoppedError:
     return stopped.value
 
 
-async def test_store_knows_why_for_the_match_and_its_table_record(quiet, player) -> None:
+async def test_store_knows_why_for_the_match_and_its_table_record(quiet, player, mock_clock) -> None:
     async with connect("host", player, dial=quiet.dial) as connection:
         failed = await convict(quiet, await at_turn(connection))
     account = open_account(player)
@@ -60,7 +60,7 @@ async def test_store_knows_why_for_the_match_and_its_table_record(quiet, player)
     assert why == {f"C33: {failed.message}"}
 
 
-async def test_it_stays_stopped_when_the_evidence_was_moved(quiet, player) -> None:
+async def test_it_stays_stopped_when_the_evidence_was_moved(quiet, player, mock_clock) -> None:
     async with connect("host", player, dial=quiet.dial) as connection:
         await convict(quiet, await at_turn(connection))
     for path in player.home.evidence.iterdir():
@@ -75,7 +75,9 @@ def full(*_: object) -> None:
     raise OSError(errno.ENOSPC, "No space left on device")
 
 
-async def test_it_stays_stopped_when_no_evidence_could_be_written(quiet, player, monkeypatch) -> None:
+async def test_it_stays_stopped_when_no_evidence_could_be_written(
+    quiet, player, monkeypatch, mock_clock
+) -> None:
     async with connect("host", player, dial=quiet.dial) as connection:
         table = await at_turn(connection)
         with monkeypatch.context() as disk:
@@ -102,7 +104,9 @@ class FullDatabase:
         self._database.close()
 
 
-async def test_it_stays_stopped_for_the_process_when_the_store_takes_nothing(quiet, player) -> None:
+async def test_it_stays_stopped_for_the_process_when_the_store_takes_nothing(
+    quiet, player, mock_clock
+) -> None:
     async with connect("host", player, dial=quiet.dial) as connection:
         table, store = await at_turn(connection), connection.session.account.store
         store._database = FullDatabase(store._database)

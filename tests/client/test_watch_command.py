@@ -21,6 +21,7 @@ from truc_client import (
     TableClosed,
 )
 from truc_client.cli.watch import Commentary
+from truc_client.home import master_seed, open_home
 from truc_client.main import main
 
 STATE = {"what": "state", "score": [[0, 0, 2], [0, 0, 1]]}
@@ -44,7 +45,13 @@ def test_what_happens_is_told_in_sentences(commentary) -> None:
 
 def test_what_is_not_checked_says_so_in_each_line(commentary) -> None:
     told = lines(commentary, RecordUnchecked(3, "act", (ASKED, STATE)))
-    assert told == ['unchecked: "north" asks for 2']
+    assert told[1:] == ['unchecked: "north" asks for 2']
+
+
+def test_why_nothing_can_be_checked_is_said_once(commentary) -> None:
+    unchecked = RecordUnchecked(3, "act", (ASKED, STATE))
+    told = lines(commentary, unchecked) + lines(commentary, unchecked)
+    assert [line.startswith("the server does not give out") for line in told] == [True, False, False]
 
 
 def test_score_is_told_at_the_end_of_a_hand(commentary) -> None:
@@ -95,9 +102,26 @@ def test_watch_without_a_table_asks_for_one(tmp_path) -> None:
 
 
 def test_forget_asks_first(tmp_path) -> None:
+    master_seed(open_home(tmp_path))
     told = CliRunner().invoke(main, ["forget", "127.0.0.1:1"], input="n\n", env={"TRUC_HOME": str(tmp_path)})
     assert told.exit_code == 1
     assert "forget you?" in told.output
+
+
+@pytest.mark.parametrize(
+    ("flags", "line"),
+    [
+        ([], "truc: this home has no key yet: at 127.0.0.1:1 there is nobody to forget\n"),
+        (["--guest"], "truc: this home is no guest at 127.0.0.1:1: there is nobody to forget\n"),
+    ],
+    ids=["key", "guest"],
+)
+def test_forget_in_a_home_that_is_nobody_there_says_so_and_connects_nowhere(tmp_path, flags, line) -> None:
+    told = CliRunner().invoke(
+        main, ["forget", "127.0.0.1:1", "--yes", *flags], env={"TRUC_HOME": str(tmp_path)}
+    )
+    assert (told.exit_code, told.stderr) == (1, line)
+    assert not (tmp_path / "master.seed").exists()
 
 
 def truc(home, *arguments: str) -> subprocess.CompletedProcess:
@@ -132,6 +156,7 @@ def test_watch_tells_a_match_of_bots_to_its_verdict(tmp_path) -> None:
 
 @pytest.mark.slow
 def test_forget_says_who_was_forgotten(real_server, tmp_path) -> None:
+    assert truc(tmp_path / "home", "tables", real_server.url).returncode == 0
     told = truc(tmp_path / "home", "forget", real_server.url, "--yes")
     assert (told.returncode, told.stdout.startswith(f"{real_server.url} has forgotten ")) == (0, True)
 

@@ -235,3 +235,19 @@ async def test_match_that_begins_while_another_is_fetched_is_followed_from_its_s
     begun = [each.match for each in seen if isinstance(each, MatchStarted)]
     assert begun == [first, server.setup.match]
     assert seen[-1].verdict.result is Result.PROVEN
+
+
+async def test_two_who_watch_one_match_from_one_home_write_a_file_each(server, watcher) -> None:
+    with trio.fail_after(10):
+        async with connect("host", watcher, dial=server.dial) as first:
+            at_first = [happening async for happening in until_end(await first.watch(CODE))]
+            async with connect("host", watcher, dial=server.dial) as second:
+                then = [happening async for happening in until_end(await second.watch(CODE))]
+    paths = {at_first[-1].transcript, then[-1].transcript}
+    assert len(paths) == 2
+    assert [verify_file(path).result for path in paths] == [Result.PROVEN] * 2
+
+
+async def test_transcript_of_who_watched_before_is_gone_on_with(server, watcher) -> None:
+    first = (await watched(server, watcher))[-1]
+    assert (await watched(server, watcher))[-1].transcript == first.transcript

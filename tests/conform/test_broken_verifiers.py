@@ -10,6 +10,7 @@ from truc_conform.result import Level, Verdict
 
 BELIEVING = Path(__file__).with_name("believing_client.py")
 HONEST = {"C3.login", "C3.plays", "C3.seat", "C3.release", "C3.act", "C3.ack"}
+ONLY_BY_THE_RULES = {"C3.cheat-score"}
 FAULTS = {
     "unbound-login": ("C3.login", "security.md#the-handshake"),
     "old-link": ("C3.release", "../fairness/specification.md#13-what-a-client-does"),
@@ -30,9 +31,13 @@ def believed():
 
 @pytest.mark.slow
 def test_player_that_believes_everything_fails_every_planted_cheat(believed) -> None:
-    assert {name for name, result in believed.items() if result.verdict is Verdict.FAIL} == set(
-        believed
-    ) - HONEST
+    failed = {name for name, result in believed.items() if result.verdict is Verdict.FAIL}
+    assert failed == set(believed) - HONEST - ONLY_BY_THE_RULES
+
+
+@pytest.mark.slow
+def test_cheat_that_only_the_rules_show_is_held_against_nobody(believed) -> None:
+    assert {believed[name].verdict for name in ONLY_BY_THE_RULES} == {Verdict.NON_STRICT}
 
 
 @pytest.mark.slow

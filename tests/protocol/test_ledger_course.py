@@ -11,7 +11,7 @@ from truc_protocol.ledger import Due, due, fold, learn, missing, next_call, next
 from truc_protocol.ledger.state import awaits_substitutes, is_exhausted, is_gone, must_end
 from truc_protocol.records import parse
 from truc_protocol.setup import Opts
-from truc_rules import deciders
+from truc_rules import deciders, preset, with_options
 
 
 def named(*, index: int = 1, **opts) -> Table:
@@ -85,6 +85,34 @@ def test_resignation_gives_the_match_to_the_other_side(phase, seat):
     table = Table().to(phase, index=1)
     table.add(table.players[seat].resign(table.ledger))
     assert table.ledger.outcome == (1 - seat, "resigned")
+
+
+def after_the_first_game() -> Table:
+    """Return a match to two games of which the first has just been won."""
+    table = Table(with_options(preset("truc-french"), {"target": 2, "match": 3}))
+    return table.run(until=lambda ledger: ledger.phase == "between" and max(score(ledger))[0] == 1)
+
+
+def test_close_has_the_points_that_won_a_game():
+    (closed,) = [body for body in map(parse, after_the_first_game().records) if isinstance(body, Close)][-1:]
+    assert max(closed.score)[::2] == (1, 2)
+
+
+@pytest.mark.parametrize("is_in_a_hand", [False, True])
+def test_points_are_cleared_right_after_the_close_that_won_a_game(is_in_a_hand):
+    table = after_the_first_game()
+    if is_in_a_hand:
+        table.to("hand", index=table.ledger.deal_index)
+    table.add(table.players[0].resign(table.ledger))
+    endings = [parse(table.step()) for _ in range(1 + is_in_a_hand)]
+    assert {tuple(side[1:] for side in body.score) for body in endings} == {((0, 0), (0, 0))}
+
+
+def test_end_of_a_won_match_has_the_score_of_its_last_close():
+    table = Table(with_options(preset("truc-french"), {"target": 2, "match": 1})).run()
+    bodies = [body for body in map(parse, table.records) if isinstance(body, Close | End)]
+    assert bodies[-1].score == bodies[-2].score
+    assert max(bodies[-1].score)[::2] == (1, 2)
 
 
 def test_guest_resigns_by_proxy():

@@ -1,11 +1,14 @@
 import pytest
+from protocol.forge import small
 from protocol.peers import Table
 from protocol.shared import sharing_table
 
 from truc_protocol.bodies import Close, Deal, Open, Proxy
 from truc_protocol.codec import pack, unpack
+from truc_protocol.examples import EXAMPLES
 from truc_protocol.ledger import Ledger, fold
-from truc_protocol.meaning import RECORD_FACTS, means, state_fact
+from truc_protocol.meaning import RECORD_FACTS, STATE_FIELDS, means, state_fact
+from truc_protocol.messages import Snapshot
 from truc_protocol.records import Record, parse
 from truc_protocol.setup import Opts
 from truc_rules import preset, with_options
@@ -135,6 +138,39 @@ def test_no_card_is_told_before_it_is_open():
         seen = {card for card in hidden if repr(card) in str(told)}
         assert seen == {fact["card"] for fact in told if fact["what"] == "card_played"}
         hidden -= seen
+
+
+def test_state_has_the_fields_that_are_listed_in_the_phases_that_are_listed():
+    table, seen = Table(small()), {}
+    while table.step() is not None:
+        fact = state_fact(table.ledger)
+        seen.setdefault((fact["phase"], table.ledger.match is not None), set()).add(tuple(sorted(fact)))
+    always = {"what", "phase", "score"}
+    in_play = always | set(STATE_FIELDS) - {"paused"}
+    assert seen == {
+        ("between", True): {tuple(sorted(in_play))},
+        ("called", False): {tuple(sorted(always | {"waiting"}))},
+        ("called", True): {tuple(sorted(always | {"waiting"}))},
+        ("hand", True): {tuple(sorted(in_play))},
+        ("over", True): {tuple(sorted(always))},
+        ("ended", True): {tuple(sorted(always))},
+    }
+
+
+def test_example_of_a_snapshot_shows_a_state_as_it_is_between_two_hands():
+    (shown,) = [message.view for _, message in EXAMPLES if isinstance(message, Snapshot)]
+    table = Table().run(until=lambda ledger: ledger.phase == "between" and ledger.match is not None)
+    real = state_fact(table.ledger)
+    assert {name: type(value) for name, value in shown.items()} == {
+        name: type(value) for name, value in real.items()
+    }
+    assert {type(number) for side in shown["score"] for number in side} == {int}
+
+
+def test_state_of_a_match_that_rests_says_so_and_keeps_its_other_fields():
+    table = Table().to("hand")
+    before = state_fact(table.ledger)
+    assert state_fact(table.rest().ledger) == {**before, "paused": True}
 
 
 def test_state_before_the_draw_waits_for_nobody():

@@ -156,6 +156,24 @@ def test_a_flor_played_in_silence_pays_three_without_a_claim():
     ]
 
 
+def two_flores_played(*claimed):
+    """Return whose flores were settled, in order: seats 1 and 3 have played theirs in silence."""
+    match = played(dealt(GAME, *FOUR), "0 play 4c", "1 play 7b", "2 play 10e", "3 play 11e", *claimed)
+    match = played(
+        match, "3 play 5e", "0 play 3o", "1 play 5b", "2 play 2o", "0 play 1e", "1 play 6b", "2 play 2c"
+    )
+    told = settlement(events(match, "3 play 4e"))
+    return [event.target for event in told if isinstance(event, FlorClaimSettled)]
+
+
+def test_flores_played_in_silence_are_settled_from_eldest():
+    assert two_flores_played() == [1, 3]
+
+
+def test_flores_played_in_silence_are_settled_after_what_was_claimed():
+    assert two_flores_played("0 claim 3") == [3, 1]
+
+
 def test_a_flor_played_in_silence_pays_once():
     assert last_card("0 play 1e", "1 play 5b", "0 claim 1") == last_card("0 play 1e", "1 play 5b")
 

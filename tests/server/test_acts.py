@@ -194,6 +194,18 @@ async def test_a_late_ask_whose_window_a_card_has_closed_is_void(server):
     assert (reply["code"], "refuse" in reply) == ("void_bet", False)
 
 
+async def test_an_ask_signed_for_the_present_position_after_the_next_card_is_void_and_refused_by_signature(
+    server,
+):
+    first, second = holder_of(await in_hand(server, "truc-catalan"))
+    await hand_in(first, act(first, *card(first)))
+    await second.play(until=lambda seat: seat.next == first.next)
+    await hand_in(second, act(second, *card(second)))
+    await first.play(until=lambda seat: seat.next == second.next)
+    reply = await hand_in(first, act(first, "raise", (2,)))
+    assert (reply["code"], "refuse" in reply) == ("void_bet", True)
+
+
 async def test_an_ask_after_the_own_card_is_taken_before_the_next_card(server):
     first, _ = holder_of(await in_hand(server, "truc-catalan"))
     await hand_in(first, act(first, *card(first)))
@@ -244,7 +256,7 @@ async def test_asking_for_a_pause_during_one_is_illegal(server):
 async def test_a_move_during_a_pause_is_refused_for_now(server):
     mover, _ = holder_of(await paused(server))
     reply = await hand_in(mover, act(mover, "stand"))
-    assert (reply["code"], reply["retryable"]) == ("paused", True)
+    assert (reply["code"], reply["retryable"]) == ("paused", False)
 
 
 async def test_a_guest_resumes_only_what_is_paused(server):

@@ -42,6 +42,16 @@ def test_address_in_a_banned_network_is_shut_out(address):
     assert Bans.of(["192.0.2.0/24", "2001:db8::/32"]).has_address(address)
 
 
+@pytest.mark.parametrize("entry", ["::ffff:192.0.2.9", "::ffff:192.0.2.0/120", "::ffff:c000:0209"])
+@pytest.mark.parametrize("address", ["192.0.2.9", "::ffff:192.0.2.9"])
+def test_address_of_ipv4_may_be_written_as_one_of_ipv6(entry, address):
+    assert Bans.of([entry]).has_address(address)
+
+
+def test_network_of_ipv4_written_as_one_of_ipv6_shuts_nobody_else_out():
+    assert not Bans.of(["::ffff:192.0.2.0/120"]).has_address("192.0.3.1")
+
+
 @pytest.mark.parametrize("address", ["192.0.3.1", "2001:db9::5", "gone"])
 def test_other_addresses_are_not(address):
     assert not Bans.of([KEY, "192.0.2.0/24", "2001:db8::/32"]).has_address(address)

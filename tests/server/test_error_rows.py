@@ -305,7 +305,7 @@ ROWS = [
     refused(Code.BAD_POSITION, in_play(too_early)),
     refused(Code.ILLEGAL_ACTION, in_play(against_the_rules), also=("refuse",)),
     refused(Code.VOID_BET, in_play(ask_after_the_next_card, variant="truc-catalan")),
-    refused(Code.PAUSED, move_in_a_pause, retryable=True, also=("refuse",)),
+    refused(Code.PAUSED, move_in_a_pause, also=("refuse",)),
     Row(Code.SHUTTING_DOWN, stopped, None, bye(Code.SHUTTING_DOWN, retryable=True), ("reconnect_after_ms",)),
     Row(
         Code.MOVED,

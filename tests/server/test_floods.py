@@ -3,14 +3,14 @@
 import pytest
 
 from truc_server.abilities import CHAT_LINES, CHAT_SECONDS, CHAT_TOTAL
-from truc_server.floods import Floods, TooMuchTalkError
+from truc_server.floods import CHAT, Floods, TooMuchTalkError
 
 NOW = 1_000.0
 
 
 def filled(lines=CHAT_LINES, characters=1, step=0.0) -> Floods:
     """Return what is known when a player has just said so many lines."""
-    floods = Floods()
+    floods = Floods(CHAT)
     for i in range(lines):
         floods.pay(b"a", characters, NOW + i * step)
     return floods

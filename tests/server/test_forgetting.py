@@ -1,8 +1,12 @@
 """Being forgotten: what is gone afterwards, what stays, and when it is not done."""
 
+import threading
+
 import pytest
+import trio
 from server.conftest import QUICK, changed, in_hand, running, together
-from server.visitors import keyed, said, say
+from server.visitors import heard, keyed, said, say
+from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.keys import fingerprint, generate_signing_key
 from truc_server import members
@@ -41,6 +45,43 @@ class TestGuest:
         guest = await seated_guest(server)
         await guest.ask(FORGET)
         assert (await (await server.connect()).login_token(guest.token))["code"] == "bad_token"
+
+    async def test_guest_who_is_logging_in_meanwhile_is_not_let_in(self, server, monkeypatch):
+        guest = await seated_guest(server)
+        client = await server.connect()
+        await client.hello()
+        lookup, looked, gate = server.store.guest_by_token, threading.Event(), threading.Event()
+
+        def slow_lookup(token_hash):
+            found = lookup(token_hash)
+            looked.set()
+            gate.wait(10)
+            return found
+
+        monkeypatch.setattr(server.store, "guest_by_token", slow_lookup)
+        number = await client.send({"t": "login", "token": guest.token})
+        await trio.to_thread.run_sync(looked.wait, 10)
+        await guest.ask(FORGET)
+        gate.set()
+        assert (await client.until("error", re=number))["code"] == "bad_token"
+
+    async def test_guest_who_logs_in_before_it_is_stored_is_not_let_in(self, server, monkeypatch):
+        guest = await seated_guest(server)
+        client = await server.connect()
+        await client.hello()
+        commit, gate = server.store.commit, threading.Event()
+
+        def slow_commit(writes):
+            gate.wait(10)
+            commit(writes)
+
+        monkeypatch.setattr(server.store, "commit", slow_commit)
+        await guest.client.send(FORGET)
+        await wait_all_tasks_blocked(0.05)
+        number = await client.send({"t": "login", "token": guest.token})
+        await wait_all_tasks_blocked(0.05)
+        gate.set()
+        assert (await client.until("error", re=number))["code"] == "bad_token"
 
     async def test_guest_who_has_never_sat_down_can_ask_too(self, server):
         guest = await server.seat(keyed=False)
@@ -150,6 +191,18 @@ class TestChat:
         client = await keyed(server)
         await client.ask({"t": "watch", "table": seats[0].table})
         assert await said(client) == ["mine"]
+
+    async def test_number_of_a_line_is_not_used_again_after_a_restart(self, tmp_path):
+        async with running(tmp_path / "data") as server:
+            seats = await server.seats(2)
+            for text in ("one", "two"):
+                await say(seats[1].client, text, seats[0].table)
+            await seats[1].ask(FORGET)
+        async with running(tmp_path / "data") as server:
+            client = await keyed(server)
+            await client.ask({"t": "watch", "table": seats[0].table})
+            await say(client, "three", seats[0].table)
+            assert [line["n"] for line in await heard(client, "chat")] == [2]
 
     async def test_lines_are_gone_from_the_store(self, server):
         seats = await server.seats(2)

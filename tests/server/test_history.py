@@ -100,6 +100,11 @@ class TestPages:
         answer = await ask(await with_records(server, 3), MADE, -1, limit=0)
         assert (answer["past"], answer["k"], answer["more"], answer["doc"]) == ([], 0, True, b"document")
 
+    async def test_limit_of_zero_without_the_setup_is_refused(self, server):
+        client = await with_records(server, 3)
+        reply = await ask(client, MADE, limit=0)
+        assert (reply["code"], reply["field"]) == ("bad_message", "limit")
+
     async def test_end_is_an_empty_page(self, server):
         answer = await ask(await with_records(server, 3), MADE, 3)
         assert (answer["past"], answer["k"]) == ([], 3)

@@ -54,3 +54,40 @@ def test_more_notices_than_one_mark_takes_are_left_out():
     for _ in range(2 * NOTICES):
         line.put_notice(1, 0, Notice(b"said", None))
     assert drained(line, 4) == [(0, NOTICES)]
+
+
+def said(line: Line, moment: float, text: bytes) -> None:
+    line.put_notice(moment, line.end, Notice(text, None))
+
+
+def test_line_that_nobody_hears_keeps_what_was_said_last():
+    line = Line(10)
+    for k in range(3):
+        line.put_record(k, k + 1)
+        said(line, k + 0.5, b"%d" % k)
+    line.hush()
+    assert [(mark.k, mark.notices) for mark in taken(line)] == [
+        (1, ()),
+        (1, ()),
+        (2, ()),
+        (2, ()),
+        (3, ()),
+        (3, (Notice(b"2", None),)),
+    ]
+
+
+def test_what_is_said_takes_the_place_of_what_was_said_before_it_where_nobody_hears_it():
+    line = Line(10)
+    line.put_record(1, 1)
+    said(line, 2, b"first")
+    line.hush_newest()
+    said(line, 2, b"second")
+    assert [mark.notices for mark in taken(line)] == [(), (Notice(b"second", None),)]
+
+
+def taken(line: Line) -> list:
+    marks = []
+    while (mark := line.due(float("inf"))) is not None:
+        marks.append(mark)
+        line.pop()
+    return marks

@@ -49,7 +49,9 @@ async def test_list_shows_only_the_variant_asked_for(server):
 
 
 async def test_long_list_comes_in_pages(tmp_path):
-    async with running(tmp_path / "data", changed(QUICK, limits={"tables_per_player": 100})) as server:
+    async with running(
+        tmp_path / "data", changed(QUICK, limits={"tables_per_player": 100, "seats_per_player": 100})
+    ) as server:
         client = await guest(server)
         codes = sorted([(await client.ask(FRENCH))["table"] for _ in range(30)])
         page = await client.ask({"t": "tables"})

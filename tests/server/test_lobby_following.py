@@ -50,7 +50,9 @@ async def test_player_with_two_connections_is_online_once(server):
 
 
 async def test_follower_is_sent_every_public_table_before_the_answer(tmp_path):
-    async with running(tmp_path / "data", changed(QUICK, limits={"tables_per_player": 100})) as server:
+    async with running(
+        tmp_path / "data", changed(QUICK, limits={"tables_per_player": 100, "seats_per_player": 100})
+    ) as server:
         host, client = await guest(server), await guest(server)
         made = [(await host.ask(FRENCH))["table"] for _ in range(60)]
         await client.ask({"t": "lobby"})
@@ -166,7 +168,9 @@ async def test_who_follows_no_longer_is_told_nothing(server, mock_clock):
 
 
 async def test_not_more_is_told_at_once_than_fits(tmp_path, mock_clock):
-    async with running(tmp_path / "data", changed(QUICK, limits={"tables_per_player": 200})) as server:
+    async with running(
+        tmp_path / "data", changed(QUICK, limits={"tables_per_player": 200, "seats_per_player": 200})
+    ) as server:
         client, host = await follower(server), await guest(server)
         await later(mock_clock, STATE_S)
         made = {(await host.ask(FRENCH))["table"] for _ in range(150)}

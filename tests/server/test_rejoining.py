@@ -32,11 +32,11 @@ def request(seat: Seat, way: str) -> dict:
     return {"t": way, "table": seat.table, **place}
 
 
-@pytest.mark.parametrize(("way", "code"), [("join", "table_full"), ("resume", "seat_gone")])
-async def test_player_whose_seat_a_substitute_has_does_not_get_it_back(server, mock_clock, way, code):
+@pytest.mark.parametrize("way", WAYS)
+async def test_player_whose_seat_a_substitute_has_does_not_get_it_back(server, mock_clock, way):
     seats = await voided(server, mock_clock)
     await step_in(await standing_by(server, seats))
-    assert (await come_back(server, seats[1], way))["code"] == code
+    assert (await come_back(server, seats[1], way))["code"] == "seat_gone"
 
 
 @pytest.mark.parametrize(("way", "code"), [("join", "table_full"), ("resume", "not_seated")])

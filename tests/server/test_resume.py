@@ -215,6 +215,16 @@ async def test_seat_is_refused_to_watch_its_own_table(server):
     assert (await seats[0].client.ask({"t": "watch", "table": seats[0].table}))["code"] == "not_now"
 
 
+async def test_unwatch_changes_nothing_for_a_connection_with_a_seat(server):
+    first, second = await server.seats(2)
+    assert (await first.client.ask({"t": "unwatch", "table": first.table}))["t"] == "ok"
+    await second.client.ask({"t": "ready", "table": second.table})
+    state = await first.client.until("table")
+    while not state["seats"][second.seat]["ready"]:
+        state = await first.client.until("table")
+    assert (await first.client.ask({"t": "ready", "table": first.table}))["t"] == "ok"
+
+
 async def test_unwatch_ends_the_notices(server):
     seats = await server.seats(2)
     eye = await watcher(server)

@@ -85,6 +85,15 @@ async def test_of_tables_with_as_many_free_seats_the_older_one_comes_first(serve
     assert await found(third) == older
 
 
+async def test_nobody_is_seated_beside_people_who_are_all_away(server):
+    first, second = await guest(server), await guest(server)
+    deserted = await create(first)
+    await first.stream.aclose()
+    while len((await second.ask({"t": "players"}))["players"]) > 1:
+        pass
+    assert await found(second) != deserted
+
+
 async def test_table_whose_player_is_connected_comes_before_one_whose_player_is_not(server):
     first, second, third = [await guest(server) for _ in range(3)]
     await create(first)

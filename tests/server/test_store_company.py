@@ -7,9 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from server.stored import MATCH, MID, TABLE, older, record, url
+from sqlalchemy import event
 from sqlalchemy.dialects import postgresql, sqlite
 
-from truc_protocol.bodies import SeatTaken
+from truc_protocol.bodies import SeatTaken, Sub
 from truc_protocol.codec import enc
 from truc_protocol.records import Record, encode
 from truc_server.store import (
@@ -64,6 +65,9 @@ class TestChat:
         store.commit([line(n) for n in range(KEPT_LINES + 3)])
         assert [found.n for found in store.chat("ABC", 1_000)] == list(range(3, KEPT_LINES + 3))
 
+    def test_table_without_a_line_begins_at_0(self, store):
+        assert store.next_line("ABC") == 0
+
     def test_lines_go_with_their_table(self, store):
         store.commit([line(0), DropTable("ABC")])
         assert store.chat("ABC", 10) == ()
@@ -100,6 +104,12 @@ class TestPlayers:
         store.commit([AddPlayer(MID, 0, ANA, PlayerKind.KEY)])
         assert store.past(MID).players == {ANA, PAU}
 
+    def test_guests_of_a_match_come_back_by_seat(self, store):
+        store.commit(
+            [TABLE, MATCH, AddPlayer(MID, 0, ANA, PlayerKind.KEY), AddPlayer(MID, 1, PAU, PlayerKind.GUEST)]
+        )
+        assert store.guests(MID) == {1: PAU}
+
     def test_players_outlive_their_table(self, store):
         store.commit([TABLE, MATCH, AddPlayer(MID, 0, ANA, PlayerKind.KEY), DropTable("ABC")])
         assert store.past(MID).players == {ANA}
@@ -135,6 +145,24 @@ class TestForgetting:
     def test_chat_of_the_forgotten_goes_and_that_of_others_stays(self, store):
         store.commit([TABLE, line(0), line(1, PAU), ForgetPlayer(ANA)])
         assert store.chat("ABC", 10) == (line(1, PAU),)
+
+    def test_number_of_a_forgotten_line_is_not_used_again(self, store):
+        store.commit([TABLE, line(0), line(1, PAU), ForgetPlayer(PAU)])
+        assert store.next_line("ABC") == 2
+
+    def test_of_a_forgotten_line_nothing_but_its_number_is_left(self, store, folder):
+        store.commit([TABLE, line(3), ForgetPlayer(ANA)])
+        with sqlite3.connect(folder / "truc.db") as raw:
+            rows = raw.execute("SELECT * FROM chat").fetchall()
+        raw.close()
+        assert rows == [("ABC", 3, b"", "", "", None, "", 0)]
+
+    def test_matches_that_are_for_their_players_already_are_not_written_again(self, store):
+        store.commit([TABLE, MATCH, AddPlayer(MID, 0, ANA, PlayerKind.KEY)])
+        written = []
+        event.listen(store._engine, "after_cursor_execute", lambda *call: written.append(call[1].rowcount))
+        store.commit([ForgetPlayer(ANA)])
+        assert written[-1] == 0
 
     def test_whom_they_ignored_is_gone(self, store):
         store.commit([SaveIgnored(ANA, "x"), ForgetPlayer(ANA)])
@@ -261,6 +289,9 @@ def upgraded(tmp_path_factory):
             )
             raw.execute("INSERT INTO seats VALUES (?, 0, 'key', ?, 'Sub', 1, NULL)", (code, b"s" * 32))
             raw.execute("INSERT INTO seats VALUES (?, 1, 'guest', ?, 'Pau', 1, NULL)", (code, PAU))
+        for k, body in enumerate((_sub(), b"\x92\xaatruc/1/sub\xc0", b"body")):
+            row = (b"2" * 32, k, 2, body, b"s" * 64, b"", 1, b"")
+            raw.execute("INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
     raw.close()
     store = open_store(url(folder))
     yield store
@@ -272,12 +303,20 @@ def _setup() -> bytes:
     return enc((Record(0, b"unreadable", b"sig"), Record(1, body, b"s" * 64)))
 
 
+def _sub() -> bytes:
+    place = (b"2" * 32, 0, b"h" * 32)
+    return encode(Sub(*place, 1, 1, b"n" * 32, b"a" * 32, b"x" * 32, b"New"))
+
+
 class TestUpgrade:
     def test_players_of_a_running_match_are_those_of_its_setup_and_its_seats(self, upgraded):
         assert upgraded.past(b"1" * 32).players == {ANA, PAU, b"s" * 32}
 
-    def test_players_of_a_match_that_is_over_are_the_keys_of_its_setup(self, upgraded):
-        assert upgraded.past(b"2" * 32).players == {ANA}
+    def test_players_of_a_match_that_is_over_are_the_keys_of_its_setup_and_its_substitutes(self, upgraded):
+        assert upgraded.past(b"2" * 32).players == {ANA, b"n" * 32}
+
+    def test_guests_of_a_running_match_are_known_by_seat(self, upgraded):
+        assert upgraded.guests(b"1" * 32) == {1: PAU}
 
     def test_older_matches_are_for_their_players_alone(self, upgraded):
         assert upgraded.past(b"1" * 32).readers == "seats"

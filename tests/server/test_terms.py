@@ -121,6 +121,16 @@ async def test_joining_again_brings_the_terms_again(server):
     assert Record(*again["record"]) == terms.record
 
 
+async def test_joining_again_brings_the_table_before_the_terms(server):
+    seats, _ = await under_terms(server)
+    client = await server.connect()
+    await client.login_key(seats[0].key)
+    before = len(client.log)
+    await client.ask({"t": "join", "table": seats[0].table})
+    await client.until("terms")
+    assert [message["t"] for message in client.log[before:]] == ["ok", "table", "terms"]
+
+
 async def test_the_setup_holds_the_records_in_seat_order(server):
     seats, terms = await under_terms(server)
     for seat in reversed(seats):

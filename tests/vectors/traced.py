@@ -34,7 +34,8 @@ from truc_server.store import open_store
 from truc_server.variants import Catalogue
 
 NOW = 1_790_000_000
-SERVER_SEED, PLAYER_SEED = b"\x01" * 32, b"\x02" * 32
+SERVER_SEED = b"\x01" * 32
+PLAYER_SEEDS = (b"\x02" * 32, b"\x04" * 32)
 NAMES = ("Ana", "Ben", "Cleo", "Dora")
 SETTINGS = Settings(
     name="Casa",
@@ -51,12 +52,20 @@ class Script(NamedTuple):
     """A hand: the game, where the dice begin, and who says what as soon as they can, a line each; `*` is anybody.
 
     Whoever has nothing to say plays the first card.
+
+    Attributes:
+        keys: how many seats have a key, the first ones.
+        options: what the table is made with, beside the guests.
+        to_end: whether it goes on to the end of the match and every ack.
     """
 
     variant: str
     seed: int
     lines: tuple[str, ...] = ()
     seats: int = 2
+    keys: int = 1
+    options: tuple[tuple[str, int], ...] = ()
+    to_end: bool = False
 
 
 class Frame(NamedTuple):
@@ -72,13 +81,19 @@ class Frame(NamedTuple):
         return unpack(self.raw[4:])
 
 
+class Secrets(NamedTuple):
+    """What opens the boxes of a seat, and the root of its chain."""
+
+    x: bytes
+    root: bytes
+
+
 class Trace(NamedTuple):
-    """Every frame of a hand, and the secrets of the seat with a key, with which its boxes can be opened."""
+    """Every frame of a hand, and by seat the secrets of those that have a key."""
 
     script: Script
     frames: tuple[Frame, ...]
-    x: bytes
-    root: bytes
+    secrets: tuple[Secrets, ...]
 
 
 class TracedClient(RawClient):
@@ -155,7 +170,7 @@ class Course:
             seat.client.got = []
 
     async def play(self, clock: MockClock) -> None:
-        """Let every seat react to what has come, until the hand is closed."""
+        """Let every seat react to what has come, until the hand is closed or the match has ended."""
         while not self.is_over():
             seat = next((seat for seat in self.seats if seat.client.inbox), None)
             if seat is None:
@@ -171,6 +186,8 @@ class Course:
                 await self.settle()
 
     def is_over(self) -> bool:
+        if self.script.to_end:
+            return all(seat.done for seat in self.seats)
         messages = (frame.message for frame in self.frames[-20:] if frame.sender is None)
         return any(
             isinstance(parse(Record(m["signer"], m["body"], m["sig"])), Close | End)
@@ -266,7 +283,7 @@ async def _traced(script: Script, path: Path, clock: MockClock) -> Trace:
 
 async def _played(script: Script, port: int, clock: MockClock) -> Trace:
     frames: list[Frame] = []
-    seats = [await _seat(i, port, frames) for i in range(script.seats)]
+    seats = [await _seat(i, port, frames, keyed=i < script.keys) for i in range(script.seats)]
     course = Course(script, seats, frames)
     for seat in seats:
         await _log_in(course, seat)
@@ -277,18 +294,21 @@ async def _played(script: Script, port: int, clock: MockClock) -> Trace:
     assert not course.lines, f"nobody could say {course.lines[0]!r}"
     for seat in seats:
         await trio.aclose_forcefully(seat.client.stream)
-    first = seats[0]
-    assert first.x is not None
-    assert first.chain is not None
-    return Trace(script, tuple(frames), first.x.secret, first.chain.root)
+    return Trace(script, tuple(frames), tuple(_secrets(seat) for seat in seats[: script.keys]))
 
 
-async def _seat(number: int, port: int, frames: list[Frame]) -> Seat:
+def _secrets(seat: Seat) -> Secrets:
+    assert seat.x is not None
+    assert seat.chain is not None
+    return Secrets(seat.x.secret, seat.chain.root)
+
+
+async def _seat(number: int, port: int, frames: list[Frame], *, keyed: bool) -> Seat:
     client = TracedClient(await trio.open_tcp_stream("127.0.0.1", port), number, frames)
-    seat = Seat(client, keyed=number == 0, boxed=False)
+    seat = Seat(client, keyed=keyed, boxed=False)
     seat.name = NAMES[number]
-    if number == 0:
-        seat.key = keys.signing_key_from_seed(PLAYER_SEED)
+    if keyed:
+        seat.key = keys.signing_key_from_seed(PLAYER_SEEDS[number])
     return seat
 
 
@@ -305,7 +325,8 @@ async def _log_in(course: Course, seat: Seat) -> None:
 
 async def _sit_down(course: Course, script: Script) -> None:
     first, *others = course.seats
-    made = {"variant": script.variant, "seats": script.seats, "options": {"guests": script.seats - 1}}
+    options = {"guests": script.seats - script.keys, **dict(script.options)}
+    made = {"variant": script.variant, "seats": script.seats, "options": options}
     reply = await course.ask(first, {"t": "create", **made})
     for seat in course.seats:
         seat.table = reply["table"]

@@ -13,7 +13,7 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any, Final
 
-from vectors.traced import NAMES, PLAYER_SEED, SERVER_SEED, Frame, Script, Trace, traced
+from vectors.traced import NAMES, PLAYER_SEEDS, SERVER_SEED, Frame, Script, Trace, traced
 
 from truc_protocol import boxes, keys
 from truc_protocol.bodies import AnyBody, Deal, Table
@@ -63,6 +63,10 @@ HANDS: Final[Mapping[str, tuple[str, Script]]] = {
         "A card is played, then put is said and declined",
         Script("put", 1, ("* play", "* raise rest", "* decline")),
     ),
+    "two-keys": (
+        "Two keys: the remainder is accepted, and the match goes on to its end and both acks",
+        Script("put", 1, ("* raise rest", "* accept"), keys=2, to_end=True),
+    ),
 }
 _HEX_WIDTH: Final = 128
 _SHOWN_BYTES: Final = 32
@@ -98,7 +102,8 @@ _RECORDS: Final[Mapping[str, str]] = {
     "share": "A hand is shown to the partner, sealed.",
     "rule": "The server rules.",
     "close": "The hand is over; all its cards are opened.",
-    "end": "The match is over.",
+    "end": "The match is over; everything still sealed is opened.",
+    "ack": "A seat with a key has signed that it has seen the end.",
 }
 _SIGNED: Final[Mapping[str, str]] = {
     "seat": "{who} joins the terms: key, anchor of the chain, box key, name.",
@@ -142,34 +147,43 @@ def index() -> str:
 
 _INDEX: Final = f"""
 A hand of each family, every frame as it went over the wire between a real server and its players, both ways, from the
-first `hello` to the close. {NAMES[0]} has a key; all others are guests without a box key, who are told everything in clear.
+first `hello` to the close. {NAMES[0]} has a key; all others are guests without a box key, who are told everything in clear. In
+[two-keys](two-keys.md) {NAMES[1]} has a key too, and the match goes on to its end and the `ack` of both: there the releases and acks of one
+place carry the same head.
 
 Of each frame stands who sent it to whom; what it says, in words and in JSON (`bin` as base64, longer ones by their length);
-the body of what is signed, decoded, bytes in hex; and all of its bytes, the length of four bytes included. A frame that
+the body of what is signed, decoded, every `bin` in it in hex, names too (`416e61` is {NAMES[0]}); and all of its bytes, the length of four bytes included. A frame that
 several get, byte for byte, stands once. `ping` and `pong` are left out. What is said of an open box is not in the frame: it
-is what {NAMES[0]} reads with the secrets below.
+is what whoever has the key reads with the secrets of the page.
 
 Everything comes from a seed, so that you can recompute it. The same in every trace:
 
 | secret | |
 |---|---|
 | seed of the server's Ed25519 key | `{SERVER_SEED.hex()}` |
-| seed of {NAMES[0]}'s Ed25519 key | `{PLAYER_SEED.hex()}` |
+| seed of {NAMES[0]}'s Ed25519 key | `{PLAYER_SEEDS[0].hex()}` |
 
-Her box key and the root of her chain differ; each page begins with them. The clock stands still but where nothing else
+The box key and the root of the chain differ; each page begins with them. The clock stands still but where nothing else
 happens.
 """
 
 
 def _heading(trace: Trace) -> Iterator[str]:
     script = trace.script
-    players = f"{NAMES[0]} has a key, " + (
-        f"{NAMES[1]} is a guest." if script.seats == 2 else "the others are guests."
-    )
-    yield f"The game [`{script.variant}`](../../rules/{script.variant}.md). {players} [What stands here](README.md)."
+    yield f"The game [`{script.variant}`](../../rules/{script.variant}.md). {_players(script)} [What stands here](README.md)."
     yield ""
-    yield f"* {NAMES[0]}'s X25519 secret of this match: `{trace.x.hex()}`"
-    yield f"* the root of her chain, link {_links(trace)}: `{trace.root.hex()}`"
+    for seat, secrets in enumerate(trace.secrets):
+        if seat:
+            yield f"* seed of {NAMES[seat]}'s Ed25519 key: `{PLAYER_SEEDS[seat].hex()}`"
+        yield f"* {NAMES[seat]}'s X25519 secret of this match: `{secrets.x.hex()}`"
+        yield f"* the root of {NAMES[seat]}'s chain, link {_links(trace)}: `{secrets.root.hex()}`"
+
+
+def _players(script: Script) -> str:
+    if script.keys == script.seats:
+        return "Everybody has a key."
+    guests = f"{NAMES[1]} is a guest." if script.seats == 2 else "the others are guests."
+    return f"{NAMES[0]} has a key, {guests}"
 
 
 def _links(trace: Trace) -> int:
@@ -194,7 +208,7 @@ def _section(number: int, frame: Frame, trace: Trace, shown: dict[bytes, int]) -
     yield _words(frame, message)
     yield ""
     yield from ("```json", json.dumps(projected(message), ensure_ascii=False), "```")
-    decoded = [*_decoded(message, number, shown), *_opened(message, trace)]
+    decoded = [*_decoded(message, number, shown), *_opened(frame, trace)]
     if decoded:
         yield from ("```text", *decoded, "```")
     yield from ("```hex", *wrap(frame.raw.hex(), _HEX_WIDTH), "```", "")
@@ -281,24 +295,34 @@ def _array(value: Any) -> str:
             return json.dumps(value)
 
 
-def _opened(message: dict[str, Any], trace: Trace) -> Iterator[str]:
-    """Open what is sealed for the seat with a key."""
+def _opened(frame: Frame, trace: Trace) -> Iterator[str]:
+    """Open what is sealed for the seats with a key."""
+    message = frame.message
     is_deal = message["t"] == "record" and isinstance(_body(message), Deal)
     if not is_deal and not (message["t"] == "options" and "box" in message):
         return
+    for seat in [seat for seat in frame.receivers if seat < len(trace.secrets)]:
+        yield (_opened_hand if is_deal else _opened_options)(message, trace, seat)
+
+
+def _shared(trace: Trace, seat: int) -> bytes:
+    return keys.box_key(trace.secrets[seat].x).exchange(_table(trace).x)
+
+
+def _opened_hand(message: dict[str, Any], trace: Trace, seat: int) -> str:
+    body, mid = _body(message), _setup(trace)["match"]
+    assert isinstance(body, Deal)
+    hand = boxes.open_hand(_shared(trace, seat), mid, j=body.j, d=body.d, seat=seat, box=body.boxes[seat])
+    return f"boxes[{seat}], opened: {_array([[card, salt] for card, salt in hand])}"
+
+
+def _opened_options(message: dict[str, Any], trace: Trace, seat: int) -> str:
     mid = _setup(trace)["match"]
-    shared = keys.box_key(trace.x).exchange(_table(trace).x)
-    if is_deal:
-        body = _body(message)
-        assert isinstance(body, Deal)
-        hand = boxes.open_hand(shared, mid, j=body.j, d=body.d, seat=0, box=body.boxes[0])
-        yield f"boxes[0], opened: {_array([[card, salt] for card, salt in hand])}"
-        return
-    place = {"seat": 0, "at": message["at"], "offer": message["offer"], "after": boxes.NO_COUNTER}
-    key = boxes.private_key(shared, mid, 0)
+    place = {"seat": seat, "at": message["at"], "offer": message["offer"], "after": boxes.NO_COUNTER}
+    key = boxes.private_key(_shared(trace, seat), mid, seat)
     opened = boxes.open_options(key, mid, box=message["box"], **place)
     options = [[option.kind, list(option.args), option.line, list(option.hints)] for option in opened.options]
-    yield f"box, opened: counter {opened.counter}, {_array(_lists(options))}"
+    return f"box, opened: counter {opened.counter}, {_array(_lists(options))}"
 
 
 def _lists(value: Any) -> Any:

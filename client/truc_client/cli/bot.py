@@ -8,7 +8,7 @@ import click
 
 from truc_client.account import Player
 from truc_client.bots import Chooser, play_match, simple_bot
-from truc_client.cli.common import FailedError, own_home, run, table_options, tell_new_key
+from truc_client.cli.common import OPTION_HELP, FailedError, own_home, run, table_options, tell_new_key
 from truc_client.cli.stepping_in import find_vacant
 from truc_client.connecting import connect
 from truc_client.connection import Connection
@@ -34,14 +34,12 @@ class Work(NamedTuple):
     substitute: bool
 
 
-@click.command()
+@click.command(short_help="Play as a bot.")
 @click.argument("address")
 @click.option("--table", "code", help="Sit down at the table with this code.")
-@click.option("--create", "variant", help="Open a table of this game.")
+@click.option("--create", "variant", help="Open a table of this game; see `truc rules`.")
 @click.option("--seats", type=int, help="Number of seats of a new table.")
-@click.option(
-    "--option", "options", multiple=True, metavar="NAME=VALUE", help="A table option of a new table."
-)
+@click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help=OPTION_HELP)
 @click.option("--private", is_flag=True, help="Keep a new table out of the list.")
 @click.option("--substitute", is_flag=True, help="Wait for a match that has lost a player, and step in.")
 @click.option(
@@ -64,7 +62,9 @@ def bot(
     seed: int,
     name: str,
 ) -> None:
-    """Play at ADDRESS as a bot, choosing from the options alone.
+    """Play at ADDRESS (HOST, HOST:PORT) as a bot, choosing from the options alone.
+
+    Without --table, --create and --substitute it takes a free seat at any public table.
 
     A bot has a folder and a key of its own; started again it goes on with its match. Of several bots with one name
     each takes the first folder that no other uses.

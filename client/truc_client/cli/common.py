@@ -19,6 +19,8 @@ from truc_protocol.words import LANGUAGES, LanguageError, chosen_language, print
 INTERRUPTED: Final = 130
 _NAME_BYTES: Final = 64
 
+OPTION_HELP: Final = "A table option of a new table, such as target=24; may be given several times."
+
 lang_option = click.option(
     "--lang",
     metavar="|".join(LANGUAGES),

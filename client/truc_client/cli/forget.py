@@ -3,11 +3,22 @@
 import click
 
 from truc_client.account import Player
-from truc_client.cli.common import address_of, own_home, player_name, run, tell_new_key
+from truc_client.address import Address
+from truc_client.cli.common import (
+    FailedError,
+    address_of,
+    own_home,
+    player_name,
+    run,
+    tell_new_key,
+)
 from truc_client.connecting import connect
+from truc_client.errors import ClientError
+from truc_client.home import Home, has_seed
+from truc_client.store import Store
 
 
-@click.command()
+@click.command(short_help="Ask a server to forget you.")
 @click.argument("server")
 @click.option("--guest", is_flag=True, help="Forget the guest that this home is there, not the key.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
@@ -18,6 +29,7 @@ def forget(server: str, *, guest: bool, yes: bool) -> None:
     key stays yours: come back with it, and you are the same player under a new name.
     """
     where, home = address_of(server), own_home()
+    _check_known(where, home, is_guest=guest)
     if not yes:
         click.confirm(f"Ask {where.server} to forget you?", abort=True)
     player = Player(home, player_name(None, home), guest, tell_new_key)
@@ -28,3 +40,26 @@ def forget(server: str, *, guest: bool, yes: bool) -> None:
             click.echo(f"{where.server} has forgotten {connection.name}")
 
     run(main)
+
+
+def _check_known(where: Address, home: Home, *, is_guest: bool) -> None:
+    """Check that this home is somebody there: else a new player would be made, to be forgotten at once.
+
+    Raises:
+        FailedError: It is nobody.
+    """
+    if is_guest and not _is_guest(where, home):
+        raise FailedError(f"this home is no guest at {where.server}: there is nobody to forget")
+    if not is_guest and not has_seed(home):
+        raise FailedError(f"this home has no key yet: at {where.server} there is nobody to forget")
+
+
+def _is_guest(where: Address, home: Home) -> bool:
+    try:
+        store = Store(home.state)
+        pin = store.pin(where.server)
+        token = None if pin is None else store.token(pin.first)
+        store.close()
+    except ClientError as error:
+        raise FailedError(str(error)) from error
+    return token is not None

@@ -109,7 +109,7 @@ def import_key(file: TextIO) -> None:
 def forget(server: str) -> None:
     """Forget the key of SERVER (host:port), after its host has confirmed that it changed.
 
-    Your own key for a server hangs on the first key seen of it: after this you are somebody new there.
+    Your own key for a server hangs on the first key seen of it: if that has changed you are somebody new there.
     """
     store = Store(own_home().state)
     try:
@@ -120,7 +120,9 @@ def forget(server: str) -> None:
         store.close()
     if not known:
         raise FailedError(f"{server} is not known")
-    click.echo(f"{server} is forgotten: the next contact is a first one, and you are somebody new there")
+    click.echo(
+        f"{server} is forgotten: the next contact is a first one; if its key has changed you are somebody new there"
+    )
 
 
 @keys.command("revocation")

@@ -11,6 +11,7 @@ from truc_client.address import Address, parse_address
 from truc_client.cli.asking import asked
 from truc_client.cli.coming_back import Place, check_here, places, tell_lost_seats
 from truc_client.cli.common import (
+    OPTION_HELP,
     FailedError,
     lang_option,
     language,
@@ -57,14 +58,12 @@ class _LeftError(Exception):
     """The input has ended at a question: the player wants nothing any more."""
 
 
-@click.command()
+@click.command(short_help="Play at a server, in person.")
 @click.argument("address", required=False)
 @click.option("--table", "code", help="Sit down at the table with this code.")
 @click.option("--variant", help="The game; see `truc rules`.")
 @click.option("--seats", type=int, help="Number of seats of a new table.")
-@click.option(
-    "--option", "options", multiple=True, metavar="NAME=VALUE", help="A table option of a new table."
-)
+@click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help=OPTION_HELP)
 @click.option("--private", is_flag=True, help="Keep a new table out of the list; invite by its link.")
 @click.option("--name", help="The name shown to others.")
 @click.option("--guest", is_flag=True, help="Play without a key.")
@@ -85,10 +84,11 @@ def play(
     rekey: bool,
     lang: str | None,
 ) -> None:
-    """Play at ADDRESS: HOST, HOST:PORT or a truc:// link.
+    """Play at ADDRESS: HOST, HOST:PORT or a truc:// link; with one server known none is needed.
 
     Goes on with a match you left, else sits down at an open table, else offers the seat of somebody who has gone from a
-    match, else opens a table. The name is kept for the next time.
+    match, else opens a table (of truc-catalan, unless --variant says another). The name is kept for the next time. At the
+    table `?` explains what can be typed.
     """
     spoken, home = language(lang), own_home()
     where = _address(address, home)

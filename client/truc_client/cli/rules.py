@@ -37,7 +37,7 @@ _TRANSCRIPT: Final = ".truc"
 T = TypeVar("T")
 
 
-@click.command()
+@click.command(short_help="List the games, or print the rules of one.")
 @click.argument("game", required=False, metavar="[NAME|FILE]")
 @click.option("--from", "address", metavar="ADDRESS", help="Ask the server at ADDRESS for its games.")
 @click.option("--toml", "as_toml", is_flag=True, help="Print a file with every field, to make a variant of.")
@@ -75,8 +75,10 @@ def _page(game: str, address: str | None, lang: str, *, as_toml: bool) -> str:
             variant = preset_called(game)
     except (HouseVariantError, CheckError) as error:
         raise FailedError(str(error)) from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise FailedError(f"cannot read {game}: {error}") from error
+    except OSError as error:
+        raise FailedError(f"cannot read {game}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise FailedError(f"cannot read {game}: it is no text") from error
     if as_toml:
         return variant_file(variant)
     page = rules_page(variant)

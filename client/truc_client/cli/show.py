@@ -47,7 +47,7 @@ _WORD_START: Final = re.compile(r"(?<!^)(?=[A-Z])")
 _SCORED: Final = ("close", "end")
 
 
-@click.command(cls=FindingCommand)
+@click.command(cls=FindingCommand, short_help="Show a transcript record by record.")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object for each record.")
 @lang_option

@@ -11,11 +11,14 @@ from truc_protocol.messages import SeatState, TableState
 from truc_protocol.words import printable, shown_name
 
 
-@click.command()
+@click.command(short_help="List the public tables of a server.")
 @click.argument("address")
-@click.option("--variant", help="Only tables of this game.")
+@click.option("--variant", help="Only tables of this game; see `truc rules`.")
 def tables(address: str, variant: str | None) -> None:
-    """List the public tables at ADDRESS."""
+    """List the public tables at ADDRESS: HOST or HOST:PORT; with a truc:// link the one that it leads to.
+
+    Each line begins with the table's code: `truc play HOST --table CODE` sits down there, `truc watch HOST/CODE` looks on.
+    """
     home = own_home()
     tell_first_use(home)
     player = Player(home, player_name(None, home), on_new_key=tell_new_key)
@@ -27,7 +30,7 @@ def tables(address: str, variant: str | None) -> None:
             for state in found:
                 click.echo(table_line(state))
             if not found:
-                click.echo("no public tables; open one: truc play ADDRESS --variant NAME")
+                click.echo(f"no public tables; to open one: truc play {where.server} --variant NAME")
 
     run(main)
 

@@ -28,7 +28,7 @@ from truc_protocol.audit import EvidenceExamined, Examined, Result, Together, Tr
 _SEVERITY = (1, 2, 3)
 
 
-@click.command(cls=FindingCommand)
+@click.command(cls=FindingCommand, short_help="Check transcripts, every record of them.")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object for each file, and for what two show."

@@ -42,9 +42,10 @@ from truc_client.verifying import LEVELS, quoted, quoted_name, score_words, verd
 from truc_protocol.words import Speech, phrase_label, printable, sign_label, tell
 
 _UNCHECKED: Final = "unchecked: "
+_NOT_GIVEN: Final = "the server does not give out what stood before; what follows is its word, and nothing of it can be checked"
 
 
-@click.command()
+@click.command(short_help="Watch a table to the end of its match.")
 @click.argument("address", metavar="ADDRESS/TABLE")
 @click.option(
     "--follow", is_flag=True, help="Go on with the matches that come after, until the table is gone."
@@ -52,6 +53,9 @@ _UNCHECKED: Final = "unchecked: "
 @lang_option
 def watch(address: str, *, follow: bool, lang: str | None) -> None:
     """Watch a table to the end of its match: HOST/TABLE, HOST:PORT/TABLE or a truc:// link.
+
+    `truc tables HOST` lists the public tables; a private one needs its link. A table may show what happens late, or hand by
+    hand, or to nobody (its option `spectators`).
 
     Every record is checked as for a player, and the transcript is kept. Who comes in the middle is told how it stands at
     once, and that what was before is checked when it is. What players say and do is told in the language asked for, all else in
@@ -89,6 +93,7 @@ class Commentary:
         self._speech_of = (lang, "")
         self._names: tuple[str, ...] = ()
         self._table = ""
+        self._is_unchecked = False
 
     def lines(self, happening: Happening) -> Iterator[str]:
         """Yield what is said of something that has happened."""
@@ -96,6 +101,9 @@ class Commentary:
             case RecordSeen(means=means):
                 yield from self._sentences(means)
             case RecordUnchecked(means=means):
+                if not self._is_unchecked:
+                    yield _NOT_GIVEN
+                self._is_unchecked = True
                 yield from (f"{_UNCHECKED}{line}" for line in self._sentences(means))
             case MatchStarted():
                 yield from self._begin(happening)
@@ -118,6 +126,7 @@ class Commentary:
                 yield self._score(means[-1])
 
     def _begin(self, match: MatchStarted) -> Iterator[str]:
+        self._is_unchecked = False
         self._speech_of = (self._speech.lang, match.words)
         self._speech = Speech(*self._speech_of)
         self._names = tuple(quoted_name(name, seat) for seat, name in enumerate(match.players))

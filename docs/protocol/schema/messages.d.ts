@@ -48,6 +48,8 @@ export interface Limits {
   burst: number;
   /** How many open tables one player may have. */
   tables?: number;
+  /** At how many tables one player may have a seat, their own included. */
+  seats?: number;
 }
 
 /** A game that this server plays. */
@@ -62,7 +64,7 @@ export interface VariantOffer {
 export interface SeatHeld {
   /** The table's code. */
   table: string;
-  /** The table's newest match, to resume it; in the state `terms` absent or of a match before that is gone. */
+  /** The table's newest match, to resume it; absent in the state `terms`, and for who has not played in it: say `join` then. */
   match?: Uint8Array;
   /** The seat. */
   seat: number;
@@ -702,7 +704,7 @@ export interface History {
   match: Uint8Array;
   /** The first position wanted; -1 asks for the setup too. */
   from: number;
-  /** How many records at most; the server may send fewer. */
+  /** How many records at most; the server may send fewer. 0 only with -1: the setup alone. */
   limit?: number;
 }
 
@@ -764,7 +766,7 @@ export interface ChatLine {
   t: "chat";
   /** The table's code; absent for the lobby. */
   table?: string;
-  /** The number of the line at its table, from 0 without a gap; absent in the lobby, of which nothing is kept. */
+  /** The line's number at its table, ascending, some may be missing; absent in the lobby, of which nothing is kept. */
   n?: number;
   /** The tag of who says it. */
   player: string;

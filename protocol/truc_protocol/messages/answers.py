@@ -35,7 +35,7 @@ class SeatHeld(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     table: TableCode
     """The table's code."""
     match: Hash | None = None
-    """The table's newest match, to resume it; in the state `terms` absent or of a match before that is gone."""
+    """The table's newest match, to resume it; absent in the state `terms`, and for who has not played in it: say `join` then."""
     seat: SeatNumber
     """The seat."""
 

@@ -86,7 +86,7 @@ class ChatLine(Message, frozen=True, kw_only=True, tag="chat"):
     table: TableCode | None = None
     """The table's code; absent for the lobby."""
     n: U | None = None
-    """The number of the line at its table, from 0 without a gap; absent in the lobby, of which nothing is kept."""
+    """The line's number at its table, ascending, some may be missing; absent in the lobby, of which nothing is kept."""
     player: PlayerTag
     """The tag of who says it."""
     name: Name

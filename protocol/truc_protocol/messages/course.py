@@ -67,8 +67,8 @@ _REQUESTS: Final[Mapping[str, Course]] = MappingProxyType(
             _MAKING,
         ),
         "join": Course(
-            "`ok` with `seat`, then `table`; where terms are out, `terms` between the two. Next: `ready`; in a match `resume`.",
-            (*_TABLE, *_TAKING, Code.NOT_NOW),
+            "`ok` with `seat`, then `table`; where terms are out, then `terms`. Next: `ready`; in a match `resume`.",
+            (*_TABLE, *_TAKING, Code.TOO_MANY_TABLES, Code.NOT_NOW),
         ),
         "leave": Course(
             "`ok`, then `table` to the others, or `closed` if nobody is left.", (*_SEAT, Code.TABLE_NOT_OPEN)
@@ -87,6 +87,7 @@ _REQUESTS: Final[Mapping[str, Course]] = MappingProxyType(
                 Code.VOID_BET,
                 Code.TERMS_REFUSED,
                 Code.BAD_SIGNATURE,
+                Code.TOO_MANY_TABLES,
             ),
         ),
         "sign": Course("`sign` to those who see it, then `ok`.", (*_MATCH, *_JUDGED)),
@@ -103,7 +104,10 @@ _REQUESTS: Final[Mapping[str, Course]] = MappingProxyType(
             "`table`; where terms are out `terms`; in a match `setup` or `snapshot`, and every `record` that may be seen; then `ok`.",
             (*_TABLE, Code.PRIVATE_TABLE, Code.NOT_NOW, Code.BAD_POSITION),
         ),
-        "unwatch": Course("`ok`; nothing of the table comes any more.", _TABLE),
+        "unwatch": Course(
+            "`ok`; nothing of the table comes any more. On a connection that has a seat there it changes nothing.",
+            _TABLE,
+        ),
         "history": Course(
             "`ok` with `past`; with `more`, ask again from `k`.",
             (Code.NO_SUCH_MATCH, Code.PRIVATE_TABLE, Code.BAD_POSITION),

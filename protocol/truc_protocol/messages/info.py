@@ -22,6 +22,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How many requests are taken at once."""
     tables: U | None = None
     """How many open tables one player may have."""
+    seats: U | None = None
+    """At how many tables one player may have a seat, their own included."""
 
 
 class VariantOffer(msgspec.Struct, frozen=True, kw_only=True):

@@ -18,6 +18,7 @@ from truc_protocol.messages.fields import (
     Opts,
     PlayerTag,
     Record,
+    RoleNumber,
     SeatNumber,
     TableCode,
     TableOptions,
@@ -120,7 +121,7 @@ class MatchRecord(Message, frozen=True, kw_only=True, tag="record"):
     """The match id."""
     k: U
     """The record's position: 0 after the setup, then without gaps."""
-    signer: SeatNumber
+    signer: RoleNumber
     """The role that signed: 0 the server, i + 1 seat i."""
     body: bytes
     """The record's body, the exact bytes signed."""

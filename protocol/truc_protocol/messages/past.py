@@ -40,7 +40,7 @@ class History(Request, frozen=True, kw_only=True, tag="history"):
     first: Position = msgspec.field(name="from")
     """The first position wanted; -1 asks for the setup too."""
     limit: U | None = None
-    """How many records at most; the server may send fewer."""
+    """How many records at most; the server may send fewer. 0 only with -1: the setup alone."""
 
 
 class Snapshot(Message, frozen=True, kw_only=True, tag="snapshot"):

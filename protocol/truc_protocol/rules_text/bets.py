@@ -114,8 +114,8 @@ def _fold_bonus(bonus: int) -> tuple[str, ...]:
     if not bonus:
         return ()
     return (
-        f"Whoever gives the hand up while it could still call envido, and no higher stake was accepted, pays"
-        f" {points(bonus)} more.",
+        f"Whoever gives the hand up unasked, before its own first card, pays {points(bonus)} more, if in this hand nobody has"
+        " called envido or said flor and no higher stake was accepted. Declining an ask pays nothing more.",
     )
 
 
@@ -162,6 +162,9 @@ def _claims(rule: Flor) -> tuple[str, ...]:
         f" so; otherwise {_CLAIM_FAILED} for the opponent's.",
         f"The opponent opens its flor, or{_disproof(rule)}.",
         f"If all three cards of a flor kept quiet were played, the other side scores {_PER_FLOR} without a claim.",
+        "Claims are settled in the order in which they were made; then flores that were kept quiet and played without a claim,"
+        " from eldest in order of play; then the hand is scored. Where the game ends at once with the target, what comes after"
+        " that is not scored.",
     )
 
 

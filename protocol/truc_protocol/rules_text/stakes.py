@@ -160,7 +160,10 @@ def remainder(variant: Variant) -> tuple[str, ...]:
         taken = "The remainder is taken only by saying *my remainder* too; then"
     drawn = "; a drawn hand decides nothing" if variant.all_tied == "draw" else ""
     asked = f"A {the_side(variant)} may ask for its remainder, the whole game, instead of an ordinary ask."
-    won = f"{taken} the winner of the hand wins the game, whatever the scores{drawn}. Declining it is declining any ask."
+    won = (
+        f"{taken} the winner of the hand wins the game, whatever the scores{drawn}. The winner scores what"
+        f" it lacks to the target, and the other {the_side(variant)} keeps its points. Declining the remainder is declining any ask."
+    )
     # where every ask is for the game, the ladder has said so
     return (won,) if variant.ladder == "game" else (asked, won)
 

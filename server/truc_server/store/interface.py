@@ -79,8 +79,16 @@ class Store(Protocol):
         """Return what decides who may read a match, or None if there is no such match."""
         ...
 
+    def guests(self, mid: bytes) -> dict[int, bytes]:
+        """Return the ids of the guests who have played a match, by seat."""
+        ...
+
     def chat(self, table: str, limit: int) -> tuple[SaveChat, ...]:
         """Return the newest lines of a table's chat, at most `limit`, oldest first."""
+        ...
+
+    def next_line(self, table: str) -> int:
+        """Return the number of the next line of a table's chat: after every one said, the forgotten included."""
         ...
 
     def ignored(self, player: bytes) -> frozenset[str]:

@@ -173,10 +173,21 @@ class SqlStore:
         ids = frozenset(player for (player,) in players)
         return PastMatch(table, document, _setup(setup), readers, ended_ms is not None, ids)
 
+    def guests(self, mid: bytes) -> dict[int, bytes]:
+        """Return the ids of the guests who have played a match, by seat."""
+        played = (match_players.c.mid == mid, match_players.c.kind == PlayerKind.GUEST)
+        return dict(self._read(select(match_players.c.seat, match_players.c.player).where(*played)))
+
     def chat(self, table: str, limit: int) -> tuple[SaveChat, ...]:
         """Return the newest lines of a table's chat, at most `limit`, oldest first."""
-        rows = self._read(_CHAT.where(chat.c.table == table).order_by(chat.c.n.desc()).limit(limit))
+        said = _CHAT.where(chat.c.table == table, chat.c.text != "")
+        rows = self._read(said.order_by(chat.c.n.desc()).limit(limit))
         return tuple(SaveChat._make(row) for row in reversed(rows))
+
+    def next_line(self, table: str) -> int:
+        """Return the number of the next line of a table's chat: after every one said, the forgotten included."""
+        ((newest,),) = self._read(select(func.max(chat.c.n)).where(chat.c.table == table))
+        return 0 if newest is None else int(newest) + 1
 
     def ignored(self, player: bytes) -> frozenset[str]:
         """Return the tags of those whom a player ignores."""

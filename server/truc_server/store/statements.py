@@ -56,12 +56,14 @@ _TRIM_CHAT: Final = delete(chat).where(
 _DROP_IGNORED: Final = delete(ignored).where(
     ignored.c.player == bindparam("player"), ignored.c.tag == bindparam("tag")
 )
+# A line that is forgotten leaves its number, which is not used again.
+_EMPTIED: Final = {"player": b"", "tag": "", "name": "", "seat": None, "text": "", "at_ms": 0}
 _PLAYED: Final = select(match_players.c.mid).where(match_players.c.player == bindparam("forgotten"))
 _FORGET: Final = (
     delete(guests).where(guests.c.id == bindparam("forgotten")),
-    delete(chat).where(chat.c.player == bindparam("forgotten")),
+    update(chat).where(chat.c.player == bindparam("forgotten")).values(_EMPTIED),
     delete(ignored).where(ignored.c.player == bindparam("forgotten")),
-    update(matches).where(matches.c.mid.in_(_PLAYED)).values(readers="seats"),
+    update(matches).where(matches.c.mid.in_(_PLAYED), matches.c.readers != "seats").values(readers="seats"),
 )
 _CLEAR_SEAT: Final = delete(seats).where(
     seats.c.table == bindparam("table"), seats.c.seat == bindparam("seat")

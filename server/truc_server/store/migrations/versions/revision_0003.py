@@ -1,12 +1,14 @@
 """Who has played and who may read it afterwards, chat, ignored players, members and invites."""
 
+from typing import Any
+
 import sqlalchemy as sa
 from alembic import op
 
-from truc_protocol.bodies import SeatTaken
+from truc_protocol.bodies import SeatTaken, Sub
 from truc_protocol.checks import CheckError
-from truc_protocol.codec import dec
-from truc_protocol.records import Record, parse
+from truc_protocol.codec import dec, enc
+from truc_protocol.records import Record, parse, tag_of
 
 revision = "0003"
 down_revision = "0002"
@@ -14,6 +16,10 @@ branch_labels = None
 depends_on = None
 
 _MAX_SETUP = 65_536
+_RECORDS = sa.table(
+    "records", sa.column("mid"), sa.column("signer"), sa.column("body", sa.LargeBinary), sa.column("sig")
+)
+_SUB = enc([tag_of(Sub)])[1:]  # what stands in the body of a sub record from the second byte on
 _MATCHES = sa.table("matches", sa.column("mid"), sa.column("setup"))
 
 
@@ -68,7 +74,7 @@ def _create_access() -> None:
 
 
 def _fill_in(players: sa.Table) -> None:
-    """Players with a key stand in the setup; substitutes and guests are known while their match is played."""
+    """Players with a key stand in the setup or in a sub record; guests are known while their match is played."""
     connection = op.get_bind()
     seated = connection.execute(
         sa.text(
@@ -79,7 +85,11 @@ def _fill_in(players: sa.Table) -> None:
     )
     found = {(bytes(mid), seat, bytes(player)): str(kind) for mid, seat, player, kind in seated}
     for mid, setup in connection.execute(sa.select(_MATCHES.c.mid, _MATCHES.c.setup)):
-        found |= {(bytes(mid), seat, player): "key" for seat, player in _keys(setup)}
+        records = [Record._make(record) for record in dec(bytes(setup), _MAX_SETUP)]
+        found |= {(bytes(mid), seat, player): "key" for seat, player in _keys(records)}
+    for mid, signer, body, signature in connection.execute(_substitutes()):
+        taken = _keys([Record(signer, bytes(body), bytes(signature))])
+        found |= {(bytes(mid), seat, player): "key" for seat, player in taken}
     rows = [
         {"mid": mid, "seat": seat, "player": player, "kind": kind}
         for (mid, seat, player), kind in sorted(found.items())
@@ -88,11 +98,16 @@ def _fill_in(players: sa.Table) -> None:
         op.bulk_insert(players, rows)
 
 
-def _keys(setup: bytes) -> list[tuple[int, bytes]]:
+def _substitutes() -> sa.Select[tuple[Any, ...]]:
+    begins = sa.func.substr(_RECORDS.c.body, 2, len(_SUB), type_=sa.LargeBinary) == _SUB
+    return sa.select(_RECORDS.c.mid, _RECORDS.c.signer, _RECORDS.c.body, _RECORDS.c.sig).where(begins)
+
+
+def _keys(records: list[Record]) -> list[tuple[int, bytes]]:
     bodies = []
-    for record in dec(bytes(setup), _MAX_SETUP):
+    for record in records:
         try:
-            bodies.append(parse(Record._make(record)))
+            bodies.append(parse(record))
         except CheckError:  # not readable any more, and of nobody's use
             continue
-    return [(body.seat, body.pk) for body in bodies if isinstance(body, SeatTaken)]
+    return [(body.seat, body.pk) for body in bodies if isinstance(body, SeatTaken | Sub)]

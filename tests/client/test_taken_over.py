@@ -1,0 +1,152 @@
+import pytest
+import trio
+from client.playing import play_on
+
+from truc_client import ChoiceError, Interrupted, SeatTakenOver, YourTurn, connect, play_match
+from truc_conform.shown import CODE
+from truc_protocol.audit import Result
+from truc_protocol.messages import BoxedOptions, Join, Ok, Ready, Resume, SignedAct, Watch
+from truc_protocol.messages import SeatTakenOver as SeatTakenOverNotice
+from truc_protocol.records import Phase
+
+NOTICE = SeatTakenOverNotice(table=CODE, seat=0)
+
+
+def is_turn(happening) -> bool:
+    return isinstance(happening, YourTurn)
+
+
+def is_taken_over(happening) -> bool:
+    return isinstance(happening, SeatTakenOver)
+
+
+async def sit_down(connection):
+    table = await connection.create("truc-french")
+    await table.ready()
+    return table
+
+
+async def to_the_turn(connection):
+    table = await sit_down(connection)
+    return table, (await play_on(table, until=is_turn))[-1]
+
+
+async def play_without(server) -> None:
+    """Let rulings play for the seat, to where its release is due."""
+    server.is_away = True
+    server.bend = lambda message: None if isinstance(message, BoxedOptions) else message
+    await server.go_on()
+    assert server.ledger.phase is Phase.CALLED
+
+
+def take_over_at_the_act(server, *, answers: bool) -> None:
+    """Give the seat to another connection as soon as this one acts."""
+
+    async def act(message) -> None:
+        if answers:
+            await server.take(server.record_of(message))
+            await server.send(Ok(re=message.id, k=len(server.records) - 1))
+        await server.send(NOTICE)
+        del server.act
+        if answers:
+            await play_without(server)
+
+    server.act = act
+
+
+def of_the_seat(server) -> list:
+    return [message for message in server.received if isinstance(message, SignedAct | Resume | Join)]
+
+
+async def test_choice_without_a_reply_ends_when_the_seat_is_taken_over(
+    scripted, player, autojump_clock
+) -> None:
+    server = scripted(target=4)
+    async with connect("host", player, dial=server.dial) as connection:
+        table, turn = await to_the_turn(connection)
+        take_over_at_the_act(server, answers=False)
+        with trio.fail_after(5), pytest.raises(ChoiceError, match="another connection"):
+            await table.choose(turn.options[0])
+
+
+async def test_no_release_is_signed_for_a_seat_taken_over_though_nobody_reads_of_it(
+    scripted, player, autojump_clock
+) -> None:
+    server = scripted(target=4)
+    async with connect("host", player, dial=server.dial) as connection:
+        table, turn = await to_the_turn(connection)
+        take_over_at_the_act(server, answers=True)
+        await table.choose(turn.options[0])
+        before = len(of_the_seat(server))
+        await trio.sleep(1)
+    assert server.ledger.phase is Phase.CALLED
+    assert len(of_the_seat(server)) == before
+
+
+async def test_nothing_can_be_chosen_for_a_seat_taken_over(scripted, player, autojump_clock) -> None:
+    server = scripted(target=4)
+    async with connect("host", player, dial=server.dial) as connection:
+        table, turn = await to_the_turn(connection)
+        await server.send(NOTICE)
+        await play_on(table, until=is_taken_over)
+        for forbidden in (table.resign, table.pause, lambda: table.choose(turn.options[0])):
+            with trio.fail_after(5), pytest.raises(ChoiceError, match="another connection"):
+                await forbidden()
+
+
+async def test_no_terms_are_signed_for_a_seat_taken_over(scripted, player, autojump_clock) -> None:
+    server = scripted(target=4)
+    answer = server.serve_request
+
+    async def take_over_first(message) -> None:
+        if isinstance(message, Ready):
+            await server.send(NOTICE)
+        await answer(message)
+
+    server.serve_request = take_over_first
+    async with connect("host", player, dial=server.dial) as connection:
+        await sit_down(connection)
+        await trio.sleep(1)
+    assert server.terms is not None
+    assert of_the_seat(server) == []
+
+
+async def test_seat_taken_over_is_not_taken_back_by_a_new_connection(
+    scripted, player, autojump_clock
+) -> None:
+    server = scripted(target=4)
+    async with connect("host", player, dial=server.dial) as connection:
+        table, _turn = await to_the_turn(connection)
+        await server.send(NOTICE)
+        before = len(of_the_seat(server))
+        await server._stream.aclose()
+        await play_on(table, until=lambda happening: isinstance(happening, Interrupted))
+        await trio.sleep(5)
+    assert len(of_the_seat(server)) == before
+    assert any(isinstance(message, Watch) for message in server.received)
+
+
+async def test_seat_is_taken_back_by_resume(scripted, player, autojump_clock) -> None:
+    server = scripted(target=4)
+    async with connect("host", player, dial=server.dial) as connection:
+        table, _turn = await to_the_turn(connection)
+        await server.send(NOTICE)
+        await play_on(table, until=is_taken_over)
+        assert table.seat is None
+        with trio.fail_after(5):
+            again = await connection.resume(server.held()[0])
+            seen = await play_on(again)
+    assert (again.seat, seen[-1].verdict.result) == (0, Result.PROVEN)
+
+
+async def test_choice_of_a_bot_that_is_overtaken_ends_its_match_without_an_error(
+    scripted, player, autojump_clock
+) -> None:
+    server = scripted(target=4)
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await sit_down(connection)
+        await play_on(table, until=is_turn)
+        take_over_at_the_act(server, answers=False)
+        await server.send_options()
+        with trio.fail_after(5):
+            assert await play_match(table, lambda turn: turn.options[0]) is None

@@ -1,0 +1,36 @@
+"""Where the kit runs a client, and what it makes of the words of its command."""
+
+import sys
+from pathlib import Path
+
+from conform.judging import judge
+
+from truc_conform.running import found_from_here
+
+LOOKS = "import os, sys; print(os.listdir(), os.path.samefile('.', sys.argv[1]))"
+
+
+def test_command_runs_in_its_home_which_is_fresh_for_each_start() -> None:
+    (result,) = judge(("C0.nonce",), sys.executable, "-c", LOOKS + "; open('left', 'w')", "{home}").values()
+    assert set(result.output.split("\n")) == {"[] True", ""}
+
+
+def test_word_that_names_a_file_is_that_file_wherever_the_command_runs(tmp_path, monkeypatch) -> None:
+    (tmp_path / "client.py").touch()
+    monkeypatch.chdir(tmp_path)
+    assert found_from_here(("python", "./client.py", "client.py")) == (
+        "python",
+        str(tmp_path / "client.py"),
+        str(tmp_path / "client.py"),
+    )
+
+
+def test_word_that_names_no_file_stays_as_it_is(tmp_path, monkeypatch) -> None:
+    (tmp_path / "bot").mkdir()
+    monkeypatch.chdir(tmp_path)
+    command = ("bot", "{url}", "--home", "{home}", "")
+    assert found_from_here(command) == command
+
+
+def test_file_named_whole_stays_as_it_is() -> None:
+    assert found_from_here((str(Path(__file__).absolute()),)) == (str(Path(__file__).absolute()),)

@@ -1,0 +1,188 @@
+"""What one player may have or cause: seats, lists of the tables, what is kept of them when they are gone."""
+
+import pytest
+from server.conftest import QUICK, changed, in_hand, running
+from server.test_substitutes import SETTINGS as PATIENT
+from server.test_substitutes import standing_by, step_in, voided
+from server.visitors import guest, heard, keyed
+
+from truc_protocol.frames import SERVER_LIMIT
+from truc_protocol.keys import generate_signing_key
+from truc_protocol.messages import SeatHeld, Welcome, encode
+from truc_server.abilities import LISTS, LISTS_SECONDS
+from truc_server.house import House
+from truc_server.lobby import PRIVATE_CODE, Lobby
+from truc_server.settings import MAX_SEATS
+
+FRENCH = {"t": "create", "variant": "truc-french", "options": {"guests": 2}}
+FEW = changed(QUICK, limits={"seats_per_player": 2})
+
+
+async def make(client) -> str:
+    """Make a table and return its code."""
+    return (await client.ask(FRENCH))["table"]
+
+
+async def full(server):
+    """Return a player who has as many seats as one may have."""
+    client = await keyed(server)
+    for _ in range(2):
+        await make(client)
+    return client
+
+
+class TestSeats:
+    @pytest.fixture
+    def settings(self):
+        return FEW
+
+    async def test_server_says_how_many_seats_one_player_may_have(self, server):
+        assert (await keyed(server)).info["limits"]["seats"] == 2
+
+    async def test_server_promises_no_more_tables_than_seats(self, server):
+        assert (await keyed(server)).info["limits"]["tables"] == 2
+
+    async def test_player_with_as_many_seats_does_not_join_another_table(self, server):
+        code = await make(await keyed(server))
+        reply = await (await full(server)).ask({"t": "join", "table": code})
+        assert reply["code"] == "too_many_tables"
+
+    async def test_player_with_as_many_seats_makes_no_table(self, server):
+        assert (await (await full(server)).ask(FRENCH))["code"] == "too_many_tables"
+
+    async def test_player_with_as_many_seats_is_found_no_other(self, server):
+        client = await full(server)
+        reply = await client.ask({"t": "seek", "variant": "truc-catalan"})
+        assert reply["code"] == "too_many_tables"
+
+    async def test_table_that_was_not_made_is_not_there(self, server):
+        client = await full(server)
+        await client.ask(FRENCH)
+        assert len((await client.ask({"t": "tables"}))["tables"]) == 2
+
+    async def test_own_seat_is_not_one_more(self, server):
+        client = await full(server)
+        code = (await client.ask({"t": "tables"}))["tables"][0]["table"]
+        assert (await client.ask({"t": "join", "table": code}))["t"] == "ok"
+
+    async def test_seat_that_is_left_counts_no_more(self, server):
+        client = await full(server)
+        code = (await client.ask({"t": "tables"}))["tables"][0]["table"]
+        await client.ask({"t": "leave", "table": code})
+        assert (await client.ask(FRENCH))["t"] == "ok"
+
+    async def test_seats_count_on_after_a_restart(self, tmp_path):
+        async with running(tmp_path / "data", FEW) as server:
+            client = await guest(server)
+            for _ in range(2):
+                await make(client)
+        async with running(tmp_path / "data", FEW) as server:
+            again = await server.connect()
+            await again.login_token(client.welcome["token"])
+            assert (await again.ask(FRENCH))["code"] == "too_many_tables"
+
+
+class TestSubstitutes:
+    @pytest.fixture
+    def settings(self):
+        return changed(PATIENT, limits={"seats_per_player": 1})
+
+    async def test_player_with_as_many_seats_does_not_stand_by(self, server, mock_clock):
+        seats = await voided(server, mock_clock)
+        client = await keyed(server)
+        await make(client)
+        reply = await client.ask({"t": "join", "table": seats[0].table})
+        assert reply["code"] == "too_many_tables"
+
+    async def test_player_with_as_many_seats_by_now_does_not_step_in(self, server, mock_clock):
+        seats = await voided(server, mock_clock)
+        newcomer = await standing_by(server, seats)
+        await make(newcomer.client)
+        assert (await step_in(newcomer))["code"] == "too_many_tables"
+
+
+def test_welcome_with_as_many_seats_as_can_be_set_fits_its_frame():
+    held = SeatHeld(table="W" * PRIVATE_CODE, match=b"m" * 32, seat=5)
+    welcome = Welcome(
+        re=2**32 - 1, name="n" * 64, player="guest-" + "T" * 20, token="t" * 64, seats=(held,) * MAX_SEATS
+    )
+    assert len(encode(welcome)) < SERVER_LIMIT * 3 // 4
+
+
+async def follow_again(client) -> dict:
+    """Follow the lobby, which was not followed or is followed no longer."""
+    await client.ask({"t": "lobby", "off": True})
+    return await client.ask({"t": "lobby"})
+
+
+class TestLists:
+    async def test_who_asks_for_every_table_again_and_again_is_refused_for_now(self, server):
+        client = await keyed(server)
+        replies = [await follow_again(client) for _ in range(LISTS + 1)]
+        assert [reply.get("code") for reply in replies] == [None] * LISTS + ["rate_limited"]
+
+    async def test_who_is_refused_is_sent_no_table(self, server):
+        client = await keyed(server)
+        await make(await guest(server))
+        for _ in range(LISTS + 3):
+            await follow_again(client)
+        assert len(await heard(client, "table")) == LISTS
+
+    async def test_it_is_taken_after_the_time_told(self, server, mock_clock):
+        client = await keyed(server)
+        replies = [await follow_again(client) for _ in range(LISTS + 1)]
+        mock_clock.jump(replies[-1]["retry_after_ms"] / 1000)
+        assert (await follow_again(client))["t"] == "ok"
+
+    async def test_another_connection_of_the_player_does_not_help(self, server):
+        client = await keyed(server, "Kay", key := generate_signing_key())
+        for _ in range(LISTS):
+            await follow_again(client)
+        reply = await follow_again(await keyed(server, "Kay", key))
+        assert (reply["code"], reply["retry_after_ms"] <= LISTS_SECONDS * 1000) == ("rate_limited", True)
+
+    async def test_who_follows_already_pays_nothing(self, server):
+        client = await keyed(server)
+        assert [(await client.ask({"t": "lobby"}))["t"] for _ in range(LISTS + 2)] == ["ok"] * (LISTS + 2)
+
+
+@pytest.fixture
+def lobbies(monkeypatch) -> list[Lobby]:
+    """Return the lobbies of the servers that are started from now on."""
+    made, start = [], Lobby.__init__
+
+    def start_and_note(lobby: Lobby, house: House) -> None:
+        start(lobby, house)
+        made.append(lobby)
+
+    monkeypatch.setattr(Lobby, "__init__", start_and_note)
+    return made
+
+
+async def test_nothing_is_kept_of_who_has_made_tables_that_are_gone(tmp_path, lobbies):
+    async with running(tmp_path / "data") as server:
+        for _ in range(3):
+            client = await guest(server)
+            await client.ask({"t": "leave", "table": await make(client)})
+        assert len(lobbies[0]._made_by) == 0
+
+
+async def test_connection_keeps_few_codes_of_tables_that_are_gone(tmp_path, lobbies):
+    async with running(tmp_path / "data") as server:
+        client = await guest(server)
+        for _ in range(150):
+            await client.ask({"t": "leave", "table": await make(client)})
+        (peer,) = lobbies[0].presence.connections(client.welcome["player"])
+        assert len(peer.tables) < 100
+
+
+async def test_connection_that_has_followed_many_tables_is_still_missed_where_it_sits(tmp_path):
+    async with running(tmp_path / "data") as server:
+        seats = await in_hand(server)
+        for _ in range(70):
+            await seats[0].client.ask({"t": "leave", "table": await make(seats[0].client)})
+        await seats[0].client.stream.aclose()
+        state = await seats[1].client.until("table")
+        while state["seats"][0].get("online"):
+            state = await seats[1].client.until("table")
+        assert state["seats"][0]["kind"] == "key"

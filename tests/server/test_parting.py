@@ -1,0 +1,135 @@
+"""A table that closes is seen to its end by who watches it and is not at the end yet."""
+
+import pytest
+from server.conftest import QUICK, changed, together
+from server.test_substitutes import standing_by, step_in, voided
+from server.watching import Eye, Held
+
+from truc_protocol.connection import broadcast_frame
+from truc_protocol.messages import TableClosed
+from truc_server.audience import Audience
+from truc_server.peer import SNAPSHOT
+
+SETTINGS = changed(QUICK, limits={"idle_s": 3600, "login_s": 600, "outbox_bytes": 40_000})
+GONE = TableClosed(table="ABCDE", reason="empty")
+
+
+@pytest.fixture
+def settings():
+    return SETTINGS
+
+
+@pytest.fixture
+def held(monkeypatch) -> Held:
+    return Held(monkeypatch)
+
+
+async def overflown(server, held, *others: Eye, **options):
+    """Return a table that is gone, and somebody who has watched it and was not sent what they are to see."""
+    seats = await server.seats(2, guests=(0, 1), options={"match": 5, **options})
+    eye = await Eye(SNAPSHOT).connect(server)
+    assert (await eye.watch(seats[0].table))["t"] == "ok"
+    for other in others:
+        await (await other.connect(server)).watch(seats[0].table)
+    held.hold(eye)
+    for seat in seats:
+        await seat.ready()
+    await together(*(seat.play for seat in seats))
+    for seat in seats:
+        assert (await seat.ask({"t": "leave", "table": seat.table}))["t"] == "ok"
+    return seats, eye
+
+
+@pytest.mark.parametrize("spectators", [1, 2])
+async def test_watcher_who_is_skipped_sees_the_end_of_a_table_that_closes(server, held, spectators):
+    seats, eye = await overflown(server, held, spectators=spectators)
+    held.release(eye)
+    await eye.until(lambda eye: "closed" in eye.order)
+    assert (eye.skips, eye.next, eye.order[-2:]) == (1, seats[0].next, ["record", "closed"])
+
+
+async def test_watcher_who_is_skipped_sees_the_end_of_a_late_table_that_closes(server, held, mock_clock):
+    other = Eye(SNAPSHOT)
+    seats, eye = await overflown(server, held, other, spectators=63)
+    mock_clock.jump(61)
+    await other.until(lambda eye: "closed" in eye.order)
+    held.release(eye)
+    await eye.until(lambda eye: "closed" in eye.order)
+    assert (eye.skips, eye.next) == (1, seats[0].next)
+
+
+class Outbox:
+    """What waits, all of which is kept."""
+
+    def keep_all(self) -> None:
+        """Nothing is dropped anyway."""
+
+
+class Watcher:
+    """A connection that watches, whose outbox has room."""
+
+    def __init__(self, *wanted: str) -> None:
+        self.wanted = frozenset(wanted)
+        self.ignored: set[str] = set()
+        self.watched: set[Audience] = set()
+        self.outbox = Outbox()
+        self.sent: list[bytes] = []
+
+    def send_frame(self, frame: bytes) -> None:
+        self.sent.append(frame)
+
+    send_watched = send_frame
+
+    def send_together(self, frames) -> bool:
+        self.sent.extend(frames)
+        return True
+
+
+def audience_of(watcher: Watcher) -> Audience:
+    """Return the audience of a table that somebody has begun to watch."""
+    followers = Audience(
+        "ABCDE",
+        2,
+        on_return=lambda peer: followers.come_back(peer, [b"snapshot"]),
+        on_alone=lambda: None,
+    )
+    followers.watch(watcher)
+    return followers
+
+
+@pytest.mark.parametrize("wanted", [(), (SNAPSHOT,)])
+def test_watcher_who_catches_up_hears_that_the_table_is_gone_after_all_of_it(wanted):
+    watcher = Watcher(*wanted)
+    followers = audience_of(watcher)
+    followers.part(GONE)
+    watcher.send_frame(b"missed")
+    followers.caught_up(watcher)
+    assert (watcher.sent, followers.watching) == ([b"missed", broadcast_frame(GONE)], 0)
+
+
+def test_watcher_who_is_skipped_while_they_catch_up_has_a_snapshot_when_they_have():
+    watcher = Watcher(SNAPSHOT)
+    followers = audience_of(watcher)
+    followers.skip(watcher)
+    followers.has_room(watcher)
+    before = list(watcher.sent)
+    followers.caught_up(watcher)
+    assert (before, watcher.sent) == ([], [b"snapshot"])
+
+
+def test_watcher_who_is_skipped_while_they_catch_up_is_sent_what_comes_next():
+    watcher = Watcher(SNAPSHOT)
+    followers = audience_of(watcher)
+    followers.skip(watcher)
+    followers.caught_up(watcher)
+    followers.show_watchers(b"record")
+    assert watcher.sent == [b"snapshot", b"record"]
+
+
+async def test_who_stands_by_and_lacks_records_has_no_seat_yet(server, mock_clock, monkeypatch):
+    seats = await voided(server, mock_clock)
+    newcomer = await standing_by(server, seats)
+    with monkeypatch.context() as patch:
+        patch.setattr(Audience, "is_skipped", lambda *_: True)
+        assert (await step_in(newcomer))["code"] == "not_now"
+    assert (await step_in(newcomer))["t"] == "ok"

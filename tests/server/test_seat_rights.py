@@ -1,0 +1,187 @@
+"""Whose match it is: told by who has played on the seats, by key or guest, and not by a name or by who sits there now."""
+
+import pytest
+from server.conftest import QUICK, changed, in_hand, running, together
+from server.rawclient import Seat
+from server.test_resigning import in_the_hand
+from server.test_substitutes import standing_by, step_in, voided
+from server.visitors import guest, heard, keyed
+
+SETTINGS = changed(QUICK, limits={"idle_s": 3600, "login_s": 120})
+
+
+@pytest.fixture
+def settings():
+    return SETTINGS
+
+
+async def over(server, **fields):
+    """Return two players whose match is over."""
+    fields["options"] = {"match": 1, **fields.get("options", {})}
+    seats = await server.match(2, **fields)
+    await together(*(seat.play for seat in seats))
+    return seats
+
+
+async def replaced(server, seats, **fields) -> Seat:
+    """Return a stranger on the seat that the second player has left after the match."""
+    await seats[1].ask({"t": "leave", "table": seats[1].table})
+    stranger = await server.seat(seed=9, **fields)
+    assert (await stranger.join(seats[0].table))["t"] == "ok"
+    return stranger
+
+
+def mid_of(seats) -> bytes:
+    return seats[0].ledger.setup.mid
+
+
+async def resume(client, seats, **fields) -> dict:
+    return await client.ask(
+        {"t": "resume", "table": seats[0].table, "match": mid_of(seats), "next": -1, **fields}
+    )
+
+
+async def back(server, seat: Seat) -> dict:
+    """Log a player in again and return the welcome; the connection is the server's newest."""
+    client = await server.connect()
+    return await (client.login_key(seat.key) if seat.key else client.login_token(seat.token))
+
+
+@pytest.mark.parametrize("keyed", [True, False], ids=["key", "guest"])
+@pytest.mark.parametrize("spectators", [0, 1, 603])
+async def test_newcomer_does_not_resume_the_match_before(server, spectators, keyed):
+    seats = await over(server, guests=(0, 1), options={"spectators": spectators})
+    stranger = await replaced(server, seats, keyed=keyed)
+    assert (await resume(stranger.client, seats))["code"] == "no_such_match"
+
+
+async def test_newcomer_who_may_not_resume_is_sent_nothing_of_the_match(server):
+    seats = await over(server)
+    stranger = await replaced(server, seats)
+    await resume(stranger.client, seats)
+    assert [await heard(stranger.client, tag) for tag in ("setup", "record")] == [[], []]
+
+
+async def test_guest_with_the_name_of_another_does_not_resume_their_match(server):
+    seats = await over(server, guests=(0, 1))
+    await seats[1].ask({"t": "leave", "table": seats[1].table})
+    other = await guest(server, seats[1].name)
+    await other.ask({"t": "join", "table": seats[0].table})
+    assert (await resume(other, seats))["code"] == "no_such_match"
+
+
+async def resigned(server) -> list[Seat]:
+    """Return two guests without boxes, the first of whom has resigned in the middle of a hand."""
+    seats = await in_the_hand(server, (0, 1))
+    at = {"match": mid_of(seats), "at": seats[0].next}
+    assert (await seats[0].ask({"t": "act", "table": seats[0].table, "choose": "resign", **at}))["t"] == "ok"
+    return seats
+
+
+async def test_newcomer_is_not_shown_the_cards_of_who_has_left(server):
+    seats = await resigned(server)
+    stranger = await replaced(server, seats, keyed=False, boxed=False)
+    await resume(stranger.client, seats)
+    assert await heard(stranger.client, "cards") == []
+
+
+async def moved(server) -> list[Seat]:
+    """Return two guests of a match that is over, the second of whom has come back to the seat of the first."""
+    seats = await resigned(server)
+    await replaced(server, seats)
+    await seats[0].ask({"t": "leave", "table": seats[0].table})
+    seats[1].client.log.clear()
+    assert (await seats[1].ask({"t": "join", "table": seats[0].table}))["seat"] == 0
+    return seats
+
+
+async def test_player_who_has_changed_seats_resumes(server):
+    seats = await moved(server)
+    assert (await resume(seats[1].client, seats))["t"] == "ok"
+
+
+async def test_player_who_has_changed_seats_is_not_shown_the_cards_of_the_other(server):
+    seats = await moved(server)
+    await resume(seats[1].client, seats)
+    assert await heard(seats[1].client, "cards") == []
+
+
+async def test_newcomer_takes_no_part_in_the_match_before(server):
+    seats = await over(server)
+    stranger = await replaced(server, seats)
+    reply = await stranger.ask({"t": "rekey", "table": seats[0].table, "match": mid_of(seats)})
+    assert reply["code"] == "no_such_match"
+
+
+async def test_welcome_names_no_match_to_a_guest_with_the_name_of_who_has_played(server):
+    seats = await over(server, guests=(0, 1))
+    await seats[1].ask({"t": "leave", "table": seats[1].table})
+    other = await guest(server, seats[1].name)
+    await other.ask({"t": "join", "table": seats[0].table})
+    welcome = await (await server.connect()).login_token(other.welcome["token"])
+    assert [held.get("match") for held in welcome["seats"]] == [None]
+
+
+async def test_guest_with_the_name_of_one_in_play_is_not_told_of_a_substitute(server):
+    seats = await in_hand(server, guests=(0, 1))
+    other = await guest(server, seats[1].name)
+    assert (await resume(other, seats))["code"] == "not_seated"
+
+
+@pytest.mark.parametrize("way", ["join", "resume"])
+@pytest.mark.parametrize("elsewhere", [(), (3,)], ids=["full", "another-vacant"])
+async def test_substituted_player_is_told_that_the_seat_is_gone(server, mock_clock, way, elsewhere):
+    seats = await voided(server, mock_clock, count=4, variant="truc-catalan", silent=(1, *elsewhere))
+    newcomer = await standing_by(server, seats, seat=1)
+    assert (await step_in(newcomer))["t"] == "ok"
+    assert (await back(server, seats[1]))["t"] == "welcome"
+    asked = {"match": mid_of(seats), "next": 0} if way == "resume" else {}
+    reply = await server.clients[-1].ask({"t": way, "table": seats[0].table, **asked})
+    assert reply["code"] == "seat_gone"
+
+
+@pytest.mark.parametrize("place", [0, 1], ids=["key", "guest"])
+class TestRestart:
+    """A key and a guest have played a match that is over; the server has been started again since."""
+
+    async def test_who_has_played_resumes(self, tmp_path, place):
+        async with running(tmp_path / "data", SETTINGS) as server:
+            seats = await over(server, guests=(1,))
+        async with running(tmp_path / "data", SETTINGS) as server:
+            await back(server, seats[place])
+            assert (await resume(server.clients[-1], seats))["t"] == "ok"
+
+    async def test_welcome_names_the_match_to_who_has_played(self, tmp_path, place):
+        async with running(tmp_path / "data", SETTINGS) as server:
+            seats = await over(server, guests=(1,))
+        async with running(tmp_path / "data", SETTINGS) as server:
+            welcome = await back(server, seats[place])
+        assert [held.get("match") for held in welcome["seats"]] == [mid_of(seats)]
+
+    async def test_newcomer_of_the_same_name_does_not_resume(self, tmp_path, place):
+        async with running(tmp_path / "data", SETTINGS) as server:
+            seats = await over(server, guests=(1,))
+            await seats[place].ask({"t": "leave", "table": seats[0].table})
+            other = await (keyed, guest)[place](server, seats[place].name)
+            await other.ask({"t": "join", "table": seats[0].table})
+        async with running(tmp_path / "data", SETTINGS) as server:
+            stranger = await (keyed, guest)[place](server, seats[place].name)
+            await seats_left(server, seats, 1 - place)
+            await stranger.ask({"t": "join", "table": seats[0].table})
+            assert (await resume(stranger, seats))["code"] == "no_such_match"
+
+
+async def seats_left(server, seats, place) -> None:
+    """Let a player leave the table after a restart."""
+    await back(server, seats[place])
+    assert (await server.clients[-1].ask({"t": "leave", "table": seats[0].table}))["t"] == "ok"
+
+
+async def test_substitute_resumes_after_a_restart(tmp_path, mock_clock):
+    async with running(tmp_path / "data", SETTINGS) as server:
+        seats = await voided(server, mock_clock)
+        newcomer = await standing_by(server, seats)
+        await step_in(newcomer)
+    async with running(tmp_path / "data", SETTINGS) as server:
+        await back(server, newcomer)
+        assert (await resume(server.clients[-1], seats))["t"] == "ok"
