@@ -109,17 +109,6 @@ async def _void_bet(visit: Visit) -> None:
     expect("refuse" not in error, "no signed refusal of an ask that came too late", error)
 
 
-async def _void_bet_here(visit: Visit) -> None:
-    need_game(await visit.player(), _LATE_ASK)
-    first, second = await in_hand(visit, game=_LATE_ASK)
-    await hand_in(first, act(first, _play_of(first)))
-    await second.play(lambda seat: seat.next == first.next and is_asked(seat))
-    await hand_in(second, act(second, _play_of(second)))
-    await first.play(lambda seat: seat.next == second.next)
-    body = act(first, {"kind": "raise", "args": (2,)})
-    check_evidence(first, body, check_refusal(await hand_in(first, body), Code.VOID_BET))
-
-
 def _play_of(seat: Seat) -> Map:
     return next(option for option in seat.offered if option["kind"] == "play")
 
@@ -154,10 +143,4 @@ CASES: Final[tuple[ServerCase, ...]] = (
     _case("not-paused", _PLAY, "resume without a pause is illegal_action", _not_paused),
     _case("paused-twice", _PLAY, "Asking twice for a pause is illegal_action", _paused_twice),
     _case("void-bet", _PLAY, "An ask whose window the next card has closed is void_bet", _void_bet),
-    _case(
-        "void-bet-here",
-        _PLAY,
-        "An ask signed after the next card for the present position is void_bet, and refused by signature",
-        _void_bet_here,
-    ),
 )

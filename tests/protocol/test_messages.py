@@ -16,9 +16,11 @@ from truc_protocol.messages import (
     Join,
     KeyLogin,
     Limits,
+    MatchRecord,
     MessageError,
     Ok,
     OpenOptions,
+    PastRecord,
     SeatState,
     SignedAct,
     TableClosed,
@@ -219,6 +221,13 @@ def test_bye_takes_its_flag_from_the_registry():
 def test_code_of_a_later_server_is_read():
     later = {"t": "error", "code": "from_tomorrow", "msg": "", "retryable": False, "close": False}
     assert decode(pack(later), TO_CLIENT).code == "from_tomorrow"
+
+
+@pytest.mark.parametrize("kind", [MatchRecord, PastRecord])
+def test_a_record_is_signed_by_the_server_or_one_of_sixteen_seats(kind):
+    fields = msgspec.inspect.type_info(kind).fields
+    (signer,) = [field.type for field in fields if field.name == "signer"]
+    assert (signer.ge, signer.le) == (0, 16)
 
 
 def test_reason_of_a_later_server_is_read():

@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 from protocol.forge import signed_again
-from server.conftest import holder_of, in_hand, together
+from server.conftest import asked, holder_of, in_hand, only_cut, together
 from server.rawclient import RawClient, Seat
 
 from truc_protocol import keys
@@ -197,7 +197,12 @@ async def test_a_late_ask_whose_window_a_card_has_closed_is_void(server):
 async def test_an_ask_signed_for_the_present_position_after_the_next_card_is_void_and_refused_by_signature(
     server,
 ):
-    first, second = holder_of(await in_hand(server, "truc-catalan"))
+    seats = await server.match(4, "truc-catalan")
+    for seat in seats:
+        seat.chooses = only_cut
+    await together(*(partial(seat.play, asked) for seat in seats))
+    first = next(seat for seat in seats if seat.options and seat.options["must"])
+    second = seats[(first.seat + 1) % len(seats)]
     await hand_in(first, act(first, *card(first)))
     await second.play(until=lambda seat: seat.next == first.next)
     await hand_in(second, act(second, *card(second)))

@@ -64,7 +64,7 @@ class Script(NamedTuple):
     lines: tuple[str, ...] = ()
     seats: int = 2
     keys: int = 1
-    options: tuple[tuple[str, int], ...] = ()
+    options: tuple[tuple[str, int | str], ...] = ()
     to_end: bool = False
 
 

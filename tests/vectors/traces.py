@@ -67,6 +67,10 @@ HANDS: Final[Mapping[str, tuple[str, Script]]] = {
         "Two keys: the remainder is accepted, and the match goes on to its end and both acks",
         Script("put", 1, ("* raise rest", "* accept"), keys=2, to_end=True),
     ),
+    "sealed": (
+        "Cards are opened after the match alone: a close without a link, and an end that opens everything",
+        Script("put", 1, ("* raise rest", "* accept"), options=(("reveal", "match"),), to_end=True),
+    ),
 }
 _HEX_WIDTH: Final = 128
 _SHOWN_BYTES: Final = 32
@@ -101,7 +105,7 @@ _RECORDS: Final[Mapping[str, str]] = {
     "open": "The server opens cards that the rules want to be seen.",
     "share": "A hand is shown to the partner, sealed.",
     "rule": "The server rules.",
-    "close": "The hand is over; all its cards are opened.",
+    "close": "The hand is over; all its cards are opened, unless the policy is `match`.",
     "end": "The match is over; everything still sealed is opened.",
     "ack": "A seat with a key has signed that it has seen the end.",
 }
@@ -149,7 +153,7 @@ _INDEX: Final = f"""
 A hand of each family, every frame as it went over the wire between a real server and its players, both ways, from the
 first `hello` to the close. {NAMES[0]} has a key; all others are guests without a box key, who are told everything in clear. In
 [two-keys](two-keys.md) {NAMES[1]} has a key too, and the match goes on to its end and the `ack` of both: there the releases and acks of one
-place carry the same head.
+place carry the same head. [sealed](sealed.md) goes on to the end of a match too, whose policy is `match`.
 
 Of each frame stands who sent it to whom; what it says, in words and in JSON (`bin` as base64, longer ones by their length);
 the body of what is signed, decoded, every `bin` in it in hex, names too (`416e61` is {NAMES[0]}); and all of its bytes, the length of four bytes included. A frame that
