@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
-from truc_client.errors import ChoiceError, RefusedError, TakenOverError
+from truc_client.errors import ChoiceError, RefusedError
 from truc_client.happenings import (
     Choice,
     Happening,
@@ -72,14 +72,9 @@ async def play_match(
 
 
 async def _decide(table: Table, choice: Choice) -> None:
-    """Choose. A refusal by a code that nobody knows says only that the choice was not taken: fresh options follow.
-
-    That the seat was taken over meanwhile is told next.
-    """
+    """Choose. A refusal by a code that nobody knows says only that the choice was not taken: fresh options follow."""
     try:
         await table.choose(choice)
-    except TakenOverError:
-        return
     except RefusedError as error:
         if error.code in set(Code):
             raise

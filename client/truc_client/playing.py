@@ -5,6 +5,7 @@ played from here is looked at after every record that is news. Invariant: nothin
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 import trio
@@ -112,11 +113,12 @@ class Playing:
         return self.match
 
     async def choose(self, choice: Choice, place: int | None) -> None:
-        """Choose one of the newest options; returns once the server has taken or refused it."""
-        match = self.current()
-        sendable = match.choose(choice, place)
-        if sendable is not None:
-            await self._decide(match, sendable)
+        """Choose one of the newest options; returns once the server has taken or refused it, or the seat is gone."""
+        with suppress(TakenOverError):  # `SeatTakenOver` tells
+            match = self.current()
+            sendable = match.choose(choice, place)
+            if sendable is not None:
+                await self._decide(match, sendable)
 
     async def resign(self) -> None:
         """Give the match up."""

@@ -105,8 +105,9 @@ class Table:
     async def choose(self, choice: Choice, *, place: int | None = None) -> None:
         """Choose one of the newest options; `place` is where to cut. Returns once the server has taken or refused it.
 
-        If another record came first nothing is raised: `YourTurn` comes again where there is anything to decide. Only
-        where nothing was decided in between and the same choice still stands is it made again by itself.
+        What comes too late raises nothing. If another record came first, `YourTurn` comes again where there is anything to
+        decide; only where nothing was decided in between and the same choice still stands is it made again by itself. If the
+        seat was taken over, `SeatTakenOver` tells, and nothing more is signed or sent for it here.
 
         Raises:
             ChoiceError: It is none of the newest options.

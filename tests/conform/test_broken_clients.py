@@ -61,7 +61,8 @@ CONTROLS = ("C0.waits-for-hello", "C0.empty-frame", "C2.closed")
 def test_client_without_a_fault_passes_every_case(level) -> None:
     extra = ("--watch",) if level is Level.C1 else ()
     results = judge((), *broken("", *extra), level=level)
-    assert {result.verdict for result in results.values()} <= {Verdict.PASS, Verdict.INFO}
+    others = [result for result in results.values() if result.verdict not in (Verdict.PASS, Verdict.INFO)]
+    assert others == []
 
 
 @pytest.mark.slow

@@ -19,7 +19,7 @@ PAGE = " ".join(
         f"ascending by code: at most {lobby.PAGE}.",
         f"It has {lobby.PRIVATE_CODE} characters, that of a public table {PUBLIC_CODE},",
         f"ascending by tag, at most {presence.PAGE}.",
-        f"the public tables where the player sits, at most {company.SHOWN}.",
+        f"the public tables where the player sits, at most {company.SHOWN},",
         f"`text` has 1 to {abilities.CHAT_CHARS} characters.",
         f"The newest {KEPT_LINES} are sent,",
         f"has said {abilities.CHAT_LINES} lines, or {abilities.CHAT_TOTAL} characters, within "
