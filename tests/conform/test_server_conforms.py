@@ -24,7 +24,7 @@ from truc_conform.judged import Address, read_address
 from truc_conform.result import Verdict
 from truc_server.settings import Limits
 
-PATIENCE_S = 4.0
+PATIENCE_S = 8.0
 GROUPS = {
     module.__name__.rpartition(".")[2]: [each.case for each in module.CASES]
     for module in (
