@@ -41,11 +41,7 @@ from truc_protocol.messages import (
     bye,
 )
 
-_DECISIONS: Final = "play.md#decisions"
 _COMING_BACK: Final = "session.md#coming-back"
-_REPLIES: Final = "session.md#requests-and-replies"
-_UNKNOWN: Final = "evolution.md#what-a-receiver-does-with-what-it-does-not-know"
-_LATE_S: Final = 0.03
 _STILL_S: Final = 0.7
 _RECONNECT_MS: Final = 400
 _SECOND: Final = 2

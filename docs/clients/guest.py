@@ -31,7 +31,7 @@ class Guest:
             except (OSError, ValueError, LookupError, AttributeError) as fault:
                 # The connection is lost, or what came over it is no message.
                 self.failures, why = self.failures + 1, fault
-                time.sleep(min(0.05 * 2**self.failures, 2))
+                time.sleep(min(0.05 * 2**self.failures, 2))  # a server that is away is not hammered
         sys.exit(f"no way to the server: {why}")
 
     def visit(self):
@@ -63,7 +63,7 @@ class Guest:
         while (reply := self.receive()).get("re") != number or reply.get("close"):  # then bye follows
             self.take(reply)
         if "retry_after_ms" in reply:
-            time.sleep(reply["retry_after_ms"] / 1000)
+            time.sleep(reply["retry_after_ms"] / 1000)  # as long as the server asks
             return self.ask(kind, **fields)
         if reply["t"] == "error" and kind != "ready" and reply["code"] != "no_such_match":
             sys.exit(reply["msg"])
@@ -75,7 +75,7 @@ class Guest:
             case {"t": "ping", "n": n}:
                 self.send("pong", n=n)
             case {"t": "bye", "code": code, "msg": why}:
-                time.sleep(message.get("reconnect_after_ms", 0) / 1000)
+                time.sleep(message.get("reconnect_after_ms", 0) / 1000)  # as long as the server asks
                 self.server = urlsplit(f"truc://{message['to']}") if "to" in message else self.server
                 self.token = None if code == "bad_token" else self.token  # good once its guest has sat down
                 comes_back = message["retryable"] or code in ("bad_token", "moved")

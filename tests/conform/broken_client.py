@@ -173,7 +173,7 @@ class Client:
             except LostError as lost:
                 if FAULT == "never-returns":
                     sys.exit("the connection was lost")
-                time.sleep(lost.again)
+                time.sleep(lost.again)  # what `bye` asks for, which the kit looks at
                 if lost.where:
                     host, port = lost.where.rsplit(":", 1)
                     self.where = (host, int(port))

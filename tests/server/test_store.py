@@ -9,7 +9,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from server.stored import MATCH, MID, SEAT, TABLE, TH, older, record, url
+from server.stored import KILLED_MIGRATIONS, MATCH, MID, SEAT, TABLE, TH, older, record, url
 from sqlalchemy import event
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.schema import CreateTable
@@ -391,47 +391,12 @@ class TestMigrations:
 
     def test_kill_at_any_statement_of_a_migration_leaves_it_repeatable(self, tmp_path):
         killed = subprocess.run(
-            [sys.executable, "-c", KILLED_MIGRATIONS, url(tmp_path)],
+            [sys.executable, "-c", KILLED_MIGRATIONS, url(tmp_path), "SELECT count(*) FROM sqlite_master"],
             check=True,
             capture_output=True,
             text=True,
         )
         assert int(killed.stdout) > 10
-
-
-# One process forks a child for each statement of the migration; the child dies right after that statement. Then the
-# database must be as empty as before, and at last a migration must succeed.
-KILLED_MIGRATIONS = """
-import os, sqlite3, sys
-import alembic.command
-from sqlalchemy import event
-from sqlalchemy.engine import Engine
-from truc_server.store import open_store
-
-url = sys.argv[1]
-n = 0
-while True:
-    n += 1
-    child = os.fork()
-    if child == 0:
-        seen = []
-        @event.listens_for(Engine, "after_cursor_execute")
-        def die(connection, cursor, statement, *rest):
-            if statement.strip().startswith(("CREATE", "INSERT", "UPDATE")):
-                seen.append(statement)
-                if len(seen) == n:
-                    os._exit(9)
-        open_store(url).close()
-        os._exit(0)
-    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    if status == 0:
-        break
-    assert status == 9, status
-    raw = sqlite3.connect(url.removeprefix("sqlite:///"))
-    assert raw.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,), n
-    raw.close()
-print(n)
-"""
 
 
 class TestFailures:

@@ -3,7 +3,6 @@
 import json
 import random
 import re
-import shutil
 import struct
 import subprocess
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from clients_elsewhere.programs import NODE, needs_node
 from protocol.forge import altered, place, resigned
 from protocol.peers import Table
 
@@ -25,19 +25,11 @@ ROOT = Path(__file__).resolve().parents[2]
 VERIFIERS = ROOT / "docs" / "verifiers"
 VECTORS = ROOT / "tests" / "vectors"
 MAGIC = b"truc transcript 1\n"
-NODE = shutil.which("node")
-
-
-def node_version() -> int:
-    if NODE is None:
-        return 0
-    version = subprocess.run([NODE, "--version"], capture_output=True, text=True, check=True).stdout
-    return int(version.removeprefix("v").split(".")[0])
 
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(node_version() < 18, reason="node 18 or later is not installed"),
+    needs_node,
 ]
 
 RULES = {"C20", "C22", "C23", "C24", "C25"}
