@@ -13,10 +13,11 @@
 What stands in `__all__` is public, and docs/clients/api.md says how it looks; everything else may move.
 """
 
-from truc_client.account import NewKey, Player
+from truc_client.account import Delay, NewKey, Player
 from truc_client.address import Address, parse_address
 from truc_client.bots import Chooser, play_match, simple_bot
-from truc_client.connecting import connect
+from truc_client.calls import HOUSE_BOTS, Calls
+from truc_client.connecting import WANT, connect
 from truc_client.connection import Connection
 from truc_client.errors import (
     AddressError,
@@ -32,6 +33,8 @@ from truc_client.errors import (
     StoppedError,
 )
 from truc_client.happenings import (
+    Away,
+    Called,
     CardsDealt,
     ChatSaid,
     Choice,
@@ -66,8 +69,13 @@ from truc_client.verifying import verify_file
 from truc_protocol.audit import Result, Verdict
 
 __all__ = [
+    "HOUSE_BOTS",
+    "WANT",
     "Address",
     "AddressError",
+    "Away",
+    "Called",
+    "Calls",
     "CardsDealt",
     "ChatSaid",
     "CheckFailedError",
@@ -77,6 +85,7 @@ __all__ = [
     "ClientError",
     "ConnectError",
     "Connection",
+    "Delay",
     "Fact",
     "Happening",
     "Home",

@@ -24,10 +24,23 @@ class NewKey(NamedTuple):
         return f"{self.server} has a new key, signed by the one before: {self.before} -> {self.present}; it is remembered"
 
 
+class Delay(NamedTuple):
+    """A server takes nobody now, for the reason it gave; it is asked again after so many seconds."""
+
+    server: str
+    seconds: float
+    reason: str
+
+    def __str__(self) -> str:
+        """Say it to the player."""
+        return f"{self.server}: {self.reason}; trying again in {max(1, round(self.seconds))} s"
+
+
 OnNewKey = Callable[[NewKey], None]
+OnDelay = Callable[[Delay], None]
 
 
-def _ignore(key: NewKey) -> None:
+def _ignore(told: NewKey | Delay) -> None:
     """Say nothing."""
 
 
@@ -36,13 +49,15 @@ class Player:
     """A player as `connect` takes one: the home that holds key and memory, and the name shown.
 
     A guest has no key: the server may have chosen a guest's cards and acts. `on_new_key` is told of every server's key
-    that is new to this client, also when the connection comes back; a program for people must say it to them.
+    that is new to this client, also when the connection comes back; a program for people must say it to them. `on_delay` is
+    told whenever a server is too busy for this player and is asked again later.
     """
 
     home: Home
     name: str
     is_guest: bool = False
     on_new_key: OnNewKey = field(default=_ignore, repr=False, compare=False)
+    on_delay: OnDelay = field(default=_ignore, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +69,7 @@ class Account:
     is_guest: bool
     store: Store = field(repr=False)
     on_new_key: OnNewKey = field(default=_ignore, repr=False, compare=False)
+    on_delay: OnDelay = field(default=_ignore, repr=False, compare=False)
 
     def key(self, first_spk: bytes) -> SigningKey:
         """Return the key for one server, by the first key pinned for it."""
@@ -66,4 +82,5 @@ def open_account(player: Player) -> Account:
     Raises:
         HomeError: It cannot be used.
     """
-    return Account(player.home, player.name, player.is_guest, Store(player.home.state), player.on_new_key)
+    store = Store(player.home.state)
+    return Account(player.home, player.name, player.is_guest, store, player.on_new_key, player.on_delay)

@@ -11,11 +11,12 @@ import trio
 
 from truc_client.account import Player, open_account
 from truc_client.address import Address, parse_address
+from truc_client.calls import HOUSE_BOTS
 from truc_client.connection import Connection
 from truc_client.dialing import Dial, dial_tcp
 from truc_client.line import Line
 from truc_client.link import Demands, leaves
-from truc_client.opening import Visit, come_in
+from truc_client.opening import PATIENCE_S, Visit, come_in
 from truc_client.session import Session
 
 WANT: Final = ("snapshot",)
@@ -30,6 +31,7 @@ async def connect(
     want: Collection[str] = WANT,
     require: Collection[str] = (),
     dial: Dial = dial_tcp,
+    patience_s: float = PATIENCE_S,
 ) -> AsyncIterator[Connection]:
     """Connect to a server as a player.
 
@@ -39,6 +41,7 @@ async def connect(
         want: the capabilities that would be used; one that the server has not is done without.
         require: the capabilities without which it is no use; one that is missing is a RefusedError, `unsupported`.
         dial: what opens a stream to an address.
+        patience_s: how long a lost connection is tried again; `math.inf` is for ever.
 
     Raises:
         AddressError: The address cannot be read.
@@ -49,12 +52,13 @@ async def connect(
     where = parse_address(address) if isinstance(address, str) else address
     account = open_account(player)
     try:
-        visit = Visit(where, account, dial, Demands(tuple(want), tuple(require)))
+        demands = Demands(tuple(want), tuple(require))
+        visit = Visit(where, account, dial, demands, patience_s=patience_s)
         entered = await come_in(visit)
         try:
             async with trio.open_nursery() as nursery:
                 line = Line(visit, entered)
-                session = Session(account, line, entered, nursery)
+                session = Session(account, line, entered, nursery, is_called=HOUSE_BOTS in want)
                 nursery.start_soon(line.run, session)
                 try:
                     yield Connection(session)

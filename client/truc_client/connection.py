@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from truc_client.address import Address
+from truc_client.calls import HOUSE_BOTS, Calls
 from truc_client.errors import ClientError, LostError
 from truc_client.following import Following
 from truc_client.games import rules_of
@@ -49,6 +50,11 @@ class Connection:
     def name(self) -> str:
         """The name by which the server shows this player."""
         return self.session.name
+
+    @property
+    def is_renamed(self) -> bool:
+        """Whether that is another name than was asked for: names that look alike are numbered, and guests keep theirs."""
+        return self.session.name != self.session.account.name.strip()
 
     @property
     def tag(self) -> str | None:
@@ -242,6 +248,17 @@ class Connection:
                 self.session.followed.lobby = None
                 raise
         return Lobby(self.session, following)
+
+    def calls(self) -> Calls:
+        """Hear the calls of the server to its host's own bots: for vacant seats, as they come, and all again on coming back.
+
+        Raises:
+            ClientError: `connect` was not told to want `house-bots`.
+        """
+        reports = self.session.followed.calls
+        if reports is None:
+            raise ClientError(f"to be called, connect with {HOUSE_BOTS!r} among what is wanted")
+        return Calls(reports)
 
     async def chat(self, text: str) -> None:
         """Say something to everybody who follows the lobby, as oneself must.

@@ -5,9 +5,12 @@ What is wrong with one table ends that table alone. Invariant: a table has one `
 
 from typing import TYPE_CHECKING, Final
 
+from truc_client.calls import called
 from truc_client.errors import ClientError
 from truc_client.following import Following
-from truc_protocol.messages import SeatHeld, ServerMessage, TableState
+from truc_client.happenings import Called
+from truc_client.reports import Reports
+from truc_protocol.messages import BotWanted, SeatHeld, ServerMessage, TableState
 
 if TYPE_CHECKING:
     from truc_client.glance import Glance
@@ -17,9 +20,10 @@ _MAX_UNCLAIMED: Final = 64
 
 
 class Followed:
-    """The tables and the lobby that one connection follows."""
+    """The tables and the lobby that one connection follows, and the calls that come over it to a bot that wants them."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_called: bool) -> None:
+        self.calls = Reports[Called]() if is_called else None
         self.tables: dict[str, Following] = {}
         self.glances: dict[str, Glance] = {}
         self.lobby: LobbyFollowing | None = None
@@ -47,6 +51,9 @@ class Followed:
         """Give a message to whom it is for."""
         if self.lobby is not None:
             self.lobby.handle(message)
+        if isinstance(message, BotWanted):
+            self._hear_call(message)
+            return
         code: str | None = getattr(message, "table", None)
         if code is None:
             return
@@ -57,6 +64,10 @@ class Followed:
             glance.handle(message)
         elif self._seeking and isinstance(message, TableState):
             self._keep_unclaimed(message)
+
+    def _hear_call(self, message: BotWanted) -> None:
+        if self.calls is not None:
+            self.calls.say(called(message))
 
     def _keep_unclaimed(self, state: TableState) -> None:
         self._unclaimed.pop(state.table, None)
@@ -80,6 +91,8 @@ class Followed:
         """Note that it is gone for good."""
         if self.lobby is not None:
             self.lobby.fail(error)
+        if self.calls is not None:
+            self.calls.fail(error)
         for following in tuple(self.tables.values()):
             following.fail(error)
 

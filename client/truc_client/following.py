@@ -18,6 +18,7 @@ from truc_client.errors import (
     UnboundError,
 )
 from truc_client.happenings import (
+    Away,
     Happening,
     Interrupted,
     PhraseSaid,
@@ -119,7 +120,7 @@ class Following:
                 self._begin(message)
             case Snapshot() if self.seat is None:
                 self._take_snapshot(message)
-            case messages.SeatTakenOver() | messages.Said() | ChatLine():
+            case messages.SeatTakenOver() | messages.Said() | ChatLine() | messages.Away():
                 self._hear(message)
             case messages.TableClosed():
                 self.maker.drop_unbegun(self._session)
@@ -130,7 +131,7 @@ class Following:
             case _:
                 pass
 
-    def _hear(self, message: messages.SeatTakenOver | messages.Said | ChatLine) -> None:
+    def _hear(self, message: messages.SeatTakenOver | messages.Said | ChatLine | messages.Away) -> None:
         match message:
             case messages.SeatTakenOver():
                 self._yield_seat(message.seat)
@@ -138,8 +139,16 @@ class Following:
                 self._say(PhraseSaid(message.seat, message.phrase))
             case ChatLine():
                 self._say(chat_said(message))
+            case messages.Away():
+                self._tell_away(message)
             case _:
                 assert_never(message)
+
+    def _tell_away(self, away: messages.Away) -> None:
+        """Tell who is away; of a match that is over nobody is, whatever was still on its way."""
+        match = self.match
+        if match is None or match.mid != away.match or not match.is_over:
+            self._say(Away(away.seat, away.online, away.missed, away.claim_in_ms))
 
     def _yield_seat(self, seat: int) -> None:
         """Follow as one who watches from here on: the seat is another connection's, or a substitute's."""

@@ -110,6 +110,41 @@ class Waiting(NamedTuple):
     what: str = "decision"
 
 
+class Away(NamedTuple):
+    """How present the player of a seat is in the match, told whenever that changes; one's own seat is told too.
+
+    Attributes:
+        seat: the seat.
+        online: whether its player is connected and follows the table.
+        missed: how many decisions in a row were ruled for it because its time ran out.
+        claim_in_ms: after how long, at the earliest, the seat counts as gone, so that the match may be claimed where the
+            table has it so; 0 from then on, None if never.
+    """
+
+    seat: int
+    online: bool
+    missed: int = 0
+    claim_in_ms: int | None = None
+
+
+class Called(NamedTuple):
+    """A seat of a running match is vacant, and the server calls this bot of its host: `join` it to stand by.
+
+    Attributes:
+        table: the code of the table.
+        match: the match.
+        seat: the vacant seat.
+        variant: the game.
+        left_ms: how long the seat is offered still; None if that was not said.
+    """
+
+    table: str
+    match: bytes
+    seat: int
+    variant: str
+    left_ms: int | None = None
+
+
 class Substituted(NamedTuple):
     """A substitute, so called, plays this seat from now on; oneself is told too."""
 
@@ -234,6 +269,7 @@ Happening = (
     | PartnerCards
     | YourTurn
     | Waiting
+    | Away
     | Substituted
     | MatchEnded
     | Signed

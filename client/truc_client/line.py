@@ -91,7 +91,7 @@ class Line:
             if isinstance(answer, Ok):
                 return answer
             if answer.code != Code.RATE_LIMITED:
-                raise RefusedError(answer.code, answer.msg)
+                raise RefusedError(answer.code, answer.msg, retry_after_ms=answer.retry_after_ms)
             await trio.sleep(pause_of(answer.retry_after_ms))
         raise RefusedError(Code.RATE_LIMITED, "the server takes no more requests now")
 

@@ -27,6 +27,7 @@ from truc_protocol.messages import (
     BoxedSign,
     Bye,
     Chat,
+    ClaimMatch,
     ClientHello,
     ClientMessage,
     Create,
@@ -92,6 +93,7 @@ ClientRequest = (
     | BoxedSign
     | OpenSign
     | Say
+    | ClaimMatch
     | Resume
     | WantRekey
     | Watch
@@ -352,11 +354,11 @@ class _Talk:
         answer = self.inbox.popleft()
         match answer:
             case Refusal():
-                raise RefusedError(answer.code, answer.msg)
+                raise RefusedError(answer.code, answer.msg, retry_after_ms=answer.retry_after_ms)
             case Bye() if answer.code == Code.MOVED and answer.to is not None:
                 raise _farewell(answer)
             case Bye():
-                raise RefusedError(answer.code, answer.msg)
+                raise RefusedError(answer.code, answer.msg, retry_after_ms=answer.reconnect_after_ms)
             case _:
                 return answer
 

@@ -1,27 +1,32 @@
 """From an address to a connection that is logged in, also where the server has moved or a guest's token is stale.
 
 A server that says it has moved is followed to where it says, a few times; there the same server must prove itself, by
-the key that is pinned. Nothing about the player is said to anybody else.
+the key that is pinned. Nothing about the player is said to anybody else. Every wait has a part that is drawn, so that
+those who have lost a server together do not come back to it together; none is shorter than the server has asked for.
 """
 
+from collections.abc import Callable
+from random import SystemRandom
 from typing import Final, NamedTuple
 
 import trio
 
-from truc_client.account import Account
+from truc_client.account import Account, Delay
 from truc_client.address import Address, parse_address
 from truc_client.dialing import Dial
 from truc_client.errors import AddressError, ConnectError, LostError, RefusedError, ServerKeyError
 from truc_client.link import Demands, Entered, enter, is_unknown_token
-from truc_protocol.errors import REGISTRY
+from truc_protocol.errors import REGISTRY, Code
 from truc_protocol.handshake import Pin
 
 MAX_MOVES: Final = 3
 """How often in a row a server may send a client elsewhere."""
 PATIENCE_S: Final = 120.0
-"""How long a lost connection is tried again."""
+"""How long a lost connection is tried again, unless `connect` is told otherwise."""
+_LONGEST_ASKED_S: Final = 120.0  # a server that asks for a longer wait is not believed
 _FIRST_PAUSE_S: Final = 0.1
 _LONGEST_PAUSE_S: Final = 5.0
+_DICE: Final = SystemRandom()
 _RETRYABLE: Final = frozenset(code.value for code, row in REGISTRY.items() if row.retryable)
 
 
@@ -33,6 +38,7 @@ class Visit(NamedTuple):
     dial: Dial
     demands: Demands
     known: Pin | None = None
+    patience_s: float = PATIENCE_S
 
     def elsewhere(self, to: str) -> "Visit":
         """Return the visit to where the server says it is now.
@@ -49,7 +55,7 @@ class Visit(NamedTuple):
 
 
 async def come_in(visit: Visit) -> Entered:
-    """Connect and log in.
+    """Connect and log in; a server that is asked too often is asked again when it says, until patience ends.
 
     Raises:
         ServerKeyError: The server is not the one known.
@@ -57,9 +63,61 @@ async def come_in(visit: Visit) -> Entered:
         RefusedError: It does not let this player in.
         HomeError: The player's home cannot be used.
     """
+    return await _insist(visit, _is_busy, since=trio.current_time())
+
+
+async def come_back(visit: Visit, after_ms: int | None = None) -> Entered:
+    """Connect again, with growing pauses, until the server is back or patience ends; raises what `come_in` does.
+
+    `after_ms` is when the server has asked for it.
+    """
+    start = trio.current_time()
+    await trio.sleep(_wait(_FIRST_PAUSE_S, after_ms))
+    return await _insist(visit, _may_retry, since=start)
+
+
+async def _insist(visit: Visit, may_retry: Callable[[Exception], bool], *, since: float) -> Entered:
+    pause = _FIRST_PAUSE_S
+    while True:
+        try:
+            return await _follow_moves(visit)
+        except (ConnectError, RefusedError) as error:
+            if not may_retry(error) or trio.current_time() - since > visit.patience_s:
+                raise
+            pause = min(2 * pause, _LONGEST_PAUSE_S)
+            seconds = _told_wait(visit, error, pause)
+        await trio.sleep(seconds)
+
+
+def _told_wait(visit: Visit, error: ConnectError | RefusedError, pause: float) -> float:
+    """Return how many seconds to wait before the next try; that a server takes nobody is told."""
+    if not isinstance(error, RefusedError):
+        return _wait(pause, None)
+    seconds = _wait(pause, error.retry_after_ms)
+    visit.account.on_delay(Delay(visit.address.server, seconds, error.message))
+    return seconds
+
+
+def _wait(pause: float, asked_ms: int | None) -> float:
+    """Return the seconds of a pause, of which up to half is left out; what a server has asked for is never shortened."""
+    asked = min((asked_ms or 0) / 1000, _LONGEST_ASKED_S)
+    return max(pause * _DICE.uniform(0.5, 1.0), asked * _DICE.uniform(1.0, 1.5))
+
+
+def _is_busy(error: Exception) -> bool:
+    return isinstance(error, RefusedError) and error.code == Code.RATE_LIMITED
+
+
+def _may_retry(error: Exception) -> bool:
+    if isinstance(error, RefusedError):
+        return error.code in _RETRYABLE
+    return isinstance(error, ConnectError) and not isinstance(error, ServerKeyError)
+
+
+async def _follow_moves(visit: Visit) -> Entered:
     for _ in range(MAX_MOVES + 1):
         try:
-            return await _come_in(visit)
+            return await _enter_known(visit)
         except LostError as moved:
             if moved.to is None:
                 raise
@@ -69,29 +127,8 @@ async def come_in(visit: Visit) -> Entered:
     )
 
 
-async def come_back(visit: Visit, after_ms: int | None = None) -> Entered:
-    """Connect again, with growing pauses, until the server is back or patience ends; raises what `come_in` does.
-
-    `after_ms` is when the server has asked for it; a longer wait than patience is not believed.
-    """
-    pause, start = min(max(_FIRST_PAUSE_S, (after_ms or 0) / 1000), PATIENCE_S), trio.current_time()
-    while True:
-        await trio.sleep(pause)
-        try:
-            return await come_in(visit)
-        except ServerKeyError:
-            raise
-        except (ConnectError, RefusedError) as error:
-            if not _may_retry(error) or trio.current_time() - start > PATIENCE_S:
-                raise
-        pause = min(2 * pause, _LONGEST_PAUSE_S)
-
-
-def _may_retry(error: ConnectError | RefusedError) -> bool:
-    return isinstance(error, ConnectError) or error.code in _RETRYABLE
-
-
-async def _come_in(visit: Visit) -> Entered:
+async def _enter_known(visit: Visit) -> Entered:
+    """Log in; a guest whose token is not known any more comes as a new one."""
     try:
         return await _enter(visit)
     except RefusedError as error:

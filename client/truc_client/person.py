@@ -15,7 +15,7 @@ from truc_client.answers import find_choice
 from truc_client.errors import ChoiceError, ClientError, RefusedError
 from truc_client.happenings import Happening, MatchEnded, RecordSeen, SeatTakenOver, TableClosed, YourTurn
 from truc_client.screen import Screen
-from truc_client.speaking import TALK, talk
+from truc_client.speaking import TALK, claim, talk
 from truc_client.table import Table
 
 _HELP = ("?", "h", "help")
@@ -206,6 +206,8 @@ class Person:
                 return await self._ask_rest(self._table.pause)
             case "resume":
                 return await self._ask_rest(self._table.unpause)
+            case "claim" if not self._means_option(text):
+                await claim(self._table, self._screen)
             case word if word in _HELP:
                 self._help()
             case word if word.partition(" ")[0] in TALK:
@@ -215,6 +217,10 @@ class Person:
             case _:
                 pass
         return True
+
+    def _means_option(self, text: str) -> bool:
+        """Tell whether a line is a move that may be chosen now."""
+        return self._turn is not None and find_choice(self._turn, text, self._screen.names)[0] is not None
 
     def _help(self) -> None:
         if self._turn is None:

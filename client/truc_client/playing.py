@@ -30,6 +30,7 @@ from truc_protocol.errors import Code
 from truc_protocol.messages import (
     BoxedOptions,
     BoxedSignSeen,
+    ClaimMatch,
     MatchRecord,
     Ok,
     OpenOptions,
@@ -124,6 +125,11 @@ class Playing:
         """Give the match up."""
         match = self.current()
         await self._decide(match, match.resign())
+
+    async def claim(self) -> None:
+        """Ask for the end of the match, as the other side is gone."""
+        match = self.current()
+        await self._session.request(lambda n: ClaimMatch(id=n, table=self._code, match=match.mid))
 
     async def ask_rest(self, kind: Rest) -> None:
         """Ask for a pause, or for its end; where another record came first, again for the next position."""

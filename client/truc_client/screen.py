@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.panel import Panel
 from rich.text import Text
 
+from truc_client.absence import Absences
 from truc_client.answers import grouped, meanings, numbered, unnumbered
 from truc_client.board import (
     Board,
@@ -27,6 +28,7 @@ from truc_client.board import (
 from truc_client.drawing import Setting, score_line, table_text
 from truc_client.faces import Faces, faces_of, short
 from truc_client.happenings import (
+    Away,
     CardsDealt,
     ChatSaid,
     Choice,
@@ -79,6 +81,7 @@ class Screen:
         self._offered: tuple[str, ...] = ()
         self._board = Board(0, None)
         self._standstill = Standstill(None)
+        self._absences = Absences()
         self._setting = Setting((), Faces(is_spanish=False, is_plain=True), Speech(lang), 0)
 
     @property
@@ -127,7 +130,7 @@ class Screen:
                 self.note(_WAITING.get(what, "waiting"), "dim", seats=names)
             case Substituted(seat, name):
                 self._rename(seat, name)
-            case Interrupted() | TranscriptSetAside() | Resumed():
+            case Interrupted() | TranscriptSetAside() | Resumed() | Away():
                 self._note_line(happening)
             case ChatSaid(player, name, text):
                 self.say(f"{quoted(name)} ({player}): {text}", "cyan")
@@ -138,7 +141,7 @@ class Screen:
             case _:
                 pass
 
-    def _note_line(self, happening: Interrupted | TranscriptSetAside | Resumed) -> None:
+    def _note_line(self, happening: Interrupted | TranscriptSetAside | Resumed | Away) -> None:
         match happening:
             case Interrupted(reason):
                 self.note("interrupted", "yellow", reason=reason)
@@ -146,6 +149,8 @@ class Screen:
                 self.note("set_aside", "yellow", path=path, reason=reason)
             case Resumed():
                 self.note("resumed", "dim")
+            case Away():
+                self._tell_away(happening)
             case _:
                 assert_never(happening)
 
@@ -164,6 +169,14 @@ class Screen:
             case _:
                 assert_never(happening)
 
+    def _tell_away(self, away: Away) -> None:
+        note, self._absences = self._absences.note(away, self._board.seat), self._absences.after(away)
+        if note is None:
+            return
+        self.note(note.key, "yellow", name=self._name(away.seat), n=note.n, missed=note.missed)
+        if self._absences.may_claim(away, self._board.seat):
+            self.note("may_claim", "yellow")
+
     def _rename(self, seat: int, name: str) -> None:
         names = self._setting.names
         shown = shown_name(name, seat)
@@ -180,6 +193,7 @@ class Screen:
         return self._speech.catalogue.said["seat"].format(n=seat)
 
     def _seat(self, state: TableState) -> None:
+        self._absences = self._absences.shown(state)
         sitting = [seat for seat in state.seats if seat.name is not None]
         names = ", ".join(shown_name(seat.name or "", seat.seat) for seat in sitting)
         line = self._speech.catalogue.screen["seated"].format(
@@ -197,6 +211,7 @@ class Screen:
         self._setting = Setting(names, faces, speech, started.target, *talk, started.raised)
         self._board = Board(len(names), started.seat)
         self._standstill = Standstill(started.seat)
+        self._absences = self._absences._replace(told={})
         how = "goes_on" if started.resumed else "begins"
         self.note(how, "bold", variant=started.variant, players=" - ".join(names))
         meaning = speech.catalogue.screen[f"level_{started.level.lower()}"]

@@ -37,10 +37,12 @@ class Session:
         capabilities: what the server has beside the core of the protocol.
     """
 
-    def __init__(self, account: Account, line: Line, entered: Entered, nursery: trio.Nursery) -> None:
+    def __init__(
+        self, account: Account, line: Line, entered: Entered, nursery: trio.Nursery, *, is_called: bool
+    ) -> None:
         self.account = account
         self.line = line
-        self.followed = Followed()
+        self.followed = Followed(is_called=is_called)
         self._nursery = nursery
         self._adopt(entered)
 

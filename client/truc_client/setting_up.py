@@ -77,7 +77,7 @@ class MatchMaker:
             agreement.check(terms, {session.spk})
             self._check_goes_on(terms.th)
             key = self._account.key(session.first_spk)
-            entry = Entry(key, session.first_spk, self._code, seat, self._account.name)
+            entry = Entry(key, session.first_spk, self._code, seat, session.name)
             self._check_nonce(terms, session)
             return join_terms(terms, entry, self._account.store)
         except CheckError as error:
@@ -297,7 +297,7 @@ class MatchMaker:
         if seat is None or own is None:
             return SeatMatch(witness, seat, None, None if seat is None else ClearReader())
         key = self._account.key(session.first_spk)
-        entry = Entry(key, session.first_spk, self._code, seat, self._account.name)
+        entry = Entry(key, session.first_spk, self._code, seat, session.name)
         setup = witness.ledger.setup
         signer = Signer(entry, setup.terms, setup.mid, store)
         signer.wish = wish

@@ -22,7 +22,7 @@ from truc_protocol.setup import GONE_SUBSTITUTE, Terms
 
 
 class Entry(NamedTuple):
-    """A seat at a server: who sits there, and under which name."""
+    """A seat at a server: who sits there, and under which name, which is the one that the server has given."""
 
     key: SigningKey
     server: bytes

@@ -1,5 +1,6 @@
-"""Talk as it is typed: `sign WORD`, `say PHRASE` and `chat TEXT`, with what went wrong told in the player's language."""
+"""Talk as it is typed, and a claim: what is no move, with what went wrong told in the player's language."""
 
+from math import ceil
 from typing import Final
 
 from truc_client.errors import ChoiceError, ClientError, RefusedError
@@ -24,6 +25,24 @@ async def talk(table: Table, screen: Screen, line: str) -> None:
             await _sign(table, screen, word)
         else:
             await _say(table, screen, word)
+    except RefusedError as error:
+        if error.code == Code.MUTED:
+            screen.note("muted", "red")
+        else:
+            screen.say(str(error), "red")
+    except ClientError as error:
+        screen.say(str(error), "red")
+
+
+async def claim(table: Table, screen: Screen) -> None:
+    """Ask for the end of a match that the other side has left, and tell when it is too early."""
+    try:
+        await table.claim()
+    except RefusedError as error:
+        if error.code == Code.NOT_NOW and error.retry_after_ms is not None:
+            screen.note("claim_early", "red", n=ceil(error.retry_after_ms / 1000))
+        else:
+            screen.say(str(error), "red")
     except ClientError as error:
         screen.say(str(error), "red")
 

@@ -124,6 +124,15 @@ class Table:
         """
         await self._following.playing.resign()
 
+    async def claim(self) -> None:
+        """Ask for the end of the match, as the other side is gone; `Away` tells when it is granted.
+
+        Raises:
+            ChoiceError: No match is played, or another connection has the seat.
+            RefusedError: It is not granted yet (`not_now`; `retry_after_ms` says when it may be), or never to this seat.
+        """
+        await self._following.playing.claim()
+
     async def pause(self) -> None:
         """Ask for a pause, once in a hand; the match rests once every seat has asked. One's turn does not matter.
 

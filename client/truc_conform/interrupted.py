@@ -1,12 +1,12 @@
 """The cases of level C2 about a connection that ends, or a seat that is somebody else's by now."""
 
+from collections.abc import Iterable
 from typing import Final
 
 import trio
+from msgspec.structs import replace
 
-from truc_conform.grease import (
-    raw,
-)
+from truc_conform.grease import greased, raw
 from truc_conform.noted import tag_of_body
 from truc_conform.result import PASSED, Case, Outcome, Verdict, failed
 from truc_conform.scenes import (
@@ -17,6 +17,7 @@ from truc_conform.scenes import (
     acts,
     ends_soon,
     one,
+    played,
     unended,
 )
 from truc_conform.seated import on_choice
@@ -24,10 +25,14 @@ from truc_conform.shown import CODE
 from truc_conform.stage import Stage
 from truc_protocol.errors import Code
 from truc_protocol.messages import (
+    Away,
     BoxedOptions,
     ClientMessage,
     GuestAct,
+    GuestLogin,
+    GuestReturn,
     Join,
+    KeyLogin,
     MatchRecord,
     Ok,
     OpenOptions,
@@ -36,9 +41,11 @@ from truc_protocol.messages import (
     Ready,
     Resume,
     SeatTakenOver,
+    ServerMessage,
     SignedAct,
     TableClosed,
     bye,
+    refusal,
 )
 
 _COMING_BACK: Final = "session.md#coming-back"
@@ -132,6 +139,38 @@ def _comes_again(stage: Stage, end: Exit) -> Outcome:
     return PASSED if waited > 0.9 * _RECONNECT_MS else Outcome(Verdict.NON_STRICT, early_by)
 
 
+def _too_soon(stage: Stage) -> None:
+    """Let the first login come too soon after others that have failed."""
+    turned_away: list[ClientMessage] = []
+
+    async def intercept(message: ClientMessage) -> bool:
+        if turned_away or not isinstance(message, KeyLogin | GuestLogin | GuestReturn):
+            return False
+        turned_away.append(message)
+        error = refusal(Code.RATE_LIMITED, "too many logins have failed", re=message.id)
+        stage.rests_from = trio.current_time()
+        await stage.push(replace(error, close=True, retry_after_ms=_RECONNECT_MS))
+        await stage.push(bye(Code.RATE_LIMITED, error.msg, reconnect_after_ms=_RECONNECT_MS))
+        await stage.drop()
+        return True
+
+    stage.intercepts.append(intercept)
+
+
+def _tell_who_is_away(stage: Stage) -> None:
+    """Let notices of who is away follow each record: of others and of the client's own seat, with fields of tomorrow."""
+
+    def recast(message: ServerMessage) -> Iterable[ServerMessage | bytes]:
+        if not isinstance(message, MatchRecord):
+            return (message,)
+        told = Away(table=CODE, match=message.match, seat=1, missed=2, claim_in_ms=0)
+        back = Away(table=CODE, match=message.match, seat=1, online=True)
+        own = Away(table=CODE, match=message.match, seat=0, online=True, missed=1, claim_in_ms=60_000)
+        return (message, *(greased(raw(notice)) for notice in (told, own, back)))
+
+    stage.recast = recast
+
+
 async def _taken_over(stage: Stage, message: SignedAct | GuestAct) -> bool:
     """Give the seat to another connection, ask for a sign of life, and let rulings play for it."""
     await stage.take(stage.record_of(message))
@@ -222,6 +261,20 @@ SCENES: Final = (
         "connects again after `reconnect_after_ms`",
         lambda stage: on_choice(stage, _sent_off, number=_SECOND),
         _comes_again,
+    ),
+    one(
+        "C2.too-soon",
+        "limits.md#addresses",
+        "whose login comes too soon connects again after `retry_after_ms`",
+        _too_soon,
+        _comes_again,
+    ),
+    one(
+        "C2.away",
+        "messages.md#away",
+        "plays on whoever is away, its own seat too, and without a claim",
+        _tell_who_is_away,
+        played,
     ),
     one(
         "C2.taken-over",

@@ -91,6 +91,10 @@ class Visit:
             for client in self._clients:
                 await trio.aclose_forcefully(client.stream)
 
+    def asked_to_wait(self) -> float:
+        """Return for how many seconds the server has asked somebody to wait before they log in; 0 if it has not."""
+        return max((_wait_at_the_door(client) for client in self._clients), default=0.0)
+
     async def connect(self) -> RawClient:
         """Return a connection on which nothing was said."""
         with trio.fail_after(self.patience_s):
@@ -158,6 +162,13 @@ class Visit:
 
 
 Run = Callable[[Visit], Awaitable[Outcome | None]]
+
+
+def _wait_at_the_door(client: RawClient) -> float:
+    errors = [message for message in client.log if message["t"] == "error"]
+    if client.welcome.get("t") == "welcome" or not errors or errors[-1]["code"] != Code.RATE_LIMITED:
+        return 0.0
+    return int(errors[-1].get("retry_after_ms", 0)) / 1000
 
 
 async def _give_up(seat: Seat) -> None:

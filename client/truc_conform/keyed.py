@@ -13,10 +13,12 @@ from truc_conform.result import PASSED, Case, Outcome, Verdict, failed
 from truc_conform.scenes import Exit, Judge, Scene, absent, acts, one, unended
 from truc_conform.stage import Stage
 from truc_protocol import keys
-from truc_protocol.messages import KeyLogin, ServerHello, SignedAct
+from truc_protocol.codec import dec
+from truc_protocol.messages import ClientMessage, KeyLogin, ServerHello, ServerMessage, SignedAct, Welcome
 
 _HANDSHAKE: Final = "security.md#the-handshake"
 _CHECKS: Final = "../fairness/specification.md#11-checks"
+_GIVEN: Final = "somebody else 2"
 _DUTIES: Final = "../fairness/specification.md#13-what-a-client-does"
 
 
@@ -73,6 +75,33 @@ def _plain(_stage: Stage) -> None:
     """Keep to the protocol."""
 
 
+def _renamed(stage: Stage) -> None:
+    """Give the player another name than asked for, and end when it has signed one."""
+
+    def recast(message: ServerMessage) -> tuple[ServerMessage]:
+        return (replace(message, name=_GIVEN) if isinstance(message, Welcome) else message,)
+
+    async def done_when_signed(message: ClientMessage) -> bool:
+        if _is_about(message, "seat"):
+            stage.done.set()
+        return False
+
+    stage.recast = recast
+    stage.intercepts.append(done_when_signed)
+
+
+def _signs_the_name(stage: Stage, _end: Exit) -> Outcome:
+    if (early := without_key(stage)) is not None:
+        return early
+    signed = [message.body for message in acts(stage) if isinstance(message, SignedAct)]
+    names = [dec(body)[-1] for body in signed if tag_of_body(body) == "seat"]
+    if not names:
+        return failed("it signed no seat record")
+    return (
+        PASSED if names[0] == _GIVEN.encode() else failed(f"it signed the name {names[0]!r}, not {_GIVEN!r}")
+    )
+
+
 def _hello(change: Callable[[Stage, ServerHello], ServerHello]) -> Callable[[Stage], None]:
     return lambda stage: bad_hello(stage, lambda hello: change(stage, hello))
 
@@ -111,6 +140,7 @@ _BAD_HELLOS: Final = (
 )
 
 SCENES: Final = (
+    one("C3.name", "limits.md#names", "signs the name that `welcome` gives", _renamed, _signs_the_name),
     *(
         one(f"C3.hello-{name}", _HANDSHAKE, expected, arrange, says_nothing_of_itself)
         for name, expected, arrange in _BAD_HELLOS

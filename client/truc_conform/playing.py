@@ -18,7 +18,7 @@ from truc_protocol.meaning import Fact, means
 from truc_protocol.messages import Choice
 from truc_protocol.records import Record, parse
 from truc_rules import Action, Match, Seat, deciders, legal, move_line, parse_move
-from truc_server.dealer import Dealer
+from truc_server.matches.dealer import Dealer
 
 CUT: Final = 7
 QUIET: Final = ("play", "cut", "stand", "accept", "deal")

@@ -34,6 +34,7 @@ class Seat:
         options, waiting, cards, partners: what was told last; `offered` what the options hold.
         is_idle: releases, acks and rekeys nothing by itself.
         stored: what was signed for a place; only that is sent again.
+        joined: the `th` of the terms signed last, and the act that did.
         chooses: picks an option of those offered, or none.
         fresh: chain and box key of a rekey or sub that is not a record yet.
     """
@@ -53,6 +54,7 @@ class Seat:
         self.auditor: Auditor | None = None
         self.chain: Chain | None = None
         self.stored: dict[tuple[str, int], Map] = {}
+        self.joined: tuple[bytes, Map] | None = None
         self.counter = boxes.NO_COUNTER
         self.options: Map | None = None
         self.offered: list[Map] = []
@@ -68,18 +70,21 @@ class Seat:
     async def login(self, *, want: Sequence[str] = ()) -> Map:
         """Log in as a key or as a new guest, and return the answer."""
         if self.key is not None:
-            return await self.client.login_key(self.key, self.name, want=want)
-        welcome = await self.client.login_guest(self.name, want=want)
-        self.token = welcome.get("token", "")
+            welcome = await self.client.login_key(self.key, self.name, want=want)
+        else:
+            welcome = await self.client.login_guest(self.name, want=want)
+            self.token = welcome.get("token", "")
+        self.name = welcome.get("name", self.name)
         return welcome
 
     async def come_back(self, client: RawClient, *, next_: int | None = None) -> Map:
         """Log in on another connection and resume; return the last reply."""
         self.client = client
         if self.key is not None:
-            await client.login_key(self.key, self.name)
+            welcome = await client.login_key(self.key, self.name)
         else:
-            await client.login_token(self.token)
+            welcome = await client.login_token(self.token)
+        self.name = welcome.get("name", self.name)
         return await self.resume(next_)
 
     async def resume(self, next_: int | None = None) -> Map:
@@ -188,16 +193,19 @@ class Seat:
             raise GoneError(f"bye: {message}")
 
     async def sign_terms(self, message: Map) -> None:
-        """Join the terms, with a key."""
+        """Join the terms, with a key; the same terms with the same record."""
         if self.key is None:
             return
-        self.x = keys.generate_box_key()
         terms = open_terms(message["doc"], Record(*message["record"]))
+        if self.joined is not None and self.joined[0] == terms.th:
+            await self.act(self.joined[1])
+            return
+        self.x = keys.generate_box_key()
         self.chain = Chain(self.key.public, terms.table.tn, token_bytes(32), first=0, count=terms.table.links)
         name = self.name.encode()
-        await self.act(
-            self.sign(SeatTaken(terms.th, self.seat, self.key.public, self.chain.anchor, self.x.public, name))
-        )
+        body = SeatTaken(terms.th, self.seat, self.key.public, self.chain.anchor, self.x.public, name)
+        self.joined = terms.th, self.sign(body)
+        await self.act(self.joined[1])
 
     def begin(self, message: Map) -> None:
         """Start to audit a match from its setup."""

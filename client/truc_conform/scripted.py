@@ -54,8 +54,8 @@ from truc_protocol.messages import (
 from truc_protocol.records import Phase, Record, parse
 from truc_protocol.setup import Opts, close_setup, open_terms
 from truc_rules import Action, preset, with_options
-from truc_server.dealer import Dealer
-from truc_server.match_secrets import MatchSecrets
+from truc_server.matches.dealer import Dealer
+from truc_server.matches.match_secrets import MatchSecrets
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -156,7 +156,7 @@ class ScriptedServer:
             case KeyLogin():
                 self.check(message)
                 self.is_guest = False
-                await self.send(Welcome(re=message.id, name=message.name or "", seats=self.held()))
+                await self.send(Welcome(re=message.id, name=message.name or "player", seats=self.held()))
             case GuestLogin() | GuestReturn():
                 self.is_guest = True
                 await self.send(Welcome(re=message.id, name="guest", token=TOKEN, seats=self.held()))

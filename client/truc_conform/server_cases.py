@@ -5,14 +5,17 @@ from typing import Final
 import trio
 
 from truc_conform import server_cases_audit as audit
+from truc_conform import server_cases_away as away
 from truc_conform import server_cases_company as company
 from truc_conform import server_cases_guests as guests
+from truc_conform import server_cases_limits as limits
 from truc_conform import server_cases_login as login
 from truc_conform import server_cases_play as play
 from truc_conform import server_cases_pressure as pressure
 from truc_conform import server_cases_return as coming_back
 from truc_conform import server_cases_session as session
 from truc_conform import server_cases_tables as tables
+from truc_conform import server_cases_talk as talk
 from truc_conform import server_cases_transport as transport
 from truc_conform import server_cases_watch as watch
 from truc_conform.judged import UnofferedError, Visit, read_address, shown
@@ -32,11 +35,16 @@ _ALL: Final = (
     *play.CASES,
     *guests.CASES,
     *coming_back.CASES,
+    *away.CASES,
+    *talk.CASES,
     *audit.CASES,
+    *limits.CASES,
     *pressure.CASES,
 )
 _RUNS: Final = {each.case.name: each.run for each in _ALL}
 _LONGEST_CASE_S: Final = 300.0
+_LONGEST_WAIT_S: Final = 120.0
+_ATTEMPTS: Final = 5
 
 CASES: Final[tuple[Case, ...]] = tuple(each.case for each in _ALL)
 
@@ -46,17 +54,29 @@ async def judge(
 ) -> Outcome:
     """Run one case against the server at HOST:PORT; `patience_s` is how long an answer may take.
 
+    A server may ask whoever comes too often, or fails to log in too often, to wait: the case is run again then.
+
     Raises:
         ValueError: The address cannot be read.
         OSError: Nobody listens there.
     """
-    visit = Visit(read_address(address), seed=seed, patience_s=patience_s, hands=hands)
+    for attempt in range(_ATTEMPTS):
+        visit = Visit(read_address(address), seed=seed, patience_s=patience_s, hands=hands)
+        outcome = await _judge_once(case, visit)
+        wait_s = visit.asked_to_wait() * 2**attempt  # a case may need more logins than one
+        if outcome.verdict is not Verdict.FAIL or not wait_s:
+            return outcome
+        await trio.sleep(min(wait_s, _LONGEST_WAIT_S))
+    return failed(f"the server asks to wait {_ATTEMPTS} times, each after the wait asked for")
+
+
+async def _judge_once(case: Case, visit: Visit) -> Outcome:
     try:
         with trio.fail_after(_LONGEST_CASE_S):
             async with visit:
                 return await _RUNS[case.name](visit) or PASSED
     except Exception as error:
-        return _outcome(_first(error), patience_s)
+        return _outcome(_first(error), visit.patience_s)
 
 
 def _first(error: Exception) -> Exception:

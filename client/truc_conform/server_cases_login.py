@@ -171,6 +171,12 @@ async def _name(visit: Visit, *, name: str) -> None:
     expect(error.get("field") == "name", "the field name", error)
 
 
+async def _alike(visit: Visit) -> None:
+    name = (await visit.player()).welcome.get("name")
+    other = (await visit.player()).welcome.get("name")
+    expect(name != other, f"another name than {name!r} for the second who asks for the same", other)
+
+
 async def _invite(visit: Visit) -> Outcome | None:
     client = await _greeted(visit)
     if "invite" not in client.info["caps"]:
@@ -222,6 +228,12 @@ CASES: Final[tuple[ServerCase, ...]] = (
     *(
         _case(name, "limits.md#sizes", f"{text} is bad_message for name", partial(_name, name=value))
         for name, text, value in _NAMES
+    ),
+    _case(
+        "name-alike",
+        "limits.md#names",
+        "Of two players who ask for one name, the second gets another",
+        _alike,
     ),
     _case(
         "second-login",

@@ -241,6 +241,13 @@ async def _other_pk(visit: Visit) -> None:
     check_refusal(await seat.client.ask(act), Code.TERMS_REFUSED)
 
 
+async def _other_name(visit: Visit) -> None:
+    seat, message = await _terms(visit)
+    seat.name = f"not {seat.name}"
+    await seat.sign_terms(message)
+    check_refusal(await seat.client.until("error"), Code.TERMS_REFUSED)
+
+
 async def _fixed(visit: Visit) -> None:
     seat, _ = await _terms(visit)
     await refused(seat.client, {"t": "leave", "table": seat.table}, Code.TABLE_NOT_OPEN)
@@ -380,6 +387,7 @@ CASES: Final[tuple[ServerCase, ...]] = (
         "A seat record with another pk than that of the login is terms_refused",
         _other_pk,
     ),
+    _case("terms-name", "limits.md#names", "A seat record under another name is terms_refused", _other_name),
     _case(
         "terms-again",
         "session.md#coming-back",

@@ -22,7 +22,7 @@ class Guest {
     while (this.failures++ < MOST_FAILURES) {
       const { pauseMs = 0 } = await this.visit().catch((fault) => fault)
       this.socket.destroy()
-      await wait(Math.max(pauseMs, Math.min(50 * 2 ** this.failures, 2000)))
+      await wait(Math.max(pauseMs, Math.min(50 * 2 ** this.failures, 2000) * (0.5 + Math.random())))
     }
     stop(`no way to the server at ${this.server.host}`)
   }

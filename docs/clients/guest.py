@@ -31,7 +31,8 @@ class Guest:
             except (OSError, ValueError, LookupError, AttributeError) as fault:
                 # The connection is lost, or what came over it is no message.
                 self.failures, why = self.failures + 1, fault
-                time.sleep(min(0.05 * 2**self.failures, 2))  # a server that is away is not hammered
+                pause = min(0.05 * 2**self.failures, 2) * (50 + secrets.randbelow(100)) / 100
+                time.sleep(pause)  # not to hammer a server that is away, nor all at the same moment
         sys.exit(f"no way to the server: {why}")
 
     def visit(self):

@@ -111,8 +111,9 @@ class Player {
     return { seed, pk: signingKeyOf(seed) }
   }
 
-  enter({ seats = [] }) {
+  enter({ name, seats = [] }) {
     this.line.isOpen = true
+    this.seat.name = name     // another than asked for, where somebody is called alike
     const held = seats.find(({ table }) => this.table === null || table === this.table)
     if (held) Object.assign(this, { table: held.table, number: held.seat, isBack: true })
     const match = held?.match ?? this.seat.mid

@@ -143,5 +143,5 @@ function pauseAfter(fault, client) {
   } else if (!retryable) {
     throw new Stopped(fault.message)
   }
-  return Math.max(pauseMs, Math.min(50 * 2 ** client.failures, 2000))
+  return Math.max(pauseMs, Math.min(50 * 2 ** client.failures, 2000)) * (1 + Math.random() / 2)     // not all at once
 }

@@ -47,10 +47,11 @@ function isLine(line, kind, args, { pack, hand }) {
 }
 
 export class Seat {
-  // me: { seed, pk } of the player; spk: the server's key. `shown` below is the newest state of the table.
+  // me: { seed, pk } of the player; spk: the server's key; name: the one that welcome has given, which a seat must be
+  // signed with. `shown` below is the newest state of the table.
   constructor(keeping, me, spk) {
     Object.assign(this, { keeping, me, spk, own: null, setup: null, ledger: null, hands: [], failing: null })
-    Object.assign(this, { offered: { at: -1, options: [] }, gap: { at: -1, count: 0 } })
+    Object.assign(this, { name: null, offered: { at: -1, options: [] }, gap: { at: -1, count: 0 } })
   }
 
   get mid() {
@@ -77,7 +78,7 @@ export class Seat {
     const own = this.own = tables[th.toString('hex')] ??= this.begun(f, seat)
     mayGoOn(own)
     const [{ anchor, x }] = own.chains
-    return this.signed(own, 'seat', ['truc/1/seat', th, own.seat, this.me.pk, anchor, x, Buffer.from('keyed')])
+    return this.signed(own, 'seat', ['truc/1/seat', th, own.seat, this.me.pk, anchor, x, Buffer.from(this.name)])
   }
 
   begun(f, seat) {

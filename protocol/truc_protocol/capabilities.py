@@ -55,6 +55,19 @@ CAPABILITIES: Final[tuple[Capability, ...]] = (
     ),
     Capability("delay", "int: the longest delay in seconds", "Tables may be watched so many seconds late."),
     Capability("forget", "true", "A player can ask to be forgotten.", ("forget",)),
+    Capability(
+        "away",
+        "true",
+        "Who is away from a match is told, with the time until the seat is gone, and a match may be claimed.",
+        ("away", "claim_match"),
+    ),
+    Capability(
+        "house-bots",
+        "true",
+        "The host has bots that are called for vacant seats; only their keys are sent the call.",
+        ("bot_wanted",),
+        wanted=True,
+    ),
     Capability("invite", "true", "The server is closed; an invite in `login` makes a key a member."),
 )
 RESERVED: Final[Mapping[str, str]] = MappingProxyType({})

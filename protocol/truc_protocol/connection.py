@@ -190,7 +190,9 @@ class Connection:
         if self._state is State.READY and not refused.close:
             return self.send(refused)
         error = self.send(replace(refused, close=True))
-        return error + self.send(bye(Code(refused.code), refused.msg))
+        return error + self.send(
+            bye(Code(refused.code), refused.msg, reconnect_after_ms=refused.retry_after_ms)
+        )
 
     def answer(self, failure: Failure) -> bytes:
         """Return the bytes that tell the peer of a server what it did wrong."""

@@ -40,6 +40,7 @@ class Code(StrEnum):
     GUESTS_NOT_ALLOWED = auto()
     BANNED = auto()
     FORGOTTEN = auto()
+    MUTED = auto()
 
     RATE_LIMITED = auto()
     SERVER_FULL = auto()
@@ -186,10 +187,16 @@ REGISTRY: Final[Mapping[Code, Row]] = MappingProxyType(
             "The player asked to be forgotten, and is.",
             "Drop the token; log in as a new guest.",
         ),
+        Code.MUTED: Row(
+            Topic.LOGIN,
+            Outcome.REFUSED,
+            "The host lets this player, or this address, play but not talk.",
+            "Ask the host; the same line will not be told.",
+        ),
         Code.RATE_LIMITED: Row(
             Topic.LIMITS,
             Outcome.LATER,
-            "Too many requests in a short time, or too many of them unanswered.",
+            "Too many requests in a short time, or too many of them unanswered; or, from one address, too many connections or failed logins in a minute: that may come before anything was said.",
             "Wait `retry_after_ms`, then send again.",
         ),
         Code.SERVER_FULL: Row(
@@ -201,8 +208,9 @@ REGISTRY: Final[Mapping[Code, Row]] = MappingProxyType(
         Code.TOO_MANY_TABLES: Row(
             Topic.LIMITS,
             Outcome.LATER,
-            "This player or server has as many open tables as it may, or this player as many seats.",
-            "Leave a table first.",
+            "This player, address or server has as many open tables as it may, or this player as many seats; or the server has no"
+            " room to store another match.",
+            "Leave a table first, or come again later.",
         ),
         Code.SLOW_CONSUMER: Row(
             Topic.LIMITS,

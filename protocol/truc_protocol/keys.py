@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 
-from cryptography.exceptions import InvalidSignature, InvalidTag, UnsupportedAlgorithm
+from cryptography.exceptions import InternalError, InvalidSignature, InvalidTag, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
@@ -125,7 +125,7 @@ def from_pem(pem: bytes, passphrase: str | None = None) -> SigningKey:
         private = serialization.load_pem_private_key(pem, secret)
     except TypeError as error:
         raise KeyFileError(_passphrase_message(passphrase)) from error
-    except (ValueError, UnsupportedAlgorithm) as error:
+    except (ValueError, UnsupportedAlgorithm, InternalError) as error:  # the last for keys of a wrong length
         hint = "" if passphrase is None else ", or another passphrase"
         raise KeyFileError(f"key file: expected an Ed25519 key in PKCS#8 PEM{hint}") from error
     if not isinstance(private, Ed25519PrivateKey):

@@ -38,7 +38,10 @@ def run(scenario: Scenario, folder: Path = HERE) -> None:
     match, lines = set_up(scenario, folder)
     stage = Stage(match, NOTHING_GIVEN, (), (0, 0), None, OPEN)
     for line in lines:
-        stage = _read(stage, line)
+        try:
+            stage = _read(stage, line)
+        except RulesError as error:  # a move that needs a card which no line has dealt
+            raise ScenarioError(line.number, str(error)) from None
     _dealt(stage, scenario.title)
 
 
@@ -149,7 +152,7 @@ def _undealt(match: Match, seat: Seat) -> str:
     cards = match.hand.dealt.cards
     return (
         f"; its cards are unknown without a line `deal {seat} CARD...`"
-        if cards and None in cards[seat]
+        if seat < len(cards) and None in cards[seat]
         else ""
     )
 

@@ -82,8 +82,9 @@ def _file(line: Line, folder: Path, name: str) -> Variant:
 
 def _with_rule(variant: Variant, line: Line) -> Variant:
     name, value = words(line, "rule NAME VALUE", 2)
+    is_number = value.isascii() and value.isdigit()
     try:
-        return with_options(variant, {name: int(value) if value.isascii() and value.isdigit() else value})
+        return with_options(variant, {name: number(line, value) if is_number else value})
     except RulesError as error:
         raise ScenarioError(line.number, str(error)) from None
 

@@ -2,20 +2,27 @@
 
 import time
 from secrets import randbits
-from typing import Final
+from typing import TYPE_CHECKING, Final
+from weakref import WeakSet
 
 import trio
 
-from truc_server.bans import Bans
-from truc_server.grease import Grease
-from truc_server.identity import Identity
+from truc_server.connections.grease import Grease
+from truc_server.connections.outbox import Flusher
+from truc_server.connections.pacing import Pace
+from truc_server.host.disk import Disk
+from truc_server.host.identity import Identity
+from truc_server.host.settings import Settings
+from truc_server.host.variants import Catalogue
 from truc_server.journal import Journal
-from truc_server.outbox import Flusher
-from truc_server.pages import Pages
-from truc_server.settings import Settings
+from truc_server.lobby.sanctions import Sanctions
+from truc_server.matches.clocks import Starts
 from truc_server.store import Lease, Store, StoreError, Write
+from truc_server.tables.pages import Pages
 from truc_server.timers import Timers
-from truc_server.variants import Catalogue
+
+if TYPE_CHECKING:
+    from truc_server.connections.peer import Peer
 
 PUBLIC_CODE: Final = 5  # characters of the code of a table that is listed
 
@@ -24,28 +31,43 @@ class House:
     """One running server.
 
     Attributes:
+        disk: whether there is room for more.
         gate: the newest batch of the journal that was written to. A frame that is queued now waits for it, so that
             nobody sees what is not durable.
-        bans: who is shut out.
+        pace: how fast pages of what is stored, or of the lobby, go to one address.
+        sanctions: who is shut out or muted by now.
+        refused_talk: the connections of muted players that have tried to talk, of whom it is in the log.
         grease: what is put into everything that is sent, to try clients; None unless the host wants it.
+        starts: what is to be done when a batch of the journal is durable.
         failure: why the store has stopped taking writes.
         failed: set when it has.
     """
 
     def __init__(
-        self, settings: Settings, catalogue: Catalogue, identity: Identity, store: Store, lease: Lease
+        self,
+        settings: Settings,
+        catalogue: Catalogue,
+        identity: Identity,
+        store: Store,
+        lease: Lease,
+        *,
+        disk: Disk,
     ) -> None:
         self.settings = settings
         self.catalogue = catalogue
         self.identity = identity
         self.store = store
         self.epoch = lease.epoch
+        self.disk = disk
         self.timers = Timers()
         self.flusher = Flusher()
-        self.journal = Journal(store, on_durable=self.flusher.release, on_failure=self._fail)
+        self.starts = Starts()
+        self.journal = Journal(store, on_durable=self._release, on_failure=self._fail)
         self.gate = 0
         self.pages = Pages()
-        self.bans = Bans.of(settings.access.banned)
+        self.pace = Pace(settings.limits)
+        self.sanctions = Sanctions.of(settings.access)
+        self.refused_talk: WeakSet[Peer] = WeakSet()
         self.grease = Grease(randbits(64)) if settings.grease else None
         self.failed = trio.Event()
         self.failure: StoreError | None = None
@@ -57,6 +79,11 @@ class House:
     def renounce(self) -> None:
         """Let what is sent from now on wait for nothing: for goodbyes after the store has failed."""
         self.gate = self.journal.durable
+
+    def _release(self, durable: int) -> None:
+        """Let out what has waited for a batch, and let the time run that is given to answer it."""
+        self.flusher.release(durable)
+        self.starts.release(durable)
 
     def _fail(self, error: StoreError) -> None:
         self.failure = error

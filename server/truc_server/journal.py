@@ -1,21 +1,27 @@
 """The journal: what the tables decide becomes durable, many decisions in one transaction.
 
 Table code calls `write` and goes on; one task commits batch after batch in a worker thread, and while one commits the
-next fills. Deliberately not here: what waits for a batch (frames in outboxes), and what the server says when the
-store fails. Invariants: batches become durable in the order of their numbers, all of one batch or nothing; after a
-failure nothing becomes durable any more.
+next fills. A store that another program holds is tried again for a while. Deliberately not here: what waits for a batch
+(frames in outboxes), and what the server says when the store fails. Invariants: batches become durable in the order of
+their numbers, all of one batch or nothing; after a failure, whatever its kind, nothing becomes durable any more.
 """
 
 from collections import deque
 from collections.abc import Callable
 from typing import Final
 
+import structlog
 import trio
 
-from truc_server.store import Store, StoreError, Write
+from truc_server.store import Store, StoreBusyError, StoreError, Write
 
 MAX_BATCH: Final = 500  # writes in one transaction
 MAX_WAITING: Final = 20 * MAX_BATCH  # writes not yet taken for a commit, before `is_behind`
+MAX_FILLED: Final = 2 * MAX_WAITING  # before `is_full`
+BUSY_TRIES: Final = 12  # of one commit while another program holds the store; each waits BUSY_TIMEOUT_MS
+SLOW_S: Final = 5.0  # of one commit, before the log has it
+
+log = structlog.get_logger()
 
 
 class JournalStoppedError(StoreError):
@@ -40,6 +46,7 @@ class Journal:
         self._taken = 0
         self._durable = 0
         self._stopped: str | None = None
+        self._one = trio.CapacityLimiter(1)
         self._filled = trio.Event()
         self._progress = trio.lowlevel.ParkingLot()
 
@@ -52,6 +59,16 @@ class Journal:
     def is_behind(self) -> bool:
         """Whether so much waits for the store that no new work should be taken on."""
         return self._waiting >= MAX_WAITING
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no commit is under way."""
+        return self._taken == self._durable
+
+    @property
+    def is_full(self) -> bool:
+        """Whether so much waits that not even a match can go on."""
+        return self._waiting >= MAX_FILLED
 
     def write(self, *writes: Write) -> int:
         """Put `writes` into one batch, to be committed together, and return its number.
@@ -87,7 +104,6 @@ class Journal:
 
     async def run(self) -> None:
         """Commit batch after batch, until the journal is closed or a commit fails."""
-        limiter = trio.CapacityLimiter(1)
         while True:
             while not self._batches:
                 if self._stopped is not None:
@@ -98,13 +114,32 @@ class Journal:
             self._waiting -= len(batch)
             self._taken += 1
             try:
-                await trio.to_thread.run_sync(self._store.commit, batch, limiter=limiter)
+                await self._commit(batch)
             except StoreError as error:
                 self._fail(error)
+                return
+            except Exception as error:  # whatever it is, the batch is not known to be durable
+                log.exception("store_failed_strangely")
+                self._fail(StoreError(f"the store has failed in an unforeseen way ({type(error).__name__})"))
                 return
             self._durable += 1
             self._progress.unpark_all()
             self._on_durable(self._durable)
+
+    async def _commit(self, batch: list[Write]) -> None:
+        began = trio.current_time()
+        for tried in range(1, BUSY_TRIES + 1):
+            try:
+                await trio.to_thread.run_sync(self._store.commit, batch, limiter=self._one)
+            except StoreBusyError as error:
+                if tried == BUSY_TRIES:
+                    raise
+                log.warning("store_is_held", reason=str(error), tried=tried)
+            else:
+                break
+        took = trio.current_time() - began
+        if took > SLOW_S:
+            log.warning("store_was_slow", seconds=round(took, 1), waiting=self._waiting)
 
     def _fail(self, error: StoreError) -> None:
         self._stopped = f"the journal has stopped: {error}"

@@ -5,10 +5,11 @@ The first line `run` prints on standard output is for programs: `listening truc:
 whatever is wrong is said in one line on standard error; exit status 2 for settings, variants and usage, 1 for the rest.
 """
 
+import gc
+import io
 import os
 import resource
 import signal
-import socket
 import stat
 import sys
 from collections.abc import Iterator
@@ -17,10 +18,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import click
+import structlog
 import trio
 
-from truc_server import key_commands, logs, member_commands
-from truc_server.command_line import (
+from truc_server.host import key_commands, logs, member_commands, sanction_commands
+from truc_server.host.command_line import (
     SettingsFailure,
     data_option,
     data_root,
@@ -28,12 +30,12 @@ from truc_server.command_line import (
     load_settings,
     settings_option,
 )
-from truc_server.folder import Folder, FolderError, lock_holder, locked, open_folder, used_folder
-from truc_server.identity import Identity, IdentityError, check_in_force, load_identity, read_identity
-from truc_server.links import address
-from truc_server.settings import Settings
-from truc_server.settings_file import default_file, effective_file
-from truc_server.variants import Catalogue, VariantsError, read_catalogue
+from truc_server.host.folder import Folder, FolderError, lock_holder, locked, open_folder, used_folder
+from truc_server.host.identity import Identity, IdentityError, check_in_force, load_identity, read_identity
+from truc_server.host.links import address
+from truc_server.host.settings import Settings
+from truc_server.host.settings_file import default_file, effective_file
+from truc_server.host.variants import Catalogue, VariantsError, read_catalogue
 
 if TYPE_CHECKING:
     from truc_server.store import Store
@@ -72,7 +74,8 @@ def main() -> None:
 @click.option("--log-level", help="debug, info, warning or error.")
 @click.option("--grease", is_flag=True, default=None, help="Send what no client knows yet, to try clients.")
 def run(file: Path | None, **flags: object) -> None:
-    """Run the server until SIGTERM or SIGINT."""
+    """Run the server until SIGTERM, SIGINT or SIGHUP."""
+    _fill_streams()
     settings = load_settings(file, flags)
     logs.configure(settings.log, sys.stderr)
     os.umask(0o077)
@@ -82,7 +85,7 @@ def run(file: Path | None, **flags: object) -> None:
         catalogue = _catalogue(folder)
         with locked(folder):
             identity = load_identity(folder)
-            with _store(settings, folder) as store:
+            with _store(settings.store.url or f"sqlite:///{folder.database}") as store:
                 trio.run(_serve, settings, folder, store, identity, catalogue)
 
 
@@ -99,7 +102,7 @@ def print_settings(file: Path | None, effective: bool, **flags: object) -> None:
 @settings_option
 @data_option
 def check(file: Path | None, **flags: object) -> None:
-    """Say what is wrong with settings, data folder, variants, keys and limits; change nothing."""
+    """Say what is wrong with settings, data folder, variants, keys, database, disk and limits; change nothing."""
     settings = load_settings(file, flags)
     findings = (Finding(is_right=True, text="settings: in range"), *_look(settings))
     for finding in findings:
@@ -118,10 +121,26 @@ def print_fingerprint(file: Path | None, **flags: object) -> None:
 
 
 main.add_command(member_commands.invite)
+main.add_command(member_commands.invites)
 main.add_command(member_commands.members)
+main.add_command(sanction_commands.ban)
+main.add_command(sanction_commands.unban)
+main.add_command(sanction_commands.mute)
+main.add_command(sanction_commands.unmute)
+main.add_command(sanction_commands.sanctions)
 main.add_command(key_commands.roll)
 main.add_command(key_commands.revocation)
 main.add_command(key_commands.revoke)
+
+
+def _fill_streams() -> None:
+    """Open what was closed of the three standard streams, so that no other file gets its number and what is meant for it."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest number that is free
+    sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)
 
 
 def raise_file_limit(needed: int) -> None:
@@ -138,7 +157,8 @@ async def _serve(
     from truc_server.server import serve
 
     def announce(port: int) -> None:
-        click.echo(f"listening {address(settings, port, identity)}")
+        gc.freeze()  # what is there by now stays: to walk it again and again would halt every table for 0.1 s
+        _print(f"listening {address(settings, port, identity)}")
 
     async with trio.open_nursery() as nursery:
         await nursery.start(_stop_on_signal, nursery.cancel_scope)
@@ -146,10 +166,22 @@ async def _serve(
         nursery.cancel_scope.cancel()
 
 
+def _print(line: str) -> None:
+    """Print a line; where nobody takes it, nobody is sent any more."""
+    try:
+        click.echo(line)
+    except OSError as error:
+        structlog.get_logger().warning("output_not_taken", reason=error.strerror)
+        sys.stdout = io.StringIO()  # what is left in the other would fail once more at the end
+
+
 async def _stop_on_signal(
     server: trio.CancelScope, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
 ) -> None:
-    with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+    asks = [signal.SIGTERM, signal.SIGINT]
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # which is how nohup has it
+        asks.append(signal.SIGHUP)
+    with trio.open_signal_receiver(*asks) as signals:
         task_status.started()
         async for _ in signals:
             server.cancel()
@@ -164,14 +196,12 @@ def _catalogue(folder: Folder) -> Catalogue:
 
 
 @contextmanager
-def _store(settings: Settings, folder: Folder) -> "Iterator[Store]":
+def _store(url: str) -> "Iterator[Store]":
     # Slow to import, and needed by `run` alone.
     from truc_server.store import open_store
 
-    store = open_store(settings.store.url or f"sqlite:///{folder.database}")
+    store = open_store(url)
     try:
-        if not settings.access.moved_to:
-            store.claim(f"{socket.gethostname()}:{os.getpid()}")
         yield store
     finally:
         store.close()
@@ -188,6 +218,49 @@ def _look(settings: Settings) -> Iterator[Finding]:
     yield from _look_at_variants(folder)
     yield _look_at_keys(folder)
     yield _look_at_lock(folder)
+    yield _look_at_database(settings, folder)
+    yield _look_at_disk(settings, folder)
+
+
+def _look_at_database(settings: Settings, folder: Folder) -> Finding:
+    # Slow to import, and needed by `check` alone.
+    from truc_server.store.inspection import inspect
+
+    if settings.store.url:
+        return Finding(
+            is_right=True, text="database: store.url names another, which is not looked at", is_note=True
+        )
+    if not folder.database.exists():
+        return _no_database(folder)
+    found = inspect(folder.database)
+    if found.problem is not None:
+        text = f"database: {folder.database}: {found.problem}; restore it from a backup"
+        return Finding(is_right=False, text=text)
+    if found.is_newer:
+        text = f"database: schema {found.revision} was made by a newer version, which this one does not open"
+        return Finding(is_right=False, text=text)
+    if found.revision is None:
+        return Finding(is_right=True, text="database: empty, it will be made at the next start")
+    older = ", which the next start brings up to date" if found.is_older else ""
+    return Finding(is_right=True, text=f"database: sound, schema {found.revision}{older}")
+
+
+def _no_database(folder: Folder) -> Finding:
+    if folder.identity.exists():
+        text = "database: not there, although a key is: the next start makes an empty one"
+        return Finding(is_right=True, text=text, is_note=True)
+    return Finding(is_right=True, text="database: will be made at the first start")
+
+
+def _look_at_disk(settings: Settings, folder: Folder) -> Finding:
+    # Slow to import, and needed by `check` alone.
+    from truc_server.host.disk import MB, free_bytes
+
+    free_mb = free_bytes(folder.root) // MB
+    spare_mb = settings.store.spare_mb
+    text = f"disk: {free_mb} MB free, store.spare_mb keeps {spare_mb} of them from new tables and matches"
+    is_nearly_full = not settings.store.url and free_mb < spare_mb
+    return Finding(not is_nearly_full, f"{text}: none begins until there is room" if is_nearly_full else text)
 
 
 def _look_at_lock(folder: Folder) -> Finding:

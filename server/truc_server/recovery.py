@@ -1,11 +1,11 @@
 """Coming back: every table as it was, from the store.
 
 A running match is folded again from its records, with the deals recomputed from the sealed secrets; what the fold and
-the secrets disagree on stops that match and nothing else. Where everybody was ready and no match had begun, fresh terms
-go out. Invariant: a table keeps its game by the stored rule document, whatever the variants folder says by now.
+the secrets disagree on stops that match and nothing else. Terms that were out are out again, with
+what was signed; where they cannot be, fresh ones are. Invariant: a table keeps its game by the stored rule document, whatever the variants folder says by now.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import structlog
@@ -13,16 +13,14 @@ import structlog
 from truc_protocol.checks import CheckError
 from truc_protocol.documents import read_document
 from truc_protocol.keys import SealError, unseal_at_rest
-from truc_protocol.setup import Opts, Setup, close_setup, open_terms
-from truc_server.dealer import Dealer
-from truc_server.game import RebuildError
+from truc_protocol.setup import Setup, close_setup, open_terms
+from truc_server.connections.peer import Player, RefusedError
+from truc_server.host.identity import IdentityError
 from truc_server.house import House, label
-from truc_server.identity import IdentityError
-from truc_server.lobby import Lobby
-from truc_server.match_secrets import MatchSecrets
-from truc_server.options import Chosen, choose, played, terms, transcript
-from truc_server.peer import Player, RefusedError
-from truc_server.seats import Made, Seated
+from truc_server.lobby.lobby import Lobby
+from truc_server.matches.dealer import Dealer
+from truc_server.matches.game import RebuildError
+from truc_server.matches.match_secrets import MatchSecrets
 from truc_server.store import (
     KEPT_LINES,
     AddRecord,
@@ -32,8 +30,12 @@ from truc_server.store import (
     SaveSeat,
     SaveTable,
     Store,
+    StoredTerms,
 )
-from truc_server.table import Table
+from truc_server.tables.gathering import Gathering, gather_again
+from truc_server.tables.options import Chosen, Defaults, choose, kept, played, terms
+from truc_server.tables.seats import Made, Seated
+from truc_server.tables.table import Table
 
 PAGE: Final = 500
 _EXPECTED: Final = (CheckError, IdentityError, RebuildError, RefusedError, SealError)
@@ -51,18 +53,32 @@ class StoredTable(NamedTuple):
     guests: Mapping[int, bytes]
     chat: tuple[SaveChat, ...]
     next_line: int
+    terms: StoredTerms | None
 
 
 class Stored(NamedTuple):
-    """Everything that a start needs from the store."""
+    """Everything that a start needs from the store; of the tables that cannot be read, the codes."""
 
     tables: tuple[StoredTable, ...]
     stray: tuple[bytes, ...]
+    unreadable: tuple[str, ...] = ()
 
 
 def read(store: Store) -> Stored:
     """Read all tables; blocks."""
-    return Stored(tuple(_read_table(store, row) for row in store.tables()), store.stray_secrets())
+    rows = store.tables()
+    tables = tuple(_readable(store, rows))
+    unreadable = {row.code for row in rows} - {found.row.code for found in tables}
+    return Stored(tables, store.stray_secrets(), tuple(sorted(unreadable)))
+
+
+def _readable(store: Store, rows: Sequence[SaveTable]) -> Iterator[StoredTable]:
+    """Read the tables one by one, but those whose rows are not as they were written."""
+    for row in rows:
+        try:
+            yield _read_table(store, row)
+        except (TypeError, ValueError) as error:
+            log.warning("table_not_restored", table=label(row.code), reason=str(error))
 
 
 def _read_table(store: Store, row: SaveTable) -> StoredTable:
@@ -76,13 +92,15 @@ def _read_table(store: Store, row: SaveTable) -> StoredTable:
     guests = {} if match is None else store.guests(match.mid)
     chat = store.chat(row.code, KEPT_LINES)
     next_line = store.next_line(row.code)
-    return StoredTable(row, store.seats(row.code), match, tuple(records), guests, chat, next_line)
+    terms = store.terms(row.code) if row.state == "terms" else None
+    return StoredTable(row, store.seats(row.code), match, tuple(records), guests, chat, next_line, terms)
 
 
 def restore(house: House, lobby: Lobby, stored: Stored) -> None:
     """Put every table back into the lobby and let its match go on."""
     if stored.stray:
         house.write(*(DropSecrets(th) for th in stored.stray))
+    lobby.withhold(*stored.unreadable)
     for found in stored.tables:
         try:
             _restore(house, lobby, found)
@@ -93,13 +111,14 @@ def restore(house: House, lobby: Lobby, stored: Stored) -> None:
                 reason=str(error),
                 exc_info=not isinstance(error, _EXPECTED),
             )
+            lobby.withhold(found.row.code)
 
 
 def _restore(house: House, lobby: Lobby, found: StoredTable) -> None:
     table = _rebuild(house, lobby, found)
     lobby.add(table)
     try:
-        _go_on(table, found.row)
+        _go_on(house, table, found)
     except Exception:
         table.stop()
         lobby.forget(table)
@@ -128,13 +147,13 @@ def _rebuild(house: House, lobby: Lobby, found: StoredTable) -> Table:
 
 
 def _chosen(house: House, row: SaveTable, setup: Setup | None) -> Chosen:
-    readers = transcript(row.options, house.settings.match.transcript)
+    defaults = Defaults.of(house.settings.match)
     if setup is not None:
-        return Chosen(setup.terms.variant, setup.terms.opts, readers)
-    defaults = Opts(*house.settings.match.opts())
+        return kept(setup.terms.variant, setup.terms.opts, row.options, defaults)
     if row.document is None:
-        return choose(played(house.catalogue, row.variant), row.seats, row.options, defaults, readers)[0]
-    return Chosen(read_document(row.document), terms(row.options, row.seats, defaults), readers)
+        return choose(played(house.catalogue, row.variant), row.seats, row.options, defaults)[0]
+    opts = terms(row.options, row.seats, defaults.opts)
+    return kept(read_document(row.document), opts, row.options, defaults)
 
 
 def _setup(match: RunningMatch | None) -> Setup | None:
@@ -144,12 +163,30 @@ def _setup(match: RunningMatch | None) -> Setup | None:
     return close_setup(terms, match.setup[1:-1], match.setup[-1])
 
 
-def _go_on(table: Table, row: SaveTable) -> None:
+def _go_on(house: House, table: Table, found: StoredTable) -> None:
+    row = found.row
     if table.game is None:
-        table.reopen()
+        gathering = _gathering(house, table, found)
+        if gathering is None:
+            table.reopen()
+        else:
+            table.gather(gathering)
         return
     table.match = row.match
     table.state = "over" if table.game.is_over and row.state != "playing" else "playing"
     log.info("match_restored", table=label(table.code), k=table.game.ledger.k)
     table.game.drive()
     table.keep()
+
+
+def _gathering(house: House, table: Table, found: StoredTable) -> Gathering | None:
+    """Return the terms that were out, or None where fresh ones have to be."""
+    if found.terms is None or found.row.document is None:
+        return None
+    try:
+        gathering = gather_again(house, table.made, found.row.document, table.seats, found.terms)
+    except _EXPECTED as error:
+        log.warning("terms_not_restored", table=label(table.code), reason=str(error))
+        return None
+    log.info("terms_restored", table=label(table.code), missing=list(gathering.missing))
+    return gathering

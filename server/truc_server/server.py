@@ -3,6 +3,8 @@
 Invariants: it listens only when every table is back; when it ends, whatever was acknowledged is in the store.
 """
 
+import os
+import socket
 from collections.abc import Callable
 from typing import Final
 
@@ -11,14 +13,16 @@ import trio
 
 from truc_protocol.errors import Code
 from truc_server import recovery
-from truc_server.folder import Folder
+from truc_server.connections.net import Net, open_listeners, port_of
+from truc_server.host.disk import Disk
+from truc_server.host.folder import Folder
+from truc_server.host.identity import Identity
+from truc_server.host.settings import Settings
+from truc_server.host.variants import Catalogue
 from truc_server.house import House
-from truc_server.identity import Identity
-from truc_server.lobby import Lobby
-from truc_server.net import Net, open_listeners, port_of
-from truc_server.settings import Settings
+from truc_server.lobby import guests, upkeep
+from truc_server.lobby.lobby import Lobby
 from truc_server.store import Lease, Store, StoreError
-from truc_server.variants import Catalogue
 
 GOODBYE_S: Final = 5.0  # for the last batch and the last words
 
@@ -40,8 +44,8 @@ async def serve(
         StoreError: The store failed; nothing more can be acknowledged.
         OSError: An address cannot be listened on.
     """
-    lease, stored = await trio.to_thread.run_sync(_take_over, settings, folder, store)
-    house = House(settings, catalogue, identity, store, lease)
+    lease, stored = await trio.to_thread.run_sync(_take_over, settings, store)
+    house = House(settings, catalogue, identity, store, lease, disk=Disk(folder.root, settings.store))
     stop = trio.Event()
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_run, house, stored, announce, stop)
@@ -49,15 +53,14 @@ async def serve(
             await house.failed.wait()
         finally:
             stop.set()
-    if house.failure is not None:
-        raise StoreError(f"the server has stopped: {house.failure}")
 
 
-def _take_over(settings: Settings, folder: Folder, store: Store) -> tuple[Lease, recovery.Stored]:
+def _take_over(settings: Settings, store: Store) -> tuple[Lease, recovery.Stored]:
     """Take every table over; but none where the server has moved, as they go on elsewhere by now; blocks."""
+    owner = f"{socket.gethostname()}:{os.getpid()}"
     if settings.access.moved_to:
-        return Lease(str(folder.root), 0), recovery.Stored((), ())
-    return store.claim(str(folder.root)), recovery.read(store)
+        return Lease(owner, 0), recovery.Stored((), ())
+    return store.claim(owner), recovery.read(store)
 
 
 async def _run(
@@ -70,9 +73,13 @@ async def _run(
             tasks.start_soon(house.timers.run)
             tasks.start_soon(house.journal.run)
             tasks.start_soon(house.pages.run)
+            await house.disk.look()
+            tasks.start_soon(house.disk.run)
             lobby = Lobby(house)
             recovery.restore(house, lobby, stored)
             net = Net(house, lobby)
+            await tasks.start(upkeep.keep, house, lobby, net)
+            tasks.start_soon(guests.prune_daily, house, lobby)
             listeners = await open_listeners(house.settings.listen)
             accepting = trio.CancelScope()
             tasks.start_soon(_accept, net, listeners, tasks, accepting)
@@ -85,6 +92,8 @@ async def _run(
             accepting.cancel()
             await _end(house, net)
             tasks.cancel_scope.cancel()
+    if house.failure is not None:
+        raise StoreError(f"the server has stopped: {house.failure}")
 
 
 async def _accept(
@@ -106,3 +115,6 @@ async def _end(house: House, net: Net) -> None:
         if not failed:
             await house.journal.wait_durable(house.gate)
         await net.wait_quiet()
+        return
+    if not house.journal.is_idle:
+        log.warning("store_hangs", reason="the end waits for a commit that does not return")

@@ -36,7 +36,7 @@ from truc_protocol.ledger.deals import open_link
 from truc_protocol.ledger.play import _check_opening
 from truc_protocol.records import SERVER, link, parse
 from truc_protocol.transcript import pack_record
-from truc_server.dealer import Dealer
+from truc_server.matches.dealer import Dealer
 
 BOUND = 1.3
 """How many times the prototype's figure the work alone may take."""

@@ -15,7 +15,7 @@ from truc_protocol.ledger import HandLog, Ledger, replayed, side_scores
 from truc_protocol.ledger.replay import told
 from truc_protocol.records import Record, parse
 from truc_rules import Card, Kind, Match, Seat, deal, hand_over, know, next_hand
-from truc_server.dealer import Dealer
+from truc_server.matches.dealer import Dealer
 
 GAME = "truco-argentino"
 CARDS = 3

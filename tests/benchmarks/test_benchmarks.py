@@ -3,7 +3,7 @@
 import sys
 
 import pytest
-from benchmarks import audit, engine, fairness
+from benchmarks import audit, engine, fairness, flood
 
 from truc_rules import preset
 
@@ -32,6 +32,14 @@ def test_engine_prints_a_row_for_each_number_of_seats(monkeypatch, capsys):
     monkeypatch.setattr(engine, "ACTIONS", 100)
     lines = printed(engine.main, monkeypatch, capsys, "--rounds", "1", "truc-catalan")
     assert [int(line[1]) for line in lines[2:]] == list(preset("truc-catalan").players)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc and all of 127.0.0.0/8")
+def test_flood_prints_quiet_and_flooded_rounds_and_their_ratios(monkeypatch, capsys):
+    arguments = ["--rounds", "1", "--seconds", "3", "--tables", "9"]
+    lines = printed(flood.main, monkeypatch, capsys, *arguments)
+    assert [line[0] for line in lines[1:]] == ["quiet", "flooded", "ratio"]
 
 
 def test_hand_that_is_measured_is_the_one_of_the_prototype():

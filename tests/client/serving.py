@@ -1,11 +1,12 @@
-"""A real server as a process of its own, for tests of the client; it can be killed and started again."""
+"""The server of chaos/servers.py for tests of the client that are not asynchronous; it can be killed and started again."""
 
 import os
 import signal
 import subprocess
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from chaos.servers import QUICK, command_line, free_port
 
 from truc_client import Address, parse_address
 
@@ -16,28 +17,20 @@ class RealServer:
 
     data: Path
     environment: dict[str, str] = field(default_factory=dict)
-    port: int = 0
+    port: int = field(default_factory=free_port)
     address: Address = field(default_factory=lambda: Address("nowhere"))
 
     def start(self) -> "RealServer":
-        command = [sys.executable, "-m", "truc_server", "run", "--host", "127.0.0.1"]
-        command += ["--port", str(self.port), "--data", str(self.data), "--log-level", "error"]
         self.process = subprocess.Popen(
-            command,
+            command_line(self.data, self.port, "error"),
             stdout=subprocess.PIPE,
             text=True,
-            env={
-                **os.environ,
-                "TRUC_TABLES_BETWEEN_HANDS_MS": "0",
-                "TRUC_TABLES_WINDOW_MS": "0",
-                **self.environment,
-            },
+            env={**os.environ, **QUICK, **self.environment},
         )
         assert self.process.stdout is not None
         line = self.process.stdout.readline().split()
         assert line[0] == "listening", line
         self.address = parse_address(line[1])
-        self.port = self.address.port
         return self
 
     def end(self, how: signal.Signals) -> None:

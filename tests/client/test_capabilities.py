@@ -237,4 +237,4 @@ async def test_server_that_says_when_to_come_back_is_not_asked_before(server, pl
         await server.send(bye(Code.SHUTTING_DOWN, "back soon", reconnect_after_ms=7_000))
         await trio.testing.wait_all_tasks_blocked()
         await connection.tables()
-    assert dialed[1] - dialed[0] == pytest.approx(7.0)
+    assert dialed[1] - dialed[0] >= 7.0

@@ -10,26 +10,12 @@ from client.serving import RealServer
 
 pytestmark = pytest.mark.slow
 
-
-@pytest.fixture
-def own_server(tmp_path: Path):
-    server = RealServer(tmp_path / "server").start()
-    yield server
-    server.stop()
-
-
-@pytest.fixture
-def roll(own_server):
-    """Return a way to give the server a new key; returns the fingerprints before and after."""
-
-    def rolled() -> tuple[str, str]:
-        before = own_server.address.fingerprint
-        own_server.stop()
-        command = [sys.executable, "-m", "truc_server", "roll", "--data", str(own_server.data)]
-        subprocess.run(command, check=True, capture_output=True)
-        return before, own_server.start().address.fingerprint
-
-    return rolled
+COMMANDS = (
+    ("tables",),
+    ("play", "--table", "NOPE1"),
+    ("play", "--guest", "--table", "NOPE1"),
+    ("bot", "--table", "NOPE1"),
+)
 
 
 def truc(home: Path, *arguments: str) -> str:
@@ -41,22 +27,40 @@ def truc(home: Path, *arguments: str) -> str:
     ).stderr
 
 
-@pytest.mark.parametrize(
-    "command",
-    [("tables",), ("play", "--table", "NOPE1"), ("play", "--guest", "--table", "NOPE1"), ("bot", "--table", "NOPE1")],
-)  # fmt: skip
-def test_changed_key_is_told_with_both_fingerprints(own_server, roll, tmp_path, command) -> None:
-    name, *options = command
-    first = truc(tmp_path / "home", name, own_server.url, *options)
-    before, after = roll()
-    assert f"{own_server.url}: first contact; its key {before} is remembered\n" in first
-    told = truc(tmp_path / "home", name, own_server.url, *options)
-    assert (
-        f"{own_server.url} has a new key, signed by the one before: {before} -> {after}; it is remembered\n"
-        in told
-    )
+@pytest.fixture(scope="module")
+def told(tmp_path_factory):
+    """Let each command meet a server from a home of its own, and again when the server has a new key; one of them between too.
+
+    Returns:
+        The server's address, its fingerprints, and of each command what it has said each time.
+    """
+    server = RealServer(tmp_path_factory.mktemp("server")).start()
+    homes = {command: tmp_path_factory.mktemp("home") for command in COMMANDS}
+
+    def run(command) -> str:
+        return truc(homes[command], command[0], server.url, *command[1:])
+
+    said = {command: [run(command)] for command in COMMANDS}
+    said["tables",].append(run(("tables",)))
+    before = server.address.fingerprint
+    server.stop()
+    roll = [sys.executable, "-m", "truc_server", "roll", "--data", str(server.data)]
+    subprocess.run(roll, check=True, capture_output=True)
+    after = server.start().address.fingerprint
+    for command in COMMANDS:
+        said[command].append(run(command))
+    server.stop()
+    return server.url, before, after, said
 
 
-def test_known_key_is_not_told(own_server, tmp_path) -> None:
-    truc(tmp_path / "home", "tables", own_server.url)
-    assert own_server.address.fingerprint not in truc(tmp_path / "home", "tables", own_server.url)
+@pytest.mark.parametrize("command", COMMANDS)
+def test_changed_key_is_told_with_both_fingerprints(told, command) -> None:
+    url, before, after, said = told
+    first, *_, last = said[command]
+    assert f"{url}: first contact; its key {before} is remembered\n" in first
+    assert f"{url} has a new key, signed by the one before: {before} -> {after}; it is remembered\n" in last
+
+
+def test_known_key_is_not_told(told) -> None:
+    _, before, _, said = told
+    assert before not in said["tables",][1]

@@ -69,7 +69,11 @@ class Process:
         self.process.communicate()
 
     def finish(self, typed: str = "") -> tuple[str, str, int]:
-        told, complaint = self.process.communicate(typed, timeout=60)
+        try:
+            told, complaint = self.process.communicate(typed, timeout=60)
+        except subprocess.TimeoutExpired:
+            self.kill()  # left running, it would be a warning in another test
+            raise
         return told, complaint, self.process.returncode
 
 
@@ -224,10 +228,14 @@ async def test_second_home_without_the_flag_is_told_what_to_do(real_server, nort
             nursery.cancel_scope.cancel()
 
 
+LATE = {"gone": 2, "gone_after": 0, "voids": 100, "decision_ms": 1_000, "release_ms": 5_000}
+"""Who comes late, as on a busy machine, when the next call is out, asks for time after the void; nobody loses by it."""
+
+
 async def leave_in_a_hand(url: str, north: Player, east: Player, nursery: trio.Nursery) -> None:
     """Let north leave a match that east goes on with."""
     async with connect(url, north) as connection:
-        table = await open_table(connection, decision_ms=1_000, gone_after=0, match=1, target=12)
+        table = await open_table(connection, **LATE, match=1, target=12)
         nursery.start_soon(play_bot, url, east, table.code)
         await play_on(table, until=turn)
 
@@ -251,7 +259,7 @@ async def test_command_with_the_flag_goes_on_to_a_proven_end(real_server, north,
             process = Process(elsewhere.home.root, "play", real_server.url, "--rekey")
             told, _, status = await trio.to_thread.run_sync(process.finish, "1\n" * 400)
             nursery.cancel_scope.cancel()
-    assert (status, "north starts a new chain" in told, "PROVEN" in told) == (0, True, True)
+    assert (status, " starts a new chain" in told, "PROVEN" in told) == (0, True, True)
 
 
 async def test_seat_that_may_not_rekey_is_told_so(real_server, north, elsewhere, east) -> None:
@@ -332,12 +340,13 @@ async def test_script_steps_in_by_typing_yes(real_server, north, east, tmp_path)
     with trio.fail_after(100):
         async with deserted(real_server.url, north, east) as code:
             await watch_until_vacant(real_server.url, code, tmp_path / "watcher")
-            process = Process(tmp_path / "south", "play", real_server.url, "--table", code, "--name", "south")
+            own_name = ("--name", "successor")  # which nobody has had at this server
+            process = Process(tmp_path / "south", "play", real_server.url, "--table", code, *own_name)
             told, complaint, status = await trio.to_thread.run_sync(process.finish, "yes\n" + "1\n" * 400)
     assert (status, "Traceback" in complaint) == (0, False)
-    assert "north has gone from the match" in told
+    assert " has gone from the match" in told
     assert "decision_ms=2000" in told
-    assert "south plays there from now on" in told
+    assert "successor plays there from now on" in told
     assert "PROVEN" in told
 
 

@@ -14,7 +14,7 @@ from truc_protocol.bodies import Act, Proxy
 from truc_protocol.errors import Code
 from truc_protocol.messages import GuestAct, SignedAct, refusal
 from truc_protocol.records import Record, parse
-from truc_server.consequences import consequence
+from truc_server.matches.consequences import consequence
 
 FRENCH = "truc-french"
 

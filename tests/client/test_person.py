@@ -34,6 +34,7 @@ class FakeTable:
         self.then = dict(then or {})
         self.refusal = refusal
         self.done: list[str] = []
+        self.has_claimed = False
         for happening in happenings:
             self.send.send_nowait(happening)
 
@@ -62,6 +63,17 @@ class FakeTable:
 
     async def resign(self) -> None:
         self._happen("resign")
+
+    async def claim(self) -> None:
+        if self.refusal is not None:
+            raise self.refusal
+        self.has_claimed = True
+        self._happen("claim")
+
+    async def chat(self, text: str) -> None:
+        if self.refusal is not None:
+            raise self.refusal
+        self._happen(f"chat {text}")
 
     async def pause(self) -> None:
         if self.refusal is not None:
@@ -357,4 +369,38 @@ async def test_line_typed_too_early_stays_for_whoever_reads_next() -> None:
 
 
 async def test_help_while_it_is_not_ones_turn_names_the_pause() -> None:
-    assert "You may type: chat TEXT, pause, resign, quit" in await play(FakeTable(), "?", terminal=True)
+    assert "You may type: chat TEXT, pause, claim, resign, quit" in await play(
+        FakeTable(), "?", terminal=True
+    )
+
+
+async def test_claim_is_made_where_it_is_no_move() -> None:
+    table = FakeTable(turn("play 3b"))
+    await play(table, "claim", terminal=True)
+    assert table.has_claimed
+
+
+async def test_claim_that_is_a_move_is_the_move() -> None:
+    table = FakeTable(turn("claim"))
+    await play(table, "claim", terminal=True)
+    assert (table.done, table.has_claimed) == (["claim"], False)
+
+
+@pytest.mark.parametrize(
+    ("refusal", "said"),
+    [
+        (
+            RefusedError(Code.NOT_NOW, "expected a side that is gone", retry_after_ms=6_001),
+            "Not yet. A claim is granted in 7 s at the earliest.",
+        ),
+        (RefusedError(Code.NOT_SEATED, "expected an opponent"), "expected an opponent (not_seated)"),
+    ],
+)
+async def test_claim_that_is_not_granted_is_told(refusal, said) -> None:
+    assert said in await play(FakeTable(refusal=refusal), "claim", terminal=True)
+
+
+@pytest.mark.parametrize(("lang", "said"), [("en", "lets you play, but not talk"), ("es", "pero no hablar")])
+async def test_muted_player_is_told_in_their_language(lang, said) -> None:
+    table = FakeTable(refusal=RefusedError(Code.MUTED, "the host lets you play but not talk"))
+    assert said in await play(table, "chat hello", terminal=True, lang=lang)

@@ -111,7 +111,7 @@ async def until_shown(lobby, code: str):
 async def test_players_lists_both_with_their_tags(two) -> None:
     north, east = two
     listed = {player.player: player.name for player in await north.players()}
-    assert {north.tag: "player 0", east.tag: "player 1"}.items() <= listed.items()
+    assert {north.tag: north.name, east.tag: east.name}.items() <= listed.items()
 
 
 async def test_transcript_of_a_match_may_be_had_by_who_has_played_it(real_server, tmp_path) -> None:

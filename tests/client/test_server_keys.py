@@ -34,10 +34,10 @@ from truc_protocol.key_files import revocation_text
 from truc_protocol.keys import fingerprint
 from truc_protocol.records import parse
 from truc_protocol.transcript import read_transcript
-from truc_server.folder import open_folder
-from truc_server.identity import Identity, load_identity
-from truc_server.revocations import accept_revocation as heed
-from truc_server.rotation import roll
+from truc_server.host.folder import open_folder
+from truc_server.host.identity import Identity, load_identity
+from truc_server.host.revocations import accept_revocation as heed
+from truc_server.host.rotation import roll
 
 pytestmark = pytest.mark.slow
 ADDRESS = "truc.test:7373"

@@ -27,6 +27,7 @@ class Believer:
     def __init__(self):
         self.player = Player(0, random.randrange(1 << 30))
         self.ids = 0
+        self.tried = set()
         self.seen = SimpleNamespace(setup=None, k=0, head=b"", deal_index=0, parallel=(0, b""))
 
     def send(self, kind, **fields):
@@ -127,10 +128,16 @@ class Believer:
             found = open_options(key, self.seen.setup.mid, box=options["box"], **place).options
         except (BoxError, KeyError):
             sys.exit(0)
-        option = random.choice([option for option in found if option.kind != "concede"] or found)
+        option = self.decide(options["at"], [option for option in found if option.kind != "concede"] or found)
         if FAULT == "odd-head":
             self.seen.head = bytes(32)
         self.hand_in(self.player.act(self.seen, option.kind, option.args))
+
+    def decide(self, at, found):
+        """Choose at random, and where it has chosen before, something else."""
+        option = random.choice([option for option in found if (at, option.line) not in self.tried] or found)
+        self.tried.add((at, option.line))
+        return option
 
     def hand_in(self, record, **place):
         self.request(

@@ -97,6 +97,8 @@ class Client:
                 sys.exit("a frame that is no message")
             if message["t"] == "ping":
                 self.send("pong", n=message["n"] % 2**32 if FAULT == "short-pong" else message["n"])
+            elif message["t"] == "error" and message["close"] and FAULT == "gives-up-early":
+                sys.exit(message["code"])
             elif message["t"] == "bye" and FAULT != "deaf-to-bye":
                 raise self.lost(message)
             else:
@@ -198,6 +200,8 @@ class Client:
                 sys.exit("the table was closed")
             case "error" if message["code"] == "stale_position" and FAULT == "gives-up":
                 sys.exit("too late")
+            case "away" if FAULT == "leaves-with-others" and message.get("claim_in_ms") == 0:
+                sys.exit("the others are gone")
             case "error" if message["code"] == "bad_token":
                 self.token = None
             case _:

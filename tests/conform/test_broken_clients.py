@@ -31,6 +31,8 @@ FAULTS = {
     "never-returns": ("C2.resume", "session.md#coming-back"),
     "resumes-late": ("C2.resume", "session.md#coming-back"),
     "ignores-to": ("C2.moved", "session.md#goodbye"),
+    "gives-up-early": ("C2.too-soon", "limits.md#addresses"),
+    "leaves-with-others": ("C2.away", "messages.md#away"),
     "fights": ("C2.taken-over", "messages.md#seat_taken_over"),
     "waits-for-ever": ("C2.closed", "messages.md#closed"),
 }
@@ -92,8 +94,9 @@ def test_fault_of_a_watcher_is_found_by_the_case_about_it(fault) -> None:
 
 
 @pytest.mark.slow
-def test_client_that_comes_again_too_early_is_not_strict() -> None:
-    result = judge(("C2.comes-again",), *broken("comes-at-once"))["C2.comes-again"]
+@pytest.mark.parametrize("name", ["C2.comes-again", "C2.too-soon"])
+def test_client_that_comes_again_too_early_is_not_strict(name) -> None:
+    result = judge((name,), *broken("comes-at-once"))[name]
     assert result.verdict is Verdict.NON_STRICT
 
 

@@ -18,8 +18,11 @@ from truc_protocol import boxes, connection, dealing, messages
 from truc_protocol.codec import dec, pack
 from truc_protocol.frames import FrameSplitter
 from truc_protocol.messages import Direction
-from truc_server import company, dealer, lobby, login, past, peer, showing, signed, table, tail
-from truc_server import options as table_options
+from truc_server.connections import login, peer
+from truc_server.lobby import company, lobby
+from truc_server.matches import dealer, signed
+from truc_server.tables import gathering, past, showing, table, tail
+from truc_server.tables import options as table_options
 
 pytestmark = pytest.mark.slow
 PATIENCE_S = 0.5
@@ -139,7 +142,15 @@ def takes_unsigned_logins(patch):
 
 
 def takes_any_name(patch):
-    patch.setattr(login, "_checked", str.strip)
+    patch.setattr(login, "normalised", str.strip)
+
+
+def calls_two_players_alike(patch):
+    patch.setattr(lobby.Lobby, "named", lambda self, player: player)
+
+
+def takes_any_name_into_the_match(patch):
+    patch.setattr(gathering, "check_name", lambda signed, name: None)
 
 
 def takes_any_option(patch):
@@ -239,6 +250,8 @@ PATCHED = [
     (takes_logins_of_other_connections, "S1.replayed"),
     (takes_unsigned_logins, "S1.bad-signature"),
     (takes_any_name, "S1.name-control"),
+    (calls_two_players_alike, "S1.name-alike"),
+    (takes_any_name_into_the_match, "S2.terms-name"),
     (takes_any_option, "S2.option-unknown"),
     (lists_private_tables, "S2.private"),
     (seats_two_on_one_chair, "S2.seat-taken"),

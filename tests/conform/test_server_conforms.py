@@ -9,26 +9,30 @@ from server.conftest import QUICK, changed, running
 from truc_conform import (
     server_cases,
     server_cases_audit,
+    server_cases_away,
     server_cases_company,
     server_cases_guests,
+    server_cases_limits,
     server_cases_login,
     server_cases_play,
     server_cases_pressure,
     server_cases_return,
     server_cases_session,
     server_cases_tables,
+    server_cases_talk,
     server_cases_transport,
     server_cases_watch,
 )
 from truc_conform.judged import Address, read_address
 from truc_conform.result import Verdict
-from truc_server.settings import Limits
+from truc_server.host.settings import Limits
 
 PATIENCE_S = 8.0
 GROUPS = {
     module.__name__.rpartition(".")[2]: [each.case for each in module.CASES]
     for module in (
         server_cases_audit,
+        server_cases_away,
         server_cases_company,
         server_cases_guests,
         server_cases_login,
@@ -36,9 +40,18 @@ GROUPS = {
         server_cases_return,
         server_cases_session,
         server_cases_tables,
+        server_cases_talk,
         server_cases_transport,
         server_cases_watch,
     )
+}
+LIMITS = [each.case for each in server_cases_limits.CASES]
+LOW = {
+    "connections_per_address": 8,
+    "failed_logins_per_min": 60,
+    "tables_per_min": 20,
+    "idle_s": 1,
+    "login_s": 1,
 }
 PRESSURE = [each.case for each in server_cases_pressure.CASES]
 UNJUDGED = {
@@ -48,6 +61,7 @@ UNJUDGED = {
     "S1.guests-refused",
     "S1.invite",
     "S2.unannounced",
+    "S3.uncalled",
 }
 """What a run this short, against an open server that has everything, only tells."""
 
@@ -84,6 +98,16 @@ async def test_our_server_passes_every_case_of(tmp_path, group):
 async def test_our_server_with_its_ordinary_limits_passes_the_cases_of_pressure(tmp_path):
     cases = [case for case in PRESSURE if case.name != "S3.slow-reader"]
     assert await judged(tmp_path, cases, ORDINARY) == {}
+
+
+@pytest.mark.slow
+async def test_our_server_with_low_limits_passes_the_cases_of_limits(tmp_path):
+    settings = changed(QUICK, limits=LOW, access={"bots": ("A" * 26,)})
+    calls = [case for case in server_cases.CASES if case.name == "S3.uncalled"]
+    async with running(tmp_path / "data", settings) as server:
+        address = f"127.0.0.1:{server.port}"
+        judged = [await server_cases.judge(case, address, patience_s=3) for case in (*LIMITS, *calls)]
+    assert [outcome for outcome in judged if outcome.verdict is not Verdict.PASS] == []
 
 
 @pytest.mark.slow

@@ -17,8 +17,8 @@ from truc_protocol.records import Phase, Record, encode, parse
 from truc_protocol.setup import Opts, Setup, close_setup, open_terms
 from truc_protocol.transcript import write_transcript
 from truc_rules import Action, Kind, Seat, Variant, deciders, legal, move_line, preset
-from truc_server.choices import may_show
-from truc_server.dealer import Dealer, MatchSecrets
+from truc_server.matches.choices import may_show
+from truc_server.matches.dealer import Dealer, MatchSecrets
 
 _RARE = (Kind.CONCEDE, Kind.FALTA_ENVIDO, Kind.CONTRAFLOR_REST, Kind.ORDER)
 

@@ -9,7 +9,7 @@ from truc_protocol.bodies import Act
 from truc_protocol.meaning import means
 from truc_protocol.records import parse
 from truc_rules import Variant, hand_over, preset, with_options
-from truc_server.choices import may_show, open_actions
+from truc_server.matches.choices import may_show, open_actions
 
 
 def le_truc(*, target: int = 12) -> Variant:

@@ -14,18 +14,26 @@ from server.rawclient import RawClient, Seat
 from server.refusals import unlisted_refusals
 from server.stored import url
 
-from truc_server import logs
-from truc_server.folder import Folder
-from truc_server.identity import load_identity
+from truc_server.host import logs
+from truc_server.host.folder import Folder, open_folder
+from truc_server.host.identity import load_identity
+from truc_server.host.settings import Limits, Listen, Logs, MatchDefaults, Settings, Tables
+from truc_server.host.variants import read_catalogue
 from truc_server.server import serve
-from truc_server.settings import Limits, Listen, Logs, MatchDefaults, Settings, Tables
 from truc_server.store import SqlStore, open_store
-from truc_server.variants import read_catalogue
 
 QUICK = Settings(
     listen=Listen(hosts=("127.0.0.1",), port=0),
     tables=Tables(between_hands_ms=0, window_ms=0),
-    limits=Limits(requests_per_s=10_000, burst=10_000, connections_per_address=100),
+    limits=Limits(
+        requests_per_s=10_000,
+        burst=10_000,
+        connections_per_address=100,
+        failed_logins_per_min=10_000,
+        tables_per_min=10_000,
+        tables_per_address=10_000,
+        connects_per_min=100_000,
+    ),
     match=MatchDefaults(guests=4),
 )
 
@@ -75,13 +83,14 @@ class Running:
 
 
 @asynccontextmanager
-async def running(path, settings=QUICK):
+async def running(path, settings=QUICK, *, wrap=lambda store: store):
+    """Run a server on a folder; `wrap` puts something before its store."""
     folder = Folder(path)
     path.mkdir(exist_ok=True, mode=0o700)
     path.chmod(0o700)
     catalogue = read_catalogue(folder.variants)
     identity = load_identity(folder)
-    store = open_store(f"sqlite:///{path / 'truc.db'}")
+    store = wrap(open_store(f"sqlite:///{path / 'truc.db'}"))
     server = Running(settings, folder, store)
     async with trio.open_nursery() as nursery:
         listening = trio.Event()
@@ -101,8 +110,9 @@ async def running(path, settings=QUICK):
             yield server
         finally:
             server.stop()
-            for client in server.clients:
-                await trio.aclose_forcefully(client.stream)
+            with trio.CancelScope(shield=True):  # also where the server has failed
+                for client in server.clients:
+                    await trio.aclose_forcefully(client.stream)
 
 
 @pytest.fixture(autouse=True)
@@ -175,7 +185,12 @@ def only_cut(message, options):
 def holder_of(seats) -> tuple[Seat, Seat]:
     """Return the seat that is to move, and the other."""
     first, second = seats
-    return (first, second) if first.options and first.options["must"] else (second, first)
+    return (first, second) if is_to_move(first) else (second, first)
+
+
+def is_to_move(seat: Seat) -> bool:
+    """Tell whether a seat holds the decision at this position."""
+    return seat.options is not None and seat.options["must"] and seat.options["at"] == seat.next
 
 
 @pytest.fixture(scope="session")
@@ -184,6 +199,15 @@ def migrated(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     folder = tmp_path_factory.mktemp("store")
     open_store(url(folder)).close()
     return (folder / "truc.db").read_bytes()
+
+
+@pytest.fixture
+def data(tmp_path: Path, migrated: bytes) -> Folder:
+    """Return the folder of a server that has run; a module may have another one."""
+    folder = open_folder(tmp_path / "data")
+    load_identity(folder)
+    folder.database.write_bytes(migrated)
+    return folder
 
 
 @pytest.fixture

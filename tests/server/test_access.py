@@ -5,9 +5,9 @@ import trio
 from server.conftest import QUICK, changed, in_hand, running
 
 from truc_protocol.keys import fingerprint, generate_signing_key
-from truc_server import members
+from truc_server.connections.peer import tag_of
 from truc_server.house import now_ms
-from truc_server.peer import tag_of
+from truc_server.lobby import members
 from truc_server.store import Invite, Member, PlayerKind
 
 KEY = generate_signing_key()
@@ -127,7 +127,7 @@ class TestInvites:
         assert answers == ["welcome", "welcome", "error"]
 
     async def test_invite_that_is_too_old_is_refused(self, server):
-        server.store.issue(Invite(members._hash("OLDINVITE"), 1, now_ms() - 1))
+        server.store.issue(Invite(members.hash_of("OLDINVITE"), 1, now_ms() - 1))
         assert (await log_in(server, invite="OLDINVITE"))[1]["code"] == "key_not_allowed"
 
     async def test_of_two_logins_at_once_with_one_invite_one_wins(self, server):

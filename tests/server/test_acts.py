@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 from protocol.forge import signed_again
-from server.conftest import asked, holder_of, in_hand, only_cut, together
+from server.conftest import asked, holder_of, in_hand, is_to_move, only_cut, together
 from server.rawclient import RawClient, Seat
 
 from truc_protocol import keys
@@ -201,7 +201,7 @@ async def test_an_ask_signed_for_the_present_position_after_the_next_card_is_voi
     for seat in seats:
         seat.chooses = only_cut
     await together(*(partial(seat.play, asked) for seat in seats))
-    first = next(seat for seat in seats if seat.options and seat.options["must"])
+    first = next(seat for seat in seats if is_to_move(seat))
     second = seats[(first.seat + 1) % len(seats)]
     await hand_in(first, act(first, *card(first)))
     await second.play(until=lambda seat: seat.next == first.next)

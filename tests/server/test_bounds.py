@@ -9,10 +9,10 @@ from server.visitors import guest, heard, keyed
 from truc_protocol.frames import SERVER_LIMIT
 from truc_protocol.keys import generate_signing_key
 from truc_protocol.messages import SeatHeld, Welcome, encode
-from truc_server.abilities import LISTS, LISTS_SECONDS
+from truc_server.connections.abilities import LISTS, LISTS_SECONDS
+from truc_server.host.settings import MAX_SEATS
 from truc_server.house import House
-from truc_server.lobby import PRIVATE_CODE, Lobby
-from truc_server.settings import MAX_SEATS
+from truc_server.lobby.lobby import PRIVATE_CODE, Lobby
 
 FRENCH = {"t": "create", "variant": "truc-french", "options": {"guests": 2}}
 FEW = changed(QUICK, limits={"seats_per_player": 2})
@@ -164,7 +164,7 @@ async def test_nothing_is_kept_of_who_has_made_tables_that_are_gone(tmp_path, lo
         for _ in range(3):
             client = await guest(server)
             await client.ask({"t": "leave", "table": await make(client)})
-        assert len(lobbies[0]._made_by) == 0
+        assert len(lobbies[0].made) == 0
 
 
 async def test_connection_keeps_few_codes_of_tables_that_are_gone(tmp_path, lobbies):

@@ -6,7 +6,7 @@ from protocol.peers import Table
 from truc_protocol.ledger import Due, Ledger, due, missing
 from truc_protocol.records import Phase, parse
 from truc_protocol.setup import Opts
-from truc_server.consequences import consequence
+from truc_server.matches.consequences import Unrecorded, consequence
 
 
 def silent_at_a_hand(*, seats: int, gone: int = 0, voids: int = 1, releasing=()) -> Table:
@@ -20,8 +20,8 @@ def silent_at_a_hand(*, seats: int, gone: int = 0, voids: int = 1, releasing=())
     return table
 
 
-def ruling(table: Table, *, is_held_out: bool = False) -> tuple | None:
-    record = consequence(table.dealer, table.ledger, is_held_out=is_held_out)
+def ruling(table: Table, **beside) -> tuple | None:
+    record = consequence(table.dealer, table.ledger, Unrecorded(**beside))
     if record is None:
         return None
     body = parse(record)
@@ -113,3 +113,61 @@ def test_nobody_wins_where_neither_side_has_rekeyed_in_time():
 
 def test_where_the_terms_say_wait_nothing_is_ruled_for_an_exhausted_chain():
     assert ruling(exhausted(gone=2), is_held_out=True) is None
+
+
+def missed(*streaks: int, **opts) -> Table:
+    """Return a hand in which the seats have missed so many decisions in a row."""
+    table = Table("truc-french", opts=Opts(decision_ms=1000, gone_after=3, **opts))
+    table.run(until=lambda ledger: ledger.phase is Phase.HAND)
+    table.ledger = table.ledger._replace(streaks=streaks)
+    return table
+
+
+def test_seat_that_has_missed_too_many_decisions_forfeits():
+    assert ruling(missed(3, 0)) == ("forfeit", 0, "absent")
+
+
+def test_nothing_is_ruled_against_a_seat_before_it_has_missed_as_many():
+    assert ruling(missed(2, 0)) is None
+
+
+@pytest.mark.parametrize("sides", [(), (0,)])
+def test_nobody_forfeits_while_nobody_of_the_other_side_is_connected(sides):
+    assert ruling(missed(3, 0), sides=sides) is None
+
+
+def test_forfeit_needs_nobody_of_the_absent_side():
+    assert ruling(missed(3, 0), sides=(1,)) == ("forfeit", 0, "absent")
+
+
+@pytest.mark.parametrize("sides", [(), (0,), (0, 1)])
+def test_nobody_wins_where_both_sides_have_missed_too_many(sides):
+    assert ruling(missed(4, 3), sides=sides) == ("abandon", None, "empty")
+
+
+def test_where_opponents_claim_nobody_forfeits_without_a_claim():
+    assert ruling(missed(3, 0), is_claimed=True) is None
+
+
+def test_where_opponents_claim_nobody_wins_where_both_sides_are_gone():
+    assert ruling(missed(3, 3), is_claimed=True) == ("abandon", None, "empty")
+
+
+def test_seat_that_has_come_back_does_not_forfeit():
+    assert ruling(missed(3, 0), returned=(0,)) is None
+
+
+def test_where_the_terms_say_wait_nobody_forfeits_by_missed_decisions():
+    assert ruling(missed(9, 0, gone=2)) is None
+
+
+def test_seat_without_a_chain_does_not_forfeit_while_nobody_of_the_other_side_is_connected():
+    table = exhausted()
+    table.add(table.players[0].rekey(table.ledger))
+    assert ruling(table, is_held_out=True, sides=(1,)) is None
+
+
+def test_seat_without_a_chain_forfeits_also_where_opponents_claim():
+    table = exhausted()
+    table.add(table.players[0].rekey(table.ledger))
+    assert ruling(table, is_held_out=True, is_claimed=True) == ("forfeit", 1, "absent")

@@ -22,8 +22,8 @@ from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol import keys
 from truc_protocol.errors import REGISTRY, Code
-from truc_server import logs
-from truc_server.settings import Logs
+from truc_server.host import logs
+from truc_server.host.settings import Logs
 
 HELLO = {"t": "hello", "id": 1, "proto": [1], "want": [], "cn": bytes(32)}
 LAST_FIELDS = ("refuse", "detail", "retry_after_ms", "reconnect_after_ms")
@@ -126,6 +126,17 @@ async def forgotten_guest(server) -> Sent:
     await client.send({"t": "forget"})
     await client.until("ok")
     return Sent(client, b"")
+
+
+async def talks_in_the_lobby(server) -> Sent:
+    client = await guest(server)
+    await client.ask({"t": "lobby"})
+    return Sent(client, frame({"t": "chat", "id": 77, "text": "hello"}))
+
+
+async def phrase_at_the_table(server) -> Sent:
+    seats = await server.seats(2, "truco-argentino")
+    return Sent(seats[0].client, frame({"t": "say", "id": 77, "table": seats[0].table, "phrase": "come"}))
 
 
 async def many_requests(server) -> Sent:
@@ -269,6 +280,8 @@ ROWS = [
     fatal(Code.BANNED, key_login, re=77, access={"banned": (keys.fingerprint(OWN.public),)}),
     fatal(Code.BANNED, first_bytes(""), access={"banned": ("127.0.0.1",)}),
     Row(Code.FORGOTTEN, forgotten_guest, None, bye(Code.FORGOTTEN)),
+    refused(Code.MUTED, talks_in_the_lobby, access={"muted": ("127.0.0.1",)}),
+    refused(Code.MUTED, phrase_at_the_table, access={"muted": ("127.0.0.1",)}),
     refused(
         Code.RATE_LIMITED,
         many_requests,
@@ -324,7 +337,7 @@ TIMED = [Code.TIMEOUT, Code.SEAT_GONE]
 @asynccontextmanager
 async def a_server(path, row, monkeypatch):
     if row.code is Code.INTERNAL:
-        monkeypatch.setattr("truc_server.reception.rule_document", lambda variant: 1 // 0)
+        monkeypatch.setattr("truc_server.connections.reception.rule_document", lambda variant: 1 // 0)
     async with running(path, changed(QUICK, **row.settings)) as server:
         yield server
 

@@ -1,16 +1,24 @@
 """When the store fails nothing false is acknowledged; what cannot be restored harms nothing else."""
 
+import os
+import socket
 import sqlite3
+import threading
+from functools import partial
 
 import pytest
+import trio
+from chaos.faulty_store import Fault, FaultyStore, Point
 from server.conftest import QUICK, changed, in_hand, running
+from server.rawclient import RawClient
 from structlog.testing import capture_logs
 from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.connection import Connection
 from truc_server import server as server_module
-from truc_server.store import StoreError
-from truc_server.table import Table
+from truc_server.connections.net import Net
+from truc_server.store import Lease, StoreError
+from truc_server.tables.table import Table
 
 FRENCH = {"t": "create", "variant": "truc-french"}
 
@@ -38,6 +46,28 @@ async def test_nothing_is_acknowledged_that_the_store_did_not_take(tmp_path, ful
             await client.send(FRENCH)
             heard += await client.closed()
     assert [(message["t"], message["code"]) for message in heard] == [("bye", "internal")]
+
+
+async def test_who_was_accepted_at_the_last_moment_is_told_goodbye_too(tmp_path, full_disk, monkeypatch):
+    async def let_in(net):
+        (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
+        late = RawClient(await trio.open_tcp_stream("127.0.0.1", listener.socket.getsockname()[1]))
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(net.serve, await listener.accept())
+            heard.extend(await late.closed())
+            await late.stream.aclose()
+        await listener.aclose()
+
+    heard = []
+    monkeypatch.setattr(Net, "wait_quiet", let_in)
+    with pytest.RaisesGroup(pytest.RaisesExc(StoreError, match="disk full"), flatten_subgroups=True):
+        async with running(tmp_path / "data") as server:
+            client = await server.connect()
+            await client.login_guest()
+            full_disk(server)
+            await client.send(FRENCH)
+            await client.closed()
+    assert [message["code"] for message in heard] == ["internal"]
 
 
 async def test_match_whose_secrets_do_not_open_is_left_alone_and_the_others_go_on(tmp_path):
@@ -136,3 +166,34 @@ async def test_a_request_after_a_failure_is_served(server, monkeypatch):
         broken.setattr(server_module.Lobby, "page", lambda *_, **__: 1 / 0)
         await client.ask({"t": "tables"})
     assert (await client.ask({"t": "tables"}))["t"] == "ok"
+
+
+async def test_every_start_claims_the_tables_once_for_this_process(data):
+    leases = []
+    for _ in range(2):
+        async with running(data.root) as server:
+            leases.append(server.store._lease)
+    owner = f"{socket.gethostname()}:{os.getpid()}"
+    assert leases == [Lease(owner, 1), Lease(owner, 2)]
+
+
+async def test_store_that_fails_while_the_server_ends_acknowledges_nothing(data):
+    gate, entered = threading.Event(), threading.Event()
+
+    def fail() -> None:
+        entered.set()
+        assert gate.wait(10)
+        raise StoreError("disk full")
+
+    faulty = partial(FaultyStore, faults=[Fault(Point.BEFORE, "SaveTable", 1, fail)])
+    with pytest.RaisesGroup(pytest.RaisesExc(StoreError, match="disk full"), flatten_subgroups=True):
+        async with running(data.root, wrap=faulty) as server:
+            client = await server.connect()
+            await client.login_guest()
+            await client.send(FRENCH)
+            await trio.to_thread.run_sync(entered.wait)
+            server.stop()
+            await wait_all_tasks_blocked()
+            gate.set()
+            heard = await client.closed()
+    assert [message["t"] for message in heard if message["t"] != "bye"] == []

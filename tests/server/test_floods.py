@@ -1,9 +1,10 @@
 """How much one player may say: lines and characters in a moving window, and nothing kept of the silent."""
 
 import pytest
+from server.visitors import follower, keyed, say
 
-from truc_server.abilities import CHAT_LINES, CHAT_SECONDS, CHAT_TOTAL
-from truc_server.floods import CHAT, Floods, TooMuchTalkError
+from truc_server.connections.abilities import CHAT_LINES, CHAT_SECONDS, CHAT_TOTAL
+from truc_server.connections.floods import CHAT, Floods, TooMuchTalkError
 
 NOW = 1_000.0
 
@@ -56,3 +57,31 @@ def test_nothing_is_kept_of_who_has_been_silent_for_longer():
     floods.pay(b"b", 1, NOW + 9)
     floods.pay(b"c", 1, NOW + CHAT_SECONDS)
     assert len(floods) == 2
+
+
+class TestPlayersOfOneNetwork:
+    """A guest is somebody new with every login, and so is whoever makes a new key."""
+
+    async def test_guests_share_what_one_network_may_say(self, server, mock_clock):
+        clients = [await follower(server, f"Gus{i}") for i in range(6)]
+        replies = [await say(client, "hello") for client in clients for _ in range(CHAT_LINES)]
+        assert [reply.get("code") for reply in replies] == [None] * 5 * CHAT_LINES + [
+            "rate_limited"
+        ] * CHAT_LINES
+
+    async def test_new_login_does_not_begin_anew_for_ever(self, server, mock_clock):
+        said = 0
+        for _ in range(8):
+            client = await follower(server)
+            said += [(await say(client, "hello"))["t"] for _ in range(CHAT_LINES)].count("ok")
+            await client.stream.aclose()
+        assert said == 5 * CHAT_LINES
+
+    async def test_new_key_does_not_begin_anew(self, server, mock_clock):
+        for i in range(5):
+            client = await follower(server, f"Gus{i}")
+            for _ in range(CHAT_LINES):
+                await say(client, "hello")
+        client = await keyed(server)
+        await client.ask({"t": "lobby"})
+        assert (await say(client, "hello"))["code"] == "rate_limited"

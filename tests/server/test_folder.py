@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from truc_server.folder import (
+from truc_server.host.folder import (
     Folder,
     FolderError,
     FolderLockedError,
@@ -22,7 +22,7 @@ from truc_server.folder import (
 HOLDER = """
 import sys
 from pathlib import Path
-from truc_server.folder import locked, open_folder
+from truc_server.host.folder import locked, open_folder
 with locked(open_folder(Path(sys.argv[1]))):
     print("locked", flush=True)
     sys.stdin.read()

@@ -9,7 +9,7 @@ from server.watching import Held
 from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol import keys
-from truc_server import reception
+from truc_server.connections import reception
 
 SETTINGS = changed(QUICK, limits={"requests_per_s": 10, "burst": 100, "outbox_bytes": 65_536})
 

@@ -12,7 +12,7 @@ from truc_protocol.examples import EXAMPLES
 from truc_protocol.frames import LENGTH_BYTES, SERVER_LIMIT
 from truc_protocol.messages import Direction, Setup, decode, encode
 from truc_protocol.records import Record
-from truc_server.grease import Grease
+from truc_server.connections.grease import Grease
 
 SENT = [message for way, message in EXAMPLES if way is Direction.TO_CLIENT]
 OPEN = ("means", "view", "detail", "choices")

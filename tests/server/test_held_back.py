@@ -11,10 +11,10 @@ from server.watching import Eye
 from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol import keys
-from truc_server import audience, showing
-from truc_server.showing import Showing
-from truc_server.shown import Shown
 from truc_server.store import SqlStore
+from truc_server.tables import audience, showing
+from truc_server.tables.showing import Showing
+from truc_server.tables.shown import Shown
 
 SETTINGS = changed(QUICK, limits={"idle_s": 3600, "login_s": 600})
 
@@ -115,10 +115,12 @@ async def test_player_is_shown_by_their_tag_while_something_is_held_back(server,
     assert [seat["player"] for seat in shown["seats"]] == [seat["player"] for seat in told["seats"]]
 
 
-async def test_key_that_signs_another_name_than_at_login_is_shown_as_connected(server):
+async def test_key_that_was_given_another_name_than_it_asked_for_is_shown_as_connected(server):
+    for name in ("seat10", "seat11"):
+        await guest(server, name)
     seats = await server.seats(2, options={"spectators": 2})
     for seat in seats:
-        seat.name, seat.chooses = f"other {seat.name}", only_cut
+        seat.chooses = only_cut
         await seat.ready()
     await together(*(partial(seat.play, asked) for seat in seats))
     table = await listed(await guest(server))

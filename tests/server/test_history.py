@@ -9,8 +9,8 @@ from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.codec import pack
 from truc_protocol.records import Record, parse
-from truc_server.past import MAX_BYTES
 from truc_server.store import AddPlayer, AddRecord, PlayerKind, SaveMatch
+from truc_server.tables.past import MAX_BYTES
 
 MADE = b"made up".ljust(32)
 

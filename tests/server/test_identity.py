@@ -5,8 +5,8 @@ import stat
 import pytest
 
 from truc_protocol.keys import fingerprint, from_pem
-from truc_server.folder import Folder, open_folder
-from truc_server.identity import Identity, IdentityError, load_identity, read_identity
+from truc_server.host.folder import Folder, open_folder
+from truc_server.host.identity import Identity, IdentityError, load_identity, read_identity
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from server.conftest import QUICK, changed, only_cut, running, together
 from server.visitors import follower, guest, heard, keyed, said, say
 
 from truc_protocol import keys
-from truc_server.company import IGNORED
+from truc_server.lobby.company import IGNORED
 
 FRENCH = {"t": "create", "variant": "truc-french"}
 
@@ -106,6 +106,11 @@ async def test_guest_who_comes_back_ignores_on(server):
 async def test_nobody_ignores_themselves(server):
     client = await guest(server)
     reply = await ignore(client, client)
+    assert (reply["code"], reply["field"]) == ("bad_message", "player")
+
+
+async def test_tag_that_not_every_database_can_store_is_refused(server):
+    reply = await (await keyed(server)).ask({"t": "ignore", "player": "guest\0"})
     assert (reply["code"], reply["field"]) == ("bad_message", "player")
 
 

@@ -11,7 +11,7 @@ from server.test_late_spectators import played_again
 from server.watching import Eye, Held
 from trio.testing import wait_all_tasks_blocked
 
-from truc_server import pages, replay
+from truc_server.tables import pages, replay
 
 pytestmark = pytest.mark.slow
 

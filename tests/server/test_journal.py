@@ -6,22 +6,23 @@ from pathlib import Path
 
 import pytest
 import trio
+from structlog.testing import capture_logs
 from trio.testing import wait_all_tasks_blocked
 
-from truc_server.journal import MAX_BATCH, MAX_WAITING, Journal, JournalStoppedError
-from truc_server.store import SaveGuest, StoreError, Write, open_store
+from truc_server.journal import BUSY_TRIES, MAX_BATCH, MAX_FILLED, MAX_WAITING, Journal, JournalStoppedError
+from truc_server.store import SaveGuest, StoreBusyError, StoreError, Write, open_store
 
 FULL = StoreError("cannot write to the disk: it is full")
 
 
 def guest(n: int) -> SaveGuest:
-    return SaveGuest(b"%d" % n, "Pau", b"%d" % n)
+    return SaveGuest(b"%d" % n, "Pau", b"%d" % n, 0)
 
 
 class GatedStore:
     """A store that commits only when told to, and fails when told to."""
 
-    def __init__(self, *, is_open: bool = True, failure: StoreError | None = None) -> None:
+    def __init__(self, *, is_open: bool = True, failure: Exception | None = None) -> None:
         self.committed: list[tuple[Write, ...]] = []
         self.failure = failure
         self.attempts = 0
@@ -145,6 +146,25 @@ async def test_journal_catches_up(start):
     assert not journal.is_behind
 
 
+async def test_journal_is_full_when_more_than_much_waits(start):
+    journal = start(GatedStore(is_open=False))
+    for n in range(MAX_FILLED - 1):
+        journal.write(guest(n))
+    assert not journal.is_full
+    journal.write(guest(-1))
+    assert journal.is_full
+
+
+async def test_journal_is_idle_between_commits_alone(start):
+    journal = start(store := GatedStore(is_open=False))
+    journal.write(guest(1))
+    await wait_all_tasks_blocked()
+    assert not journal.is_idle
+    store.let_one_through()
+    await journal.wait_durable(1)
+    assert journal.is_idle
+
+
 async def test_idle_journal_wakes_for_a_write(start, heard):
     journal = start(GatedStore())
     await wait_all_tasks_blocked()
@@ -243,6 +263,50 @@ async def test_closing_a_failed_journal_keeps_its_reason(start):
     journal.close()
     with pytest.raises(JournalStoppedError, match="it is full"):
         journal.write(guest(2))
+
+
+@pytest.mark.parametrize("error", [MemoryError(), TypeError("of an unforeseen kind")])
+async def test_error_of_any_other_kind_stops_the_journal_as_well(start, heard, error):
+    journal = start(GatedStore(failure=error))
+    with pytest.raises(JournalStoppedError, match=type(error).__name__):
+        await journal.wait_durable(journal.write(guest(1)))
+    assert (len(heard.failures), heard.durable) == (1, [])
+
+
+class BusyStore(GatedStore):
+    """A store that another program holds for a while."""
+
+    def __init__(self, times: int) -> None:
+        super().__init__()
+        self.times = times
+
+    def commit(self, writes: Sequence[Write]) -> None:
+        self.failure = StoreBusyError("it is held") if self.attempts < self.times else None
+        super().commit(writes)
+
+
+async def test_commit_is_tried_again_while_another_program_holds_the_store(start, heard):
+    journal = start(store := BusyStore(BUSY_TRIES - 1))
+    await journal.wait_durable(journal.write(guest(1)))
+    assert (store.committed, heard.durable) == ([(guest(1),)], [1])
+
+
+async def test_store_that_is_held_for_too_long_has_failed(start, heard):
+    journal = start(BusyStore(BUSY_TRIES))
+    with pytest.raises(JournalStoppedError, match="it is held"):
+        await journal.wait_durable(journal.write(guest(1)))
+    assert [type(error) for error in heard.failures] == [StoreBusyError]
+
+
+async def test_slow_commit_is_in_the_log(start, mock_clock):
+    journal = start(store := GatedStore(is_open=False))
+    number = journal.write(guest(1))
+    await wait_all_tasks_blocked()
+    mock_clock.jump(30)
+    store.let_one_through()
+    with capture_logs() as logged:
+        await journal.wait_durable(number)
+    assert [(entry["event"], entry["seconds"]) for entry in logged] == [("store_was_slow", 30.0)]
 
 
 class HeldStore:

@@ -10,8 +10,8 @@ from server.watching import Eye
 
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Act
-from truc_server import showing
 from truc_server.store import StoreError
+from truc_server.tables import showing
 
 LATE = {"spectators": 3 + 60}
 SETTINGS = changed(QUICK, limits={"idle_s": 3600})

@@ -19,7 +19,7 @@ from truc_protocol import dealing
 from truc_protocol.codec import dec, pack
 from truc_protocol.ledger import missing
 from truc_rules import preset
-from truc_server import choices
+from truc_server.matches import choices
 
 pytestmark = pytest.mark.slow
 DEALS = int(os.environ.get("TRUC_EXAMPLES", "30")) // 10

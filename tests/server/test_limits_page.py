@@ -5,16 +5,22 @@ from pathlib import Path
 
 import msgspec
 
+from truc_protocol.frames import LENGTH_BYTES, LOGIN_LIMIT
 from truc_protocol.messages import Create
-from truc_server import abilities, company, lobby, presence, settings, talk
+from truc_server.connections import abilities, net, pacing, peer
+from truc_server.host import settings
+from truc_server.lobby import company, lobby, presence
+from truc_server.matches import signed
 from truc_server.store import KEPT_LINES
+from truc_server.tables import talk
 
 PAGE = (Path(__file__).parents[2] / "docs" / "protocol" / "limits.md").read_text(encoding="utf-8")
 
 
-def stated():
-    table = PAGE.split("| of the lobby and the tables |", 1)[1].split("\n\n", 1)[0]
-    return {what: int(most) for what, most in re.findall(r"^\| (.+?) \| (\d+) \|$", table, re.MULTILINE)}
+def stated(head="of the lobby and the tables"):
+    """Return the figures of a table of the page: of each row the first number after what it is about."""
+    table = PAGE.split(f"| {head} |", 1)[1].split("\n\n", 1)[0]
+    return {what: int(most) for what, most in re.findall(r"^\| (.+?) \| (\d+)\b", table, re.MULTILINE)}
 
 
 def test_figures_of_the_lobby_are_those_of_the_server():
@@ -36,3 +42,51 @@ def test_figures_of_the_lobby_are_those_of_the_server():
 
 def test_pace_of_phrases_and_signs_is_that_of_the_server():
     assert f"{talk.BURST} at once, then {talk.PER_S} a second" in PAGE
+
+
+def test_figures_of_an_address_are_those_of_the_settings():
+    limits = settings.Limits()
+    assert stated("of one address") == {
+        "open connections": limits.connections_per_address,
+        "connections in a minute": limits.connects_per_min,
+        "failed logins in a minute": limits.failed_logins_per_min,
+        "open tables that were made from there": limits.tables_per_address,
+    }
+
+
+def test_figures_of_a_player_are_those_of_the_settings():
+    limits = settings.Limits()
+    assert stated("of one player") == {
+        "tables opened in a minute, by `create` or `seek`": limits.tables_per_min,
+        "open tables": limits.tables_per_player,
+    }
+
+
+def test_figures_before_login_are_those_of_the_server():
+    assert stated("of a connection before `welcome`") == {
+        "bytes that wait to be understood": LOGIN_LIMIT + LENGTH_BYTES + net.CHUNK,
+        "bytes that wait to be sent": peer.LOGIN_OUTBOX,
+        "seconds until `welcome`": settings.Limits().login_s,
+        "mistakes": 1,
+    }
+
+
+def test_pages_of_one_address_are_those_of_the_server():
+    connections = settings.Limits().connections_per_address
+    assert f"{pacing.BURST * connections} such pages at once, and then {connections} a second" in PAGE
+
+
+def test_figure_after_login_is_that_of_the_settings():
+    assert f"After `welcome` {settings.Limits().outbox_bytes} bytes" in PAGE
+
+
+def test_longest_body_is_that_of_the_server():
+    assert f"| body that a player signs | {signed.LONGEST_BODY} bytes |" in PAGE
+
+
+def test_share_of_all_of_one_address_is_that_of_the_server():
+    assert f"as much in chat as {abilities.CHAT_CROWD}\nplayers" in PAGE
+
+
+def test_lists_for_all_of_one_address_are_those_of_the_server():
+    assert f"as many lists of all tables as {abilities.LISTS_CROWD}," in PAGE

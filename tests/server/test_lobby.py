@@ -7,7 +7,7 @@ from trio.testing import wait_all_tasks_blocked
 from truc_protocol import keys
 from truc_protocol.audit import Result
 from truc_rules import TABLE_OPTIONS
-from truc_server.options import RANGES, TRANSCRIPT
+from truc_server.tables.options import CLAIM, RANGES, TRANSCRIPT
 
 FRENCH = {"t": "create", "variant": "truc-french"}
 
@@ -189,7 +189,7 @@ async def test_option_that_cannot_be_is_refused_by_name(server, options, field):
 async def test_unknown_option_is_told_all_that_there_are(server):
     client = await guest(server)
     reply = await client.ask({**FRENCH, "options": {"jokers": 2}})
-    assert f"the options {', '.join((*RANGES, TRANSCRIPT, *TABLE_OPTIONS))}" in reply["msg"]
+    assert f"the options {', '.join((*RANGES, TRANSCRIPT, CLAIM, *TABLE_OPTIONS))}" in reply["msg"]
 
 
 async def test_options_of_game_and_terms_are_in_the_state(server):

@@ -8,8 +8,8 @@ from server.visitors import follower, guest, heard, keyed
 from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol import keys
-from truc_server.following import AT_ONCE, BETWEEN_S, STATE_S
-from truc_server.options import LATE
+from truc_server.lobby.following import AT_ONCE, BETWEEN_S, STATE_S
+from truc_server.tables.options import LATE
 
 FRENCH = {"t": "create", "variant": "truc-french"}
 

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from truc_server import abilities, company, following, lobby, presence
+from truc_server.connections import abilities
 from truc_server.house import PUBLIC_CODE
+from truc_server.lobby import company, following, lobby, presence
 from truc_server.store import KEPT_LINES
 
 PAGE = " ".join(

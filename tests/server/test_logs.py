@@ -7,8 +7,8 @@ from enum import StrEnum
 import pytest
 import structlog
 
-from truc_server.logs import SECRET, WITHHELD, configure, withhold_secrets
-from truc_server.settings import Logs
+from truc_server.host.logs import SECRET, WITHHELD, Seldom, configure, withhold_secrets
+from truc_server.host.settings import Logs
 
 CARD = b"\x07\xff secret bytes"
 
@@ -73,6 +73,13 @@ class TestFormats:
         log, stream = logged(log_format)
         log.info("joined", player="Pau\nlevel=error \x1b[31m")
         assert (stream.getvalue().count("\n"), stream.getvalue().count("\x1b")) == (1, 0)
+
+    @pytest.mark.parametrize("log_format", ["human", "json"])
+    def test_words_in_a_traceback_begin_no_line_and_steer_no_terminal(self, log_format):
+        log, stream = logged(log_format)
+        log_failure(log, "\x1b[2J\n2026-01-01 [info] login")
+        begun = [line for line in stream.getvalue().splitlines() if line.startswith("2026-01-01")]
+        assert (begun, stream.getvalue().count("\x1b")) == ([], 0)
 
     @pytest.mark.parametrize("log_format", ["human", "json"])
     def test_traceback_is_in_the_log(self, log_format):
@@ -146,3 +153,26 @@ class TestSecrets:
 
         fields = {"a": 1, "b": "x", "c": None, "d": True, "e": 0.5, "f": State.OPEN, "g": [1, 2]}
         assert safe(**fields) == fields
+
+
+class FullStream(io.StringIO):
+    """A file on a disk that takes no more."""
+
+    def write(self, text: str) -> int:
+        raise OSError(28, "No space left on device")
+
+    def flush(self) -> None:
+        raise OSError(28, "No space left on device")
+
+
+def test_line_that_cannot_be_written_harms_nobody():
+    configure(Logs(), FullStream())
+    structlog.get_logger().warning("disk_full")
+
+
+@pytest.mark.parametrize(
+    ("moments", "due"), [((0, 59, 60, 61), (True, False, True, False)), ((7, 7), (True, False))]
+)
+def test_what_goes_on_being_wrong_is_said_seldom(moments, due):
+    seldom = Seldom(60)
+    assert tuple(map(seldom.is_due, moments)) == due

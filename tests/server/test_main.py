@@ -16,10 +16,10 @@ import trio
 from click.testing import CliRunner, Result
 
 from truc_server import __name__ as package
-from truc_server.folder import Folder, locked, open_folder
-from truc_server.identity import load_identity
+from truc_server.host.folder import Folder, locked, open_folder
+from truc_server.host.identity import load_identity
+from truc_server.host.settings_file import default_file
 from truc_server.main import main, raise_file_limit
-from truc_server.settings_file import default_file
 from truc_server.store import StoreError, StoreLostError
 
 PORT = 4242
@@ -128,10 +128,40 @@ class TestRun:
             f"listening truc://truc.example:{PORT}#"
         )
 
-    @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-    def test_signal_ends_it_cleanly(self, call, serve, number):
+    @pytest.fixture
+    def no_nohup(self):
+        """Hear of a hangup, also where the tests themselves are run under nohup."""
+        before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+        yield
+        signal.signal(signal.SIGHUP, before)
+
+    @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+    def test_signal_ends_it_cleanly(self, call, serve, no_nohup, number):
         fake = serve(signalled(number))
         assert (call("run").exit_code, fake.was_cancelled) == (0, True)
+
+    def test_hangup_is_ignored_where_it_was_before(self, call, serve):
+        handlers = []
+
+        async def ending() -> None:
+            handlers.append(signal.getsignal(signal.SIGHUP))
+            await trio.lowlevel.checkpoint()
+
+        before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        serve(ending)
+        call("run")
+        signal.signal(signal.SIGHUP, before)
+        assert handlers == [signal.SIG_IGN]
+
+    def test_server_runs_on_when_nobody_takes_its_first_line(self, call, serve, monkeypatch):
+        def fail(_line):
+            raise BrokenPipeError(32, "Broken pipe")
+
+        fake = serve(end)
+        monkeypatch.setattr("truc_server.main.click.echo", fail)
+        result = call("run")
+        assert (result.exit_code, fake.started_with != ()) == (0, True)
+        assert "output_not_taken" in result.stderr
 
     def test_second_signal_has_its_usual_effect(self, call, serve):
         handlers = []
@@ -174,14 +204,6 @@ class TestRun:
         settings = fake.started_with[0]
         assert settings.listen.hosts == ("::1", "127.0.0.1")
         assert (settings.listen.port, settings.log.format, settings.log.level) == (0, "json", "error")
-
-    def test_store_has_claimed_the_tables_under_a_new_epoch_at_each_start(self, call, serve):
-        epochs = []
-        for _ in range(2):
-            fake = serve(end)
-            call("run")
-            epochs.append(fake.started_with[2]._lease.epoch)
-        assert epochs == [1, 2]
 
     def test_database_is_its_owners_alone(self, call, serve, data):
         serve(end)
@@ -390,3 +412,19 @@ def test_module_is_the_command():
 def test_hosting_page_names_every_command():
     page = (Path(__file__).parents[2] / "docs" / "hosting.md").read_text("utf-8")
     assert re.findall(r"^\| `truc-server (\w+)` \|", page, re.MULTILINE) == list(main.commands)
+
+
+FILLED = """
+import sys
+from truc_server.main import _fill_streams
+_fill_streams()
+with open(sys.argv[1], "w") as file:
+    print(file.fileno() > 2, sys.stderr.writable(), file=file)
+"""
+
+
+def test_files_of_the_server_never_stand_in_for_standard_streams_that_are_closed(tmp_path):
+    closed = 'exec "$@" <&- >&- 2>&-'
+    command = [sys.executable, "-c", FILLED, str(tmp_path / "seen")]
+    subprocess.run(["/bin/sh", "-c", closed, "sh", *command], check=True)
+    assert (tmp_path / "seen").read_text() == "True True\n"

@@ -6,8 +6,8 @@ from protocol.peers import Table, secret
 from truc_protocol.codec import enc
 from truc_protocol.ledger import Due, due
 from truc_protocol.records import parse
-from truc_server.dealer import Dealer
-from truc_server.match_secrets import MatchSecrets, new_secrets
+from truc_server.matches.dealer import Dealer
+from truc_server.matches.match_secrets import MatchSecrets, new_secrets
 
 LATER = ((3, bytes([4]) * 32), (6, bytes([5]) * 32))
 

@@ -7,11 +7,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from truc_protocol.keys import fingerprint, signing_key_from_seed
-from truc_server.folder import Folder, open_folder
 from truc_server.house import now_ms
-from truc_server.identity import load_identity
+from truc_server.lobby.members import hash_of
 from truc_server.main import main
-from truc_server.members import _hash
 from truc_server.store import Member, open_store
 
 PUBLIC = signing_key_from_seed(b"p" * 32).public
@@ -25,15 +23,6 @@ def environment(monkeypatch):
     for variable in [name for name in os.environ if name.startswith("TRUC_")]:
         monkeypatch.delenv(variable)
     monkeypatch.setenv("TRUC_ACCESS_MEMBERS", "invite")
-
-
-@pytest.fixture
-def data(tmp_path, migrated) -> Folder:
-    """Return the folder of a server that has run."""
-    folder = Folder(tmp_path / "data")
-    load_identity(open_folder(folder.root))
-    folder.database.write_bytes(migrated)
-    return folder
 
 
 @pytest.fixture
@@ -126,17 +115,17 @@ class TestInvite:
 
     def test_address_has_a_good_invite_in_it(self, call, store):
         code = self._code(call("invite"))
-        assert store.use_invite(_hash(code), Member(OWN, now_ms()))
+        assert store.use_invite(hash_of(code), Member(OWN, now_ms()))
 
     def test_every_call_makes_another(self, call):
         assert self._code(call("invite")) != self._code(call("invite"))
 
     def test_invite_is_good_once_unless_told_otherwise(self, call, store):
-        code = _hash(self._code(call("invite")))
+        code = hash_of(self._code(call("invite")))
         assert [store.use_invite(code, Member(name * 26, now_ms())) for name in "XY"] == [True, False]
 
     def test_uses_are_as_many_as_asked_for(self, call, store):
-        code = _hash(self._code(call("invite", "--uses", "2")))
+        code = hash_of(self._code(call("invite", "--uses", "2")))
         used = [store.use_invite(code, Member(name * 26, now_ms())) for name in "XYZ"]
         assert used == [True, True, False]
 
@@ -145,7 +134,7 @@ class TestInvite:
     )
     def test_invite_is_good_for_its_days(self, call, store, days, after, good):
         flags = [] if days is None else ["--days", str(days)]
-        code = _hash(self._code(call("invite", *flags)))
+        code = hash_of(self._code(call("invite", *flags)))
         assert store.use_invite(code, Member(OWN, now_ms() + after * DAY_MS)) is good
 
     @pytest.mark.parametrize("flags", [("--uses", "0"), ("--days", "0"), ("--uses", "x")])

@@ -1,5 +1,6 @@
 """Bad input, limits and goodbyes, over real sockets."""
 
+import socket
 import struct
 from io import StringIO
 
@@ -12,8 +13,9 @@ from trio.testing import wait_all_tasks_blocked
 from truc_protocol import keys
 from truc_protocol.codec import pack
 from truc_protocol.handshake import authenticate
-from truc_server import logs
-from truc_server.settings import Logs
+from truc_server.connections import net
+from truc_server.host import logs
+from truc_server.host.settings import Listen, Logs
 
 NAN = b"\x82\xa1t\xa4ping\xa1n\xcb\x7f\xf8" + bytes(6)
 DUPLICATE = b"\x82\xa1t\xa4ping\xa1t\xa4ping"
@@ -279,6 +281,14 @@ async def test_address_may_connect_again_after_one_connection_has_ended(tmp_path
         assert (await (await server.connect()).login_guest())["t"] == "welcome"
 
 
+async def test_kernel_keeps_little_for_who_does_not_read():
+    (listener,) = await net.open_listeners(Listen(hosts=("127.0.0.1",), port=0))
+    connected = await trio.open_tcp_stream("127.0.0.1", net.port_of([listener]))
+    async with listener, connected, await listener.accept() as accepted:
+        kept = accepted.socket.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF)
+    assert kept <= 2 * net.KERNEL_BYTES
+
+
 async def test_client_that_never_reads_is_cut(tmp_path):
     settings = changed(QUICK, limits={"outbox_bytes": 65_536, "requests_per_s": 10_000, "burst": 10_000})
     async with running(tmp_path / "data", settings) as server:
@@ -349,6 +359,12 @@ async def test_repeats_of_one_seat_record_without_end_end_the_connection(tmp_pat
             await wait_all_tasks_blocked()
         rest = await seat.client.closed()
         assert (rest[-1]["t"], rest[-1]["code"]) == ("bye", "rate_limited")
+
+
+async def test_login_is_logged_with_the_tag_that_bans_take(server):
+    logs.configure(Logs(), shown := StringIO())
+    client = await ready(server)
+    assert f"tag='{client.welcome['player']}'" in shown.getvalue()
 
 
 async def test_token_is_not_in_the_log(server):

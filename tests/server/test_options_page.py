@@ -8,8 +8,9 @@ import pytest
 
 from truc_protocol.setup import Opts
 from truc_rules import TABLE_OPTIONS, VariantError, preset, presets, with_options
-from truc_server.options import RANGES, READERS, TRANSCRIPT, choose
-from truc_server.peer import RefusedError
+from truc_server.connections.peer import RefusedError
+from truc_server.host.settings import MatchDefaults
+from truc_server.tables.options import CLAIM, CLAIMS, RANGES, READERS, TRANSCRIPT, Defaults, choose
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "protocol" / "options.md").read_text(encoding="utf-8")
@@ -21,6 +22,7 @@ def rows(chapter: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("| ").split(" | ")] for line in table.splitlines()[2:]]
 
 
+DEFAULTS = Defaults.of(MatchDefaults())
 TERMS = rows("Terms")
 HOUSE_RULES = rows("House rules")
 TAKEN = [
@@ -33,7 +35,7 @@ TAKEN = [
 
 def is_taken(name: str, value: int) -> bool:
     try:
-        choose(preset("truc-lanes"), 4, {name: value}, Opts())
+        choose(preset("truc-lanes"), 4, {name: value}, DEFAULTS)
     except RefusedError:
         return False
     return True
@@ -73,7 +75,7 @@ def test_words_of_transcript_are_those_taken():
 
 def test_other_word_for_transcript_is_refused():
     with pytest.raises(RefusedError, match="expected seats or watchers or all"):
-        choose(preset("truc-lanes"), 4, {"transcript": "nobody"}, Opts())
+        choose(preset("truc-lanes"), 4, {"transcript": "nobody"}, DEFAULTS)
 
 
 def test_house_rules_are_the_options_of_the_rules():
@@ -117,3 +119,9 @@ def test_hosting_maps_the_settings_whose_names_differ():
     page = (DOCS / "hosting.md").read_text(encoding="utf-8")
     told = re.findall(r"^\| `match\.\w+.*\| `(\w+)`(?: = [\w, +]+)? \|$", page, re.MULTILINE)
     assert told == ["gone", "spectators", "gone_after"]
+
+
+def test_words_of_claim_and_their_default_are_those_of_the_server():
+    (row,) = rows("Who ends a match against a side that is gone")
+    words = tuple(json.loads(word.strip("`")) for word in row[1].split(", "))
+    assert (row[0].strip("`"), words, json.loads(row[2].strip("`"))) == (CLAIM, CLAIMS, DEFAULTS.claim)

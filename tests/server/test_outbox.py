@@ -6,8 +6,8 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from truc_server.bucket import Bucket
-from truc_server.outbox import Flusher, Outbox
+from truc_server.connections.bucket import Bucket
+from truc_server.connections.outbox import Flusher, Outbox
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from server.watching import Eye, Held
 
 from truc_protocol.connection import broadcast_frame
 from truc_protocol.messages import TableClosed
-from truc_server.audience import Audience
-from truc_server.peer import SNAPSHOT
+from truc_server.connections.peer import SNAPSHOT
+from truc_server.tables.audience import Audience
 
 SETTINGS = changed(QUICK, limits={"idle_s": 3600, "login_s": 600, "outbox_bytes": 40_000})
 GONE = TableClosed(table="ABCDE", reason="empty")

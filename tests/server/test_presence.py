@@ -4,8 +4,8 @@ from server.conftest import QUICK, changed, running
 from server.visitors import guest, heard, keyed
 
 from truc_protocol import keys
-from truc_server.company import SHOWN
-from truc_server.presence import PAGE
+from truc_server.lobby.company import SHOWN
+from truc_server.lobby.presence import PAGE
 
 FRENCH = {"t": "create", "variant": "truc-french"}
 

@@ -122,19 +122,6 @@ async def test_a_match_everybody_was_ready_for_begins_after_a_restart_too(tmp_pa
     assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
 
 
-async def test_terms_of_before_a_restart_cannot_be_signed_after_it(tmp_path):
-    path = tmp_path / "data"
-    async with running(path) as server:
-        seats = await server.match(2)
-        old = await seats[1].client.until("terms")
-    async with running(path) as server:
-        seats[1].client = await server.connect()
-        await seats[1].client.login_key(seats[1].key)
-        assert (await seats[1].client.ask({"t": "join", "table": seats[1].table}))["t"] == "ok"
-        fresh = await seats[1].client.until("terms")
-    assert fresh["record"] != old["record"]
-
-
 async def test_a_match_that_is_over_can_be_resumed_and_acked_after_a_restart(tmp_path):
     path = tmp_path / "data"
     seats = []

@@ -1,5 +1,8 @@
 """Coming back on another connection, taking a seat over, and watching."""
 
+import sqlite3
+from contextlib import closing
+
 import pytest
 import trio
 from server.conftest import holder_of, in_hand, together
@@ -7,7 +10,7 @@ from server.conftest import holder_of, in_hand, together
 from truc_protocol.audit import Auditor, Result
 from truc_protocol.bodies import Act
 from truc_protocol.records import Phase, Record
-from truc_server import replay
+from truc_server.tables import replay
 
 
 async def test_resume_sends_every_record_from_a_position_on(server):
@@ -112,6 +115,19 @@ async def test_resume_reads_old_records_from_the_store_without_a_hole(server, mo
     await client.ask({"t": "resume", "table": seats[0].table, "match": seats[0].ledger.setup.mid, "next": 0})
     ks = [message["k"] for message in client.log if message["t"] == "record"]
     assert ks == list(range(seats[0].next))
+
+
+@pytest.mark.slow
+async def test_record_that_the_store_has_lost_is_an_incident_and_no_endless_search(server):
+    seats = await server.match(2, "truc-french", options={"match": 1})
+    await together(*(seat.play for seat in seats))
+    with closing(sqlite3.connect(server.folder.database)) as raw, raw:
+        raw.execute("DELETE FROM records WHERE k = 3")
+    client = await server.connect()
+    await client.login_key(seats[0].key)
+    wanted = {"t": "resume", "table": seats[0].table, "match": seats[0].ledger.setup.mid, "next": 0}
+    with trio.fail_after(5):
+        assert (await client.ask(wanted))["code"] == "internal"
 
 
 @pytest.mark.slow

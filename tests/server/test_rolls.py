@@ -12,12 +12,12 @@ from server.conftest import in_hand, running
 from truc_protocol.handshake import Contact, Greeting, Pin, Trust, check_server_hello, revoke, server_hello
 from truc_protocol.key_files import revocation_text
 from truc_protocol.keys import KeyFileError, fingerprint, signing_key_from_seed, to_pem
-from truc_server import logs
-from truc_server.folder import Folder, FolderError, open_folder
-from truc_server.identity import Identity, IdentityError, check_in_force, load_identity, read_identity
-from truc_server.revocations import accept_revocation, revoked_keys
-from truc_server.rotation import roll
-from truc_server.settings import Logs
+from truc_server.host import logs
+from truc_server.host.folder import Folder, FolderError, open_folder
+from truc_server.host.identity import Identity, IdentityError, check_in_force, load_identity, read_identity
+from truc_server.host.revocations import accept_revocation, revoked_keys
+from truc_server.host.rotation import roll
+from truc_server.host.settings import Logs
 
 NOW = 1_790_000_000
 STRANGER = signing_key_from_seed(b"s" * 32)

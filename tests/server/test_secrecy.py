@@ -13,8 +13,9 @@ from server.test_resume import watcher
 
 from truc_protocol.bodies import Act, Close, Deal, Proxy, Rule
 from truc_protocol.records import parse
-from truc_server import dealer, logs
-from truc_server.settings import Logs
+from truc_server.host import logs
+from truc_server.host.settings import Logs
+from truc_server.matches import dealer
 
 pytestmark = pytest.mark.slow
 

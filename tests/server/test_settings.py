@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from truc_server.settings import KEYS, SECTIONS, MatchDefaults, Settings, SettingsError, expected
-from truc_server.settings_file import MAX_FILE, default_file, effective_file, line_of, load
+from truc_server.host.setting_keys import KEYS, SECTIONS, expected
+from truc_server.host.settings import MatchDefaults, Settings, SettingsError
+from truc_server.host.settings_file import MAX_FILE, default_file, effective_file, line_of, load
 
 
 def from_text(text: str) -> Settings:

@@ -8,7 +8,7 @@ from server.conftest import asked, only_cut, together
 from server.rawclient import Seat
 
 from truc_protocol import boxes, keys
-from truc_server.talk import BURST, PER_S
+from truc_server.tables.talk import BURST, PER_S
 
 DOCS = Path(__file__).parents[2] / "docs" / "protocol"
 NONCE = bytes(12)

@@ -84,7 +84,7 @@ class TestTables:
 
 class TestGuests:
     def test_guest_is_found_by_token_hash(self, store):
-        guest = SaveGuest(b"id", "Pau", b"h" * 32)
+        guest = SaveGuest(b"id", "Pau", b"h" * 32, 0)
         store.commit([guest])
         assert store.guest_by_token(b"h" * 32) == guest
 
@@ -92,8 +92,8 @@ class TestGuests:
         assert store.guest_by_token(b"?" * 32) is None
 
     def test_new_token_replaces_the_old_one(self, store):
-        store.commit([SaveGuest(b"id", "Pau", b"old")])
-        store.commit([SaveGuest(b"id", "Pau", b"new")])
+        store.commit([SaveGuest(b"id", "Pau", b"old", 0)])
+        store.commit([SaveGuest(b"id", "Pau", b"new", 0)])
         assert store.guest_by_token(b"old") is None
 
 
@@ -275,7 +275,7 @@ class TestFence:
         store.commit([TABLE, MATCH])
         rival.claim("rival")
         with pytest.raises(StoreLostError):
-            store.commit([SaveGuest(b"id", "Pau", b"h"), record(0)])
+            store.commit([SaveGuest(b"id", "Pau", b"h", 0), record(0)])
         assert (store.record_count(MID), store.guest_by_token(b"h")) == (0, None)
 
     def test_new_owner_writes_on_at_the_next_position(self, store, rival):
@@ -369,7 +369,7 @@ class TestMigrations:
         with sqlite3.connect(folder / "truc.db") as raw:
             raw.execute("UPDATE alembic_version SET version_num = '9999'")
         raw.close()
-        with pytest.raises(StoreError, match="newer version: expected revision 0003 or older, found 9999"):
+        with pytest.raises(StoreError, match="newer version: expected revision 0004 or older, found 9999"):
             open_store(url(folder))
 
     def test_table_of_the_first_schema_gets_the_document_of_its_match(self, tmp_path):
@@ -432,15 +432,15 @@ class TestFailures:
         assert store.record_count(MID) == 1
 
     def test_error_text_holds_no_row(self, store):
-        store.commit([TABLE, MATCH, SaveGuest(b"one", "Pau", b"same hash")])
+        store.commit([TABLE, MATCH, SaveGuest(b"one", "Pau", b"same hash", 0)])
         with pytest.raises(StoreError) as caught:
-            store.commit([SaveGuest(b"two", "Ona", b"same hash")])
+            store.commit([SaveGuest(b"two", "Ona", b"same hash", 0)])
         assert "Ona" not in f"{caught.value} {caught.value.__cause__}"
 
     def test_error_is_one_line_in_the_databases_words(self, store, folder):
-        store.commit([SaveGuest(b"one", "Pau", b"same hash")])
+        store.commit([SaveGuest(b"one", "Pau", b"same hash", 0)])
         with pytest.raises(StoreError) as caught:
-            store.commit([SaveGuest(b"two", "Ona", b"same hash")])
+            store.commit([SaveGuest(b"two", "Ona", b"same hash", 0)])
         assert (
             str(caught.value) == f"cannot write to {url(folder)}: UNIQUE constraint failed: guests.token_hash"
         )

@@ -146,7 +146,7 @@ class TestPlayers:
 
 class TestForgetting:
     def test_token_of_a_forgotten_guest_is_unknown(self, store):
-        store.commit([SaveGuest(PAU, "Pau", b"hash")])
+        store.commit([SaveGuest(PAU, "Pau", b"hash", 0)])
         store.commit([ForgetPlayer(PAU)])
         assert store.guest_by_token(b"hash") is None
 

@@ -26,7 +26,7 @@ from truc_protocol.audit import Result
 from truc_protocol.bodies import Sub, Void
 from truc_protocol.records import Phase, parse
 from truc_rules import deciders_in_view
-from truc_server.standins import MOST
+from truc_server.tables.standins import MOST
 
 SETTINGS = changed(QUICK, limits={"idle_s": 3600, "login_s": 120})
 TERMS = {"gone": 1, "release_ms": 5000, "decision_ms": 1000, "bank_ms": 0, **BRIEF}

@@ -27,7 +27,7 @@ def seat_body(player: Seat, terms: Terms, **fields) -> SeatTaken:
         "pk": player.key.public,
         "anchor": chain.anchor,
         "x": keys.generate_box_key().public,
-        "name": b"north",
+        "name": player.name.encode(),
     }
     return SeatTaken(**{**body, **fields})
 

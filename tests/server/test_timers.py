@@ -8,7 +8,7 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.records import Record
-from truc_server.tail import Item, Tail
+from truc_server.tables.tail import Item, Tail
 from truc_server.timers import FEW, Alarm, Timers
 
 

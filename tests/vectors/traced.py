@@ -11,6 +11,7 @@ import tempfile
 from collections import deque
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 from unittest import mock
@@ -18,6 +19,7 @@ from unittest import mock
 import trio
 from structlog.testing import capture_logs
 from trio.testing import MockClock
+from vectors.turns import Outside, is_next_hand, may_begin, take_turns
 
 from truc_conform.raw_client import Map, RawClient
 from truc_conform.raw_seat import Seat, is_rash
@@ -26,12 +28,12 @@ from truc_protocol.bodies import Close, End
 from truc_protocol.codec import unpack
 from truc_protocol.records import Record, parse
 from truc_rules import preset
-from truc_server.folder import Folder
-from truc_server.identity import Identity
+from truc_server.host.folder import Folder
+from truc_server.host.identity import Identity
+from truc_server.host.settings import Limits, Listen, MatchDefaults, Settings, Tables
+from truc_server.host.variants import Catalogue
 from truc_server.server import serve
-from truc_server.settings import Limits, Listen, MatchDefaults, Settings, Tables
 from truc_server.store import open_store
-from truc_server.variants import Catalogue
 
 NOW = 1_790_000_000
 SERVER_SEED = b"\x01" * 32
@@ -57,6 +59,7 @@ class Script(NamedTuple):
         keys: how many seats have a key, the first ones.
         options: what the table is made with, beside the guests.
         to_end: whether it goes on to the end of the match and every ack.
+        turns: what seats do when the next hand is dealt, instead of playing it (turns.py).
     """
 
     variant: str
@@ -66,6 +69,7 @@ class Script(NamedTuple):
     keys: int = 1
     options: tuple[tuple[str, int | str], ...] = ()
     to_end: bool = False
+    turns: tuple[str, ...] = ()
 
 
 class Frame(NamedTuple):
@@ -133,6 +137,8 @@ class Course:
 
     def chooser(self, seat: Seat):
         def choose(message: Map, options: list[Map]) -> Map | None:
+            if self.script.turns and is_next_hand(seat):
+                return None
             who, _, line = self.lines[0].partition(" ") if self.lines else ("", "", "")
             if who in ("*", str(seat.seat)):
                 for option in options:
@@ -186,6 +192,8 @@ class Course:
                 await self.settle()
 
     def is_over(self) -> bool:
+        if self.script.turns:
+            return may_begin(self)
         if self.script.to_end:
             return all(seat.done for seat in self.seats)
         messages = (frame.message for frame in self.frames[-20:] if frame.sender is None)
@@ -234,8 +242,8 @@ def without_chance(seed: int) -> Iterator[None]:
         "random._urandom": random.Random(seed).randbytes,
         "truc_conform.raw_seat.token_bytes": players.randbytes,
         "truc_protocol.keys.generate_box_key": lambda: keys.box_key(players.randbytes(32)),
-        "truc_server.match_secrets.token_bytes": match.randbytes,
-        "truc_server.match_secrets.generate_box_key": lambda: keys.box_key(match.randbytes(32)),
+        "truc_server.matches.match_secrets.token_bytes": match.randbytes,
+        "truc_server.matches.match_secrets.generate_box_key": lambda: keys.box_key(match.randbytes(32)),
         "time.time": lambda: float(NOW),
         "time.time_ns": lambda: NOW * 10**9,
     }
@@ -291,6 +299,7 @@ async def _played(script: Script, port: int, clock: MockClock) -> Trace:
     for seat in seats:
         await course.ask(seat, {"t": "ready", "table": seat.table})
     await course.play(clock)
+    await take_turns(course, script.turns, Outside(partial(_connect, port, frames), clock))
     assert not course.lines, f"nobody could say {course.lines[0]!r}"
     for seat in seats:
         await trio.aclose_forcefully(seat.client.stream)
@@ -304,12 +313,16 @@ def _secrets(seat: Seat) -> Secrets:
 
 
 async def _seat(number: int, port: int, frames: list[Frame], *, keyed: bool) -> Seat:
-    client = TracedClient(await trio.open_tcp_stream("127.0.0.1", port), number, frames)
+    client = await _connect(port, frames, number)
     seat = Seat(client, keyed=keyed, boxed=False)
     seat.name = NAMES[number]
     if keyed:
         seat.key = keys.signing_key_from_seed(PLAYER_SEEDS[number])
     return seat
+
+
+async def _connect(port: int, frames: list[Frame], number: int) -> TracedClient:
+    return TracedClient(await trio.open_tcp_stream("127.0.0.1", port), number, frames)
 
 
 async def _log_in(course: Course, seat: Seat) -> None:

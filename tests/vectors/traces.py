@@ -71,6 +71,25 @@ HANDS: Final[Mapping[str, tuple[str, Script]]] = {
         "Cards are opened after the match alone: a close without a link, and an end that opens everything",
         Script("put", 1, ("* raise rest", "* accept"), options=(("reveal", "match"),), to_end=True),
     ),
+    "coming-back": (
+        "Both want a pause; a guest loses the connection and comes back; they go on, and one resigns",
+        Script(
+            "truc-french",
+            1,
+            ("* concede",),
+            turns=("pause 0", "pause 1", "leave 1", "return 1", "resume 1", "resume 0", "resign 0"),
+        ),
+    ),
+    "claim": (
+        "A guest misses a decision and is gone; the other side claims the match",
+        Script(
+            "truc-french",
+            1,
+            ("* raise 2", "* decline"),
+            options=(("decision_ms", 20_000), ("bank_ms", 0), ("gone_after", 1), ("claim", "opponents")),
+            turns=("wait", "claim 0"),
+        ),
+    ),
 }
 _HEX_WIDTH: Final = 128
 _SHOWN_BYTES: Final = 32
@@ -81,6 +100,8 @@ _SAID: Final[Mapping[str, str]] = {
     "create": "{who} opens a table and takes its first seat.",
     "join": "{who} takes a seat at the table.",
     "ready": "{who} agrees to start.",
+    "resume": "{who} is back, and asks for every record from position {next} on.",
+    "claim_match": "{who} asks for the end of the match, as the other side is gone.",
 }
 _HEARD: Final[Mapping[str, str]] = {
     "hello": "The server proves who it is; `info` says what it has.",
@@ -94,6 +115,7 @@ _HEARD: Final[Mapping[str, str]] = {
     "cards": "The cards of {who}, in clear: a guest without a box key.",
     "waiting": "Nothing to do for {who}: seats {seats} are waited for.",
     "said": "Seat {seat} says a phrase.",
+    "away": "How it stands with seat {seat}, whether it is connected and what it has missed.",
 }
 _RECORDS: Final[Mapping[str, str]] = {
     "call": "A deal is called: everything that could influence it is fixed before any secret is opened.",
@@ -105,6 +127,7 @@ _RECORDS: Final[Mapping[str, str]] = {
     "open": "The server opens cards that the rules want to be seen.",
     "share": "A hand is shown to the partner, sealed.",
     "rule": "The server rules.",
+    "resign": "A side gives the match up.",
     "close": "The hand is over; all its cards are opened, unless the policy is `match`.",
     "end": "The match is over; everything still sealed is opened.",
     "ack": "A seat with a key has signed that it has seen the end.",
@@ -113,6 +136,7 @@ _SIGNED: Final[Mapping[str, str]] = {
     "seat": "{who} joins the terms: key, anchor of the chain, box key, name.",
     "release": "{who} opens the link of this deal; that is also a *go on*.",
     "act": "{who} signs its decision for this position.",
+    "resign": "{who} gives the match up, by a signature of its own.",
     "ack": "{who} has seen the end.",
 }
 
@@ -153,7 +177,8 @@ _INDEX: Final = f"""
 A hand of each family, every frame as it went over the wire between a real server and its players, both ways, from the
 first `hello` to the close. {NAMES[0]} has a key; all others are guests without a box key, who are told everything in clear. In
 [two-keys](two-keys.md) {NAMES[1]} has a key too, and the match goes on to its end and the `ack` of both: there the releases and acks of one
-place carry the same head. [sealed](sealed.md) goes on to the end of a match too, whose policy is `match`.
+place carry the same head. [sealed](sealed.md) goes on to the end of a match too, whose policy is `match`. In [coming-back](coming-back.md) and [claim](claim.md) something else
+than play follows the first hand: a pause, a lost connection and a resignation; a seat that is gone.
 
 Of each frame stands who sent it to whom; what it says, in words and in JSON (`bin` as base64, longer ones by their length);
 the body of what is signed, decoded, every `bin` in it in hex, names too (`416e61` is {NAMES[0]}); and all of its bytes, the length of four bytes included. A frame that

@@ -2,22 +2,31 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import NamedTuple
 
 import click
 
 from truc_client.account import Player
 from truc_client.bots import Chooser, play_match, simple_bot
-from truc_client.cli.common import OPTION_HELP, FailedError, own_home, run, table_options, tell_new_key
+from truc_client.cli.common import (
+    OPTION_HELP,
+    FailedError,
+    own_home,
+    run,
+    table_options,
+    tell_delay,
+    tell_new_key,
+)
+from truc_client.cli.on_call import serve, until_ended
+from truc_client.cli.reporting import result_of, tell_trouble
 from truc_client.cli.stepping_in import find_vacant
 from truc_client.connecting import connect
 from truc_client.connection import Connection
 from truc_client.errors import ClientError, NotPlayedError
-from truc_client.happenings import Happening, Interrupted, MatchEnded, TranscriptSetAside
+from truc_client.happenings import MatchEnded
 from truc_client.home import Home, open_home, sole_use
 from truc_client.table import Table
-from truc_client.verifying import result_line
-from truc_protocol.words import printable, shown_name
 
 _MOST_BOTS = 1000
 
@@ -42,6 +51,7 @@ class Work(NamedTuple):
 @click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help=OPTION_HELP)
 @click.option("--private", is_flag=True, help="Keep a new table out of the list.")
 @click.option("--substitute", is_flag=True, help="Wait for a match that has lost a player, and step in.")
+@click.option("--house", is_flag=True, help="Wait to be called by the server, as one of its host's own bots.")
 @click.option(
     "--matches", default=1, show_default=True, type=click.IntRange(1), help="Matches to play, then leave."
 )
@@ -58,32 +68,47 @@ def bot(
     options: tuple[str, ...],
     private: bool,
     substitute: bool,
+    house: bool,
     matches: int,
     seed: int,
     name: str,
 ) -> None:
     """Play at ADDRESS (HOST, HOST:PORT) as a bot, choosing from the options alone.
 
-    Without --table, --create and --substitute it takes a free seat at any public table.
+    Without --table, --create, --substitute and --house it takes a free seat at any public table.
 
     A bot has a folder and a key of its own; started again it goes on with its match. Of several bots with one name
-    each takes the first folder that no other uses.
+    each takes the first folder that no other uses. With --house it plays until it is told to end (SIGTERM, Ctrl-C).
     """
-    if code is not None and variant is not None:
-        raise click.UsageError("--table and --create exclude each other")
-    if substitute and variant is not None:
-        raise click.UsageError("--substitute and --create exclude each other")
-    if code is not None and (seats is not None or options or private):
-        raise click.UsageError("--seats, --option and --private are for a new table: --table excludes them")
     work = Work(code and code.upper(), variant, seats, table_options(options), private, matches, substitute)
+    _check_usage(work, is_called=house)
     with _bot_home(name) as home:
+        player = Player(home, home.root.name, on_new_key=tell_new_key, on_delay=tell_delay)
 
         async def main() -> None:
-            player = Player(home, home.root.name, on_new_key=tell_new_key)
+            if house:
+                await until_ended(partial(serve, address, player, seed))
+                return
             async with connect(address, player) as connection:
                 await _work(connection, work, simple_bot(seed))
 
         run(main, lambda: "start the bot again to go on; how long its seat is kept, the table's terms say")
+
+
+def _check_usage(work: Work, *, is_called: bool) -> None:
+    is_about_table = work.seats is not None or bool(work.options) or work.private
+    if is_called and (
+        work.code is not None or work.variant is not None or work.substitute or work.matches > 1
+    ):
+        raise click.UsageError(
+            "--house waits for calls: --table, --create, --substitute and --matches exclude it"
+        )
+    if work.code is not None and work.variant is not None:
+        raise click.UsageError("--table and --create exclude each other")
+    if work.substitute and work.variant is not None:
+        raise click.UsageError("--substitute and --create exclude each other")
+    if work.code is not None and is_about_table:
+        raise click.UsageError("--seats, --option and --private are for a new table: --table excludes them")
 
 
 @contextmanager
@@ -112,7 +137,7 @@ async def _work(connection: Connection, work: Work, choose: Chooser) -> None:
     for number in range(work.matches):
         if number:
             await table.ready()
-        click.echo(_result(_played(await play_match(table, choose, _complain))))
+        click.echo(result_of(_played(await play_match(table, choose, tell_trouble))))
     await table.leave()
 
 
@@ -123,11 +148,11 @@ async def _step_in(connection: Connection, work: Work, choose: Chooser) -> None:
         table = await find_vacant(connection, work.code)
         _tell(connection, table)
         try:
-            ended = await play_match(table, choose, _complain)
+            ended = await play_match(table, choose, tell_trouble)
         except NotPlayedError:
             continue
         if table.plays:
-            click.echo(_result(_played(ended)))
+            click.echo(result_of(_played(ended)))
             await table.leave()
             return
         table.close()  # the match ended before anybody was wanted
@@ -165,18 +190,3 @@ async def _open_table(connection: Connection) -> str:
         if state.state == "open" and any(seat.kind == "empty" for seat in state.seats):
             return state.table
     raise ClientError("no public table has a free seat; name one with --table, or open one with --create")
-
-
-def _complain(happening: Happening) -> None:
-    if isinstance(happening, Interrupted):
-        click.echo(printable(f"{happening.reason}; connecting again"), err=True)
-    if isinstance(happening, TranscriptSetAside):
-        click.echo(
-            printable(f"{happening.reason}; the transcript was set aside as {happening.path}"), err=True
-        )
-
-
-def _result(ended: MatchEnded) -> str:
-    names = [shown_name(name, seat) for seat, name in enumerate(ended.verdict.players)]
-    verdict = ended.verdict
-    return f"{verdict.result}, level {verdict.level}: {result_line(verdict, names)}; {ended.transcript}"

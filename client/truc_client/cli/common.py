@@ -10,7 +10,7 @@ from typing import IO, Any, Final
 import click
 import trio
 
-from truc_client.account import NewKey
+from truc_client.account import Delay, NewKey
 from truc_client.address import Address, parse_address
 from truc_client.errors import ClientError
 from truc_client.home import Home, default_root, has_seed, kept_name, master_seed, open_home
@@ -97,6 +97,11 @@ def tell_first_use(home: Home) -> None:
 def tell_new_key(key: NewKey) -> None:
     """Say that a server's key is new to this client; on standard error, where it is in the way of no program."""
     click.echo(printable(str(key)), err=True)
+
+
+def tell_delay(delay: Delay) -> None:
+    """Say that a server takes nobody now; on standard error, where it is in the way of no program."""
+    click.echo(printable(str(delay)), err=True)
 
 
 def player_name(given: str | None, home: Home) -> str:

@@ -10,6 +10,7 @@ from truc_client.cli.common import (
     own_home,
     player_name,
     run,
+    tell_delay,
     tell_new_key,
 )
 from truc_client.connecting import connect
@@ -32,7 +33,7 @@ def forget(server: str, *, guest: bool, yes: bool) -> None:
     _check_known(where, home, is_guest=guest)
     if not yes:
         click.confirm(f"Ask {where.server} to forget you?", abort=True)
-    player = Player(home, player_name(None, home), guest, tell_new_key)
+    player = Player(home, player_name(None, home), guest, tell_new_key, tell_delay)
 
     async def main() -> None:
         async with connect(where, player) as connection:

@@ -19,6 +19,7 @@ from truc_client.cli.common import (
     player_name,
     run,
     table_options,
+    tell_delay,
     tell_first_use,
     tell_new_key,
 )
@@ -31,6 +32,7 @@ from truc_client.person import Lines, Person, typed_lines
 from truc_client.screen import Screen
 from truc_client.store import Store
 from truc_client.table import Table
+from truc_client.verifying import quoted
 from truc_protocol.messages import TableState
 from truc_protocol.setup import GONE_SUBSTITUTE, GONE_WAIT, read_opts
 from truc_protocol.words import catalogue
@@ -98,7 +100,7 @@ def play(
     shown = player_name(name, home)
     if not guest:
         tell_first_use(home)
-    player = Player(home, shown, guest, tell_new_key)
+    player = Player(home, shown, guest, tell_new_key, tell_delay)
     command = f"truc play {'--guest ' if guest else ''}{where._replace(table=None, invite=None)}"
     here: Connection | None = None
 
@@ -164,6 +166,10 @@ def _address(given: str | None, home: Home) -> Address:
 def _greet(connection: Connection, screen: Screen, *, is_guest: bool) -> None:
     if connection.info.motd:
         screen.say(connection.info.motd)
+    if connection.is_renamed:
+        asked_for = connection.session.account.name
+        key = "named" if is_guest else "renamed"
+        screen.note(key, "yellow", name=quoted(connection.name), asked=quoted(asked_for))
     if is_guest:
         screen.say(
             "You play as a guest, without a key: your cards travel in clear on this plain connection,"

@@ -16,6 +16,7 @@ from truc_client.cli.common import (
     language,
     player_name,
     run,
+    tell_delay,
     tell_new_key,
 )
 from truc_client.connecting import connect
@@ -114,7 +115,9 @@ def _reader() -> Iterator[Player]:
     """Yield who asks: the player of this home, else a guest of whom nothing is kept."""
     root = default_root(os.environ)
     if has_seed(Home(root)):
-        yield Player(open_home(root), player_name(None, Home(root)), on_new_key=tell_new_key)
+        yield Player(
+            open_home(root), player_name(None, Home(root)), on_new_key=tell_new_key, on_delay=tell_delay
+        )
         return
     with tempfile.TemporaryDirectory(prefix="truc-rules-") as folder:
         yield Player(open_home(Path(folder)), player_name(None, Home(root)), is_guest=True)

@@ -78,7 +78,7 @@ async def find_vacant(connection: Connection, code: str | None) -> Table:
     while True:
         for state in await _shown(connection, code):
             for seat in vacant_seats(state):
-                table = await _stand_by(connection, state.table, seat)
+                table = await stand_by(connection, state.table, seat)
                 if table is not None:
                     return table
         await trio.sleep(_LOOK_S)
@@ -96,7 +96,8 @@ async def _shown(connection: Connection, code: str | None) -> tuple[TableState, 
     return tuple(state for state in await connection.tables() if state.table == code)
 
 
-async def _stand_by(connection: Connection, code: str, seat: int) -> Table | None:
+async def stand_by(connection: Connection, code: str, seat: int) -> Table | None:
+    """Agree to take a vacant seat over; None if it is not to be had."""
     try:
         table = await connection.join(code, seat)
         await _wait_shown(table)

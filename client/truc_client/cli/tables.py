@@ -3,7 +3,15 @@
 import click
 
 from truc_client.account import Player
-from truc_client.cli.common import address_of, own_home, player_name, run, tell_first_use, tell_new_key
+from truc_client.cli.common import (
+    address_of,
+    own_home,
+    player_name,
+    run,
+    tell_delay,
+    tell_first_use,
+    tell_new_key,
+)
 from truc_client.cli.stepping_in import vacant_seats
 from truc_client.connecting import connect
 from truc_client.connection import Connection
@@ -21,7 +29,7 @@ def tables(address: str, variant: str | None) -> None:
     """
     home = own_home()
     tell_first_use(home)
-    player = Player(home, player_name(None, home), on_new_key=tell_new_key)
+    player = Player(home, player_name(None, home), on_new_key=tell_new_key, on_delay=tell_delay)
     where = address_of(address)
 
     async def main() -> None:

@@ -15,6 +15,7 @@ from truc_client.cli.common import (
     own_home,
     player_name,
     run,
+    tell_delay,
     tell_first_use,
     tell_new_key,
 )
@@ -69,7 +70,7 @@ def watch(address: str, *, follow: bool, lang: str | None) -> None:
         )
     code = where.table.upper()
     tell_first_use(home)
-    player = Player(home, player_name(None, home), on_new_key=tell_new_key)
+    player = Player(home, player_name(None, home), on_new_key=tell_new_key, on_delay=tell_delay)
     run(lambda: _watch(where, code, player, Commentary(spoken), follow=follow))
 
 

@@ -50,6 +50,16 @@ export interface Limits {
   tables?: number;
   /** At how many tables one player may have a seat, their own included. */
   seats?: number;
+  /** How many tables one player may open in a minute. */
+  tables_per_min?: number;
+  /** How many open tables may have been made from one address. */
+  tables_per_address?: number;
+  /** How many connections one address may have; of IPv6 its first 64 bits count. */
+  connections_per_address?: number;
+  /** How many connections one address may open in a minute, in the long run. */
+  connects_per_min?: number;
+  /** How many logins of one address may fail in a minute. */
+  failed_logins_per_min?: number;
 }
 
 /** A game that this server plays. */
@@ -375,6 +385,8 @@ export interface TableState {
   watchers?: number;
   /** Who may read the records of its matches afterwards: who has played, who might have watched, or everybody. */
   transcript?: "all" | "seats" | "watchers";
+  /** Who ends a match against a side that is gone: the server by itself, or the opponents by `claim_match`. */
+  claim?: "opponents" | "server";
 }
 
 /** The table is gone. */
@@ -503,6 +515,23 @@ export interface Waiting {
   deadline_ms?: number;
 }
 
+/** A seat of a running match has lost its connection, misses a decision, or is back; full state each time. */
+export interface Away {
+  t: "away";
+  /** The table's code. */
+  table: string;
+  /** The match id. */
+  match: Uint8Array;
+  /** The seat. */
+  seat: number;
+  /** Has a connection that follows the table. */
+  online?: boolean;
+  /** How many decisions in a row the server has ruled for it because its time ran out. */
+  missed?: number;
+  /** After how long, at the earliest, the seat counts as gone and what the table has for that may happen; 0 from then on, absent if never. */
+  claim_in_ms?: number;
+}
+
 /** Hand in a record that this seat signed: act, release, ack, rekey, sub, resign, or seat. */
 export interface SignedAct {
   t: "act";
@@ -606,6 +635,17 @@ export interface Say {
   table: string;
   /** The phrase, one of `phrases` of the game's rules. */
   phrase: string;
+}
+
+/** Ask for the end of a match whose other side is away: `away` says from when on it is granted. */
+export interface ClaimMatch {
+  t: "claim_match";
+  /** The client's number for this request; not in use by another request without a reply. */
+  id: number;
+  /** The table's code. */
+  table: string;
+  /** The match id. */
+  match: Uint8Array;
 }
 
 /** Ask for time to start a new chain before the next call: for a seat that has lost its secrets of the match. */
@@ -750,6 +790,21 @@ export interface Seek {
   options?: { [name: string]: number | string };
 }
 
+/** A seat of a running match is vacant, and the host's bots are called; to the keys that the host names alone. */
+export interface BotWanted {
+  t: "bot_wanted";
+  /** The table's code. */
+  table: string;
+  /** The match id. */
+  match: Uint8Array;
+  /** The vacant seat: `join` it to stand by. */
+  seat: number;
+  /** The game. */
+  variant: string;
+  /** How long the seat is offered still. */
+  left_ms?: number;
+}
+
 /** Say something to everybody at a table one follows, or to the lobby one follows. */
 export interface Chat {
   t: "chat";
@@ -841,6 +896,7 @@ export type ClientMessage =
   | BoxedSign
   | OpenSign
   | Say
+  | ClaimMatch
   | WantRekey
   | Resume
   | Watch
@@ -871,12 +927,14 @@ export type ServerMessage =
   | OpenOptions
   | OwnCards
   | Waiting
+  | Away
   | BoxedSignSeen
   | OpenSignSeen
   | Said
   | SeatTakenOver
   | Snapshot
   | LobbyState
+  | BotWanted
   | ChatLine
   | Capabilities
   | Ping

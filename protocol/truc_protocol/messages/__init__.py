@@ -2,6 +2,7 @@
 
 from truc_protocol.messages.answers import Bye, Ok, Refusal, SeatHeld, ServerHello, Welcome, bye, refusal
 from truc_protocol.messages.company import (
+    BotWanted,
     Chat,
     ChatLine,
     FollowLobby,
@@ -15,6 +16,7 @@ from truc_protocol.messages.company import (
 from truc_protocol.messages.fields import Message, Request
 from truc_protocol.messages.info import Info, Limits, VariantOffer, decode_info, encode_info
 from truc_protocol.messages.notices import (
+    Away,
     BoxedOptions,
     BoxedSignSeen,
     Capabilities,
@@ -37,6 +39,7 @@ from truc_protocol.messages.notices import (
 from truc_protocol.messages.past import History, PastRecord, Snapshot
 from truc_protocol.messages.requests import (
     BoxedSign,
+    ClaimMatch,
     ClientHello,
     Create,
     GuestAct,
@@ -74,6 +77,8 @@ from truc_protocol.messages.wire import (
 __all__ = [
     "MESSAGES",
     "AnyMessage",
+    "Away",
+    "BotWanted",
     "BoxedOptions",
     "BoxedSign",
     "BoxedSignSeen",
@@ -82,6 +87,7 @@ __all__ = [
     "Chat",
     "ChatLine",
     "Choice",
+    "ClaimMatch",
     "ClientHello",
     "ClientMessage",
     "Create",

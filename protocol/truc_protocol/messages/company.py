@@ -10,6 +10,7 @@ import msgspec
 
 from truc_protocol.messages.fields import (
     ChatText,
+    Hash,
     Message,
     Name,
     PlayerTag,
@@ -69,6 +70,21 @@ class Seek(Request, frozen=True, kw_only=True, tag="seek"):
     """How many seats; any number will do if absent, and a new table has the fewest."""
     options: TableOptions = msgspec.field(default_factory=dict)
     """Table options that the table must have been made with, no more and no others ([options.md](options.md))."""
+
+
+class BotWanted(Message, frozen=True, kw_only=True, tag="bot_wanted"):
+    """A seat of a running match is vacant, and the host's bots are called; to the keys that the host names alone."""
+
+    table: TableCode
+    """The table's code."""
+    match: Hash
+    """The match id."""
+    seat: SeatNumber
+    """The vacant seat: `join` it to stand by."""
+    variant: Word
+    """The game."""
+    left_ms: U | None = None
+    """How long the seat is offered still."""
 
 
 class Chat(Request, frozen=True, kw_only=True, tag="chat"):

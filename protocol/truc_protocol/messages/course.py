@@ -75,7 +75,7 @@ _REQUESTS: Final[Mapping[str, Course]] = MappingProxyType(
         ),
         "ready": Course(
             "`ok`, then `table`. When every seat is ready: `table` in the state `terms`, and `terms`.",
-            (*_SEAT, Code.TABLE_NOT_OPEN),
+            (*_SEAT, Code.TABLE_NOT_OPEN, Code.TOO_MANY_TABLES),
         ),
         "unready": Course("`ok`, then `table`.", (*_SEAT, Code.TABLE_NOT_OPEN)),
         "act": Course(
@@ -91,7 +91,13 @@ _REQUESTS: Final[Mapping[str, Course]] = MappingProxyType(
             ),
         ),
         "sign": Course("`sign` to those who see it, then `ok`.", (*_MATCH, *_JUDGED)),
-        "say": Course("`said` to everybody at the table, then `ok`.", (*_SEAT, Code.ILLEGAL_ACTION)),
+        "say": Course(
+            "`said` to everybody at the table, then `ok`.", (*_SEAT, Code.ILLEGAL_ACTION, Code.MUTED)
+        ),
+        "claim_match": Course(
+            "The `record` of the ruling that ends the match, then `ok`. Refused `not_now` with `retry_after_ms` before its time.",
+            (*_MATCH, Code.NOT_NOW),
+        ),
         "rekey": Course(
             "`ok`; `waiting` with `what` = `rekey` when the call is held back, then `act` with a `rekey` record.",
             (*_MATCH, Code.NOT_NOW, Code.ILLEGAL_ACTION),
@@ -116,7 +122,8 @@ _REQUESTS: Final[Mapping[str, Course]] = MappingProxyType(
         "players": Course("`ok` with `players`; with `more`, ask again with `after` set to the last tag."),
         "seek": Course("As after `create` or `join`.", _MAKING),
         "chat": Course(
-            "`chat` to everybody who follows, the one who spoke included; `ok`.", (*_TABLE, Code.NOT_NOW)
+            "`chat` to everybody who follows, the one who spoke included; `ok`.",
+            (*_TABLE, Code.NOT_NOW, Code.MUTED),
         ),
         "ignore": Course("`ok`; no `chat`, `said` or `sign` of that player comes any more."),
         "forget": Course("`ok`; a guest is then told `bye`, a player with a key stays.", (Code.NOT_NOW,)),
@@ -149,6 +156,12 @@ _ANSWERS: Final[Mapping[str, Course]] = MappingProxyType(
         ),
         "cards": Course("`options` or `waiting`."),
         "waiting": Course("The next `record`, whoever it comes from."),
+        "away": Course(
+            "`away` of the same seat replaces it. With `claim_in_ms` 0, where the table's `claim` leaves it to the opponents: `claim_match`."
+        ),
+        "bot_wanted": Course(
+            "`join` with that table and seat, to stand by; then `resume` and a `sub` record."
+        ),
         "sign": Course("Nothing; it holds for the hand that is played."),
         "said": Course("Nothing."),
         "seat_taken_over": Course("No more `options`. Next: `watch`, or `resume` to take the seat back."),

@@ -24,6 +24,16 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How many open tables one player may have."""
     seats: U | None = None
     """At how many tables one player may have a seat, their own included."""
+    tables_per_min: U | None = None
+    """How many tables one player may open in a minute."""
+    tables_per_address: U | None = None
+    """How many open tables may have been made from one address."""
+    connections_per_address: U | None = None
+    """How many connections one address may have; of IPv6 its first 64 bits count."""
+    connects_per_min: U | None = None
+    """How many connections one address may open in a minute, in the long run."""
+    failed_logins_per_min: U | None = None
+    """How many logins of one address may fail in a minute."""
 
 
 class VariantOffer(msgspec.Struct, frozen=True, kw_only=True):

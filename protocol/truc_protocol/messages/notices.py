@@ -77,6 +77,8 @@ class TableState(Message, frozen=True, kw_only=True, tag="table"):
     """How many watch, as of this notice; that somebody comes or goes to watch is told with the next change."""
     transcript: Literal["seats", "watchers", "all"] = "seats"
     """Who may read the records of its matches afterwards: who has played, who might have watched, or everybody."""
+    claim: Literal["server", "opponents"] = "server"
+    """Who ends a match against a side that is gone: the server by itself, or the opponents by `claim_match`."""
 
 
 class TableClosed(Message, frozen=True, kw_only=True, tag="closed"):
@@ -214,6 +216,23 @@ class Waiting(Message, frozen=True, kw_only=True, tag="waiting"):
     """What is awaited: a decision; before a call, a new chain of these seats; or that somebody takes these seats over."""
     deadline_ms: U | None = None
     """How long the first of them still has, what is left of its bank included; absent without a clock."""
+
+
+class Away(Message, frozen=True, kw_only=True, tag="away"):
+    """A seat of a running match has lost its connection, misses a decision, or is back; full state each time."""
+
+    table: TableCode
+    """The table's code."""
+    match: Hash
+    """The match id."""
+    seat: SeatNumber
+    """The seat."""
+    online: bool = False
+    """Has a connection that follows the table."""
+    missed: U = 0
+    """How many decisions in a row the server has ruled for it because its time ran out."""
+    claim_in_ms: U | None = None
+    """After how long, at the earliest, the seat counts as gone and what the table has for that may happen; 0 from then on, absent if never."""
 
 
 class BoxedSignSeen(Message, frozen=True, kw_only=True, tag="sign"):

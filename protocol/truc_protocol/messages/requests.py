@@ -206,6 +206,15 @@ class Say(Request, frozen=True, kw_only=True, tag="say"):
     """The phrase, one of `phrases` of the game's rules."""
 
 
+class ClaimMatch(Request, frozen=True, kw_only=True, tag="claim_match"):
+    """Ask for the end of a match whose other side is away: `away` says from when on it is granted."""
+
+    table: TableCode
+    """The table's code."""
+    match: Hash
+    """The match id."""
+
+
 class WantRekey(Request, frozen=True, kw_only=True, tag="rekey"):
     """Ask for time to start a new chain before the next call: for a seat that has lost its secrets of the match."""
 

@@ -34,6 +34,7 @@ ClientMessage = (
     | requests.BoxedSign
     | requests.OpenSign
     | requests.Say
+    | requests.ClaimMatch
     | requests.WantRekey
     | requests.Resume
     | requests.Watch
@@ -63,6 +64,7 @@ ServerMessage = (
     | notices.OpenOptions
     | notices.OwnCards
     | notices.Waiting
+    | notices.Away
     | notices.BoxedSignSeen
     | notices.OpenSignSeen
     | notices.Said
@@ -70,6 +72,7 @@ ServerMessage = (
     | notices.Capabilities
     | past.Snapshot
     | company.LobbyState
+    | company.BotWanted
     | company.ChatLine
     | notices.Ping
     | notices.Pong
@@ -143,10 +146,12 @@ MESSAGES: Final[tuple[Row, ...]] = (
     Row(_OUT, (Form(notices.BoxedOptions, "box"), Form(notices.OpenOptions))),
     Row(_OUT, (Form(notices.OwnCards),)),
     Row(_OUT, (Form(notices.Waiting),)),
+    Row(_OUT, (Form(notices.Away),)),
     Row(_IN, (Form(requests.SignedAct, "body"), Form(requests.GuestAct)), ("ok",)),
     Row(_IN, (Form(requests.BoxedSign, "box"), Form(requests.OpenSign)), ("ok",)),
     Row(_OUT, (Form(notices.BoxedSignSeen, "box"), Form(notices.OpenSignSeen))),
     Row(_IN, (Form(requests.Say),), ("ok",)),
+    Row(_IN, (Form(requests.ClaimMatch),), ("ok",)),
     Row(_IN, (Form(requests.WantRekey),), ("ok",)),
     Row(_OUT, (Form(notices.Said),)),
     Row(_IN, (Form(requests.Resume),), ("ok",)),
@@ -159,6 +164,7 @@ MESSAGES: Final[tuple[Row, ...]] = (
     Row(_OUT, (Form(company.LobbyState),)),
     Row(_IN, (Form(company.ListPlayers),), ("ok",)),
     Row(_IN, (Form(company.Seek),), ("ok",)),
+    Row(_OUT, (Form(company.BotWanted),)),
     Row(_IN, (Form(company.Chat),), ("ok",)),
     Row(_OUT, (Form(company.ChatLine),)),
     Row(_IN, (Form(company.Ignore),), ("ok",)),

@@ -3,7 +3,7 @@
 `Store` is what the server knows; `open_store` gives one. Invariant: nothing outside this package speaks SQL.
 """
 
-from truc_server.store.interface import Store, StoreError, StoreLostError
+from truc_server.store.interface import Store, StoreBusyError, StoreError, StoreLostError
 from truc_server.store.sql import SqlStore, open_store
 from truc_server.store.writes import (
     KEPT_LINES,
@@ -13,6 +13,7 @@ from truc_server.store.writes import (
     DropIgnored,
     DropSecrets,
     DropTable,
+    DropTerms,
     EndMatch,
     ForgetPlayer,
     Invite,
@@ -21,6 +22,8 @@ from truc_server.store.writes import (
     PastMatch,
     PlayerKind,
     RunningMatch,
+    Sanction,
+    SanctionKind,
     SaveChat,
     SaveGuest,
     SaveIgnored,
@@ -28,6 +31,8 @@ from truc_server.store.writes import (
     SaveSeat,
     SaveSecrets,
     SaveTable,
+    SaveTerms,
+    StoredTerms,
     StoredTranscript,
     Write,
 )
@@ -40,6 +45,7 @@ __all__ = [
     "DropIgnored",
     "DropSecrets",
     "DropTable",
+    "DropTerms",
     "EndMatch",
     "ForgetPlayer",
     "Invite",
@@ -48,6 +54,8 @@ __all__ = [
     "PastMatch",
     "PlayerKind",
     "RunningMatch",
+    "Sanction",
+    "SanctionKind",
     "SaveChat",
     "SaveGuest",
     "SaveIgnored",
@@ -55,10 +63,13 @@ __all__ = [
     "SaveSeat",
     "SaveSecrets",
     "SaveTable",
+    "SaveTerms",
     "SqlStore",
     "Store",
+    "StoreBusyError",
     "StoreError",
     "StoreLostError",
+    "StoredTerms",
     "StoredTranscript",
     "Write",
     "open_store",

@@ -16,6 +16,7 @@ from truc_server.store.interface import StoreError
 from truc_server.store.schema import REVISION
 
 BUSY_TIMEOUT_MS: Final = 5_000
+LOG_BYTES: Final = 64 * 1024 * 1024  # kept of a write-ahead log that a long read has made longer
 
 
 def open_engine(url: str) -> Engine:
@@ -41,6 +42,16 @@ def reason(error: SQLAlchemyError) -> str:
     return str(error.orig) if isinstance(error, DBAPIError) else str(error)
 
 
+def is_busy(error: SQLAlchemyError) -> bool:
+    """Tell whether nothing is wrong but that another program holds the database."""
+    cause = error.orig if isinstance(error, DBAPIError) else None
+    return isinstance(cause, sqlite3.OperationalError) and _primary(cause) == sqlite3.SQLITE_BUSY
+
+
+def _primary(error: sqlite3.OperationalError) -> int:
+    return error.sqlite_errorcode & 0xFF  # the rest says more, as that the log is just being recovered
+
+
 def _engine(url: str) -> Engine:
     try:
         engine = create_engine(make_url(url), hide_parameters=True)
@@ -60,6 +71,8 @@ def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
     connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA fullfsync = ON")  # or macOS leaves what is synced in the disk's cache
+    connection.execute(f"PRAGMA journal_size_limit = {LOG_BYTES}")
 
 
 def _begin_sqlite(connection: Connection) -> None:

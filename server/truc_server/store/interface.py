@@ -1,10 +1,11 @@
 """The one interface of storage, and how it fails.
 
 Every method blocks and may be called from any thread: under Trio call it in a worker thread. Invariant: when
-`commit` returns, all of its writes will be found again after a crash; when it raises, none of them will.
+`commit` returns, all of its writes will be found again after a crash; when it raises, all of them may be or none, as a
+disk can fail when everything stands on it: nobody may be told of them, and nothing may be written after them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Protocol
 
 from truc_server.store.writes import (
@@ -14,10 +15,13 @@ from truc_server.store.writes import (
     Member,
     PastMatch,
     RunningMatch,
+    Sanction,
+    SanctionKind,
     SaveChat,
     SaveGuest,
     SaveSeat,
     SaveTable,
+    StoredTerms,
     StoredTranscript,
     Write,
 )
@@ -25,6 +29,10 @@ from truc_server.store.writes import (
 
 class StoreError(Exception):
     """The store cannot be opened, read or written; the text says which and why."""
+
+
+class StoreBusyError(StoreError):
+    """Somebody else has held the database for as long as was waited; nothing was written, and later it may be."""
 
 
 class StoreLostError(StoreError):
@@ -43,7 +51,8 @@ class Store(Protocol):
 
         Raises:
             StoreLostError: A write touches a table that this process does not own, or a position already taken.
-            StoreError: The database failed; nothing was written.
+            StoreBusyError: Another program holds the database; the same commit may be tried again.
+            StoreError: The database failed, or its files are not where they were.
         """
         ...
 
@@ -53,6 +62,10 @@ class Store(Protocol):
 
     def seats(self, table: str) -> tuple[SaveSeat, ...]:
         """Return the taken seats of a table, in seat order."""
+        ...
+
+    def terms(self, table: str) -> StoredTerms | None:
+        """Return the terms of a table that wait for signatures, or None if there are none."""
         ...
 
     def running(self) -> tuple[RunningMatch, ...]:
@@ -129,6 +142,33 @@ class Store(Protocol):
 
     def use_invite(self, code_hash: bytes, member: Member) -> bool:
         """Use an invite once and make a key a member, in one transaction; False if the invite is no good any more."""
+        ...
+
+    def invites(self) -> tuple[Invite, ...]:
+        """Return the invites that are kept, also those that are too old, in the order of their end."""
+        ...
+
+    def withdraw(self, code_hash: bytes) -> bool:
+        """Withdraw an invite, durably; False if there is none. Needs no claim."""
+        ...
+
+    def sanctions(self) -> tuple[Sanction, ...]:
+        """Return everything imposed by command, also what is over, in the order of its coming."""
+        ...
+
+    def impose(self, sanction: Sanction) -> None:
+        """Impose a sanction, durably, in the place of one of the same kind on the same subject. Needs no claim."""
+        ...
+
+    def lift(self, subject: str, kind: SanctionKind) -> bool:
+        """Lift a sanction, durably; False if there was none. Needs no claim."""
+        ...
+
+    def prune_guests(self, *, before_ms: int, connected: Collection[bytes], now_ms: int) -> int:
+        """Forget the guests without a seat who were last seen before a time, durably; return how many.
+
+        Who is connected is seen now. Needs no claim.
+        """
         ...
 
     def close(self) -> None:

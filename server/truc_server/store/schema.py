@@ -8,7 +8,7 @@ from typing import Final
 
 from sqlalchemy import JSON, BigInteger, Boolean, Column, Integer, LargeBinary, MetaData, String, Table
 
-REVISION: Final = "0003"
+REVISION: Final = "0004"
 
 metadata = MetaData()
 
@@ -57,6 +57,7 @@ guests = Table(
     Column("id", LargeBinary, primary_key=True),
     Column("name", String, nullable=False),
     Column("token_hash", LargeBinary, nullable=False, unique=True),
+    Column("seen_ms", BigInteger, nullable=False),
 )
 
 secrets = Table(
@@ -64,6 +65,17 @@ secrets = Table(
     metadata,
     Column("th", LargeBinary, primary_key=True),
     Column("sealed", LargeBinary, nullable=False),
+)
+
+# While a match is set up: the table record (signer 0), and those of the seats that have joined.
+terms = Table(
+    "terms",
+    metadata,
+    Column("table_code", String, key="table", primary_key=True),
+    Column("signer", Integer, primary_key=True, autoincrement=False),
+    Column("th", LargeBinary, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+    Column("sig", LargeBinary, nullable=False),
 )
 
 # A match outlives its table, therefore table_code is no foreign key.
@@ -116,6 +128,15 @@ members = Table(
     metadata,
     Column("fingerprint", String, primary_key=True),
     Column("since_ms", BigInteger, nullable=False),
+)
+
+sanctions = Table(
+    "sanctions",
+    metadata,
+    Column("subject", String, primary_key=True),
+    Column("kind", String, primary_key=True),
+    Column("since_ms", BigInteger, nullable=False),
+    Column("until_ms", BigInteger),
 )
 
 invites = Table(

@@ -5,7 +5,7 @@ Invariants: a commit begins with the fence, so that a process that lost a table 
 never share a position, whoever writes.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 from threading import Lock
@@ -17,20 +17,24 @@ from sqlalchemy.exc import SQLAlchemyError
 from truc_protocol.codec import dec
 from truc_protocol.records import Record
 from truc_server.store import membership
-from truc_server.store.engine import open_engine, reason
-from truc_server.store.interface import StoreError
+from truc_server.store.engine import is_busy, open_engine, reason
+from truc_server.store.files import Files, empty_log, files_of
+from truc_server.store.interface import StoreBusyError, StoreError
 from truc_server.store.schema import (
     chat,
     guests,
     ignored,
+    invites,
     match_players,
     matches,
     members,
     ownership,
     records,
+    sanctions,
     seats,
     secrets,
     tables,
+    terms,
 )
 from truc_server.store.statements import apply, check_fence
 from truc_server.store.writes import (
@@ -41,10 +45,13 @@ from truc_server.store.writes import (
     PastMatch,
     PlayerKind,
     RunningMatch,
+    Sanction,
+    SanctionKind,
     SaveChat,
     SaveGuest,
     SaveSeat,
     SaveTable,
+    StoredTerms,
     StoredTranscript,
     Write,
 )
@@ -57,6 +64,8 @@ _RECORDS: Final = select(*(records.c[field] for field in AddRecord._fields))
 _GUESTS: Final = select(*(guests.c[field] for field in SaveGuest._fields))
 _CHAT: Final = select(*(chat.c[field] for field in SaveChat._fields))
 _MEMBERS: Final = select(*(members.c[field] for field in Member._fields))
+_INVITES: Final = select(*(invites.c[field] for field in Invite._fields))
+_SANCTIONS: Final = select(*(sanctions.c[field] for field in Sanction._fields))
 _MATCHES: Final = select(*(matches.c[field] for field in RunningMatch._fields[:-1]), secrets.c.sealed).join(
     secrets, secrets.c.th == matches.c.th, isouter=True
 )
@@ -65,10 +74,15 @@ _RUNNING: Final = (
     .where(matches.c.ended_ms.is_(None))
     .order_by(matches.c.mid)
 )
+_TERMS: Final = (
+    select(terms.c.th, terms.c.signer, terms.c.body, terms.c.sig, secrets.c.sealed)
+    .join(secrets, secrets.c.th == terms.c.th, isouter=True)
+    .order_by(terms.c.signer)
+)
 _STRAY_SECRETS: Final = (
     select(secrets.c.th)
     .join(matches, matches.c.th == secrets.c.th, isouter=True)
-    .where(matches.c.mid.is_(None))
+    .where(matches.c.mid.is_(None), secrets.c.th.not_in(select(terms.c.th)))
     .order_by(secrets.c.th)
 )
 
@@ -95,6 +109,7 @@ class SqlStore:
         self._reading = engine.execution_options(reading=True)
         self._writing = engine.connect()
         self._turn = Lock()
+        self._files: Files | None = None
         self._lease: Lease | None = None
 
     def claim(self, owner: str) -> Lease:
@@ -111,7 +126,7 @@ class SqlStore:
 
         Raises:
             StoreLostError: A write touches a table that this process does not own, or a position already taken.
-            StoreError: The database failed; nothing was written.
+            StoreError: The database failed, or its files are not where they were.
         """
         lease = self._lease
         if lease is None:
@@ -130,6 +145,13 @@ class SqlStore:
         """Return the taken seats of a table, in seat order."""
         rows = self._read(_SEATS.where(seats.c.table == table).order_by(seats.c.seat))
         return tuple(SaveSeat._make(row)._replace(kind=PlayerKind(row.kind)) for row in rows)
+
+    def terms(self, table: str) -> StoredTerms | None:
+        """Return the terms of a table that wait for signatures, or None if there are none."""
+        rows = self._read(_TERMS.where(terms.c.table == table))
+        if not rows:
+            return None
+        return StoredTerms(rows[0].th, tuple(Record(*row[1:4]) for row in rows), rows[0].sealed)
 
     def running(self) -> tuple[RunningMatch, ...]:
         """Return the matches that have not ended and whose table still stands."""
@@ -242,6 +264,41 @@ class SqlStore:
         with self._transaction("write to") as connection:
             return membership.use_invite(connection, code_hash, member)
 
+    def invites(self) -> tuple[Invite, ...]:
+        """Return the invites that are kept, also those that are too old, in the order of their end."""
+        rows = self._read(_INVITES.order_by(invites.c.until_ms, invites.c.code_hash))
+        return tuple(Invite._make(row) for row in rows)
+
+    def withdraw(self, code_hash: bytes) -> bool:
+        """Withdraw an invite, durably; False if there is none. Needs no claim."""
+        with self._transaction("write to") as connection:
+            return membership.withdraw(connection, code_hash)
+
+    def sanctions(self) -> tuple[Sanction, ...]:
+        """Return everything imposed by command, also what is over, in the order of its coming."""
+        rows = self._read(_SANCTIONS.order_by(sanctions.c.since_ms, sanctions.c.subject, sanctions.c.kind))
+        return tuple(Sanction._make(row)._replace(kind=SanctionKind(row.kind)) for row in rows)
+
+    def impose(self, sanction: Sanction) -> None:
+        """Impose a sanction, durably, in the place of one of the same kind on the same subject. Needs no claim."""
+        with self._transaction("write to") as connection:
+            membership.impose(connection, sanction)
+
+    def lift(self, subject: str, kind: SanctionKind) -> bool:
+        """Lift a sanction, durably; False if there was none. Needs no claim."""
+        with self._transaction("write to") as connection:
+            return membership.lift(connection, subject, kind)
+
+    def prune_guests(self, *, before_ms: int, connected: Collection[bytes], now_ms: int) -> int:
+        """Forget the guests without a seat who were last seen before a time, durably; return how many.
+
+        Who is connected is seen now. Needs no claim.
+        """
+        with self._transaction("write to") as connection:
+            return membership.prune_guests(
+                connection, before_ms=before_ms, connected=connected, now_ms=now_ms
+            )
+
     def close(self) -> None:
         """Release the database; nothing may be called afterwards."""
         with self._turn:
@@ -251,10 +308,27 @@ class SqlStore:
     @contextmanager
     def _transaction(self, purpose: str) -> Iterator[Connection]:
         try:
-            with self._turn, self._writing.begin():
-                yield self._writing
+            with self._turn:
+                with self._writing.begin():
+                    self._files = self._files or files_of(self._writing)
+                    yield self._writing
+                self._check_files()
         except SQLAlchemyError as error:
-            raise StoreError(f"cannot {purpose} {self._engine.url}: {reason(error)}") from error
+            kind = StoreBusyError if is_busy(error) else StoreError
+            raise kind(f"cannot {purpose} {self._engine.url}: {reason(error)}") from error
+
+    def _check_files(self) -> None:
+        """Check that what was written will be found; where only the log is lost, put what it holds into the database.
+
+        Raises:
+            StoreError: It may not be.
+        """
+        try:
+            if self._files is not None:
+                self._files.check()
+        except StoreError:
+            empty_log(self._writing)
+            raise
 
     def _read(self, query: Select[*tuple[Any, ...]]) -> Sequence[Any]:
         try:
@@ -262,6 +336,8 @@ class SqlStore:
                 return connection.execute(query).all()
         except SQLAlchemyError as error:
             raise StoreError(f"cannot read {self._engine.url}: {reason(error)}") from error
+        except ValueError as error:
+            raise StoreError(f"cannot read {self._engine.url}: a row is not as it was written") from error
 
 
 def _match(row: Any) -> RunningMatch:

@@ -13,7 +13,17 @@ from sqlalchemy.exc import IntegrityError
 from truc_protocol.codec import enc
 from truc_server.store import schema
 from truc_server.store.interface import StoreLostError
-from truc_server.store.schema import chat, guests, ignored, match_players, matches, seats, secrets, tables
+from truc_server.store.schema import (
+    chat,
+    guests,
+    ignored,
+    match_players,
+    matches,
+    seats,
+    secrets,
+    tables,
+    terms,
+)
 from truc_server.store.writes import (
     KEPT_LINES,
     AddPlayer,
@@ -23,6 +33,7 @@ from truc_server.store.writes import (
     DropIgnored,
     DropSecrets,
     DropTable,
+    DropTerms,
     EndMatch,
     ForgetPlayer,
     Lease,
@@ -35,6 +46,7 @@ from truc_server.store.writes import (
     SaveSeat,
     SaveSecrets,
     SaveTable,
+    SaveTerms,
     Write,
 )
 
@@ -49,6 +61,7 @@ _SAVE_MATCH: Final = insert(matches)
 _END_MATCH: Final = update(matches).where(matches.c.mid == bindparam("ended"))
 _DROP_TABLE: Final = delete(tables).where(tables.c.code == bindparam("code"))
 _DROP_SEATS: Final = delete(seats).where(seats.c.table == bindparam("code"))
+_DROP_TERMS: Final = delete(terms).where(terms.c.table == bindparam("table"))
 _DROP_CHAT: Final = delete(chat).where(chat.c.table == bindparam("code"))
 _TRIM_CHAT: Final = delete(chat).where(
     chat.c.table == bindparam("trimmed"), chat.c.n <= bindparam("newest") - KEPT_LINES
@@ -110,7 +123,10 @@ def check_fence(connection: Connection, lease: Lease, writes: Sequence[Write]) -
         holder = holders.get(name, lease if name in touched.created else None)
         if holder != lease:
             what = f"table {name}" if isinstance(name, str) else f"the table of match {name.hex()[:16]}"
-            raise StoreLostError(f"expected {what} to be owned by {lease}, found {holder or 'no such table'}")
+            now = "no such table" if holder is None else f"{holder.owner} owns it now"
+            raise StoreLostError(
+                f"another server has taken the tables over: {what} was of {lease.owner}, {now}"
+            )
 
 
 def apply(connection: Connection, lease: Lease, writes: Sequence[Write]) -> None:
@@ -124,7 +140,9 @@ def apply(connection: Connection, lease: Lease, writes: Sequence[Write]) -> None
             _add_records(connection, writes)
         case SaveTable() | DropTable() | SaveSeat() | ClearSeat() | SaveGuest() as first:
             _apply_to_lobby(connection, lease, first, [write._asdict() for write in writes])
-        case SaveSecrets() | DropSecrets() | SaveMatch() | AddPlayer() | EndMatch() as first:
+        case (
+            SaveSecrets() | DropSecrets() | SaveTerms() | DropTerms() | SaveMatch() | AddPlayer() | EndMatch()
+        ) as first:
             _apply_to_matches(connection, first, [write._asdict() for write in writes])
         case SaveChat() | SaveIgnored() | DropIgnored() | ForgetPlayer() as first:
             _apply_to_company(connection, first, [write._asdict() for write in writes])
@@ -139,6 +157,7 @@ def _apply_to_lobby(connection: Connection, lease: Lease, first: LobbyChange, ro
             connection.execute(_upsert(connection.dialect.name, tables), owned)
         case DropTable():
             connection.execute(_DROP_SEATS, rows)
+            connection.execute(_DROP_TERMS, [{"table": row["code"]} for row in rows])
             connection.execute(_DROP_CHAT, rows)
             connection.execute(_DROP_TABLE, rows)
         case SaveSeat():
@@ -157,6 +176,10 @@ def _apply_to_matches(connection: Connection, first: MatchChange, rows: Rows) ->
             connection.execute(_upsert(connection.dialect.name, secrets), rows)
         case DropSecrets():
             connection.execute(_DROP_SECRETS, rows)
+        case SaveTerms():
+            connection.execute(_upsert(connection.dialect.name, terms), rows)
+        case DropTerms():
+            connection.execute(_DROP_TERMS, rows)
         case SaveMatch():
             connection.execute(_SAVE_MATCH, [{**row, "setup": enc(row["setup"])} for row in rows])
         case AddPlayer():
@@ -192,6 +215,8 @@ def _touched(writes: Sequence[Write]) -> _Touched:
                 touched.codes.add(code)
                 touched.created.add(code)
             case DropTable(code=code) | SaveSeat(table=code) | ClearSeat(table=code) | SaveChat(table=code):
+                touched.codes.add(code)
+            case SaveTerms(table=code) | DropTerms(table=code):
                 touched.codes.add(code)
             case SaveMatch(mid=mid, table=code):
                 touched.codes.add(code)

@@ -64,11 +64,12 @@ class ClearSeat(NamedTuple):
 
 
 class SaveGuest(NamedTuple):
-    """Remember a guest; of the bearer token only the hash is stored."""
+    """Remember a guest, or that they were seen again; of the bearer token only the hash is stored."""
 
     id: bytes
     name: str
     token_hash: bytes
+    seen_ms: int
 
 
 class SaveSecrets(NamedTuple):
@@ -82,6 +83,22 @@ class DropSecrets(NamedTuple):
     """Forget the secrets of the terms `th`."""
 
     th: bytes
+
+
+class SaveTerms(NamedTuple):
+    """Keep a record of a match that is being set up, under the terms `th`: the table record, or a seat's that joins."""
+
+    table: str
+    th: bytes
+    signer: int
+    body: bytes
+    sig: bytes
+
+
+class DropTerms(NamedTuple):
+    """Forget the terms of a table, and who has signed them."""
+
+    table: str
 
 
 class SaveMatch(NamedTuple):
@@ -163,7 +180,7 @@ class ForgetPlayer(NamedTuple):
 
 
 LobbyChange = SaveTable | DropTable | SaveSeat | ClearSeat | SaveGuest
-MatchChange = SaveSecrets | DropSecrets | SaveMatch | AddPlayer | EndMatch
+MatchChange = SaveSecrets | DropSecrets | SaveTerms | DropTerms | SaveMatch | AddPlayer | EndMatch
 CompanyChange = SaveChat | SaveIgnored | DropIgnored | ForgetPlayer
 Write = LobbyChange | MatchChange | CompanyChange | AddRecord
 
@@ -177,6 +194,14 @@ class RunningMatch(NamedTuple):
     setup: tuple[Record, ...]
     th: bytes
     seats: int
+    sealed: bytes | None
+
+
+class StoredTerms(NamedTuple):
+    """Terms that wait for signatures: the table record, then the seats' that came; `sealed` is None where the secrets are lost."""
+
+    th: bytes
+    records: tuple[Record, ...]
     sealed: bytes | None
 
 
@@ -204,6 +229,22 @@ class Invite(NamedTuple):
     code_hash: bytes
     uses: int
     until_ms: int
+
+
+class SanctionKind(StrEnum):
+    """What a host may impose: to be shut out, or to play without talking."""
+
+    BAN = "ban"
+    MUTE = "mute"
+
+
+class Sanction(NamedTuple):
+    """What the host has imposed by command on a player or address, as they are written in the settings; None is for ever."""
+
+    subject: str
+    kind: SanctionKind
+    since_ms: int
+    until_ms: int | None
 
 
 class StoredTranscript(NamedTuple):

@@ -1,0 +1,90 @@
+"""Who is away from a match, as a player is told: one line for each change, none where nothing is new.
+
+Of their own seat players are told what they have missed, and not that they are away: they see that themselves.
+"""
+
+from collections.abc import Mapping
+from math import ceil
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from truc_client.happenings import Away
+from truc_protocol.messages import TableState
+from truc_protocol.setup import GONE_FORFEIT, GONE_WAIT, read_opts
+
+BY_OPPONENTS: Final = "opponents"
+
+_NOBODY: Final[Mapping[int, Away]] = MappingProxyType({})
+
+
+class Note(NamedTuple):
+    """A line of the catalogue, with what it may fill in."""
+
+    key: str
+    missed: int
+    n: int
+
+
+class Absences(NamedTuple):
+    """Who was told to be away last, by seat; and whether a match against who is gone ends by a claim."""
+
+    told: Mapping[int, Away] = _NOBODY
+    is_claimed: bool = False
+
+    def shown(self, state: TableState) -> "Absences":
+        """Return what is known after the table was shown."""
+        return self._replace(is_claimed=_ends_by_claim(state))
+
+    def after(self, away: Away) -> "Absences":
+        """Return what is known after a change was told."""
+        return self._replace(told=MappingProxyType({**self.told, away.seat: away}))
+
+    def note(self, away: Away, own: int | None) -> Note | None:
+        """Return the line that tells a change to the player of the seat `own`, before it is noted; None if nothing is new."""
+        before = self.told.get(away.seat)
+        if before is not None and _sight(before) == _sight(away):
+            return None
+        return _own_note(before, away) if away.seat == own else _note(before, away)
+
+    def may_claim(self, away: Away, own: int | None) -> bool:
+        """Tell whether a seat may claim the match of who is gone: sides sit alternately."""
+        return self.is_claimed and _is_gone(away) and own is not None and (away.seat - own) % 2 == 1
+
+
+def _ends_by_claim(state: TableState) -> bool:
+    """Tell whether a match against who is gone ends by a claim alone: not by the server, nor by a substitute."""
+    opts = read_opts(state.opts)
+    is_ruled = opts.decision_ms > 0 and opts.gone_after > 0 and state.claim != BY_OPPONENTS
+    return opts.gone == GONE_WAIT or (opts.gone == GONE_FORFEIT and not is_ruled)
+
+
+def _note(before: Away | None, away: Away) -> Note | None:
+    if away.online and not away.missed:
+        return None if before is None else Note("back", 0, 0)
+    if _is_gone(away):
+        return Note("gone", away.missed, 0)
+    return _counting("missing" if away.online else "away", away)
+
+
+def _own_note(before: Away | None, away: Away) -> Note | None:
+    if _is_gone(away):
+        return Note("own_gone", away.missed, 0)
+    if not away.missed:
+        return None if before is None or not _is_gone(before) else Note("own_back", 0, 0)
+    return _counting("own_missing", away)
+
+
+def _counting(key: str, away: Away) -> Note:
+    """Return a line with the time that is left, if there is one."""
+    if away.claim_in_ms is None:
+        return Note(key, away.missed, 0)
+    return Note(f"{key}_counting", away.missed, ceil(away.claim_in_ms / 1000))
+
+
+def _is_gone(away: Away) -> bool:
+    return away.claim_in_ms == 0
+
+
+def _sight(away: Away) -> tuple[bool, int, bool]:
+    """Return what of an absence is news if it changes; that time passes is none."""
+    return away.online, away.missed, _is_gone(away)

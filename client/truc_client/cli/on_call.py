@@ -1,0 +1,170 @@
+"""A bot of the house: it waits until the server calls it to a vacant seat, steps in, plays the match to its end, and waits on.
+
+At several tables at once, each a task of its own: what goes wrong at one ends it alone, in a line. Started again it goes on
+with every seat that it has. Invariant: at a table it does one thing at a time, and of the calls that come meanwhile it
+answers the newest afterwards, as the seat it was called to may have been taken by another.
+"""
+
+import signal
+from collections.abc import Awaitable, Callable
+from functools import partial
+from math import inf
+from random import SystemRandom
+from typing import Final
+
+import click
+import trio
+
+from truc_client.account import Player
+from truc_client.bots import play_match, simple_bot
+from truc_client.calls import HOUSE_BOTS
+from truc_client.cli.reporting import complain, result_of, tell_trouble
+from truc_client.cli.stepping_in import stand_by
+from truc_client.connecting import WANT, connect
+from truc_client.connection import Connection
+from truc_client.errors import ClientError, ConnectError, LostError, NotPlayedError, ServerKeyError
+from truc_client.happenings import Called, Happening, Substituted
+from truc_client.table import Table
+from truc_protocol.keys import fingerprint
+from truc_protocol.messages import SeatHeld
+
+_AGAIN_S: Final = 5.0  # until a server that could not be reached is tried again, and up to as long more
+_DICE: Final = SystemRandom()
+
+
+Step = Callable[[], Awaitable[None]]
+
+
+async def until_ended(main: Step) -> None:
+    """Run until the process is told to end, by SIGTERM or Ctrl-C; raises the error that ends it before."""
+    failure: ClientError | None = None
+    with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as told:
+        async with trio.open_nursery() as nursery:
+
+            async def listen() -> None:
+                async for _number in told:
+                    nursery.cancel_scope.cancel()
+
+            nursery.start_soon(listen)
+            try:
+                await main()
+            except ClientError as error:
+                failure = error
+            nursery.cancel_scope.cancel()
+    if failure is not None:
+        raise failure
+
+
+async def serve(address: str, player: Player, seed: int) -> None:
+    """Answer every call of a server, which may come and go; never ends by itself.
+
+    Raises:
+        ServerKeyError: It is another server than the one known.
+        ClientError: It does not let this bot in, or the bot's home cannot be used.
+    """
+    while True:
+        try:
+            async with connect(address, player, want=(*WANT, HOUSE_BOTS), patience_s=inf) as connection:
+                _introduce(connection)
+                await OnCall(connection, seed).serve()
+        except ServerKeyError:
+            raise
+        except (ConnectError, LostError) as error:
+            complain(f"{error}; trying again")
+        await trio.sleep(_AGAIN_S * _DICE.uniform(1, 2))
+
+
+def _introduce(connection: Connection) -> None:
+    """Say by which key the host may list this bot."""
+    account = connection.session.account
+    click.echo(f"key {fingerprint(account.key(connection.session.first_spk).public)}")
+    if HOUSE_BOTS not in connection.capabilities:
+        complain("this server calls no bots yet: its host lists their keys in access.bots")
+
+
+class OnCall:
+    """One bot on one connection; `seed` is what its choices at each table are drawn from."""
+
+    def __init__(self, connection: Connection, seed: int) -> None:
+        self._connection = connection
+        self._seed = seed
+        self._at: dict[
+            str, Called | None
+        ] = {}  # each table it is at, with the newest call that came meanwhile
+
+    async def serve(self) -> None:
+        """Go on with every seat held, and answer every call.
+
+        Raises:
+            ClientError: The connection is gone for good.
+        """
+        async with trio.open_nursery() as nursery:
+            for held in self._connection.held:
+                self._at[held.table] = None
+                nursery.start_soon(self._attend, held.table, partial(self._go_on, held))
+            failure = await self._listen(nursery)
+            nursery.cancel_scope.cancel()
+        raise failure
+
+    async def _listen(self, nursery: trio.Nursery) -> ClientError:
+        """Answer calls until the connection is gone for good; returns why."""
+        try:
+            async for call in self._connection.calls():
+                if call.table in self._at:
+                    self._at[call.table] = call
+                else:
+                    self._at[call.table] = None
+                    nursery.start_soon(self._attend, call.table, partial(self._answer, call))
+        except ClientError as error:
+            return error
+        return LostError("the calls have ended")
+
+    async def _attend(self, code: str, step: Step) -> None:
+        """Take a step at a table, then answer the newest call that has come from there meanwhile."""
+        await self._survive(code, step)
+        while (call := self._at[code]) is not None:
+            self._at[code] = None
+            await self._survive(code, partial(self._answer, call))
+        del self._at[code]
+
+    async def _survive(self, code: str, step: Step) -> None:
+        """Take a step at a table; what goes wrong there ends nothing else."""
+        try:
+            await step()
+        except NotPlayedError:
+            pass  # another was quicker, or the player is back
+        except ClientError as error:
+            complain(f"table {code}: {error}")
+
+    async def _answer(self, call: Called) -> None:
+        """Stand by for the seat of a call, and play the match if it becomes this bot's."""
+        table = await stand_by(self._connection, call.table, call.seat)
+        if table is None:
+            return
+
+        def show(happening: Happening) -> None:
+            tell_trouble(happening)
+            if isinstance(happening, Substituted) and happening.seat == table.seat and table.plays:
+                click.echo(f"called {call.table} seat {call.seat} {call.variant}")
+
+        await self._play(table, show, is_own=lambda: table.plays)
+
+    async def _go_on(self, held: SeatHeld) -> None:
+        """Play on with a seat held from before; one without a match is given up."""
+        table = await self._connection.resume(held)
+        if held.match is None:
+            await table.leave()
+        else:
+            await self._play(table, tell_trouble, is_own=lambda: True)
+
+    async def _play(
+        self, table: Table, show: Callable[[Happening], None], *, is_own: Callable[[], bool]
+    ) -> None:
+        """Play a match to its end, then leave the seat, if it `is_own` by then."""
+        try:
+            ended = await play_match(table, simple_bot(self._seed), show)
+            if ended is not None and is_own():
+                click.echo(f"over {table.code} {result_of(ended)}")
+                await table.leave()
+        finally:
+            table.close()

@@ -1,0 +1,323 @@
+"""Cases S3: who is away from a match, what it leads to, and who may claim one.
+
+Each only where the server announces `away`, and the last where it announces `house-bots`.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+import trio
+
+from truc_conform.judged import (
+    Run,
+    ServerCase,
+    UnofferedError,
+    Visit,
+    check_refusal,
+    create,
+    expect,
+    need,
+    refused,
+    together,
+)
+from truc_conform.raw_client import Map, RawClient
+from truc_conform.raw_seat import Seat
+from truc_conform.result import Case, Outcome, Verdict
+from truc_conform.server_cases_play import in_hand
+from truc_protocol.bodies import Rule
+from truc_protocol.errors import Code
+from truc_protocol.records import Phase, parse
+
+PARTNERS: Final = 4
+_SOON_MS: Final = 1_000
+_LATER_MS: Final = 60_000
+_OUT_S: Final = 1.5
+_SLACK_MS: Final = 700
+
+
+async def _with_away(
+    visit: Visit, *, decision_ms: int = _SOON_MS, gone_after: int = 3, claim: str = "server"
+) -> tuple[Seat, Seat]:
+    """Return two players in a hand, the one to move first, at a server that tells who is away."""
+    need(await visit.player(), "away")
+    return await in_hand(visit, decision_ms=decision_ms, bank_ms=0, gone_after=gone_after, claim=claim)
+
+
+def _of(client: RawClient, number: int) -> list[Map]:
+    return [told for told in client.log if told["t"] == "away" and told["seat"] == number]
+
+
+async def _until_away(seat: Seat, number: int, *, online: bool, missed: int = 0) -> Map:
+    """Let a seat follow its match until it has been told that another stands so; return what it was told."""
+
+    def is_told(seat: Seat) -> bool:
+        last = _of(seat.client, number)[-1:]
+        return any((m.get("online", False), m.get("missed", 0)) == (online, missed) for m in last)
+
+    await _follow(seat, is_told)
+    return _of(seat.client, number)[-1]
+
+
+async def _follow(seat: Seat, until: Callable[[Seat], object]) -> None:
+    """Let a seat follow its match until something holds; signs of life make the wait for it no longer."""
+    with trio.fail_after(seat.client.patience_s + _SOON_MS / 1000):
+        await seat.play(until)
+
+
+async def _come_back(visit: Visit, seat: Seat) -> Map:
+    reply = await seat.come_back(await visit.connect())
+    expect(reply["t"] == "ok", "ok to resume", reply)
+    return reply
+
+
+async def _told(visit: Visit) -> None:
+    mover, other = await _with_away(visit, decision_ms=_LATER_MS)
+    await trio.aclose_forcefully(mover.client.stream)
+    notice = await _until_away(other, mover.seat, online=False)
+    place = (notice["table"], notice["match"])
+    expect(place == (other.table, other.ledger.setup.mid), "the table and the match", notice)
+    expect(notice.get("claim_in_ms", 0) > 0, "claim_in_ms: how long it takes at the earliest", notice)
+    await _come_back(visit, mover)
+    await _until_away(other, mover.seat, online=True)
+
+
+async def _told_who_comes(visit: Visit) -> None:
+    mover, other = await _with_away(visit, decision_ms=_LATER_MS)
+    await trio.aclose_forcefully(mover.client.stream)
+    await _until_away(other, mover.seat, online=False)
+    await _come_back(visit, other)
+    await _until_away(other, mover.seat, online=False)
+
+
+async def _missed(visit: Visit) -> None:
+    mover, other = await _with_away(visit)
+    await together(
+        *(partial(_until_away, seat, mover.seat, online=True, missed=1) for seat in (mover, other))
+    )
+    expect(_rulings(other) == ["move"], "the ruling that the notice counts", _rulings(other))
+    for seat in (mover, other):
+        seat.chooses = seat.pick
+        await _choose_again(seat)
+    await together(*(partial(_until_away, seat, mover.seat, online=True) for seat in (mover, other)))
+
+
+async def _choose_again(seat: Seat) -> None:
+    if seat.options is not None and seat.options["at"] == seat.next and seat.options["must"]:
+        option = seat.pick(seat.options, seat.offered)
+        if option is not None:
+            await seat.act(seat.act_message(seat.options, option))
+
+
+def _rulings(seat: Seat) -> list[str]:
+    bodies = (parse(record) for record in seat.records)
+    return [body.ruling for body in bodies if isinstance(body, Rule)]
+
+
+async def _stands_still(visit: Visit) -> None:
+    mover, other = await _with_away(visit, decision_ms=_LATER_MS)
+    before, since = _deadline(mover), trio.current_time()
+    await _leave(mover, other)
+    used_ms = (trio.current_time() - since) * 1000
+    await trio.sleep(_OUT_S)
+    await _come_back(visit, mover)
+    mover.options = None
+    await _follow(mover, lambda seat: seat.options is not None)
+    least = before - used_ms - _SLACK_MS
+    expect(_deadline(mover) >= least, f"at least {least:.0f} ms of {before}", mover.options)
+
+
+async def _leave(mover: Seat, other: Seat) -> None:
+    """Let both go, the second when it has been told that the first one is away."""
+    await trio.aclose_forcefully(mover.client.stream)
+    await _until_away(other, mover.seat, online=False)
+    await trio.aclose_forcefully(other.client.stream)
+
+
+def _deadline(seat: Seat) -> int:
+    return int((seat.options or {}).get("deadline_ms", 0))
+
+
+async def _claim(seat: Seat) -> Map:
+    """Claim the match and return the reply."""
+    return await seat.ask({"t": "claim_match", "table": seat.table, "match": seat.ledger.setup.mid})
+
+
+async def _too_early(visit: Visit) -> None:
+    mover, other = await _with_away(visit, decision_ms=_LATER_MS, claim="opponents")
+    await trio.aclose_forcefully(mover.client.stream)
+    notice = await _until_away(other, mover.seat, online=False)
+    error = check_refusal(await _claim(other), Code.NOT_NOW)
+    wait_ms = error.get("retry_after_ms", 0)
+    expect(0 < wait_ms <= notice["claim_in_ms"], "the time that the notice told, or less", error)
+
+
+async def _present(visit: Visit) -> None:
+    _, other = await _with_away(visit, decision_ms=_LATER_MS, claim="opponents")
+    check_refusal(await _claim(other), Code.NOT_NOW)
+
+
+async def _by_stranger(visit: Visit) -> None:
+    mover, other = await _with_away(visit)
+    wrong = {"t": "claim_match", "table": other.table}
+    await refused(await visit.player(), wrong | {"match": other.ledger.setup.mid}, Code.NOT_SEATED)
+    check_refusal(await other.ask(wrong | {"match": bytes(32)}), Code.NO_SUCH_MATCH)
+    expect(mover.ledger.phase is Phase.HAND, "the match to go on", mover.ledger.phase)
+
+
+async def _granted(visit: Visit) -> None:
+    mover, other = await _with_away(visit, gone_after=1, claim="opponents")
+    notice = await _until_away(other, mover.seat, online=True, missed=1)
+    expect(notice.get("claim_in_ms") == 0, "claim_in_ms 0", notice)
+    expect(_rulings(other) == ["move"], "no forfeit before the claim", _rulings(other))
+    reply = await _claim(other)
+    expect((reply["t"], reply.get("k")) == ("ok", other.next - 1), "ok, after the ruling", reply)
+    await _follow(other, lambda seat: seat.ledger.phase is Phase.ENDED)
+    verdict = other.auditor.verdict() if other.auditor else None
+    expect(
+        verdict and (verdict.reason, verdict.winner) == ("forfeit", other.seat % 2),
+        "a forfeit to the side that claims",
+        verdict,
+    )
+
+
+async def _by_itself(visit: Visit) -> None:
+    _, other = await _with_away(visit, gone_after=1)
+    await _follow(other, lambda seat: seat.ledger.phase is Phase.ENDED)
+    expect("forfeit" in _rulings(other), "a forfeit without a claim", _rulings(other))
+
+
+async def _four(visit: Visit, **options: int | str) -> list[Seat]:
+    """Return four players at a table of their own, all ready."""
+    seats = [await visit.seat(number) for number in range(PARTNERS)]
+    offers = {offer["name"]: offer["seats"] for offer in seats[0].client.info["variants"]}
+    game = next((name for name, counts in offers.items() if PARTNERS in counts), None)
+    if game is None:
+        raise UnofferedError("the server offers no game for four")
+    wanted = {"variant": game, "seats": PARTNERS, "private": True, "options": options}
+    reply = await seats[0].client.ask_patiently({"t": "create", **wanted})
+    expect(reply["t"] == "ok", "a table for four to be created", reply)
+    seats[0].table, seats[0].seat = reply["table"], reply["seat"]
+    for seat in seats[1:]:
+        expect((await seat.join(seats[0].table))["t"] == "ok", "a seat at the table", seat.client.log[-1])
+    for seat in seats:
+        expect((await seat.ready())["t"] == "ok", "ok to ready", seat.client.log[-1])
+    return seats
+
+
+def _nothing(message: Map, options: list[Map]) -> None:
+    """Choose nothing."""
+    del message, options
+
+
+async def _by_partner(visit: Visit) -> None:
+    need(await visit.player(), "away")
+    seats = await _four(visit, decision_ms=_SOON_MS, bank_ms=0, gone_after=1, claim="opponents")
+    for seat in seats:
+        seat.chooses = _nothing
+    await together(*(partial(_follow, seat, _missed_before_a_hand) for seat in seats))
+    gone = next(told["seat"] for told in seats[0].client.log if told["t"] == "away" and told.get("missed"))
+    partner = next(seat for seat in seats if seat.seat != gone and seat.seat % 2 == gone % 2)
+    check_refusal(await _claim(partner), Code.NOT_NOW)
+    expect("forfeit" not in _rulings(partner), "no forfeit", _rulings(partner))
+
+
+def _missed_before_a_hand(seat: Seat) -> bool:
+    """Tell whether somebody has missed a decision, and cards are dealt: no claim is granted while they are waited for."""
+    return _somebody_missed(seat) and seat.ledger.phase is Phase.HAND
+
+
+def _somebody_missed(seat: Seat) -> bool:
+    return any(told["t"] == "away" and told.get("missed") for told in seat.client.log)
+
+
+async def _shown(visit: Visit) -> None:
+    need(await visit.player(), "away")
+    first, second = await visit.seats(claim="opponents")
+    for seat in (first, second):
+        state = [told for told in seat.client.log if told["t"] == "table"][-1:]
+        state = state or [await seat.client.until("table", table=seat.table)]
+        expect(state[-1].get("claim") == "opponents", "claim opponents in the table's state", state[-1])
+
+
+async def _claim_word(visit: Visit) -> None:
+    seat = await visit.seat()
+    need(seat.client, "away")
+    check_refusal(await create(seat, {"claim": "anybody"}), Code.BAD_OPTION, field="options/claim")
+
+
+async def _uncalled(visit: Visit) -> Outcome | None:
+    asked = await visit.player(want=["house-bots"])
+    if "house-bots" not in asked.info["caps"]:
+        return Outcome(Verdict.INFO, "the server calls no bots")
+    silent = await visit.player()
+    seats = await visit.match(release_ms=_SOON_MS, gone=1)
+    seats[1].is_idle = True
+    await together(partial(_follow, seats[1], _has_begun), partial(_follow, seats[0], _sees_vacant))
+    for stranger in (asked, silent, *(seat.client for seat in seats)):
+        await stranger.ask({"t": "tables"})
+        calls = [told for told in stranger.log if told["t"] == "bot_wanted"]
+        expect(not calls, "no bot_wanted to a key that the host has not listed", calls)
+    return None
+
+
+def _has_begun(seat: Seat) -> bool:
+    return seat.auditor is not None
+
+
+def _sees_vacant(seat: Seat) -> bool:
+    return any(map(_is_vacant, seat.client.log))
+
+
+def _is_vacant(told: Map) -> bool:
+    return told["t"] == "table" and any(seat.get("vacant") for seat in told["seats"])
+
+
+def _case(name: str, clause: str, expected: str, run: Run) -> ServerCase:
+    return ServerCase(Case(f"S3.{name}", clause, expected), run)
+
+
+_GONE: Final = "play.md#a-seat-whose-player-is-gone"
+_TIME: Final = "play.md#who-is-there-and-time"
+_FOLLOWS: Final = "play.md#what-follows"
+_CLAIM: Final = "messages.md#claim_match"
+
+CASES: Final[tuple[ServerCase, ...]] = (
+    _case("away", _GONE, "A seat that loses its connection is away, and is not when it is back", _told),
+    _case("away-comer", _GONE, "Who resumes is told of each seat that is away", _told_who_comes),
+    _case(
+        "away-missed",
+        _GONE,
+        "A ruling in a seat's place is told, and that it decides for itself again",
+        _missed,
+    ),
+    _case("time-stands", _TIME, "While no seat is connected no seat's time runs", _stands_still),
+    _case(
+        "claim-shown",
+        "options.md#who-ends-a-match-against-a-side-that-is-gone",
+        "claim stands in the table's state before anybody is ready",
+        _shown,
+    ),
+    _case(
+        "claim-word",
+        "options.md#who-ends-a-match-against-a-side-that-is-gone",
+        "claim is one of its two words",
+        _claim_word,
+    ),
+    _case("claim-early", _CLAIM, "A claim before its time is not_now, with the time", _too_early),
+    _case(
+        "claim-present", _FOLLOWS, "A seat that is connected and not gone cannot be claimed against", _present
+    ),
+    _case("claim-stranger", _CLAIM, "Nobody claims a match in which they have no seat", _by_stranger),
+    _case("claim-partner", _FOLLOWS, "A partner of who is gone cannot claim", _by_partner),
+    _case(
+        "claim", _FOLLOWS, "Where opponents claim, who claims has the forfeit, and nobody before", _granted
+    ),
+    _case("claim-server", _FOLLOWS, "Where nothing else was chosen the forfeit comes unasked", _by_itself),
+    _case(
+        "uncalled",
+        "play.md#a-vacant-seat",
+        "A key that the host has not listed is not called to a vacant seat",
+        _uncalled,
+    ),
+)

@@ -1,0 +1,203 @@
+"""Cases S3: what one address and one player may take of a server, and that nobody is waited for who sends drop by drop.
+
+The server's own figures stand in `limits` of its info. Where they are so high that a run cannot reach them, or stand
+nowhere, a case only tells. Invariant: what a case uses up is waited for, as long as the server says.
+"""
+
+from contextlib import suppress
+from typing import Final
+
+import trio
+
+from truc_conform.judged import (
+    Run,
+    ServerCase,
+    Visit,
+    check_alive,
+    check_ended,
+    check_refusal,
+    expect,
+)
+from truc_conform.raw_client import Map, RawClient, length
+from truc_conform.result import Case, Outcome, Verdict
+from truc_conform.server_cases_session import LATEST_LOGIN_S
+from truc_protocol.errors import Code
+from truc_protocol.keys import generate_signing_key
+
+MOST_CONNECTIONS: Final = 64
+MOST_FAILURES: Final = 64
+MOST_TABLES: Final = 20
+DRIP_S: Final = 0.1
+_AGAIN_S: Final = 0.3
+_ANNOUNCED: Final = 2_000
+_SLACK_S: Final = 2.0
+
+
+async def _figure(visit: Visit, name: str, most: int) -> int | Outcome:
+    """Return a limit of the server, or what there is to tell where it cannot be reached."""
+    value = (await visit.player()).info["limits"].get(name)
+    if value is None or value > most:
+        return Outcome(Verdict.INFO, f"limits.{name} is {value}: not tried")
+    return int(value)
+
+
+def _allowed(per_min: int, since: float) -> int:
+    """Return how often something may have been done since a moment, at so many times a minute."""
+    return per_min + 1 + int(per_min * (trio.current_time() - since) / 60)
+
+
+async def _failed_logins(visit: Visit) -> Outcome | None:
+    most = await _figure(visit, "failed_logins_per_min", MOST_FAILURES)
+    if isinstance(most, Outcome):
+        return most
+    since, endings = trio.current_time(), [await _fail(visit)]
+    while endings[-1][0]["code"] == Code.BAD_SIGNATURE and len(endings) <= _allowed(most, since):
+        endings.append(await _fail(visit))
+    error, goodbye = endings[-1]
+    check_refusal(error, Code.RATE_LIMITED, closes=True)
+    wait_ms = error.get("retry_after_ms", 0)
+    expect(wait_ms > 0, "retry_after_ms", error)
+    expect(goodbye.get("reconnect_after_ms") == wait_ms, "reconnect_after_ms with the same time", goodbye)
+    reply = await (await visit.connect()).login_key(generate_signing_key())
+    await trio.sleep(wait_ms / 1000)
+    error, _ = await _fail(visit)
+    check_refusal(error, Code.BAD_SIGNATURE, closes=True)
+    if reply["t"] != "welcome":
+        return Outcome(Verdict.NON_STRICT, f"a key that is right was kept out meanwhile: {reply['code']}")
+    return None
+
+
+async def _fail(visit: Visit) -> tuple[Map, Map]:
+    """Let a login fail; return the error and the goodbye."""
+    client = await visit.connect()
+    await client.hello()
+    await client.send({**client.auth(generate_signing_key()), "sig": bytes(64)})
+    rest = await client.closed()
+    await client.stream.aclose()
+    expect([told["t"] for told in rest] == ["error", "bye"], "error, bye, and the end", rest)
+    return rest[0], rest[1]
+
+
+async def _connections(visit: Visit) -> Outcome | None:
+    most = await _figure(visit, "connections_per_address", MOST_CONNECTIONS)
+    if isinstance(most, Outcome):
+        return most
+    member = await visit.player()
+    others = [await visit.connect() for _ in range(most)]
+    (error, _) = await check_ended(others[-1], Code.SERVER_FULL)
+    expect("re" not in error, "an error before anything was said", error)
+    await check_alive(member)
+    for other in others:
+        await other.stream.aclose()
+    await _lets_in_again(visit)
+    return None
+
+
+async def _lets_in_again(visit: Visit) -> None:
+    """Check that there is room again, a moment after so many have gone."""
+    end = trio.current_time() + visit.patience_s
+    while (reply := await (await visit.connect()).hello())["t"] != "hello":
+        expect(trio.current_time() < end, "to be let in when the others have gone", reply)
+        await trio.sleep(_AGAIN_S)
+
+
+async def _tables(visit: Visit) -> Outcome | None:
+    most = await _figure(visit, "tables_per_min", MOST_TABLES)
+    if isinstance(most, Outcome):
+        return most
+    key = generate_signing_key()
+    client = await visit.player(key)
+    since, replies = trio.current_time(), [await _open_and_leave(client)]
+    while replies[-1]["t"] == "ok" and len(replies) <= _allowed(most, since):
+        replies.append(await _open_and_leave(client))
+    error = check_refusal(replies[-1], Code.RATE_LIMITED)
+    expect(error.get("retry_after_ms", 0) > 0, "retry_after_ms", error)
+    await trio.sleep(error["retry_after_ms"] / 1000)
+    again = await _open_and_leave(await visit.player(key))
+    expect(again["t"] == "ok", "a table after retry_after_ms", again)
+    return None
+
+
+async def _open_and_leave(client: RawClient) -> Map:
+    """Open a table and give it up, no faster than any requests may come; return the reply to the first."""
+    await trio.sleep(2 / client.info["limits"]["requests_per_s"])
+    game = client.info["variants"][0]["name"]
+    reply = await client.ask({"t": "create", "variant": game, "private": True})
+    if reply["t"] == "ok":
+        left = await client.ask_patiently({"t": "leave", "table": reply["table"]})
+        expect(left["t"] == "ok", "ok to leave", left)
+    return reply
+
+
+async def _dripping(visit: Visit) -> Outcome | None:
+    client = await visit.player()
+    last_s = 1.5 * float(client.info["limits"]["idle_s"])
+    if last_s > visit.patience_s:
+        return Outcome(
+            Verdict.INFO, f"the end of silence comes after {last_s:g} s: longer than this run waits"
+        )
+    rest = await _drip(client, last_s + _SLACK_S)
+    expect(rest is not None, f"the end after {last_s:g} s without a whole frame", "an open connection")
+    expect(rest and rest[-1].get("code") == Code.TIMEOUT, "bye timeout", rest)
+    return None
+
+
+async def _dripping_login(visit: Visit) -> Outcome | None:
+    client = await visit.connect()
+    started = trio.current_time()
+    rest = await _drip(client, min(visit.patience_s, LATEST_LOGIN_S))
+    seconds = trio.current_time() - started
+    if rest is None:
+        return Outcome(Verdict.INFO, f"a hello that has taken {seconds:.0f} s so far is still waited for")
+    expect(rest and rest[-1].get("code") == Code.TIMEOUT, "bye timeout", rest)
+    return None
+
+
+async def _drip(client: RawClient, seconds: float) -> list[Map] | None:
+    """Send a frame byte by byte; return what came if the connection ends in this time, else None."""
+    client.patience_s, came = 2 * seconds, None
+    with trio.move_on_after(seconds):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(_send_slowly, client)
+            came = await client.closed()
+            nursery.cancel_scope.cancel()
+    return came
+
+
+async def _send_slowly(client: RawClient) -> None:
+    with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
+        await client.send_bytes(length(_ANNOUNCED))
+        for _ in range(_ANNOUNCED):
+            await client.send_bytes(b"\x80")
+            await trio.sleep(DRIP_S)
+
+
+def _case(name: str, clause: str, expected: str, run: Run) -> ServerCase:
+    return ServerCase(Case(f"S3.{name}", clause, expected), run)
+
+
+_OF_ADDRESS: Final = "limits.md#addresses"
+_BEFORE: Final = "limits.md#before-login"
+
+CASES: Final[tuple[ServerCase, ...]] = (
+    _case(
+        "failed-logins",
+        _OF_ADDRESS,
+        "Too many failed logins are rate_limited with a time that is true, and a right one is let in",
+        _failed_logins,
+    ),
+    _case(
+        "connections",
+        _OF_ADDRESS,
+        "One connection too many of an address is server_full before anything was said, until others go",
+        _connections,
+    ),
+    _case(
+        "tables-rate",
+        "limits.md#players",
+        "Too many new tables in a minute are rate_limited; after the time told one is opened",
+        _tables,
+    ),
+    _case("drip", _BEFORE, "A frame that comes a byte at a time is no sign of life", _dripping),
+    _case("drip-login", _BEFORE, "Who says hello a byte at a time is told timeout", _dripping_login),
+)

@@ -1,0 +1,83 @@
+"""Cases S3: phrases, which seats say to the whole table beside the game."""
+
+from typing import Final
+
+from truc_conform.judged import (
+    Run,
+    ServerCase,
+    UnofferedError,
+    Visit,
+    check_refusal,
+    expect,
+    need_game,
+    refused,
+)
+from truc_conform.raw_client import Map
+from truc_conform.raw_seat import Seat
+from truc_conform.result import Case
+from truc_protocol.documents import read_document
+from truc_protocol.errors import Code
+
+TALKATIVE: Final = "truco-argentino"
+AT_ONCE: Final = 12
+_NONSENSE: Final = "no-such-phrase"
+
+
+async def _talking(visit: Visit) -> tuple[Seat, Seat, str]:
+    """Return two players at a table of a game with phrases, and the first of those."""
+    client = await visit.player()
+    need_game(client, TALKATIVE)
+    phrases = read_document((await client.ask({"t": "rules", "variant": TALKATIVE}))["doc"]).phrases
+    if not phrases:
+        raise UnofferedError(f"{TALKATIVE} of this server has no phrases")
+    first, second = await visit.seats(game=TALKATIVE)
+    return first, second, phrases[0]
+
+
+async def _say(seat: Seat, phrase: str) -> Map:
+    return await seat.client.ask({"t": "say", "table": seat.table, "phrase": phrase})
+
+
+async def _said(visit: Visit) -> None:
+    first, second, phrase = await _talking(visit)
+    reply = await _say(first, phrase)
+    expect(reply["t"] == "ok", "ok to say", reply)
+    own = [told for told in first.client.log if told["t"] == "said"]
+    for said in (*own[:1], await second.client.until("said")):
+        came = (said["table"], said["seat"], said["phrase"])
+        expect(came == (first.table, first.seat, phrase), "the phrase, and the seat that says it", said)
+    expect(own, "the phrase to who says it too, before ok", first.client.log[-2:])
+
+
+async def _unknown(visit: Visit) -> None:
+    first, _, _ = await _talking(visit)
+    check_refusal(await _say(first, _NONSENSE), Code.ILLEGAL_ACTION)
+
+
+async def _outsider(visit: Visit) -> None:
+    first, _, phrase = await _talking(visit)
+    wanted = {"t": "say", "table": first.table, "phrase": phrase}
+    await refused(await visit.player(), wanted, Code.NOT_SEATED)
+
+
+async def _too_much(visit: Visit) -> None:
+    first, _, phrase = await _talking(visit)
+    replies = [await _say(first, phrase) for _ in range(AT_ONCE)]
+    errors = [reply for reply in replies if reply["t"] == "error"]
+    expect(errors, f"rate_limited to one of {AT_ONCE} phrases at once", replies[-1])
+    error = check_refusal(errors[0], Code.RATE_LIMITED)
+    expect(error.get("retry_after_ms", 0) > 0, "retry_after_ms", error)
+
+
+def _case(name: str, clause: str, expected: str, run: Run) -> ServerCase:
+    return ServerCase(Case(f"S3.{name}", clause, expected), run)
+
+
+_SIGNS: Final = "play.md#signs-and-phrases"
+
+CASES: Final[tuple[ServerCase, ...]] = (
+    _case("say", _SIGNS, "A phrase goes to everybody at the table, then comes ok", _said),
+    _case("say-unknown", _SIGNS, "A phrase that the game has not is illegal_action", _unknown),
+    _case("say-outsider", _SIGNS, "Who has no seat says no phrase", _outsider),
+    _case("say-flood", "limits.md#rates", "Too many phrases are rate_limited, with a time", _too_much),
+)

@@ -1,0 +1,101 @@
+"""The door: how many connections there may be, how fast they may come, and how often a login may fail.
+
+Everybody is told apart by the network they come from (meters.py), as nothing else is known of them yet. Who is turned away
+costs one small write: no outbox, no timer, no player. Whose key or token is right is let in however many logins of their
+network have failed: a network is shared, and nobody is to lock the others out. What is shown at a login cannot be guessed, and
+to check it costs no more than the connection did. Invariant: a connection that was let in is counted until it leaves.
+"""
+
+from collections import Counter
+from contextlib import suppress
+from typing import Final
+
+import trio
+from msgspec.structs import replace
+
+from truc_protocol.connection import Connection, Role
+from truc_protocol.errors import Code
+from truc_protocol.messages import Refusal, refusal
+from truc_server.connections.meters import Meter
+from truc_server.connections.peer import LINGER_S, TooSoonError
+from truc_server.house import House
+
+_TWICE: Final = 2  # the connections of an address may all be lost, and come back, at once
+_DRAINED: Final = 4_096  # bytes read at once of who was turned away
+_READS: Final = 16
+_LINGERING: Final = 256  # turned away and given time to read why, at most
+_FAILURES: Final = frozenset({Code.BAD_SIGNATURE, Code.BAD_TOKEN, Code.KEY_NOT_ALLOWED, Code.BANNED})
+
+
+class Door:
+    """Who may come in, by address."""
+
+    def __init__(self, house: House) -> None:
+        limits = house.settings.limits
+        self._house = house
+        self._networks: Counter[str] = Counter()
+        self._inside = 0
+        self._lingering = 0
+        burst = max(limits.connects_per_min, _TWICE * limits.connections_per_address)
+        self._connects = Meter[str](limits.connects_per_min, burst=burst)
+        self._failures = Meter[str](limits.failed_logins_per_min)
+
+    def enter(self, address: str, network: str) -> Refusal | None:
+        """Count a connection in; if it may not come in, return why."""
+        limits = self._house.settings.limits
+        if self._house.sanctions.has_banned(address):
+            return refusal(Code.BANNED, "the host has shut this address out")
+        if self._inside >= limits.connections:
+            return refusal(Code.SERVER_FULL, f"expected at most {limits.connections} connections")
+        if self._networks[network] >= limits.connections_per_address:
+            most = limits.connections_per_address
+            return refusal(Code.SERVER_FULL, f"expected at most {most} connections of one address")
+        if wait_ms := self._connects.pay(network, trio.current_time()):
+            message = f"expected at most {limits.connects_per_min} connections of one address in a minute"
+            return replace(refusal(Code.RATE_LIMITED, message), retry_after_ms=wait_ms)
+        self._networks[network] += 1
+        self._inside += 1
+        return None
+
+    def leave(self, network: str) -> None:
+        """Count a connection out."""
+        self._inside -= 1
+        self._networks[network] -= 1
+        if not self._networks[network]:
+            del self._networks[network]
+
+    def note_refused(self, network: str, code: Code) -> None:
+        """Count a login that was refused, if it looks like guessing.
+
+        Raises:
+            TooSoonError: Too many of its address have failed before: that is the answer then.
+        """
+        if code in _FAILURES and (wait_ms := self._failures.pay(network, trio.current_time())):
+            most = self._house.settings.limits.failed_logins_per_min
+            raise TooSoonError(f"expected at most {most} logins of one address to fail in a minute", wait_ms)
+
+    async def turn_away(self, stream: trio.SocketStream, why: Refusal) -> None:
+        """Tell a connection why it may not come in; let it read that, unless many others are doing so."""
+        with (
+            trio.move_on_after(LINGER_S),
+            suppress(OSError, trio.BrokenResourceError, trio.ClosedResourceError),
+        ):
+            await stream.socket.send(self._last_words(why))
+            if self._lingering < _LINGERING:
+                await self._linger(stream)
+
+    def _last_words(self, why: Refusal) -> bytes:
+        grease = self._house.grease
+        words = Connection(Role.SERVER) if grease is None else Connection(Role.SERVER, grease.to_bytes)
+        return words.refuse(why)
+
+    async def _linger(self, stream: trio.SocketStream) -> None:
+        """Read, for a moment, what was sent already: to close with it unread would take the answer back."""
+        self._lingering += 1
+        try:
+            await stream.send_eof()
+            for _ in range(_READS):
+                if not await stream.receive_some(_DRAINED):
+                    return
+        finally:
+            self._lingering -= 1

@@ -1,0 +1,77 @@
+"""What one address or one player may do in a minute: a token bucket for each of them, counted for as long as it is not full.
+
+An address counts with its neighbours: of IPv6 the first 64 bits, which one household has; of IPv4 all of it. Invariants:
+what is refused costs nothing; no meter knows more than `SUBJECTS` subjects, however many come: those who paid longest ago
+are forgotten first.
+"""
+
+from ipaddress import IPv6Address, ip_address, ip_network
+from typing import Final, Generic, NamedTuple, TypeVar
+
+SUBJECTS: Final = 16_384
+_MINUTE_S: Final = 60.0
+_NETWORK_BITS: Final = 64
+_SWEPT: Final = 2  # full buckets that each payment forgets at most, so that they go as fast as they come
+
+_S = TypeVar("_S", str, bytes)
+
+
+def network_of(address: str) -> str:
+    """Return what an address counts as; one that is no address counts for itself."""
+    try:
+        found = ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if not isinstance(found, IPv6Address):
+        return str(found)
+    if found.ipv4_mapped is not None:
+        return str(found.ipv4_mapped)
+    return str(ip_network((int(found), _NETWORK_BITS), strict=False))
+
+
+class _Level(NamedTuple):
+    """How many tokens a subject had at a moment."""
+
+    tokens: float
+    moment: float
+
+
+class Meter(Generic[_S]):
+    """So many times a minute for each subject: `burst` at once, a minute's worth unless it says otherwise."""
+
+    def __init__(self, per_minute: int, *, burst: int | None = None) -> None:
+        self._per_s = per_minute / _MINUTE_S
+        self._burst = float(per_minute if burst is None else burst)
+        self._levels: dict[_S, _Level] = {}  # who has paid last stands last
+
+    def __len__(self) -> int:
+        """The number of subjects of whom anything is kept."""
+        return len(self._levels)
+
+    def owes(self, subject: _S, now: float) -> int:
+        """Return after how many milliseconds a subject could pay; 0 if it can."""
+        tokens = self._tokens(subject, now)
+        return 0 if tokens >= 1 else int((1 - tokens) / self._per_s * 1000) + 1
+
+    def pay(self, subject: _S, now: float) -> int:
+        """Count one time more; return 0, or the milliseconds to wait if it is one too many, which does not count."""
+        tokens = self._tokens(subject, now)
+        if tokens < 1:
+            return self.owes(subject, now)
+        self._levels.pop(subject, None)
+        self._levels[subject] = _Level(tokens - 1, now)
+        self._forget(now)
+        return 0
+
+    def _tokens(self, subject: _S, now: float) -> float:
+        level = self._levels.get(subject)
+        if level is None:
+            return self._burst
+        return min(self._burst, level.tokens + (now - level.moment) * self._per_s)
+
+    def _forget(self, now: float) -> None:
+        for _ in range(_SWEPT):
+            oldest = next(iter(self._levels))
+            if len(self._levels) <= SUBJECTS and self._tokens(oldest, now) < self._burst:
+                return
+            del self._levels[oldest]

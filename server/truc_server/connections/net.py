@@ -1,0 +1,168 @@
+"""Sockets: the listeners, and one reader task for each connection.
+
+What is read goes to the reception; what is sent leaves through the flusher. Invariant: no connection outlives its
+reader task, and no task or byte is spent on a connection beyond its limits.
+"""
+
+import errno
+from secrets import token_hex
+from typing import Final
+
+import structlog
+import trio
+
+from truc_protocol.connection import State
+from truc_protocol.errors import Code
+from truc_protocol.messages import refusal
+from truc_server.connections.door import Door
+from truc_server.connections.meters import network_of
+from truc_server.connections.peer import LINGER_S, Peer
+from truc_server.connections.reception import Reception
+from truc_server.host.settings import Listen
+from truc_server.house import House
+from truc_server.lobby.lobby import Lobby
+
+CHUNK: Final = 4_096
+KERNEL_BYTES: Final = 65_536
+"""What the kernel may keep for who does not read. Linux takes twice as much; untold, it goes up to 4 MiB."""
+
+_MISSING_FAMILY: Final = (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL)
+
+log = structlog.get_logger()
+
+
+async def open_listeners(listen: Listen) -> list[trio.SocketListener]:
+    """Listen on every address of the settings, all on one port.
+
+    Raises:
+        OSError: An address cannot be listened on, or none of them exists on this machine.
+    """
+    port, listeners = listen.port, list[trio.SocketListener]()
+    missing: OSError | None = None
+    for host in listen.hosts:
+        try:
+            opened = await trio.open_tcp_listeners(port, host=host)
+        except OSError as error:
+            if error.errno not in _MISSING_FAMILY:
+                raise OSError(f"cannot listen on {host} port {port}: {error.strerror}") from error
+            log.warning("address_missing", host=host, reason=error.strerror)
+            missing = error
+            continue
+        for listener in opened:  # the connections inherit it
+            listener.socket.setsockopt(trio.socket.SOL_SOCKET, trio.socket.SO_SNDBUF, KERNEL_BYTES)
+        listeners += opened
+        port = port or port_of(opened)
+    if not listeners:
+        raise OSError(f"cannot listen on any of {', '.join(listen.hosts)}") from missing
+    return listeners
+
+
+def port_of(listeners: list[trio.SocketListener]) -> int:
+    """Return the port that listeners are on."""
+    return int(listeners[0].socket.getsockname()[1])
+
+
+class Net:
+    """Every open connection."""
+
+    def __init__(self, house: House, lobby: Lobby) -> None:
+        self._house = house
+        self._lobby = lobby
+        self._door = Door(house)
+        self._reception = Reception(house, lobby, self._door)
+        self._peers: set[Peer] = set()
+        self._goodbye: tuple[Code, str] | None = None
+
+    async def serve(self, stream: trio.SocketStream) -> None:
+        """Speak with one client until the connection ends; what fails there harms no other."""
+        try:
+            await self._serve(stream)
+        except Exception:
+            log.exception("internal", incident=token_hex(4), address=_address(stream))
+
+    async def _serve(self, stream: trio.SocketStream) -> None:
+        address = _address(stream)
+        network = network_of(address)
+        refused = self._door.enter(address, network)
+        try:
+            if refused is None:
+                await self._attend(stream, address)
+            else:
+                await self._door.turn_away(stream, refused)
+        finally:
+            if refused is None:
+                self._door.leave(network)
+            await trio.aclose_forcefully(stream)
+
+    async def _attend(self, stream: trio.SocketStream, address: str) -> None:
+        """Speak with a client that was let in."""
+        with trio.CancelScope() as scope:
+            peer = Peer(self._house, stream, address, scope)
+            self._peers.add(peer)
+            if self._goodbye is not None:
+                peer.dismiss(*self._goodbye)
+            try:
+                await self._speak(peer)
+                with trio.move_on_after(LINGER_S):
+                    await peer.outbox.wait_empty()
+            finally:
+                self._leave(peer)
+
+    def _leave(self, peer: Peer) -> None:
+        peer.leave()
+        self._peers.discard(peer)
+        self._lobby.leave_all(peer)
+
+    async def _speak(self, peer: Peer) -> None:
+        """Read to the end, or to what fails; then the client is told."""
+        try:
+            await self._read(peer)
+        except Exception:
+            incident = token_hex(4)
+            log.exception("internal", incident=incident, address=peer.address)
+            peer.refuse(refusal(Code.INTERNAL, "the server has failed", detail={"incident": incident}))
+            peer.dismiss(Code.INTERNAL, "the server has failed")
+
+    async def _read(self, peer: Peer) -> None:
+        while True:
+            try:
+                received = await peer.outbox.stream.receive_some(CHUNK)
+            except (trio.BrokenResourceError, trio.ClosedResourceError):
+                return
+            if not received:
+                return
+            items = peer.connection.receive(received)
+            if items:
+                peer.hear()
+            for item in items:
+                if peer.connection.state is State.CLOSED:
+                    break  # what came together with the end costs nothing more
+                await self._reception.take(peer, item)
+
+    def everybody(self) -> tuple[Peer, ...]:
+        """Return every connection, logged in or not."""
+        return tuple(self._peers)
+
+    def dismiss(self, code: Code, message: str) -> None:
+        """Say goodbye to everybody, also to who was accepted at the last moment."""
+        self._goodbye = (code, message)
+        for peer in self._peers:
+            if peer.connection.state is not State.CLOSED:
+                peer.dismiss(code, message)
+
+    def forget(self) -> None:
+        """Drop everything that waits for a store that will not take it."""
+        for peer in self._peers:
+            peer.outbox.forget()
+
+    async def wait_quiet(self) -> None:
+        """Wait until everything that may be sent has been."""
+        for peer in tuple(self._peers):
+            await peer.outbox.wait_empty()
+
+
+def _address(stream: trio.SocketStream) -> str:
+    try:
+        return str(stream.socket.getpeername()[0])
+    except OSError:
+        return "gone"

@@ -1,0 +1,211 @@
+"""What waits to be sent: an outbox for each connection, and the one task that empties them all.
+
+A frame leaves only when every write made before it was queued is durable, and in the order in which frames were
+queued. Frames that may leave are joined and written without waiting; only when the kernel takes no more does a task of
+its own finish the rest. Some frames may be dropped, if their receiver can go on without them. Invariant: an outbox holds
+no more than its limit; whoever does not read is cut.
+"""
+
+import os
+import socket
+from collections import deque
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+import trio
+
+WRITE_S: Final = 10.0  # for the kernel to take what a full buffer has kept waiting
+LOW_BYTES: Final = 16_384  # a replay goes on when less than this waits
+
+
+class Waiting(NamedTuple):
+    """A frame with the batch it waits for, and whether it may be dropped."""
+
+    gate: int
+    frame: bytes
+    is_loose: bool
+
+
+class Outbox:
+    """The frames that wait for one connection.
+
+    Attributes:
+        limit: how many bytes may wait.
+        on_low: called once, when little is left to send; None while nobody wants to know.
+    """
+
+    __slots__ = (
+        "_drained",
+        "_frames",
+        "_on_broken",
+        "finishing",
+        "is_broken",
+        "is_draining",
+        "limit",
+        "on_low",
+        "size",
+        "stream",
+    )
+
+    def __init__(self, stream: trio.SocketStream, limit: int, on_broken: Callable[[], None]) -> None:
+        self.stream = stream
+        self.size = 0
+        self.finishing = False
+        self.is_draining = False
+        self.is_broken = False
+        self.on_low: Callable[[], None] | None = None
+        self.limit = limit
+        self._on_broken = on_broken
+        self._frames: deque[Waiting] = deque()
+        self._drained = trio.lowlevel.ParkingLot()
+
+    @property
+    def gate(self) -> int | None:
+        """The batch that the oldest frame waits for; None when nothing waits."""
+        return self._frames[0].gate if self._frames else None
+
+    def push(self, frame: bytes, gate: int, *, is_loose: bool = False) -> bool:
+        """Queue a frame, which may be dropped if it is loose; False if the outbox is full and did not take it."""
+        if self.finishing or self.is_broken:
+            return True
+        if self.size + len(frame) > self.limit:
+            return False
+        self._frames.append(Waiting(gate, frame, is_loose))
+        self.size += len(frame)
+        return True
+
+    def forget(self) -> None:
+        """Drop what waits; what the kernel has begun with goes on."""
+        self._frames.clear()
+        self.size = 0
+
+    def room(self) -> int:
+        """Return how many bytes more the outbox takes."""
+        return self.limit - self.size
+
+    def drop_loose(self) -> None:
+        """Drop what waits and may be dropped."""
+        self._frames = deque(waiting for waiting in self._frames if not waiting.is_loose)
+        self.size = sum(len(waiting.frame) for waiting in self._frames)
+
+    def keep_all(self) -> None:
+        """Let nothing that waits be dropped any more: its receiver could not have it again."""
+        self._frames = deque(waiting._replace(is_loose=False) for waiting in self._frames)
+
+    def take(self, durable: int) -> bytes:
+        """Return, joined, every frame that may leave now."""
+        frames = []
+        while self._frames and self._frames[0].gate <= durable:
+            frames.append(self._frames.popleft().frame)
+        joined = b"".join(frames)
+        self.size -= len(joined)
+        return joined
+
+    def settle(self) -> None:
+        """Wake whoever waits for room; say the end of the stream if this was the last."""
+        if self.size <= LOW_BYTES:
+            self._drained.unpark_all()
+            on_low, self.on_low = self.on_low, None
+            if on_low is not None:
+                on_low()
+        if self.finishing and not self._frames and not self.is_draining:
+            self._end()
+
+    def _end(self) -> None:
+        try:
+            self.stream.socket.shutdown(socket.SHUT_WR)
+        except OSError:
+            self.breaks()
+
+    def breaks(self) -> None:
+        """Give the connection up."""
+        self.shut()
+        self._on_broken()
+
+    def shut(self) -> None:
+        """Take nothing more: nobody is there any more to send it to."""
+        self.is_broken = True
+        self.forget()
+        self._drained.unpark_all()
+
+    async def wait_low(self) -> None:
+        """Wait until little is left to send."""
+        while self.size > LOW_BYTES and not self.is_broken:
+            await self._drained.park()
+
+    async def wait_empty(self) -> None:
+        """Wait until nothing is left to send."""
+        while (self.size or self.is_draining) and not self.is_broken:
+            await self._drained.park()
+
+
+class Flusher:
+    """The one task that writes, for every outbox that has something to send."""
+
+    def __init__(self) -> None:
+        self._durable = 0
+        self._ready: set[Outbox] = set()
+        self._held: set[Outbox] = set()
+        self._wake = trio.Event()
+
+    def touch(self, outbox: Outbox) -> None:
+        """Look at an outbox after frames were queued."""
+        gate = outbox.gate
+        if gate is not None and gate > self._durable:
+            self._held.add(outbox)
+            return
+        self._ready.add(outbox)
+        self._wake.set()
+
+    def release(self, durable: int) -> None:
+        """Let the frames go that wait for batches up to `durable`."""
+        self._durable = durable
+        held, self._held = self._held, set()
+        for outbox in held:
+            self.touch(outbox)
+
+    async def run(self) -> None:
+        """Write whatever may leave."""
+        async with trio.open_nursery() as nursery:
+            while True:
+                await self._wake.wait()
+                self._wake = trio.Event()
+                ready, self._ready = self._ready, set()
+                for outbox in ready:
+                    self._flush(outbox, nursery)
+
+    def _flush(self, outbox: Outbox, nursery: trio.Nursery) -> None:
+        if outbox.is_draining or outbox.is_broken:
+            return
+        joined = outbox.take(self._durable)
+        if joined and (sent := _write(outbox, joined)) < len(joined):
+            if not outbox.is_broken:
+                outbox.is_draining = True
+                nursery.start_soon(self._drain, outbox, joined[sent:])
+            return
+        outbox.settle()
+        if outbox.gate is not None:
+            self.touch(outbox)
+
+    async def _drain(self, outbox: Outbox, rest: bytes) -> None:
+        with trio.move_on_after(WRITE_S) as patience:
+            try:
+                await outbox.stream.send_all(rest)
+            except (trio.BrokenResourceError, trio.ClosedResourceError):
+                outbox.breaks()
+        outbox.is_draining = False
+        if patience.cancelled_caught:
+            outbox.breaks()
+        if not outbox.is_broken:
+            outbox.settle()
+            self.touch(outbox)
+
+
+def _write(outbox: Outbox, joined: bytes) -> int:
+    try:
+        return os.write(outbox.stream.socket.fileno(), joined)
+    except BlockingIOError:
+        return 0
+    except OSError:
+        outbox.breaks()
+        return 0

@@ -1,0 +1,300 @@
+"""The server's end of one connection: who speaks there, what is sent to them, and when their silence is too long.
+
+Requests are answered elsewhere. Invariant: before a connection is closed it is told why, in `error` or `bye`.
+"""
+
+from base64 import b32encode
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+
+import structlog
+import trio
+from msgspec.structs import replace
+
+from truc_protocol.codec import sha256
+from truc_protocol.connection import Connection, Failure, Pulse, Role, State, pulse
+from truc_protocol.errors import Code
+from truc_protocol.keys import fingerprint
+from truc_protocol.messages import Ok, Ping, Refusal, Request, ServerMessage, bye, encode, refusal
+from truc_server.connections.bucket import Bucket
+from truc_server.connections.meters import network_of
+from truc_server.connections.outbox import LOW_BYTES, Outbox
+from truc_server.house import House
+from truc_server.store import PlayerKind, SaveGuest
+
+if TYPE_CHECKING:
+    from truc_protocol.handshake import Challenge
+    from truc_server.timers import Timer
+
+LOGIN_OUTBOX: Final = (
+    65_536  # bytes that may wait for who is not logged in: a hello of any length, and a goodbye
+)
+LINGER_S: Final = 2.0  # for the last words to arrive before the socket is closed
+RECONNECT_MS: Final = 2_000
+_LEAST_S: Final = 0.05  # between two looks at the same silence
+SNAPSHOT: Final = "snapshot"
+_TAG_LENGTH: Final = 20  # of a guest: 100 bits, so that nobody can make a second guest of the same tag
+
+log = structlog.get_logger()
+
+
+class Player(NamedTuple):
+    """Who is logged in: a key, or a guest by an id of the server. `id` tells players apart; the name is a label."""
+
+    kind: PlayerKind
+    id: bytes
+    name: str
+
+    @property
+    def tag(self) -> str:
+        """What others may know this player by; of a guest it does not tell the id."""
+        return tag_of(self.kind, self.id)
+
+
+def tag_of(kind: PlayerKind, player: bytes) -> str:
+    """Return the tag of a player: the fingerprint of a key, or what is made of a guest's id."""
+    if kind is PlayerKind.KEY:
+        return fingerprint(player)
+    return f"guest-{b32encode(sha256(player)).decode()[:_TAG_LENGTH]}"
+
+
+class RefusedError(Exception):
+    """A request that is answered with an error."""
+
+    def __init__(self, code: Code, message: str, *, field: str | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.field = field
+
+    def refusal(self, request: int | None) -> Refusal:
+        """Return the answer."""
+        return refusal(self.code, self.message, re=request, field=self.field)
+
+
+class TooSoonError(RefusedError):
+    """A request that would be taken later."""
+
+    def __init__(self, message: str, wait_ms: int) -> None:
+        super().__init__(Code.RATE_LIMITED, message)
+        self.wait_ms = wait_ms
+
+    def refusal(self, request: int | None) -> Refusal:
+        """Return the answer."""
+        return replace(super().refusal(request), retry_after_ms=self.wait_ms)
+
+
+class Watched(Protocol):
+    """A table that somebody watches, of whom is known whether they keep up."""
+
+    table: str
+    is_closed: bool
+
+    def skip(self, peer: "Peer") -> None:
+        """What waited for a watcher has been dropped."""
+        ...
+
+    def has_room(self, peer: "Peer") -> None:
+        """A watcher that was skipped has been sent what was left."""
+        ...
+
+    def unwatch(self, peer: "Peer") -> None:
+        """Somebody watches no more."""
+        ...
+
+
+class Peer:
+    """One connection.
+
+    Attributes:
+        address: where it comes from; `network` is what that counts as.
+        player: who has logged in here; None before.
+        challenge: what the login must be made for.
+        newcomer: the guest who speaks here, until they are stored.
+        heard: when the last whole frame came.
+        tables: codes of the tables this connection follows.
+        watched: what this connection watches.
+        wanted: capabilities of the server that this client has asked for.
+        ignored: tags of the players this one wants to hear nothing of.
+    """
+
+    def __init__(
+        self, house: House, stream: trio.SocketStream, address: str, scope: trio.CancelScope
+    ) -> None:
+        now = trio.current_time()
+        limits = house.settings.limits
+        self.address = address
+        self.network = network_of(address)
+        self._grease = house.grease
+        self.connection = Connection(Role.SERVER, encode if self._grease is None else self._grease.to_bytes)
+        self.outbox = Outbox(stream, LOGIN_OUTBOX, scope.cancel)
+        self.player: Player | None = None
+        self.challenge: Challenge | None = None
+        self.newcomer: SaveGuest | None = None
+        self.bucket = Bucket(rate=limits.requests_per_s, burst=limits.burst, now=now)
+        self.heard = now
+        self.tables: set[str] = set()
+        self.watched: set[Watched] = set()
+        self.wanted: frozenset[str] = frozenset()
+        self.ignored: set[str] = set()
+        self._house = house
+        self._scope = scope
+        self._pinged: float | None = None
+        self._pings = 0
+        self._timer: Timer = house.timers.after(limits.login_s, self._miss_login)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether anything may still be said."""
+        return self.connection.state is not State.CLOSED and not self.outbox.is_broken
+
+    def send(self, message: ServerMessage) -> None:
+        """Queue a message."""
+        if self.is_open:
+            self._push_grease()
+            self._push(self.connection.send(message))
+
+    def send_frame(self, frame: bytes) -> None:
+        """Queue a frame that goes to many; it reaches only those who are logged in."""
+        if self.connection.state is State.READY:
+            self._push_grease()
+            self._push(self._dressed(frame))
+
+    def send_watched(self, frame: bytes) -> None:
+        """Queue a frame for one who watches; it may be dropped, if the client knows how to go on without."""
+        if self.connection.state is not State.READY:
+            return
+        if SNAPSHOT not in self.wanted:
+            self.send_frame(frame)
+        elif not self._put(self._dressed(frame), is_loose=True):
+            self._skip()
+
+    def send_together(self, frames: Sequence[bytes]) -> bool:
+        """Queue frames, all of them or none; False if there will be room for them later."""
+        dressed = [self._dressed(frame) for frame in frames]
+        total = sum(map(len, dressed))
+        if self.connection.state is State.READY and total > self.outbox.room():
+            if self.outbox.size > LOW_BYTES:
+                self._await_room()
+            else:
+                self._cut()
+            return False
+        for frame in dressed:
+            self._put(frame, is_loose=True)
+        return True
+
+    def _dressed(self, frame: bytes) -> bytes:
+        return frame if self._grease is None else self._grease.frame(frame)
+
+    def _put(self, frame: bytes, *, is_loose: bool) -> bool:
+        """Queue bytes; False if there is no room for them."""
+        if not self.outbox.push(frame, self._house.gate, is_loose=is_loose):
+            return False
+        self._house.flusher.touch(self.outbox)
+        return True
+
+    def _skip(self) -> None:
+        """Drop what may be dropped; those who sent it hear of it, and when there is room again."""
+        self.outbox.drop_loose()
+        for watched in tuple(self.watched):
+            watched.skip(self)
+        self._await_room()
+
+    def _await_room(self) -> None:
+        self.outbox.on_low = self._tell_room
+        self._house.flusher.touch(self.outbox)
+
+    def _tell_room(self) -> None:
+        for watched in tuple(self.watched):
+            watched.has_room(self)
+
+    def _push_grease(self) -> None:
+        if self._grease is not None and self.connection.state is State.READY:
+            between = self._grease.between()
+            if between:
+                self._push(between)
+
+    def ok(self, request: Request, **fields: Any) -> None:
+        """Answer a request."""
+        self.send(Ok(re=request.id, **fields))
+
+    def refuse(self, refused: Refusal) -> None:
+        """Answer with an error; the connection ends where the error says so."""
+        if refused.re is not None and refused.re not in self.connection.outstanding:
+            refused = replace(refused, re=None)
+        if self.is_open:
+            self._finish_with(self.connection.refuse(refused))
+
+    def answer(self, failure: Failure) -> None:
+        """Tell the peer what it did wrong on the wire."""
+        log.info("bad_input", address=self.address, code=str(failure.code), closes=failure.closes)
+        if self.is_open:
+            self._finish_with(self.connection.answer(failure))
+
+    def dismiss(self, code: Code, message: str, *, to: str | None = None) -> None:
+        """Say goodbye and close; `to` is where to connect instead."""
+        if self.is_open:
+            after = RECONNECT_MS if code is Code.SHUTTING_DOWN else None
+            self._finish_with(self.connection.send(bye(code, message, reconnect_after_ms=after, to=to)))
+
+    def hear(self) -> None:
+        """Note that a whole frame came: a sign of life; bytes that drip are none."""
+        self.heard = trio.current_time()
+        self._pinged = None
+
+    def admit(self, player: Player) -> None:
+        """Let a player speak here, who is to be welcomed: more may wait for them than for anybody."""
+        self.player = player
+        self.challenge = None
+        self.outbox.limit = self._house.settings.limits.outbox_bytes
+
+    def expect_silence(self) -> None:
+        """Watch for silence from now on: the peer is logged in."""
+        self._timer.cancel()
+        self._look_at_silence()
+
+    def leave(self) -> None:
+        """Stop every timer, watch nothing, and take nothing more: the connection is gone."""
+        self._timer.cancel()
+        self.outbox.shut()
+        for watched in tuple(self.watched):
+            watched.unwatch(self)
+
+    def _push(self, frame: bytes) -> None:
+        if self._put(frame, is_loose=False):
+            return
+        self._skip()
+        if not self._put(frame, is_loose=False):
+            self._cut()
+
+    def _cut(self) -> None:
+        log.info("slow_consumer", address=self.address)
+        self.outbox.forget()
+        self.dismiss(Code.SLOW_CONSUMER, "more waits for this connection than it may")
+
+    def _finish_with(self, frame: bytes) -> None:
+        self._push(frame)
+        if self.connection.state is State.CLOSED:
+            self.outbox.finishing = True
+            self._house.flusher.touch(self.outbox)
+            self._timer.cancel()
+            self._timer = self._house.timers.after(LINGER_S, self._scope.cancel)
+
+    def _miss_login(self) -> None:
+        seconds = self._house.settings.limits.login_s
+        self.dismiss(Code.TIMEOUT, f"expected a login within {seconds} seconds")
+
+    def _look_at_silence(self) -> None:
+        now, idle = trio.current_time(), self._house.settings.limits.idle_s
+        match pulse(now, heard=self.heard, pinged=self._pinged, idle_s=idle):
+            case Pulse.GIVE_UP:
+                self.dismiss(Code.TIMEOUT, f"expected a sign of life within {1.5 * idle:g} seconds")
+                return
+            case Pulse.PING:
+                self._pinged = now
+                self._pings += 1
+                self.send(Ping(n=self._pings))
+            case Pulse.REST:
+                pass
+        moment = self.heard + idle * (1 if self._pinged is None else 1.5)
+        self._timer = self._house.timers.at(max(moment, now + _LEAST_S), self._look_at_silence)

@@ -1,0 +1,251 @@
+"""Which request goes where: one match over the messages a client may send, and the answer when something goes wrong.
+
+Almost everything is synchronous; the few requests that read the store or send much take time, and while they do, nothing
+else of the same connection is handled. What a request does stands elsewhere: seating, acting, company, login, replay,
+past, forgetting. Invariant: each request gets exactly one answer, whatever goes wrong.
+"""
+
+from secrets import token_hex
+from typing import Final, assert_never
+
+import structlog
+import trio
+from msgspec.structs import replace
+
+from truc_protocol.capabilities import BROUGHT_BY
+from truc_protocol.connection import Failure
+from truc_protocol.documents import rule_document
+from truc_protocol.errors import Code, RemoteError
+from truc_protocol.messages import (
+    AnyMessage,
+    BoxedSign,
+    Chat,
+    ClaimMatch,
+    ClientHello,
+    Create,
+    FollowLobby,
+    Forget,
+    GuestAct,
+    GuestLogin,
+    GuestReturn,
+    History,
+    Ignore,
+    Join,
+    KeyLogin,
+    Leave,
+    ListPlayers,
+    ListTables,
+    OpenSign,
+    Ping,
+    Pong,
+    ReadRules,
+    Ready,
+    Request,
+    Resume,
+    Say,
+    Seek,
+    SignedAct,
+    Unready,
+    Unwatch,
+    WantRekey,
+    Watch,
+    refusal,
+    tag_of,
+)
+from truc_server.connections import login
+from truc_server.connections.abilities import capabilities
+from truc_server.connections.door import Door
+from truc_server.connections.peer import Peer, Player, RefusedError
+from truc_server.host.logs import COMPLAINT_S, Seldom
+from truc_server.house import House, now_ms
+from truc_server.journal import JournalStoppedError
+from truc_server.lobby import company, forgetting, members, seating
+from truc_server.lobby.lobby import Lobby
+from truc_server.matches import acting
+from truc_server.store import StoreError
+from truc_server.tables import past, replay
+from truc_server.tables.options import played
+
+log = structlog.get_logger()
+
+SlowRequest = Resume | Watch | History | FollowLobby | Seek
+
+_BEHIND_MS: Final = 1_000  # to wait when the store does not keep up
+
+
+class Reception:
+    """The way from a message to what it does."""
+
+    def __init__(self, house: House, lobby: Lobby, door: Door) -> None:
+        self._house = house
+        self._lobby = lobby
+        self._door = door
+        self._capabilities = capabilities(house.settings)
+        self._complaints = Seldom(COMPLAINT_S)
+
+    async def take(self, peer: Peer, item: AnyMessage | Failure) -> None:
+        """Handle what a connection has received."""
+        if isinstance(item, Failure):
+            self._charge(peer)
+            peer.answer(item)
+            return
+        request = item.id if isinstance(item, Request) else None
+        try:
+            await self._take(peer, item)
+        except RefusedError as error:
+            self._refuse(peer, item, error)
+        except RemoteError as error:
+            peer.refuse(refusal(error.code, error.message, re=request, field=error.field))
+        except JournalStoppedError:
+            peer.refuse(refusal(Code.INTERNAL, "the server cannot store anything any more", re=request))
+        except Exception as error:
+            incident = token_hex(4)
+            self._report(error, incident, item)
+            peer.refuse(
+                refusal(Code.INTERNAL, "the server has failed", re=request, detail={"incident": incident})
+            )
+
+    def _report(self, error: Exception, incident: str, item: AnyMessage) -> None:
+        """Log what has failed; a store that cannot be read but once in a while, as everybody may ask."""
+        if not isinstance(error, StoreError):
+            log.exception("internal", incident=incident, message=type(item).__name__)
+        elif self._complaints.is_due(trio.current_time()):
+            log.error("store_not_read", incident=incident, message=type(item).__name__, reason=str(error))
+
+    async def _take(self, peer: Peer, message: AnyMessage) -> None:
+        wait_ms = self._wait_ms(peer, message)
+        if wait_ms:
+            request = message.id if isinstance(message, Request) else None
+            refused = refusal(Code.RATE_LIMITED, "too many requests in a short time", re=request)
+            peer.refuse(replace(refused, retry_after_ms=wait_ms))
+            return
+        self._check_offered(message)
+        match message:
+            case ClientHello():
+                login.greet(self._house, peer, message)
+            case KeyLogin() | GuestLogin() | GuestReturn():
+                await self._enter(peer, message)
+            case Resume() | Watch() | History() | FollowLobby() | Seek():
+                await self._take_slowly(peer, message)
+            case Ping():
+                self._charge(peer)
+                peer.send(Pong(n=message.n, now_ms=now_ms()))
+            case Pong():
+                self._charge(peer)
+            case _:
+                self._take_at_once(peer, message)
+
+    def _wait_ms(self, peer: Peer, message: AnyMessage) -> int:
+        """Let a request pay; return after how many milliseconds it may come again, 0 if it is taken now.
+
+        A legal act pays nothing: one that is refused, or was taken before, pays for it later. But where nothing can be
+        stored for a long time, not even acts are taken.
+        """
+        journal = self._house.journal
+        match message:
+            case SignedAct() | GuestAct():
+                return _BEHIND_MS if journal.is_full else 0
+            case Request():
+                return self._charge(peer) or (_BEHIND_MS if journal.is_behind else 0)
+            case _:
+                return 0
+
+    def _check_offered(self, message: AnyMessage) -> None:
+        """Check that the server has what brings this message: what a host has left out, nobody may ask for."""
+        capability = BROUGHT_BY.get(tag_of(message))
+        if capability is not None and capability not in self._capabilities:
+            raise RefusedError(Code.UNKNOWN_REQUEST, f"this server is without {capability}", field="t")
+
+    def _charge(self, peer: Peer) -> int:
+        """Take the price of a request; return after how many milliseconds it could be paid, 0 if it was."""
+        is_paid = not peer.bucket.take(trio.current_time())
+        if peer.bucket.is_overdrawn:
+            peer.dismiss(Code.RATE_LIMITED, "requests went on although they were refused")
+        return 0 if is_paid else peer.bucket.wait_ms  # what is refused has its price too
+
+    def _refuse(self, peer: Peer, message: AnyMessage, error: RefusedError) -> None:
+        if isinstance(message, SignedAct | GuestAct):
+            self._charge(peer)
+        if error.code is Code.BAD_SIGNATURE:
+            log.warning("bad_signature", address=peer.address, name=peer.player and peer.player.name)
+        peer.refuse(error.refusal(message.id if isinstance(message, Request) else None))
+
+    async def _take_slowly(self, peer: Peer, message: SlowRequest) -> None:
+        """Do what reads the store, sends more than fits at once, or looks at every table."""
+        house, lobby = self._house, self._lobby
+        match message:
+            case Resume():
+                table = lobby.table(message.table)
+                await replay.resume(house, table, peer, _player(peer), message)
+                table.chat.catch_up(peer)
+            case Watch():
+                lobby.tidy(peer)
+                table = lobby.table(message.table)
+                await replay.watch(house, table, peer, message)
+                table.chat.catch_up(peer)
+            case History():
+                await past.history(house, lobby, peer, message)
+            case FollowLobby():
+                await company.follow(house, lobby, peer, _player(peer), message)
+            case Seek():
+                await house.pace.wait_page(peer.network)
+                if peer.is_open:
+                    seating.take(house, lobby, peer, _player(peer), message)
+            case _:
+                assert_never(message)
+
+    async def _enter(self, peer: Peer, message: KeyLogin | GuestLogin | GuestReturn) -> None:
+        try:
+            await self._log_in(peer, message)
+        except (RefusedError, RemoteError) as error:
+            self._door.note_refused(peer.network, error.code)
+            raise
+        if peer.player is not None:
+            self._lobby.enter(peer, peer.player)
+
+    async def _log_in(self, peer: Peer, message: KeyLogin | GuestLogin | GuestReturn) -> None:
+        match message:
+            case GuestLogin():
+                login.enter_as_guest(self._house, self._lobby, peer, message)
+            case KeyLogin():
+                await login.enter_with_key(self._house, self._lobby, peer, message)
+            case GuestReturn():
+                await login.enter_again(self._house, self._lobby, peer, message)
+            case _:
+                assert_never(message)
+
+    def _take_at_once(self, peer: Peer, message: AnyMessage) -> None:
+        house, lobby = self._house, self._lobby
+        match message:
+            case ReadRules():
+                peer.ok(message, doc=rule_document(played(house.catalogue, message.variant)))
+            case ListTables() | ListPlayers() | Chat() | Ignore():
+                company.take(house, lobby, peer, _player(peer), message)
+            case Forget():
+                forgetting.forget(house, lobby, peer, message)
+            case Create() | Join() | Leave() | Ready() | Unready() | Unwatch():
+                seating.take(house, lobby, peer, _player(peer), message)
+            case _:
+                self._take_in_match(peer, _player(peer), message)
+
+    def _take_in_match(self, peer: Peer, player: Player, message: AnyMessage) -> None:
+        match message:
+            case SignedAct() | GuestAct():
+                if not acting.act(self._lobby, peer, player, message):
+                    self._charge(peer)
+            case ClaimMatch():
+                acting.claim(self._lobby, peer, player, message)
+            case WantRekey():
+                acting.wish(self._lobby, peer, player, message)
+            case BoxedSign() | OpenSign() | Say():
+                if isinstance(message, Say):  # signs are part of the play of partners
+                    members.check_muted(self._house, peer, player)
+                acting.speak(self._lobby, peer, player, message)
+            case _:
+                raise RefusedError(Code.UNKNOWN_REQUEST, "expected a message that goes to the server")
+
+
+def _player(peer: Peer) -> Player:
+    if peer.player is None:
+        raise RefusedError(Code.AUTH_REQUIRED, "expected a login first")
+    return peer.player

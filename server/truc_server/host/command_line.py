@@ -1,0 +1,127 @@
+"""What the commands of `truc-server` share: their options, the settings in force, and how a failure is said.
+
+Invariant: whatever is wrong is one line on standard error; exit status 2 for settings and usage, 1 for the rest.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, Final, NamedTuple
+
+import click
+
+from truc_protocol.keys import KeyFileError
+from truc_server.host.folder import Folder, FolderError, default_root
+from truc_server.host.identity import IdentityError
+from truc_server.host.setting_keys import KEYS
+from truc_server.host.settings import Settings, SettingsError
+from truc_server.host.settings_file import FILE_VARIABLE, load
+
+
+class Failure(click.ClickException):
+    """Something that ends the command: one line, exit status 1."""
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """Print the line on standard error."""
+        click.echo(f"truc-server: {self.message}", file=file, err=file is None)
+
+
+class SettingsFailure(Failure):
+    """A wrong setting or variant; exit status 2."""
+
+    exit_code = 2
+
+
+class Flag(NamedTuple):
+    """A flag of the command line, and the setting it overrides."""
+
+    flag: str
+    key: str
+
+
+_FLAGS: Final = {
+    "data": Flag("--data", "data"),
+    "hosts": Flag("--host", "listen.hosts"),
+    "port": Flag("--port", "listen.port"),
+    "public_host": Flag("--public-host", "listen.public_host"),
+    "name": Flag("--name", "name"),
+    "log_format": Flag("--log-format", "log.format"),
+    "log_level": Flag("--log-level", "log.level"),
+    "grease": Flag("--grease", "grease"),
+}
+
+settings_option = click.option(
+    "--settings",
+    "file",
+    type=click.Path(path_type=Path),
+    help="Settings file [truc.toml in the data folder].",
+)
+data_option = click.option("--data", help="Data folder.")
+
+
+def data_root(settings: Settings) -> Path:
+    """Return where the data folder is."""
+    return Path(settings.data).expanduser() if settings.data else default_root(os.environ)
+
+
+def load_settings(file: Path | None, flags: Mapping[str, object]) -> Settings:
+    """Return the settings in force, from file, environment and flags.
+
+    Raises:
+        SettingsFailure: One of them is wrong.
+    """
+    given = {
+        _FLAGS[name].key: (_FLAGS[name].flag, value)
+        for name, value in flags.items()
+        if value not in {None, ()}
+    }
+    path = file or _default_file(flags.get("data"))
+    try:
+        text = None if path is None else (str(path), path.read_text("utf-8"))
+        return load(file=text, environ=os.environ, flags=given)
+    except SettingsError as error:
+        raise SettingsFailure(str(error)) from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsFailure(f"cannot read the settings file {path}: {error}") from error
+
+
+@contextmanager
+def failures() -> Iterator[None]:
+    """Say in one line what is wrong around the server."""
+    # Slow to import.
+    from truc_server.store import StoreError
+
+    expected = (FolderError, IdentityError, KeyFileError, StoreError, OSError)
+    try:
+        yield
+    except expected as error:
+        raise Failure(_said(error)) from error
+    except BaseExceptionGroup as group:
+        known, other = group.split(expected)
+        if known is None or other is not None:
+            raise
+        raise Failure("; ".join(map(_said, _leaves(known)))) from group
+
+
+def _said(error: BaseException) -> str:
+    """Return what is wrong in words; the system's own errors name the file, where there is one."""
+    if not isinstance(error, OSError) or error.filename is None or error.strerror is None:
+        return str(error)
+    return f"{error.filename}: {error.strerror}"
+
+
+def _leaves(group: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]:
+    for error in group.exceptions:
+        if isinstance(error, BaseExceptionGroup):
+            yield from _leaves(error)
+        else:
+            yield error
+
+
+def _default_file(data: object) -> Path | None:
+    if named := os.environ.get(FILE_VARIABLE):
+        return Path(named)
+    root = data or os.environ.get(KEYS["data"].variable)
+    file = Folder(Path(str(root)).expanduser() if root else default_root(os.environ)).settings
+    return file if file.exists() else None

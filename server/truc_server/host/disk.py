@@ -1,0 +1,59 @@
+"""Room on the disk of the data folder: where little is left nothing new begins, and what runs can end.
+
+Looked at from time to time, as a disk is filled by others too. Where the database is not a file of the folder its
+disk is nobody's business here. Invariant: what the log says of it alternates: nearly full, has room.
+"""
+
+import os
+from pathlib import Path
+from typing import Final
+
+import structlog
+import trio
+
+from truc_server.host.settings import Database
+
+LOOK_S: Final = 10.0
+MB: Final = 1_000_000
+
+log = structlog.get_logger()
+
+
+class Disk:
+    """The disk of a folder.
+
+    Attributes:
+        is_nearly_full: whether less is free than is to be spared.
+    """
+
+    def __init__(self, folder: Path, database: Database) -> None:
+        self.is_nearly_full = False
+        self._folder = folder
+        self._spare = 0 if database.url else database.spare_mb * MB
+
+    async def run(self) -> None:
+        """Look again and again."""
+        while True:
+            await trio.sleep(LOOK_S)
+            await self.look()
+
+    async def look(self) -> None:
+        """Look how much is free; a disk that cannot be looked at is as it was."""
+        if not self._spare:
+            return
+        try:
+            free = await trio.to_thread.run_sync(free_bytes, self._folder)
+        except OSError as error:
+            log.warning("disk_not_seen", reason=error.strerror)
+            return
+        was, self.is_nearly_full = self.is_nearly_full, free < self._spare
+        if self.is_nearly_full and not was:
+            log.warning("disk_nearly_full", free_mb=free // MB, spare_mb=self._spare // MB)
+        elif was and not self.is_nearly_full:
+            log.info("disk_has_room", free_mb=free // MB)
+
+
+def free_bytes(folder: Path) -> int:
+    """Return how many bytes this user may still write to the disk of a folder; blocks."""
+    found = os.statvfs(folder)
+    return found.f_bavail * found.f_frsize

@@ -1,0 +1,124 @@
+"""Commands of `truc-server` about keys: a new one, giving one up in advance, and heeding that one was given up."""
+
+import os
+import time
+from pathlib import Path
+from typing import BinaryIO, Final
+
+import click
+
+from truc_protocol.handshake import revoke as give_up
+from truc_protocol.key_files import REVOCATION_LIMIT, revocation_text
+from truc_protocol.keys import KeyFileError, fingerprint
+from truc_server.host.command_line import (
+    Failure,
+    data_option,
+    data_root,
+    failures,
+    load_settings,
+    settings_option,
+)
+from truc_server.host.folder import Folder, locked, open_folder, used_folder
+from truc_server.host.identity import Identity, read_identity
+from truc_server.host.revocations import accept_revocation
+from truc_server.host.rotation import roll as give_new_key
+
+_STANDARD_OUTPUT: Final = Path("-")
+
+
+@click.command()
+@settings_option
+@data_option
+def roll(file: Path | None, **flags: object) -> None:
+    """Give the server a new key, which the present one signs; the server must be stopped.
+
+    Players' clients follow by themselves and tell their players. Matches that run go on under the key they were begun
+    with, so the keys before stay in the data folder.
+    """
+    settings = load_settings(file, flags)
+    with failures():
+        folder = used_folder(data_root(settings))
+        read_identity(folder)
+        with locked(folder):
+            identity = give_new_key(folder, int(time.time()))
+    before = fingerprint(identity.rotations[-1].change.old)
+    click.echo(f"{before} -> {identity.fingerprint}, serial {identity.serial}")
+    click.echo(
+        f"Make a backup of {folder.root} now, and a revocation of the new key: truc-server revocation FILE",
+        err=True,
+    )
+
+
+@click.command()
+@settings_option
+@data_option
+@click.argument("out", type=click.Path(path_type=Path, allow_dash=True))
+def revocation(file: Path | None, out: Path, **flags: object) -> None:
+    """Write to the new file OUT, or with - to standard output, the statement that gives the server's present key up.
+
+    It is made in advance, while you have the key, and kept offline: nothing happens until somebody heeds it.
+    """
+    settings = load_settings(file, flags)
+    with failures():
+        identity = read_identity(used_folder(data_root(settings)))
+        text = revocation_text(give_up(identity.key))
+        if out == _STANDARD_OUTPUT:
+            click.echo(text, nl=False)
+            return
+        _write_new(out, text)
+    click.echo(
+        f"{out} gives up the key {identity.fingerprint}. Keep it offline, away from this machine; if the key is stolen,"
+        " hand it to your players (truc keys revoke FILE). Whoever has the file can do that."
+    )
+
+
+@click.command()
+@settings_option
+@data_option
+@click.argument("given", metavar="FILE", type=click.File("rb"))
+def revoke(file: Path | None, given: BinaryIO, **flags: object) -> None:
+    """Heed the revocation in FILE, or in - for standard input, from the next start on.
+
+    A player's key that was given up is not let in; the server does not start with a key of its own that was.
+    """
+    settings = load_settings(file, flags)
+    with failures():
+        folder = open_folder(data_root(settings))
+        try:
+            public = accept_revocation(folder, _text(given))
+        except KeyFileError as error:
+            raise Failure(f"{given.name}: expected a revocation: {_plain(error)}") from error
+        click.echo(f"{fingerprint(public)} was given up; heeded from the next start on")
+        _warn(folder, public)
+
+
+def _plain(error: KeyFileError) -> str:
+    """Return what is wrong with a statement without the number of a check, which only readers of the specification know."""
+    text = str(error)
+    return "it is damaged, or not signed by the key that it gives up" if text.startswith("C40:") else text
+
+
+def _text(given: BinaryIO) -> str:
+    return given.read(REVOCATION_LIMIT + 1).decode("ascii", "replace")
+
+
+def _warn(folder: Folder, public: bytes) -> None:
+    if not folder.identity.exists():
+        return
+    identity = read_identity(folder)
+    if public == identity.key.public:
+        click.echo("This is the present key of this server: it does not start with it any more.", err=True)
+    elif _was_own(identity, public):
+        click.echo("This is an earlier key of this server: matches begun under it do not go on.", err=True)
+
+
+def _was_own(identity: Identity, public: bytes) -> bool:
+    return any(rotation.change.old == public for rotation in identity.rotations)
+
+
+def _write_new(path: Path, text: str) -> None:
+    try:
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
+            file.write(text)
+    except OSError as error:
+        raise Failure(f"cannot write {path}: {error.strerror}") from error

@@ -1,0 +1,21 @@
+"""The address of a server as players are given it: `truc://HOST:PORT?invite=CODE#FINGERPRINT`."""
+
+from typing import Final
+
+from truc_server.host.identity import Identity
+from truc_server.host.settings import Settings
+
+_LOOPBACK: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}
+
+
+def address(settings: Settings, port: int, identity: Identity, invite: str | None = None) -> str:
+    """Return the join string of the server, with an invite for a closed one."""
+    first = settings.listen.hosts[0]
+    host = settings.listen.public_host or _LOOPBACK.get(first, first)
+    query = "" if invite is None else f"?invite={invite}"
+    return f"truc://{f'[{host}]' if ':' in host else host}:{port}{query}#{identity.fingerprint}"
+
+
+def is_local(settings: Settings) -> bool:
+    """Tell whether the address works on this machine only."""
+    return not settings.listen.public_host and settings.listen.hosts[0] in _LOOPBACK

@@ -1,0 +1,195 @@
+"""Commands of `truc-server` about who may come in: the address to give out, invites, and the list of members.
+
+They write to the server's database beside it: what they change holds from the next login on, without a restart.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from truc_server.host.command_line import (
+    Failure,
+    SettingsFailure,
+    data_option,
+    data_root,
+    failures,
+    load_settings,
+    settings_option,
+)
+from truc_server.host.folder import used_folder
+from truc_server.host.identity import check_in_force, read_identity
+from truc_server.host.links import address, is_local
+from truc_server.host.settings import Settings
+from truc_server.host.subjects import normal_key
+
+if TYPE_CHECKING:
+    from truc_server.store import Invite, Store
+
+_MOST_USES: Final = 10_000
+_MOST_DAYS: Final = 3_650
+_DAYS: Final = 7
+_MARK_CHARS: Final = 8  # of the hash of an invite, by which it is named
+
+
+@click.command()
+@settings_option
+@data_option
+@click.option("--public-host", help="Name or address that players use.")
+@click.option("--uses", type=click.IntRange(1, _MOST_USES), help="How many keys become members by it [1].")
+@click.option("--days", type=click.IntRange(1, _MOST_DAYS), help=f"How long it is good [{_DAYS}].")
+def invite(file: Path | None, uses: int | None, days: int | None, **flags: object) -> None:
+    """Print the address of the server, with its fingerprint, to give to players.
+
+    On a server with access.members = "invite" the address has a fresh invite in it, with which a key becomes a member.
+    """
+    settings = load_settings(file, flags)
+    if settings.access.members != "invite" and (uses or days):
+        raise SettingsFailure(
+            'an invite needs access.members = "invite"; here access.members ='
+            f' "{settings.access.members}", and nobody is asked for one'
+        )
+    with failures():
+        identity = read_identity(used_folder(data_root(settings)))
+        check_in_force(identity)
+        code = _issue(settings, uses or 1, days or _DAYS) if settings.access.members == "invite" else None
+    click.echo(address(settings, settings.listen.port, identity, code))
+    if code is not None:
+        click.echo(f"to withdraw it: truc-server invites withdraw {_mark(code)}", err=True)
+    if is_local(settings):
+        click.echo("listen.public_host is not set: this address works on this machine only", err=True)
+
+
+def _issue(settings: Settings, uses: int, days: int) -> str:
+    # Slow to import, and needed for closed servers alone.
+    from truc_server.lobby.members import issue
+
+    with used_store(settings) as store:
+        return issue(store, uses=uses, days=days)
+
+
+def _mark(code: str) -> str:
+    # Slow to import.
+    from truc_server.lobby.members import hash_of
+
+    return hash_of(code).hex()[:_MARK_CHARS]
+
+
+@click.group()
+def invites() -> None:
+    """List and withdraw the invites to a closed server, also while it runs."""
+
+
+@invites.command("list")
+@settings_option
+@data_option
+def list_invites(file: Path | None, **flags: object) -> None:
+    """Print the mark of every invite that is good, for how many keys it is and until when; nobody can see its code again."""
+    with failures(), used_store(load_settings(file, flags)) as store:
+        for kept in _good_invites(store):
+            mark = kept.code_hash.hex()[:_MARK_CHARS]
+            click.echo(f"{mark}  for {kept.uses}  until {minute(kept.until_ms)}")
+
+
+@invites.command("withdraw")
+@settings_option
+@data_option
+@click.argument("mark")
+def withdraw_invite(file: Path | None, mark: str, **flags: object) -> None:
+    """Withdraw the invite with this MARK, or the first characters of it; who has come with it stays a member."""
+    with failures(), used_store(load_settings(file, flags)) as store:
+        found = [
+            kept for kept in _good_invites(store) if mark and kept.code_hash.hex().startswith(mark.lower())
+        ]
+        if len(found) != 1:
+            what = "more than one invite has" if found else "no good invite has"
+            raise Failure(f"{what} the mark {mark!r}")
+        store.withdraw(found[0].code_hash)
+    click.echo(f"{found[0].code_hash.hex()[:_MARK_CHARS]} is withdrawn")
+
+
+def _good_invites(store: "Store") -> "tuple[Invite, ...]":
+    # Slow to import.
+    from truc_server.house import now_ms
+
+    now = now_ms()
+    return tuple(kept for kept in store.invites() if kept.uses > 0 and now < kept.until_ms)
+
+
+@click.group()
+def members() -> None:
+    """List, add and remove the members of a closed server, also while it runs."""
+
+
+@members.command("list")
+@settings_option
+@data_option
+def list_members(file: Path | None, **flags: object) -> None:
+    """Print the fingerprint of every member, and since when."""
+    with failures(), used_store(load_settings(file, flags)) as store:
+        for member in store.members():
+            since = datetime.fromtimestamp(member.since_ms / 1000, UTC)
+            click.echo(f"{member.fingerprint}  since {since:%Y-%m-%d}")
+
+
+@members.command("add")
+@settings_option
+@data_option
+@click.argument("key")
+def add_member(file: Path | None, key: str, **flags: object) -> None:
+    """Admit KEY: its fingerprint, as the player's client shows it, or the key itself in 64 hexadecimal digits."""
+    # Slow to import.
+    from truc_server.house import now_ms
+    from truc_server.store import Member
+
+    settings, who = load_settings(file, flags), _fingerprint(key)
+    with failures(), used_store(settings) as store:
+        is_new = store.admit(Member(who, now_ms()))
+    click.echo(f"{who} is a member {'now' if is_new else 'already'}")
+    if settings.access.members == "anyone":
+        click.echo('access.members = "anyone": everybody may log in, members or not', err=True)
+
+
+@members.command("remove")
+@settings_option
+@data_option
+@click.argument("key")
+def remove_member(file: Path | None, key: str, **flags: object) -> None:
+    """End the membership of KEY; whoever is connected with it stays until they leave."""
+    who = _fingerprint(key)
+    with failures(), used_store(load_settings(file, flags)) as store:
+        was_member = store.expel(who)
+    if not was_member:
+        raise Failure(f"{who} is no member")
+    click.echo(f"{who} is no member any more")
+
+
+def _fingerprint(key: str) -> str:
+    found = normal_key(key)
+    if found is None:
+        raise click.BadParameter(
+            f"expected a fingerprint of 26 characters or a key of 64 hexadecimal digits, got {key!r}"
+        )
+    return found
+
+
+def minute(at_ms: int) -> str:
+    """Return a time as commands print it."""
+    return f"{datetime.fromtimestamp(at_ms / 1000, UTC):%Y-%m-%d %H:%M} UTC"
+
+
+@contextmanager
+def used_store(settings: Settings) -> Iterator["Store"]:
+    """Open the database of a server that has run; nothing is claimed, so that it may go on running."""
+    # Slow to import.
+    from truc_server.store import open_store
+
+    folder = used_folder(data_root(settings))
+    store = open_store(settings.store.url or f"sqlite:///{folder.database}")
+    try:
+        yield store
+    finally:
+        store.close()

@@ -1,0 +1,150 @@
+"""Commands of `truc-server` about who is shut out or muted; a running server heeds them within seconds.
+
+They write to the server's database beside it. What stands in the settings is listed along, but is changed there alone.
+"""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import click
+
+from truc_server.host.command_line import Failure, data_option, failures, load_settings, settings_option
+from truc_server.host.member_commands import minute, used_store
+from truc_server.host.settings import Access
+from truc_server.host.subjects import normal_subject
+
+if TYPE_CHECKING:
+    from truc_server.store import Sanction
+
+_DAY_HOURS: Final = 24
+_HOUR_MS: Final = 3_600_000
+_MOST_DAYS: Final = 3_650
+_WIDTH: Final = 26  # of a fingerprint and the tag of a guest
+
+_Command = TypeVar("_Command", bound=Callable[..., None])
+
+
+def _on_subject(command: _Command) -> _Command:
+    return settings_option(data_option(click.argument("subject")(command)))
+
+
+def _for_a_while(command: _Command) -> _Command:
+    days = click.option("--days", type=click.IntRange(1, _MOST_DAYS), help="For so many days [for ever].")
+    hours = click.option("--hours", type=click.IntRange(1, _MOST_DAYS * _DAY_HOURS), help="Or hours.")
+    return days(hours(command))
+
+
+@click.command()
+@_on_subject
+@_for_a_while
+def ban(**given: Any) -> None:
+    """Shut SUBJECT out: a fingerprint or key, the tag of a guest, an address or a network."""
+    _impose("ban", "shut out", **given)
+
+
+@click.command()
+@_on_subject
+def unban(**given: Any) -> None:
+    """Let SUBJECT in again whom `ban` has shut out."""
+    _lift("ban", "shut out", **given)
+
+
+@click.command()
+@_on_subject
+@_for_a_while
+def mute(**given: Any) -> None:
+    """Let SUBJECT play but not talk: a fingerprint or key, the tag of a guest, an address or a network."""
+    _impose("mute", "muted", **given)
+
+
+@click.command()
+@_on_subject
+def unmute(**given: Any) -> None:
+    """Let SUBJECT talk again whom `mute` has muted."""
+    _lift("mute", "muted", **given)
+
+
+@click.command()
+@settings_option
+@data_option
+def sanctions(file: Path | None, **flags: object) -> None:
+    """List who is shut out or muted, by command and by the settings."""
+    # Slow to import.
+    from truc_server.house import now_ms
+    from truc_server.lobby.sanctions import in_force
+
+    settings = load_settings(file, flags)
+    with failures(), used_store(settings) as store:
+        for sanction in in_force(store.sanctions(), now_ms()):
+            click.echo(_line(sanction.kind, sanction.subject, _times(sanction)))
+    for line in _listed(settings.access):
+        click.echo(line)
+
+
+def _impose(
+    kind: str,
+    state: str,
+    *,
+    file: Path | None,
+    subject: str,
+    days: int | None,
+    hours: int | None,
+    **flags: object,
+) -> None:
+    # Slow to import.
+    from truc_server.house import now_ms
+    from truc_server.store import Sanction, SanctionKind
+
+    whom, hours, now = _subject(subject), _span(days, hours), now_ms()
+    until = None if hours is None else now + hours * _HOUR_MS
+    with failures(), used_store(load_settings(file, flags)) as store:
+        store.impose(Sanction(whom, SanctionKind(kind), now, until))
+    click.echo(f"{whom} is {state}" + ("" if until is None else f" until {minute(until)}"))
+
+
+def _lift(kind: str, state: str, *, file: Path | None, subject: str, **flags: object) -> None:
+    from truc_server.store import SanctionKind  # slow to import
+
+    settings, whom = load_settings(file, flags), _subject(subject)
+    with failures(), used_store(settings) as store:
+        was_imposed = store.lift(whom, SanctionKind(kind))
+    if not was_imposed:
+        raise Failure(f"{whom} is not {state} by command{_hint(whom, settings.access, kind)}")
+    click.echo(f"{whom} is not {state} any more")
+
+
+def _hint(whom: str, access: Access, kind: str) -> str:
+    """Return where a subject is to be lifted that stands in the settings."""
+    name, listed = ("banned", access.banned) if kind == "ban" else ("muted", access.muted)
+    return f": it stands in access.{name}" if whom in map(normal_subject, listed) else ""
+
+
+def _subject(written: str) -> str:
+    found = normal_subject(written)
+    if found is None:
+        raise click.BadParameter(
+            f"expected a fingerprint, a key, the tag of a guest, an address or a network, got {written!r}"
+        )
+    return found
+
+
+def _span(days: int | None, hours: int | None) -> int | None:
+    """Return for how many hours; None is for ever."""
+    if days is not None and hours is not None:
+        raise click.UsageError("expected --days or --hours, got both")
+    return hours if days is None else days * _DAY_HOURS
+
+
+def _listed(access: Access) -> Iterator[str]:
+    yield from (_line("ban", subject, "in access.banned") for subject in access.banned)
+    yield from (_line("mute", subject, "in access.muted") for subject in access.muted)
+
+
+def _line(kind: str, subject: str, rest: str) -> str:
+    return f"{kind:4}  {subject:{_WIDTH}}  {rest}"
+
+
+def _times(sanction: "Sanction") -> str:
+    since = f"since {minute(sanction.since_ms)}"
+    return since if sanction.until_ms is None else f"{since}, until {minute(sanction.until_ms)}"

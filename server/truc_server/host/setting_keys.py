@@ -1,0 +1,89 @@
+"""Each setting as a key: its dotted name, its variable in the environment, and in words what it takes.
+
+Made from the fields of `Settings`, so that a setting stands once. Invariant: every field is a key.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Annotated, Any, Final, Literal, NamedTuple, get_args, get_origin
+
+import msgspec
+from msgspec import Meta
+
+from truc_server.host.settings import Settings
+
+PREFIX: Final = "TRUC_"
+
+
+class Key(NamedTuple):
+    """One setting: its dotted name, its type with range and description, and its default."""
+
+    name: str
+    type: Any
+    default: object
+
+    @property
+    def variable(self) -> str:
+        """The name of the environment variable that sets it."""
+        return PREFIX + self.name.upper().replace(".", "_")
+
+    @property
+    def description(self) -> str:
+        """The line that explains it to the host."""
+        return next((meta.description for meta in _metas(self.type) if meta.description), "")
+
+
+def expected(key: Key) -> str:
+    """Say which values a setting takes."""
+    kind, takes = plain(key.type), _extra(key, "takes")
+    if takes is not None:
+        return str(takes)
+    if kind is bool:
+        return "true or false"
+    if kind is int:
+        return f"int {_bound(key, 'ge')}..{_bound(key, 'le')}"
+    if get_origin(kind) is Literal:
+        return "one of " + ", ".join(map(json.dumps, get_args(kind)))
+    if get_origin(kind) is tuple:
+        return "a list of one or more str"
+    return f"str of {_bound(key, 'min_length') or 0}..{max_bytes(key)} bytes"
+
+
+def plain(annotated: object) -> object:
+    """Return a setting's type without range and description."""
+    return get_args(annotated)[0] if get_origin(annotated) is Annotated else annotated
+
+
+def _metas(annotated: object) -> tuple[Meta, ...]:
+    return tuple(meta for meta in get_args(annotated)[1:] if isinstance(meta, Meta))
+
+
+def max_bytes(key: Key) -> int:
+    """Return how many bytes of UTF-8 a str setting may have."""
+    return int(_extra(key, "max_bytes") or 0)
+
+
+def admits(key: Key, value: object) -> bool:
+    """Tell whether a setting takes a value of its type: what types and ranges cannot say."""
+    check: Callable[[object], bool] | None = _extra(key, "admits")
+    return check is None or check(value)
+
+
+def _extra(key: Key, name: str) -> Any:
+    return next((meta.extra[name] for meta in _metas(key.type) if meta.extra and name in meta.extra), None)
+
+
+def _bound(key: Key, name: str) -> int | None:
+    return next((bound for meta in _metas(key.type) if (bound := getattr(meta, name)) is not None), None)
+
+
+def _keys(struct: type[msgspec.Struct], prefix: str = "") -> Iterator[Key]:
+    for field in msgspec.structs.fields(struct):
+        if isinstance(field.type, type) and issubclass(field.type, msgspec.Struct):
+            yield from _keys(field.type, f"{prefix}{field.name}.")
+        else:
+            yield Key(prefix + field.name, field.type, field.default)
+
+
+KEYS: Final[Mapping[str, Key]] = {key.name: key for key in _keys(Settings)}
+SECTIONS: Final = frozenset(name.rpartition(".")[0] for name in KEYS) - {""}

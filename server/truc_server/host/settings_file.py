@@ -1,0 +1,230 @@
+"""Where settings come from: one TOML file, the environment, flags; and the file that shows them all.
+
+Later sources win. Invariant: whatever is wrong is a `SettingsError` that names the key and the place it was set: the
+line of the file, the variable or the flag.
+"""
+
+import difflib
+import json
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any, Final, NamedTuple, get_origin
+
+import msgspec
+
+from truc_server.host.setting_keys import KEYS, PREFIX, SECTIONS, Key, admits, expected, max_bytes, plain
+from truc_server.host.settings import Settings, SettingsError
+
+MAX_FILE: Final = 32_768
+FILE_VARIABLE: Final = "TRUC_SETTINGS"
+_LIKENESS: Final = (
+    0.75  # a variable this like one of ours is a slip; others with our prefix are somebody else's
+)
+_SHOWN: Final = 80
+_TOLD: Final = 300
+
+
+class _Found(NamedTuple):
+    """A value on its way into the settings; `is_text` where only text can be written.
+
+    `where` is asked only about what is wrong: to find the line of a file is slow.
+    """
+
+    value: object
+    where: Callable[[], str]
+    is_text: bool
+
+
+def load(
+    *,
+    file: tuple[str, str] | None,
+    environ: Mapping[str, str],
+    flags: Mapping[str, tuple[str, object]],
+) -> Settings:
+    """Build the settings from a file (name and text), the environment and flags (key -> flag and value).
+
+    Raises:
+        SettingsError: A value is out of range or of a wrong type, or a key is unknown.
+    """
+    found: dict[str, _Found] = {}
+    if file is not None:
+        found |= _from_file(*file)
+    found |= _from_environment(environ)
+    found |= {key: _Found(value, partial(str, flag), is_text=False) for key, (flag, value) in flags.items()}
+    values: dict[str, Any] = {}
+    for key in KEYS.values():
+        if key.name in found:
+            section, _, field = key.name.rpartition(".")
+            into = values.setdefault(section, {}) if section else values
+            into[field] = _value(key, found[key.name])
+    return msgspec.convert(values, Settings)
+
+
+def line_of(text: str, path: tuple[str, ...]) -> int:
+    """Return the line on which a key of a TOML text is set, the first being 1.
+
+    It follows the shortest beginning of the text that is TOML without the key: whatever form the key takes.
+    """
+    lines = text.split("\n")
+    start = 1
+    for n in range(1, len(lines) + 1):
+        try:
+            parsed = tomllib.loads("\n".join(lines[:n]) + "\n")
+        except ValueError:
+            continue
+        if _holds(parsed, path):
+            break
+        start = n + 1
+    return start
+
+
+def _from_file(name: str, text: str) -> dict[str, _Found]:
+    if len(text.encode()) > MAX_FILE:
+        raise SettingsError(f"{name}: expected at most {MAX_FILE} bytes, got {len(text.encode())}")
+    try:
+        parsed = tomllib.loads(text)
+    except ValueError as error:  # no TOML, or a number that Python does not read
+        raise SettingsError(_syntax_error(name, text, str(error))) from error
+    except RecursionError as error:
+        raise SettingsError(_syntax_error(name, text, "too many lists in each other")) from error
+    found: dict[str, _Found] = {}
+    for path, value in _leaves(parsed):
+        key = ".".join(path)
+        where = partial(_line, name, text, path)
+        if key in SECTIONS:
+            raise SettingsError(f"{where()}: {key} expected a section [{key}], got {_shown(value)}")
+        if key not in KEYS:
+            raise SettingsError(f"{where()}: unknown key {_told(key)}; the nearest is {_nearest(key)}")
+        found[key] = _Found(value, where, is_text=False)
+    return found
+
+
+def _line(name: str, text: str, path: tuple[str, ...]) -> str:
+    return f"{name} line {line_of(text, path)}"
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, _Found]:
+    variables = {key.variable: key.name for key in KEYS.values()}
+    found: dict[str, _Found] = {}
+    for variable, value in environ.items():
+        if variable in variables:
+            found[variables[variable]] = _Found(value, partial(str, variable), is_text=True)
+        elif variable.startswith(PREFIX) and variable != FILE_VARIABLE:
+            _check_foreign(variable)
+    return found
+
+
+def _check_foreign(variable: str) -> None:
+    # Other programs share the prefix; what is nearly ours, whole or without its section, is a slip.
+    ours = {key.name.rpartition(".")[2].upper(): key.variable for key in KEYS.values()}
+    ours |= {key.variable.removeprefix(PREFIX): key.variable for key in KEYS.values()}
+    like = difflib.get_close_matches(variable.removeprefix(PREFIX), ours, n=1, cutoff=_LIKENESS)
+    if like:
+        raise SettingsError(f"{_told(variable)}: unknown variable; the nearest is {ours[like[0]]}")
+
+
+def _value(key: Key, found: _Found) -> object:
+    value = found.value
+    if found.is_text and get_origin(plain(key.type)) is tuple:
+        value = [part.strip() for part in str(value).split(",") if part.strip()]
+    try:
+        converted: object = msgspec.convert(value, key.type, strict=not found.is_text)
+        size = _size(converted)
+    except (msgspec.ValidationError, UnicodeEncodeError) as error:  # the environment may hold any bytes
+        raise SettingsError(_refusal(key, found)) from error
+    if plain(key.type) is str and size > max_bytes(key):
+        raise SettingsError(_refusal(key, found))
+    if not admits(key, converted):
+        raise SettingsError(_refusal(key, found))
+    return converted
+
+
+def _size(value: object) -> int:
+    texts = value if isinstance(value, tuple) else (value,)
+    return sum(len(str(text).encode()) for text in texts)
+
+
+def _refusal(key: Key, found: _Found) -> str:
+    return f"{found.where()}: {key.name} expected {expected(key)}, got {_shown(found.value)}"
+
+
+def default_file() -> str:
+    """Return the commented settings file with every default in it."""
+    head = (
+        "# Settings of truc-server. Each line shows its default: to change one, remove the # before it.\n"
+        "# The environment (the name in brackets) overrides this file, flags override both.\n"
+    )
+    return head + _file({key.name: key.default for key in KEYS.values()}, mark="#", commented=True)
+
+
+def effective_file(settings: Settings) -> str:
+    """Return a settings file that says what is in force; a password in store.url is left out."""
+    values = {name: _reach(settings, name) for name in KEYS}
+    values["store.url"] = re.sub(r"(//[^:/@]*):[^@]*@", r"\1:***@", str(values["store.url"]))
+    return _file(values, mark="", commented=False).lstrip("\n")
+
+
+def _file(values: Mapping[str, object], *, mark: str, commented: bool) -> str:
+    lines: list[str] = []
+    present = ""
+    for key in KEYS.values():
+        section, _, field = key.name.rpartition(".")
+        if section != present:
+            lines += ["", f"[{section}]"]
+            present = section
+        if commented:
+            lines += ["", f"# {key.description} [{key.variable}]"]
+        lines.append(f"{mark}{field} = {_toml(values[key.name])}")
+    return "\n".join(lines) + "\n"
+
+
+def _toml(value: object) -> str:
+    # For str, bool, int and lists of str TOML and JSON are spelled alike.
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
+
+
+def _syntax_error(name: str, text: str, message: str) -> str:
+    place = re.search(r"\(at line (\d+), column \d+\)", message)
+    line = int(place[1]) if place else text.rstrip("\n").count("\n") + 1
+    return f"{name} line {line}: expected TOML, got: {_told(message)}"
+
+
+def _told(text: str) -> str:
+    """Return what may stand in a terminal or log, although a key of the file is part of it."""
+    return "".join(sign if sign.isprintable() else "?" for sign in text[:_TOLD])
+
+
+def _nearest(key: str) -> str:
+    return difflib.get_close_matches(key, [*KEYS, *SECTIONS], n=1, cutoff=0)[0]
+
+
+def _leaves(
+    parsed: Mapping[str, object], path: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], object]]:
+    for name, value in parsed.items():
+        here = (*path, name)
+        if isinstance(value, dict) and ".".join(here) in SECTIONS:
+            yield from _leaves(value, here)
+        else:
+            yield here, value
+
+
+def _holds(parsed: object, path: tuple[str, ...]) -> bool:
+    for name in path:
+        if not isinstance(parsed, dict) or name not in parsed:
+            return False
+        parsed = parsed[name]
+    return True
+
+
+def _reach(settings: object, name: str) -> object:
+    for field in name.split("."):
+        settings = getattr(settings, field)
+    return settings

@@ -1,0 +1,124 @@
+"""Who follows the lobby, and what they are told: how full the house is, public tables as they change, what is said.
+
+Each notice is encoded once for everybody. What changes is noted, and told a little later, the newest state alone: one
+alarm serves all tables, and so many of them at once that nobody's outbox is filled by it. Invariant: nothing of a
+private table is told here but that it counts.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, Protocol
+
+import trio
+
+from truc_protocol.connection import broadcast_frame
+from truc_protocol.messages import ChatLine, LobbyState, ServerMessage, TableClosed
+from truc_server.connections.peer import Peer
+from truc_server.timers import Alarm, Timers
+
+if TYPE_CHECKING:
+    from truc_server.tables.table import Table
+
+BETWEEN_S: Final = 0.5  # two notices of one table
+AT_ONCE: Final = 32_768  # bytes, or one notice more; what is left waits for the next time
+STATE_S: Final = 1.0  # between two notices of how full the house is
+
+
+class Register(Protocol):
+    """Where tables stand, and what it is told of them."""
+
+    def changed(self, table: "Table") -> None:
+        """Take note that a table is not as it was."""
+        ...
+
+    def vacated(self, table: "Table") -> None:
+        """Take note that other seats of a match than before are vacant."""
+        ...
+
+    def closed(self, table: "Table", notice: TableClosed) -> None:
+        """Take a table out that is gone."""
+        ...
+
+
+class Following:
+    """The connections that follow the lobby, and what they are still to be told."""
+
+    def __init__(self, timers: Timers, state: Callable[[], LobbyState]) -> None:
+        self._state = state
+        self._peers: set[Peer] = set()
+        self._changed: dict[str, Table | TableClosed] = {}  # the one that waits longest stands first
+        self._tables_told = self._state_told = -STATE_S
+        self._last: LobbyState | None = None
+        self._tables_alarm = Alarm(timers, self._tell_tables)
+        self._state_alarm = Alarm(timers, self._tell_state)
+
+    def __contains__(self, peer: Peer) -> bool:
+        return peer in self._peers
+
+    def add(self, peer: Peer) -> None:
+        """Let a connection follow; it is told at once how full the house is."""
+        self._peers.add(peer)
+        self._last = None  # this one is not told what the others were, who may have to hear it again
+        peer.send(self._state())
+
+    def drop(self, peer: Peer) -> None:
+        """Let a connection follow no longer."""
+        self._peers.discard(peer)
+        if not self._peers:
+            self._changed.clear()
+
+    def note_table(self, table: "Table") -> None:
+        """Note that a table has changed."""
+        if not table.made.private:
+            self._note(table.code, table)
+        self.note_state()
+
+    def note_closed(self, table: "Table", closed: TableClosed) -> None:
+        """Note that a table is gone."""
+        if not table.made.private:
+            self._note(table.code, closed)
+        self.note_state()
+
+    def _note(self, code: str, change: "Table | TableClosed") -> None:
+        if self._peers:
+            self._changed[code] = change
+            self._tables_alarm.set(max(trio.current_time(), self._tables_told + BETWEEN_S))
+
+    def note_state(self) -> None:
+        """Note that somebody has come or gone."""
+        if self._peers:
+            self._state_alarm.set(max(trio.current_time(), self._state_told + STATE_S))
+
+    def tell(self, line: ChatLine) -> None:
+        """Pass on what somebody says, but to those who ignore them."""
+        frame = broadcast_frame(line)
+        for peer in tuple(self._peers):
+            if line.player not in peer.ignored:
+                peer.send_frame(frame)
+
+    def _tell_tables(self) -> None:
+        self._tables_told, told = trio.current_time(), 0
+        while self._changed and told < AT_ONCE:
+            told += self._tell_change(self._changed.pop(next(iter(self._changed))))
+        if self._changed:
+            self._tables_alarm.set(self._tables_told + BETWEEN_S)
+
+    def _tell_change(self, change: "Table | TableClosed") -> int:
+        """Tell how a table stands, but to those who follow it and are told by the table; return the length."""
+        if isinstance(change, TableClosed):
+            return self._tell(change, tuple(self._peers))
+        others = tuple(peer for peer in self._peers if not change.audience.is_following(peer))
+        return self._tell(change.shown_notice(), others)
+
+    def _tell_state(self) -> None:
+        state = self._state()
+        if state != self._last:
+            self._state_told = trio.current_time()
+            self._last = state
+            self._tell(state, tuple(self._peers))
+
+    def _tell(self, message: ServerMessage, peers: tuple[Peer, ...]) -> int:
+        """Send a notice to all of these; return its length."""
+        frame = broadcast_frame(message)
+        for peer in peers:
+            peer.send_frame(frame)
+        return len(frame)

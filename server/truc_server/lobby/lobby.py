@@ -1,0 +1,341 @@
+"""The lobby: every table, which tables a player sits at, who is connected, and who follows what changes.
+
+Synchronous. Invariant: the indexes of tables here follow from the tables; nothing is kept in them alone.
+"""
+
+from bisect import bisect_right, insort
+from collections.abc import Iterator
+from contextlib import contextmanager
+from secrets import choice
+from typing import Final, NamedTuple
+
+import structlog
+
+from truc_protocol.errors import Code
+from truc_protocol.messages import Create, LobbyState, SeatHeld, Seek, TableClosed
+from truc_protocol.records import Record
+from truc_rules import Variant
+from truc_server.connections.floods import CHAT, LISTS, Allowance
+from truc_server.connections.names import Names
+from truc_server.connections.peer import Peer, Player, RefusedError
+from truc_server.host.settings import MAX_SEATS
+from truc_server.house import PUBLIC_CODE, House, label, now_ms
+from truc_server.lobby import seeking
+from truc_server.lobby.calling import Calls
+from truc_server.lobby.following import Following
+from truc_server.lobby.presence import Presence
+from truc_server.lobby.table_limits import MadeTables
+from truc_server.matches.game import Game
+from truc_server.matches.signed import Accepted
+from truc_server.tables.options import Chosen, Defaults, Options, choose, played
+from truc_server.tables.seats import Made
+from truc_server.tables.substitutes import substitute
+from truc_server.tables.table import Table
+
+PAGE: Final = 24  # tables in one answer; far below the longest frame
+_ALPHABET: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+PRIVATE_CODE: Final = 16  # 80 bits: the code is the invite
+_MANY: Final = 64  # tables followed by one connection
+
+log = structlog.get_logger()
+
+
+class Page(NamedTuple):
+    """Some tables, and whether there are more."""
+
+    tables: tuple[Table, ...]
+    more: bool
+
+
+class Lobby:
+    """All tables of the server.
+
+    Attributes:
+        presence: who is connected.
+        names: what everybody is called who is connected or seated.
+        made: how many tables everybody makes.
+        floods: how much each player has said.
+        lists: how often each player was sent every public table.
+        following: who follows the lobby.
+        calls: calls the host's own bots to vacant seats.
+    """
+
+    def __init__(self, house: House) -> None:
+        self.presence = Presence()
+        self.names = Names()
+        self.floods = Allowance(CHAT)
+        self.lists = Allowance(LISTS)
+        self.made = MadeTables(house.settings.limits)
+        self.following = Following(house.timers, self._state)
+        self.calls = Calls(house.settings.access.bots, self.presence)
+        self._house = house
+        self._defaults = Defaults.of(house.settings.match)
+        self._tables: dict[str, Table] = {}
+        self._public: list[str] = []
+        self._seats: dict[bytes, dict[str, int]] = {}
+        self._forgotten: list[set[bytes]] = []
+        self._withheld: set[str] = set()
+
+    def table(self, code: str) -> Table:
+        """Return a table by its code.
+
+        Raises:
+            RefusedError: There is none.
+        """
+        table = self._tables.get(code.upper())
+        if table is None:
+            raise RefusedError(
+                Code.NO_SUCH_TABLE, f"expected the code of a table, got {code!r}", field="table"
+            )
+        return table
+
+    def create(self, player: Player, wanted: Create, network: str | None = None) -> Table:
+        """Make a table with its creator on a seat; `network` is where the creator comes from.
+
+        Raises:
+            RefusedError: Too many tables, no such game, or options that do not fit.
+        """
+        game = played(self._house.catalogue, wanted.variant)
+        chosen, seats = self._choose(game, wanted.seats, wanted.options)
+        self._check_room(player)
+        self.made.pay(player, network)
+        code = self._fresh_code(PRIVATE_CODE if wanted.private else PUBLIC_CODE)
+        made = Made(code, chosen, seats, dict(wanted.options), wanted.private, player.id, now_ms())
+        table = Table(self._house, made, self)
+        self._house.write(table.row())
+        self.add(table, network)
+        try:
+            self.join(table, player, wanted.seat)
+        except RefusedError:
+            table.close("empty")
+            raise
+        log.info("table_created", table=label(code), variant=wanted.variant, seats=seats)
+        return table
+
+    def seek(self, player: Player, wanted: Seek, network: str | None = None) -> Table:
+        """Seat a player at an open public table that is as wanted, at a new one if there is none.
+
+        Raises:
+            RefusedError: Too many tables, no such game, or options that do not fit.
+        """
+        game = played(self._house.catalogue, wanted.variant)
+        public = (self._tables[code] for code in self._public)
+        for table in seeking.suitable(
+            public, player, variant=wanted.variant, seats=wanted.seats, options=wanted.options
+        ):
+            if self._choose(game, table.made.seats, wanted.options)[0] == table.made.chosen:
+                self.join(table, player, None)
+                return table
+        fresh = Create(id=wanted.id, variant=wanted.variant, seats=wanted.seats, options=wanted.options)
+        return self.create(player, fresh, network)
+
+    def _choose(self, game: Variant, seats: int | None, options: Options) -> tuple[Chosen, int]:
+        return choose(game, seats, options, self._defaults)
+
+    def check_disk(self) -> None:
+        """Check that there is room for what another table or match will store.
+
+        Raises:
+            RefusedError: The disk is nearly full.
+        """
+        if self._house.disk.is_nearly_full:
+            message = "the server's disk is nearly full: no table or match begins until there is room"
+            raise RefusedError(Code.TOO_MANY_TABLES, message)
+
+    def _check_room(self, player: Player) -> None:
+        self.check_disk()
+        limits = self._house.settings.limits
+        if len(self._tables) >= limits.tables:
+            raise RefusedError(Code.TOO_MANY_TABLES, f"the server has {limits.tables} tables, its most")
+        self.check_seats(player)
+
+    def check_seats(self, player: Player) -> None:
+        """Check that a player may have one more seat.
+
+        Raises:
+            RefusedError: They have all that one player may.
+        """
+        most = MAX_SEATS if self.calls.is_bot(player) else self._house.settings.limits.seats_per_player
+        if len(self._seats.get(player.id, ())) >= most:
+            raise RefusedError(Code.TOO_MANY_TABLES, f"expected a player with less than {most} seats")
+
+    def _fresh_code(self, length: int) -> str:
+        while True:
+            code = "".join(choice(_ALPHABET) for _ in range(length))
+            if code not in self._tables and code not in self._withheld:
+                return code
+
+    def withhold(self, *codes: str) -> None:
+        """Give no new table these codes: older ones, which cannot go on, are stored under them."""
+        self._withheld.update(codes)
+
+    def add(self, table: Table, network: str | None = None) -> None:
+        """Take a table into the lobby, as it is; its time runs from now on. It was made from `network`, if that is known."""
+        self._tables[table.code] = table
+        self.made.add(table.code, table.made.creator, network)
+        if not table.made.private:
+            insort(self._public, table.code)
+        for seat, seated in enumerate(table.seats):
+            if seated is not None:
+                self._seats.setdefault(seated.player.id, {})[table.code] = seat
+                self.names.keep(seated.player.id, seated.player.name)
+        table.keep()
+
+    def closed(self, table: Table, notice: TableClosed) -> None:
+        """Take a table that is closed out of the lobby, and tell those who follow it."""
+        self.forget(table)
+        self.following.note_closed(table, notice)
+
+    def changed(self, table: Table) -> None:
+        """Note that a table is not as it was."""
+        self.following.note_table(table)
+
+    def vacated(self, table: Table) -> None:
+        """Call the host's own bots to the seats of a match that are vacant now."""
+        self.calls.call(table)
+
+    def forget(self, table: Table) -> None:
+        """Take a table that cannot go on out of the lobby."""
+        del self._tables[table.code]
+        self.made.drop(table.code, table.made.creator)
+        if not table.made.private:
+            self._public.remove(table.code)
+        for seated in table.seats:
+            if seated is not None:
+                self._unseat(table, seated.player)
+
+    def _unseat(self, table: Table, player: Player) -> None:
+        held = self._seats.get(player.id, {})
+        held.pop(table.code, None)
+        if not held:
+            self._seats.pop(player.id, None)
+            self._free_name(player)
+
+    def _free_name(self, player: Player) -> None:
+        """Let others have the name of a player who is neither connected nor seated any more."""
+        if player.id not in self._seats and not self.presence.connections(player.tag):
+            self.names.drop(player.id)
+
+    def named(self, player: Player) -> Player:
+        """Return a player under the name they get here, on all of their connections; who is seated keeps the one they have.
+
+        A name that looks like another player's they get with a number.
+        """
+        kept = self.names.of(player.id) if player.id in self._seats else None
+        named = player._replace(name=kept or self.names.give(player.id, player.name))
+        for connection in self.presence.connections(player.tag):
+            connection.player = named
+        return named
+
+    def join(self, table: Table, player: Player, seat: int | None) -> int:
+        """Seat a player and return the seat.
+
+        Raises:
+            RefusedError: The table does not allow it, or the player has too many seats.
+        """
+        if table.seat_of(player) is None:
+            self.check_seats(player)
+        taken = table.join(player, seat)
+        self._seats.setdefault(player.id, {})[table.code] = taken
+        return taken
+
+    def substitute(self, table: Table, game: Game, peer: Peer, player: Player, record: Record) -> Accepted:
+        """Let a player who stands by take the seat over.
+
+        Raises:
+            RefusedError: The record is not taken, or the player has too many seats.
+        """
+        self.check_seats(player)
+        changed = substitute(table, game, peer, player, record)
+        if changed.left is not None:
+            self._unseat(table, changed.left.player)
+        self._seats.setdefault(player.id, {})[table.code] = changed.seat
+        return changed.accepted
+
+    def leave(self, table: Table, player: Player) -> None:
+        """Unseat a player; a table that everybody has left is closed.
+
+        Raises:
+            RefusedError: The table does not allow it.
+        """
+        table.leave(player)
+        self._unseat(table, player)
+
+    def page(self, *, variant: str | None, after: str) -> Page:
+        """Return the public tables after a code, ascending."""
+        first = bisect_right(self._public, after.upper())
+        found: list[Table] = []
+        for code in self._public[first:]:
+            table = self._tables[code]
+            if variant in (None, table.made.chosen.variant.name):
+                found.append(table)
+            if len(found) > PAGE:
+                return Page(tuple(found[:PAGE]), more=True)
+        return Page(tuple(found), more=False)
+
+    def seated(self) -> frozenset[Player]:
+        """Return everybody who has a seat."""
+        held = (seated for table in self._tables.values() for seated in table.seats)
+        return frozenset(seated.player for seated in held if seated is not None)
+
+    def seats_of(self, player: Player) -> tuple[SeatHeld, ...]:
+        """Return every seat of a player."""
+        held = self._seats.get(player.id, {})
+        return tuple(
+            SeatHeld(table=code, match=self._tables[code].match_of(seat), seat=seat)
+            for code, seat in sorted(held.items())
+        )
+
+    def public_tables_of(self, player: Player) -> tuple[str, ...]:
+        """Return the codes of the public tables where a player sits as far as everybody may know, ascending."""
+        held = map(self._tables.__getitem__, self._seats.get(player.id, {}))
+        return tuple(
+            sorted(table.code for table in held if not (table.made.private or table.showing.is_behind))
+        )
+
+    @contextmanager
+    def noting_forgotten(self) -> Iterator[set[bytes]]:
+        """Give a set to which everybody is added who is forgotten until the block ends."""
+        noted: set[bytes] = set()
+        self._forgotten.append(noted)
+        try:
+            yield noted
+        finally:
+            self._forgotten = [other for other in self._forgotten if other is not noted]
+
+    def note_forgotten(self, player: bytes) -> None:
+        """Tell those who are looking a player up that the player is forgotten."""
+        for noted in self._forgotten:
+            noted.add(player)
+
+    def unsay(self, player: bytes) -> None:
+        """Forget what a player has said at any table."""
+        for table in self._tables.values():
+            table.chat.forget(player)
+
+    def enter(self, peer: Peer, player: Player) -> None:
+        """Note that a connection speaks for a player now."""
+        self.presence.enter(peer, player)
+        self.following.note_state()
+        self.calls.catch_up(peer, player, self._tables.values())
+
+    def tidy(self, peer: Peer) -> None:
+        """Forget which tables that are gone a connection has followed, if it has followed many."""
+        if len(peer.tables) > _MANY:
+            peer.tables = {code for code in peer.tables if code in self._tables}
+
+    def leave_all(self, peer: Peer) -> None:
+        """Forget a connection that has ended, and tell the tables it followed."""
+        self.following.drop(peer)
+        self.presence.leave(peer)
+        if peer.player is not None:
+            self._free_name(peer.player)
+        self.following.note_state()
+        for code in sorted(peer.tables):
+            table = self._tables.get(code)
+            if table is not None:
+                table.drop(peer)
+
+    def _state(self) -> LobbyState:
+        playing = sum(table.is_seen_playing for table in self._tables.values())
+        return LobbyState(online=len(self.presence), tables=len(self._tables), playing=playing)

@@ -1,0 +1,93 @@
+"""Who may log in: everybody, or on a closed server the members and those who come with an invite; and who may talk.
+
+Members and invites stand in the store and are looked up at each login, so that the host's commands work beside a running
+server; what is imposed is read there now and then (upkeep.py). Invariant: of an invite only the hash is stored, and the
+code itself is in no log.
+"""
+
+from base64 import b32encode
+from secrets import token_bytes
+from typing import Final
+
+import structlog
+
+from truc_protocol.codec import sha256
+from truc_protocol.errors import Code
+from truc_protocol.keys import fingerprint
+from truc_server.connections.peer import Peer, Player, RefusedError
+from truc_server.host.settings import Settings
+from truc_server.house import House, now_ms
+from truc_server.store import Invite, Member, Store
+
+_CODE_BYTES: Final = 15  # 120 bits
+_DAY_MS: Final = 86_400_000
+
+log = structlog.get_logger()
+
+
+def admits_guests(settings: Settings) -> bool:
+    """Tell whether players without a key may log in."""
+    return settings.guests and settings.access.members == "anyone"
+
+
+def check_guest(house: House) -> None:
+    """Check that a guest may log in.
+
+    Raises:
+        RefusedError: Only players with a key may.
+    """
+    if not admits_guests(house.settings):
+        raise RefusedError(Code.GUESTS_NOT_ALLOWED, "this server admits only players with a key")
+
+
+def check_banned(house: House, player: Player) -> None:
+    """Check that the host has not shut a player out; addresses are looked at before anybody logs in.
+
+    Raises:
+        RefusedError: They are.
+    """
+    if player.tag in house.sanctions.banned.tags:
+        raise RefusedError(Code.BANNED, f"the host has shut {player.tag} out")
+
+
+def check_muted(house: House, peer: Peer, player: Player) -> None:
+    """Check that the host lets a player talk, from where they are.
+
+    Raises:
+        RefusedError: They may play, but not talk.
+    """
+    if not house.sanctions.is_muted(tag=player.tag, address=peer.address):
+        return
+    if peer not in house.refused_talk:
+        house.refused_talk.add(peer)
+        log.info("muted", subject=player.tag, address=peer.address)
+    raise RefusedError(Code.MUTED, "the host lets you play but not talk, so nobody was told of it")
+
+
+def check_member(house: House, public: bytes, code: str | None) -> None:
+    """Check that a key may log in, and make it a member if it comes with a good invite; blocks.
+
+    Raises:
+        RefusedError: It is no member, or the invite is no good.
+    """
+    mode, own = house.settings.access.members, fingerprint(public)
+    if mode == "anyone" or house.store.is_member(own):
+        return
+    if mode == "keys" or code is None:
+        wanted = "ask the host to admit it" if mode == "keys" else "ask the host for an invite"
+        raise RefusedError(Code.KEY_NOT_ALLOWED, f"the key {own} is no member of this server: {wanted}")
+    if not house.store.use_invite(hash_of(code), Member(own, now_ms())):
+        message = "the invite is unknown, used up or too old: ask the host for another"
+        raise RefusedError(Code.KEY_NOT_ALLOWED, message, field="invite")
+
+
+def issue(store: Store, *, uses: int, days: int) -> str:
+    """Make an invite and return its code; blocks."""
+    code = b32encode(token_bytes(_CODE_BYTES)).decode()
+    store.issue(Invite(hash_of(code), uses, now_ms() + days * _DAY_MS))
+    return code
+
+
+def hash_of(code: str) -> bytes:
+    """Return what is stored of an invite."""
+    return sha256(code.encode())

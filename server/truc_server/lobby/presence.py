@@ -1,0 +1,88 @@
+"""Who is connected: every player once, however many connections they have, and whom each of them ignores.
+
+Whom a player ignores holds for all of their connections, and is one set. Of players with a key it is in the store; of
+guests it is here alone, for as long as the server runs and not too many others have come since. Invariant: a player is
+listed exactly while one of their connections is logged in.
+"""
+
+from bisect import bisect_right, insort
+from typing import Final, NamedTuple
+
+from truc_server.connections.peer import Peer, Player
+from truc_server.store import PlayerKind
+
+PAGE: Final = 50  # players in one answer
+GUESTS: Final = 4_096  # of whom it is known whom they ignore, gone ones included
+
+
+class Page(NamedTuple):
+    """Some players, and whether there are more."""
+
+    players: tuple[Player, ...]
+    more: bool
+
+
+class Presence:
+    """Every connection that is logged in, by the tag of its player."""
+
+    def __init__(self) -> None:
+        self._peers: dict[str, tuple[Peer, ...]] = {}
+        self._tags: list[str] = []
+        self._ignored: dict[bytes, set[str]] = {}  # by guests; who has changed it last stands last
+
+    def __len__(self) -> int:
+        """How many players are connected."""
+        return len(self._tags)
+
+    def enter(self, peer: Peer, player: Player) -> None:
+        """Note that a connection speaks for a player now."""
+        others = self._peers.get(player.tag, ())
+        if others:
+            peer.ignored = others[0].ignored
+            peer.bucket = others[0].bucket  # limits are a player's, not a connection's
+        elif player.kind is PlayerKind.GUEST:
+            peer.ignored = self._ignored.get(player.id, set())
+        if not others:
+            insort(self._tags, player.tag)
+        self._peers[player.tag] = (*others, peer)
+
+    def leave(self, peer: Peer) -> None:
+        """Note that a connection has ended."""
+        if peer.player is None:
+            return
+        tag = peer.player.tag
+        others = tuple(other for other in self._peers.get(tag, ()) if other is not peer)
+        if others:
+            self._peers[tag] = others
+        elif self._peers.pop(tag, ()):
+            self._tags.remove(tag)
+
+    def connections(self, tag: str) -> tuple[Peer, ...]:
+        """Return the connections of a player, the oldest first."""
+        return self._peers.get(tag, ())
+
+    def guests(self) -> frozenset[bytes]:
+        """Return the ids of the guests who are connected."""
+        players = (peers[-1].player for peers in self._peers.values())
+        return frozenset(
+            player.id for player in players if player is not None and player.kind is PlayerKind.GUEST
+        )
+
+    def page(self, *, after: str) -> Page:
+        """Return the players after a tag, ascending."""
+        first = bisect_right(self._tags, after)
+        found = self._tags[first : first + PAGE + 1]
+        players = (self._peers[tag][-1].player for tag in found[:PAGE])
+        return Page(tuple(player for player in players if player is not None), len(found) > PAGE)
+
+    def keep_ignored(self, guest: Player, ignored: set[str]) -> None:
+        """Remember whom a guest ignores, until the server ends."""
+        self._ignored.pop(guest.id, None)
+        if ignored:
+            self._ignored[guest.id] = ignored
+        if len(self._ignored) > GUESTS:
+            del self._ignored[next(iter(self._ignored))]
+
+    def forget_ignored(self, player: bytes) -> None:
+        """Forget whom a guest ignores."""
+        self._ignored.pop(player, None)

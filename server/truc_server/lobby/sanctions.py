@@ -1,0 +1,48 @@
+"""Whom the host has shut out or muted: the lists of the settings, and what is imposed by command.
+
+A value: what is in force at one moment. Reading it again and again, and cutting who is shut out, stand in upkeep.py.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from truc_server.host.settings import Access
+from truc_server.host.subjects import Subjects
+from truc_server.store import Sanction, SanctionKind
+
+
+class Sanctions(NamedTuple):
+    """Who is shut out, and who plays without talking."""
+
+    banned: Subjects
+    muted: Subjects
+
+    @classmethod
+    def of(cls, access: Access, imposed: Iterable[Sanction] = ()) -> "Sanctions":
+        """Return what settings say and what is imposed, all of which is taken to be in force."""
+        ours = tuple(imposed)
+        return cls(
+            Subjects.of((*access.banned, *_subjects(ours, SanctionKind.BAN))),
+            Subjects.of((*access.muted, *_subjects(ours, SanctionKind.MUTE))),
+        )
+
+    def has_banned(self, address: str) -> bool:
+        """Tell whether an address is shut out."""
+        return self.banned.has_address(address)
+
+    def is_banned(self, *, tag: str, address: str) -> bool:
+        """Tell whether a player is shut out, or the address they come from."""
+        return tag in self.banned.tags or self.has_banned(address)
+
+    def is_muted(self, *, tag: str, address: str) -> bool:
+        """Tell whether a player, or whoever comes from their address, may not talk."""
+        return tag in self.muted.tags or self.muted.has_address(address)
+
+
+def in_force(imposed: Iterable[Sanction], at_ms: int) -> tuple[Sanction, ...]:
+    """Return what is not over by a time."""
+    return tuple(sanction for sanction in imposed if sanction.until_ms is None or at_ms < sanction.until_ms)
+
+
+def _subjects(imposed: Iterable[Sanction], kind: SanctionKind) -> tuple[str, ...]:
+    return tuple(sanction.subject for sanction in imposed if sanction.kind is kind)

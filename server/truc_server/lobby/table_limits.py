@@ -1,0 +1,78 @@
+"""How many tables one player, and one address, have open, and how fast they may open more.
+
+Whoever likes is a new player, as a guest or with a new key, so all of one network are counted together too. Where a table came from is known
+only until the server is started anew. Invariant: a table is counted from when it is in the lobby until it is not.
+"""
+
+from collections import Counter
+from typing import TypeVar
+
+import trio
+
+from truc_protocol.errors import Code
+from truc_server.connections.meters import Meter
+from truc_server.connections.peer import Player, RefusedError, TooSoonError
+from truc_server.host.settings import Limits
+
+_Key = TypeVar("_Key", bytes, str)
+
+
+class MadeTables:
+    """Who has made the tables that are open."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._by: Counter[bytes] = Counter()
+        self._from: Counter[str] = Counter()
+        self._network_of: dict[str, str] = {}  # by the code of the table
+        self._pace = Meter[bytes](limits.tables_per_min)
+        self._crowd = Meter[str](max(limits.tables_per_min, limits.tables_per_address))
+
+    def __len__(self) -> int:
+        """The number of players and addresses that have made an open table."""
+        return len(self._by) + len(self._from)
+
+    def pay(self, player: Player, network: str | None) -> None:
+        """Check that a player may open one more table, and count it for the pace.
+
+        Raises:
+            RefusedError: They have too many, or their address has.
+            TooSoonError: They open them too fast, or all of their address together do.
+        """
+        self._check_number(player, network)
+        now = trio.current_time()
+        crowd_ms = 0 if network is None else self._crowd.owes(network, now)
+        if wait_ms := max(self._pace.owes(player.id, now), crowd_ms):
+            message = f"expected at most {self._limits.tables_per_min} tables of one player in a minute"
+            raise TooSoonError(message, wait_ms)
+        self._pace.pay(player.id, now)
+        if network is not None:
+            self._crowd.pay(network, now)
+
+    def _check_number(self, player: Player, network: str | None) -> None:
+        most, of_address = self._limits.tables_per_player, self._limits.tables_per_address
+        if self._by[player.id] >= most:
+            raise RefusedError(Code.TOO_MANY_TABLES, f"expected at most {most} open tables of one player")
+        if network is not None and self._from[network] >= of_address:
+            message = f"expected at most {of_address} open tables that were made from one address"
+            raise RefusedError(Code.TOO_MANY_TABLES, message)
+
+    def add(self, code: str, creator: bytes, network: str | None) -> None:
+        """Count a table."""
+        self._by[creator] += 1
+        if network is not None:
+            self._from[network] += 1
+            self._network_of[code] = network
+
+    def drop(self, code: str, creator: bytes) -> None:
+        """Count a table that is gone no more."""
+        _take(self._by, creator)
+        network = self._network_of.pop(code, None)
+        if network is not None:
+            _take(self._from, network)
+
+
+def _take(counts: Counter[_Key], key: _Key) -> None:
+    counts[key] -= 1
+    if not counts[key]:
+        del counts[key]

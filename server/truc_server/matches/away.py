@@ -1,0 +1,150 @@
+"""Who is away from a match: which seats have no connection, what they have missed, and when they count as gone.
+
+Values and functions; moments are given by the caller. Invariants: how long it is until a seat counts as gone never
+grows while nothing but time passes; and none of it depends on what everybody cannot see.
+"""
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from truc_protocol.ledger import Ledger, is_gone, missing
+from truc_protocol.messages import Away
+from truc_protocol.setup import GONE_WAIT, Opts
+
+
+class Attendance(NamedTuple):
+    """Since when each seat lets the others wait, and with how many decisions missed it came back after it was gone.
+
+    A seat lets them wait since it has had no connection, since the other side has acted, or since the match has gone on
+    after a pause, whichever was last; None while it has one.
+    """
+
+    left: tuple[float | None, ...]
+    back: tuple[int | None, ...]
+
+    @property
+    def sides(self) -> frozenset[int]:
+        """The sides of which a seat is connected."""
+        return frozenset(seat % 2 for seat, left in enumerate(self.left) if left is None)
+
+    def returned(self, streaks: Sequence[int]) -> tuple[int, ...]:
+        """Return the seats that were gone, have come back, and have missed no decision since."""
+        pairs = enumerate(zip(self.back, streaks, strict=True))
+        return tuple(seat for seat, (back, streak) in pairs if back == streak)
+
+
+def everybody_away(seats: int, now: float) -> Attendance:
+    """Return the attendance of a match that nobody has come to."""
+    return Attendance((now,) * seats, (None,) * seats)
+
+
+def attended(attendance: Attendance, ledger: Ledger, online: Collection[int], now: float) -> Attendance:
+    """Return the attendance when these seats are connected."""
+    return Attendance(
+        tuple(_left(left, now, online=seat in online) for seat, left in enumerate(attendance.left)),
+        tuple(_back(attendance, ledger, seat, online=seat in online) for seat in range(ledger.seats)),
+    )
+
+
+def answered(attendance: Attendance, ledger: Ledger, seat: int) -> Attendance:
+    """Return the attendance after a seat has signed what is no decision: it is there, whether it was connected or not."""
+    missed, before = ledger.streaks[seat], attendance.back[seat]
+    if not 0 < ledger.setup.terms.opts.gone_after <= missed or (before is not None and missed >= before):
+        return attendance
+    back = (*attendance.back[:seat], missed, *attendance.back[seat + 1 :])
+    return attendance._replace(back=back)
+
+
+def counted_anew(attendance: Attendance, seats: Collection[int], now: float) -> Attendance:
+    """Return the attendance when the others wait for those of the seats that have no connection from now on."""
+    pairs = enumerate(attendance.left)
+    return attendance._replace(
+        left=tuple(now if left is not None and seat in seats else left for seat, left in pairs)
+    )
+
+
+def _left(left: float | None, now: float, *, online: bool) -> float | None:
+    if online:
+        return None
+    return now if left is None else left
+
+
+def _back(attendance: Attendance, ledger: Ledger, seat: int, *, online: bool) -> int | None:
+    """Return with how many missed decisions a seat came back; until it acts, only the first time counts."""
+    missed, before = ledger.streaks[seat], attendance.back[seat]
+    if before is not None and missed >= before:
+        return before
+    comes = online and attendance.left[seat] is not None
+    return missed if comes and 0 < ledger.setup.terms.opts.gone_after <= missed else None
+
+
+class Clock(NamedTuple):
+    """The time of one seat, in ms.
+
+    Attributes:
+        bank: what it has left for the game.
+        decision: what it has left for the decision that it holds, its bank included; None if it holds none.
+        release: what it has left for the release that is awaited; None if none is.
+        alone: until it has let the others wait without a connection for as long as the host allows; None if that
+            is not counted.
+    """
+
+    bank: int
+    decision: int | None
+    release: int | None
+    alone: int | None
+
+
+def claim_in_ms(ledger: Ledger, seat: int, clock: Clock, *, is_back: bool) -> int | None:
+    """Return after how long, at the earliest, a seat counts as gone, or may be claimed against; None for never."""
+    ways = (clock.alone, *_gone_in_ms(ledger, seat, clock, is_back=is_back))
+    return min((way for way in ways if way is not None), default=None)
+
+
+def _gone_in_ms(ledger: Ledger, seat: int, clock: Clock, *, is_back: bool) -> tuple[int | None, ...]:
+    opts = ledger.setup.terms.opts
+    if opts.gone == GONE_WAIT:
+        return ()
+    if is_gone(ledger, seat) and not is_back:
+        return (0,)
+    release = clock.release if seat in missing(ledger) and ledger.match is not None else None
+    missed = ledger.streaks[seat] if not is_back else opts.gone_after - 1
+    return release, missing_in_ms(opts, missed, clock)
+
+
+def missing_in_ms(opts: Opts, missed: int, clock: Clock) -> int | None:
+    """Return after how long a seat has missed as many decisions as make it gone, if all that come are its own."""
+    if not (opts.gone_after and opts.decision_ms):
+        return None
+    others = max(0, opts.gone_after - missed - 1)
+    first = clock.decision if clock.decision is not None else opts.decision_ms + clock.bank
+    return first + others * opts.decision_ms
+
+
+class Presence(NamedTuple):
+    """What `away` tells of a seat, but for the time."""
+
+    online: bool = True
+    missed: int = 0
+
+    @property
+    def is_away(self) -> bool:
+        """Whether anybody has to be told."""
+        return self != Presence()
+
+
+def presence(attendance: Attendance, ledger: Ledger, seat: int) -> Presence:
+    """Return how a seat stands."""
+    return Presence(attendance.left[seat] is None, ledger.streaks[seat])
+
+
+def away_message(table: str, ledger: Ledger, seat: int, told: Presence, left_ms: int | None) -> Away:
+    """Return what is told of a seat; who is not away has nothing to fear."""
+    return Away(
+        table=table,
+        match=ledger.setup.mid,
+        seat=seat,
+        online=told.online,
+        missed=told.missed,
+        claim_in_ms=left_ms if told.is_away else None,
+    )

@@ -1,0 +1,182 @@
+"""What a seat may do now, as it is sent to that seat: options in a box, or in clear to a guest without a box key.
+
+Derived from the ledger and the dealer alone. Invariant: `must` and the deadline do not depend on hidden cards, and a
+box goes to the seat whose key it is sealed with and to nobody else.
+"""
+
+from secrets import randbelow
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from truc_protocol.acts import write_args
+from truc_protocol.boxes import (
+    OPTIONS_BYTES,
+    Option,
+    PrivateKey,
+    counter,
+    private_key,
+    seal_options,
+    seal_sign,
+)
+from truc_protocol.ledger import Due, Ledger, box_public, due
+from truc_protocol.messages import BoxedOptions, Choice, OpenOptions
+from truc_protocol.records import Phase
+from truc_rules import (
+    Action,
+    Match,
+    Seat,
+    deciders,
+    deciders_in_view,
+    hand_over,
+    has_windows,
+    hints,
+    legal,
+    move_line,
+)
+from truc_server.matches.dealer import Dealer
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+Hints = tuple[tuple[str, int | str], ...]
+
+_WAITS: Final[Hints] = (("waits", 1),)  # said to one seat alone: the hand waits for it
+
+
+class Moment(NamedTuple):
+    """Which seat is asked, where and until when: what the message says in clear. `must` is what everybody can tell."""
+
+    seat: int
+    table: str
+    match: bytes
+    at: int
+    offer: int
+    must: bool
+    deadline_ms: int | None
+
+
+class Sealer:
+    """The private boxes of one match under one ownership of its table: no counter is used twice."""
+
+    def __init__(self, dealer: Dealer, epoch: int) -> None:
+        self._dealer = dealer
+        self._epoch = epoch
+        self._keys: dict[tuple[int, bytes], PrivateKey] = {}
+        self._numbers: dict[int, int] = {}
+
+    def seal(self, ledger: Ledger, seat: int, moment: Moment, options: tuple[Option, ...]) -> bytes:
+        """Return the box of a seat's options."""
+        return seal_options(
+            self._key(ledger, seat),
+            moment.match,
+            seat=seat,
+            at=moment.at,
+            offer=moment.offer,
+            ctr=self._counter(seat),
+            options=options,
+            fill=OPTIONS_BYTES,
+        )
+
+    def seal_sign(self, ledger: Ledger, seat: int, sender: int, word: str) -> bytes:
+        """Return the box of a sign that a seat sees."""
+        key, mid = self._key(ledger, seat), ledger.setup.mid
+        return seal_sign(key, mid, seat=seat, at=ledger.k, sender=sender, ctr=self._counter(seat), word=word)
+
+    def _counter(self, seat: int) -> int:
+        """Return the counter of a seat's next box: options and signs have one key, and so one count."""
+        number = self._numbers.get(seat, 0)
+        self._numbers[seat] = number + 1
+        return counter(epoch=self._epoch, number=number)
+
+    def _key(self, ledger: Ledger, seat: int) -> PrivateKey:
+        public = box_public(ledger, seat)
+        if public is None:
+            raise ValueError(f"seat {seat} has no box key")
+        key = self._keys.get((seat, public))
+        if key is None:
+            key = private_key(self._dealer.exchange(public), ledger.setup.mid, seat)
+            self._keys[seat, public] = key
+        return key
+
+
+def open_actions(ledger: Ledger, seat: int) -> tuple[Action, ...]:
+    """Return every action that a seat may choose from now."""
+    match = ledger.match if may_show(ledger) else _deciding(ledger)
+    return () if match is None else legal(match, Seat(seat))
+
+
+def may_show(ledger: Ledger) -> bool:
+    """Tell whether a hand is over and what comes next is to open its cards or close it: seats may still show theirs."""
+    hand = ledger.hand
+    if hand is None or hand.opens or ledger.phase is not Phase.HAND or ledger.pause.active:
+        return False
+    return ledger.match is not None and hand_over(ledger.match)
+
+
+def holders(ledger: Ledger) -> tuple[int, ...]:
+    """Return the seats that hold the decision the match waits for."""
+    match = _deciding(ledger)
+    return () if match is None else deciders(match)
+
+
+def holders_in_view(ledger: Ledger) -> tuple[int, ...]:
+    """Return those of `holders` whom everybody can tell."""
+    match = _deciding(ledger)
+    return () if match is None else deciders_in_view(match)
+
+
+def _deciding(ledger: Ledger) -> Match | None:
+    """Return the rules' state, if it is theirs to say what comes next."""
+    if ledger.phase not in (Phase.BETWEEN, Phase.HAND) or ledger.pause.active:
+        return None
+    return ledger.match if due(ledger) is Due.PLAYERS else None
+
+
+def some_cut(ledger: Ledger) -> int:
+    """Return a place to cut at, for a seat that does not choose its own."""
+    return 1 + randbelow(ledger.setup.terms.table.deck - 1)
+
+
+def args_of(ledger: Ledger, dealer: Dealer, action: Action, cut: int) -> tuple[Any, ...]:
+    """Return the args that say `action` in a record."""
+    openings = dealer.openings(ledger, action.seat) if ledger.hand is not None else ()
+    return tuple(write_args(_rules(ledger), action, openings, cut=cut))
+
+
+def options_message(
+    ledger: Ledger, sealer: Sealer, dealer: Dealer, moment: Moment, *, actions: tuple[Action, ...], cut: int
+) -> BoxedOptions | OpenOptions:
+    """Return the options of the seat of `moment`; a box may hold none."""
+    seat = moment.seat
+    shared: Mapping[str, Any] = {name: value for name, value in moment._asdict().items() if name != "seat"}
+    secret = _WAITS if seat in holders(ledger) and not moment.must else ()
+    if box_public(ledger, seat) is None:
+        return OpenOptions(**shared, choices=tuple(_choice(ledger, action, secret) for action in actions))
+    options = tuple(_option(ledger, dealer, action, cut, secret) for action in actions)
+    return BoxedOptions(**shared, box=sealer.seal(ledger, seat, moment, options))
+
+
+def comes_always(ledger: Ledger, seat: int) -> bool:
+    """Tell whether a seat is sent options even if it has none: that it has some would tell what it holds."""
+    match = _deciding(ledger)
+    if match is None or ledger.phase is not Phase.HAND or box_public(ledger, seat) is None:
+        return False
+    return has_windows(match) and bool(match.hand.dealt.cards)
+
+
+def _choice(ledger: Ledger, action: Action, secret: Hints) -> Choice:
+    match = _rules(ledger)
+    line = move_line(match.variant, action)
+    return Choice(key=line, kind=str(action.kind), hints=dict((*hints(match, action), *secret)))
+
+
+def _option(ledger: Ledger, dealer: Dealer, action: Action, cut: int, secret: Hints) -> Option:
+    match = _rules(ledger)
+    args = args_of(ledger, dealer, action, cut)
+    return Option(str(action.kind), args, move_line(match.variant, action), (*hints(match, action), *secret))
+
+
+def _rules(ledger: Ledger) -> Match:
+    if ledger.match is None:
+        raise ValueError("nothing is decided before the draw")
+    return ledger.match

@@ -1,0 +1,26 @@
+"""Cards in clear, for a guest without a box: the guest's own, or those of a partner that the rules show.
+
+Invariant: a seat with a box key is given nothing here, and nobody a card before it is dealt.
+"""
+
+from truc_protocol.ledger import Ledger, box_public
+from truc_protocol.messages import OwnCards
+from truc_rules import is_blind
+from truc_server.matches.dealer import Dealer
+
+
+def cards_message(
+    ledger: Ledger, dealer: Dealer, place: tuple[str, int], *, seat: int, of: int | None
+) -> OwnCards | None:
+    """Return what a seat is told of the hand dealt at a table and position: its cards, or a partner's.
+
+    None if it has a box, or if the hand is played blind.
+    """
+    hand, match = ledger.hand, ledger.match
+    if hand is None or match is None or is_blind(match) or box_public(ledger, seat) is not None:
+        return None
+    pack = ledger.setup.terms.variant.pack
+    openings = dealer.openings(ledger, seat if of is None else of)
+    cards = tuple(pack[card] for card, _ in openings)
+    newest, (table, k) = hand.deals[-1], place
+    return OwnCards(table=table, match=ledger.setup.mid, k=k, j=newest.j, d=newest.d, cards=cards, of=of)

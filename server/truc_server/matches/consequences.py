@@ -1,0 +1,122 @@
+"""What the server has to rule because of what the records show: after a void, for absent seats, for pauses.
+
+A function of the ledger, and of what no record shows: whether the time to wait before a call is over, and who is there.
+Invariants: nothing is ruled that the ledger would not take; and nobody forfeits as absent to a side of which nobody is
+there either.
+"""
+
+from collections.abc import Collection
+from typing import Final, NamedTuple
+
+from truc_protocol.ledger import (
+    Due,
+    Ledger,
+    awaits_substitutes,
+    due,
+    is_exhausted,
+    may_abandon,
+    may_forfeit,
+    missing,
+    must_end,
+)
+from truc_protocol.records import Phase, Record
+from truc_protocol.setup import GONE_SUBSTITUTE
+from truc_server.matches.dealer import Dealer
+
+_OWED: Final = (Due.SHARE, Due.OPEN, Due.CLOSE, Due.END)
+
+
+class Unrecorded(NamedTuple):
+    """What no record shows.
+
+    Attributes:
+        is_held_out: whether the call has been held back long enough.
+        sides: of which a seat is connected.
+        returned: the seats that were absent too often, have come back, and have missed nothing since.
+        is_claimed: whether who is absent forfeits only when the opponents ask for it.
+    """
+
+    is_held_out: bool = False
+    sides: Collection[int] = (0, 1)
+    returned: Collection[int] = ()
+    is_claimed: bool = False
+
+
+_NOTHING: Final = Unrecorded()
+
+
+def consequence(dealer: Dealer, ledger: Ledger, beside: Unrecorded = _NOTHING) -> Record | None:
+    """Return the ruling that is due now, if any."""
+    if not may_rule(ledger):
+        return None
+    if ledger.phase is Phase.BETWEEN and must_end(ledger):
+        return _after_void(dealer, ledger)
+    ruling = _for_absence(dealer, ledger, beside) or _for_pause(dealer, ledger)
+    if ruling is None and beside.is_held_out and ledger.phase is Phase.BETWEEN and not ledger.pause.active:
+        return _after_hold(dealer, ledger, beside)
+    return ruling
+
+
+def desertion(dealer: Dealer, ledger: Ledger) -> Record | None:
+    """Return what comes next of the end of a match that nobody is connected to any more; None if other records do."""
+    if missing(ledger):
+        return dealer.void(ledger)  # nobody forfeits for it: an abandoned match is all that follows
+    return dealer.abandon(ledger, "server") if may_rule(ledger) else None
+
+
+def may_rule(ledger: Ledger) -> bool:
+    """Tell whether a ruling can stand now, and nothing else of the server's is due before it."""
+    return ledger.phase in (Phase.BETWEEN, Phase.HAND) and due(ledger) not in _OWED
+
+
+def absent(ledger: Ledger, returned: Collection[int]) -> tuple[int, ...]:
+    """Return the seats that have missed so many decisions in a row that they are gone, and have not come back."""
+    most = ledger.setup.terms.opts.gone_after
+    return tuple(
+        seat for seat, streak in enumerate(ledger.streaks) if 0 < most <= streak and seat not in returned
+    )
+
+
+def _after_void(dealer: Dealer, ledger: Ledger) -> Record:
+    if may_abandon(ledger, "empty"):
+        return dealer.abandon(ledger, "empty")
+    for seat in ledger.silent:
+        if may_forfeit(ledger, seat, "silent"):
+            return dealer.forfeit(ledger, seat, "silent")
+    return dealer.abandon(ledger, "voids" if may_abandon(ledger, "voids") else "server")
+
+
+def _for_absence(dealer: Dealer, ledger: Ledger, beside: Unrecorded) -> Record | None:
+    opts = ledger.setup.terms.opts
+    if opts.gone == GONE_SUBSTITUTE:
+        return None  # rulings play on, and between two hands the seat is offered
+    against = () if beside.is_claimed else beside.sides
+    return _against(dealer, ledger, absent(ledger, beside.returned), against)
+
+
+def _after_hold(dealer: Dealer, ledger: Ledger, beside: Unrecorded) -> Record | None:
+    """Rule for the seats that nobody has taken over, and for those without a chain for the next call."""
+    if awaits_substitutes(ledger):
+        return _after_void(dealer, ledger)
+    exhausted = (seat for seat in range(ledger.seats) if is_exhausted(ledger, seat + 1))
+    seats = tuple(sorted({*absent(ledger, beside.returned), *exhausted}))
+    return _against(dealer, ledger, seats, beside.sides)
+
+
+def _against(dealer: Dealer, ledger: Ledger, seats: tuple[int, ...], sides: Collection[int]) -> Record | None:
+    """Let those of the seats that may forfeit as absent do so to one of the sides; where both would, nobody wins."""
+    gone = [seat for seat in seats if may_forfeit(ledger, seat, "absent")]
+    if not gone:
+        return None
+    if may_abandon(ledger, "empty"):
+        return dealer.abandon(ledger, "empty")
+    first = gone[0]
+    if any(seat % 2 != first % 2 for seat in gone):
+        return dealer.abandon(ledger, "server")
+    return dealer.forfeit(ledger, first, "absent") if 1 - first % 2 in sides else None
+
+
+def _for_pause(dealer: Dealer, ledger: Ledger) -> Record | None:
+    if len(ledger.pause.asked) < ledger.seats:
+        return None
+    return dealer.resume(ledger) if ledger.pause.active else dealer.pause(ledger)

@@ -1,0 +1,394 @@
+"""A match being played: one record after another, what the server must add, and what everybody is told.
+
+Synchronous: every method decides, writes to the journal and queues frames, between two checkpoints. How acts are
+judged before they come here stands in signed.py and proxies.py; who sits where, in table.py. Invariant: a record is
+published exactly once, in order, to every follower that has all before it, and its frame waits for the journal.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import structlog
+import trio
+
+from truc_protocol.bodies import AnyBody, Close, Deal, End, Rule, Share
+from truc_protocol.codec import pack
+from truc_protocol.dealing import DealtCards
+from truc_protocol.ledger import Folded, Ledger, fold, start
+from truc_protocol.meaning import Fact, means
+from truc_protocol.records import Phase, Record, parse
+from truc_protocol.setup import Setup
+from truc_server.connections.peer import Peer, Player
+from truc_server.house import House, label, now_ms
+from truc_server.matches.asking import Asking
+from truc_server.matches.choices import Sealer
+from truc_server.matches.claims import TooEarlyError, claimed
+from truc_server.matches.clocks import Clocks
+from truc_server.matches.consequences import Unrecorded, consequence, desertion
+from truc_server.matches.dealer import Dealer
+from truc_server.matches.match_secrets import new_root, save_secrets
+from truc_server.matches.rollcall import RollCall
+from truc_server.matches.waits import AGAIN_S, Wait, Waits, owes_chain, vacant
+from truc_server.matches.windows import Window, window
+from truc_server.store import AddRecord, EndMatch, Write
+from truc_server.tables.showing import Made, Showing
+from truc_server.tables.tail import Item, Tail, record_frame, stored_frame
+from truc_server.timers import Alarm
+
+if TYPE_CHECKING:
+    from truc_protocol.messages import GuestAct
+
+log = structlog.get_logger()
+
+
+class RebuildError(Exception):
+    """Stored records do not give the match that they should."""
+
+
+class Game:
+    """One match at a table; `is_claimed` where who is absent forfeits only when the opponents ask for it.
+
+    Attributes:
+        tail: the newest records, as sent.
+        chosen: per guest, the choice that was taken last.
+        beyond: who has handed in a body for a position that is not there, the first of which was looked at.
+        sealer: seals what is for one seat alone.
+        vacant: the seats that a substitute may take over now, as the table has been told.
+    """
+
+    def __init__(
+        self,
+        house: House,
+        table: str,
+        setup: Setup,
+        dealer: Dealer,
+        guests: Mapping[int, bytes],
+        *,
+        is_claimed: bool,
+        showing: Showing,
+        on_vacancy: Callable[[], None],
+        on_end: Callable[[], None],
+    ) -> None:
+        self.setup = setup
+        self.ledger: Ledger = start(setup)
+        self.tail = Tail()
+        self.chosen: dict[int, GuestAct] = {}
+        self.dealer = dealer
+        self._guests = guests
+        self._house = house
+        self._table = table
+        self._showing = showing
+        self._audience = showing.audience
+        self._shown = showing.begin(setup, self.tail, guests)
+        self.vacant: tuple[int, ...] = ()
+        self._on_vacancy = on_vacancy
+        self._on_end = on_end
+        self.sealer = Sealer(dealer, house.epoch)
+        self._asking = Asking(table, showing.audience, dealer, self.sealer)
+        self._waits = Waits(self.ledger, between_ms=house.settings.tables.between_hands_ms)
+        self._roll = RollCall(house, table, showing, self.ledger)
+        self._is_claimed = is_claimed
+        self._is_deserted = self._is_stopped = False
+        self._gate = 0
+        self.beyond: set[int] = set()
+        self._is_doubted = False
+        self._window: Window | None = None
+        self._alarm = Alarm(house.timers, self._ring)
+
+    @property
+    def mid(self) -> bytes:
+        """The match id."""
+        return self.setup.mid
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the match has ended; acks may still come."""
+        return self.ledger.phase is Phase.ENDED
+
+    def is_of(self, seat: int, player: Player) -> bool:
+        """Tell whether a player is the one this match has at a seat now, or had when it ended."""
+        contributor = self.ledger.contributors[seat + 1]
+        return player.id == (self._guests.get(seat) if contributor is None else contributor.public)
+
+    def has_had(self, player: Player) -> bool:
+        """Tell whether a player has a seat in this match, or has had one."""
+        return player.id in self._guests.values() or ("key", player.id) in self.ledger.commitments
+
+    def doubt(self, *, seen: int) -> None:
+        """Tell the host, once, that a player says to have seen a record that is not there; that proves nothing."""
+        if not self._is_doubted:
+            self._is_doubted = True
+            log.warning(
+                "player_has_seen_more",
+                table=label(self._table),
+                match=self.mid.hex(),
+                seen=seen,
+                newest=self.ledger.k - 1,
+                reason="was the data restored from an older copy?",
+            )
+
+    def add(self, record: Record) -> None:
+        """Append a record of the server's own."""
+        self.take(record, parse(record))
+
+    def take(self, record: Record, body: AnyBody, *also: Write) -> int:
+        """Append a record that follows, publish it, and return its position; `also` is stored before it.
+
+        Raises:
+            CheckError: It does not follow; nothing has changed.
+        """
+        before, opened = self.ledger, self._opened(body)
+        folded = self._folded(record, body)
+        opens = window(before, record, body, folded)
+        facts = self._facts(body, folded, opened, opens)
+        timed = self._waits.timed(before, folded.ledger, body)
+        row = AddRecord(self.mid, before.k, *record, pack({"means": facts}), now_ms(), timed.to_bytes())
+        self._house.write(*also, row, *self._ending(body))
+        frame = record_frame(self._table, row, facts)
+        self.ledger = folded.ledger
+        self._note(before.k, body, timed, opens)
+        self._gate = self._house.gate
+        self._house.starts.after(self._gate, self._start)
+        self.tail.add(Item(before.k, record, frame, self._house.gate))
+        self._publish(frame, body)
+        self._show(Made(record, body, frame, row.at_ms))
+        return before.k
+
+    def _folded(self, record: Record, body: AnyBody) -> Folded:
+        folded = fold(self.ledger, record, body)
+        if isinstance(body, Deal):
+            return folded._replace(ledger=self.dealer.know_deal(folded.ledger))
+        return folded
+
+    def _ending(self, body: AnyBody) -> tuple[EndMatch, ...]:
+        return (EndMatch(self.mid, body.reason, now_ms()),) if isinstance(body, End) else ()
+
+    def _opened(self, body: AnyBody) -> DealtCards | None:
+        if not isinstance(body, Close) or body.link is None:
+            return None
+        seats = range(self.ledger.seats)
+        return DealtCards(tuple(self.dealer.openings(self.ledger, seat) for seat in seats), (), 0)
+
+    def _facts(
+        self, body: AnyBody, folded: Folded, opened: DealtCards | None, opens: Window | None
+    ) -> list[Fact]:
+        """Return what a record means, as far as everybody can tell now; and what could not be told before."""
+        untold = () if self._window is None else self._window.later
+        if opens is not None:
+            return means(body, opens.ledger, untold + opens.events, opened)
+        return means(body, folded.ledger, untold + folded.events, opened)
+
+    def _note(self, k: int, body: AnyBody, timed: Clocks, opens: Window | None) -> None:
+        self._window = opens
+        window_ms = None if opens is None else self._house.settings.tables.window_ms
+        self._waits.note(self.ledger, body, timed, window_ms=window_ms)
+        self._asking.note(k, body)
+        self._roll.note(self.ledger, body)
+
+    def _publish(self, frame: bytes, body: AnyBody) -> None:
+        self._audience.show_seats(frame)
+        if isinstance(body, Deal):
+            for seat in range(self.ledger.seats):
+                self._asking.show_cards(self.ledger, seat)
+        if isinstance(body, Share):
+            self._asking.show_cards(self.ledger, body.receiver, of=body.giver)
+        if isinstance(body, Close):
+            self.tail.close_hand(self._house.journal.durable)
+        if isinstance(body, Rule):
+            told = {"ruling": body.ruling, "seat": body.seat, "kind": body.kind}
+            log.info("ruled", table=label(self._table), k=self.ledger.k - 1, **told)
+
+    def _show(self, made: Made) -> None:
+        """Let those who watch see a record in their time."""
+        is_between = self.ledger.hand is None and self.ledger.phase is not Phase.CALLED
+        self._showing.took(self._shown, made, is_between=is_between)
+
+    def drive(self) -> None:
+        """Add every record that is the server's to make, then ask the seats that have a choice."""
+        self._advance()
+        self._ask_all()
+
+    def _advance(self) -> None:
+        self._meet()
+        self._tell_changes()
+        while self._step():
+            self._tell_changes()
+        self._set_alarm()
+        if self.is_over:
+            self._on_end()
+
+    def _ask_all(self) -> None:
+        waiting = self._asking.ask_all(self.ledger, self._waits, self._window)
+        if waiting is not None:
+            self._showing.note(waiting)
+
+    def attend(self) -> None:
+        """Go on with what depends on who is connected: time, and what is held back for a side of which nobody was."""
+        before = self.ledger.k, self._waits.now(self.ledger), self._waits.is_halted
+        self._advance()
+        after = self.ledger.k, self._waits.now(self.ledger), self._waits.is_halted
+        if after != before and not after[-1]:
+            self._ask_all()
+
+    def _meet(self) -> None:
+        """Note who is connected; while nobody is, no seat's time runs."""
+        is_attended = self._roll.call(self.ledger)
+        self._waits.returned = self._roll.returned(self.ledger)
+        if is_attended:
+            self._waits.go_on(self.ledger)
+        else:
+            self._waits.halt()
+
+    def _set_alarm(self) -> None:
+        self._alarm.set(self._waits.moment(self._waits.now(self.ledger)))
+
+    def _start(self) -> None:
+        """Let time run for what the newest record asks, once that is stored."""
+        if self._house.journal.durable >= self._gate and not self._is_stopped:
+            self._waits.start()
+            self._set_alarm()
+
+    def _step(self) -> bool:
+        """Add a record that is the server's to make; False if there is none."""
+        if owes_chain(self.ledger):
+            self._rekey()
+            return True
+        record = self._next()
+        if record is not None:
+            self.add(record)
+        return record is not None
+
+    def _next(self) -> Record | None:
+        last = desertion(self.dealer, self.ledger) if self._is_deserted else None
+        ruling = last or consequence(self.dealer, self.ledger, self._unrecorded())
+        if ruling is not None or self._waits.now(self.ledger) is not None:
+            return ruling
+        return self.dealer.next_record(self.ledger)
+
+    def _unrecorded(self) -> Unrecorded:
+        sides, returned = self._roll.attendance.sides, self._waits.returned
+        return Unrecorded(self._waits.is_over(self.ledger), sides, returned, self._is_claimed)
+
+    def _rekey(self) -> None:
+        """Start a new chain of the server's; its secrets are stored with the record, and before it."""
+        record = self.dealer.rekey(self.ledger, new_root())
+        self.take(record, parse(record), save_secrets(self._house, self.setup.terms.th, self.dealer.secrets))
+
+    def wish(self, seat: int) -> None:
+        """Let a seat have time to rekey before the next call.
+
+        Raises:
+            RefusedError: It may not start a new chain.
+        """
+        self._waits.wish(self.ledger, seat)
+
+    def remind(self) -> None:
+        """Tell everybody again for whom the call is held back, if it is: a seat more, perhaps."""
+        if self.ledger.phase is Phase.BETWEEN:
+            self.drive()
+
+    @property
+    def vacant_ms(self) -> int | None:
+        """How long vacant seats are offered still, if that has an end."""
+        wait = self._waits.now(self.ledger)
+        return self._waits.left_ms(wait) if wait is not None and wait.what == "sub" else None
+
+    def _tell_changes(self) -> None:
+        """Tell which seats are vacant and who is away, after each record: with the next one a hand may be held back again."""
+        before, self.vacant = self.vacant, vacant(self.ledger, self._waits.returned)
+        if self.vacant != before:
+            self._on_vacancy()
+        self._roll.tell(self.ledger, self._waits)
+
+    def _ring(self) -> None:
+        if self._house.journal.durable < self._gate:
+            return  # nobody has been shown yet what to answer: time has not begun
+        if self._house.journal.is_full:
+            self._alarm.set(trio.current_time() + AGAIN_S)  # answers are not taken now either
+            return
+        match self._waits.now(self.ledger):
+            case Wait("pause"):
+                self.add(self.dealer.resume(self.ledger))
+            case Wait("release"):
+                self.add(self.dealer.void(self.ledger))
+            case Wait("decision"):
+                self.add(self.dealer.move(self.ledger))
+            case Wait("rekey") if self._waits.is_over(self.ledger):
+                self.add(self.dealer.abandon(self.ledger, "server"))  # no forfeit can stand
+            case _:
+                self._waits.end(self.ledger)
+        self.drive()
+
+    def abandon(self) -> None:
+        """End the match, to which nobody is connected, unless it rests: without a winner, if it is not won already."""
+        if self.ledger.pause.active:
+            return
+        self._waits.end(self.ledger)  # nobody is given time any more to show cards
+        self._is_deserted = True
+        self.drive()
+
+    @property
+    def goes_on_at(self) -> float:
+        """When the pause that the match has is over; now if it has none."""
+        return self._waits.rests_until(self.ledger) or trio.current_time()
+
+    def claim(self, seat: int) -> int:
+        """End the match because the other side is away; return the position of the ruling.
+
+        Raises:
+            TooEarlyError: It is not, or not for long enough, or a ruling cannot stand now.
+        """
+        self._meet()
+        others = range(1 - seat % 2, self.ledger.seats, 2)
+        is_kept = bool(self.vacant) or self._waits.awaits(self.ledger, seat)
+        alone = () if is_kept else self._roll.alone(self.ledger, self._waits, others)
+        record = claimed(self.dealer, self.ledger, seat, self._unrecorded(), alone)
+        if record is None:
+            wait_ms = self._roll.claimable_in_ms(self.ledger, self._waits, others)
+            raise TooEarlyError("expected the other side to be away for longer", wait_ms)
+        return self.take(record, parse(record))
+
+    def stop(self) -> None:
+        """Ask for no more time: the table has done with this match."""
+        self._is_stopped = True
+        self._alarm.set(None)
+
+    def cut(self) -> int:
+        """Return the place of a cut that the options at this position offer."""
+        return self._asking.cut(self.ledger)
+
+    def tell(self, peer: Peer) -> None:
+        """Tell one who has been sent every record what is waited for."""
+        self._roll.tell_one(peer, self.ledger, self._waits)
+        waiting = self._waits.notice(self.ledger, self._table)
+        if waiting is not None:
+            peer.send(waiting)
+
+    def present(self, seat: int) -> None:
+        """Send a seat that has caught up its cards, those it was shown, and what it may do now."""
+        self._asking.show_all_cards(self.ledger, seat)
+        if (peer := self._audience.live(seat)) is not None:
+            self._roll.tell_one(peer, self.ledger, self._waits)
+        self._asking.ask(self.ledger, self._waits, self._window, seat)
+
+    def restore(self, rows: Sequence[AddRecord]) -> None:
+        """Take records that are in the store already.
+
+        Raises:
+            CheckError: They do not follow.
+            RebuildError: The match's secrets do not give the deal that was committed to.
+        """
+        for row in rows:
+            record = Record(row.signer, row.body, row.sig)
+            body = parse(record)
+            if not self.dealer.gives(self.ledger, record, body):
+                raise RebuildError(f"record {row.k}: the secrets stored give another")
+            before, folded = self.ledger, self._folded(record, body)
+            self.ledger = folded.ledger
+            self._note(row.k, body, Clocks.from_bytes(row.clocks), window(before, record, body, folded))
+            frame = stored_frame(self._table, row)
+            self.tail.add(Item(row.k, record, frame, 0))
+            if isinstance(body, Close):
+                self.tail.close_hand(0)
+            self._show(Made(record, body, frame, row.at_ms))
+        self._waits.restore(self.ledger)

@@ -1,0 +1,115 @@
+"""Who of one match is connected, and what everybody has been told of the seats whose players are away.
+
+Synchronous. Invariant: what was told last of a seat is how it stands, as of the newest call of `tell`; to those who
+watch, as of the last one when they were told anything.
+"""
+
+from collections.abc import Collection
+
+import trio
+
+from truc_protocol.bodies import Act, AnyBody, Proxy, Rule
+from truc_protocol.ledger import Ledger
+from truc_protocol.messages import Away
+from truc_protocol.records import Phase
+from truc_server.connections.peer import Peer
+from truc_server.house import House
+from truc_server.matches import away
+from truc_server.matches.away import Clock, Presence
+from truc_server.matches.waits import Waits
+from truc_server.tables.showing import Showing
+
+
+class RollCall:
+    """The attendance of one match.
+
+    Attributes:
+        attendance: who is there, and since when others are not.
+    """
+
+    def __init__(self, house: House, table: str, showing: Showing, ledger: Ledger) -> None:
+        self.attendance = away.everybody_away(ledger.seats, trio.current_time())
+        self._alone_s = house.settings.tables.expiry_s
+        self._table = table
+        self._showing = showing
+        self._told = [Presence()] * ledger.seats
+        self._shown = self._told[:]
+
+    def call(self, ledger: Ledger) -> bool:
+        """Note who is connected; tell whether anybody is."""
+        online = self._showing.audience.online
+        self.attendance = away.attended(self.attendance, ledger, online, trio.current_time())
+        return bool(online)
+
+    def note(self, ledger: Ledger, body: AnyBody) -> None:
+        """Note what a record that was taken tells of who is there."""
+        match body:
+            case Act(seat=seat) | Proxy(seat=seat):
+                there = away.answered(self.attendance, ledger, seat)
+                others = range(1 - seat % 2, ledger.seats, 2)
+                self.attendance = away.counted_anew(there, others, trio.current_time())
+            case Rule(ruling="resume"):
+                seats = range(ledger.seats)
+                self.attendance = away.counted_anew(self.attendance, seats, trio.current_time())
+            case _:
+                pass
+
+    def returned(self, ledger: Ledger) -> tuple[int, ...]:
+        """Return the seats that were gone, and are there again."""
+        return self.attendance.returned(ledger.streaks)
+
+    def tell(self, ledger: Ledger, waits: Waits) -> None:
+        """Tell everybody of the seats that stand otherwise than they were told, while the match goes on."""
+        if ledger.phase is Phase.ENDED:
+            return
+        for seat in range(ledger.seats):
+            now = away.presence(self.attendance, ledger, seat)
+            if self._told[seat] != now:
+                self._told[seat] = now
+                self._showing.audience.tell_seats(self._message(ledger, waits, seat, now))
+            if self._shown[seat] != now and not self._showing.is_hushed:
+                self._shown[seat] = now
+                self._showing.note(self._message(ledger, waits, seat, now))
+
+    def tell_one(self, peer: Peer, ledger: Ledger, waits: Waits) -> None:
+        """Tell one who has come of every seat that is away, if the match goes on."""
+        if ledger.phase is Phase.ENDED:
+            return  # who has come since, or gone, is in the table's state alone
+        for seat in range(ledger.seats):
+            now = away.presence(self.attendance, ledger, seat)
+            if now.is_away:
+                peer.send(self._message(ledger, waits, seat, now))
+
+    def _message(self, ledger: Ledger, waits: Waits, seat: int, now: Presence) -> Away:
+        return away.away_message(self._table, ledger, seat, now, self.claim_in_ms(ledger, waits, seat))
+
+    def claim_in_ms(self, ledger: Ledger, waits: Waits, seat: int) -> int | None:
+        """Return after how long, at the earliest, a seat counts as gone, or may be claimed against."""
+        clock = Clock(
+            bank=waits.clocks.banks[seat],
+            decision=waits.left_of(ledger, "decision", seat),
+            release=waits.left_of(ledger, "release", seat),
+            alone=self._alone_ms(ledger, waits, seat),
+        )
+        return away.claim_in_ms(ledger, seat, clock, is_back=seat in self.attendance.returned(ledger.streaks))
+
+    def alone(self, ledger: Ledger, waits: Waits, seats: Collection[int]) -> tuple[int, ...]:
+        """Return those of the seats that have let the others wait without a connection for longer than the host allows."""
+        return tuple(seat for seat in seats if self._alone_ms(ledger, waits, seat) == 0)
+
+    def _alone_ms(self, ledger: Ledger, waits: Waits, seat: int) -> int | None:
+        """Return how long that is still; None with a connection, or where the clock of decisions says who is gone."""
+        left = self.attendance.left[seat]
+        if left is None or ledger.setup.terms.opts.decision_ms:
+            return None
+        began = max(left, waits.rests_until(ledger) or left)
+        return max(0, int((began + self._alone_s - trio.current_time()) * 1000))
+
+    def claimable_in_ms(self, ledger: Ledger, waits: Waits, seats: Collection[int]) -> int | None:
+        """Return when a claim against any of the seats may be granted: not while something else has to come first."""
+        wait = waits.now(ledger)
+        if wait is None:
+            return None  # the match is over
+        ways = (self.claim_in_ms(ledger, waits, seat) for seat in seats)
+        earliest = min((way for way in ways if way is not None), default=None)
+        return waits.left_ms(wait) if earliest == 0 else earliest

@@ -1,0 +1,251 @@
+"""Who follows a table: for each seat the connection that has it, those who watch, and those who see what seats see.
+
+A follower is `live` once it has been sent everything before; only then does it get what happens next, so that nobody's
+list of records has a hole. What a watcher's outbox could not take is dropped, and the watcher is behind until there is
+room again. A table that is gone is told of to each watcher when they have been sent the rest. Invariant: a seat has at
+most one connection.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from truc_protocol.connection import broadcast_frame
+from truc_protocol.messages import ServerMessage
+from truc_server.connections.peer import SNAPSHOT, Peer
+
+CLOSED: Final = 16  # tables that are gone, which one connection is shown the rest of
+
+
+class Audience:
+    """The connections that follow one table.
+
+    `on_return` is told of a watcher who has room again, `on_alone` that nobody watches any more.
+
+    Attributes:
+        table: the table's code.
+        is_closed: whether the table is gone.
+    """
+
+    def __init__(
+        self, table: str, seats: int, *, on_return: Callable[[Peer], None], on_alone: Callable[[], None]
+    ) -> None:
+        self.table = table
+        self.is_closed = False
+        self._seats: list[Peer | None] = [None] * seats
+        self._live: set[Peer] = set()
+        self._watchers: set[Peer] = set()
+        self._beside: set[Peer] = set()
+        self._skipped: set[Peer] = set()
+        self._lacking: set[Peer] = set()  # those who catch up, and were sent something that was dropped
+        self._last_word: bytes | None = None
+        self._on_return = on_return
+        self._on_alone = on_alone
+
+    def holder(self, seat: int) -> Peer | None:
+        """Return the connection that has a seat."""
+        return self._seats[seat]
+
+    def live(self, seat: int) -> Peer | None:
+        """Return the connection that has a seat, if it has been sent all there was."""
+        holder = self._seats[seat]
+        return holder if holder in self._live else None
+
+    def attach(self, seat: int, peer: Peer) -> Peer | None:
+        """Give a seat to a connection, which is behind unless it had the seat; return another that had it."""
+        before = self._seats[seat]
+        if before is peer:
+            return None
+        self._seats[seat] = peer
+        self._forget(peer)
+        self._live.discard(peer)
+        if before is None:
+            return None
+        self._live.discard(before)
+        return before
+
+    def hand_over(self, seat: int, peer: Peer) -> Peer | None:
+        """Give a seat to a connection that goes on from where it follows; return another that had it."""
+        is_live = peer in self._live
+        before = self.attach(seat, peer)
+        if is_live:
+            self._live.add(peer)
+        return before
+
+    def watch(self, peer: Peer) -> None:
+        """Add a watcher, which is behind."""
+        self._forget(peer)
+        self._watchers.add(peer)
+        self._live.discard(peer)
+        peer.watched.add(self)
+
+    def sit_beside(self, peer: Peer) -> None:
+        """Add one without a seat who is told what the seats are told, and is behind."""
+        self._forget(peer)
+        self._beside.add(peer)
+        self._live.discard(peer)
+
+    def _forget(self, peer: Peer) -> None:
+        """Forget how a connection follows without a seat."""
+        self._watchers.discard(peer)
+        self._beside.discard(peer)
+        self._skipped.discard(peer)
+        self._lacking.discard(peer)
+        peer.watched.discard(self)
+
+    @property
+    def watching(self) -> int:
+        """How many follow without a seat."""
+        return len(self._watchers)
+
+    def is_following(self, peer: Peer) -> bool:
+        """Tell whether a connection follows, with a seat or without."""
+        return peer in self._watchers or peer in self._beside or peer in self._seats
+
+    def is_inside(self, peer: Peer) -> bool:
+        """Tell whether a connection is told what the seats are told, when they are."""
+        return peer in self._seats or peer in self._beside
+
+    def followers(self) -> tuple[Peer, ...]:
+        """Return every connection that follows, those with a seat first."""
+        return tuple(self._everybody())
+
+    def is_watching(self, peer: Peer) -> bool:
+        """Tell whether a connection follows without a seat."""
+        return peer in self._watchers
+
+    @property
+    def online(self) -> tuple[int, ...]:
+        """The seats that have a connection."""
+        return tuple(seat for seat, peer in enumerate(self._seats) if peer is not None)
+
+    def has_seat(self, peer: Peer) -> bool:
+        """Tell whether a connection has a seat."""
+        return peer in self._seats
+
+    def seats_caught_up(self) -> None:
+        """A match begins: no seat has missed anything of it."""
+        self._live.update(peer for peer in self._seats if peer is not None)
+
+    def fall_behind(self, peer: Peer) -> None:
+        """A follower is to be sent again what it may have."""
+        self._live.discard(peer)
+
+    def caught_up(self, peer: Peer) -> None:
+        """A follower has been sent everything so far, unless some of it was dropped meanwhile."""
+        if peer in self._lacking:
+            self._lacking.discard(peer)
+            self._skipped.add(peer)
+            self._on_return(peer)
+            return
+        self._live.add(peer)
+        if self._last_word is not None and peer in self._watchers:
+            self._part(peer, self._last_word)
+
+    def release(self, seat: int) -> None:
+        """Take a seat from its connection."""
+        holder, self._seats[seat] = self._seats[seat], None
+        if holder is not None:
+            self._live.discard(holder)
+
+    def drop(self, peer: Peer) -> bool:
+        """Forget a connection; tell whether it had a seat."""
+        had = [seat for seat, holder in enumerate(self._seats) if holder is peer]
+        for seat in had:
+            self._seats[seat] = None
+        self.unwatch(peer)
+        return bool(had)
+
+    def unwatch(self, peer: Peer) -> None:
+        """Forget a follower without a seat; a seat it has stays its own."""
+        watched = peer in self._watchers
+        self._forget(peer)
+        if peer not in self._seats:
+            self._live.discard(peer)
+        if watched and not self._watchers:
+            self._on_alone()
+
+    def tell_seats(self, message: ServerMessage, *, of: str | None = None) -> None:
+        """Send a notice to the seats, and to those beside them, but to those who ignore the player of a tag."""
+        frame = broadcast_frame(message)
+        for peer in self._inside():
+            if of not in peer.ignored:
+                peer.send_frame(frame)
+
+    def tell_watchers(self, frame: bytes, of: str | None = None) -> None:
+        """Send a notice to everybody who watches, but to those who ignore the player of a tag."""
+        for peer in tuple(self._watchers):
+            if of not in peer.ignored:
+                peer.send_watched(frame)
+
+    def show_seats(self, frame: bytes) -> None:
+        """Send a record to the seats that have all before it, and to those beside them."""
+        for peer in self._inside():
+            if peer in self._live:
+                peer.send_frame(frame)
+
+    def show_watchers(self, frame: bytes, of: str | None = None) -> None:
+        """Send a record to the watchers that have all before it, or a notice, but to those who ignore its player."""
+        for peer in tuple(self._watchers):
+            if peer in self._live and of not in peer.ignored:
+                peer.send_watched(frame)
+
+    def close(self, message: ServerMessage) -> None:
+        """The table is gone: who is shown the rest of too many such tables is told at once."""
+        self.is_closed = True
+        for peer in tuple(self._watchers):
+            if sum(watched.is_closed for watched in peer.watched) > CLOSED:
+                self.unwatch(peer)
+                peer.send_frame(broadcast_frame(message))
+
+    def part(self, message: ServerMessage) -> None:
+        """Tell everybody who watches that there is nothing more to come, and forget them, when they have had the rest."""
+        self._last_word = broadcast_frame(message)
+        for peer in tuple(self._watchers):
+            if peer in self._live:
+                self._part(peer, self._last_word)
+
+    def _part(self, peer: Peer, last_word: bytes) -> None:
+        """Say the last word to a watcher, now or when there is room for it."""
+        if SNAPSHOT not in peer.wanted:
+            self.unwatch(peer)
+            peer.send_frame(last_word)
+        elif not self.come_back(peer, ()):
+            self._live.discard(peer)
+            self._skipped.add(peer)
+
+    def is_skipped(self, peer: Peer) -> bool:
+        """Tell whether a watcher lacks something that was dropped."""
+        return peer in self._skipped
+
+    def skip(self, peer: Peer) -> None:
+        """What waited for a watcher has been dropped: a live one is sent nothing until it has room again."""
+        if peer in self._live:
+            self._live.discard(peer)
+            self._skipped.add(peer)
+        elif peer not in self._skipped:
+            self._lacking.add(peer)
+
+    def has_room(self, peer: Peer) -> None:
+        """Let a watcher that was skipped come back."""
+        if peer in self._skipped:
+            self._on_return(peer)
+
+    def come_back(self, peer: Peer, frames: Sequence[bytes]) -> bool:
+        """Send a watcher that was skipped all of these and what comes next; False if they do not fit in."""
+        last = () if self._last_word is None else (self._last_word,)
+        if not peer.send_together((*frames, *last)):
+            return False
+        self._skipped.discard(peer)
+        self._live.add(peer)
+        if last:
+            peer.outbox.keep_all()
+            self.unwatch(peer)
+        return True
+
+    def _inside(self) -> Iterator[Peer]:
+        yield from (peer for peer in self._seats if peer is not None)
+        yield from self._beside
+
+    def _everybody(self) -> Iterator[Peer]:
+        yield from self._inside()
+        yield from self._watchers

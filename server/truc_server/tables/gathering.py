@@ -1,0 +1,176 @@
+"""The terms of a match while the seats sign them: from the table record to the closed setup.
+
+Synchronous; of I/O there is only a look at the clock. Invariants: what comes out has passed every check that an auditor makes
+of a setup; a seat's record is in the journal before it is answered.
+"""
+
+import time
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from truc_protocol.bodies import SeatTaken
+from truc_protocol.checks import CheckError
+from truc_protocol.errors import Code
+from truc_protocol.keys import unseal_at_rest
+from truc_protocol.records import Record, parse
+from truc_protocol.setup import Setup, Terms, check_seat, close_setup, commitments, open_terms
+from truc_server.connections.peer import RefusedError
+from truc_server.house import House
+from truc_server.matches.dealer import Dealer
+from truc_server.matches.match_secrets import MatchSecrets, new_secrets, save_secrets
+from truc_server.matches.signed import RefusedBodyError, check_length, check_name, code_of
+from truc_server.store import DropTerms, PlayerKind, SaveTerms, StoredTerms, Write
+from truc_server.tables.seats import Made, Seated
+
+
+class GuestSeat(NamedTuple):
+    """A guest as the match will know them."""
+
+    name: str
+    x: bytes | None
+
+
+class Signed(NamedTuple):
+    """A seat's record, checked."""
+
+    record: Record
+    body: SeatTaken
+
+
+class Gathering:
+    """Terms that wait for the signatures of the keyed seats."""
+
+    def __init__(
+        self, house: House, table: str, terms: Terms, dealer: Dealer, seats: Sequence[Seated | None]
+    ) -> None:
+        self._house = house
+        self._table = table
+        self.terms = terms
+        self.dealer = dealer
+        self._keyed = {i: seated.player for i, seated in _of_kind(seats, PlayerKind.KEY)}
+        self._guests = {
+            i: GuestSeat(seated.player.name, seated.x) for i, seated in _of_kind(seats, PlayerKind.GUEST)
+        }
+        self._signed: dict[int, Signed] = {}
+
+    @property
+    def missing(self) -> tuple[int, ...]:
+        """The keyed seats that have not signed."""
+        return tuple(seat for seat in sorted(self._keyed) if seat not in self._signed)
+
+    def rows(self) -> tuple[Write, ...]:
+        """Return what is stored of terms before they go out, in the place of any earlier ones."""
+        secrets = save_secrets(self._house, self.terms.th, self.dealer.secrets)
+        return (secrets, DropTerms(self._table), self._row(self.terms.record))
+
+    def _row(self, record: Record) -> SaveTerms:
+        return SaveTerms(self._table, self.terms.th, *record)
+
+    def sign(self, seat: int, record: Record) -> bool:
+        """Take a seat's record and store it; False if the very same was taken before.
+
+        Raises:
+            RefusedError: It does not answer these terms, or its signature is not valid.
+        """
+        is_new = self._sign(seat, record)
+        if is_new:
+            self._house.write(self._row(record))
+        return is_new
+
+    def restore(self, records: Sequence[Record]) -> None:
+        """Take what was signed before a restart."""
+        for record in records:
+            self._sign(record.signer - 1, record)
+
+    def _sign(self, seat: int, record: Record) -> bool:
+        before = self._signed.get(seat)
+        if before is not None:
+            if before.record == record:
+                return False
+            raise RefusedError(Code.TERMS_REFUSED, f"seat {seat} has signed these terms already")
+        try:
+            self._signed[seat] = Signed(record, self._checked(seat, record))
+        except CheckError as error:
+            raise RefusedBodyError(code_of(error), str(error)) from error
+        return True
+
+    def _checked(self, seat: int, record: Record) -> SeatTaken:
+        check_length(record)
+        body = parse(record)
+        if not isinstance(body, SeatTaken):
+            raise RefusedError(Code.NOT_NOW, "expected a seat record: the match has not begun")
+        if body.th != self.terms.th:
+            raise CheckError("C6", "the record joins other terms than these", f"seat {seat}")
+        if body.pk != self._keyed[seat].id:
+            raise CheckError("C6", "expected the key that is logged in", f"seat {seat}")
+        check_name(body.name, self._keyed[seat].name)
+        used = self._used()
+        for name, public in commitments(body):
+            if (name, public) in used:
+                raise CheckError("C7", f"expected a {name} of its own, got one used before", f"seat {seat}")
+        check_seat(self.terms, record)  # keys and signature are last: they cost a hundred times the rest
+        return body
+
+    def _used(self) -> set[tuple[str, bytes]]:
+        table = self.terms.table
+        used = {("key", table.spk), ("anchor", table.anchor), ("box key", table.x)}
+        used.update(item for signed in self._signed.values() for item in commitments(signed.body))
+        used.update(("box key", guest.x) for guest in self._guests.values() if guest.x is not None)
+        return used
+
+    def close(self) -> Setup:
+        """Return the setup; nobody may be missing.
+
+        Raises:
+            CheckError: A guest's box key is not sound, or used twice.
+        """
+        seats = tuple(
+            self._signed[seat].record if seat in self._keyed else self._guest(seat)
+            for seat in range(self.terms.table.seats)
+        )
+        return close_setup(self.terms, seats, self.dealer.match_record(self.terms, seats))
+
+    def _guest(self, seat: int) -> Record:
+        name, x = self._guests[seat]
+        return self.dealer.guest_record(self.terms, seat=seat, x=x, name=name)
+
+
+def gather(house: House, made: Made, document: bytes, seats: Sequence[Seated | None]) -> Gathering:
+    """Return fresh terms for a match of these seats, under secrets of its own."""
+    settings = house.settings
+    dealer = Dealer(house.identity.key, new_secrets(), links=settings.match.links)
+    record = dealer.table_record(
+        made.chosen.variant,
+        seats=made.seats,
+        opts=made.chosen.opts,
+        name=settings.name,
+        opened=int(time.time()),
+    )
+    return Gathering(house, made.code, open_terms(document, record), dealer, seats)
+
+
+def gather_again(
+    house: House, made: Made, document: bytes, seats: Sequence[Seated | None], stored: StoredTerms
+) -> Gathering:
+    """Return the terms that were out when the server stopped, with what was signed.
+
+    Raises:
+        CheckError: They are not as they were stored, or the server has another key by now: players sign for the
+            present one alone.
+        SealError: Their secrets do not open.
+        RefusedError: A record is not of a player who has the seat.
+    """
+    opened = open_terms(document, stored.records[0])
+    if stored.sealed is None or opened.table.spk != house.identity.key.public:
+        raise CheckError("C6", "the secrets or the key of these terms are gone", "server")
+    secrets = MatchSecrets.from_bytes(unseal_at_rest(house.identity.at_rest, stored.sealed, stored.th))
+    dealer = Dealer(house.identity.key, secrets, links=opened.table.links)
+    gathering = Gathering(house, made.code, opened, dealer, seats)
+    gathering.restore(stored.records[1:])
+    return gathering
+
+
+def _of_kind(seats: Sequence[Seated | None], kind: PlayerKind) -> Iterator[tuple[int, Seated]]:
+    for i, seated in enumerate(seats):
+        if seated is not None and seated.player.kind is kind:
+            yield i, seated

@@ -1,0 +1,152 @@
+"""Table options: what the creator of a table may choose, read into the game and the terms of its matches."""
+
+from collections.abc import Mapping
+from typing import Final, Literal, NamedTuple, TypeVar, get_args
+
+from truc_protocol.errors import Code
+from truc_protocol.setup import Opts
+from truc_rules import TABLE_OPTIONS, UnknownOptionError, Variant, VariantError, with_options
+from truc_server.connections.peer import RefusedError
+from truc_server.host.settings import MAX_DELAY_S, MatchDefaults
+from truc_server.host.variants import Catalogue
+
+Options = Mapping[str, int | str]
+
+_DAY_MS: Final = 86_400_000
+NONE, LIVE, HAND, LATE = range(4)
+"""What those who watch are shown: nothing, records at once, or when the hand is closed; LATE + s: s seconds late."""
+
+TRANSCRIPT: Final = "transcript"
+"""The option that says who may read the records of a match when it is over; no term, and not of the rules."""
+
+CLAIM: Final = "claim"
+"""The option that says who ends a match against a side that is gone; no term, and not of the rules."""
+
+Claim = Literal["server", "opponents"]
+CLAIMS: Final[tuple[Claim, ...]] = get_args(Claim)
+Readers = Literal["seats", "watchers", "all"]
+READERS: Final[tuple[Readers, ...]] = get_args(Readers)
+_KEPT: Final = (TRANSCRIPT, CLAIM)
+RANGES: Final[Mapping[str, range]] = {
+    "decision_ms": range(_DAY_MS + 1),
+    "bank_ms": range(_DAY_MS + 1),
+    "release_ms": range(1_000, _DAY_MS + 1),
+    "voids": range(101),
+    "gone": range(3),
+    "guests": range(17),
+    "rekeys": range(101),
+    "pause_ms": range(_DAY_MS + 1),
+    "spectators": range(LATE + MAX_DELAY_S + 1),
+    "gone_after": range(101),
+}
+"""What each of the terms may be set to."""
+
+
+_Word = TypeVar("_Word", bound=str)
+
+
+class Defaults(NamedTuple):
+    """What holds where the creator of a table does not choose: the terms, and what the table keeps beside them."""
+
+    opts: Opts
+    transcript: Readers
+    claim: Claim
+
+    @classmethod
+    def of(cls, match: MatchDefaults) -> "Defaults":
+        """Return the defaults that the host has set."""
+        return cls(Opts(*match.opts()), match.transcript, match.claim)
+
+
+class Chosen(NamedTuple):
+    """A game with its options, the terms it is played under, who may read its records, and who ends it against a side that is gone."""
+
+    variant: Variant
+    opts: Opts
+    transcript: Readers
+    claim: Claim
+
+
+def played(catalogue: Catalogue, name: str) -> Variant:
+    """Return a game that the server plays.
+
+    Raises:
+        RefusedError: It plays none of that name.
+    """
+    try:
+        return catalogue.named(name)
+    except VariantError as error:
+        raise RefusedError(Code.NO_SUCH_VARIANT, str(error), field="variant") from error
+
+
+def choose(variant: Variant, seats: int | None, options: Options, defaults: Defaults) -> tuple[Chosen, int]:
+    """Return what `options` make of a game, and the number of seats.
+
+    Raises:
+        RefusedError: No such option or value.
+    """
+    count = min(variant.players) if seats is None else seats
+    if count not in variant.players:
+        raise RefusedError(
+            Code.BAD_OPTION, f"seats: expected one of {list(variant.players)}, got {count}", field="seats"
+        )
+    opts = terms(options, count, defaults.opts)
+    return kept(_house_rules(variant, options), opts, options, defaults), count
+
+
+def kept(variant: Variant, opts: Opts, options: Options, defaults: Defaults) -> Chosen:
+    """Return a game and its terms with what the table keeps beside them.
+
+    Raises:
+        RefusedError: No such word.
+    """
+    transcript = _word(options, TRANSCRIPT, READERS, defaults.transcript)
+    return Chosen(variant, opts, transcript, _word(options, CLAIM, CLAIMS, defaults.claim))
+
+
+def _word(options: Options, option: str, words: tuple[_Word, ...], default: _Word) -> _Word:
+    chosen = options.get(option, default)
+    for word in words:
+        if word == chosen:
+            return word
+    message = f"{option}: expected {' or '.join(words)}, got {chosen!r}"
+    raise RefusedError(Code.BAD_OPTION, message, field=f"options/{option}")
+
+
+def terms(options: Options, seats: int, defaults: Opts) -> Opts:
+    """Return the terms that `options` make of the server's defaults at a table of `seats`.
+
+    Raises:
+        RefusedError: A value that a term does not take.
+    """
+    chosen = {key: _term(key, value) for key, value in options.items() if key in RANGES}
+    opts = defaults._replace(**chosen)
+    if opts.guests <= seats:
+        return opts
+    if "guests" in chosen:
+        message = f"guests: expected at most {seats}, got {opts.guests}"
+        raise RefusedError(Code.BAD_OPTION, message, field="options/guests")
+    return opts._replace(guests=seats)
+
+
+def _house_rules(variant: Variant, options: Options) -> Variant:
+    for key, value in options.items():
+        if key in RANGES or key in _KEPT:
+            continue
+        try:
+            variant = with_options(variant, {key: value})
+        except UnknownOptionError as error:
+            expected = ", ".join((*RANGES, *_KEPT, *TABLE_OPTIONS))
+            message = f"{key}: expected one of the options {expected}"
+            raise RefusedError(Code.BAD_OPTION, message, field=f"options/{key}") from error
+        except VariantError as error:
+            raise RefusedError(Code.BAD_OPTION, str(error), field=f"options/{key}") from error
+    return variant
+
+
+def _term(key: str, value: int | str) -> int:
+    allowed, field = RANGES[key], f"options/{key}"
+    if type(value) is not int or value not in allowed:
+        expected = f"{allowed.start} to {allowed.stop - 1}"
+        raise RefusedError(Code.BAD_OPTION, f"{key}: expected {expected}, got {value!r}", field=field)
+    return value

@@ -1,0 +1,193 @@
+"""A table as values: what never changes about it, who sits where, and both as they are stored and shown."""
+
+from collections.abc import Collection, Sequence
+from typing import Literal, NamedTuple
+
+from truc_protocol.errors import Code
+from truc_protocol.keys import admissible_box_public
+from truc_protocol.messages import SeatState, Setup, TableState, Terms
+from truc_protocol.setup import Setup as MatchSetup
+from truc_protocol.setup import Terms as MatchTerms
+from truc_server.connections.peer import Player, RefusedError
+from truc_server.store import AddPlayer, DropTerms, PlayerKind, SaveMatch, SaveSeat, SaveTable
+from truc_server.tables.options import Chosen, Options
+
+State = Literal["open", "terms", "playing", "over"]
+
+
+class Made(NamedTuple):
+    """What never changes about a table."""
+
+    code: str
+    chosen: Chosen
+    seats: int
+    options: Options
+    private: bool
+    creator: bytes
+    created_ms: int
+
+
+class Seated(NamedTuple):
+    """A taken seat; `x` is a guest's box key for the next match."""
+
+    player: Player
+    is_ready: bool = False
+    x: bytes | None = None
+
+
+def free_seat(code: str, seats: Sequence[Seated | None], wanted: int | None) -> int:
+    """Return the seat that a newcomer gets.
+
+    Raises:
+        RefusedError: It is taken, or every seat is, or there is none of that number.
+    """
+    free = [i for i, seated in enumerate(seats) if seated is None]
+    if wanted is not None and wanted >= len(seats):
+        message = f"seat: expected 0 to {len(seats) - 1}, got {wanted}"
+        raise RefusedError(Code.BAD_MESSAGE, message, field="seat")
+    if not free:
+        raise RefusedError(Code.TABLE_FULL, f"every seat of table {code} is taken")
+    if wanted is not None and wanted not in free:
+        raise RefusedError(Code.SEAT_TAKEN, f"seat {wanted} is taken; free: {free}")
+    return free[0] if wanted is None else wanted
+
+
+def check_guest(seats: Sequence[Seated | None], player: Player, *, allowed: int) -> None:
+    """Check that a table admits one more player of this kind.
+
+    Raises:
+        RefusedError: The player is a guest, and it has as many as it may.
+    """
+    if not admits(seats, player, guests=allowed):
+        message = f"this table admits {allowed} guests, and has {_guests(seats)}"
+        raise RefusedError(Code.GUESTS_NOT_ALLOWED, message)
+
+
+def admits(seats: Sequence[Seated | None], player: Player, *, guests: int) -> bool:
+    """Tell whether a table that admits so many guests admits one more player of this kind."""
+    return player.kind is PlayerKind.KEY or _guests(seats) < guests
+
+
+def _guests(seats: Sequence[Seated | None]) -> int:
+    return sum(seated is not None and seated.player.kind is PlayerKind.GUEST for seated in seats)
+
+
+def guest_ids(seats: Sequence[Seated | None]) -> dict[int, bytes]:
+    """Return the ids of the guests, by seat."""
+    return {
+        seat: seated.player.id
+        for seat, seated in enumerate(seats)
+        if seated is not None and seated.player.kind is PlayerKind.GUEST
+    }
+
+
+def check_box_key(seats: Sequence[Seated | None], seat: int, x: bytes | None) -> None:
+    """Check that a seat may use this box key in a match.
+
+    Raises:
+        RefusedError: It is not sound, or another seat has it.
+    """
+    others = [seated.x for i, seated in enumerate(seats) if seated is not None and i != seat]
+    if x is not None and (x in others or not admissible_box_public(x)):
+        raise RefusedError(Code.BAD_MESSAGE, "x: expected a fresh X25519 public key", field="x")
+
+
+def table_row(made: Made, document: bytes, state: State, match: bytes | None) -> SaveTable:
+    """Return what is stored of a table."""
+    return SaveTable(
+        made.code,
+        made.chosen.variant.name,
+        made.options,
+        made.seats,
+        made.private,
+        made.creator,
+        made.created_ms,
+        document,
+        state,
+        match,
+    )
+
+
+def seat_row(code: str, seat: int, seated: Seated) -> SaveSeat:
+    """Return what is stored of a seat."""
+    player = seated.player
+    return SaveSeat(code, seat, player.kind, player.id, player.name, seated.is_ready, seated.x)
+
+
+def match_rows(
+    made: Made, setup: MatchSetup, seats: Sequence[Seated | None]
+) -> tuple[SaveMatch | DropTerms | AddPlayer, ...]:
+    """Return what is stored of a match that begins, in the place of its terms: the match, and who plays it."""
+    terms, readers = setup.terms, made.chosen.transcript
+    match = SaveMatch(setup.mid, made.code, terms.document, setup.records, terms.th, made.seats, readers)
+    players = (
+        AddPlayer(setup.mid, seat, seated.player.id, seated.player.kind)
+        for seat, seated in enumerate(seats)
+        if seated is not None
+    )
+    return (match, DropTerms(made.code), *players)
+
+
+def seat_states(
+    seats: Sequence[Seated | None], *, online: Collection[int], vacant: Collection[int]
+) -> tuple[SeatState, ...]:
+    """Return the seats as everybody may see them."""
+    return tuple(
+        _seat_state(seat, seated, online=seat in online, vacant=seat in vacant)
+        for seat, seated in enumerate(seats)
+    )
+
+
+def _seat_state(seat: int, seated: Seated | None, *, online: bool, vacant: bool) -> SeatState:
+    if seated is None:
+        return SeatState(seat=seat, kind="empty")
+    kind: Literal["key", "guest"] = "key" if seated.player.kind is PlayerKind.KEY else "guest"
+    return SeatState(
+        seat=seat,
+        kind=kind,
+        name=seated.player.name,
+        player=seated.player.tag,
+        ready=seated.is_ready,
+        online=online,
+        vacant=vacant,
+    )
+
+
+def table_state(
+    made: Made,
+    rules: bytes,
+    seats: tuple[SeatState, ...],
+    *,
+    state: State,
+    match: bytes | None,
+    expires_ms: int | None,
+    watchers: int,
+) -> TableState:
+    """Return the full state of a table, as it is sent."""
+    return TableState(
+        table=made.code,
+        variant=made.chosen.variant.name,
+        rules=rules,
+        seats=seats,
+        n=made.seats,
+        state=state,
+        match=match,
+        private=made.private,
+        options=dict(made.options),
+        opts=tuple(made.chosen.opts),
+        policy=made.chosen.variant.reveal,
+        expires_ms=expires_ms,
+        watchers=watchers,
+        transcript=made.chosen.transcript,
+        claim=made.chosen.claim,
+    )
+
+
+def terms_message(code: str, terms: MatchTerms) -> Terms:
+    """Return the terms of a match as they are sent."""
+    return Terms(table=code, record=terms.record, doc=terms.document)
+
+
+def setup_message(code: str, setup: MatchSetup) -> Setup:
+    """Return the setup of a match as it is sent."""
+    return Setup(table=code, match=setup.mid, doc=setup.terms.document, records=setup.records)

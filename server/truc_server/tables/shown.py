@@ -1,0 +1,121 @@
+"""One match as far as those who watch have been shown it: how far, where its present hand begins, who sits there.
+
+Given record after record; when each of them comes is decided elsewhere. Invariant: what is told here follows from the
+records shown, from the setup and from who its guests were, and from nothing else.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import starmap
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from truc_protocol.bodies import AnyBody, Call, Close, Guest, SeatTaken, Sub
+from truc_protocol.codec import unpack
+from truc_protocol.frames import LENGTH_BYTES
+from truc_protocol.keys import fingerprint
+from truc_protocol.meaning import Fact
+from truc_protocol.messages import SeatState, Snapshot, TableState
+from truc_protocol.records import Record, link
+from truc_protocol.setup import Setup
+from truc_server.connections.peer import tag_of
+from truc_server.store import PlayerKind
+from truc_server.tables.tail import Tail
+
+
+class Begun(NamedTuple):
+    """Where a hand begins: position and head before its first record, and the frame of the record before that."""
+
+    k: int
+    head: bytes
+    before: bytes | None
+
+
+class Shown:
+    """What has been shown of one match; of its guests the ids are given, by seat.
+
+    Attributes:
+        tail: the newest records made.
+        k: the next position to be shown.
+        made: the next position to be made.
+        begun: where the hand begins that those who watch see: at the newest call, or after the close that came later.
+        seats: who has each seat.
+    """
+
+    def __init__(self, table: str, setup: Setup, tail: Tail, guests: Mapping[int, bytes]) -> None:
+        self.setup = setup
+        self.tail = tail
+        self.k = 0
+        self.made = 0
+        self.begun = Begun(0, setup.mid, None)
+        self.seats = tuple(_seat_state(seat, guests.get(seat.seat)) for seat in setup.seats)
+        self._table = table
+        self._head = setup.mid
+        self._newest: bytes | None = None
+        self._hand: list[bytes] = []
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every record made has been shown."""
+        return self.k == self.made
+
+    def add(self, record: Record, frame: bytes, body: AnyBody) -> None:
+        """Count the next record as shown."""
+        if isinstance(body, Call):
+            self._begin()
+        self._hand.append(frame)
+        self._newest = frame
+        self._head = link(self._head, record)
+        self.k += 1
+        if isinstance(body, Close):
+            self._begin()
+        if isinstance(body, Sub):
+            newcomer = _seat_state(body)
+            self.seats = (*self.seats[: body.seat], newcomer, *self.seats[body.seat + 1 :])
+
+    def _begin(self) -> None:
+        self.begun = Begun(self.k, self._head, self._newest)
+        self._hand = []
+
+    def hand(self) -> Sequence[bytes]:
+        """Return the records of the present hand, as sent."""
+        return tuple(self._hand)
+
+    def snapshot(self, *, skipped: bool) -> Snapshot:
+        """Return the match in short, up to where its present hand begins."""
+        return Snapshot(
+            table=self._table,
+            match=self.setup.mid,
+            k=self.begun.k,
+            head=self.begun.head,
+            doc=self.setup.terms.document,
+            records=self.setup.records,
+            view={} if self.begun.before is None else _state(self.begun.before),
+            skipped=skipped,
+        )
+
+    def mask(self, state: TableState) -> TableState:
+        """Return a table's state as of this match, whatever has become of the table since."""
+        seats = tuple(starmap(_masked, zip(self.seats, state.seats, strict=True)))
+        return replace(state, seats=seats, state="playing", match=self.setup.mid, expires_ms=None)
+
+
+def _masked(of_match: SeatState, now: SeatState) -> SeatState:
+    """Return a seat as of a match; of who sits there still, whether they are connected now."""
+    if of_match.player is None or of_match.player != now.player:
+        return of_match
+    return replace(of_match, online=now.online)
+
+
+def _state(frame: bytes) -> Fact:
+    """Return the fact `state` of a record as sent."""
+    state: Fact = unpack(frame[LENGTH_BYTES:])["means"][-1]
+    return state
+
+
+def _seat_state(seat: SeatTaken | Guest | Sub, guest: bytes | None = None) -> SeatState:
+    name = seat.name.decode()
+    if isinstance(seat, Guest):
+        player = None if guest is None else tag_of(PlayerKind.GUEST, guest)
+        return SeatState(seat=seat.seat, kind="guest", name=name, player=player)
+    return SeatState(seat=seat.seat, kind="key", name=name, player=fingerprint(seat.pk))

@@ -1,0 +1,118 @@
+"""Who stands by for the seats of a match whose players are gone, until a signed record makes one of them theirs.
+
+They follow the match as those do who watch, also where nobody may watch; where those are shown it late, as the seats do.
+Nothing of it is stored. To stand by keeps
+nobody else away: the first record that can stand has the seat. Invariants: whoever stands by has a key that was never
+used in the match, and stands by for one seat, which is vacant, on one connection; and at most `MOST` do at a table.
+"""
+
+from collections import Counter
+from collections.abc import Collection
+from typing import Final
+
+from truc_protocol.errors import Code
+from truc_server.connections.peer import Peer, Player, RefusedError
+from truc_server.matches.game import Game
+from truc_server.store import PlayerKind
+from truc_server.tables.audience import Audience
+from truc_server.tables.options import LATE
+
+MOST: Final = 8  # stand by at one table; who comes then takes the place of the first
+
+
+class Standins:
+    """The connections that stand by at one table."""
+
+    def __init__(self, table: str, audience: Audience, *, spectators: int) -> None:
+        self._table = table
+        self._audience = audience
+        self._may_watch = 0 < spectators <= LATE
+        self._is_late = spectators > LATE
+        self._seats: dict[Peer, int] = {}  # in the order in which their players came
+
+    def seat_of(self, peer: Peer) -> int | None:
+        """Return the seat that a connection stands by for."""
+        return self._seats.get(peer)
+
+    def own_seat(self, peer: Peer) -> int:
+        """Return the seat of a connection that must stand by.
+
+        Raises:
+            RefusedError: It does not, or not any more.
+        """
+        seat = self.seat_of(peer)
+        if seat is None:
+            raise RefusedError(Code.NOT_SEATED, "expected a connection that stands by for a vacant seat")
+        return seat
+
+    def stand_by(self, game: Game, peer: Peer, player: Player, wanted: int | None) -> int:
+        """Let a connection stand by for the vacant seat that it wants, or for any; return the seat.
+
+        Raises:
+            RefusedError: No such seat is vacant, or the player cannot take it.
+        """
+        if game.has_had(player):
+            raise RefusedError(Code.SEAT_GONE, "expected a player who has not played in this match before")
+        if player.kind is not PlayerKind.KEY:
+            raise RefusedError(Code.GUESTS_NOT_ALLOWED, "expected a player with a key for a vacant seat")
+        if not game.vacant or wanted not in (None, *game.vacant):
+            message = f"expected one of the vacant seats {list(game.vacant)}, got {wanted}"
+            raise RefusedError(Code.SEAT_TAKEN, message)
+        before = self._connection_of(player)
+        seat = self._least_wanted(game.vacant, before) if wanted is None else wanted
+        self._place(peer, seat, before)
+        self.follow(peer)
+        peer.tables.add(self._table)
+        return seat
+
+    def follow(self, peer: Peer) -> None:
+        """Let a connection that stands by follow the match; it is behind."""
+        if self._is_late:
+            self._audience.sit_beside(peer)
+        else:
+            self._audience.watch(peer)
+
+    def _connection_of(self, player: Player) -> Peer | None:
+        """Return the connection on which a player stands by; the name is a label."""
+        return next((peer for peer in self._seats if peer.player and peer.player.id == player.id), None)
+
+    def _least_wanted(self, vacant: Collection[int], before: Peer | None) -> int:
+        """Return the seat that a player has stood by for already, or one for which fewest do."""
+        if before is not None:
+            return self._seats[before]
+        wanted = Counter(self._seats.values())
+        return min(vacant, key=wanted.__getitem__)
+
+    def _place(self, peer: Peer, seat: int, before: Peer | None) -> None:
+        """Let a connection stand by, in the place of its player's older one, if there is one."""
+        if before is None:
+            if len(self._seats) >= MOST:
+                self._lose(next(iter(self._seats)))
+            self._seats[peer] = seat
+            return
+        self._seats = {
+            (peer if held is before else held): (seat if held is before else other)
+            for held, other in self._seats.items()
+        }
+        if before is not peer:
+            self._lose(before)
+
+    def keep(self, vacant: Collection[int]) -> None:
+        """Forget those whose seat is not vacant any more."""
+        for peer in [peer for peer, seat in self._seats.items() if seat not in vacant]:
+            self._lose(peer)
+
+    def _lose(self, peer: Peer) -> None:
+        """Forget a connection that has lost its place: it follows on only where anybody may, and sees no less."""
+        self.drop(peer)
+        if not self._may_watch:
+            self._audience.unwatch(peer)
+
+    def unwatch(self, peer: Peer) -> None:
+        """Let a connection without a seat follow no more, nor stand by."""
+        self.drop(peer)
+        self._audience.unwatch(peer)
+
+    def drop(self, peer: Peer) -> None:
+        """Forget a connection."""
+        self._seats.pop(peer, None)

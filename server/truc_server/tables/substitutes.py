@@ -1,0 +1,51 @@
+"""A seat that changes hands in a match: who stands by for it has signed, and has it from then on.
+
+Invariant: the record, the seat and that its new player has played in the match are stored together.
+"""
+
+from typing import NamedTuple
+
+import structlog
+
+from truc_protocol.errors import Code
+from truc_protocol.messages import SeatTakenOver
+from truc_protocol.records import Record
+from truc_server.connections.peer import Peer, Player, RefusedError
+from truc_server.house import label
+from truc_server.matches.game import Game
+from truc_server.matches.signed import Accepted, accept_substitute
+from truc_server.store import AddPlayer
+from truc_server.tables.seats import Seated, seat_row
+from truc_server.tables.table import Table
+
+log = structlog.get_logger()
+
+
+class Substituted(NamedTuple):
+    """Where the record stands, which seat changed hands, and who had it before."""
+
+    accepted: Accepted
+    seat: int
+    left: Seated | None
+
+
+def substitute(table: Table, game: Game, peer: Peer, player: Player, record: Record) -> Substituted:
+    """Give a seat to who stands by for it and has signed.
+
+    Raises:
+        RefusedError: The record is not taken.
+    """
+    seat = table.standins.own_seat(peer)
+    if table.audience.is_skipped(peer):
+        raise RefusedError(Code.NOT_NOW, "expected a connection that has been sent every record")
+    left, newcomer = table.seats[seat], Seated(player, is_ready=True)
+    rows = AddPlayer(game.mid, seat, player.id, player.kind), seat_row(table.code, seat, newcomer)
+    accepted = accept_substitute(game, seat, record, player, *rows)
+    table.seats[seat] = newcomer
+    table.standins.drop(peer)
+    before = table.audience.hand_over(seat, peer)
+    if before is not None:
+        before.send(SeatTakenOver(table=table.code, seat=seat))
+    table.keep()
+    log.info("seat_substituted", table=label(table.code), seat=seat, k=accepted.k)
+    return Substituted(accepted, seat, left)

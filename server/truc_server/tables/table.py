@@ -1,0 +1,399 @@
+"""A table of the lobby: who sits there, who is ready, and the match they play.
+
+A plain object with synchronous methods. Invariants: every change is in the journal before anybody is told of it; seats
+are fixed from the moment terms go out until the match is over.
+"""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Final
+
+import structlog
+import trio
+
+from truc_protocol.checks import CheckError
+from truc_protocol.codec import sha256
+from truc_protocol.documents import rule_document
+from truc_protocol.errors import Code
+from truc_protocol.messages import SeatTakenOver, TableClosed, TableState
+from truc_protocol.setup import Setup
+from truc_server.connections.peer import Peer, Player, RefusedError
+from truc_server.house import House, label
+from truc_server.journal import JournalStoppedError
+from truc_server.lobby.following import Register
+from truc_server.matches.dealer import Dealer
+from truc_server.matches.game import Game
+from truc_server.store import ClearSeat, DropSecrets, DropTable, DropTerms, PlayerKind, SaveTable, Write
+from truc_server.tables.chat import TableChat
+from truc_server.tables.gathering import Gathering, gather
+from truc_server.tables.seats import (
+    Made,
+    Seated,
+    State,
+    check_box_key,
+    check_guest,
+    free_seat,
+    guest_ids,
+    match_rows,
+    seat_row,
+    seat_states,
+    table_row,
+    table_state,
+    terms_message,
+)
+from truc_server.tables.showing import Showing
+from truc_server.tables.standins import Standins
+from truc_server.tables.talk import Talk
+from truc_server.timers import Alarm
+
+SEATS_MAY_CHANGE: Final = ("open", "over")
+
+log = structlog.get_logger()
+
+
+class Table:
+    """One table and everybody at it."""
+
+    def __init__(self, house: House, made: Made, register: Register) -> None:
+        self.made = made
+        self.code = made.code
+        self.seats: list[Seated | None] = [None] * made.seats
+        self.state: State = "open"
+        self.match: bytes | None = None
+        spectators = made.chosen.opts.spectators
+        self.showing = Showing(
+            house,
+            made.code,
+            seats=made.seats,
+            spectators=spectators,
+            state=self.shown_notice,
+            on_shown=lambda: register.changed(self),
+        )
+        self.audience = self.showing.audience
+        self.standins = Standins(self.code, self.audience, spectators=spectators)
+        self.talk = Talk(self.showing, made.chosen.variant.phrases)
+        self.chat = TableChat(made.code, self.showing, house.timers)
+        self.game: Game | None = None
+        self.gathering: Gathering | None = None
+        self._house = house
+        self._register = register
+        self._document = rule_document(made.chosen.variant)
+        self._rules = sha256(self._document)
+        self._expiry = Alarm(house.timers, self._expire)
+        self._signing = Alarm(house.timers, self._drop_terms)
+        self._expires = 0.0
+
+    def seat_of(self, player: Player) -> int | None:
+        """Return the seat of a player."""
+        return next(
+            (i for i, seated in enumerate(self.seats) if seated and seated.player.id == player.id), None
+        )
+
+    def own_seat(self, player: Player) -> int:
+        """Return the seat of a player who must have one.
+
+        Raises:
+            RefusedError: They have none.
+        """
+        seat = self.seat_of(player)
+        if seat is not None:
+            return seat
+        self._check_not_gone(player)
+        raise RefusedError(Code.NOT_SEATED, f"expected a player with a seat at table {self.code}")
+
+    def _check_not_gone(self, player: Player) -> None:
+        if self.state == "playing" and self.game is not None and self.game.has_had(player):
+            raise RefusedError(Code.SEAT_GONE, "a substitute has taken the seat of this player")
+
+    def match_of(self, seat: int) -> bytes | None:
+        """Return the match that a seat's player is in, or was in last; None for who came later."""
+        seated, game = self.seats[seat], self.game
+        return self.match if game and seated and game.has_had(seated.player) else None
+
+    def own_game(self, mid: bytes, player: Player | None = None) -> Game:
+        """Return the match of this id, which a player who has a seat must have played.
+
+        Raises:
+            RefusedError: The table does not play it, nor has played it last; or the player has come later.
+        """
+        game = self.game
+        if game is None or game.mid != mid or not (player is None or game.has_had(player)):
+            message = f"match: expected the present match of table {self.code}"
+            raise RefusedError(Code.NO_SUCH_MATCH, message, field="match")
+        return game
+
+    def join(self, player: Player, wanted: int | None) -> int:
+        """Seat a player, or find the seat they have; return it.
+
+        Raises:
+            RefusedError: The seat, the table or the player's kind does not allow it.
+        """
+        own = self.seat_of(player)
+        if own is not None:
+            if wanted not in (None, own):
+                message = f"expected seat {own}, which is this player's: leave it first"
+                raise RefusedError(Code.NOT_NOW, message)
+            return own
+        self._check_not_gone(player)
+        seat = free_seat(self.code, self.seats, wanted)
+        self._check_open()
+        check_guest(self.seats, player, allowed=self.made.chosen.opts.guests)
+        self._sit(seat, Seated(player))
+        return seat
+
+    def _check_open(self) -> None:
+        if self.state not in SEATS_MAY_CHANGE:
+            raise RefusedError(Code.TABLE_NOT_OPEN, f"expected an open table, got one in state {self.state}")
+
+    def leave(self, player: Player) -> None:
+        """Give a seat up.
+
+        Raises:
+            RefusedError: A match is being set up or played.
+        """
+        seat = self.own_seat(player)
+        self._check_open()
+        self._house.write(ClearSeat(self.code, seat))
+        self.seats[seat] = None
+        self.audience.release(seat)
+        self.keep()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nobody sits here."""
+        return not any(self.seats)
+
+    def set_ready(self, player: Player, *, is_ready: bool, x: bytes | None = None) -> None:
+        """Note whether a player agrees to start.
+
+        Raises:
+            RefusedError: The match has begun, or a guest's box key cannot be used.
+        """
+        seat = self.own_seat(player)
+        self._check_open()
+        if player.kind is PlayerKind.KEY:
+            x = None
+        check_box_key(self.seats, seat, x)
+        self._sit(seat, Seated(player, is_ready, x))
+
+    def _sit(self, seat: int, seated: Seated) -> None:
+        self._house.write(seat_row(self.code, seat, seated))
+        self.seats[seat] = seated
+        self.keep()
+
+    def attach(self, seat: int, peer: Peer) -> None:
+        """Give a seat to a connection; the one that had it is told."""
+        before = self.audience.attach(seat, peer)
+        peer.tables.add(self.code)
+        if before is not None:
+            before.send(SeatTakenOver(table=self.code, seat=seat))
+        self.attend()
+
+    def drop(self, peer: Peer) -> None:
+        """Forget a connection that has ended."""
+        self.standins.drop(peer)
+        self.chat.drop(peer)
+        if self.audience.drop(peer):
+            with suppress(JournalStoppedError):  # the server is stopping: nothing is decided any more
+                self.attend()
+            self.announce()
+
+    def attend(self) -> None:
+        """Who is connected matters to a running match: its time, what it holds back, and how long it stands alone."""
+        if self.state == "playing" and self.game is not None:
+            self.keep()
+            self.game.attend()
+
+    def remind(self, peer: Peer) -> None:
+        """Send a connection that has joined the terms it may have to answer."""
+        if self.gathering is not None:
+            peer.send(terms_message(self.code, self.gathering.terms))
+
+    def advance(self) -> None:
+        """Send the terms out, if everybody is there and ready."""
+        if self.state in SEATS_MAY_CHANGE and all(seated and seated.is_ready for seated in self.seats):
+            self._open_terms()
+
+    def _open_terms(self) -> None:
+        gathering = gather(self._house, self.made, self._document, self.seats)
+        stale = self._drop_game()
+        self.state, self.match = "terms", None
+        self._house.write(*stale, *gathering.rows(), self.row())
+        self.gather(gathering)
+
+    def gather(self, gathering: Gathering) -> None:
+        """Wait for the signatures of terms that are stored."""
+        terms = gathering.terms
+        self.state, self.gathering = "terms", gathering
+        self._expiry.set(None)
+        self._signing.set(trio.current_time() + terms.opts.release_ms / 1000)
+        self.announce()
+        self.showing.tell(terms_message(self.code, terms))
+        self.begin_if_signed()
+
+    def _drop_game(self) -> tuple[Write, ...]:
+        game, self.game = self.game, None
+        if game is None:
+            return ()
+        game.stop()
+        return (DropSecrets(game.setup.terms.th),)
+
+    def begin_if_signed(self) -> None:
+        """Start the match, if every keyed seat has signed the terms."""
+        gathering = self.gathering
+        if gathering is None or gathering.missing:
+            return
+        try:
+            setup = gathering.close()
+        except CheckError as error:
+            log.warning("setup_failed", table=label(self.code), check=error.check)
+            self._drop_terms()
+            return
+        self.gathering = None
+        self._signing.set(None)
+        self._begin(setup, gathering.dealer)
+
+    def _begin(self, setup: Setup, dealer: Dealer) -> None:
+        self.state, self.match = "playing", setup.mid
+        self._house.write(*match_rows(self.made, setup, self.seats), self.row())
+        named = {"table": label(self.code), "match": setup.mid.hex()}
+        log.info("match_started", **named, variant=setup.terms.variant.name, assurance=setup.level)
+        self.game = self.make_game(setup, dealer, guest_ids(self.seats))
+        self.announce()
+        self.showing.open(setup)
+        self.keep()
+        self.game.drive()
+
+    def make_game(self, setup: Setup, dealer: Dealer, guests: Mapping[int, bytes]) -> Game:
+        """Return the match of a setup, at its start; of `guests` it has but the names."""
+        return Game(
+            self._house,
+            self.code,
+            setup,
+            dealer,
+            guests,
+            is_claimed=self.made.chosen.claim == "opponents",
+            showing=self.showing,
+            on_vacancy=self._tell_vacancies,
+            on_end=self._end,
+        )
+
+    def _tell_vacancies(self) -> None:
+        """Tell everybody which seats are vacant now; who stands by for another stands by no more."""
+        self.announce()
+        self.standins.keep(() if self.game is None else self.game.vacant)
+        self._register.vacated(self)
+
+    def _drop_terms(self) -> None:
+        """Give the terms up: whoever has not signed them is no longer ready."""
+        gathering, self.gathering = self.gathering, None
+        if gathering is None:
+            return
+        self._signing.set(None)
+        self.state = "open"
+        silent = gathering.missing or tuple(range(len(self.seats)))
+        self._unready(silent, DropSecrets(gathering.terms.th), DropTerms(self.code), self.row())
+        log.info("terms_dropped", table=label(self.code), seats=list(silent))
+        self.keep()
+        self.announce()
+
+    def reopen(self) -> None:
+        """Go on from before the terms, as a restart has found the seats: ready ones stay so, if a match may begin."""
+        self.state = "open"
+        is_nearly_full = self._house.disk.is_nearly_full
+        self._unready(tuple(range(len(self.seats))) if is_nearly_full else (), self.row())
+        self.keep()
+        self.advance()
+
+    def _unready(self, which: tuple[int, ...], *more: Write) -> None:
+        rows: list[Write] = []
+        for seat in which:
+            seated = self.seats[seat]
+            if seated is not None:
+                self.seats[seat] = Seated(seated.player)
+                rows.append(seat_row(self.code, seat, Seated(seated.player)))
+        self._house.write(*more, *rows)
+
+    def _end(self) -> None:
+        if self.state != "playing" or self.game is None:
+            return
+        self.state = "over"
+        self._unready(tuple(range(len(self.seats))), self.row())
+        winner, reason = self.game.ledger.outcome or (None, None)
+        match = self.game.mid.hex()
+        log.info("match_ended", table=label(self.code), match=match, reason=reason, winner=winner)
+        self.keep()
+        self.announce()
+
+    def keep(self) -> None:
+        """Let the table stand for a while from now on; for ever while a match is played by anybody."""
+        is_alone = self.state == "playing" and not self.audience.online
+        if self.state in SEATS_MAY_CHANGE or is_alone:
+            begins = trio.current_time() if self.game is None else self.game.goes_on_at
+            self._expires = begins + self._house.settings.tables.expiry_s
+            self._expiry.set(self._expires)
+        else:
+            self._expiry.set(None)
+
+    def _expire(self) -> None:
+        if self.state == "playing" and self.game is not None:
+            self.game.abandon()
+            self.keep()
+        else:
+            self.close("expired")
+
+    def stop(self) -> None:
+        """Ask for no more time."""
+        self._expiry.set(None)
+        self._signing.set(None)
+        self.chat.stop()
+        if self.game is not None:
+            self.game.stop()
+
+    def close(self, reason: str) -> None:
+        """Remove the table."""
+        self.stop()
+        self._house.write(*self._drop_game(), DropTable(self.code))
+        notice = TableClosed(table=self.code, reason=reason)
+        self.showing.close(notice)
+        log.info("table_closed", table=label(self.code), reason=reason)
+        self._register.closed(self, notice)
+
+    def row(self) -> SaveTable:
+        """Return what is stored of the table; while terms are out, with the match that is shown still."""
+        return table_row(self.made, self._document, self.state, self.match or self.showing.held)
+
+    def announce(self) -> None:
+        """Tell everybody at the table, and who follows the lobby, how it stands."""
+        self.audience.tell_seats(self.notice())
+        self.showing.tell_state()
+        self._register.changed(self)
+
+    def shown_notice(self) -> TableState:
+        """Return the full state of the table as everybody may see it, no newer than the records shown."""
+        return self.showing.mask(self.notice())
+
+    def notice_for(self, peer: Peer) -> TableState:
+        """Return the full state of the table as a connection may see it."""
+        return self.notice() if self.audience.is_inside(peer) else self.shown_notice()
+
+    @property
+    def is_seen_playing(self) -> bool:
+        """Whether a match is played as far as everybody may know."""
+        return self.state == "playing" or self.showing.holds_back
+
+    def notice(self) -> TableState:
+        """Return the full state of the table, as the seats see it."""
+        waits = self.state in SEATS_MAY_CHANGE
+        left = max(0, int((self._expires - trio.current_time()) * 1000)) if waits else None
+        vacant = () if self.game is None else self.game.vacant
+        seats = seat_states(self.seats, online=self.audience.online, vacant=vacant)
+        return table_state(
+            self.made,
+            self._rules,
+            seats,
+            state=self.state,
+            match=self.match,
+            expires_ms=left,
+            watchers=self.audience.watching,
+        )

@@ -1,0 +1,148 @@
+"""What seats tell each other beside the game: signs to those who may see them, phrases to the whole table.
+
+Nothing of it is a record, kept, logged or sent again. Invariants: a sign is checked against every card, and the sender
+alone learns that it was refused; a word leaves in clear only where the rules show it to the table, or to a seat that has
+no box key.
+"""
+
+from typing import Final, assert_never
+
+import trio
+
+from truc_protocol import boxes
+from truc_protocol.errors import Code
+from truc_protocol.messages import (
+    BoxedSign,
+    BoxedSignSeen,
+    OpenSign,
+    OpenSignSeen,
+    Said,
+    Say,
+)
+from truc_protocol.records import Phase
+from truc_protocol.talk import comes_boxed, is_for_all
+from truc_rules import IllegalActionError, Match, Seat, check_sign, sign_receivers
+from truc_server.connections.bucket import Bucket
+from truc_server.connections.floods import TooMuchTalkError
+from truc_server.connections.peer import RefusedError
+from truc_server.matches.game import Game
+from truc_server.matches.proxies import check_position
+from truc_server.tables.showing import Showing
+
+PER_S: Final = 1  # signs of one seat in the long run, and phrases
+BURST: Final = 5  # at once
+
+
+class Talk:
+    """What the seats of one table say, and how much more each of them may."""
+
+    def __init__(self, showing: Showing, phrases: tuple[str, ...]) -> None:
+        self._showing = showing
+        self._audience = showing.audience
+        self._phrases = phrases
+        self._said: dict[int, Bucket] = {}
+        self._signed: dict[int, Bucket] = {}
+        self._hand: tuple[bytes, int] | None = None
+
+    def say(self, seat: int, tag: str, message: Say) -> None:
+        """Pass a phrase on to everybody at the table, but to those who ignore the player of this tag.
+
+        Raises:
+            RefusedError: The game has no such phrase, or the seat says too much.
+        """
+        if message.phrase not in self._phrases:
+            expected = " or ".join(self._phrases) or "none, as this game has no phrases"
+            raise RefusedError(Code.ILLEGAL_ACTION, f"phrase: expected {expected}", field="phrase")
+        _pay(self._said, seat)
+        said = Said(table=message.table, seat=seat, phrase=message.phrase)
+        self._audience.tell_seats(said, of=tag)
+        self._showing.say(said, of=tag)
+
+    def sign(self, game: Game, seat: int, tag: str, message: BoxedSign | OpenSign) -> None:
+        """Pass a sign on to the seats that see it, but to those who ignore the player of this tag.
+
+        Raises:
+            RefusedError: It cannot be made now, is false where signs must be true, or the seat signs too much.
+        """
+        match = _rules(game, message.at)
+        self._pay_sign(game, seat)
+        word = _word(game, seat, message)
+        receivers = _receivers(match, seat, word)
+        if isinstance(message, BoxedSign) and message.to not in receivers:
+            expected = " or ".join(f"seat {receiver}" for receiver in receivers)
+            raise RefusedError(Code.ILLEGAL_ACTION, f"to: expected {expected}, got {message.to}", field="to")
+        self._show(
+            game,
+            receivers,
+            tag,
+            OpenSignSeen(table=message.table, match=game.mid, at=message.at, sender=seat, word=word),
+        )
+
+    def _pay_sign(self, game: Game, seat: int) -> None:
+        hand = (game.mid, game.ledger.deal_index)
+        if hand != self._hand:
+            self._hand, self._signed = hand, {}
+        _pay(self._signed, seat)
+
+    def _show(self, game: Game, receivers: tuple[Seat, ...], tag: str, seen: OpenSignSeen) -> None:
+        ledger, audience = game.ledger, self._audience
+        for receiver in receivers:
+            peer = audience.live(receiver)
+            if peer is not None and tag not in peer.ignored:
+                peer.send(_boxed(game, receiver, seen) if comes_boxed(ledger, receiver) else seen)
+        if is_for_all(ledger):
+            self._showing.note(seen, of=tag)
+
+
+def _pay(buckets: dict[int, Bucket], seat: int) -> None:
+    now = trio.current_time()
+    bucket = buckets.setdefault(seat, Bucket(rate=PER_S, burst=BURST, now=now))
+    wait_ms = bucket.take(now)
+    if wait_ms:
+        bucket.give_back()
+        raise TooMuchTalkError(f"expected at most {BURST} at once, then {PER_S} a second", wait_ms)
+
+
+def _rules(game: Game, at: int) -> Match:
+    """Return the rules' state of a hand in which seats may sign at this position."""
+    check_position(game, at)
+    if game.ledger.pause.active:
+        raise RefusedError(Code.PAUSED, "the match is paused")
+    match = game.ledger.match
+    if match is None or game.ledger.phase is not Phase.HAND:
+        raise RefusedError(Code.NOT_NOW, "expected a hand whose cards are dealt")
+    return match
+
+
+def _word(game: Game, seat: int, message: BoxedSign | OpenSign) -> str:
+    shared = game.dealer.shared(game.ledger, seat)
+    match message:
+        case OpenSign(word=word):
+            if shared is not None:
+                raise RefusedError(Code.NOT_NOW, "expected the sign in a box", field="word")
+            return word
+        case BoxedSign(at=at, to=to, box=box):
+            if shared is None:
+                raise RefusedError(
+                    Code.NOT_NOW, "expected the sign in clear: this seat has no box key", field="box"
+                )
+            key = boxes.upward_key(shared, game.mid, seat)
+            try:
+                return boxes.open_sign_up(key, game.mid, seat=seat, at=at, to=to, box=box)
+            except boxes.BoxError as error:
+                raise RefusedError(Code.BAD_MESSAGE, f"box: {error}", field="box") from error
+        case _:
+            assert_never(message)
+
+
+def _receivers(match: Match, seat: int, word: str) -> tuple[Seat, ...]:
+    try:
+        check_sign(match, Seat(seat), word)
+    except IllegalActionError as error:
+        raise RefusedError(Code(error.code), error.message) from error
+    return sign_receivers(match, Seat(seat))
+
+
+def _boxed(game: Game, receiver: int, seen: OpenSignSeen) -> BoxedSignSeen:
+    box = game.sealer.seal_sign(game.ledger, receiver, seen.sender, seen.word)
+    return BoxedSignSeen(table=seen.table, match=seen.match, at=seen.at, sender=seen.sender, box=box)

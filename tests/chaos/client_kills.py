@@ -1,0 +1,238 @@
+"""Kill clients, again and again, while they play: no place is signed twice, and every match ends and verifies.
+
+Pairs of `truc bot` processes play match after match at one server. One of them, or both, are killed at random instants and
+started again on the same home. What they sign is read on its way by relaying.py; what they keep is verified at the end.
+"""
+
+import argparse
+import os
+import random
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import trio
+from chaos.kills import MOMENT_S, SETTINGS
+from chaos.relaying import Relay
+from chaos.reporting import counted, run_in_folder
+from chaos.servers import ServerProcess, serving
+from chaos.stored import ViolationError, stored_matches, unfinished
+
+from truc_client.transcripts import path_of
+from truc_client.verifying import examine_files
+from truc_protocol.audit import Result
+
+VARIANTS: Final = ("truc-french", "truc-catalan", "truco-argentino-flor")
+FOREVER: Final = "1000"  # matches, before a bot leaves by itself
+START_S: Final = 60.0
+END_S: Final = 240.0  # for a last match, on a busy machine
+
+
+class Plan(NamedTuple):
+    """How many kills, of how many pairs, of what seed.
+
+    Attributes:
+        places: so many places are signed for between two kills of a pair at most.
+        life_s: how long is waited for them at most.
+    """
+
+    count: int
+    pairs: int
+    seed: int
+    places: int = 15
+    life_s: float = 3.0
+
+
+class Bot:
+    """A bot on a home and a way to the server of its own; it can be killed and started again."""
+
+    def __init__(self, folder: Path, relay: Relay, *sits: str) -> None:
+        self.relay = relay
+        self._folder = folder
+        self._sits = sits
+        self._lives = 0
+        self._process: trio.Process | None = None
+
+    @property
+    def transcripts(self) -> Path:
+        """Where it keeps its transcripts."""
+        return self._folder / "bots" / "bot" / "transcripts"
+
+    @property
+    def evidence(self) -> Path:
+        """Where it keeps what failed a check."""
+        return self._folder / "bots" / "bot" / "evidence"
+
+    @property
+    def errors(self) -> Path:
+        """What it has said on standard error, over all its lives."""
+        return self._folder.with_suffix(".errors")
+
+    async def start(self, matches: str = FOREVER) -> None:
+        """Start it; in each life it would choose otherwise than in the one before, but for what it has kept."""
+        self._lives += 1
+        own = ("--matches", matches, "--seed", str(self._lives))
+        command = [sys.executable, "-m", "truc_client", "bot", self.relay.url, *self._sits, *own]
+        with self.errors.open("ab") as errors:
+            self._process = await trio.lowlevel.open_process(
+                command,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                env={**os.environ, "TRUC_HOME": str(self._folder)},
+            )
+
+    async def table(self) -> str:
+        """Return the code of the table that it says it sits at."""
+        told = b""
+        with trio.fail_after(START_S):
+            while b"\n" not in told:
+                chunk = await self._running.stdout.receive_some(200)
+                if not chunk:
+                    raise ViolationError(f"a bot has ended before it sat down: {self.errors.read_text()}")
+                told += chunk
+        return told.decode().splitlines()[0].split("/")[-1].split("#")[0]
+
+    async def kill(self) -> None:
+        """End it as a power cut would."""
+        if self._running.poll() is not None:
+            raise ViolationError(f"a bot has ended by itself: {self.errors.read_text()}")
+        self._running.send_signal(signal.SIGKILL)
+        await self._running.wait()
+        await self._running.stdout.aclose()
+
+    async def finish(self) -> None:
+        """Wait for its end."""
+        with trio.fail_after(END_S):
+            async for _ in self._running.stdout:
+                pass
+            status = await self._running.wait()
+        await self._running.stdout.aclose()
+        if status:
+            raise ViolationError(f"a bot has ended with status {status}: {self.errors.read_text()}")
+
+    def end(self) -> None:
+        """End it, whatever it does."""
+        if self._process is not None:
+            self._process.kill()
+
+    @property
+    def _running(self) -> trio.Process:
+        if self._process is None:
+            raise ViolationError("expected a bot that was started")
+        return self._process
+
+
+class Killing:
+    """What is left to be killed, and when."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.left = plan.count
+        self.figures: Counter[str] = Counter()
+        self._random = random.Random(plan.seed)
+        self._plan = plan
+
+    async def kill_one(self, bots: Sequence[Bot]) -> None:
+        """Kill one of a pair, now and then both, when it has signed something more, or after some time of its life."""
+        relay = self._random.choice(bots).relay
+        patience_s = self._random.uniform(0, self._plan.life_s)
+        with trio.move_on_after(patience_s):
+            await relay.wait_signed(relay.places + self._random.randint(1, self._plan.places))
+        await trio.sleep(MOMENT_S * self._random.random() ** 3)
+        victims = list(bots) if self._random.random() < 0.2 else [self._random.choice(bots)]
+        for bot in victims:
+            await bot.kill()
+        for bot in victims:
+            self.figures["kills"] += 1
+            self.left -= 1
+            await bot.start()
+
+
+async def run(plan: Plan, folder: Path) -> Counter[str]:
+    """Run the kills of a plan in a folder, and return what was counted.
+
+    Raises:
+        ViolationError: Something was signed twice, or a match did not end as proven.
+    """
+    killing = Killing(plan)
+    async with serving(folder / "data", SETTINGS) as server, trio.open_nursery() as pairs:
+        for n in range(plan.pairs):
+            pairs.start_soon(_play, killing, server, folder, n)
+    if warnings := server.warnings():
+        raise ViolationError(f"the server has logged {len(warnings)} lines, the first: {warnings[0]}")
+    if left := unfinished(folder / "data"):
+        raise ViolationError(f"{len(left)} matches have no end")
+    return killing.figures
+
+
+async def _play(killing: Killing, server: ServerProcess, folder: Path, n: int) -> None:
+    """Let two bots play until enough were killed, then to the end of their match."""
+    async with trio.open_nursery() as relays:
+        ways = [Relay(server), Relay(server)]
+        for relay in ways:
+            await relays.start(relay.run)
+        new = ("--create", VARIANTS[n % len(VARIANTS)], "--private", "--option", "match=1")
+        first = Bot(folder / f"first-{n}", ways[0], *new)
+        await first.start()
+        bots = [first]
+        try:
+            code = await first.table()
+            bots.append(Bot(folder / f"second-{n}", ways[1], "--table", code))
+            await bots[1].start()
+            await _kill_and_end(killing, bots)
+        finally:
+            for bot in bots:
+                bot.end()
+        _check(killing, bots, stored_matches(folder / "data", code))
+        relays.cancel_scope.cancel()
+
+
+async def _kill_and_end(killing: Killing, bots: Sequence[Bot]) -> None:
+    while killing.left > 0:
+        await killing.kill_one(bots)
+    for bot in bots:  # both, before one leaves: the other would wait for it
+        await bot.kill()
+    for bot in bots:
+        await bot.start("1")
+    async with trio.open_nursery() as nursery:
+        for bot in bots:
+            nursery.start_soon(bot.finish)
+
+
+def _check(killing: Killing, bots: Sequence[Bot], matches: Sequence[bytes]) -> None:
+    """Check what a pair has signed and kept."""
+    for bot in bots:
+        if bot.relay.twice:
+            raise ViolationError(f"signed twice differently: {bot.relay.twice}")
+        if kept := list(bot.evidence.iterdir()):
+            raise ViolationError(f"a bot has kept evidence: {kept}, {bot.errors.read_text()}")
+        killing.figures["places signed"] += bot.relay.places
+    for mid in matches:
+        together = examine_files([path_of(bot.transcripts, mid) for bot in bots])
+        if together.is_refuted or {file.verdict.result for file in together.files} != {Result.PROVEN}:
+            raise ViolationError(f"match {mid.hex()} is not proven: {together}")
+        killing.figures["matches proven"] += 1
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run from the command line; the status is 1 if a promise was broken."""
+    parser = argparse.ArgumentParser(prog="python -m chaos.client_kills", description=__doc__)
+    parser.add_argument("--count", type=int, default=200, help="how often a client is killed (200)")
+    parser.add_argument("--pairs", type=int, default=3, help="pairs that play (3)")
+    parser.add_argument("--seed", type=int, default=1, help="what instants are drawn from (1)")
+    parser.add_argument("--life", type=float, default=3.0, help="longest life of a client, in seconds (3)")
+    given = parser.parse_args(arguments)
+    plan = Plan(given.count, given.pairs, given.seed, life_s=given.life)
+    return run_in_folder(plan, partial(_line, plan))
+
+
+async def _line(plan: Plan, folder: Path) -> str:
+    return counted(await run(plan, folder))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

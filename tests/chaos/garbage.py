@@ -1,0 +1,111 @@
+"""Garbage: bytes that no sound client sends, from noise to sessions that are valid but for one thing.
+
+Everything is drawn from the dice it is given, and nothing here speaks to anybody.
+"""
+
+import random
+import struct
+from collections.abc import Sequence
+from typing import Any, Final
+
+from truc_protocol.codec import EncodingError, pack, unpack
+from truc_protocol.frames import LENGTH_BYTES, LOGIN_LIMIT
+
+MOST: Final = 4_096
+_LENGTH: Final = struct.Struct(">I")
+_ARRAY_OF_ONE: Final = b"\x91"
+_MAP_OF_ONE: Final = b"\x81\xa1t"
+_WORDS: Final = (b"GET / HTTP/1.1\r\n\r\n", b"\x16\x03\x01\x02\x00\x01", b"SSH-2.0-x\r\n", b"\n" * 50)
+
+
+def noise(dice: random.Random) -> bytes:
+    """Return bytes that mean nothing, or the first words of another protocol."""
+    if dice.random() < 0.1:
+        return dice.choice(_WORDS)
+    return dice.randbytes(dice.randint(1, MOST))
+
+
+def framed(body: bytes) -> bytes:
+    """Return bytes as a frame."""
+    return _LENGTH.pack(len(body)) + body
+
+
+def framed_noise(dice: random.Random) -> bytes:
+    """Return noise in a frame that is not too long."""
+    return framed(dice.randbytes(dice.randint(1, 200)))
+
+
+def huge(dice: random.Random) -> bytes:
+    """Return the beginning of a frame that says it is far longer than any may be."""
+    length = dice.choice((LOGIN_LIMIT + 1, 1 << 16, 1 << 24, (1 << 31) - 1, (1 << 32) - 1))
+    return _LENGTH.pack(length) + dice.randbytes(64)
+
+
+def huge_inside(dice: random.Random) -> bytes:
+    """Return a frame whose array, map, text or bytes say that they are far longer than the frame."""
+    kind = dice.choice((b"\xdd", b"\xdf", b"\xdb", b"\xc6"))
+    return framed(b"\x82\xa1t\xa5hello\xa1x" + kind + _LENGTH.pack(dice.choice(((1 << 32) - 1, 1 << 28))))
+
+
+def deep(dice: random.Random) -> bytes:
+    """Return a frame of arrays or maps inside each other."""
+    levels = dice.choice((17, 100, 500))
+    body = dice.choice((_ARRAY_OF_ONE, _MAP_OF_ONE)) * levels + b"\xc0"
+    return framed(b"\x81\xa1x" + body)
+
+
+KINDS: Final = (noise, framed_noise, huge, huge_inside, deep)
+
+
+def garbage(dice: random.Random) -> bytes:
+    """Return garbage of any kind."""
+    return dice.choice(KINDS)(dice)
+
+
+def mutated(frames: Sequence[bytes], dice: random.Random) -> list[bytes]:
+    """Return the frames of a valid session, with their bytes, fields or order changed; rarely they come out as they were."""
+    session = list(frames)
+    for _ in range(dice.randint(1, 3)):
+        place = dice.randrange(len(session))
+        match dice.randrange(6):
+            case 0:
+                session[place] = _flipped(session[place], dice)
+            case 1:
+                session[place] = _other_field(session[place], dice)
+            case 2:
+                session[place] = session[place][: dice.randrange(1, len(session[place]) + 1)]
+            case 3:
+                session.insert(place, dice.choice(session))
+            case 4:
+                dice.shuffle(session)
+            case _:
+                session.insert(place, garbage(dice))
+    return session
+
+
+def _flipped(part: bytes, dice: random.Random) -> bytes:
+    """Return a frame with a byte changed, which may be of its length."""
+    changed = bytearray(part)
+    changed[dice.randrange(len(part))] ^= dice.randint(1, 255)
+    return bytes(changed)
+
+
+def _other_field(frame: bytes, dice: random.Random) -> bytes:
+    """Return a frame with one field left out, or of another value; as it is if it cannot be read any more."""
+    try:
+        message = unpack(frame[LENGTH_BYTES:])
+    except EncodingError:
+        return frame
+    if not message:
+        return frame
+    name = dice.choice(sorted(message))
+    changed = {**message, name: _value(dice)}
+    if dice.random() < 0.2:
+        del changed[name]
+    return framed(pack(changed))
+
+
+def _value(dice: random.Random) -> Any:
+    return dice.choice(
+        [None, True, -1, 0, 2**63, "", "x" * 300, "\u202e", b"", dice.randbytes(32), [], [[[]]], {}, {"t": 1}]
+    )

@@ -1,0 +1,207 @@
+"""Kill the server under load, again and again, and hold it to every word: nothing acknowledged is lost.
+
+Tables of players who audit all they see play match after match, and come back by themselves. The server is killed at
+random instants: while it serves, before it listens, while it stops. What is checked stands in surviving.py.
+"""
+
+import argparse
+import random
+import signal
+import statistics
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from enum import Enum
+from functools import partial
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import trio
+from chaos.reporting import counted, run_in_folder
+from chaos.servers import QUICK, ServerProcess
+from chaos.stored import ViolationError, unfinished
+from chaos.surviving import Game, Party, Survivor, Tally, reach
+
+GAMES: Final = (
+    Game("truc-french", 2),
+    Game("truc-catalan", 4, guests=(2,)),
+    Game("truco-argentino-flor", 2, options=(("target", 15),)),
+    Game("truc-french", 2, guests=(0, 1)),
+)
+SETTINGS: Final = {
+    **QUICK,
+    "TRUC_MATCH_DECISION_MS": "600000",
+    "TRUC_MATCH_RELEASE_MS": "600000",
+    "TRUC_MATCH_LINKS": "8",
+}
+"""Clocks that no outage can use up, and chains that end within a match."""
+GRACE_S: Final = 180.0  # for the matches under way to end, once nobody kills any more
+START_S: Final = 0.75  # in which a server is killed that starts
+STOP_S: Final = 0.1  # in which one is killed that stops
+MOMENT_S: Final = 0.03
+KILL_S: Final = 20.0  # for one kill and what comes before it, on a busy machine
+
+
+class When(Enum):
+    """What the server does when it is killed."""
+
+    SERVING = "killed_serving"
+    STARTING = "killed_starting"
+    STOPPING = "killed_stopping"
+
+
+WEIGHTS: Final = {When.SERVING: 16, When.STARTING: 3, When.STOPPING: 1}
+
+
+class Plan(NamedTuple):
+    """How many kills, beside how many tables, of what seed.
+
+    Attributes:
+        acts: so many acts are acknowledged between two kills at most.
+        life_s: how long is waited for them at most.
+        matches: what a party plays before it leaves its table.
+    """
+
+    count: int
+    tables: int
+    seed: int
+    acts: int = 200
+    life_s: float = 1.5
+    matches: int = 3
+
+
+class Outcome(NamedTuple):
+    """What was counted, and how long each start took."""
+
+    figures: Counter[str]
+    starts: tuple[float, ...]
+
+    @property
+    def line(self) -> str:
+        """The figures in one line."""
+        middle, longest = statistics.median(self.starts), max(self.starts)
+        return f"{counted(self.figures)}, start median {middle:.2f} s, longest {longest:.2f} s"
+
+
+class Kills:
+    """One run: a server, the parties at its tables, and whoever kills it."""
+
+    def __init__(self, plan: Plan, data: Path) -> None:
+        self._plan = plan
+        self._data = data
+        self._random = random.Random(plan.seed)
+        self._server = ServerProcess(data, SETTINGS)
+        self._players: dict[Party, list[Survivor]] = {}
+        self._tally = Tally()
+        self._starts: list[float] = []
+        self._is_ending = False
+
+    async def run(self) -> Outcome:
+        """Kill as often as planned, let every match end, and return what was counted.
+
+        Raises:
+            ViolationError: The server has broken its word.
+        """
+        try:
+            await self._play_and_kill()
+        except* trio.TooSlowError as errors:
+            raise ViolationError(f"nothing goes on: {self._whereabouts()}") from errors
+        finally:
+            with trio.CancelScope(shield=True):
+                await self._server.kill()
+        if left := unfinished(self._data):
+            raise ViolationError(f"{len(left)} matches have no end")
+        if warnings := self._server.warnings():
+            raise ViolationError(f"the server has logged {len(warnings)} lines, the first: {warnings[0]}")
+        return Outcome(self._tally.figures, tuple(self._starts))
+
+    async def _play_and_kill(self) -> None:
+        with trio.fail_after(self._plan.count * KILL_S) as patience:
+            async with trio.open_nursery() as nursery:
+                for n in range(self._plan.tables):
+                    nursery.start_soon(self._keep_playing, n)
+                for _ in range(self._plan.count):
+                    await self._kill_once()
+                await self._start()
+                patience.deadline = trio.current_time() + GRACE_S
+                self._is_ending = True
+                for party in self._players:
+                    party.hasten()
+            if found := await self._server.stop():
+                raise ViolationError(found[0])
+
+    async def _keep_playing(self, table: int) -> None:
+        """Let one party after another play the same game."""
+        game, seed = GAMES[table % len(GAMES)], (self._plan.seed * 1_000 + table) * 1_000
+        while not self._is_ending:
+            party = Party(self._server, self._data, self._tally, goal=self._plan.matches)
+            self._players[party] = []
+            async with trio.open_nursery() as nursery:
+                for seat in range(game.seats):
+                    nursery.start_soon(self._play, party, game, seat, seed + seat)
+            del self._players[party]
+            seed += 10
+
+    async def _play(self, party: Party, game: Game, seat: int, seed: int) -> None:
+        survivor = Survivor(await reach(self._server), party, game, seat, seed=seed)
+        self._players[party].append(survivor)
+        await survivor.live()
+
+    async def _kill_once(self) -> None:
+        """Start the server, and kill it at some instant of its life."""
+        when = self._random.choices(list(WEIGHTS), list(WEIGHTS.values()))[0]
+        if when is When.STARTING:
+            await self._server.spawn()
+            with trio.move_on_after(self._random.uniform(0, START_S)):
+                await self._server.wait_listening()
+        else:
+            await self._start()
+            await self._live()
+        if (status := self._server.status) is not None:
+            raise ViolationError(
+                f"the server has ended by itself, with status {status}; see {self._server.log}"
+            )
+        if when is When.STOPPING:
+            self._server.signal(signal.SIGTERM)
+            await trio.sleep(self._random.uniform(0, STOP_S))
+        await self._server.kill()
+        self._tally.count(**{when.value: 1})
+
+    async def _live(self) -> None:
+        """Let the server live until so many more acts are acknowledged, and a moment longer; but not too long."""
+        with trio.move_on_after(self._plan.life_s):
+            await self._tally.wait_more("acts", self._random.randrange(self._plan.acts))
+        await trio.sleep(MOMENT_S * self._random.random() ** 3)
+
+    async def _start(self) -> None:
+        began = trio.current_time()
+        await self._server.start()
+        self._starts.append(trio.current_time() - began)
+
+    def _whereabouts(self) -> str:
+        return "; ".join(str(player) for players in self._players.values() for player in players)
+
+
+async def run(plan: Plan, data: Path) -> Outcome:
+    """Run the kills of a plan on a data folder."""
+    return await Kills(plan, data).run()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run from the command line; the status is 1 if the server has broken its word."""
+    parser = argparse.ArgumentParser(prog="python -m chaos.kills", description=__doc__)
+    parser.add_argument("--count", type=int, default=1000, help="how often the server is killed (1000)")
+    parser.add_argument("--tables", type=int, default=8, help="tables that are played at (8)")
+    parser.add_argument("--seed", type=int, default=1, help="what instants and choices are drawn from (1)")
+    parser.add_argument("--acts", type=int, default=200, help="most acts between two kills (200)")
+    given = parser.parse_args(arguments)
+    plan = Plan(given.count, given.tables, given.seed, given.acts)
+    return run_in_folder(plan, partial(_line, plan))
+
+
+async def _line(plan: Plan, folder: Path) -> str:
+    return (await run(plan, folder / "data")).line
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,197 @@
+"""A server as a process of its own, on one port and one data folder: it can be killed and started again.
+
+Its port is chosen once, below those that the system gives away to whoever connects: a free one from among them could be
+taken by somebody's connection while the server is down, even by that of a client that tries to come back. What the system
+says of such a process is in measures.py. Invariant: the process ends with the block that serves.
+"""
+
+import os
+import random
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+import trio
+
+HOST: Final = "127.0.0.1"
+PATIENCE_S: Final = 30.0  # for a server to start or to stop, on a busy machine
+QUICK: Final = MappingProxyType(
+    {
+        "TRUC_TABLES_BETWEEN_HANDS_MS": "0",
+        "TRUC_TABLES_WINDOW_MS": "0",
+        "TRUC_LIMITS_REQUESTS_PER_S": "10000",
+        "TRUC_LIMITS_BURST": "10000",
+        "TRUC_LIMITS_CONNECTIONS_PER_ADDRESS": "10000",
+        "TRUC_LIMITS_CONNECTS_PER_MIN": "1000000",
+        "TRUC_LIMITS_FAILED_LOGINS_PER_MIN": "10000",
+        "TRUC_LIMITS_TABLES_PER_MIN": "10000",
+        "TRUC_LIMITS_TABLES_PER_ADDRESS": "10000",
+    }
+)
+"""What lets a server play as fast as it can, with everybody at one address."""
+SERVER: Final = ("truc_server", "run")
+_PORTS: Final = range(20_000, 30_000)
+_FAULT: Final = re.compile(r"internal|Traceback|Error\b")
+
+
+class StartError(Exception):
+    """The server has ended before it listened."""
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on, and that the system gives to nobody by itself."""
+    for port in random.SystemRandom().sample(_PORTS, 100):
+        with socket.socket() as tried:
+            tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                tried.bind((HOST, port))
+            except OSError:
+                continue
+        return port
+    raise OSError("expected a free port, found none")
+
+
+def command_line(data: Path, port: int, level: str, program: Sequence[str] = SERVER) -> list[str]:
+    """Return the command that runs a server on loopback; `program` is a module of Python and what it is told first."""
+    where = ["--host", HOST, "--port", str(port), "--data", str(data)]
+    return [sys.executable, "-m", *program, *where, "--log-format", "json", "--log-level", level]
+
+
+class ServerProcess:
+    """`truc-server run` on loopback; what it logs is added to a file.
+
+    Attributes:
+        data: its data folder.
+        log: the file of what it has logged, over all its lives.
+        process: the present life; None before the first.
+    """
+
+    def __init__(
+        self,
+        data: Path,
+        settings: Mapping[str, str] = QUICK,
+        *,
+        level: str = "warning",
+        program: Sequence[str] = SERVER,
+    ) -> None:
+        self.data = data
+        self.port = free_port()
+        self.log = data.parent / f"{data.name}.log"
+        self.process: trio.Process | None = None
+        self.listens = trio.Event()
+        self._environment = {**os.environ, **settings}
+        self._command = command_line(data, self.port, level, program)
+
+    async def spawn(self) -> None:
+        """Start the process, without waiting until it listens."""
+        with self.log.open("ab") as log:
+            self.process = await trio.lowlevel.open_process(
+                self._command, stdout=subprocess.PIPE, stderr=log, env=self._environment
+            )
+
+    async def wait_listening(self) -> None:
+        """Wait until the process has said that it listens.
+
+        Raises:
+            StartError: It has ended instead.
+        """
+        received = b""
+        with trio.fail_after(PATIENCE_S):
+            while b"\n" not in received:
+                chunk = await self._running().stdout.receive_some(200)
+                if not chunk:
+                    raise StartError(f"the server has ended before it listened; see {self.log}")
+                received += chunk
+        self.listens.set()
+
+    async def start(self) -> None:
+        """Start it, and wait until it listens."""
+        await self.spawn()
+        await self.wait_listening()
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send the process a signal that ends it; from now on nobody need try to connect."""
+        if self.listens.is_set():
+            self.listens = trio.Event()
+        self._running().send_signal(number)
+
+    @property
+    def status(self) -> int | None:
+        """The status that the process has ended with; None while it runs."""
+        return self._running().poll()
+
+    async def wait(self) -> int:
+        """Wait for the end of the process, and return its status."""
+        process = self._running()
+        with trio.fail_after(PATIENCE_S):
+            status = await process.wait()
+        await process.stdout.aclose()
+        return status
+
+    async def stop(self) -> list[str]:
+        """Ask the process to end, and return what has gone wrong: the faults in its log, and a bad end."""
+        self.signal(signal.SIGTERM)
+        try:
+            status = await self.wait()
+        except trio.TooSlowError:
+            status = await self.kill()
+        return [*self.faults(), *([f"the server ended with status {status}"] if status else [])]
+
+    async def kill(self) -> int:
+        """End the process as a power cut would."""
+        self.signal(signal.SIGKILL)
+        return await self.wait()
+
+    async def connect(self) -> trio.SocketStream:
+        """Connect to it."""
+        return await trio.open_tcp_stream(HOST, self.port)
+
+    def warnings(self) -> list[str]:
+        """Return what it has logged over all its lives, at its level or above."""
+        return self.log.read_text().splitlines()
+
+    def faults(self) -> list[str]:
+        """Return the lines of its log that tell of a fault of its own."""
+        with self.log.open(errors="replace") as lines:
+            return [line.rstrip()[:200] for line in lines if _FAULT.search(line)]
+
+    @property
+    def pid(self) -> int:
+        """What the system calls the present life."""
+        return self._running().pid
+
+    @property
+    def url(self) -> str:
+        """Its address for clients."""
+        return f"{HOST}:{self.port}"
+
+    def _running(self) -> trio.Process:
+        if self.process is None:
+            raise StartError("expected a server that was started")
+        return self.process
+
+
+@asynccontextmanager
+async def serving(
+    data: Path,
+    settings: Mapping[str, str] = QUICK,
+    *,
+    level: str = "warning",
+    program: Sequence[str] = SERVER,
+) -> AsyncIterator[ServerProcess]:
+    """Run a server as a process, which may be killed and started again, to the end of the block."""
+    server = ServerProcess(data, settings, level=level, program=program)
+    await server.spawn()
+    try:
+        await server.wait_listening()
+        yield server
+    finally:
+        with trio.CancelScope(shield=True):
+            await server.kill()

@@ -1,0 +1,69 @@
+"""Calls of a server to its host's bots, as the library tells them."""
+
+import pytest
+import trio
+import trio.testing
+from client.hosting import Hosting
+
+from truc_client import HOUSE_BOTS, WANT, Called, ClientError, connect
+from truc_protocol.errors import Code
+from truc_protocol.messages import BotWanted, ClientHello, bye
+
+MATCH = b"m" * 32
+CALL = BotWanted(table="K7PQ3", match=MATCH, seat=1, variant="truc-french", left_ms=60_000)
+WANTED = (*WANT, HOUSE_BOTS)
+
+
+@pytest.fixture
+async def server(nursery) -> Hosting:
+    server = Hosting()
+    server.nursery = nursery
+    return server
+
+
+async def test_call_is_told_with_all_that_it_says(server, player) -> None:
+    async with connect("host", player, want=WANTED, dial=server.dial) as connection:
+        await server.send(CALL)
+        assert await anext(connection.calls()) == Called("K7PQ3", MATCH, 1, "truc-french", 60_000)
+
+
+async def test_call_that_came_before_anybody_listened_is_told(server, player) -> None:
+    async with connect("host", player, want=WANTED, dial=server.dial) as connection:
+        await server.send(CALL)
+        await connection.tables()
+        assert (await anext(connection.calls())).table == "K7PQ3"
+
+
+async def test_calls_go_on_over_a_lost_connection(server, player) -> None:
+    async with connect("host", player, want=WANTED, dial=server.dial) as connection:
+        calls = connection.calls()
+        await server.hang_up()
+        await trio.testing.wait_all_tasks_blocked()
+        await connection.tables()
+        await server.send(CALL)
+        assert (await anext(calls)).seat == 1
+
+
+async def test_calls_end_with_the_connection(server, player) -> None:
+    async with connect("host", player, want=WANTED, dial=server.dial) as connection:
+        await server.send(bye(Code.BANNED, "go away"))
+        with pytest.raises(ClientError, match="go away"):
+            await anext(connection.calls())
+
+
+async def test_hello_says_that_calls_are_wanted(server, player) -> None:
+    async with connect("host", player, want=WANTED, dial=server.dial):
+        hello = next(message for message in server.received if isinstance(message, ClientHello))
+    assert HOUSE_BOTS in hello.want
+
+
+async def test_who_did_not_want_calls_cannot_listen_for_them(server, player) -> None:
+    async with connect("host", player, dial=server.dial) as connection:
+        with pytest.raises(ClientError, match="house-bots"):
+            connection.calls()
+
+
+async def test_call_that_was_not_wanted_is_passed_over(server, player) -> None:
+    async with connect("host", player, dial=server.dial) as connection:
+        await server.send(CALL)
+        assert await connection.tables() is not None

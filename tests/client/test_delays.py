@@ -1,0 +1,117 @@
+"""A server that takes nobody now: how long a client waits, how often it asks again, and what it tells."""
+
+from dataclasses import replace as with_field
+
+import pytest
+import trio
+import trio.testing
+from client.hosting import Hosting
+from msgspec.structs import replace
+
+from truc_client import Delay, RefusedError, connect
+from truc_client.opening import PATIENCE_S, _wait
+from truc_protocol.errors import Code
+from truc_protocol.messages import ClientHello, KeyLogin, bye, refusal
+
+ASKED_MS = 4_000
+
+
+class Busy(Hosting):
+    """A server that refuses so many logins, each with a wait."""
+
+    times = 1
+    code = Code.RATE_LIMITED
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.dialed: list[float] = []
+
+    async def answer(self, message) -> None:
+        if isinstance(message, KeyLogin) and self.times:
+            self.times -= 1
+            refused = refusal(self.code, "too many logins", re=message.id)
+            await self.write(self._connection.refuse(replace(refused, retry_after_ms=ASKED_MS)))
+        else:
+            await super().answer(message)
+
+    async def dial(self, address):
+        self.dialed.append(trio.current_time())
+        return await super().dial(address)
+
+
+@pytest.fixture
+async def busy(nursery) -> Busy:
+    server = Busy()
+    server.nursery = nursery
+    return server
+
+
+async def test_login_that_came_too_soon_is_made_again_when_the_server_says(
+    busy, player, autojump_clock
+) -> None:
+    async with connect("host", player, dial=busy.dial):
+        pass
+    first, second = busy.dialed
+    assert ASKED_MS / 1000 <= second - first <= 1.5 * ASKED_MS / 1000
+
+
+async def test_wait_for_a_login_is_told(busy, player, autojump_clock) -> None:
+    told: list[Delay] = []
+    async with connect("host", with_field(player, on_delay=told.append), dial=busy.dial):
+        pass
+    assert [(delay.server, delay.reason) for delay in told] == [("host:7373", "too many logins")]
+    assert str(told[0]).startswith("host:7373: too many logins; trying again in ")
+
+
+async def test_server_that_stays_busy_is_given_up_with_its_own_words(busy, player, autojump_clock) -> None:
+    busy.times = 10_000
+    with pytest.raises(RefusedError, match=r"too many logins \(rate_limited\)"):
+        async with connect("host", player, dial=busy.dial):
+            pass
+    assert PATIENCE_S <= busy.dialed[-1] - busy.dialed[0] < 2 * PATIENCE_S
+
+
+async def test_login_that_is_refused_for_another_reason_is_not_made_again(busy, player) -> None:
+    busy.code = Code.BANNED
+    with pytest.raises(RefusedError, match="banned"):
+        async with connect("host", player, dial=busy.dial):
+            pass
+    assert len(busy.dialed) == 1
+
+
+async def test_goodbye_to_too_many_connections_is_one_to_come_back_after(
+    busy, player, autojump_clock
+) -> None:
+    busy.times = 0
+    honest = busy.greet
+
+    async def dismiss(message: ClientHello) -> None:
+        busy.greet = honest
+        await busy.send(bye(Code.RATE_LIMITED, "too many connections", reconnect_after_ms=ASKED_MS))
+
+    busy.greet = dismiss
+    async with connect("host", player, dial=busy.dial):
+        pass
+    assert busy.dialed[1] - busy.dialed[0] >= ASKED_MS / 1000
+
+
+async def test_connection_is_tried_for_as_long_as_asked_for(busy, player, autojump_clock) -> None:
+    busy.times = 0
+    async with connect("host", player, dial=busy.dial, patience_s=4 * PATIENCE_S) as connection:
+        busy.times, busy.code = 10_000, Code.SERVER_FULL
+        await busy.hang_up()
+        await trio.testing.wait_all_tasks_blocked()
+        with trio.move_on_after(3 * PATIENCE_S):
+            await connection.tables()
+        busy.times = 0
+        await connection.tables()
+
+
+def test_clients_that_lost_a_server_together_come_back_at_different_times() -> None:
+    waits = {round(_wait(0.1, 2_000), 3) for _ in range(200)}
+    assert len(waits) > 100
+    assert (min(waits) >= 2.0, max(waits) <= 3.0) == (True, True)
+
+
+def test_wait_that_a_server_asks_for_is_believed_up_to_two_minutes() -> None:
+    assert 120 <= _wait(0.1, 86_400_000) <= 180

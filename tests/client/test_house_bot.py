@@ -1,0 +1,164 @@
+"""A bot of the house: called by a real server, it steps in, plays on to a proven end, and waits for the next call."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import trio
+from client.playing import play_on
+from client.serving import RealServer
+
+from truc_client import MatchEnded, Player, YourTurn, connect, open_home
+from truc_client.bots import play_match, simple_bot
+from truc_protocol.audit import Result
+from truc_protocol.keys import fingerprint
+
+pytestmark = pytest.mark.slow
+HOSTING = (Path(__file__).parents[2] / "docs" / "hosting.md").read_text("utf-8")
+CHAPTER = HOSTING.partition("\n## Your own bots\n")[2].partition("\n## ")[0]
+COMMAND, SETTINGS = re.findall(r"```(?:sh|toml)\n(.*?)```", CHAPTER, re.DOTALL)
+"""The steps of the chapter, which these tests take."""
+
+LISTED = re.compile(r"[A-Z2-7]{26}")
+TERMS = {
+    "gone_after": 1, "decision_ms": 1500, "bank_ms": 0, "release_ms": 30_000, "match": 1, "target": 4,
+}  # fmt: skip
+
+
+def key_at(server: RealServer, home: Path) -> str:
+    """Return the fingerprint of the key that a bot with this home has at a server."""
+    player = Player(open_home(home), "bot")
+
+    async def ask() -> str:
+        async with connect(server.url, player) as connection:
+            account = connection.session.account
+            return fingerprint(account.key(connection.session.first_spk).public)
+
+    return trio.run(ask)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("house")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory, home) -> Iterator[RealServer]:
+    """Return a server that calls the bot with that home."""
+    server = RealServer(tmp_path_factory.mktemp("server")).start()
+    listed = LISTED.sub(key_at(server, home / "bots" / "bot"), SETTINGS)
+    server.stop()
+    (server.data / "truc.toml").write_text(listed)
+    server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def bot(server, home) -> Iterator[subprocess.Popen]:
+    process = start(server, home)
+    yield process
+    end(process)
+
+
+def start(server: RealServer, home: Path) -> subprocess.Popen:
+    """Start the bot and wait until it hears calls."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "truc_client", *COMMAND.replace("HOST", server.url).split()[1:]],
+        env={**os.environ, "TRUC_HOME": str(home)},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    told = process.stdout.readline()
+    assert told.removeprefix("key ").strip() in (server.data / "truc.toml").read_text()
+    return process
+
+
+def end(process: subprocess.Popen) -> int:
+    process.send_signal(signal.SIGTERM)
+    status = process.wait(20)
+    process.stdout.close()
+    return status
+
+
+async def deserted(server: RealServer, folder: Path, *, private: bool = False) -> tuple[str, MatchEnded]:
+    """Play a match whose second player leaves at the first decision, and return its table and how it ended."""
+    stays, leaves = (Player(open_home(folder / name), name) for name in ("stays", "leaves"))
+    ended: list[MatchEnded] = []
+    async with trio.open_nursery() as nursery, connect(server.url, stays) as connection:
+        table = await connection.create("truc-french", seats=2, options=TERMS, private=private)
+
+        async def leave() -> None:
+            async with connect(server.url, leaves) as other:
+                left = await other.join(table.code)
+                await left.ready()
+                await play_on(left, until=lambda happening: isinstance(happening, YourTurn))
+
+        nursery.start_soon(leave)
+        await table.ready()
+        with trio.fail_after(60):
+            ended.append(await play_match(table, simple_bot(1)))
+    return table.code, ended[0]
+
+
+async def test_match_whose_player_has_left_is_played_to_a_proven_end(server, bot, tmp_path) -> None:
+    code, ended = await deserted(server, tmp_path)
+    told = [await trio.to_thread.run_sync(bot.stdout.readline) for _ in range(2)]
+    assert ended.verdict.result is Result.PROVEN
+    assert ended.verdict.reason == "won"
+    assert told[0] == f"called {code} seat 1 truc-french\n"
+    assert told[1].startswith(f"over {code} proven, level A: ")
+
+
+async def test_called_bot_plays_several_matches_at_once(server, bot, tmp_path) -> None:
+    ended: list[MatchEnded] = []
+
+    async def one(folder: Path) -> None:
+        ended.append((await deserted(server, folder, private=True))[1])
+
+    async with trio.open_nursery() as nursery:
+        for name in ("a", "b"):
+            (tmp_path / name).mkdir()
+            nursery.start_soon(one, tmp_path / name)
+    assert [(match.verdict.result, match.verdict.reason) for match in ended] == [(Result.PROVEN, "won")] * 2
+
+
+async def test_called_bot_goes_on_when_the_server_was_killed(server, bot, tmp_path) -> None:
+    ended: list[MatchEnded] = []
+
+    async def play() -> None:
+        ended.append((await deserted(server, tmp_path))[1])
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(play)
+        await trio.to_thread.run_sync(bot.stdout.readline)
+        await trio.to_thread.run_sync(server.kill)
+        await trio.to_thread.run_sync(server.start)
+    over = await trio.to_thread.run_sync(bot.stdout.readline)
+    assert (ended[0].verdict.result, over.split()[0]) == (Result.PROVEN, "over")
+
+
+def test_bot_of_the_house_ends_on_sigterm_with_status_0(server, home) -> None:
+    assert end(start(server, home)) == 0
+
+
+def test_bot_of_the_house_waits_for_a_server_that_is_not_there(tmp_path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "truc_client", "bot", "127.0.0.1:1", "--house"],
+        env={**os.environ, "TRUC_HOME": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    told = process.stderr.readline()
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=20)
+    assert (told, process.returncode) == (
+        "cannot reach 127.0.0.1:1: Connection refused; trying again\n",
+        0,
+    )

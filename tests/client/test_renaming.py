@@ -1,0 +1,103 @@
+"""The name that a server gives: it is the one that is signed, and the player is told where it is not the one asked for."""
+
+import io
+
+import pytest
+from client.deserting import DesertedServer
+from client.playing import play_on
+from msgspec.structs import replace
+from rich.console import Console
+
+from truc_client import Substituted, TableChanged, YourTurn, connect
+from truc_client.cli.play import _greet
+from truc_client.screen import Screen
+from truc_conform.scripted import ScriptedServer
+from truc_protocol.bodies import SeatTaken, Sub
+from truc_protocol.messages import ServerMessage, SignedAct, Welcome
+from truc_protocol.records import Record, parse
+from truc_protocol.words import LANGUAGES
+
+GIVEN = "north 2"
+
+
+class Renaming:
+    """A server at which somebody else has the name that is asked for."""
+
+    given = GIVEN
+
+    async def send(self, message: ServerMessage) -> None:
+        if isinstance(message, Welcome):
+            message = replace(message, name=self.given)
+        await super().send(message)
+
+
+class RenamingServer(Renaming, ScriptedServer):
+    """One at which a match begins."""
+
+
+class RenamingDeserted(Renaming, DesertedServer):
+    """One at which a match waits for a substitute."""
+
+
+@pytest.fixture
+async def server(nursery) -> RenamingServer:
+    server = RenamingServer()
+    server.nursery = nursery
+    return server
+
+
+def signed(server, kind) -> list:
+    """Return the bodies of a kind that the client has sent."""
+    acts = [message for message in server.received if isinstance(message, SignedAct)]
+    bodies = [parse(Record(1, act.body, act.sig)) for act in acts]
+    return [body for body in bodies if isinstance(body, kind)]
+
+
+async def greeting(server, player, lang: str = "en") -> str:
+    out = io.StringIO()
+    async with connect("host", player, dial=server.dial) as connection:
+        _greet(
+            connection, Screen(Console(file=out, width=200, highlight=False), lang), is_guest=player.is_guest
+        )
+    return out.getvalue()
+
+
+async def test_seat_is_signed_with_the_name_that_the_server_gave(server, player) -> None:
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create("truc-french")
+        await table.ready()
+        await play_on(table, until=lambda happening: isinstance(happening, YourTurn))
+    assert [body.name.decode() for body in signed(server, SeatTaken)] == [GIVEN]
+
+
+async def test_seat_is_taken_over_with_the_name_that_the_server_gave(nursery, player) -> None:
+    server = RenamingDeserted(target=6)
+    server.nursery = nursery
+    await server.desert()
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.join("TABLE", 0)
+        await play_on(table, until=lambda happening: isinstance(happening, TableChanged))
+        await table.ready()
+        await play_on(table, until=lambda happening: isinstance(happening, Substituted))
+    assert [body.name.decode() for body in signed(server, Sub)] == [GIVEN]
+
+
+async def test_connection_knows_that_its_player_is_called_otherwise(server, player) -> None:
+    async with connect("host", player, dial=server.dial) as connection:
+        assert (connection.name, connection.is_renamed) == (GIVEN, True)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+async def test_player_is_told_the_name_in_every_language(server, player, lang) -> None:
+    told = await greeting(server, player, lang)
+    assert f'"{GIVEN}"' in told
+    assert '"north"' in told
+
+
+async def test_player_whose_name_is_free_is_told_nothing(scripted, player) -> None:
+    assert await greeting(scripted(), player) == ""
+
+
+async def test_given_name_is_never_markup_or_control(server, player) -> None:
+    server.given = '[bold]no\x1b[2J"rth'
+    assert '"[bold]no[2J\'rth"' in await greeting(server, player)

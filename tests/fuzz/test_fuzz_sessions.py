@@ -1,0 +1,92 @@
+"""Mischievous sessions against a server in this process, for a moment.
+
+The long form is `PYTHONPATH=tests python -m fuzz sessions --seconds 600`.
+"""
+
+import random
+
+import pytest
+from fuzz.mischief import Booty, Mischief, is_answered
+from fuzz.rogues import Rogue, ViolationError
+from fuzz.sessions import Fuzzer
+from server.conftest import QUICK, changed, running
+from structlog.testing import capture_logs
+
+from truc_conform.raw_client import frame
+
+ROOMY = changed(QUICK, limits={"connects_per_min": 10_000, "tables_per_address": 1_000})
+TABLES = {"t": "tables", "id": 3}
+
+
+@pytest.mark.slow
+async def test_server_survives_mischief_and_honest_tables_play_on(tmp_path):
+    with capture_logs() as logged:
+        async with running(tmp_path / "data", ROOMY) as server:
+            fuzzer = Fuzzer(server.port, seed=1)
+            await fuzzer.run(seconds=8, count=6)
+    assert [entry for entry in logged if entry["log_level"] in ("error", "critical")] == []
+    assert fuzzer.figures.sessions >= 1
+    assert fuzzer.figures.refusals >= 1
+    assert fuzzer.figures.matches >= 1
+
+
+@pytest.mark.slow
+async def test_fault_of_the_server_is_found(tmp_path, monkeypatch):
+    monkeypatch.setattr("truc_server.lobby.company._list_tables", lambda *_: 1 / 0)
+    with capture_logs():
+        async with running(tmp_path / "data", ROOMY) as server:
+            with pytest.raises(ViolationError, match="session 0: "):
+                await Fuzzer(server.port, seed=1).run(seconds=8, count=1)
+
+
+@pytest.fixture
+async def rogue(tmp_path):
+    async with running(tmp_path / "data", ROOMY) as server:
+        client = await server.connect()
+        yield Rogue(client.stream, Mischief(random.Random(1), Booty(), 0.0), Booty())
+
+
+async def test_connection_settles_when_everything_is_answered(rogue):
+    await rogue.login_guest()
+    await rogue.send(TABLES)
+    await rogue.settle()
+    assert (rogue.owed, rogue.answers) == (3, 3)
+
+
+async def test_answer_that_does_not_come_is_found(rogue, autojump_clock):
+    await rogue.login_guest()
+    rogue.owed += 1
+    with pytest.raises(ViolationError, match="3 answers are owed, 2 came"):
+        await rogue.settle()
+
+
+async def test_answer_too_many_is_found(rogue):
+    await rogue.login_guest()
+    rogue.answers += 1
+    with pytest.raises(ViolationError, match="answered more often than asked"):
+        await rogue.ask(TABLES)
+
+
+@pytest.mark.parametrize(
+    ("message", "answered"),
+    [
+        ({"t": "pong", "n": 1}, False),
+        ({"t": "pong", "n": -1}, True),
+        ({"t": "ping", "n": 1}, True),
+        (TABLES, True),
+    ],
+)
+def test_only_a_good_pong_is_not_answered(message, answered):
+    assert is_answered(frame(message)[4:]) is answered
+
+
+def test_same_seed_brings_the_same_mischief():
+    first, second = (
+        [mischief.mangle(frame(TABLES)) for _ in range(40)]
+        for mischief in (Mischief(random.Random(3), Booty(), 0.5) for _ in range(2))
+    )
+    assert first == second
+
+
+def test_mischief_of_rate_zero_changes_nothing():
+    assert Mischief(random.Random(3), Booty(), 0.0).mangle(frame(TABLES)) == frame(TABLES)

@@ -1,0 +1,279 @@
+"""Who is away is told at once and in full, with the time until the seat counts as gone."""
+
+from functools import partial
+
+import pytest
+from protocol.peers import Table
+from server.conftest import QUICK, asked, changed, holder_of, in_hand, together
+from server.test_clock import come_back, stand, until_next
+from server.visitors import guest
+from trio.testing import wait_all_tasks_blocked
+
+from truc_protocol.ledger import missing
+from truc_protocol.records import Phase
+from truc_protocol.setup import Opts
+from truc_server.matches.away import (
+    Attendance,
+    Clock,
+    answered,
+    attended,
+    claim_in_ms,
+    everybody_away,
+    missing_in_ms,
+)
+
+QUICKLY = {"decision_ms": 1000, "bank_ms": 500}
+THERE = {"online": True, "missed": 0, "claim_in_ms": None}
+ALONE = 1_800_000  # ms without a connection after which a match may be claimed, by default
+
+
+@pytest.fixture
+def settings():
+    return changed(QUICK, limits={"idle_s": 3600, "login_s": 600})
+
+
+def told(seat) -> dict:
+    """Return what was told last of who is away: seat, online, missed, and the time."""
+    message = [heard for heard in seat.client.log if heard["t"] == "away"][-1]
+    absent = {"online": False, "missed": 0, "claim_in_ms": None}
+    return {"seat": message["seat"]} | {name: message.get(name, absent[name]) for name in absent}
+
+
+async def until_told(seat) -> dict:
+    await seat.client.until("away")
+    return told(seat)
+
+
+async def leave(seat) -> None:
+    await seat.client.stream.aclose()
+    await wait_all_tasks_blocked()
+
+
+async def test_seat_that_loses_its_connection_is_told_to_the_other(server, mock_clock):
+    mover, other = holder_of(await in_hand(server, options=QUICKLY))
+    await leave(mover)
+    assert (await until_told(other))["seat"] == mover.seat
+
+
+async def test_holder_of_the_decision_is_gone_after_what_is_left_of_it_and_two_more(server, mock_clock):
+    mover, other = holder_of(await in_hand(server, options=QUICKLY))
+    mock_clock.jump(0.3)
+    await leave(mover)
+    assert (await until_told(other))["claim_in_ms"] == 1200 + 2 * 1000
+
+
+async def test_seat_that_decides_nothing_now_is_gone_after_three_decisions_and_its_bank(server, mock_clock):
+    mover, other = holder_of(await in_hand(server, options=QUICKLY))
+    mock_clock.jump(0.3)
+    await leave(other)
+    assert (await until_told(mover))["claim_in_ms"] == 3 * 1000 + 500
+
+
+async def test_without_a_clock_only_the_time_without_a_connection_counts(server, mock_clock):
+    mover, other = holder_of(await in_hand(server, options={"decision_ms": 0}))
+    await leave(mover)
+    assert (await until_told(other))["claim_in_ms"] == ALONE
+
+
+async def test_where_the_terms_say_wait_and_decisions_have_a_limit_no_time_counts(server, mock_clock):
+    mover, other = holder_of(await in_hand(server, options={**QUICKLY, "gone": 2}))
+    await leave(mover)
+    assert (await until_told(other))["claim_in_ms"] is None
+
+
+async def test_seat_that_is_back_is_told_to_the_other(server, mock_clock):
+    mover, other = holder_of(await in_hand(server, options=QUICKLY))
+    await leave(mover)
+    await come_back(server, mover)
+    await until_told(other)
+    assert await until_told(other) == {"seat": mover.seat, **THERE}
+
+
+async def test_ruled_decision_is_told_though_the_seat_is_connected(server, mock_clock):
+    mover, other = holder_of(await in_hand(server, options={"decision_ms": 1000, "bank_ms": 0}))
+    mock_clock.jump(1.01)
+    heard = await until_told(other)
+    assert (heard["seat"], heard["online"], heard["missed"]) == (mover.seat, True, 1)
+
+
+async def test_seat_that_acts_again_has_missed_nothing(server, mock_clock):
+    seats = await in_hand(server, options={"decision_ms": 1000, "bank_ms": 0})
+    mover, _ = holder_of(seats)
+    mock_clock.jump(1.01)
+    await until_next(seats, 9)
+    await together(*(partial(seat.play, asked) for seat in seats))
+    decides, _ = holder_of(seats)
+    while decides is not mover:
+        await decides.ask(decides.act_message(decides.options, decides.offered[0]))
+        await until_next(seats, decides.next + 1)
+        await together(*(partial(seat.play, asked) for seat in seats))
+        decides, _ = holder_of(seats)
+    await mover.ask(mover.act_message(mover.options, mover.offered[0]))
+    await mover.client.ask({"t": "tables"})
+    assert told(mover) == {"seat": mover.seat, **THERE}
+
+
+async def test_who_comes_back_is_told_who_is_away(server, mock_clock):
+    first, second = await in_hand(server, options=QUICKLY)
+    await leave(second)
+    await leave(first)
+    await come_back(server, first)
+    await first.client.ask({"t": "tables"})
+    assert told(first)["seat"] == second.seat
+
+
+async def test_who_watches_is_told_who_is_away(server, mock_clock):
+    first, second = await in_hand(server, options=QUICKLY)
+    await leave(second)
+    visitor = await guest(server)
+    await visitor.ask({"t": "watch", "table": first.table})
+    assert (await visitor.until("away"))["seat"] == second.seat
+
+
+async def test_who_watches_late_is_not_told_who_is_away_now(server, mock_clock):
+    first, second = await in_hand(server, options={**QUICKLY, "spectators": 63})
+    await leave(second)
+    visitor = await guest(server)
+    await visitor.ask({"t": "watch", "table": first.table})
+    await visitor.ask({"t": "tables"})
+    assert [message for message in visitor.log if message["t"] == "away"] == []
+
+
+async def test_who_watches_by_hand_is_told_what_was_held_back_when_the_hand_is_shown(server, mock_clock):
+    options = {"decision_ms": 1000, "bank_ms": 0, "gone_after": 0, "spectators": 2}
+    mover, other = holder_of(await in_hand(server, options=options))
+    visitor = await guest(server)
+    await visitor.ask({"t": "watch", "table": other.table})
+    mock_clock.jump(1.01)
+    await until_told(other)
+    await visitor.ask({"t": "tables"})
+    before = [heard for heard in visitor.log if heard["t"] == "away"]
+    for _ in range(12):
+        await visitor.ask({"t": "tables"})
+        mock_clock.jump(1.01)
+        await wait_all_tasks_blocked()
+    assert (before, mover.seat in {heard["seat"] for heard in visitor.log if heard["t"] == "away"}) == (
+        [],
+        True,
+    )
+
+
+async def test_who_comes_back_to_a_match_that_is_over_is_told_of_nobody(server, mock_clock):
+    options = {"decision_ms": 1000, "bank_ms": 0, "gone_after": 1}
+    mover, other = holder_of(await in_hand(server, options=options))
+    await leave(mover)
+    mock_clock.jump(1.01)
+    await other.play(lambda seat: seat.ledger.phase is Phase.ENDED)
+    await come_back(server, mover)
+    await mover.client.ask({"t": "tables"})
+    assert [message for message in mover.client.log if message["t"] == "away"] == []
+
+
+async def test_nobody_is_told_of_who_is_there(server, mock_clock):
+    seats = await in_hand(server, options=QUICKLY)
+    mover, _ = holder_of(seats)
+    await mover.ask(stand(mover))
+    await mover.client.ask({"t": "tables"})
+    assert [message for message in mover.client.log if message["t"] == "away"] == []
+
+
+def clock(bank=500, decision=None, release=None, alone=None) -> Clock:
+    return Clock(bank, decision, release, alone)
+
+
+def in_a_hand(**opts) -> Table:
+    table = Table("truc-french", opts=Opts(**{"decision_ms": 1000, "bank_ms": 500, **opts}))
+    return table.run(until=lambda ledger: ledger.phase is Phase.HAND)
+
+
+COURSE = [(0, 1500), (0, 700), (0, 0), (1, 1000), (1, 1), (1, 0), (2, 1000), (2, 400), (2, 0)]
+
+
+def test_time_never_grows_while_one_decision_after_the_other_is_missed():
+    opts = Opts(decision_ms=1000, bank_ms=500, gone_after=3)
+    times = [missing_in_ms(opts, missed, clock(bank=0, decision=left)) for missed, left in COURSE]
+    assert times == sorted(times, reverse=True)
+
+
+@pytest.mark.parametrize("left", [1500, 900, 500, 1, 0])
+def test_time_of_the_holder_runs_as_its_clock_does(left):
+    table = in_a_hand()
+    assert claim_in_ms(table.ledger, 0, clock(decision=left), is_back=False) == left + 2000
+
+
+def test_terms_by_which_no_seat_is_ever_gone_give_no_time():
+    table = in_a_hand(gone_after=0)
+    assert claim_in_ms(table.ledger, 0, clock(), is_back=False) is None
+
+
+def test_time_without_a_connection_counts_where_it_is_shorter():
+    table = in_a_hand()
+    assert claim_in_ms(table.ledger, 0, clock(alone=1200), is_back=False) == 1200
+
+
+def test_seat_that_has_missed_enough_is_gone_now():
+    table = in_a_hand()
+    table.ledger = table.ledger._replace(streaks=(3, 0))
+    assert claim_in_ms(table.ledger, 0, clock(), is_back=False) == 0
+
+
+def test_seat_that_was_gone_and_is_back_has_one_more_decision():
+    table = in_a_hand()
+    table.ledger = table.ledger._replace(streaks=(3, 0))
+    assert claim_in_ms(table.ledger, 0, clock(decision=800), is_back=True) == 800
+
+
+def test_seat_whose_release_is_awaited_is_gone_when_the_time_for_it_is_over():
+    table = in_a_hand().run(until=lambda ledger: ledger.match and missing(ledger))
+    (seat, *_) = missing(table.ledger)
+    assert claim_in_ms(table.ledger, seat, clock(release=400), is_back=False) == 400
+
+
+def gone_and_back(table: Table) -> Attendance:
+    """Return the attendance after seat 0 was gone, with three decisions missed, and came back."""
+    table.ledger = table.ledger._replace(streaks=(3, 0))
+    before = attended(everybody_away(2, 0.0), table.ledger, (1,), 1.0)
+    return attended(before, table.ledger, (0, 1), 2.0)
+
+
+def test_seat_that_comes_back_after_it_was_gone_has_returned():
+    table = in_a_hand()
+    assert gone_and_back(table).returned(table.ledger.streaks) == (0,)
+
+
+def test_next_missed_decision_makes_it_gone_again():
+    assert gone_and_back(in_a_hand()).returned((4, 0)) == ()
+
+
+def test_seat_returns_once_until_it_acts():
+    table = in_a_hand()
+    there = gone_and_back(table)
+    table.ledger = table.ledger._replace(streaks=(4, 0))
+    left = attended(there, table.ledger, (1,), 3.0)
+    assert attended(left, table.ledger, (0, 1), 4.0).returned((4, 0)) == ()
+
+
+def test_seat_that_has_acted_may_return_again():
+    table = in_a_hand()
+    there = gone_and_back(table)
+    acted = attended(there, table.ledger._replace(streaks=(0, 0)), (0, 1), 3.0)
+    left = attended(acted, table.ledger, (1,), 4.0)
+    assert attended(left, table.ledger, (0, 1), 5.0).returned((3, 0)) == (0,)
+
+
+def test_lost_connection_after_the_return_takes_nothing_back():
+    table = in_a_hand()
+    left = attended(gone_and_back(table), table.ledger, (1,), 3.0)
+    assert left.returned((3, 0)) == (0,)
+
+
+def test_seat_that_signs_a_pause_is_there_again():
+    table = in_a_hand()
+    table.ledger = table.ledger._replace(streaks=(3, 0))
+    there = attended(everybody_away(2, 0.0), table.ledger._replace(streaks=(0, 0)), (0, 1), 1.0)
+    assert answered(there, table.ledger, 0).returned((3, 0)) == (0,)
+
+
+def test_sides_are_there_by_the_seats_that_are():
+    table = Table("truc-catalan", seats=4)
+    assert attended(everybody_away(4, 0.0), table.ledger, (0, 2), 1.0).sides == {0}

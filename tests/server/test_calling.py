@@ -1,0 +1,154 @@
+"""The host's own bots: which of them are called to a vacant seat, when, and what they may do."""
+
+import pytest
+from server.conftest import QUICK, changed, running, together
+from server.rawclient import Seat
+from server.test_recovery import come_back
+from server.test_rekeying import after, awake, called, nothing, results, until
+from server.test_substitutes import TERMS, follow, hand_called, offered, step_in, voided
+
+from truc_protocol.audit import Result
+from truc_protocol.keys import fingerprint, signing_key_from_seed
+
+KEYS = [signing_key_from_seed(bytes([n]) * 32) for n in range(1, 4)]
+BOTS = tuple(fingerprint(key.public) for key in KEYS[:2])
+SETTINGS = changed(QUICK, limits={"idle_s": 3600, "login_s": 120}, access={"bots": BOTS})
+CALLED = ("house-bots",)
+
+
+@pytest.fixture
+def settings():
+    return SETTINGS
+
+
+async def bot(server, number: int = 0, *, want=CALLED) -> Seat:
+    """Return one who logs in with a key; the first two are the host's bots."""
+    seat = Seat(await server.connect(), seed=70 + number)
+    seat.key = KEYS[number]
+    assert (await seat.login(want=want))["t"] == "welcome"
+    return seat
+
+
+async def calls(seat: Seat) -> list[tuple[str, int]]:
+    """Return the tables and seats to which one was called so far."""
+    await seat.ask({"t": "tables"})
+    return [(told["table"], told["seat"]) for told in seat.client.log if told["t"] == "bot_wanted"]
+
+
+async def answer(seat: Seat, seats) -> dict:
+    """Take the newest call: stand by, follow the match, and sign for the seat."""
+    ((table, number), *_) = reversed(await calls(seat))
+    reply = await seat.join(table, number)
+    assert reply["t"] == "ok", reply
+    assert (await follow(seat, seats))["t"] == "ok"
+    return await step_in(seat)
+
+
+@pytest.mark.slow
+async def test_bot_is_called_to_a_seat_that_becomes_vacant(server, mock_clock):
+    house_bot = await bot(server)
+    seats = await voided(server, mock_clock)
+    assert await calls(house_bot) == [(seats[0].table, 1)]
+
+
+async def test_call_names_match_game_and_the_time_left(server, mock_clock):
+    house_bot = await bot(server)
+    seats = await voided(server, mock_clock)
+    await calls(house_bot)
+    told = next(message for message in house_bot.client.log if message["t"] == "bot_wanted")
+    assert (told["match"], told["variant"], told["left_ms"]) == (
+        seats[0].ledger.setup.mid,
+        "truc-french",
+        TERMS["release_ms"],
+    )
+
+
+async def test_bot_that_comes_later_is_called_at_its_login(server, mock_clock):
+    seats = await voided(server, mock_clock)
+    assert await calls(await bot(server)) == [(seats[0].table, 1)]
+
+
+@pytest.mark.slow
+async def test_seat_that_a_called_bot_takes_is_played_to_a_proven_end(server, mock_clock):
+    house_bot = await bot(server)
+    seats = await voided(server, mock_clock)
+    reply = await answer(house_bot, seats)
+    await together(seats[0].play, house_bot.play)
+    assert (reply["t"], results([seats[0], house_bot])) == ("ok", {(Result.PROVEN, "won")})
+
+
+@pytest.mark.parametrize(
+    ("number", "want"), [(2, CALLED), (0, ())], ids=["a key that is not listed", "a bot that does not ask"]
+)
+async def test_nobody_else_is_called(server, mock_clock, number, want):
+    other = await bot(server, number, want=want)
+    seats = await voided(server, mock_clock)
+    late = await bot(server, number, want=want)
+    assert [await calls(seat) for seat in (other, late, seats[0])] == [[], [], []]
+
+
+async def test_of_two_bots_the_first_record_has_the_seat(server, mock_clock):
+    first, second = await bot(server, 0), await bot(server, 1)
+    seats = await voided(server, mock_clock)
+    taken = await answer(first, seats)
+    (table, number), *_ = await calls(second)
+    assert (taken["t"], (await second.join(table, number))["code"]) == ("ok", "table_full")
+
+
+async def test_bot_that_has_had_a_seat_in_the_match_is_not_called_again(server, mock_clock):
+    first, second = await bot(server, 0), await bot(server, 1)
+    seats = await voided(server, mock_clock, voids=9)
+    first.follow = nothing
+    await answer(first, seats)
+    await awake(seats[0])
+    await until(seats[:1], lambda seat: hand_called(seat, 1))
+    mock_clock.jump(5.01)
+    await until(seats[:1], offered)
+    assert (len(await calls(first)), len(await calls(second))) == (1, 2)
+
+
+@pytest.mark.slow
+async def test_bot_is_called_to_a_private_table_and_may_join_it(server, mock_clock):
+    house_bot = await bot(server)
+    seats = await called(server, options=TERMS, private=True)
+    await Seat.follow(seats[0])
+    await until(seats[:1], after(2))
+    mock_clock.jump(5.01)
+    await until(seats[:1], offered)
+    assert await calls(house_bot) == [(seats[0].table, 1)]
+    assert (await house_bot.join(seats[0].table, 1))["t"] == "ok"
+
+
+async def test_bot_may_have_more_seats_than_players(tmp_path, mock_clock):
+    settings = changed(SETTINGS, limits={"seats_per_player": 1})
+    async with running(tmp_path / "data", settings) as server:
+        house_bot = await bot(server)
+        await house_bot.create("truc-french")
+        await voided(server, mock_clock)
+        ((table, number),) = await calls(house_bot)
+        assert (await house_bot.join(table, number))["t"] == "ok"
+
+
+async def test_bot_is_called_only_on_its_newest_connection(server, mock_clock):
+    older, newer = await bot(server), await bot(server)
+    await voided(server, mock_clock)
+    assert (len(await calls(older)), len(await calls(newer))) == (0, 1)
+
+
+@pytest.mark.slow
+async def test_bot_is_called_again_after_a_restart(tmp_path, mock_clock):
+    async with running(tmp_path / "data", SETTINGS) as server:
+        seats = await voided(server, mock_clock)
+    async with running(tmp_path / "data", SETTINGS) as server:
+        await come_back(server, seats[0])
+        house_bot = await bot(server)
+        reply = await answer(house_bot, seats)
+        await awake(seats[0])
+        await together(seats[0].play, house_bot.play)
+        assert (reply["t"], results([seats[0], house_bot])) == ("ok", {(Result.PROVEN, "won")})
+
+
+async def test_server_without_bots_does_not_offer_to_call_any(tmp_path):
+    async with running(tmp_path / "data") as server:
+        seat = await bot(server)
+        assert "house-bots" not in seat.client.info["caps"]

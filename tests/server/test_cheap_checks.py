@@ -1,0 +1,114 @@
+"""What can be refused by a comparison is refused before any signature is verified."""
+
+import pytest
+from server.conftest import holder_of, in_hand
+from server.test_acts import act
+from server.test_acts import hand_in as hand_in_act
+from server.test_terms import hand_in, seat_body, under_terms
+from server.visitors import keyed
+
+from truc_protocol import handshake, keys
+from truc_server.matches.signed import LONGEST_BODY
+
+
+@pytest.fixture
+def verified(monkeypatch) -> list[bytes]:
+    """Return the bodies whose signatures are verified from now on."""
+    bodies, verify = [], keys.verify
+
+    def verify_and_note(public, body, signature):
+        bodies.append(body)
+        return verify(public, body, signature)
+
+    monkeypatch.setattr(keys, "verify", verify_and_note)
+    monkeypatch.setattr(handshake, "verify", verify_and_note)
+    return bodies
+
+
+@pytest.mark.parametrize(
+    ("fields", "code"),
+    [
+        ({"k": 1}, "stale_position"),
+        ({"head": bytes(32)}, "bad_position"),
+        ({"mid": bytes(32)}, "bad_position"),
+        ({"seat": 7}, "bad_message"),
+    ],
+)
+async def test_act_of_another_place_costs_no_verification(server, verified, fields, code):
+    mover, _ = holder_of(await in_hand(server))
+    verified.clear()
+    reply = await hand_in_act(mover, act(mover, "stand", **fields))
+    assert (reply["code"], verified) == (code, [])
+
+
+async def test_act_of_the_right_place_costs_one_verification(server, verified):
+    mover, _ = holder_of(await in_hand(server))
+    body = mover.sign(act(mover, "stand"))
+    verified.clear()
+    await mover.client.ask(body)
+    assert verified == [body["body"]]
+
+
+async def test_body_that_is_too_long_costs_no_verification(server, verified):
+    mover, _ = holder_of(await in_hand(server))
+    verified.clear()
+    message = mover.sign(act(mover, "stand")) | {"body": bytes(LONGEST_BODY + 1)}
+    assert ((await mover.client.ask(message))["code"], verified) == ("bad_message", [])
+
+
+async def test_act_of_another_table_costs_no_verification(server, verified):
+    mover, _ = holder_of(await in_hand(server))
+    verified.clear()
+    reply = await hand_in_act(mover, act(mover, "stand"), table="NOPE")
+    assert (reply["code"], verified) == ("no_such_table", [])
+
+
+async def test_bodies_from_beyond_cost_each_seat_one_verification(server, verified):
+    seats = await in_hand(server)
+    verified.clear()
+    for k in range(50, 60):
+        for seat in seats:
+            await hand_in_act(seat, act(seat, "stand", k=k))
+    assert len(verified) == 2
+
+
+@pytest.mark.parametrize("fields", [{"th": bytes(32)}, {"pk": bytes(32)}, {"name": b"south"}])
+async def test_seat_record_that_does_not_fit_costs_no_verification(server, verified, fields):
+    seats, terms = await under_terms(server)
+    verified.clear()
+    reply = await hand_in(seats[0], seat_body(seats[0], terms, **fields))
+    assert (reply["code"], verified) == ("terms_refused", [])
+
+
+@pytest.mark.parametrize("copied", ["anchor", "x"])
+async def test_seat_record_with_what_the_server_has_used_costs_no_verification(server, verified, copied):
+    seats, terms = await under_terms(server)
+    verified.clear()
+    body = seat_body(seats[0], terms, **{copied: getattr(terms.table, copied)})
+    assert ((await hand_in(seats[0], body))["code"], verified) == ("terms_refused", [])
+
+
+async def login_of(client, **fields) -> dict:
+    """Return the answer to a login with a fresh key, some of its fields replaced."""
+    await client.hello()
+    message = client.auth(keys.generate_signing_key())
+    return await client.ask({**message, "name": "Kay", **fields})
+
+
+async def test_login_for_another_connection_costs_no_verification(server, verified):
+    first = await server.connect()
+    await first.hello()
+    body = first.auth(keys.generate_signing_key())["body"]
+    second = await server.connect()
+    reply = await login_of(second, body=body)
+    assert (reply["code"], body in verified) == ("bad_signature", False)
+
+
+async def test_login_under_a_name_that_cannot_be_costs_no_verification(server, verified):
+    reply = await login_of(await server.connect(), name="\x07")
+    assert (reply["code"], [b for b in verified if b"auth" in b[:14]]) == ("bad_message", [])
+
+
+async def test_login_that_is_sound_costs_one_verification(server, verified):
+    await keyed(server)
+    assert len([body for body in verified if b"auth" in body[:14]]) == 1

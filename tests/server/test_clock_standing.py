@@ -1,0 +1,320 @@
+"""No time of a seat runs before the question is stored, nor while nobody is connected; over a restart neither."""
+
+import threading
+from functools import partial
+
+import pytest
+import trio
+from protocol.peers import Table
+from server.conftest import QUICK, changed, holder_of, in_hand, running
+from server.rawclient import Seat
+from server.test_away import leave
+from server.test_clock import ask_pause, come_back, first_told, rulings, stand, until_next, wish
+from structlog.testing import capture_logs
+from trio.testing import wait_all_tasks_blocked
+
+from truc_protocol.ledger import missing
+from truc_protocol.records import Phase, parse
+from truc_protocol.setup import Opts
+from truc_server.matches.clocks import Clocks, Starts, decided, full, left_ms
+from truc_server.matches.waits import Waits
+
+SETTINGS = changed(QUICK, limits={"idle_s": 3600, "login_s": 600})
+QUICKLY = {"decision_ms": 1000, "bank_ms": 900}
+
+
+@pytest.fixture
+def settings():
+    return SETTINGS
+
+
+async def pass_time(mock_clock, seconds) -> None:
+    mock_clock.jump(seconds)
+    await wait_all_tasks_blocked()
+
+
+async def test_nothing_is_ruled_while_nobody_is_connected(server, mock_clock):
+    mover, other = holder_of(await in_hand(server, options=QUICKLY))
+    await leave(mover)
+    await leave(other)
+    await pass_time(mock_clock, 500)
+    await come_back(server, mover)
+    assert rulings(mover) == []
+
+
+async def test_time_goes_on_where_it_stood_when_the_last_seat_left(server, mock_clock):
+    mover, other = holder_of(await in_hand(server, options=QUICKLY))
+    mock_clock.jump(0.5)
+    await leave(other)
+    await leave(mover)
+    await pass_time(mock_clock, 500)
+    await come_back(server, mover)
+    assert (await first_told(mover))["deadline_ms"] == 1400
+
+
+async def test_time_runs_again_when_only_the_opponent_is_back(server, mock_clock):
+    mover, other = holder_of(await in_hand(server, options=QUICKLY))
+    await leave(mover)
+    await leave(other)
+    await pass_time(mock_clock, 500)
+    await come_back(server, other)
+    mock_clock.jump(1.91)
+    await until_next([other], 9)
+    assert rulings(other) == [("move", mover.seat, "stand")]
+
+
+async def deserted(server, options) -> list[Seat]:
+    """Return two players who are both gone while their first release is awaited."""
+    seats = await server.match(2, options=options)
+    for seat in seats:
+        seat.is_idle = True
+    await until_next(seats, 1)
+    for seat in seats:
+        await leave(seat)
+    return seats
+
+
+async def test_release_that_is_awaited_has_its_time_when_somebody_is_back(server, mock_clock):
+    seats = await deserted(server, {"release_ms": 5000})
+    await pass_time(mock_clock, 500)
+    await come_back(server, seats[0])
+    assert (seats[0].ledger.voids, missing(seats[0].ledger)) == (0, (0, 1))
+
+
+async def test_deserted_match_ends_also_where_releases_are_awaited(server, mock_clock):
+    seats = await deserted(server, {"release_ms": 5000, "gone": 2, "voids": 100})
+    await pass_time(mock_clock, 1_801)
+    await come_back(server, seats[0])
+    await seats[0].play(lambda seat: seat.ledger.phase is Phase.ENDED)
+    assert rulings(seats[0]) == [("abandon", None, "server")]
+
+
+async def test_deserted_match_has_no_winner_though_one_seat_has_released(server, mock_clock):
+    seats = await server.match(2, options={"release_ms": 5000, "voids": 0})
+    seats[1].is_idle = True
+    await until_next(seats, 2)
+    for seat in seats:
+        await leave(seat)
+    await pass_time(mock_clock, 1_801)
+    await come_back(server, seats[0])
+    await seats[0].play(lambda seat: seat.ledger.phase is Phase.ENDED)
+    assert rulings(seats[0]) == [("abandon", None, "server")]
+
+
+async def test_pause_that_is_longer_than_the_host_keeps_a_match_is_waited_for(server, mock_clock):
+    seats = await in_hand(server, options={**QUICKLY, "pause_ms": 7_200_000})
+    await ask_pause(seats, "pause", 8)
+    for seat in seats:
+        await leave(seat)
+    await pass_time(mock_clock, 7_190)
+    await pass_time(mock_clock, 1_790)
+    await come_back(server, seats[0])
+    assert rulings(seats[0]) == [("pause", None, None), ("resume", None, None)]
+
+
+async def test_restart_costs_the_seat_on_the_clock_nothing(tmp_path, settings, mock_clock):
+    async with running(tmp_path / "data", settings) as server:
+        mover, _ = holder_of(await in_hand(server, options=QUICKLY))
+    async with running(tmp_path / "data", settings) as server:
+        await pass_time(mock_clock, 500)
+        await come_back(server, mover)
+        assert ((await first_told(mover))["deadline_ms"], rulings(mover)) == (1900, [])
+
+
+async def test_restart_costs_a_seat_that_pays_from_its_bank_nothing(tmp_path, settings, mock_clock):
+    async with running(tmp_path / "data", settings) as server:
+        mover, _ = holder_of(await in_hand(server, options=QUICKLY))
+        mock_clock.jump(1.2)
+        await mover.ask(wish(mover, "pause"))
+    async with running(tmp_path / "data", settings) as server:
+        await pass_time(mock_clock, 500)
+        await come_back(server, mover)
+        assert ((await first_told(mover))["deadline_ms"], rulings(mover)) == (700, [])
+
+
+async def test_restart_in_a_pause_costs_nobody_anything(tmp_path, settings, mock_clock):
+    options = {**QUICKLY, "pause_ms": 60_000}
+    async with running(tmp_path / "data", settings) as server:
+        seats = await in_hand(server, options=options)
+        mover, _ = holder_of(seats)
+        await ask_pause(seats, "pause", 8)
+    async with running(tmp_path / "data", settings) as server:
+        await pass_time(mock_clock, 60.01)
+        await pass_time(mock_clock, 500)
+        await come_back(server, mover)
+        told = await first_told(mover)
+        assert (told["deadline_ms"], rulings(mover)) == (
+            1900,
+            [("pause", None, None), ("resume", None, None)],
+        )
+
+
+async def test_restart_while_a_release_is_awaited_voids_nothing(tmp_path, settings, mock_clock):
+    async with running(tmp_path / "data", settings) as server:
+        seats = await server.match(2, options={"release_ms": 5000})
+        for seat in seats:
+            seat.is_idle = True
+        await until_next(seats, 1)
+    async with running(tmp_path / "data", settings) as server:
+        await pass_time(mock_clock, 500)
+        for seat in seats:
+            await come_back(server, seat)
+            seat.is_idle = False
+            await seat.follow()
+        await until_next(seats, 4)
+    assert seats[0].ledger.voids == 0
+
+
+def waiting(window_ms: int | None = None) -> tuple[Table, Waits]:
+    """Return a hand in which a decision is awaited, after a window where one is to be open."""
+    table = Table("truc-french", opts=Opts(decision_ms=1000, bank_ms=500))
+    table.run(until=lambda ledger: ledger.phase is Phase.HAND)
+    waits = Waits(table.ledger, between_ms=0)
+    waits.note(table.ledger, parse(table.records[-1]), waits.clocks, window_ms=window_ms)
+    return table, waits
+
+
+def decision_left(table: Table, waits: Waits) -> int | None:
+    return waits.left_of(table.ledger, "decision", next(iter(waits.now(table.ledger).seats)))
+
+
+async def test_window_passes_while_nobody_is_connected_and_the_decision_after_it_does_not(mock_clock):
+    table, waits = waiting(window_ms=2000)
+    waits.halt()
+    mock_clock.jump(100)
+    waits.end(table.ledger)
+    waits.go_on(table.ledger)
+    assert decision_left(table, waits) == 1500
+
+
+async def test_window_has_its_end_while_nobody_is_connected(mock_clock):
+    table, waits = waiting(window_ms=2000)
+    waits.halt()
+    assert waits.moment(waits.now(table.ledger)) == trio.current_time() + 2
+
+
+async def test_time_of_a_decision_runs_from_when_it_is_stored(mock_clock):
+    table, waits = waiting()
+    mock_clock.jump(0.8)
+    waits.start()
+    mock_clock.jump(0.3)
+    assert decision_left(table, waits) == 1200
+
+
+async def test_time_that_ran_before_a_record_without_a_question_is_not_given_back(mock_clock):
+    table, waits = waiting()
+    waits.start()
+    mock_clock.jump(0.3)
+    waits.start()
+    assert decision_left(table, waits) == 1200
+
+
+async def test_nothing_is_ruled_where_the_store_has_not_taken_the_question(server, mock_clock, monkeypatch):
+    seats = await in_hand(server, options=QUICKLY)
+    mover, _ = holder_of(seats)
+    taken, commit = threading.Event(), server.store.commit
+    monkeypatch.setattr(server.store, "commit", lambda batch: taken.wait(10) and commit(batch))
+    await mover.act(stand(mover))
+    await wait_all_tasks_blocked()
+    await pass_time(mock_clock, 500)
+    taken.set()
+    await until_next(seats, 9)
+    await mover.ask({"t": "tables"})
+    assert (mover.ledger.k, rulings(mover)) == (9, [])
+
+
+async def test_nothing_is_ruled_while_the_journal_takes_no_answers(server, mock_clock, monkeypatch):
+    mover, _ = holder_of(await in_hand(server, options=QUICKLY))
+    monkeypatch.setattr("truc_server.journal.Journal.is_full", True)
+    await pass_time(mock_clock, 1.91)
+    monkeypatch.undo()
+    reply = await mover.ask(stand(mover))
+    assert (reply["t"], rulings(mover)) == ("ok", [])
+
+
+async def test_decision_is_ruled_soon_after_the_journal_takes_answers_again(server, mock_clock, monkeypatch):
+    mover, other = holder_of(await in_hand(server, options=QUICKLY))
+    monkeypatch.setattr("truc_server.journal.Journal.is_full", True)
+    await pass_time(mock_clock, 1.91)
+    monkeypatch.undo()
+    mock_clock.jump(5.01)
+    await until_next([other], 9)
+    assert rulings(other) == [("move", mover.seat, "stand")]
+
+
+def test_calls_are_made_when_their_batch_is_durable_and_not_before():
+    starts, made = Starts(), []
+    for batch in (1, 2, 2, 3):
+        starts.after(batch, partial(made.append, batch))
+    starts.release(2)
+    assert made == [1, 2, 2]
+
+
+def test_call_that_fails_stops_no_other():
+    def fail():
+        raise ZeroDivisionError
+
+    starts, made = Starts(), []
+    starts.after(1, fail)
+    starts.after(1, partial(made.append, 1))
+    with capture_logs() as logged:
+        starts.release(1)
+    assert (made, [entry["event"] for entry in logged]) == ([1], ["internal"])
+
+
+OPTS = Opts(decision_ms=1000, bank_ms=500)
+
+
+@pytest.mark.parametrize(("used", "left"), [(0, 500), (1000, 500), (1001, 499), (1500, 0), (9000, 0)])
+def test_bank_pays_for_what_is_beyond_the_time_for_a_decision_and_no_more(used, left):
+    assert decided(full(OPTS, 2)._replace(used=used), OPTS, 1).banks == (500, left)
+
+
+def test_bank_pays_nothing_where_decisions_have_no_end():
+    opts = OPTS._replace(decision_ms=0)
+    assert decided(Clocks((500, 500), 9000), opts, 0).banks == (500, 500)
+
+
+@pytest.mark.parametrize("used", [0, 700, 1500, 9000])
+def test_what_is_left_is_never_below_zero(used):
+    assert left_ms(Clocks((500, 500), used), OPTS, 0) == max(0, 1500 - used)
+
+
+async def test_bank_is_full_again_in_the_next_game(mock_clock):
+    table, waits = waiting()
+    mock_clock.jump(1.2)
+    before = table.ledger
+    after = before._replace(match=before.match._replace(games=(1, 0)))
+    assert waits.timed(before, after, parse(table.records[-1])) == full(OPTS, 2)
+
+
+async def stalled(server, mock_clock) -> tuple[Seat, Seat]:
+    """Return who has missed too many decisions, but is connected, and the other, who has not been there."""
+    options = {"decision_ms": 1000, "bank_ms": 0, "gone_after": 1}
+    mover, other = holder_of(await in_hand(server, options=options))
+    await leave(other)
+    mock_clock.jump(1.01)
+    await until_next([mover], 9)
+    return mover, other
+
+
+async def test_nobody_forfeits_to_a_side_of_which_nobody_is_connected(server, mock_clock):
+    mover, _ = await stalled(server, mock_clock)
+    await mover.client.ask({"t": "tables"})
+    assert rulings(mover) == [("move", mover.seat, "stand")]
+
+
+async def test_forfeit_that_was_held_back_is_ruled_when_the_other_side_is_back(server, mock_clock):
+    mover, other = await stalled(server, mock_clock)
+    await come_back(server, other)
+    await until_next([mover], 10)
+    assert rulings(mover)[-1] == ("forfeit", mover.seat, "absent")
+
+
+async def test_sides_that_have_both_missed_too_much_are_abandoned(server, mock_clock):
+    mover, _ = await stalled(server, mock_clock)
+    for k in (10, 11):
+        mock_clock.jump(1.01)
+        await until_next([mover], k)
+    await mover.play(lambda seat: seat.ledger.phase is Phase.ENDED)
+    assert rulings(mover)[-1] == ("abandon", None, "empty")

@@ -1,0 +1,326 @@
+"""A database that really is full, read-only, held by somebody or corrupt: it is said, and nothing false is acknowledged."""
+
+import sqlite3
+import threading
+from contextlib import closing, suppress
+from functools import partial
+
+import pytest
+import trio
+from chaos.faulty_store import Fault, FaultyStore, Point, fail
+from click.testing import CliRunner
+from server.conftest import QUICK, changed, holder_of, in_hand, running, together
+from server.rawclient import GoneError, Seat
+from server.stored import TABLE
+from structlog.testing import capture_logs
+
+from truc_protocol.audit import Result
+from truc_server.journal import Journal
+from truc_server.main import main
+from truc_server.store import SqlStore, StoreBusyError, StoreError, open_store
+
+pytestmark = pytest.mark.slow
+FRENCH = {"t": "create", "variant": "truc-french"}
+ENDINGS = (GoneError, trio.BrokenResourceError, trio.ClosedResourceError)
+
+
+@pytest.fixture
+def data(data):
+    """Return the path of the data folder."""
+    return data.root
+
+
+def full(store: SqlStore) -> SqlStore:
+    """Let a database grow by a few pages more, and no further."""
+    pages = store._writing.exec_driver_sql("PRAGMA page_count").scalar()
+    store._writing.exec_driver_sql(f"PRAGMA max_page_count = {pages + 4}")
+    store._writing.rollback()
+    return store
+
+
+def read_only(store: SqlStore) -> None:
+    store._writing.exec_driver_sql("PRAGMA query_only = ON")
+    store._writing.rollback()
+
+
+def ruin(data) -> None:
+    """Overwrite every page of a database but the first, as a dying disk does."""
+    with closing(sqlite3.connect(data / "truc.db")) as raw:
+        raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    with (data / "truc.db").open("r+b") as file:
+        file.seek(0, 2)
+        size = file.tell()
+        file.seek(4_096)
+        file.write(b"\xff" * (size - 4_096))
+
+
+async def ready_and_play(seat: Seat) -> None:
+    with suppress(*ENDINGS):
+        await seat.ready()
+        await seat.play()
+
+
+async def play_until_full(data) -> list[Seat]:
+    """Play on a disk that gets full."""
+    seats: list[Seat] = []
+    with pytest.RaisesGroup(pytest.RaisesExc(StoreError, match="disk is full"), flatten_subgroups=True):
+        async with running(data, wrap=full) as server:
+            seats += await server.seats(2, options={"match": 1})
+            await together(*(partial(ready_and_play, seat) for seat in seats))
+            await trio.sleep_forever()
+    return seats
+
+
+async def test_every_record_that_anybody_has_seen_is_on_the_full_disk(data):
+    seats = await play_until_full(data)
+    with closing(sqlite3.connect(data / "truc.db")) as raw:
+        ((stored,),) = raw.execute("SELECT count(*) FROM records").fetchall()
+    assert 0 < max(seat.next for seat in seats) <= stored
+
+
+async def test_match_goes_on_when_there_is_room_again(data):
+    seats = await play_until_full(data)
+    async with running(data) as server:
+        for seat in seats:
+            assert (await seat.come_back(await server.connect()))["t"] == "ok"
+            await seat.send_again()
+        await together(*(seat.play for seat in seats))
+    assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
+
+
+async def test_players_are_told_goodbye_where_the_database_is_read_only_by_now(data):
+    with pytest.RaisesGroup(pytest.RaisesExc(StoreError, match="readonly database"), flatten_subgroups=True):
+        async with running(data) as server:
+            client = await server.connect()
+            await client.login_guest()
+            read_only(server.store)
+            await client.send(FRENCH)
+            heard = await client.closed()
+            await trio.sleep_forever()
+    assert [(message["t"], message["code"]) for message in heard] == [("bye", "internal")]
+
+
+async def test_corrupt_database_is_found_by_the_next_write(data):
+    with pytest.RaisesGroup(pytest.RaisesExc(StoreError, match="malformed"), flatten_subgroups=True):
+        async with running(data) as server:
+            seat = await server.seat()
+            await seat.create("truc-french")
+            ruin(data)
+            await seat.client.send(FRENCH)
+            *before, goodbye = await seat.client.closed()
+            await trio.sleep_forever()
+    assert ([message["t"] for message in before], goodbye["code"]) == (["table"], "internal")
+
+
+async def test_read_that_fails_is_an_incident_and_the_server_goes_on(data):
+    async with running(data) as server:
+        first, second = await in_hand(server)
+        ruin(data)
+        page = {"t": "history", "match": first.ledger.setup.mid, "from": 0}
+        reply = await first.ask(page)
+        assert (await second.ask({"t": "tables"}))["t"] == "ok"
+    assert (reply["code"], len(reply["detail"]["incident"])) == ("internal", 8)
+
+
+@pytest.fixture
+async def unreadable(data):
+    """Run a server whose past cannot be read."""
+    faults = [Fault(Point.READ, "past", n, fail) for n in range(1, 9)]
+    async with running(
+        data, changed(QUICK, limits={"idle_s": 3600}), wrap=partial(FaultyStore, faults=faults)
+    ) as server:
+        yield server
+
+
+async def test_reads_that_fail_are_logged_once_a_minute(unreadable, mock_clock):
+    client = await unreadable.connect()
+    await client.login_guest()
+    with capture_logs() as logged:
+        for jump in (0, 59, 2, 0):
+            mock_clock.jump(jump)
+            await client.ask({"t": "history", "match": bytes(32), "from": 0})
+    assert [entry["log_level"] for entry in logged if entry["event"] == "store_not_read"] == [
+        "error",
+        "error",
+    ]
+
+
+async def test_read_that_fails_leaves_no_traceback_in_the_log(unreadable):
+    client = await unreadable.connect()
+    await client.login_guest()
+    with capture_logs() as logged:
+        await client.ask({"t": "history", "match": bytes(32), "from": 0})
+    assert not any("exc_info" in entry for entry in logged)
+
+
+async def test_older_of_two_servers_on_one_database_ends_and_says_why(data):
+    with pytest.RaisesGroup(
+        pytest.RaisesExc(StoreError, match=r"another server has taken .* another machine owns it"),
+        flatten_subgroups=True,
+    ):
+        async with running(data) as server:
+            seat = await server.seat()
+            await seat.create("truc-french")
+            rival = open_store(f"sqlite:///{data / 'truc.db'}")
+            rival.claim("another machine")
+            rival.close()
+            await seat.client.send({"t": "ready", "table": seat.table})
+            await seat.client.closed()
+            await trio.sleep_forever()
+
+
+class TestHeld:
+    """Another program holds the database."""
+
+    @pytest.fixture(autouse=True)
+    def impatient(self, monkeypatch):
+        """Let SQLite wait for a moment only."""
+        monkeypatch.setattr("truc_server.store.engine.BUSY_TIMEOUT_MS", 20)
+
+    @pytest.fixture
+    def holder(self, data):
+        with closing(sqlite3.connect(data / "truc.db", isolation_level=None, check_same_thread=False)) as raw:
+            yield raw
+
+    def test_commit_is_refused_as_busy(self, data, holder):
+        store = open_store(f"sqlite:///{data / 'truc.db'}")
+        holder.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreBusyError, match="locked"):
+            store.claim("this process")
+        store.close()
+
+    async def test_request_is_answered_when_it_is_let_go(self, data, holder):
+        async with running(data) as server:
+            client = await server.connect()
+            await client.login_guest()
+            holder.execute("BEGIN IMMEDIATE")
+            await client.send(FRENCH)
+            with capture_logs() as logged:
+                while not any(entry["event"] == "store_is_held" for entry in logged):
+                    await trio.lowlevel.checkpoint()
+            holder.execute("ROLLBACK")
+            assert (await client.until("ok"))["seat"] == 0
+
+    async def test_server_ends_when_it_is_never_let_go(self, data, holder):
+        with pytest.RaisesGroup(pytest.RaisesExc(StoreError, match="locked"), flatten_subgroups=True):
+            async with running(data) as server:
+                client = await server.connect()
+                await client.login_guest()
+                holder.execute("BEGIN IMMEDIATE")
+                await client.send(FRENCH)
+                await client.closed()
+                await trio.sleep_forever()
+
+
+async def test_end_waits_for_a_commit_that_hangs(data, monkeypatch):
+    monkeypatch.setattr("truc_server.server.GOODBYE_S", 0.05)
+    gate, entered = threading.Event(), threading.Event()
+
+    def wait() -> None:
+        entered.set()
+        assert gate.wait(10)
+
+    with capture_logs() as logged:
+        async with running(
+            data, wrap=partial(FaultyStore, faults=[Fault(Point.BEFORE, "SaveTable", 1, wait)])
+        ) as server:
+            client = await server.connect()
+            await client.login_guest()
+            await client.send(FRENCH)
+            await trio.to_thread.run_sync(entered.wait)
+            server.stop()
+            while not any(entry["event"] == "store_hangs" for entry in logged):
+                await trio.lowlevel.checkpoint()
+            gate.set()
+    with closing(sqlite3.connect(data / "truc.db")) as raw:
+        assert raw.execute("SELECT count(*) FROM tables").fetchone() == (1,)
+
+
+async def test_acts_are_refused_as_well_when_far_too_much_waits_for_the_store(data, monkeypatch):
+    async with running(data) as server:
+        holder, _ = holder_of(await in_hand(server))
+        with monkeypatch.context() as patched:
+            patched.setattr(Journal, "is_full", True)
+            refused = await holder.client.ask(holder.act_message(holder.options, holder.offered[0]))
+        taken = await holder.ask(holder.act_message(holder.options, holder.offered[0]))
+    assert (refused["code"], refused["retry_after_ms"], taken["t"]) == ("rate_limited", 1_000, "ok")
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE matches SET setup = x'91c0' WHERE table_code = ?",
+        "UPDATE matches SET setup = x'ff' WHERE table_code = ?",
+        "UPDATE records SET body = x'ff' WHERE k = 3 AND mid = (SELECT mid FROM matches WHERE table_code = ?)",
+    ],
+)
+async def test_row_that_is_not_as_it_was_written_costs_its_own_table_alone(data, damage):
+    async with running(data) as server:
+        ruined, whole = await in_hand(server), await server.seats(2, seed=7)
+    with closing(sqlite3.connect(data / "truc.db")) as raw, raw:
+        raw.execute(damage, (ruined[0].table,))
+    with capture_logs() as logged:
+        async with running(data) as server:
+            client = await server.connect()
+            await client.login_guest()
+            tables = [table["table"] for table in (await client.ask({"t": "tables"}))["tables"]]
+    assert tables == [whole[0].table]
+    assert [entry["table"] for entry in logged if entry["event"] == "table_not_restored"] == [ruined[0].table]
+
+
+@pytest.mark.parametrize(
+    "damage", ["UPDATE matches SET setup = x'91c0'", "UPDATE records SET body = x'ff' WHERE k = 3"]
+)
+async def test_new_table_never_gets_the_code_of_one_that_could_not_go_on(data, damage, monkeypatch):
+    async with running(data) as server:
+        ruined = (await in_hand(server))[0].table
+    with closing(sqlite3.connect(data / "truc.db")) as raw, raw:
+        raw.execute(damage)
+    async with running(data) as server:
+        letters = iter(ruined + "FRESH")
+        monkeypatch.setattr("truc_server.lobby.lobby.choice", lambda _: next(letters))
+        client = await server.connect()
+        await client.login_guest()
+        assert (await client.ask(FRENCH))["table"] == "FRESH"
+
+
+def test_row_that_cannot_be_decoded_is_said_in_words(data):
+    store = open_store(f"sqlite:///{data / 'truc.db'}")
+    store.claim("this process")
+    store.commit([TABLE])
+    with closing(sqlite3.connect(data / "truc.db")) as raw, raw:
+        raw.execute("UPDATE tables SET options = '{not json'")
+    with pytest.raises(StoreError, match="a row is not as it was written"):
+        store.tables()
+    store.close()
+
+
+class TestStart:
+    """A start on a database that cannot be used is over at once."""
+
+    @pytest.fixture
+    def start(self, data, monkeypatch):
+        """Run the command as a host does, but leave this process its limits."""
+        monkeypatch.setattr("os.umask", lambda _: 0)
+        monkeypatch.setattr("truc_server.main.raise_file_limit", lambda _: None)
+        return lambda **environment: CliRunner().invoke(main, ["run", "--data", str(data)], env=environment)
+
+    @pytest.mark.parametrize("where", [0, 4_096])
+    def test_overwritten_page_is_status_1_and_one_line(self, data, start, where):
+        with (data / "truc.db").open("r+b") as file:
+            file.seek(where)
+            file.write(b"\xff" * 4_096)
+        result = start()
+        assert (result.exit_code, result.stderr.count("\n")) == (1, 1)
+        assert result.stderr.startswith("truc-server: cannot ")
+
+    def test_database_that_is_cut_off_is_status_1_and_one_line(self, data, start):
+        whole = (data / "truc.db").read_bytes()
+        (data / "truc.db").write_bytes(whole[: len(whole) // 2 + 100])
+        result = start()
+        assert (result.exit_code, result.stderr.count("\n")) == (1, 1)
+
+    def test_read_only_database_is_status_1_and_one_line(self, data, start):
+        result = start(TRUC_STORE_URL=f"sqlite:///file:{data}/truc.db?mode=ro&uri=true")
+        assert (result.exit_code, result.stderr.count("\n")) == (1, 1)
+        assert result.stderr.endswith("attempt to write a readonly database\n")

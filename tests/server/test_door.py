@@ -1,0 +1,241 @@
+"""Who may come in: connections and failed logins of one address, and what a connection costs before it is logged in."""
+
+import socket
+
+import pytest
+import trio
+from server.conftest import QUICK, changed, running
+from server.rawclient import frame, length
+from server.visitors import guest, keyed
+from structlog.testing import capture_logs
+from trio.testing import wait_all_tasks_blocked
+
+from truc_protocol import keys
+from truc_server.connections import door, net
+from truc_server.connections.peer import LOGIN_OUTBOX, Peer
+
+WRONG_TOKEN = "x" * 32
+
+
+@pytest.fixture
+def settings():
+    return changed(
+        QUICK, limits={"connections_per_address": 3, "connects_per_min": 6, "failed_logins_per_min": 2}
+    )
+
+
+async def fail_to_log_in(server, count=2) -> None:
+    """Let so many logins of this address fail."""
+    for _ in range(count):
+        client = await server.connect()
+        assert (await client.login_token(WRONG_TOKEN))["code"] == "bad_token"
+        await client.stream.aclose()
+        await wait_all_tasks_blocked()
+
+
+async def connect_and_leave(server, count) -> None:
+    for _ in range(count):
+        client = await server.connect()
+        await client.hello()
+        await client.stream.aclose()
+        await wait_all_tasks_blocked()
+
+
+async def test_connection_that_comes_too_soon_is_told_when_to_come_back(server, mock_clock):
+    await connect_and_leave(server, 6)
+    error, goodbye = await (await server.connect()).closed()
+    assert [(m["t"], m["code"], m["retryable"]) for m in (error, goodbye)] == [
+        ("error", "rate_limited", True),
+        ("bye", "rate_limited", True),
+    ]
+    assert (error["close"], error["retry_after_ms"], goodbye["reconnect_after_ms"]) == (True, 10_001, 10_001)
+
+
+async def test_address_may_connect_again_after_the_time_told(server, mock_clock):
+    await connect_and_leave(server, 6)
+    mock_clock.jump(10.001)
+    assert (await (await server.connect()).login_guest())["t"] == "welcome"
+
+
+async def test_address_may_lose_all_its_connections_and_come_back_at_once(tmp_path, mock_clock):
+    settings = changed(QUICK, limits={"connections_per_address": 3, "connects_per_min": 1})
+    async with running(tmp_path / "data", settings) as server:
+        await connect_and_leave(server, 5)
+        assert (await (await server.connect()).login_guest())["t"] == "welcome"
+
+
+async def test_connection_that_is_turned_away_has_no_peer(server, monkeypatch):
+    made, start = [], Peer.__init__
+
+    def start_and_note(peer, *arguments):
+        start(peer, *arguments)
+        made.append(peer)
+
+    monkeypatch.setattr(Peer, "__init__", start_and_note)
+    for _ in range(3):
+        await guest(server)
+    await (await server.connect()).closed()
+    assert len(made) == 3
+
+
+async def test_connection_that_is_turned_away_counts_no_more(server):
+    clients = [await guest(server) for _ in range(3)]
+    await (await server.connect()).closed()
+    await clients[0].stream.aclose()
+    await wait_all_tasks_blocked()
+    assert (await (await server.connect()).login_guest())["t"] == "welcome"
+
+
+async def test_answer_is_read_by_who_has_spoken_before_being_turned_away(server):
+    for _ in range(3):
+        await guest(server)
+    fourth = await server.connect()
+    await fourth.send_bytes(frame({"t": "hello", "id": 0, "proto": [1], "want": [], "cn": bytes(32)}) * 20)
+    assert [message["code"] for message in await fourth.closed()] == ["server_full", "server_full"]
+
+
+async def talk_on(client) -> None:
+    for _ in range(3):
+        await client.send_bytes(bytes(10))
+        await wait_all_tasks_blocked()
+
+
+async def test_who_is_turned_away_and_does_not_leave_is_cut(server, mock_clock):
+    for _ in range(3):
+        await guest(server)
+    fourth = await server.connect()
+    await fourth.closed()
+    await wait_all_tasks_blocked()
+    mock_clock.jump(2.01)
+    await wait_all_tasks_blocked()
+    with pytest.raises(trio.BrokenResourceError):
+        await talk_on(fourth)
+
+
+async def test_no_more_are_given_time_to_read_than_so_many(server, monkeypatch):
+    monkeypatch.setattr(door, "_LINGERING", 0)
+    for _ in range(3):
+        await guest(server)
+    assert [message["code"] for message in await (await server.connect()).closed()] == ["server_full"] * 2
+
+
+async def test_connection_that_is_gone_at_once_is_no_failure(server):
+    with capture_logs() as logged:
+        for _ in range(5):
+            raw = socket.create_connection(("127.0.0.1", server.port))
+            raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\x00\x00\x00\x00\x00\x00\x00")
+            raw.close()
+            await wait_all_tasks_blocked()
+    assert [entry for entry in logged if entry["log_level"] in {"error", "critical"}] == []
+
+
+async def test_address_whose_logins_failed_is_told_to_wait(server, mock_clock):
+    await fail_to_log_in(server)
+    reply = await (await server.connect()).login_token(WRONG_TOKEN)
+    assert (reply["code"], reply["retry_after_ms"], reply["close"]) == ("rate_limited", 30_001, True)
+
+
+async def test_failed_login_says_why_again_after_the_time_told(server, mock_clock):
+    await fail_to_log_in(server)
+    mock_clock.jump(30.001)
+    assert (await (await server.connect()).login_token(WRONG_TOKEN))["code"] == "bad_token"
+
+
+@pytest.mark.parametrize("newcomer", [guest, keyed])
+async def test_nobody_is_locked_out_by_failed_logins_of_the_same_address(server, mock_clock, newcomer):
+    await fail_to_log_in(server, 2)
+    await (await server.connect()).login_token(WRONG_TOKEN)
+    assert await newcomer(server)
+
+
+async def test_seated_guest_comes_back_among_failed_logins_of_the_same_address(server, mock_clock):
+    client = await guest(server)
+    await client.ask({"t": "create", "variant": "truc-french", "options": {"guests": 2}})
+    await fail_to_log_in(server, 2)
+    await (await server.connect()).login_token(WRONG_TOKEN)
+    await client.stream.aclose()
+    await wait_all_tasks_blocked()
+    assert (await (await server.connect()).login_token(client.welcome["token"]))["t"] == "welcome"
+
+
+async def test_login_that_succeeds_does_not_count(server):
+    assert [(await keyed(server)).welcome["t"] for _ in range(3)] == ["welcome"] * 3
+
+
+async def test_name_that_cannot_be_used_is_no_failed_login(server):
+    for _ in range(3):
+        client = await server.connect()
+        await client.hello()
+        assert (await client.ask({"t": "login", "name": "\x07"}))["code"] == "bad_message"
+        await client.stream.aclose()
+        await wait_all_tasks_blocked()
+    assert await keyed(server)
+
+
+async def test_info_says_what_an_address_may_do(server):
+    limits = (await guest(server)).info["limits"]
+    said = ("connections_per_address", "connects_per_min", "failed_logins_per_min")
+    assert [limits[name] for name in said] == [3, 6, 2]
+
+
+async def drip(client, raw, mock_clock) -> None:
+    """Send one byte a second."""
+    for byte in raw:
+        await client.send_bytes(bytes([byte]))
+        await wait_all_tasks_blocked()
+        mock_clock.jump(1.01)
+        await wait_all_tasks_blocked()
+
+
+async def test_bytes_that_drip_after_login_are_no_sign_of_life(server, mock_clock):
+    client = await guest(server)
+    await drip(client, length(4_096) + bytes(40), mock_clock)
+    mock_clock.jump(1.01)
+    assert [message["t"] for message in await client.closed()] == ["ping", "bye"]
+
+
+async def test_bytes_that_drip_before_login_end_with_the_time_for_it(server, mock_clock):
+    client = await server.connect()
+    await drip(client, length(1_024) + bytes(6), mock_clock)
+    (goodbye,) = await client.closed()
+    assert (goodbye["t"], goodbye["code"]) == ("bye", "timeout")
+
+
+async def test_less_may_wait_for_a_connection_before_login_than_after(server, monkeypatch):
+    limits, start = [], net.Peer.expect_silence
+
+    def note(peer):
+        limits.append(peer.outbox.limit)
+        start(peer)
+
+    monkeypatch.setattr(net.Peer, "expect_silence", note)
+    await guest(server)
+    assert limits[0] > LOGIN_OUTBOX
+
+
+async def test_connections_of_one_player_share_their_requests(tmp_path, mock_clock):
+    settings = changed(QUICK, limits={"requests_per_s": 1, "burst": 8})
+    async with running(tmp_path / "data", settings) as server:
+        key = keys.generate_signing_key()
+        first, second = [await keyed(server, "Kay", key) for _ in range(2)]
+        codes = [(await client.ask({"t": "tables"})).get("code") for client in (first, second) * 4]
+        assert codes.count("rate_limited") == 2
+
+
+async def test_nothing_that_came_with_the_end_of_a_connection_is_looked_at(tmp_path, mock_clock):
+    settings = changed(QUICK, limits={"requests_per_s": 1, "burst": 3})
+    async with running(tmp_path / "data", settings) as server:
+        client = await guest(server)
+        asked = b"".join(frame({"t": "tables", "id": n}) for n in range(100, 140))
+        await client.send_bytes(asked + frame({"t": "create", "id": 1, "variant": "truc-french"}))
+        await client.closed()
+        other = await guest(server)
+        assert (await other.ask({"t": "tables"}))["tables"] == []
+
+
+async def test_goodbye_after_too_many_failed_logins_says_when_to_come_back(server, mock_clock):
+    await fail_to_log_in(server)
+    client = await server.connect()
+    await client.login_token(WRONG_TOKEN)
+    (goodbye,) = await client.closed()
+    assert goodbye["reconnect_after_ms"] == 30_001

@@ -1,0 +1,125 @@
+"""A database whose files go away while a server uses it: nothing further is acknowledged, and the log is not lost."""
+
+import shutil
+import sqlite3
+from contextlib import closing
+
+import pytest
+import trio
+from server.conftest import running
+from server.stored import MATCH, SEAT, TABLE, record, url
+
+from truc_server.store import SqlStore, StoreBusyError, StoreError, open_store
+from truc_server.store.engine import open_engine
+
+FRENCH = {"t": "create", "variant": "truc-french"}
+
+
+@pytest.fixture
+def holding(store) -> SqlStore:
+    """Return a store with a table, the newest changes of which stand in the log alone."""
+    store.commit([TABLE])
+    return store
+
+
+@pytest.mark.parametrize("name", ["truc.db", "truc.db-wal"])
+def test_commit_to_a_file_that_was_deleted_is_not_confirmed(holding, folder, name):
+    (folder / name).unlink()
+    with pytest.raises(StoreError, match=f"{name} was deleted, moved or replaced"):
+        holding.commit([SEAT])
+
+
+@pytest.mark.parametrize("name", ["truc.db", "truc.db-wal"])
+def test_commit_to_a_file_that_was_replaced_is_not_confirmed(holding, folder, name):
+    shutil.copy(folder / name, folder / "copy")
+    (folder / "copy").rename(folder / name)
+    with pytest.raises(StoreError, match="was deleted, moved or replaced"):
+        holding.commit([SEAT])
+
+
+def test_commit_in_a_folder_that_was_moved_is_not_confirmed(holding, folder):
+    folder.rename(folder.with_name("elsewhere"))
+    with pytest.raises(StoreError, match="was deleted, moved or replaced"):
+        holding.commit([SEAT])
+
+
+def test_what_stood_in_a_log_that_was_deleted_is_in_the_database(holding, folder):
+    (folder / "truc.db-wal").unlink()
+    with pytest.raises(StoreError):
+        holding.commit([SEAT])
+    shutil.copy(folder / "truc.db", folder / "found.db")
+    with closing(sqlite3.connect(folder / "found.db")) as raw:
+        assert raw.execute(
+            "SELECT (SELECT count(*) FROM tables), (SELECT count(*) FROM seats)"
+        ).fetchone() == (1, 1)
+
+
+def test_files_stay_the_same_while_others_open_and_close_the_database(holding, folder):
+    with closing(sqlite3.connect(folder / "truc.db")) as raw:
+        raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    holding.commit([SEAT])
+    assert holding.seats("ABC") == (SEAT,)
+
+
+@pytest.mark.slow
+async def test_server_whose_database_was_deleted_acknowledges_nothing_more(tmp_path):
+    with pytest.RaisesGroup(pytest.RaisesExc(StoreError, match="was deleted"), flatten_subgroups=True):
+        async with running(tmp_path / "data") as server:
+            client = await server.connect()
+            await client.login_guest()
+            (tmp_path / "data" / "truc.db").unlink()
+            await client.send(FRENCH)
+            heard = await client.closed()
+            await trio.sleep_forever()
+    assert [(message["t"], message["code"]) for message in heard] == [("bye", "internal")]
+
+
+class TestConnections:
+    @pytest.fixture(params=["writing", "reading"])
+    def connection(self, request, store):
+        if request.param == "writing":
+            yield store._writing
+            return
+        with store._reading.connect() as connection:
+            yield connection
+
+    @pytest.mark.parametrize(
+        ("pragma", "value"),
+        [("journal_mode", "wal"), ("synchronous", 2), ("fullfsync", 1), ("busy_timeout", 5_000)],
+    )
+    def test_every_connection_is_told_the_same(self, connection, pragma, value):
+        assert connection.exec_driver_sql(f"PRAGMA {pragma}").scalar() == value
+
+
+def test_log_that_a_long_read_has_made_longer_is_short_again(folder, monkeypatch):
+    monkeypatch.setattr("truc_server.store.engine.LOG_BYTES", 200_000)
+    store = open_store(url(folder))
+    store.claim("this process")
+    store.commit([TABLE, MATCH])
+    log = folder / "truc.db-wal"
+    with closing(sqlite3.connect(folder / "truc.db", isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM records").fetchone()
+        store.commit([record(k)._replace(body=bytes(4_000)) for k in range(1_200)])
+        while_read = log.stat().st_size
+    store.commit([record(1_200)])
+    store.commit([record(1_201)])
+    after = log.stat().st_size
+    store.close()
+    assert (while_read > 4_000_000, after <= 200_000) == (True, True)
+
+
+def test_database_whose_log_is_being_recovered_is_busy_and_not_broken(folder):
+    engine = open_engine(url(folder))
+    error = sqlite3.OperationalError("database is locked")
+    error.sqlite_errorcode = sqlite3.SQLITE_BUSY_RECOVERY
+
+    def fail(*_):
+        raise error
+
+    store = SqlStore(engine)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(engine.dialect, "do_execute", fail)
+        with pytest.raises(StoreBusyError):
+            store.claim("this process")
+    store.close()

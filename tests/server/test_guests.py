@@ -1,0 +1,231 @@
+"""Guests who stay away: when they were last seen, and who of them is forgotten."""
+
+import sqlite3
+import threading
+from contextlib import closing
+from io import StringIO
+
+import pytest
+import trio
+from server.conftest import QUICK, changed, running
+
+from truc_server.host import logs
+from truc_server.host.settings import Logs
+from truc_server.house import now_ms
+from truc_server.lobby import guests
+from truc_server.store import SqlStore, StoreError
+
+DAY_MS = 86_400_000
+FOREVER = changed(QUICK, access={"guest_days": 0})
+
+
+class Pruned:
+    """How often a store has been asked to forget guests, and has done so."""
+
+    def __init__(self) -> None:
+        self._turns = threading.Semaphore(0)
+
+    def note(self) -> None:
+        self._turns.release()
+
+    async def wait(self) -> None:
+        """Wait until it has been done once in all."""
+        assert await trio.to_thread.run_sync(self._turns.acquire, True, 10)
+
+    async def wait_again(self) -> None:
+        """Wait until it has been done once from now on: whatever is being done now, and then one more."""
+        while self._turns.acquire(blocking=False):
+            pass
+        for _ in range(2):
+            await self.wait()
+
+
+@pytest.fixture
+def pruned(monkeypatch):
+    counted, prune = Pruned(), SqlStore.prune_guests
+
+    def counting(store, **fields):
+        try:
+            return prune(store, **fields)
+        finally:
+            counted.note()
+
+    monkeypatch.setattr(SqlStore, "prune_guests", counting)
+    return counted
+
+
+async def stored_guest(server, *, seat=False):
+    """Return a guest who can come back, with a seat or without."""
+    guest = await server.seat(keyed=False)
+    table = await guest.create("truc-french", options={"guests": 2})
+    if not seat:
+        await guest.ask({"t": "leave", "table": table})
+    return guest
+
+
+def database(server):
+    return closing(sqlite3.connect(server.folder.root / "truc.db", isolation_level=None))
+
+
+def seen(server) -> int:
+    with database(server) as raw:
+        return raw.execute("SELECT seen_ms FROM guests").fetchone()[0]
+
+
+def set_seen(server, days_ago: float) -> int:
+    """Let the guests have been seen so many days ago."""
+    at_ms = now_ms() - round(days_ago * DAY_MS)
+    with database(server) as raw:
+        raw.execute("UPDATE guests SET seen_ms = ?", (at_ms,))
+    return at_ms
+
+
+async def left_behind(path, days_ago, **fields):
+    """Return a guest of a server that has ended, last seen so many days ago."""
+    async with running(path, FOREVER) as server:
+        guest = await stored_guest(server, **fields)
+    set_seen(server, days_ago)
+    return guest
+
+
+async def comes_back(path, guest, pruned, settings=QUICK) -> str:
+    """Return how a server answers the guest, once it has looked for those who stay away."""
+    async with running(path, settings) as server:
+        if settings.access.guest_days:
+            await pruned.wait()
+        answer = await (await server.connect()).login_token(guest.token)
+    return answer.get("code", answer["t"])
+
+
+async def test_guest_who_stays_away_is_forgotten(tmp_path, pruned):
+    guest = await left_behind(tmp_path / "data", 31)
+    assert await comes_back(tmp_path / "data", guest, pruned) == "bad_token"
+
+
+async def test_guest_who_was_here_of_late_is_kept(tmp_path, pruned):
+    guest = await left_behind(tmp_path / "data", 29)
+    assert await comes_back(tmp_path / "data", guest, pruned) == "welcome"
+
+
+async def test_days_are_those_of_the_settings(tmp_path, pruned):
+    guest = await left_behind(tmp_path / "data", 3)
+    settings = changed(QUICK, access={"guest_days": 2})
+    assert await comes_back(tmp_path / "data", guest, pruned, settings) == "bad_token"
+
+
+async def test_guest_with_a_seat_is_kept(tmp_path, pruned):
+    guest = await left_behind(tmp_path / "data", 3_000, seat=True)
+    assert await comes_back(tmp_path / "data", guest, pruned) == "welcome"
+
+
+async def test_server_that_forgets_nobody_keeps_everybody(tmp_path, pruned):
+    guest = await left_behind(tmp_path / "data", 3_000)
+    assert await comes_back(tmp_path / "data", guest, pruned, FOREVER) == "welcome"
+
+
+async def test_server_that_has_moved_forgets_nobody(tmp_path, pruned):
+    guest = await left_behind(tmp_path / "data", 3_000)
+    moved = changed(QUICK, access={"moved_to": "truc.example:7373"})
+    async with running(tmp_path / "data", moved) as server:
+        await (await server.connect()).hello()
+    assert await comes_back(tmp_path / "data", guest, pruned, FOREVER) == "welcome"
+
+
+async def test_guest_who_is_connected_is_kept_however_long(tmp_path, pruned, monkeypatch):
+    monkeypatch.setattr(guests, "DAY_S", 0.001)
+    async with running(tmp_path / "data") as server:
+        guest = await stored_guest(server)
+        set_seen(server, 3_000)
+        await pruned.wait_again()
+        answer = await (await server.connect()).login_token(guest.token)
+    assert answer["t"] == "welcome"
+
+
+async def test_guest_who_is_connected_counts_as_seen(tmp_path, pruned, monkeypatch):
+    monkeypatch.setattr(guests, "DAY_S", 0.001)
+    async with running(tmp_path / "data") as server:
+        await stored_guest(server)
+        before = set_seen(server, 20)
+        await pruned.wait_again()
+        assert seen(server) > before
+
+
+async def test_guests_are_looked_for_again_and_again(tmp_path, pruned, monkeypatch):
+    monkeypatch.setattr(guests, "DAY_S", 0.001)
+    async with running(tmp_path / "data") as server:
+        guest = await stored_guest(server)
+        await guest.client.stream.aclose()
+        await pruned.wait()
+        set_seen(server, 31)
+        await pruned.wait_again()
+        answer = await (await server.connect()).login_token(guest.token)
+    assert answer["code"] == "bad_token"
+
+
+async def test_guest_counts_as_seen_when_they_first_sit_down(tmp_path, monkeypatch):
+    async with running(tmp_path / "data") as server:
+        guest = await server.seat(keyed=False)
+        later = now_ms() + 7 * DAY_MS
+        monkeypatch.setattr("truc_server.connections.login.now_ms", lambda: later)
+        await guest.create("truc-french", options={"guests": 2})
+        assert seen(server) == later
+
+
+async def test_guest_counts_as_seen_when_they_come_back(tmp_path):
+    async with running(tmp_path / "data", FOREVER) as server:
+        guest = await stored_guest(server)
+        before = set_seen(server, 1.01)
+        client = await server.connect()
+        await client.login_token(guest.token)
+        await client.ask({"t": "tables"})
+    assert seen(server) > before
+
+
+async def test_guest_who_comes_back_within_a_day_is_not_written_again(tmp_path):
+    async with running(tmp_path / "data", FOREVER) as server:
+        guest = await stored_guest(server)
+        before = set_seen(server, 0.9)
+        await (await server.connect()).login_token(guest.token)
+    assert seen(server) == before
+
+
+async def test_token_is_good_after_a_guest_has_come_back(tmp_path):
+    async with running(tmp_path / "data", FOREVER) as server:
+        guest = await stored_guest(server)
+        set_seen(server, 2)
+        await (await server.connect()).login_token(guest.token)
+        again = await (await server.connect()).login_token(guest.token)
+    assert (again["t"], again["name"]) == ("welcome", guest.name)
+
+
+async def test_guest_who_comes_back_while_they_are_forgotten_is_kept(tmp_path, monkeypatch):
+    guest = await left_behind(tmp_path / "data", 31)
+    prune, looked, gate = SqlStore.prune_guests, threading.Event(), threading.Event()
+
+    def late(store, **fields):
+        gate.wait(10)
+        looked.set()
+        return prune(store, **fields)
+
+    monkeypatch.setattr(SqlStore, "prune_guests", late)
+    async with running(tmp_path / "data") as server:
+        assert (await (await server.connect()).login_token(guest.token))["t"] == "welcome"
+        gate.set()
+        await trio.to_thread.run_sync(looked.wait, 10)
+    assert await comes_back(tmp_path / "data", guest, None, FOREVER) == "welcome"
+
+
+async def test_store_that_fails_is_logged_and_harms_nobody(tmp_path, pruned, monkeypatch):
+    counting = SqlStore.prune_guests
+
+    def fail(store, **fields):
+        counting(store, **fields)
+        raise StoreError("cannot write to it")
+
+    monkeypatch.setattr(SqlStore, "prune_guests", fail)
+    logs.configure(Logs(level="info"), shown := StringIO())
+    async with running(tmp_path / "data") as server:
+        await pruned.wait()
+        guest = await server.seat(keyed=False)
+        assert (await guest.ask({"t": "tables"}))["t"] == "ok"
+    assert "guests_not_pruned" in shown.getvalue()

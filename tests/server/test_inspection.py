@@ -1,0 +1,124 @@
+"""What `truc-server check` says of database and disk."""
+
+import shutil
+import sqlite3
+from contextlib import closing
+
+import pytest
+from click.testing import CliRunner
+from server.stored import TABLE, older, url
+
+from truc_server.main import main
+from truc_server.store import open_store
+from truc_server.store.inspection import inspect
+from truc_server.store.schema import REVISION
+
+
+def check(data):
+    return CliRunner().invoke(main, ["check", "--data", str(data.root)])
+
+
+def contents(folder) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_sound_database_is_right(data):
+    assert f"ok     database: sound, schema {REVISION}\n" in check(data).stdout
+
+
+def test_check_leaves_the_folder_as_it_was(data):
+    before = contents(data.root)
+    check(data)
+    assert contents(data.root) == before
+
+
+def test_older_schema_is_right_and_stays(data):
+    data.database.unlink()
+    older(data.root, "0001")
+    before = data.database.read_bytes()
+    told = check(data).stdout
+    assert "ok     database: sound, schema 0001, which the next start brings up to date\n" in told
+    assert data.database.read_bytes() == before
+
+
+def test_newer_schema_is_wrong(data):
+    with closing(sqlite3.connect(data.database)) as raw, raw:
+        raw.execute("UPDATE alembic_version SET version_num = '9999'")
+    result = check(data)
+    assert (result.exit_code, "wrong  database: schema 9999" in result.stdout) == (1, True)
+
+
+def test_missing_database_is_right_before_the_first_start(data):
+    data.database.unlink()
+    data.identity.unlink()
+    assert "ok     database: will be made at the first start\n" in check(data).stdout
+
+
+def test_missing_database_beside_a_key_is_noted(data):
+    data.database.unlink()
+    result = check(data)
+    told = "note   database: not there, although a key is: the next start makes an empty one\n"
+    assert (result.exit_code, told in result.stdout) == (0, True)
+
+
+def test_empty_database_is_right(data):
+    data.database.write_bytes(b"")
+    assert "ok     database: empty" in check(data).stdout
+
+
+@pytest.mark.parametrize("where", [0, 4_096, 12_288])
+def test_overwritten_database_is_wrong(data, where):
+    with data.database.open("r+b") as file:
+        file.seek(where)
+        file.write(b"\xff" * 4_096)
+    result = check(data)
+    assert (result.exit_code, f"wrong  database: {data.database}: " in result.stdout) == (1, True)
+
+
+def test_database_that_is_cut_off_is_wrong(data):
+    whole = data.database.read_bytes()
+    data.database.write_bytes(whole[: len(whole) // 2 + 100])
+    assert check(data).exit_code == 1
+
+
+def test_what_is_wrong_is_one_line(data):
+    with data.database.open("r+b") as file:
+        file.seek(4_096)
+        file.write(b"\xff" * 4_096)
+    assert len([line for line in check(data).stdout.splitlines() if "database: " in line]) == 1
+
+
+def test_newest_transactions_of_a_killed_server_are_looked_at(tmp_path, data):
+    store = open_store(url(data.root))
+    store.claim("this process")
+    store.commit([TABLE])
+    copy = tmp_path / "copy"
+    shutil.copytree(data.root, copy)
+    store.close()
+    with (copy / "truc.db").open("r+b") as file:  # what the log has not is lost
+        file.seek(8_192)
+        file.write(b"\xff" * 4_096)
+    assert inspect(copy / "truc.db").problem is not None
+
+
+def test_running_server_is_not_disturbed(data):
+    store = open_store(url(data.root))
+    store.claim("this process")
+    assert "ok     database: sound" in check(data).stdout
+    store.commit([TABLE])
+    store.close()
+
+
+def test_other_database_is_noted(data):
+    data.settings.write_text('[store]\nurl = "postgresql://elsewhere/truc"\n')
+    assert "note   database: store.url names another" in check(data).stdout
+
+
+def test_free_disk_is_told(data):
+    assert "ok     disk: " in check(data).stdout
+
+
+def test_disk_that_is_nearly_full_is_wrong(data, monkeypatch):
+    monkeypatch.setattr("truc_server.host.disk.free_bytes", lambda _: 1_000_000)
+    result = check(data)
+    assert (result.exit_code, "none begins until there is room" in result.stdout) == (1, True)

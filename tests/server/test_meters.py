@@ -1,0 +1,90 @@
+"""What one subject may do in a minute, and what an address counts as."""
+
+import pytest
+
+from truc_server.connections import meters
+from truc_server.connections.meters import Meter, network_of
+
+NOW = 1_000.0
+
+
+def spent(per_minute=5) -> Meter:
+    """Return a meter on which one subject has just paid a minute's worth."""
+    meter = Meter(per_minute)
+    for _ in range(per_minute):
+        assert meter.pay("a", NOW) == 0
+    return meter
+
+
+def test_one_more_than_a_minutes_worth_waits_for_its_token():
+    assert spent(5).pay("a", NOW) == 12_001
+
+
+def test_token_is_there_after_the_time_told():
+    assert spent(5).pay("a", NOW + 12.001) == 0
+
+
+def test_what_is_refused_costs_nothing():
+    meter = spent(5)
+    for _ in range(10):
+        meter.pay("a", NOW)
+    assert meter.owes("a", NOW) == 12_001
+
+
+def test_to_ask_what_is_owed_pays_nothing():
+    meter = Meter(1)
+    meter.owes("a", NOW)
+    assert meter.pay("a", NOW) == 0
+
+
+def test_subjects_are_counted_apart():
+    assert spent().pay("b", NOW) == 0
+
+
+def test_tokens_do_not_grow_above_the_burst():
+    meter = spent(5)
+    paid = [meter.pay("a", NOW + 3_600) for _ in range(6)]
+    assert (paid[:5], paid[5] > 0) == ([0] * 5, True)
+
+
+def test_burst_may_be_more_than_a_minutes_worth():
+    meter = Meter(1, burst=3)
+    assert [meter.pay("a", NOW) for _ in range(4)] == [0, 0, 0, 60_001]
+
+
+def test_nothing_is_kept_of_who_could_pay_everything_again():
+    meter = spent()
+    meter.pay("b", NOW + 60)
+    assert len(meter) == 1
+
+
+def test_no_more_subjects_are_known_than_so_many(monkeypatch):
+    monkeypatch.setattr(meters, "SUBJECTS", 10)
+    meter = Meter(5)
+    for i in range(100):
+        meter.pay(f"subject {i}", NOW)
+    assert len(meter) == 10
+
+
+def test_who_paid_longest_ago_is_forgotten_first(monkeypatch):
+    monkeypatch.setattr(meters, "SUBJECTS", 2)
+    meter = Meter(1)
+    for subject in ("a", "b", "c"):
+        meter.pay(subject, NOW)
+    assert [meter.owes(subject, NOW) > 0 for subject in ("a", "b", "c")] == [False, True, True]
+
+
+@pytest.mark.parametrize(
+    ("address", "network"),
+    [
+        ("192.0.2.7", "192.0.2.7"),
+        ("::ffff:192.0.2.7", "192.0.2.7"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("2001:db8:1:2::", "2001:db8:1:2::/64"),
+        ("fe80::1%eth0", "fe80::/64"),
+        ("::1", "::/64"),
+        ("gone", "gone"),
+    ],
+)
+def test_address_counts_as_its_network(address, network):
+    assert network_of(address) == network

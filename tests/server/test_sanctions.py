@@ -1,0 +1,390 @@
+"""Bans and mutes while a server runs: who is cut, who is silent, and what happens to their seats."""
+
+from functools import partial
+from io import StringIO
+
+import pytest
+import trio
+from click.testing import CliRunner
+from server.conftest import QUICK, changed, in_hand, only_cut, running, together
+from server.visitors import follower, guest, heard, keyed, said, say
+
+from truc_protocol.keys import fingerprint, generate_signing_key
+from truc_server.host import logs
+from truc_server.host.settings import Access, Logs
+from truc_server.house import now_ms
+from truc_server.journal import JournalStoppedError
+from truc_server.lobby import upkeep
+from truc_server.lobby.sanctions import Sanctions, in_force
+from truc_server.main import main
+from truc_server.store import Sanction, SanctionKind, SqlStore, StoreError
+
+KEY = generate_signing_key()
+OWN = fingerprint(KEY.public)
+HERE = "127.0.0.1"
+BAN, MUTE = SanctionKind.BAN, SanctionKind.MUTE
+FRENCH = {"t": "create", "variant": "truc-french"}
+
+
+def order(kind, subject, *, since=0, until=None) -> Sanction:
+    return Sanction(subject, kind, since, until)
+
+
+def muted(*entries):
+    return pytest.mark.parametrize("settings", [changed(QUICK, access={"muted": entries})], ids=["muted"])
+
+
+class Readings:
+    """How often a server has looked at what is imposed."""
+
+    def __init__(self) -> None:
+        self.begun = 0
+        self._lot = trio.lowlevel.ParkingLot()
+
+    def note(self) -> None:
+        self.begun += 1
+        self._lot.unpark_all()
+
+    async def heeded(self) -> None:
+        """Wait until what is in the store by now is heeded: the next look has ended when one more begins."""
+        wanted = self.begun + 2
+        with trio.fail_after(10):
+            while self.begun < wanted:
+                await self._lot.park()
+
+
+@pytest.fixture(autouse=True)
+def readings(monkeypatch):
+    """Let servers look all the time, and count it."""
+    counted, read = Readings(), SqlStore.sanctions
+
+    def counting(store):
+        trio.from_thread.run_sync(counted.note)
+        return read(store)
+
+    monkeypatch.setattr(SqlStore, "sanctions", counting)
+    monkeypatch.setattr(upkeep, "SANCTIONS_S", 0.001)
+    return counted
+
+
+@pytest.fixture
+def shown():
+    logs.configure(Logs(level="info"), text := StringIO())
+    return text
+
+
+async def goodbye(client) -> str:
+    """Return the code of the bye that ends a connection."""
+    with trio.fail_after(10):
+        return (await client.closed())[-1]["code"]
+
+
+class TestBan:
+    async def test_connected_key_is_cut_with_banned(self, server):
+        client = await keyed(server, key=KEY)
+        server.store.impose(order(BAN, OWN))
+        assert await goodbye(client) == "banned"
+
+    async def test_connected_guest_is_cut_with_banned(self, server):
+        client = await guest(server)
+        server.store.impose(order(BAN, client.welcome["player"]))
+        assert await goodbye(client) == "banned"
+
+    async def test_every_connection_of_a_key_is_cut(self, server):
+        clients = [await keyed(server, key=KEY) for _ in range(2)]
+        server.store.impose(order(BAN, OWN))
+        assert [await goodbye(client) for client in clients] == ["banned", "banned"]
+
+    @pytest.mark.parametrize("subject", [HERE, "127.0.0.0/8"])
+    async def test_address_is_cut_also_before_the_login(self, server, subject):
+        client = await server.connect()
+        await client.hello()
+        server.store.impose(order(BAN, subject))
+        assert await goodbye(client) == "banned"
+
+    async def test_others_stay(self, server, readings):
+        client = await guest(server)
+        server.store.impose(order(BAN, OWN))
+        server.store.impose(order(BAN, "192.0.2.0/24"))
+        await readings.heeded()
+        assert await heard(client, "bye") == []
+
+    async def test_key_is_refused_when_it_comes_back(self, server, readings):
+        server.store.impose(order(BAN, OWN))
+        await readings.heeded()
+        assert (await (await server.connect()).login_key(KEY))["code"] == "banned"
+
+    async def test_address_is_refused_when_it_comes_back(self, server, readings):
+        server.store.impose(order(BAN, HERE))
+        await readings.heeded()
+        assert await goodbye(await server.connect()) == "banned"
+
+    async def test_key_that_is_banned_during_its_login_is_refused(self, server, readings, monkeypatch):
+        ignored = server.store.ignored
+
+        def slowly(player):
+            server.store.impose(order(BAN, OWN))
+            trio.from_thread.run(readings.heeded)
+            return ignored(player)
+
+        monkeypatch.setattr(server.store, "ignored", slowly)
+        assert (await (await server.connect()).login_key(KEY))["code"] == "banned"
+
+    async def test_lifted_ban_lets_in_again(self, server, readings):
+        server.store.impose(order(BAN, OWN))
+        await readings.heeded()
+        server.store.lift(OWN, BAN)
+        await readings.heeded()
+        assert (await (await server.connect()).login_key(KEY))["t"] == "welcome"
+
+    async def test_ban_ends_by_itself(self, server, readings, monkeypatch):
+        server.store.impose(order(BAN, OWN, until=now_ms() + 3_600_000))
+        await readings.heeded()
+        monkeypatch.setattr(upkeep, "now_ms", lambda: now_ms() + 3_600_001)
+        await readings.heeded()
+        assert (await (await server.connect()).login_key(KEY))["t"] == "welcome"
+
+    async def test_ban_by_command_is_in_force_from_the_first_connection_on(self, tmp_path):
+        async with running(tmp_path / "data") as server:
+            server.store.impose(order(BAN, HERE))
+        async with running(tmp_path / "data") as server:
+            assert await goodbye(await server.connect()) == "banned"
+
+    async def test_command_beside_the_running_server_cuts(self, server):
+        client = await keyed(server, key=KEY)
+        line = ["ban", OWN, "--data", str(server.folder.root)]
+        await trio.to_thread.run_sync(partial(CliRunner().invoke, main, line))
+        assert await goodbye(client) == "banned"
+
+    async def test_list_of_the_settings_goes_on_beside_what_is_imposed(self, tmp_path, readings):
+        async with running(tmp_path / "data", changed(QUICK, access={"banned": (OWN,)})) as server:
+            server.store.impose(order(BAN, "192.0.2.1"))
+            await readings.heeded()
+            assert (await (await server.connect()).login_key(KEY))["code"] == "banned"
+
+
+class TestSeats:
+    async def test_seat_at_an_open_table_is_given_up(self, server):
+        other, client = await guest(server, "Pau"), await keyed(server, key=KEY)
+        code = (await other.ask({**FRENCH, "options": {"guests": 1}}))["table"]
+        await client.ask({"t": "join", "table": code})
+        server.store.impose(order(BAN, OWN))
+        await goodbye(client)
+        assert (await other.ask({"t": "tables"}))["tables"][0]["seats"][1] == {"seat": 1, "kind": "empty"}
+
+    async def test_table_of_nobody_else_is_closed(self, server):
+        other, client = await guest(server), await keyed(server, key=KEY)
+        await client.ask(FRENCH)
+        server.store.impose(order(BAN, OWN))
+        await goodbye(client)
+        assert (await other.ask({"t": "tables"}))["tables"] == []
+
+    async def test_seat_of_who_is_gone_is_given_up_too(self, server, readings):
+        other, client = await guest(server, "Pau"), await keyed(server, key=KEY)
+        code = (await other.ask({**FRENCH, "options": {"guests": 1}}))["table"]
+        await client.ask({"t": "join", "table": code})
+        await client.stream.aclose()
+        server.store.impose(order(BAN, OWN))
+        await readings.heeded()
+        assert (await other.ask({"t": "tables"}))["tables"][0]["seats"][1] == {"seat": 1, "kind": "empty"}
+
+    async def test_seat_in_a_match_stays_and_is_offline(self, server):
+        first, second = await in_hand(server)
+        server.store.impose(order(BAN, fingerprint(second.key.public)))
+        await goodbye(second.client)
+        await second.client.stream.aclose()
+        with trio.fail_after(10):
+            while (told := await first.client.until("table"))["seats"][1].get("online"):
+                pass
+        assert (told["state"], told["seats"][1]["kind"]) == ("playing", "key")
+
+    async def test_who_is_there_from_another_address_too_keeps_the_seat(self, server, monkeypatch):
+        elsewhere = await keyed(server, key=KEY)
+        monkeypatch.setattr("truc_server.connections.net._address", lambda stream: "192.0.2.1")
+        client = await keyed(server, key=KEY)
+        code = (await elsewhere.ask(FRENCH))["table"]
+        server.store.impose(order(BAN, "192.0.2.1"))
+        await goodbye(client)
+        tables = (await elsewhere.ask({"t": "tables"}))["tables"]
+        assert [table["table"] for table in tables] == [code]
+
+
+class TestMute:
+    async def test_chat_in_the_lobby_is_refused(self, server, readings):
+        client = await follower(server)
+        server.store.impose(order(MUTE, client.welcome["player"]))
+        await readings.heeded()
+        assert (await say(client, "hello"))["code"] == "muted"
+
+    async def test_chat_at_a_table_is_refused(self, server, readings):
+        client = await keyed(server, key=KEY)
+        code = (await client.ask(FRENCH))["table"]
+        server.store.impose(order(MUTE, OWN))
+        await readings.heeded()
+        assert (await say(client, "hello", code))["code"] == "muted"
+
+    @muted(HERE)
+    async def test_muted_address_is_told_nothing_of_by_anybody(self, server):
+        other, client = await follower(server), await follower(server)
+        await say(client, "hello")
+        assert await said(other) == []
+
+    @muted(HERE)
+    async def test_phrase_is_refused_and_not_told(self, server):
+        seats = await server.seats(2, "truco-argentino")
+        phrase = {"t": "say", "table": seats[0].table, "phrase": "come"}
+        answer = await seats[0].client.ask(phrase)
+        assert (answer["code"], await heard(seats[1].client, "said")) == ("muted", [])
+
+    @muted(HERE)
+    async def test_signs_of_partners_are_passed_on(self, server):
+        seats = await server.match(4, "truc-catalan", guests=(0, 1, 2, 3), boxed=False)
+        for seat in seats:
+            seat.chooses = only_cut
+        await together(*(partial(seat.play, lambda seat: bool(seat.cards)) for seat in seats))
+        where = {"table": seats[2].table, "match": seats[2].ledger.setup.mid, "at": seats[2].next}
+        word = seats[2].ledger.setup.terms.variant.signals.vocabulary[0]
+        await seats[2].client.ask({"t": "sign", **where, "word": word})
+        assert len(await heard(seats[0].client, "sign")) == 1
+
+    @muted(OWN)
+    async def test_others_talk(self, server):
+        client = await follower(server)
+        assert (await say(client, "hello"))["t"] == "ok"
+
+    @muted(OWN)
+    async def test_muted_player_goes_on_playing(self, server):
+        client = await keyed(server, key=KEY)
+        assert (await client.ask(FRENCH))["t"] == "ok"
+
+    async def test_unmuted_player_talks_again(self, server, readings):
+        client = await follower(server)
+        tag = client.welcome["player"]
+        server.store.impose(order(MUTE, tag))
+        await readings.heeded()
+        server.store.lift(tag, MUTE)
+        await readings.heeded()
+        assert (await say(client, "hello"))["t"] == "ok"
+
+    async def test_mute_cuts_nobody(self, server, readings):
+        client = await guest(server)
+        server.store.impose(order(MUTE, HERE))
+        await readings.heeded()
+        assert await heard(client, "bye") == []
+
+
+class TestStoreFails:
+    @pytest.fixture
+    def broken(self, server, readings, monkeypatch):
+        """Let what is imposed be unreadable from now on."""
+
+        def fail(store):
+            trio.from_thread.run_sync(readings.note)
+            raise StoreError("cannot read it")
+
+        return lambda: monkeypatch.setattr(SqlStore, "sanctions", fail)
+
+    async def test_what_is_imposed_holds_on(self, server, readings, broken):
+        server.store.impose(order(BAN, OWN))
+        await readings.heeded()
+        broken()
+        await readings.heeded()
+        assert (await (await server.connect()).login_key(KEY))["code"] == "banned"
+
+    async def test_what_is_over_ends_all_the_same(self, server, readings, broken, monkeypatch):
+        server.store.impose(order(BAN, OWN, until=now_ms() + 3_600_000))
+        await readings.heeded()
+        broken()
+        monkeypatch.setattr(upkeep, "now_ms", lambda: now_ms() + 3_600_001)
+        await readings.heeded()
+        assert (await (await server.connect()).login_key(KEY))["t"] == "welcome"
+
+    async def test_failing_is_logged_once(self, server, readings, broken, shown):
+        broken()
+        await readings.heeded()
+        await readings.heeded()
+        assert shown.getvalue().count("sanctions_unread") == 1
+
+    async def test_failing_again_after_a_success_is_logged_again(
+        self, server, readings, broken, shown, monkeypatch
+    ):
+        read = SqlStore.sanctions
+        broken()
+        await readings.heeded()
+        monkeypatch.setattr(SqlStore, "sanctions", read)
+        await readings.heeded()
+        broken()
+        await readings.heeded()
+        assert shown.getvalue().count("sanctions_unread") == 2
+
+    async def test_server_that_cannot_know_does_not_start(self, tmp_path, monkeypatch):
+        def fail(store):
+            raise StoreError("cannot read it")
+
+        monkeypatch.setattr(SqlStore, "sanctions", fail)
+        with pytest.RaisesGroup(StoreError, flatten_subgroups=True, allow_unwrapped=True):
+            async with running(tmp_path / "data"):
+                pass
+
+    @pytest.mark.parametrize("error", [ZeroDivisionError(), JournalStoppedError("stopped")], ids=repr)
+    async def test_cut_that_fails_harms_nobody_else(self, server, monkeypatch, error):
+        def fail(lobby, player):
+            raise error
+
+        monkeypatch.setattr(upkeep, "vacate", fail)
+        client, banned = await guest(server), await keyed(server, key=KEY)
+        server.store.impose(order(BAN, OWN))
+        await goodbye(banned)
+        assert (await client.ask({"t": "tables"}))["t"] == "ok"
+
+
+class TestLog:
+    async def test_ban_and_cut_are_logged_with_the_subject(self, server, shown):
+        client = await keyed(server, key=KEY)
+        server.store.impose(order(BAN, OWN))
+        await goodbye(client)
+        lines = [line for line in shown.getvalue().splitlines() if OWN in line]
+        assert [word for line in lines for word in ("imposed", "cut") if f" {word} " in line] == [
+            "imposed",
+            "cut",
+        ]
+
+    async def test_lifting_is_logged_with_the_subject(self, server, readings, shown):
+        server.store.impose(order(BAN, OWN))
+        await readings.heeded()
+        server.store.lift(OWN, BAN)
+        await readings.heeded()
+        assert [line for line in shown.getvalue().splitlines() if " lifted " in line and OWN in line]
+
+    async def test_refused_talk_is_logged_once_for_a_connection(self, server, readings, shown):
+        client = await follower(server)
+        server.store.impose(order(MUTE, client.welcome["player"]))
+        await readings.heeded()
+        for _ in range(3):
+            await say(client, "hello")
+        assert sum(" muted " in line for line in shown.getvalue().splitlines()) == 1
+
+    async def test_what_is_imposed_already_is_not_listed_at_the_start(self, tmp_path, shown):
+        async with running(tmp_path / "data") as server:
+            server.store.impose(order(BAN, "192.0.2.77"))
+        shown.truncate(0)
+        async with running(tmp_path / "data") as server:
+            await guest(server)
+        assert "192.0.2.77" not in shown.getvalue()
+
+
+class TestValue:
+    def test_what_is_over_is_not_in_force(self):
+        both = order(BAN, "a", until=100), order(BAN, "b", until=101)
+        assert in_force(both, 100) == (both[1],)
+
+    def test_what_has_no_end_is_in_force(self):
+        assert in_force([order(BAN, "a")], 10**15) == (order(BAN, "a"),)
+
+    def test_mute_shuts_nobody_out(self):
+        sanctions = Sanctions.of(Access(), [order(MUTE, OWN)])
+        assert not sanctions.is_banned(tag=OWN, address=HERE)
+
+    def test_ban_mutes_nobody(self):
+        sanctions = Sanctions.of(Access(), [order(BAN, OWN)])
+        assert not sanctions.is_muted(tag=OWN, address=HERE)

@@ -1,0 +1,84 @@
+"""A server process that kills itself at one exact point, and the next one on what it leaves.
+
+Real kills are slow: every other point of death is in tests/server/test_deaths.py.
+"""
+
+import os
+import signal
+import sqlite3
+from contextlib import AsyncExitStack, asynccontextmanager, closing, suppress
+from functools import partial
+from pathlib import Path
+
+import pytest
+import trio
+from chaos.servers import QUICK, serving
+from server.conftest import together
+from server.rawclient import GoneError, RawClient, Seat
+
+import truc_server
+from truc_protocol.audit import Result
+
+pytestmark = pytest.mark.slow
+TESTS = Path(__file__).parents[1]
+SETTINGS = {**QUICK, "PYTHONPATH": os.pathsep.join([str(TESTS), str(Path(truc_server.__file__).parents[1])])}
+ENDINGS = (GoneError, trio.BrokenResourceError, trio.ClosedResourceError)
+
+
+@asynccontextmanager
+async def dying(data, *places):
+    """Run a server that dies at these places; yield it and a way to connect."""
+    flags = [flag for place in places for flag in ("--at", place)]
+    async with (
+        AsyncExitStack() as streams,
+        serving(data, SETTINGS, program=("chaos.dying", *flags, "run")) as server,
+    ):
+
+        async def connect() -> RawClient:
+            return RawClient(await streams.enter_async_context(await server.connect()))
+
+        yield server, connect
+
+
+async def seated(connect) -> list[Seat]:
+    seats = [Seat(await connect(), seed=i + 1) for i in range(2)]
+    for seat in seats:
+        await seat.login()
+    await seats[0].create("truc-french", options={"target": 3, "match": 1})
+    await seats[1].join(seats[0].table)
+    return seats
+
+
+async def ready_and_play(seat: Seat) -> None:
+    with suppress(*ENDINGS):
+        await seat.ready()
+        await seat.play()
+
+
+async def finish(data, seats) -> set[Result]:
+    """Play a match to its end on a server that lives, and return the verdicts."""
+    async with dying(data) as (_, connect):
+        for seat in seats:
+            assert (await seat.come_back(await connect()))["t"] == "ok"
+            await seat.send_again()
+        await together(*(seat.play for seat in seats))
+    return {seat.auditor.verdict().result for seat in seats}
+
+
+async def test_match_is_proven_although_the_server_was_killed(tmp_path):
+    async with dying(tmp_path / "data", "middle:act:2") as (server, connect):
+        seats = await seated(connect)
+        await together(*(partial(ready_and_play, seat) for seat in seats))
+        assert await server.wait() == -signal.SIGKILL
+    assert await finish(tmp_path / "data", seats) == {Result.PROVEN}
+
+
+async def test_server_that_is_killed_in_its_goodbye_has_everything_that_it_acknowledged(tmp_path):
+    async with dying(tmp_path / "data", "goodbye") as (server, connect):
+        (first, second) = await seated(connect)
+        assert (await second.ready())["t"] == "ok"
+        server.signal(signal.SIGTERM)
+        assert await server.wait() == -signal.SIGKILL
+    with closing(sqlite3.connect(tmp_path / "data" / "truc.db")) as database:
+        ready = database.execute("SELECT ready FROM seats ORDER BY seat").fetchall()
+    assert (first.seat, ready) == (0, [(0,), (1,)])

@@ -1,0 +1,101 @@
+"""Short soaks; `python -m chaos.soak` is the long one. What they say of the database's growth stands in docs/hosting.md."""
+
+import re
+import sqlite3
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import trio
+from chaos.measures import growth, slope
+from chaos.servers import ServerProcess
+from chaos.soak import Course, soak
+from chaos.stored import missing_acts
+from chaos.thin import Game
+
+HOSTING = Path(__file__).resolve().parents[2] / "docs" / "hosting.md"
+ROW = re.compile(r"^\| `(\S+)` \| (\d) \| (guests|keys) \| ([\d.]+) kB \|", re.MULTILINE)
+FACTOR = 1.25
+linux = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+
+
+def soaked(folder, hands, *, is_keyed=False):
+    game = Game("truc-french", 2, {"match": 1})
+    tables = 1 if is_keyed else 2  # in a short soak each table begins but a few matches
+    return trio.run(soak, folder, Course(hands, tables=tables, game=game, is_keyed=is_keyed))
+
+
+@pytest.fixture(scope="module")
+def of_guests(tmp_path_factory):
+    return soaked(tmp_path_factory.mktemp("guests"), 160)
+
+
+@pytest.fixture(scope="module")
+def of_keys(tmp_path_factory):
+    return soaked(tmp_path_factory.mktemp("keys"), 60, is_keyed=True)
+
+
+def documented(kind):
+    """Return the bytes of a hand of two seats that the documentation tells."""
+    rows = {(variant, who): float(kb) * 1000 for variant, _, who, kb in ROW.findall(HOSTING.read_text())}
+    return rows["truc-french", kind]
+
+
+@linux
+@pytest.mark.slow
+def test_soak_finds_nothing_wrong(of_guests):
+    assert of_guests.violations == ()
+
+
+@linux
+@pytest.mark.slow
+def test_hand_of_guests_takes_what_is_documented(of_guests):
+    ratio = of_guests.bytes_a_hand / documented("guests")
+    assert 1 / FACTOR < ratio < FACTOR
+
+
+@linux
+@pytest.mark.slow
+def test_hand_of_keyed_seats_takes_what_is_documented(of_keys):
+    ratio = of_keys.bytes_a_hand / documented("keys")
+    assert (of_keys.violations, 1 / FACTOR < ratio < FACTOR) == ((), True)
+
+
+def test_figures_that_stay_about_the_same_are_flat_after_the_warm_up():
+    assert growth([10.0] * 10 + [80.0, 81.0, 82.0] * 20) is None
+
+
+def test_figures_that_rise_to_the_end_grow():
+    assert growth([80.0 + i for i in range(80)]) == "from 109.5 to 149.5"
+
+
+def test_line_has_the_slope_of_its_points():
+    assert slope([(0, 100), (10, 4_100), (20, 8_100)]) == pytest.approx((400, 1))
+
+
+def stored(folder, *positions):
+    with closing(sqlite3.connect(folder / "truc.db")) as database, database:
+        database.execute("CREATE TABLE records (mid BLOB, k INTEGER)")
+        database.executemany("INSERT INTO records VALUES (?, ?)", [(b"m", k) for k in positions])
+
+
+def test_position_that_was_acknowledged_and_is_not_stored_is_missing(tmp_path):
+    stored(tmp_path, 0, 1, 2)
+    assert missing_acts(tmp_path, {b"m": [1, 3]}) == ["match 6d lacks positions [3]"]
+
+
+def test_position_that_is_skipped_is_a_gap(tmp_path):
+    stored(tmp_path, 0, 2)
+    assert missing_acts(tmp_path, {b"m": [2]}) == ["match 6d has gaps among 2 positions"]
+
+
+def test_position_that_was_acknowledged_twice_is_told(tmp_path):
+    stored(tmp_path, 0, 1)
+    assert missing_acts(tmp_path, {b"m": [1, 1]}) == ["match 6d had a position acknowledged twice"]
+
+
+def test_log_that_tells_of_an_exception_has_a_fault(tmp_path):
+    server = ServerProcess(tmp_path / "data")
+    server.log.write_text("info bad_input\nTraceback (most recent call last):\n")
+    assert server.faults() == ["Traceback (most recent call last):"]
