@@ -23,6 +23,7 @@ from truc_protocol.keys import fingerprint
 _HOST: Final = "127.0.0.1"
 _DOORS: Final = 2
 _LONGEST_OUTPUT: Final = 4_000
+_LAST_WORDS_S: Final = 1.0  # for what a client has sent that is gone
 
 
 class Order(NamedTuple):
@@ -138,6 +139,7 @@ async def _await_end(process: trio.Process, stage: Stage, patience_s: float) -> 
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(_cancel_when_done, stage, nursery.cancel_scope)
                 await process.wait()
+                await stage.until_closed(_LAST_WORDS_S)
                 nursery.cancel_scope.cancel()
         return process.returncode
     finally:

@@ -115,6 +115,8 @@ class Stage(ScriptedServer):
         self.is_cut_off = False
         self.rests_from = 0.0
         self.opened: list[float] = []
+        self._ended = 0
+        self._end = trio.Event()
         self.doors: list[int] = []
         self.doors_used: list[int] = []
 
@@ -128,6 +130,15 @@ class Stage(ScriptedServer):
             self.closed.append(Closed(link, trio.current_time()))
         if self.ends_on_close:
             self.done.set()
+        self._ended += 1
+        self._end.set()
+        self._end = trio.Event()
+
+    async def until_closed(self, seconds: float) -> None:
+        """Take what a client has said that is gone by itself, and write its end down; this may take some time at most."""
+        with trio.move_on_after(seconds):
+            while self._ended < len(self.opened):
+                await self._end.wait()
 
     async def fail(self, failure: Failure) -> None:
         """Note what is no message, or none for now, and answer it."""
