@@ -3,8 +3,9 @@
 import sys
 from collections.abc import Iterator
 from contextlib import asynccontextmanager
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import msgspec
 import pytest
@@ -82,6 +83,14 @@ class Running:
         self.scope.cancel()
 
 
+@cache
+def new_database() -> bytes:
+    """Return the bytes of a new database, so that not every test migrates one."""
+    with TemporaryDirectory() as folder:
+        open_store(url(Path(folder))).close()
+        return (Path(folder) / "truc.db").read_bytes()
+
+
 @asynccontextmanager
 async def running(path, settings=QUICK, *, wrap=lambda store: store):
     """Run a server on a folder; `wrap` puts something before its store."""
@@ -90,6 +99,8 @@ async def running(path, settings=QUICK, *, wrap=lambda store: store):
     path.chmod(0o700)
     catalogue = read_catalogue(folder.variants)
     identity = load_identity(folder)
+    if not folder.database.exists():
+        folder.database.write_bytes(new_database())
     store = wrap(open_store(f"sqlite:///{path / 'truc.db'}"))
     server = Running(settings, folder, store)
     async with trio.open_nursery() as nursery:
@@ -193,26 +204,18 @@ def is_to_move(seat: Seat) -> bool:
     return seat.options is not None and seat.options["must"] and seat.options["at"] == seat.next
 
 
-@pytest.fixture(scope="session")
-def migrated(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """Return the bytes of a new database, so that not every test migrates one."""
-    folder = tmp_path_factory.mktemp("store")
-    open_store(url(folder)).close()
-    return (folder / "truc.db").read_bytes()
-
-
 @pytest.fixture
-def data(tmp_path: Path, migrated: bytes) -> Folder:
+def data(tmp_path: Path) -> Folder:
     """Return the folder of a server that has run; a module may have another one."""
     folder = open_folder(tmp_path / "data")
     load_identity(folder)
-    folder.database.write_bytes(migrated)
+    folder.database.write_bytes(new_database())
     return folder
 
 
 @pytest.fixture
-def folder(tmp_path: Path, migrated: bytes) -> Path:
-    (tmp_path / "truc.db").write_bytes(migrated)
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "truc.db").write_bytes(new_database())
     return tmp_path
 
 
