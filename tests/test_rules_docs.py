@@ -19,7 +19,7 @@ SCENARIOS = (FOLDER / "scenarios.md").read_text(encoding="utf-8")
 VARIANTS = (FOLDER / "variants.md").read_text(encoding="utf-8")
 README = (FOLDER / "README.md").read_text(encoding="utf-8")
 UNDESCRIBED = (FOLDER / "undescribed.md").read_text(encoding="utf-8")
-HOSTING = (FOLDER.parent / "hosting.md").read_text(encoding="utf-8")
+HOSTING = (FOLDER.parent / "hosting" / "games.md").read_text(encoding="utf-8")
 GLOSSARY = (FOLDER.parent / "glossary.md").read_text(encoding="utf-8")
 NEVER_IN_SCENARIOS = ("pause", "resume", "resign")
 LADDERS = {"x2": "doubled", "+2": "two more", "any": "any", "game": "the game", "trut": "a trut"}

@@ -19,7 +19,7 @@ from truc_protocol.audit import Result
 from truc_protocol.keys import fingerprint
 
 pytestmark = pytest.mark.slow
-HOSTING = (Path(__file__).parents[2] / "docs" / "hosting.md").read_text("utf-8")
+HOSTING = (Path(__file__).parents[2] / "docs" / "hosting" / "players.md").read_text("utf-8")
 CHAPTER = HOSTING.partition("\n## Your own bots\n")[2].partition("\n## ")[0]
 COMMAND, SETTINGS = re.findall(r"```(?:sh|toml)\n(.*?)```", CHAPTER, re.DOTALL)
 """The steps of the chapter, which these tests take."""

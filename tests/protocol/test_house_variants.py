@@ -340,7 +340,7 @@ def test_error_is_all_problems_in_one_line():
 
 
 def test_example_of_the_page_for_hosts_is_a_variant():
-    page = (Path(__file__).parents[2] / "docs" / "hosting.md").read_text("utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "hosting" / "games.md").read_text("utf-8")
     blocks = [block.split("```")[0] for block in page.split("```toml\n")[1:]]
     (example,) = [block for block in blocks if block.startswith("name =")]
     assert read_variant(example, "club-truc.toml").name == "club-truc"

@@ -288,7 +288,7 @@ class TestPrinted:
 
 
 class TestHostingPage:
-    PAGE = (Path(__file__).parents[2] / "docs" / "hosting.md").read_text("utf-8")
+    PAGE = (Path(__file__).parents[2] / "docs" / "hosting" / "settings.md").read_text("utf-8")
 
     @pytest.mark.parametrize("key", KEYS.values(), ids=lambda key: key.name)
     def test_every_setting_stands_on_the_page_as_it_is(self, key):

@@ -1,4 +1,4 @@
-"""Short soaks; `python -m chaos.soak` is the long one. What they say of the database's growth stands in docs/hosting.md."""
+"""Short soaks; `python -m chaos.soak` is the long one. What they say of the database's growth stands in docs/hosting/data.md."""
 
 import re
 import sqlite3
@@ -14,7 +14,7 @@ from chaos.soak import Course, soak
 from chaos.stored import missing_acts
 from chaos.thin import Game
 
-HOSTING = Path(__file__).resolve().parents[2] / "docs" / "hosting.md"
+HOSTING = Path(__file__).resolve().parents[2] / "docs" / "hosting" / "data.md"
 ROW = re.compile(r"^\| `(\S+)` \| (\d) \| (guests|keys) \| ([\d.]+) kB \|", re.MULTILINE)
 FACTOR = 1.25
 linux = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")

@@ -74,6 +74,20 @@ class Listen(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             description="Name or address that players use, for invites; empty: the first of hosts.",
         ),
     ] = ""
+    tls: Annotated[bool, Meta(description="Whether connections are encrypted: TLS, and nothing else.")] = (
+        False
+    )
+    certificate: Annotated[
+        str,
+        Meta(
+            extra={"max_bytes": 4_096},
+            description="PEM file of your own certificate, chain included; empty: one is made, which your key vouches for.",
+        ),
+    ] = ""
+    certificate_key: Annotated[
+        str,
+        Meta(extra={"max_bytes": 4_096}, description="PEM file of the key of your own certificate."),
+    ] = ""
 
 
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -140,6 +154,14 @@ class Tables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             description="Time after a flor in which nobody is told whether another seat has one to answer with.",
         ),
     ] = 2_000
+    drain_s: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=3_600,
+            description="Seconds that hands under way have to end when the server is told to stop; 0 is none.",
+        ),
+    ] = 60
 
 
 class MatchDefaults(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -288,6 +310,22 @@ class Logs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ] = "info"
 
 
+class Metrics(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where the server tells figures about itself."""
+
+    port: Annotated[
+        int, Meta(ge=0, le=65535, description="HTTP port of /metrics and /health; 0 is none.")
+    ] = 0
+    host: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            extra={"max_bytes": 253},
+            description="Address it is on; whoever reaches it can read it.",
+        ),
+    ] = "127.0.0.1"
+
+
 class Database(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where matches are kept."""
 
@@ -306,6 +344,17 @@ class Database(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             description="Free megabytes on the disk of the data folder below which no new table or match begins.",
         ),
     ] = 64
+    keep_days: Annotated[
+        int,
+        Meta(ge=0, le=36_500, description="Days after which a match that is over is deleted; 0 is never."),
+    ] = 0
+    passphrase_file: Annotated[
+        str,
+        Meta(
+            extra={"max_bytes": 4_096},
+            description="File whose first line opens the server's key, if that has a passphrase.",
+        ),
+    ] = ""
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -340,4 +389,5 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     access: Access = Access()
     chat: Chat = Chat()
     log: Logs = Logs()
+    metrics: Metrics = Metrics()
     store: Database = Database()

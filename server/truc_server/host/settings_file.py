@@ -118,7 +118,8 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, _Found]:
 
 def _check_foreign(variable: str) -> None:
     # Other programs share the prefix; what is nearly ours, whole or without its section, is a slip.
-    ours = {key.name.rpartition(".")[2].upper(): key.variable for key in KEYS.values()}
+    # Where sections share a name, as a port, the first section has it.
+    ours = {key.name.rpartition(".")[2].upper(): key.variable for key in reversed(tuple(KEYS.values()))}
     ours |= {key.variable.removeprefix(PREFIX): key.variable for key in KEYS.values()}
     like = difflib.get_close_matches(variable.removeprefix(PREFIX), ours, n=1, cutoff=_LIKENESS)
     if like:

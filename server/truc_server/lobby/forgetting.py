@@ -1,7 +1,7 @@
 """Being forgotten: what a server drops of a player who asks for it.
 
 Token, chat and whom they ignore go; the seats they have are left; the matches they have played are from then on for those
-alone who have played them. What stays is in docs/hosting.md: above all, everybody's transcripts carry the name. Invariant:
+alone who have played them. What stays is in docs/hosting/players.md: above all, everybody's transcripts carry the name. Invariant:
 who is seated in a match that is set up or played is not forgotten in the middle of it.
 """
 
