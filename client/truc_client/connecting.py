@@ -36,7 +36,7 @@ async def connect(
     """Connect to a server as a player.
 
     Args:
-        address: HOST, HOST:PORT or a truc:// link; an invite in it is used.
+        address: HOST, HOST:PORT, or a truc:// or trucs:// link; an invite in it is used.
         player: who connects.
         want: the capabilities that would be used; one that the server has not is done without.
         require: the capabilities without which it is no use; one that is missing is a RefusedError, `unsupported`.

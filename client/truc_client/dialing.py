@@ -1,4 +1,4 @@
-"""Opening a stream to a server: TCP, or what a test puts in its place."""
+"""Opening a stream to a server: TCP, with TLS where its address says so, or what a test puts in its place."""
 
 import os
 from collections.abc import Awaitable, Callable
@@ -7,6 +7,7 @@ from typing import Final
 import trio
 
 from truc_client.address import Address
+from truc_client.encryption import encrypt
 from truc_client.errors import ConnectError
 from truc_client.link import leaves
 
@@ -16,16 +17,27 @@ Dial = Callable[[Address], Awaitable[trio.abc.Stream]]
 
 
 async def dial_tcp(address: Address) -> trio.abc.Stream:
-    """Open a TCP connection.
+    """Open a TCP connection, and encrypt it where the address says so.
 
     Raises:
-        ConnectError: Nobody answers there.
+        ConnectError: Nobody answers there, or does not encrypt.
     """
     try:
         with trio.fail_after(DIAL_S):
-            return await trio.open_tcp_stream(address.host, address.port)
+            return await _open(address)
     except (OSError, trio.TooSlowError) as error:
         raise ConnectError(f"cannot reach {address.server}: {_reason(error)}") from error
+
+
+async def _open(address: Address) -> trio.abc.Stream:
+    stream = await trio.open_tcp_stream(address.host, address.port)
+    if not address.is_tls:
+        return stream
+    try:
+        return await encrypt(stream, address)
+    except BaseException:
+        await trio.aclose_forcefully(stream)
+        raise
 
 
 def _reason(error: BaseException) -> str:

@@ -1,4 +1,4 @@
-"""One TCP connection to a server, from the hello to the last byte.
+"""One connection to a server, from the hello to the last byte.
 
 `enter` makes the handshake: the server proves who it is before the client says who asks. After that one task reads, one
 writes and one keeps the connection alive; losing it in any way is a `LostError`, nothing else leaves `Link.run`.
@@ -16,11 +16,13 @@ import trio
 from truc_client.account import Account
 from truc_client.address import Address
 from truc_client.clock import Clock
+from truc_client.encryption import certificate_of
 from truc_client.errors import ConnectError, LostError, RefusedError
 from truc_client.home import revoked_keys
-from truc_client.recognition import keys_shown, recognise
+from truc_client.recognition import Shown, keys_shown, recognise
 from truc_protocol.connection import Connection, Failure, Pulse, Role, pulse
 from truc_protocol.errors import Code, LocalError
+from truc_protocol.frames import MistakenPeerError
 from truc_protocol.handshake import PROTOCOLS, Pin, ServerIdentity, authenticate
 from truc_protocol.messages import (
     AnyMessage,
@@ -63,11 +65,13 @@ from truc_protocol.messages import (
     Watch,
     Welcome,
 )
+from truc_protocol.transport import ENCRYPTED
 
 HANDSHAKE_S: Final = 10.0
 _READ_BYTES: Final = 65_536
 _MAX_WAITING: Final = 256  # frames to send; a server that takes none of them for that long is gone
 _NONCE_BYTES: Final = 32
+_TLS_INSTEAD: Final = MistakenPeerError("TLS").message
 _PULSES: Final = 4
 
 
@@ -273,6 +277,10 @@ def leaves(group: BaseExceptionGroup[BaseException]) -> list[BaseException]:
 
 def _sound(item: AnyMessage | Failure) -> AnyMessage:
     if isinstance(item, Failure):
+        if item.message == _TLS_INSTEAD:
+            raise LostError(
+                f"the server encrypts its connections: its addresses begin with {ENCRYPTED}", again=False
+            )
         raise LostError(f"the server broke the protocol: {item.message} ({item.code})", again=False)
     return item
 
@@ -317,7 +325,8 @@ async def _enter(
     if not isinstance(hello, ServerHello):
         raise ConnectError(f"expected the server's hello, got {type(hello).__name__}")
     answered = time.time()
-    server = recognise(hello, talk.protocol.hello_frame(Role.CLIENT), address, account, known)
+    shown = Shown(talk.protocol.hello_frame(Role.CLIENT), certificate_of(stream))
+    server = recognise(hello, shown, address, account, known)
     _check_met(demands, server)
     clock.note(server.info.now_ms, asked=asked, answered=answered)
     welcome = await talk.ask(_login(address, account, server, nonce, talk.protocol))

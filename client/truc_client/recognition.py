@@ -6,6 +6,7 @@ Anything else is a hard stop before anything was said about the player; its text
 
 import time
 from collections.abc import Collection
+from typing import NamedTuple
 
 from truc_client.account import Account, NewKey
 from truc_client.address import Address
@@ -15,6 +16,7 @@ from truc_protocol.codec import dec
 from truc_protocol.errors import RemoteError
 from truc_protocol.handshake import (
     PROTOCOLS,
+    Broken,
     Contact,
     Fingerprint,
     HandshakeError,
@@ -28,10 +30,22 @@ from truc_protocol.keys import KeyFileError, fingerprint
 from truc_protocol.messages import ServerHello
 
 
+class Shown(NamedTuple):
+    """What the two ends of a connection have seen of each other before the server's hello.
+
+    Attributes:
+        own_frame: the client's hello, as sent.
+        certificate: the hash of the certificate that the server shows; None on a connection in clear.
+    """
+
+    own_frame: bytes
+    certificate: bytes | None = None
+
+
 def recognise(
-    hello: ServerHello, own_frame: bytes, address: Address, account: Account, moved: Pin | None = None
+    hello: ServerHello, shown: Shown, address: Address, account: Account, moved: Pin | None = None
 ) -> ServerIdentity:
-    """Check who answers, remember its key and tell it if it is new; `own_frame` is the client's hello as sent.
+    """Check who answers, remember its key and tell it if it is new.
 
     `moved` is the pin of a server that has sent the client to this address: the same one must answer here.
 
@@ -42,7 +56,9 @@ def recognise(
     """
     pin = _expected(account.store.pin(address.server), moved, address)
     known = pin or address.fingerprint
-    contact = Contact(own_frame, PROTOCOLS, known, int(time.time()), revoked=revoked_keys(account.home))
+    contact = Contact(
+        shown.own_frame, PROTOCOLS, known, int(time.time()), shown.certificate, revoked_keys(account.home)
+    )
     try:
         server = check_server_hello(hello, contact)
     except HandshakeError as error:
@@ -51,7 +67,7 @@ def recognise(
         raise ConnectError(f"{address.server}: {error}") from error
     if pin is not None:
         _check_link(hello, contact, address, server)
-    account.store.keep_pin(address.server, server.pin)
+    account.store.keep_pin(address.server, server.pin, is_tls=address.is_tls)
     _tell(server, address, account, pin)
     return server
 
@@ -125,6 +141,8 @@ def _stop(error: HandshakeError, hello: ServerHello, address: Address, pin: Pin 
     if error.check == "C40":
         again = f"; then: {forget}" if pin is not None else ""
         return f"{told}: do not play there; ask its host for the address of a new server{again}"
+    if error.what is Broken.CERTIFICATE:
+        return f"{told}; somebody may stand between you and the server: nothing was said to it about you"
     if error.check == "C39":
         told += _both_keys(hello, address, pin)
     elif "has changed" not in error.message:

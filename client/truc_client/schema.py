@@ -10,7 +10,7 @@ from typing import Final
 from truc_client.errors import HomeError
 from truc_protocol.keys import box_key
 
-VERSION: Final = 3
+VERSION: Final = 4
 _MATCHES: Final = """CREATE TABLE matches (
     th BLOB PRIMARY KEY, tn BLOB NOT NULL, server BLOB NOT NULL, code TEXT NOT NULL, seat INTEGER NOT NULL,
     mid BLOB UNIQUE, k INTEGER, head BLOB,
@@ -21,7 +21,9 @@ _CHAINS: Final = """CREATE TABLE chains (
     after_loss INTEGER NOT NULL, counter INTEGER NOT NULL DEFAULT -1,
     PRIMARY KEY (match, x))"""
 _TABLES: Final = (
-    "CREATE TABLE servers (server TEXT PRIMARY KEY, first BLOB NOT NULL, present BLOB NOT NULL, serial INTEGER NOT NULL)",
+    """CREATE TABLE servers (
+        server TEXT PRIMARY KEY, first BLOB NOT NULL, present BLOB NOT NULL, serial INTEGER NOT NULL,
+        tls INTEGER NOT NULL DEFAULT 0)""",
     "CREATE TABLE tokens (server BLOB PRIMARY KEY, token TEXT NOT NULL)",
     """CREATE TABLE statements (
         match BLOB NOT NULL, what TEXT NOT NULL, number INTEGER NOT NULL, attempt INTEGER NOT NULL,
@@ -49,6 +51,8 @@ def bring_up_to_date(database: sqlite3.Connection) -> None:
         _give_chains_a_table(database)
     if version in (1, 2):
         _bind_nonces_to_servers(database)
+    if version in (1, 2, 3):
+        database.execute("ALTER TABLE servers ADD COLUMN tls INTEGER NOT NULL DEFAULT 0")
     database.execute(f"PRAGMA user_version = {VERSION}")
 
 

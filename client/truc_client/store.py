@@ -122,14 +122,21 @@ class Store:
         row = self._database.execute(query, (server,)).fetchone()
         return Pin(*row) if row else None
 
+    def encrypts(self, server: str) -> bool:
+        """Tell whether connections to a known server were encrypted when it was last met."""
+        row = self._database.execute("SELECT tls FROM servers WHERE server = ?", (server,)).fetchone()
+        return bool(row and row[0])
+
     def pins(self) -> dict[str, Pin]:
         """Return every server known."""
         rows = self._database.execute("SELECT server, first, present, serial FROM servers ORDER BY server")
         return {server: Pin(*pin) for server, *pin in rows}
 
-    def keep_pin(self, server: str, pin: Pin) -> None:
-        """Remember a server's keys."""
-        self._database.execute("INSERT OR REPLACE INTO servers VALUES (?, ?, ?, ?)", (server, *pin))
+    def keep_pin(self, server: str, pin: Pin, *, is_tls: bool = False) -> None:
+        """Remember a server's keys, and whether connections to it are encrypted."""
+        self._database.execute(
+            "INSERT OR REPLACE INTO servers VALUES (?, ?, ?, ?, ?)", (server, *pin, is_tls)
+        )
 
     def forget_pin(self, server: str) -> bool:
         """Forget a server's keys, so that the next contact is a first one; tells whether it was known."""

@@ -21,6 +21,7 @@ from truc_protocol.records import Record
 from truc_protocol.transcript import (
     MAGIC,
     Transcript,
+    file_name,
     item,
     read_transcript,
     record_item,
@@ -65,7 +66,7 @@ class TranscriptFile:
 
 def path_of(folder: Path, mid: bytes) -> Path:
     """Return where the transcript of a match is kept."""
-    return folder / f"{mid.hex()[:16]}.truc"
+    return folder / file_name(mid)
 
 
 def watched_path(folder: Path, mid: bytes) -> Path:

@@ -16,6 +16,7 @@ from truc_conform.raw_seat import Seat
 from truc_conform.result import Case, Outcome
 from truc_protocol.errors import REGISTRY, Code
 from truc_protocol.keys import SigningKey, generate_signing_key
+from truc_protocol.transport import ENCRYPTED
 
 LONGEST_TEXT: Final = 400
 PORT: Final = 7373
@@ -51,6 +52,8 @@ def read_address(text: str) -> Address:
     Raises:
         ValueError: It is neither.
     """
+    if text.startswith(ENCRYPTED):
+        raise ValueError(f"expected a server without TLS, which this kit does not speak, got {text!r}")
     rest, _, fingerprint = text.removeprefix("truc://").partition("#")
     place = rest.partition("/")[0].partition("?")[0]
     host, colon, port = place.rpartition(":") if not place.endswith("]") else (place, "", "")

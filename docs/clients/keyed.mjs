@@ -1,7 +1,7 @@
 // A player with a key, for Node 18 or later, on the verifier in docs/verifiers: signs one match of whatever game at
 // random, and checks every record of it.
 //
-// node keyed.mjs truc://HOST:PORT/TABLE#FINGERPRINT [--keep FILE] [--out FILE]
+// node keyed.mjs truc://HOST:PORT/TABLE#FINGERPRINT [--keep FILE] [--out FILE]     trucs:// for a server with TLS
 //
 // Exit code 0: the match is over, and everything passes. 3: a check has failed; nothing was signed after it. 1: else.
 // The transcript, as far as there is one, is written to --out: node ../verifiers/verify.mjs FILE reads it. Where the
@@ -82,7 +82,7 @@ class Player {
 
   // C37 before anything is said about oneself; then C38, as the server will check it.
   logIn(reply, payload) {
-    const mine = { frame: this.hello, offered: PROTOCOLS, cert: null }
+    const mine = { frame: this.hello, offered: PROTOCOLS, cert: this.line.certificate }
     const client = { ...mine, revoked: [], now: Date.now() / 1000, known: this.known() }
     const { sn, pin } = checkHello(client, { rolls: [], ...reply })
     Object.assign(this, { pin, me: this.playerOf(pin) })

@@ -1,12 +1,15 @@
 // A connection to a server: frames, requests and their replies, signs of life; and how one comes back after it is lost.
 // What is said over it is not here.
 
-import { connect } from 'node:net'
+import { connect, isIP } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
+import { connect as connectEncrypted } from 'node:tls'
+import { sha256 } from '../verifiers/encoding.mjs'
 import { pack, unpack } from './messages.mjs'
 
 const MOST_FAILURES = 20     // connections in a row that brought nothing new
 const GREETING_S = 10
+const PROTOCOL = 'truc/1'     // by its ALPN name
 const FRAME_LIMIT = 65536     // until the server has said its own
 
 // Thrown where there is nothing to come back for. Any other error costs the connection only.
@@ -25,24 +28,42 @@ class Goodbye extends Error {
   }
 }
 
-// { host, port, table, … } of the arguments: truc://HOST:PORT/TABLE?invite=CODE#FINGERPRINT, or HOST PORT [TABLE].
+// { host, port, table, … } of the arguments: truc://HOST:PORT/TABLE?invite=CODE#FINGERPRINT, trucs:// for TLS, or HOST PORT [TABLE].
 export function placeOf([first, port, table = null]) {
-  if (!first?.startsWith('truc://')) return { host: first, port: Number(port), table, fingerprint: null, invite: null }
+  if (!/^trucs?:/.test(first)) {
+    return { host: first, port: Number(port), table, fingerprint: null, invite: null, isEncrypted: false }
+  }
   const link = new URL(first)
   return {
+    isEncrypted: link.protocol === 'trucs:',
     host: link.hostname.replace(/^\[|]$/g, ''), port: Number(link.port || 7373),
     table: link.pathname.replaceAll('/', '') || null, fingerprint: link.hash.slice(1) || null,
     invite: link.searchParams.get('invite')
   }
 }
 
+// The server's key says whose certificate it is, and no authority: whoever does not check the hello talks to anybody.
+function encrypted(host, port) {
+  const servername = isIP(host) ? '' : host
+  return connectEncrypted({
+    host, port, servername, minVersion: 'TLSv1.3', ALPNProtocols: [PROTOCOL], rejectUnauthorized: false
+  })
+}
+
 export class Line {
-  constructor({ host, port }) {
+  constructor({ host, port, isEncrypted }) {
     if (!(port > 0 && port < 65536)) throw new Stopped('expected truc://HOST:PORT/TABLE, or HOST PORT [TABLE]')
     Object.assign(this, { nextId: 0, asked: new Map(), frameLimit: FRAME_LIMIT, isOpen: false, isQuiet: false })
-    this.socket = connect(port, host).setTimeout(1000 * GREETING_S)
+    this.socket = (isEncrypted ? encrypted(host, port) : connect(port, host)).setTimeout(1000 * GREETING_S)
     this.socket.on('error', () => {})     // `messages` throws it too
     this.socket.on('timeout', () => this.endSilence())
+  }
+
+  // The hash of the certificate that the server shows, for the signed hello to vouch for; null in clear.
+  get certificate() {
+    if (this.socket.getPeerCertificate === undefined) return null
+    if (this.socket.alpnProtocol !== PROTOCOL) throw new Stopped('another protocol is spoken there over TLS')
+    return sha256(this.socket.getPeerCertificate().raw)
   }
 
   // Before the greeting is over nobody may ask for a sign of life; after it, once.

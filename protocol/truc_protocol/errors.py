@@ -39,6 +39,7 @@ class Code(StrEnum):
     BAD_TOKEN = auto()
     GUESTS_NOT_ALLOWED = auto()
     BANNED = auto()
+    KICKED = auto()
     FORGOTTEN = auto()
     MUTED = auto()
 
@@ -136,8 +137,8 @@ REGISTRY: Final[Mapping[Code, Row]] = MappingProxyType(
         Code.UNSUPPORTED: Row(
             Topic.PROTOCOL,
             Outcome.ENDED,
-            "The server speaks none of the protocol numbers offered, or lacks a required capability.",
-            "Offer another number, or drop the capability that `field` points at.",
+            "The server speaks none of the protocol numbers offered, lacks a required capability, or encrypts otherwise than the client does.",
+            "Offer another number, drop the capability that `field` points at, or come by TLS as the address says.",
         ),
         Code.NOT_NOW: Row(
             Topic.PROTOCOL,
@@ -181,6 +182,12 @@ REGISTRY: Final[Mapping[Code, Row]] = MappingProxyType(
             "The host has shut this key, guest or address out; an address may be told so before it has said anything.",
             "Ask the host; trying again does not help.",
         ),
+        Code.KICKED: Row(
+            Topic.LOGIN,
+            Outcome.ENDED,
+            "The host has ended this connection; the player keeps their seats, and may log in again.",
+            "Tell the player; connect again only when they ask for it.",
+        ),
         Code.FORGOTTEN: Row(
             Topic.LOGIN,
             Outcome.ENDED,
@@ -209,7 +216,7 @@ REGISTRY: Final[Mapping[Code, Row]] = MappingProxyType(
             Topic.LIMITS,
             Outcome.LATER,
             "This player, address or server has as many open tables as it may, or this player as many seats; or the server has no"
-            " room to store another match.",
+            " room to store another match, or is about to be stopped.",
             "Leave a table first, or come again later.",
         ),
         Code.SLOW_CONSUMER: Row(

@@ -62,12 +62,22 @@ class Revoke(Body, frozen=True, tag="truc/1/revoke"):
     pk: Hash
 
 
-class HandshakeError(RemoteError):
-    """A check of the handshake failed; `check` is its number."""
+class Broken(Enum):
+    """What a check found broken, where that matters to who reads of it."""
 
-    def __init__(self, check: str, message: str, code: Code = Code.BAD_SIGNATURE) -> None:
+    PROOF = auto()
+    CERTIFICATE = auto()
+
+
+class HandshakeError(RemoteError):
+    """A check of the handshake failed; `check` is its number, `what` it found broken."""
+
+    def __init__(
+        self, check: str, message: str, code: Code = Code.BAD_SIGNATURE, what: Broken = Broken.PROOF
+    ) -> None:
         super().__init__(code, f"{check}: {message}")
         self.check = check
+        self.what = what
 
 
 class Signed(NamedTuple):
@@ -208,7 +218,7 @@ def check_server_hello(hello: ServerHello, contact: Contact) -> ServerIdentity:
         raise HandshakeError(
             "C37", f"expected a protocol of {list(contact.proto)}, got {body.proto}", Code.UNSUPPORTED
         )
-    _expect("C37", "the certificate of this connection", body.cert, contact.cert)
+    _check_certificate(body.cert, contact.cert)
     _expect("C37", "the hash of the info sent along", body.info, sha256(hello.info))
     pin, trust = _recognise(body.spk, hello.rolls, contact)
     return ServerIdentity(pin, trust, body.proto, body.sn, decode_info(hello.info))
@@ -358,6 +368,19 @@ def _check_revoked(key: bytes, revoked: Collection[bytes]) -> None:
 
 def _changed(known: str, spk: bytes) -> HandshakeError:
     return HandshakeError("C37", f"the server's key has changed: expected {known}, got {fingerprint(spk)}")
+
+
+def _check_certificate(signed: bytes | None, seen: bytes | None) -> None:
+    """Check that the hello was made for what the client sees: this certificate, or none."""
+    if signed == seen:
+        return
+    if seen is None:
+        message = "the server has encrypted this connection, but it comes in clear"
+    elif signed is None:
+        message = "this connection is encrypted, but not by the server"
+    else:
+        message = "this connection is encrypted with another certificate than the server's"
+    raise HandshakeError("C37", message, what=Broken.CERTIFICATE)
 
 
 def _expect(check: str, what: str, came: bytes | None, expected: bytes | None) -> None:

@@ -114,6 +114,11 @@ def _encryption(passphrase: str | None) -> serialization.KeySerializationEncrypt
     return serialization.BestAvailableEncryption(passphrase.encode())
 
 
+def is_sealed_pem(pem: bytes) -> bool:
+    """Tell whether a key file asks for a passphrase."""
+    return b"-----BEGIN ENCRYPTED PRIVATE KEY-----" in pem
+
+
 def from_pem(pem: bytes, passphrase: str | None = None) -> SigningKey:
     """Read what `to_pem` wrote.
 

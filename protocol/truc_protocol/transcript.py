@@ -25,6 +25,11 @@ class Transcript(NamedTuple):
     records: tuple[Record, ...]
 
 
+def file_name(mid: bytes) -> str:
+    """Return what the transcript of a match is called, whoever writes it."""
+    return f"{mid.hex()[:16]}.truc"
+
+
 def item(encoded: bytes) -> bytes:
     """Return one item as it stands in a file."""
     return _LENGTH.pack(len(encoded)) + encoded

@@ -17,11 +17,15 @@ from truc_server.host.variants import Catalogue
 from truc_server.journal import Journal
 from truc_server.lobby.sanctions import Sanctions
 from truc_server.matches.clocks import Starts
+from truc_server.matches.verifying import Verifier
+from truc_server.metrics.figures import Figures
 from truc_server.store import Lease, Store, StoreError, Write
 from truc_server.tables.pages import Pages
 from truc_server.timers import Timers
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from truc_server.connections.peer import Peer
 
 PUBLIC_CODE: Final = 5  # characters of the code of a table that is listed
@@ -37,7 +41,12 @@ class House:
         pace: how fast pages of what is stored, or of the lobby, go to one address.
         sanctions: who is shut out or muted by now.
         refused_talk: the connections of muted players that have tried to talk, of whom it is in the log.
+        is_draining: whether the server is about to be stopped: hands under way go on, and nothing else begins.
+        unasked: the matches that were stopped where the next call was due and nobody had asked for time, and at which
+            position.
         grease: what is put into everything that is sent, to try clients; None unless the host wants it.
+        figures: what has happened so far, for who watches the server.
+        verifier: checks signatures beside the main thread.
         starts: what is to be done when a batch of the journal is durable.
         failure: why the store has stopped taking writes.
         failed: set when it has.
@@ -59,18 +68,28 @@ class House:
         self.store = store
         self.epoch = lease.epoch
         self.disk = disk
+        self.figures = Figures()
         self.timers = Timers()
         self.flusher = Flusher()
         self.starts = Starts()
         self.journal = Journal(store, on_durable=self._release, on_failure=self._fail)
         self.gate = 0
+        self.verifier = Verifier()
         self.pages = Pages()
         self.pace = Pace(settings.limits)
         self.sanctions = Sanctions.of(settings.access)
         self.refused_talk: WeakSet[Peer] = WeakSet()
+        self.is_draining = False
+        self.unasked: Mapping[bytes, int] = {}
         self.grease = Grease(randbits(64)) if settings.grease else None
         self.failed = trio.Event()
         self.failure: StoreError | None = None
+
+    def renew(self, settings: Settings) -> None:
+        """Go by other settings from now on."""
+        if settings.limits != self.settings.limits:
+            self.pace = Pace(settings.limits)
+        self.settings = settings
 
     def write(self, *writes: Write) -> None:
         """Make `writes` durable together; whatever is sent from now on waits for them."""
@@ -83,6 +102,7 @@ class House:
     def _release(self, durable: int) -> None:
         """Let out what has waited for a batch, and let the time run that is given to answer it."""
         self.flusher.release(durable)
+        self.figures.release(durable, trio.current_time())
         self.starts.release(durable)
 
     def _fail(self, error: StoreError) -> None:

@@ -13,6 +13,7 @@ from typing import Final
 import structlog
 import trio
 
+from truc_server.metrics.figures import SECONDS, SIZES, Spread
 from truc_server.store import Store, StoreBusyError, StoreError, Write
 
 MAX_BATCH: Final = 500  # writes in one transaction
@@ -29,7 +30,12 @@ class JournalStoppedError(StoreError):
 
 
 class Journal:
-    """The open batches of one store, and the task that commits them."""
+    """The open batches of one store, and the task that commits them.
+
+    Attributes:
+        commits_s: the seconds that each commit took.
+        sizes: the writes of each.
+    """
 
     def __init__(
         self,
@@ -46,6 +52,9 @@ class Journal:
         self._taken = 0
         self._durable = 0
         self._stopped: str | None = None
+        self._began = 0.0
+        self.commits_s = Spread(SECONDS)
+        self.sizes = Spread(SIZES)
         self._one = trio.CapacityLimiter(1)
         self._filled = trio.Event()
         self._progress = trio.lowlevel.ParkingLot()
@@ -54,6 +63,20 @@ class Journal:
     def durable(self) -> int:
         """The number of the newest durable batch; 0 before the first."""
         return self._durable
+
+    @property
+    def waiting(self) -> int:
+        """How many writes wait for a commit, beside those of the one under way."""
+        return self._waiting
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether no more writes are taken."""
+        return self._stopped is not None
+
+    def commit_s(self, now: float) -> float:
+        """Return how long the commit that is under way has taken so far; 0 if none is."""
+        return 0.0 if self.is_idle else now - self._began
 
     @property
     def is_behind(self) -> bool:
@@ -127,7 +150,7 @@ class Journal:
             self._on_durable(self._durable)
 
     async def _commit(self, batch: list[Write]) -> None:
-        began = trio.current_time()
+        self._began = trio.current_time()
         for tried in range(1, BUSY_TRIES + 1):
             try:
                 await trio.to_thread.run_sync(self._store.commit, batch, limiter=self._one)
@@ -137,7 +160,9 @@ class Journal:
                 log.warning("store_is_held", reason=str(error), tried=tried)
             else:
                 break
-        took = trio.current_time() - began
+        took = trio.current_time() - self._began
+        self.commits_s.add(took)
+        self.sizes.add(len(batch))
         if took > SLOW_S:
             log.warning("store_was_slow", seconds=round(took, 1), waiting=self._waiting)
 

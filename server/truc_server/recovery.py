@@ -1,5 +1,6 @@
 """Coming back: every table as it was, from the store.
 
+A match that a restored backup has under way is held until every seat was heard (matches/holding.py).
 A running match is folded again from its records, with the deals recomputed from the sealed secrets; what the fold and
 the secrets disagree on stops that match and nothing else. Terms that were out are out again, with
 what was signed; where they cannot be, fresh ones are. Invariant: a table keeps its game by the stored rule document, whatever the variants folder says by now.
@@ -9,17 +10,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import structlog
+import trio
 
 from truc_protocol.checks import CheckError
 from truc_protocol.documents import read_document
 from truc_protocol.keys import SealError, unseal_at_rest
 from truc_protocol.setup import Setup, close_setup, open_terms
 from truc_server.connections.peer import Player, RefusedError
-from truc_server.host.identity import IdentityError
+from truc_server.host.key_files import IdentityError
+from truc_server.host.restored import Restored
 from truc_server.house import House, label
 from truc_server.lobby.lobby import Lobby
 from truc_server.matches.dealer import Dealer
-from truc_server.matches.game import RebuildError
+from truc_server.matches.game import Game, RebuildError
 from truc_server.matches.match_secrets import MatchSecrets
 from truc_server.store import (
     KEPT_LINES,
@@ -33,9 +36,11 @@ from truc_server.store import (
     StoredTerms,
 )
 from truc_server.tables.gathering import Gathering, gather_again
+from truc_server.tables.giving_up import give_up
 from truc_server.tables.options import Chosen, Defaults, choose, kept, played, terms
 from truc_server.tables.seats import Made, Seated
 from truc_server.tables.table import Table
+from truc_server.timers import Alarm
 
 PAGE: Final = 500
 _EXPECTED: Final = (CheckError, IdentityError, RebuildError, RefusedError, SealError)
@@ -62,14 +67,15 @@ class Stored(NamedTuple):
     tables: tuple[StoredTable, ...]
     stray: tuple[bytes, ...]
     unreadable: tuple[str, ...] = ()
+    restored: Restored = Restored()
 
 
-def read(store: Store) -> Stored:
-    """Read all tables; blocks."""
+def read(store: Store, restored: Restored) -> Stored:
+    """Read all tables, as carefully as it takes where they were `restored` from a backup; blocks."""
     rows = store.tables()
     tables = tuple(_readable(store, rows))
     unreadable = {row.code for row in rows} - {found.row.code for found in tables}
-    return Stored(tables, store.stray_secrets(), tuple(sorted(unreadable)))
+    return Stored(tables, store.stray_secrets(), tuple(sorted(unreadable)), restored)
 
 
 def _readable(store: Store, rows: Sequence[SaveTable]) -> Iterator[StoredTable]:
@@ -103,7 +109,7 @@ def restore(house: House, lobby: Lobby, stored: Stored) -> None:
     lobby.withhold(*stored.unreadable)
     for found in stored.tables:
         try:
-            _restore(house, lobby, found)
+            _restore(house, lobby, found, stored.restored)
         except Exception as error:  # whatever is wrong with one table, the others go on
             log.warning(
                 "table_not_restored",
@@ -114,11 +120,11 @@ def restore(house: House, lobby: Lobby, stored: Stored) -> None:
             lobby.withhold(found.row.code)
 
 
-def _restore(house: House, lobby: Lobby, found: StoredTable) -> None:
+def _restore(house: House, lobby: Lobby, found: StoredTable, restored: Restored) -> None:
     table = _rebuild(house, lobby, found)
     lobby.add(table)
     try:
-        _go_on(house, table, found)
+        _go_on(house, table, found, restored)
     except Exception:
         table.stop()
         lobby.forget(table)
@@ -163,10 +169,10 @@ def _setup(match: RunningMatch | None) -> Setup | None:
     return close_setup(terms, match.setup[1:-1], match.setup[-1])
 
 
-def _go_on(house: House, table: Table, found: StoredTable) -> None:
+def _go_on(house: House, table: Table, found: StoredTable, restored: Restored) -> None:
     row = found.row
     if table.game is None:
-        gathering = _gathering(house, table, found)
+        gathering = _gathering(house, table, found, restored)
         if gathering is None:
             table.reopen()
         else:
@@ -175,13 +181,32 @@ def _go_on(house: House, table: Table, found: StoredTable) -> None:
     table.match = row.match
     table.state = "over" if table.game.is_over and row.state != "playing" else "playing"
     log.info("match_restored", table=label(table.code), k=table.game.ledger.k)
+    if restored.holds(table.game.mid, table.game.ledger.k) and not table.game.is_over:
+        _hold(house, table, table.game, restored)
+        return
     table.game.drive()
     table.keep()
 
 
-def _gathering(house: House, table: Table, found: StoredTable) -> Gathering | None:
+def _hold(house: House, table: Table, game: Game, restored: Restored) -> None:
+    """Let a match wait until every seat was heard, for as long as a table may stand that nobody plays at."""
+    if restored.gives_up:
+        give_up(house, table, game, why="the host lets no match go on")
+        return
+    game.hold.begin(seats=game.ledger.seats, k=game.ledger.k)
+
+    def expire() -> None:
+        if table.game is game and game.hold.is_on:
+            give_up(house, table, game, why="a player has not come back")
+
+    Alarm(house.timers, expire).set(trio.current_time() + house.settings.tables.expiry_s)
+    game.drive()
+    table.keep()
+
+
+def _gathering(house: House, table: Table, found: StoredTable, restored: Restored) -> Gathering | None:
     """Return the terms that were out, or None where fresh ones have to be."""
-    if found.terms is None or found.row.document is None:
+    if found.terms is None or found.row.document is None or found.terms.th in restored.terms:
         return None
     try:
         gathering = gather_again(house, table.made, found.row.document, table.seats, found.terms)

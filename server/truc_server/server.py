@@ -5,26 +5,35 @@ Invariants: it listens only when every table is back; when it ends, whatever was
 
 import os
 import socket
+import time
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 import structlog
 import trio
 
 from truc_protocol.errors import Code
-from truc_server import recovery
+from truc_server import draining, recovery
+from truc_server.admin import counter
+from truc_server.admin.desk import Desk
 from truc_server.connections.net import Net, open_listeners, port_of
+from truc_server.control import Control
+from truc_server.host import notify
+from truc_server.host.certificate import Tls, open_tls
 from truc_server.host.disk import Disk
 from truc_server.host.folder import Folder
 from truc_server.host.identity import Identity
+from truc_server.host.restored import read_restored
 from truc_server.host.settings import Settings
 from truc_server.host.variants import Catalogue
-from truc_server.house import House
-from truc_server.lobby import guests, upkeep
+from truc_server.house import House, now_ms
+from truc_server.lobby import guests, retention, upkeep
 from truc_server.lobby.lobby import Lobby
 from truc_server.store import Lease, Store, StoreError
 
 GOODBYE_S: Final = 5.0  # for the last batch and the last words
+_LISTENING: Final = "listening on port {}"
 
 log = structlog.get_logger()
 
@@ -37,34 +46,48 @@ async def serve(
     announce: Callable[[int], None],
     *,
     catalogue: Catalogue,
+    control: Control | None = None,
 ) -> None:
-    """Serve until cancelled; then say goodbye and end with everything stored.
+    """Serve until cancelled, or drained by `control`; then say goodbye and end with everything stored.
+
+    With a `control` the host's commands are taken too, on a socket in the folder.
 
     Raises:
         StoreError: The store failed; nothing more can be acknowledged.
         OSError: An address cannot be listened on.
+        TlsError: The host's own certificate cannot be used.
     """
-    lease, stored = await trio.to_thread.run_sync(_take_over, settings, store)
+    tls = await trio.to_thread.run_sync(open_tls, settings.listen, folder, int(time.time()))
+    lease, stored = await trio.to_thread.run_sync(_take_over, settings, folder, store)
     house = House(settings, catalogue, identity, store, lease, disk=Disk(folder.root, settings.store))
+    house.unasked = await trio.to_thread.run_sync(draining.recall, folder)
     stop = trio.Event()
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(_run, house, stored, announce, stop)
+        run = partial(_run, tls=tls, announce=announce, stop=stop, control=control)
+        nursery.start_soon(run, house, folder, stored)
         try:
-            await house.failed.wait()
+            await stop.wait()
         finally:
             stop.set()
 
 
-def _take_over(settings: Settings, store: Store) -> tuple[Lease, recovery.Stored]:
+def _take_over(settings: Settings, folder: Folder, store: Store) -> tuple[Lease, recovery.Stored]:
     """Take every table over; but none where the server has moved, as they go on elsewhere by now; blocks."""
     owner = f"{socket.gethostname()}:{os.getpid()}"
     if settings.access.moved_to:
         return Lease(owner, 0), recovery.Stored((), ())
-    return store.claim(owner), recovery.read(store)
+    return store.claim(owner), recovery.read(store, read_restored(folder))
 
 
 async def _run(
-    house: House, stored: recovery.Stored, announce: Callable[[int], None], stop: trio.Event
+    house: House,
+    folder: Folder,
+    stored: recovery.Stored,
+    *,
+    tls: Tls | None,
+    announce: Callable[[int], None],
+    stop: trio.Event,
+    control: Control | None,
 ) -> None:
     """Run every task, out of reach of the cancellation that asks for the end."""
     with trio.CancelScope(shield=True):
@@ -73,27 +96,55 @@ async def _run(
             tasks.start_soon(house.timers.run)
             tasks.start_soon(house.journal.run)
             tasks.start_soon(house.pages.run)
+            tasks.start_soon(house.verifier.run)
             await house.disk.look()
             tasks.start_soon(house.disk.run)
             lobby = Lobby(house)
             recovery.restore(house, lobby, stored)
-            net = Net(house, lobby)
-            await tasks.start(upkeep.keep, house, lobby, net)
+            net = Net(house, lobby, tls)
+            keep = upkeep.Upkeep(house, lobby, net)
+            await tasks.start(keep.run)
+            tasks.start_soon(_stop_when_failed, house, stop)
             tasks.start_soon(guests.prune_daily, house, lobby)
+            tasks.start_soon(retention.prune_daily, house)
             listeners = await open_listeners(house.settings.listen)
+            await _open_page(house, lobby, tasks)
             accepting = trio.CancelScope()
             tasks.start_soon(_accept, net, listeners, tasks, accepting)
             port = port_of(listeners)
+            if control is not None:
+                desk = Desk(house, lobby, net, keep, control, port, now_ms())
+                await tasks.start(partial(counter.serve, desk, folder))
+                asked = partial(draining.drain_when_asked, asked=control.drain, stop=stop)
+                tasks.start_soon(asked, house, lobby)
             announce(port)
+            notify.tell(notify.READY, status=_LISTENING.format(port))
+            tasks.start_soon(notify.give_signs_of_life)
             log.info(
                 "listening", port=port, tables=len(stored.tables), fingerprint=house.identity.fingerprint
             )
             await stop.wait()
+            notify.tell(notify.STOPPING, status="stopping")
             accepting.cancel()
             await _end(house, net)
+            await trio.to_thread.run_sync(draining.keep, folder, draining.unasked(lobby))
             tasks.cancel_scope.cancel()
     if house.failure is not None:
         raise StoreError(f"the server has stopped: {house.failure}")
+
+
+async def _open_page(house: House, lobby: Lobby, tasks: trio.Nursery) -> None:
+    """Tell figures over HTTP, where the settings want it."""
+    if house.settings.metrics.port:
+        # Slow to import, and needed by who wants it alone.
+        from truc_server.metrics import page
+
+        await tasks.start(page.run, house, lobby)
+
+
+async def _stop_when_failed(house: House, stop: trio.Event) -> None:
+    await house.failed.wait()
+    stop.set()
 
 
 async def _accept(

@@ -1,11 +1,26 @@
 """Each benchmark runs and prints its rows; what they say of time is not asserted."""
 
+import itertools
+import json
 import sys
+import time
 
 import pytest
-from benchmarks import audit, engine, fairness, flood
+from benchmarks import __main__ as whole
+from benchmarks import audit, boards, engine, fairness, flood, floor, reports
+from benchmarks.boards import Board, Game, Play, Tally
+from benchmarks.generator import Plan, spread
+from benchmarks.loop import Line, Loop
+from benchmarks.reports import BEGIN, END, PageError, write_page
+from benchmarks.scenarios import LEAST, SECTIONS
+from benchmarks.seats import OVERTAKEN
+from benchmarks.targets import TARGETS, Row, rows, split_us
 
 from truc_rules import preset
+
+LINUX_ALONE = pytest.mark.skipif(sys.platform != "linux", reason="needs epoll, /proc and all of 127.0.0.0/8")
+MACHINE = reports.machine() if sys.platform == "linux" else {}
+LOOSE = {"must": 100.0, "goal": 10.0}
 
 
 def printed(main, monkeypatch, capsys, *arguments):
@@ -35,7 +50,7 @@ def test_engine_prints_a_row_for_each_number_of_seats(monkeypatch, capsys):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc and all of 127.0.0.0/8")
+@LINUX_ALONE
 def test_flood_prints_quiet_and_flooded_rounds_and_their_ratios(monkeypatch, capsys):
     arguments = ["--rounds", "1", "--seconds", "3", "--tables", "9"]
     lines = printed(flood.main, monkeypatch, capsys, *arguments)
@@ -54,3 +69,165 @@ def test_work_that_is_measured_alone_refuses_a_false_signature():
     forged = release._replace(record=release.record._replace(sig=bytes(64)))
     with pytest.raises(AssertionError, match="signature"):
         fairness.check_signature(forged)
+
+
+@pytest.mark.slow
+@LINUX_ALONE
+@pytest.mark.parametrize("section", SECTIONS)
+def test_section_gives_every_row_that_the_targets_ask_of_it(section, tmp_path, capsys):
+    status = whole.main(["--only", section, "--json", str(tmp_path / "report.json")], scale=LEAST)
+    said = capsys.readouterr()
+    report = json.loads((tmp_path / "report.json").read_text())
+    wanted = {target.name for target in TARGETS if target.section == section and target.name not in BESIDE}
+    assert (status, {row["name"] for row in report["rows"] if row["section"] == section}) == (0, wanted), (
+        said.err
+    )
+    assert [name for name in wanted if name not in said.out] == []
+    loads = [load for _, load in reports.loads(report["results"])]
+    assert [load for load in loads if load["faults"] or is_refused(load)] == []
+
+
+def is_refused(load):
+    """Tell whether more was refused than what comes too late."""
+    return bool(set(load.get("refused", ())) - set(OVERTAKEN))
+
+
+BESIDE = ("main thread an act, guests, over TLS",)  # set beside a figure of another section
+
+
+@pytest.mark.slow
+@LINUX_ALONE
+def test_open_loop_is_drawn_and_put_into_a_page(tmp_path, capsys):
+    page, picture = tmp_path / "page.md", tmp_path / "picture.svg"
+    page.write_text(f"# Before\n{BEGIN}\nold\n{END}\nAfter\n")
+    files = ["--picture", str(picture), "--write", str(page)]
+    assert whole.main(["--only", "latency", *files], scale=LEAST) == 0
+    text = page.read_text()
+    assert (text.partition(BEGIN)[0], text.rpartition(END)[2]) == ("# Before\n", "\nAfter\n")
+    assert ("act to opponent, open loop: p99" in text, "old" in text) == (True, False)
+    drawn = picture.read_text()
+    assert [words for words in ("guests, p50", "keys at every seat, p99") if words not in drawn] == []
+    assert "open loop: p50" in capsys.readouterr().out
+
+
+@LINUX_ALONE
+def test_page_without_a_place_for_the_report_is_left_alone(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("# Words\n")
+    with pytest.raises(PageError, match="nothing was written"):
+        write_page(page, [], MACHINE)
+    assert page.read_text() == "# Words\n"
+
+
+def board(pace, monkeypatch):
+    """Return a table whose first seat takes whatever it is told to do, its tally, and a clock that stands until it is moved."""
+    now = [100.0]
+    monkeypatch.setattr(boards.time, "perf_counter", lambda: now[0])
+    tally = Tally()
+    made = Board(Line(Loop(), 0), 1, Game("put"), Play(pace), tally)
+    monkeypatch.setattr(made.seats[0], "act", lambda at, option: True)
+    made.go()
+    return made, tally, now
+
+
+OPTIONS = [{"key": "play 7e", "kind": "play", "hints": {}}]
+
+
+@LINUX_ALONE
+def test_everything_that_was_due_while_a_server_halts_is_charged_to_it(monkeypatch):
+    made, tally, now = board(10.0, monkeypatch)
+    made.offer(made.seats[0], 0, OPTIONS)
+    now[0] += 5.0  # nothing comes for five seconds, in which some fifty acts were due
+    for at in itertools.count(1):
+        if not made.is_behind:
+            break
+        made.offer(made.seats[0], at, OPTIONS)
+        made.see(1, {"k": at, "means": []})
+    late = [latency for latency in tally.latencies if latency > 1.0]
+    assert 25 < len(late) < 60
+    assert max(late) > 4.5
+
+
+@LINUX_ALONE
+def test_act_without_a_pace_is_timed_from_when_it_is_made(monkeypatch):
+    made, tally, now = board(0.0, monkeypatch)
+    now[0] += 5.0
+    made.offer(made.seats[0], 0, OPTIONS)
+    now[0] += 0.25
+    made.see(1, {"k": 0, "means": []})
+    assert tally.latencies == [0.25]
+
+
+@LINUX_ALONE
+def test_loop_makes_calls_within_a_millisecond_of_their_moment():
+    loop, late = Loop(), []
+    for i in range(20):
+        due = time.perf_counter() + 0.002 * i
+        loop.at(due, lambda due=due: late.append(time.perf_counter() - due))
+    loop.run(until=lambda: len(late) == 20)
+    assert min(late) < 0.001  # the rest is the machine's business
+
+
+def test_act_and_hand_are_told_apart_by_two_loads():
+    full = {"acts": 1000, "hands": 100, "main_s": 1000 * 50e-6 + 100 * 400e-6}
+    brief = {"acts": 1000, "hands": 500, "main_s": 1000 * 50e-6 + 500 * 400e-6}
+    assert split_us({"acts": {"few": full, "brief": brief}}) == pytest.approx((50, 400))
+
+
+@pytest.mark.parametrize(("ratio", "reached"), [(9.0, "goal"), (10.0, "goal"), (50.0, "must"), (101.0, "no")])
+def test_row_says_what_was_reached(ratio, reached):
+    assert Row(TARGETS[0]._replace(**LOOSE), 1.0, ratio).reached == reached
+
+
+def test_gate_of_the_short_form_is_several_times_the_must():
+    target = TARGETS[0]._replace(**LOOSE, slack=3.0)
+    assert [Row(target, 1.0, ratio).passes for ratio in (299.0, 301.0)] == [True, False]
+    least = target._replace(is_least=True)
+    assert [Row(least, 1.0, ratio).passes for ratio in (34.0, 33.0)] == [True, False]
+
+
+def test_short_form_ends_with_status_1_where_a_gate_fails(capsys):
+    far = Row(TARGETS[0]._replace(**LOOSE), 1.0, 1000.0)
+    assert (whole.verdict({}, [far], is_gated=True), whole.verdict({}, [far], is_gated=False)) == (1, 0)
+    assert "far beyond what it must reach" in capsys.readouterr().err
+
+
+def test_section_that_could_not_be_measured_is_said_and_costs_the_status(capsys):
+    assert whole.verdict({"failed": {"tls": "no"}}, [], is_gated=False) == 1
+    assert capsys.readouterr().err == "tls could not be measured: no\n"
+
+
+def test_generator_without_time_left_is_said():
+    load = {"own_share": 0.93, "faults": [], "behind": 0, "clients": 2}
+    assert reports.doubts({"crowd": load}) == ["crowd: the generator used 93% of its core"]
+
+
+def test_tables_behind_their_schedule_are_said():
+    load = {"pace": 4.0, "own_share": 0.1, "faults": [], "behind": 9, "clients": 20}
+    assert reports.doubts({"latency": {"guests": [load]}}) == [
+        "latency guests 4.0/s: 9 tables were behind their schedule at the end"
+    ]
+
+
+def test_spread_of_too_few_figures_is_their_number():
+    assert spread([1.0]) == {"n": 1}
+    assert spread([1.0, 2.0, 3.0])["p50"] == 2.0
+
+
+def test_row_without_its_figures_is_left_out():
+    assert rows({}) == []
+
+
+@LINUX_ALONE
+def test_floor_commits_are_durable(tmp_path):
+    assert floor.commit_us(tmp_path, commits=3) > 0
+    with floor.database(tmp_path) as opened:
+        settings = [
+            opened.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous")
+        ]
+        assert (settings, opened.execute("SELECT count(*) FROM row").fetchone()) == (["wal", 2], (3,))
+
+
+def test_plan_goes_to_the_generator_and_comes_back_as_it_was():
+    plan = Plan("play", 7373, 1, 2.0, tables=3, is_tls=True)
+    assert Plan(**json.loads(json.dumps(plan._asdict())))._replace(games=plan.games) == plan

@@ -26,6 +26,7 @@ QUICK: Final = MappingProxyType(
     {
         "TRUC_TABLES_BETWEEN_HANDS_MS": "0",
         "TRUC_TABLES_WINDOW_MS": "0",
+        "TRUC_TABLES_DRAIN_S": "0",
         "TRUC_LIMITS_REQUESTS_PER_S": "10000",
         "TRUC_LIMITS_BURST": "10000",
         "TRUC_LIMITS_CONNECTIONS_PER_ADDRESS": "10000",
@@ -35,7 +36,7 @@ QUICK: Final = MappingProxyType(
         "TRUC_LIMITS_TABLES_PER_ADDRESS": "10000",
     }
 )
-"""What lets a server play as fast as it can, with everybody at one address."""
+"""What lets a server play as fast as it can, with everybody at one address, and end as soon as it is told to."""
 SERVER: Final = ("truc_server", "run")
 _PORTS: Final = range(20_000, 30_000)
 _FAULT: Final = re.compile(r"internal|Traceback|Error\b")
@@ -80,9 +81,10 @@ class ServerProcess:
         *,
         level: str = "warning",
         program: Sequence[str] = SERVER,
+        port: int | None = None,
     ) -> None:
         self.data = data
-        self.port = free_port()
+        self.port = port or free_port()
         self.log = data.parent / f"{data.name}.log"
         self.process: trio.Process | None = None
         self.listens = trio.Event()
@@ -185,9 +187,10 @@ async def serving(
     *,
     level: str = "warning",
     program: Sequence[str] = SERVER,
+    port: int | None = None,
 ) -> AsyncIterator[ServerProcess]:
     """Run a server as a process, which may be killed and started again, to the end of the block."""
-    server = ServerProcess(data, settings, level=level, program=program)
+    server = ServerProcess(data, settings, level=level, program=program, port=port)
     await server.spawn()
     try:
         await server.wait_listening()

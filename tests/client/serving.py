@@ -48,4 +48,4 @@ class RealServer:
 
     @property
     def url(self) -> str:
-        return f"{self.address.host}:{self.port}"
+        return self.address.place

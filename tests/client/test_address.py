@@ -20,6 +20,7 @@ PIN = "YGCVWEEC7O66OJIVVCJDP74ZH2"
         ("truc://host:99/K7PQ", Address("host", 99, "K7PQ")),
         (f"truc://host:99/K7PQ#{PIN}", Address("host", 99, "K7PQ", PIN)),
         (f"truc://[::1]#{PIN}", Address("::1", 7373, None, PIN)),
+        ("trucs://host:99/K7PQ", Address("host", 99, "K7PQ", is_tls=True)),
     ],
 )
 def test_address_is_read(text, expected) -> None:
@@ -32,6 +33,8 @@ def test_address_is_read(text, expected) -> None:
         "",
         "http://host",
         "truc://",
+        "trucs://",
+        "trucs://truc://host",
         "host:none",
         "host:99999",
         "host/a b",
@@ -51,12 +54,18 @@ def test_addresses_of_the_specification_are_read_and_written() -> None:
     assert [str(parse_address(text)).replace(":7373", "") for text in given] == [
         text.replace(":7373", "") for text in given
     ]
-    assert len(given) == 4
+    assert len(given) == 5
 
 
 def test_address_is_written_as_it_is_read() -> None:
     text = f"truc://[::1]:99/K7PQ#{PIN}"
     assert str(parse_address(text)) == text
+
+
+def test_encrypted_address_is_written_as_it_is_read() -> None:
+    text = f"trucs://host:7373/K7PQ#{PIN}"
+    assert str(parse_address(text)) == text
+    assert parse_address(text).place == "trucs://host:7373"
 
 
 def test_link_may_carry_an_invite() -> None:

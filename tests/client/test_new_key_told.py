@@ -44,7 +44,7 @@ def told(tmp_path_factory):
     said["tables",].append(run(("tables",)))
     before = server.address.fingerprint
     server.stop()
-    roll = [sys.executable, "-m", "truc_server", "roll", "--data", str(server.data)]
+    roll = [sys.executable, "-m", "truc_server", "key", "roll", "--data", str(server.data)]
     subprocess.run(roll, check=True, capture_output=True)
     after = server.start().address.fingerprint
     for command in COMMANDS:

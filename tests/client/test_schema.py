@@ -146,7 +146,7 @@ def age(path) -> None:
     )
     rows = database.execute(query).fetchall()
     statements = database.execute("SELECT * FROM statements").fetchall()
-    pins = database.execute("SELECT * FROM servers").fetchall()
+    pins = database.execute("SELECT server, first, present, serial FROM servers").fetchall()
     database.close()
     for file in path.parent.glob(f"{path.name}*"):
         file.unlink()

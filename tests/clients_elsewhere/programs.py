@@ -13,6 +13,9 @@ from typing import NamedTuple
 
 import pytest
 
+from truc_client import parse_address
+from truc_protocol.transport import scheme
+
 CLIENTS = Path(__file__).parents[2] / "docs" / "clients"
 NODE = shutil.which("node") or "node"
 PATIENCE_S = 60
@@ -37,13 +40,14 @@ class Place(NamedTuple):
     port: int
     table: str
     fingerprint: str
+    is_tls: bool = False
 
     def by(self, port: int) -> "Place":
         """Return the same table by way of another port."""
         return self._replace(port=port)
 
     def __str__(self) -> str:
-        return f"truc://127.0.0.1:{self.port}/{self.table}#{self.fingerprint}"
+        return f"{scheme(is_tls=self.is_tls)}127.0.0.1:{self.port}/{self.table}#{self.fingerprint}"
 
 
 def keyed(home: Path) -> tuple[str, ...]:
@@ -93,10 +97,8 @@ def _place_told(process: subprocess.Popen[str]) -> Place:
     assert process.stdout is not None
     for line in process.stdout:
         if line.startswith("table"):
-            link = line.split()[1].removeprefix("truc://")
-            address, rest = link.split("/")
-            table, fingerprint = rest.split("#")
-            return Place(int(address.split(":")[1]), table, fingerprint)
+            link = parse_address(line.split()[1])
+            return Place(link.port, link.table, link.fingerprint, link.is_tls)
     raise AssertionError("the bot opened no table")
 
 

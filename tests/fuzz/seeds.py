@@ -25,7 +25,7 @@ from truc_protocol.variant_files import variant_file
 from truc_rules import preset, presets
 from truc_server.host.setting_keys import KEYS
 from truc_server.host.settings import Settings
-from truc_server.host.settings_file import default_file, effective_file
+from truc_server.host.settings_file import settings_text
 
 PLAYERS = ("Ana", "Ben")
 BEGINNING = 16
@@ -224,8 +224,9 @@ def key_files() -> tuple[bytes, ...]:
 
 def settings_files() -> tuple[bytes, ...]:
     """Return files of settings: every default, in comments and in force, and some sections."""
-    whole = effective_file(Settings())
-    return default_file().encode(), whole.encode(), *(f"[{part}".encode() for part in whole.split("\n[")[1:])
+    whole = settings_text(Settings())
+    plain = re.sub(r"(?m)^#(?=\w)", "", whole)
+    return whole.encode(), plain.encode(), *(f"[{part}".encode() for part in plain.split("\n[")[1:])
 
 
 def environments() -> tuple[bytes, ...]:

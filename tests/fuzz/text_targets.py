@@ -20,7 +20,7 @@ from truc_server.connections.names import normalised
 from truc_server.connections.peer import RefusedError
 from truc_server.host.setting_keys import PREFIX
 from truc_server.host.settings import SettingsError
-from truc_server.host.settings_file import effective_file, load
+from truc_server.host.settings_file import load, settings_text
 from truc_server.host.subjects import Subjects, is_subject
 
 LONGEST_WORD: Final = 4_000
@@ -64,7 +64,7 @@ def settings_files(raw: bytes) -> None:
     except SettingsError as error:
         _check_told(str(error), "truc.toml line ", "truc.toml: expected at most")
         return
-    if ":***@" not in (written := effective_file(found)):
+    if ":***@" not in (written := settings_text(found)):
         assert load(file=("truc.toml", written), environ={}, flags={}) == found
 
 
@@ -77,7 +77,7 @@ def environments(raw: bytes) -> None:
     except SettingsError as error:
         _check_told(str(error), PREFIX)
     else:
-        assert effective_file(found).encode()
+        assert settings_text(found).encode()
 
 
 def variant_files(raw: bytes) -> None:

@@ -30,6 +30,7 @@ OUTSIDE_REQUESTS = {
     Code.SERVER_FULL,
     Code.SLOW_CONSUMER,
     Code.TIMEOUT,
+    Code.KICKED,
     Code.SHUTTING_DOWN,
     Code.MOVED,
     Code.FORGOTTEN,

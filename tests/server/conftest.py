@@ -92,8 +92,8 @@ def new_database() -> bytes:
 
 
 @asynccontextmanager
-async def running(path, settings=QUICK, *, wrap=lambda store: store):
-    """Run a server on a folder; `wrap` puts something before its store."""
+async def running(path, settings=QUICK, *, wrap=lambda store: store, control=None):
+    """Run a server on a folder; `wrap` puts something before its store, `control` is what a host has in hand."""
     folder = Folder(path)
     path.mkdir(exist_ok=True, mode=0o700)
     path.chmod(0o700)
@@ -112,7 +112,7 @@ async def running(path, settings=QUICK, *, wrap=lambda store: store):
 
         async def run():
             with server.scope:
-                await serve(settings, folder, store, identity, announce, catalogue=catalogue)
+                await serve(settings, folder, store, identity, announce, catalogue=catalogue, control=control)
             store.close()
 
         nursery.start_soon(run)

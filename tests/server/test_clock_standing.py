@@ -212,10 +212,16 @@ async def test_time_that_ran_before_a_record_without_a_question_is_not_given_bac
 async def test_nothing_is_ruled_where_the_store_has_not_taken_the_question(server, mock_clock, monkeypatch):
     seats = await in_hand(server, options=QUICKLY)
     mover, _ = holder_of(seats)
-    taken, commit = threading.Event(), server.store.commit
-    monkeypatch.setattr(server.store, "commit", lambda batch: taken.wait(10) and commit(batch))
+    begun, taken, commit = threading.Event(), threading.Event(), server.store.commit
+
+    def held(batch):
+        begun.set()
+        assert taken.wait(10)
+        commit(batch)
+
+    monkeypatch.setattr(server.store, "commit", held)
     await mover.act(stand(mover))
-    await wait_all_tasks_blocked()
+    await trio.to_thread.run_sync(begun.wait)
     await pass_time(mock_clock, 500)
     taken.set()
     await until_next(seats, 9)

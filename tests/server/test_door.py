@@ -67,8 +67,8 @@ async def test_address_may_lose_all_its_connections_and_come_back_at_once(tmp_pa
 async def test_connection_that_is_turned_away_has_no_peer(server, monkeypatch):
     made, start = [], Peer.__init__
 
-    def start_and_note(peer, *arguments):
-        start(peer, *arguments)
+    def start_and_note(peer, *arguments, **named):
+        start(peer, *arguments, **named)
         made.append(peer)
 
     monkeypatch.setattr(Peer, "__init__", start_and_note)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 import trio
+from server.admins import host_says
 from server.conftest import QUICK, changed, holder_of, in_hand, running
 from server.rawclient import RawClient, Seat, frame
 from server.test_acts import act, card, hand_in, paused
@@ -22,8 +23,9 @@ from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol import keys
 from truc_protocol.errors import REGISTRY, Code
+from truc_server.control import Control
 from truc_server.host import logs
-from truc_server.host.settings import Logs
+from truc_server.host.settings import Logs, Settings
 
 HELLO = {"t": "hello", "id": 1, "proto": [1], "want": [], "cn": bytes(32)}
 LAST_FIELDS = ("refuse", "detail", "retry_after_ms", "reconnect_after_ms")
@@ -244,6 +246,12 @@ async def move_in_a_pause(server) -> Sent:
     return sent(mover, act(mover, "stand"))
 
 
+async def kicked(server) -> Sent:
+    client = await guest(server)
+    await host_says(server.folder, command="kick", subject=client.welcome["player"])
+    return Sent(client, b"")
+
+
 async def stopped(server) -> Sent:
     client = await guest(server)
     server.stop()
@@ -319,6 +327,7 @@ ROWS = [
     refused(Code.ILLEGAL_ACTION, in_play(against_the_rules), also=("refuse",)),
     refused(Code.VOID_BET, in_play(ask_after_the_next_card, variant="truc-catalan")),
     refused(Code.PAUSED, move_in_a_pause, also=("refuse",)),
+    Row(Code.KICKED, kicked, None, bye(Code.KICKED)),
     Row(Code.SHUTTING_DOWN, stopped, None, bye(Code.SHUTTING_DOWN, retryable=True), ("reconnect_after_ms",)),
     Row(
         Code.MOVED,
@@ -338,7 +347,8 @@ TIMED = [Code.TIMEOUT, Code.SEAT_GONE]
 async def a_server(path, row, monkeypatch):
     if row.code is Code.INTERNAL:
         monkeypatch.setattr("truc_server.connections.reception.rule_document", lambda variant: 1 // 0)
-    async with running(path, changed(QUICK, **row.settings)) as server:
+    control = Control(trio.Event(), Settings) if row.code is Code.KICKED else None
+    async with running(path, changed(QUICK, **row.settings), control=control) as server:
         yield server
 
 

@@ -159,13 +159,13 @@ class TestCommands:
     def test_check_notes_words_that_no_client_knows(self, data):
         write(data, CLUB_TRUC.replace("version", 'words = "klingon"\nversion'))
         told = self.call(data, "check")
-        (note,) = [line for line in told.stdout.splitlines() if line.startswith("note ")]
+        (note,) = [line for line in told.stdout.splitlines() if line.startswith("note   club-truc")]
         assert told.exit_code == 0
         assert note.startswith("note   club-truc: words: expected one of catalan, ")
         assert note.endswith(', got "klingon"; told in plain words')
 
     def test_check_notes_nothing_about_words_that_clients_know(self, data):
-        assert "\nnote " not in self.call(data, "check").stdout
+        assert "\nnote   club-truc" not in self.call(data, "check").stdout
 
     def test_check_says_that_there_are_none(self, data):
         remove(data)

@@ -57,7 +57,10 @@ def test_missing_database_is_right_before_the_first_start(data):
 def test_missing_database_beside_a_key_is_noted(data):
     data.database.unlink()
     result = check(data)
-    told = "note   database: not there, although a key is: the next start makes an empty one\n"
+    told = (
+        "note   database: not there: the next start makes an empty one, as it should after truc-server init;"
+        " if a server has run here, restore it from a backup\n"
+    )
     assert (result.exit_code, told in result.stdout) == (0, True)
 
 

@@ -1,4 +1,4 @@
-"""`truc-server roll`, `revocation`, `revoke`, and what the other commands say of changed and given-up keys."""
+"""`truc-server key roll`, `revocation`, `revoke`, and what the other commands say of changed and given-up keys."""
 
 import os
 import stat
@@ -34,7 +34,7 @@ def call(data):
     """Call a command on the data folder of the test."""
 
     def called(command: str, *arguments: str) -> Result:
-        return CliRunner().invoke(main, [command, "--data", str(data.root), *arguments])
+        return CliRunner().invoke(main, [*command.split(), "--data", str(data.root), *arguments])
 
     return called
 
@@ -42,7 +42,7 @@ def call(data):
 class TestCheck:
     def test_serial_counts_the_rolls(self, call, data):
         load_identity(open_folder(data.root))
-        call("roll")
+        call("key roll")
         identity = read_identity(data)
         assert f"ok     keys: fingerprint {identity.fingerprint}, serial 1\n" in call("check").stdout
 
@@ -83,39 +83,39 @@ class TestCheck:
 class TestRoll:
     def test_both_fingerprints_and_the_serial_are_printed(self, call, data):
         before = load_identity(open_folder(data.root)).fingerprint
-        result = call("roll")
+        result = call("key roll")
         assert result.stdout == f"{before} -> {read_identity(data).fingerprint}, serial 1\n"
 
     def test_backup_is_advised(self, call, data):
         load_identity(open_folder(data.root))
-        assert f"Make a backup of {data.root} now" in call("roll").stderr
+        assert f"Make a backup of {data.root} now" in call("key roll").stderr
 
     def test_running_server_is_not_given_a_new_key(self, call, data):
         before = load_identity(open_folder(data.root))
         with locked(data):
-            result = call("roll")
+            result = call("key roll")
         assert (result.exit_code, read_identity(data).key.public) == (1, before.key.public)
         assert f"{data.root} is in use by process {os.getpid()}; stop it first" in result.stderr
 
     def test_folder_without_keys_is_status_1_and_not_made(self, call, data):
-        result = call("roll")
+        result = call("key roll")
         assert (result.exit_code, data.root.exists()) == (1, False)
         assert result.stderr == f"truc-server: no server has run in {data.root} yet\n"
 
     def test_fingerprint_is_the_new_one(self, call, data):
         load_identity(open_folder(data.root))
-        new = call("roll").stdout.split()[2].rstrip(",")
-        assert call("fingerprint").stdout == f"{new}\n"
+        new = call("key roll").stdout.split()[2].rstrip(",")
+        assert call("key show").stdout.splitlines()[0] == f"fingerprint  {new}"
 
     def test_invite_has_the_new_fingerprint(self, call, data):
         load_identity(open_folder(data.root))
-        new = call("roll").stdout.split()[2].rstrip(",")
+        new = call("key roll").stdout.split()[2].rstrip(",")
         assert call("invite").stdout.strip().endswith(f"#{new}")
 
     def test_no_output_shows_a_secret(self, call, data):
         before = load_identity(open_folder(data.root))
         shown = "".join(
-            call(command).output for command in ("roll", "check", "fingerprint", "invite", "settings")
+            call(command).output for command in ("key roll", "check", "key show", "invite", "settings")
         )
         secrets = (before.key.seed(), read_identity(data).key.seed(), before.at_rest)
         assert not [secret for secret in secrets if secret.hex() in shown]
@@ -124,47 +124,47 @@ class TestRoll:
 class TestRevocation:
     def test_written_file_gives_up_the_present_key(self, call, data, tmp_path):
         identity = load_identity(open_folder(data.root))
-        result = call("revocation", str(tmp_path / "kept.txt"))
+        result = call("key revocation", str(tmp_path / "kept.txt"))
         assert read_revocation((tmp_path / "kept.txt").read_text()) == identity.key.public
         assert f"gives up the key {identity.fingerprint}. Keep it offline" in result.stdout
 
     def test_written_file_is_its_owners_alone(self, call, data, tmp_path):
         load_identity(open_folder(data.root))
-        call("revocation", str(tmp_path / "kept.txt"))
+        call("key revocation", str(tmp_path / "kept.txt"))
         assert stat.S_IMODE((tmp_path / "kept.txt").stat().st_mode) == 0o600
 
     def test_file_that_is_there_is_not_written_over(self, call, data, tmp_path):
         load_identity(open_folder(data.root))
         (tmp_path / "kept.txt").write_text("mine")
-        result = call("revocation", str(tmp_path / "kept.txt"))
+        result = call("key revocation", str(tmp_path / "kept.txt"))
         assert (result.exit_code, (tmp_path / "kept.txt").read_text()) == (1, "mine")
 
     def test_failure_to_write_names_the_file_and_no_number(self, call, data, tmp_path):
         load_identity(open_folder(data.root))
         (tmp_path / "kept.txt").write_text("mine")
-        told = call("revocation", str(tmp_path / "kept.txt")).stderr
+        told = call("key revocation", str(tmp_path / "kept.txt")).stderr
         assert told == f"truc-server: cannot write {tmp_path}/kept.txt: File exists\n"
 
     def test_dash_is_standard_output(self, call, data):
         identity = load_identity(open_folder(data.root))
-        assert read_revocation(call("revocation", "-").stdout) == identity.key.public
+        assert read_revocation(call("key revocation", "-").stdout) == identity.key.public
 
     def test_writing_one_gives_nothing_up(self, call, data, tmp_path):
         load_identity(open_folder(data.root))
-        call("revocation", str(tmp_path / "kept.txt"))
+        call("key revocation", str(tmp_path / "kept.txt"))
         assert read_identity(data).revoked == frozenset()
 
 
 class TestRevoke:
     def test_players_key_is_kept_as_given_up(self, call, data, tmp_path):
         (tmp_path / "player.txt").write_text(revocation_text(give_up(PLAYER)))
-        result = call("revoke", str(tmp_path / "player.txt"))
+        result = call("key revoke", str(tmp_path / "player.txt"))
         assert revoked_keys(data) == {PLAYER.public}
         assert result.output == f"{fingerprint(PLAYER.public)} was given up; heeded from the next start on\n"
 
     def test_other_file_is_status_1_and_says_what_was_expected(self, call, data, tmp_path):
         (tmp_path / "player.txt").write_text("hello\n")
-        result = call("revoke", str(tmp_path / "player.txt"))
+        result = call("key revoke", str(tmp_path / "player.txt"))
         assert (result.exit_code, result.stdout) == (1, "")
         assert (
             result.stderr
@@ -173,32 +173,32 @@ class TestRevoke:
 
     def test_bytes_that_are_no_text_are_status_1(self, call, data, tmp_path):
         (tmp_path / "player.txt").write_bytes(b"\xff\xfe")
-        result = call("revoke", str(tmp_path / "player.txt"))
+        result = call("key revoke", str(tmp_path / "player.txt"))
         assert (result.exit_code, revoked_keys(data)) == (1, frozenset())
         assert "expected a revocation: expected at most 4096 plain ASCII characters" in result.stderr
 
     def test_own_key_is_said_to_be_the_servers(self, call, data, tmp_path):
         load_identity(open_folder(data.root))
-        call("revocation", str(tmp_path / "own.txt"))
-        assert "does not start with it any more" in call("revoke", str(tmp_path / "own.txt")).stderr
+        call("key revocation", str(tmp_path / "own.txt"))
+        assert "does not start with it any more" in call("key revoke", str(tmp_path / "own.txt")).stderr
 
     def test_earlier_own_key_is_said_to_be_the_servers(self, call, data, tmp_path):
         load_identity(open_folder(data.root))
-        call("revocation", str(tmp_path / "own.txt"))
-        call("roll")
-        told = call("revoke", str(tmp_path / "own.txt")).stderr
+        call("key revocation", str(tmp_path / "own.txt"))
+        call("key roll")
+        told = call("key revoke", str(tmp_path / "own.txt")).stderr
         assert told == "This is an earlier key of this server: matches begun under it do not go on.\n"
 
     def test_server_whose_key_was_given_up_does_not_start(self, call, data, tmp_path):
         load_identity(open_folder(data.root))
-        call("revocation", str(tmp_path / "own.txt"))
-        call("revoke", str(tmp_path / "own.txt"))
+        call("key revocation", str(tmp_path / "own.txt"))
+        call("key revoke", str(tmp_path / "own.txt"))
         result = call("run")
         assert (result.exit_code, result.stdout) == (1, "")
         assert f"the key {read_identity(data).fingerprint} of this server was revoked" in result.stderr
 
     def test_no_invite_is_printed_for_a_key_given_up(self, call, data, tmp_path):
         load_identity(open_folder(data.root))
-        call("revocation", str(tmp_path / "own.txt"))
-        call("revoke", str(tmp_path / "own.txt"))
+        call("key revocation", str(tmp_path / "own.txt"))
+        call("key revoke", str(tmp_path / "own.txt"))
         assert (call("invite").exit_code, call("invite").stdout) == (1, "")

@@ -18,7 +18,8 @@ from click.testing import CliRunner, Result
 from truc_server import __name__ as package
 from truc_server.host.folder import Folder, locked, open_folder
 from truc_server.host.identity import load_identity
-from truc_server.host.settings_file import default_file
+from truc_server.host.settings import Settings
+from truc_server.host.settings_file import settings_text
 from truc_server.main import main, raise_file_limit
 from truc_server.store import StoreError, StoreLostError
 
@@ -64,9 +65,9 @@ class FakeServer:
         self.started_with: tuple[object, ...] = ()
         self.was_cancelled = False
 
-    async def serve(self, *started_with, catalogue) -> None:
+    async def serve(self, *started_with, catalogue, control) -> None:
         *self.started_with, announce = started_with
-        self.catalogue = catalogue
+        self.catalogue, self.control = catalogue, control
         announce(PORT)
         try:
             await self.ending()
@@ -136,9 +137,48 @@ class TestRun:
         signal.signal(signal.SIGHUP, before)
 
     @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-    def test_signal_ends_it_cleanly(self, call, serve, no_nohup, number):
+    def test_signal_ends_it_cleanly(self, call, serve, no_nohup, monkeypatch, number):
+        monkeypatch.setenv("TRUC_TABLES_DRAIN_S", "0")
         fake = serve(signalled(number))
         assert (call("run").exit_code, fake.was_cancelled) == (0, True)
+
+    def test_sigterm_drains_it_where_hands_have_time_to_end(self, call, serve):
+        async def ending() -> None:
+            os.kill(os.getpid(), signal.SIGTERM)
+            await fake.control.drain.wait()
+
+        fake = serve(ending)
+        assert (call("run").exit_code, fake.was_cancelled) == (0, False)
+
+    @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+    def test_second_signal_ends_it_at_once(self, call, serve, no_nohup, number):
+        async def ending() -> None:
+            os.kill(os.getpid(), signal.SIGTERM)
+            await fake.control.drain.wait()
+            os.kill(os.getpid(), number)
+            await trio.sleep_forever()
+
+        fake = serve(ending)
+        assert (call("run").exit_code, fake.was_cancelled) == (0, True)
+
+    @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
+    def test_other_signals_do_not_drain(self, call, serve, no_nohup, number):
+        fake = serve(signalled(number))
+        call("run")
+        assert (fake.was_cancelled, fake.control.drain.is_set()) == (True, False)
+
+    def test_settings_are_read_again_from_the_same_places(self, call, serve, data):
+        file = open_folder(data.root).settings
+        file.write_text('name = "La Penya"\nmotd = "one"\n')
+
+        async def ending() -> None:
+            file.write_text('name = "La Penya"\nmotd = "two"\n')
+            await trio.lowlevel.checkpoint()
+
+        fake = serve(ending)
+        call("run", "--name", "El Racó")
+        again = fake.control.reread()
+        assert (again.name, again.motd) == ("El Racó", "two")
 
     def test_hangup_is_ignored_where_it_was_before(self, call, serve):
         handlers = []
@@ -163,7 +203,8 @@ class TestRun:
         assert (result.exit_code, fake.started_with != ()) == (0, True)
         assert "output_not_taken" in result.stderr
 
-    def test_second_signal_has_its_usual_effect(self, call, serve):
+    def test_signal_after_that_has_its_usual_effect(self, call, serve, monkeypatch):
+        monkeypatch.setenv("TRUC_TABLES_DRAIN_S", "0")
         handlers = []
 
         async def ending() -> None:
@@ -295,33 +336,33 @@ class TestRunFailures:
 
 
 class TestSettingsFile:
-    def test_settings_prints_the_commented_defaults(self, call):
-        assert call("settings").stdout == default_file()
+    def test_settings_explains_every_default(self):
+        assert CliRunner().invoke(main, ["settings"]).stdout == settings_text(Settings())
 
     def test_file_in_the_data_folder_is_used(self, call, data):
         open_folder(data.root).settings.write_text('name = "La Penya"\n')
-        assert 'name = "La Penya"\n' in call("settings", "--effective").stdout
+        assert 'name = "La Penya"\n' in call("settings").stdout
 
     def test_file_named_by_the_environment_is_used(self, call, tmp_path, monkeypatch):
         (tmp_path / "mine.toml").write_text('name = "La Penya"\n')
         monkeypatch.setenv("TRUC_SETTINGS", str(tmp_path / "mine.toml"))
-        assert 'name = "La Penya"\n' in call("settings", "--effective").stdout
+        assert 'name = "La Penya"\n' in call("settings").stdout
 
     def test_file_of_the_flag_comes_first(self, call, data, tmp_path):
         open_folder(data.root).settings.write_text('name = "La Penya"\n')
         (tmp_path / "mine.toml").write_text('name = "El Racó"\n')
-        output = call("settings", "--effective", "--settings", str(tmp_path / "mine.toml")).stdout
+        output = call("settings", "--settings", str(tmp_path / "mine.toml")).stdout
         assert 'name = "El Racó"\n' in output
 
     def test_data_folder_of_the_environment_is_used(self, monkeypatch, tmp_path):
         open_folder(tmp_path / "there").settings.write_text('name = "La Penya"\n')
         monkeypatch.setenv("TRUC_DATA", str(tmp_path / "there"))
-        output = CliRunner().invoke(main, ["settings", "--effective"]).stdout
+        output = CliRunner().invoke(main, ["settings"]).stdout
         assert 'name = "La Penya"\n' in output
 
     def test_default_data_folder_is_the_users_own(self, tmp_path):
         open_folder(tmp_path / "home" / "truc-server").settings.write_text('name = "La Penya"\n')
-        output = CliRunner().invoke(main, ["settings", "--effective"]).stdout
+        output = CliRunner().invoke(main, ["settings"]).stdout
         assert 'name = "La Penya"\n' in output
 
 
@@ -367,13 +408,6 @@ class TestCheck:
 
 
 class TestKeys:
-    def test_fingerprint_is_printed(self, call, data):
-        identity = load_identity(open_folder(data.root))
-        assert call("fingerprint").stdout == f"{identity.fingerprint}\n"
-
-    def test_fingerprint_without_keys_is_status_1(self, call, data):
-        assert (call("fingerprint").exit_code, data.root.exists()) == (1, False)
-
     def test_invite_has_host_port_and_fingerprint(self, call, data):
         identity = load_identity(open_folder(data.root))
         result = call("invite", "--public-host", "truc.example")

@@ -53,7 +53,7 @@ class TestCheck:
 
     def test_closed_server_without_guests_is_not(self, call, monkeypatch):
         monkeypatch.setenv("TRUC_GUESTS", "false")
-        assert "note" not in call("check").stdout
+        assert "note   access" not in call("check").stdout
 
     def test_server_that_has_moved_is_noted(self, call, monkeypatch):
         monkeypatch.setenv("TRUC_ACCESS_MOVED_TO", "truc.example:7373")

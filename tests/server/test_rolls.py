@@ -14,7 +14,8 @@ from truc_protocol.key_files import revocation_text
 from truc_protocol.keys import KeyFileError, fingerprint, signing_key_from_seed, to_pem
 from truc_server.host import logs
 from truc_server.host.folder import Folder, FolderError, open_folder
-from truc_server.host.identity import Identity, IdentityError, check_in_force, load_identity, read_identity
+from truc_server.host.identity import Identity, check_in_force, load_identity, read_identity
+from truc_server.host.key_files import IdentityError
 from truc_server.host.revocations import accept_revocation, revoked_keys
 from truc_server.host.rotation import roll
 from truc_server.host.settings import Logs
@@ -336,7 +337,7 @@ def test_key_given_up_is_not_rolled(folder, first):
 def test_server_starts_with_an_earlier_key_given_up(folder, first):
     rolled(folder)
     revoked(folder, first.key)
-    check_in_force(load_identity(folder))
+    check_in_force(load_identity(folder).public)
 
 
 def test_nothing_is_signed_with_an_earlier_key_given_up(folder, first):

@@ -9,7 +9,7 @@ import pytest
 
 from truc_server.host.setting_keys import KEYS, SECTIONS, expected
 from truc_server.host.settings import MatchDefaults, Settings, SettingsError
-from truc_server.host.settings_file import MAX_FILE, default_file, effective_file, line_of, load
+from truc_server.host.settings_file import MAX_FILE, line_of, load, settings_text
 
 
 def from_text(text: str) -> Settings:
@@ -261,26 +261,35 @@ class TestFlags:
 
 
 class TestPrinted:
-    def test_default_file_as_it_stands_changes_nothing(self):
-        assert from_text(default_file()) == Settings()
+    def test_file_of_defaults_as_it_stands_changes_nothing(self):
+        assert from_text(settings_text(Settings())) == Settings()
 
-    def test_default_file_uncommented_says_the_defaults(self):
-        text = re.sub(r"(?m)^#(?=\w)", "", default_file())
+    def test_file_of_defaults_uncommented_says_the_defaults(self):
+        text = re.sub(r"(?m)^#(?=\w)", "", settings_text(Settings()))
         assert (from_text(text), len(tomllib.loads(text))) == (Settings(), 5 + len(SECTIONS))
 
     @pytest.mark.parametrize("key", KEYS.values(), ids=lambda key: key.name)
-    def test_default_file_explains_every_key(self, key):
-        assert f"# {key.description} [{key.variable}]\n#{key.name.rpartition('.')[2]} = " in default_file()
+    def test_file_explains_every_key(self, key):
+        assert f"# {key.description} [{key.variable}]\n#{key.name.rpartition('.')[2]} = " in settings_text(
+            Settings()
+        )
 
-    def test_effective_file_is_a_settings_file_with_the_same_effect(self):
+    def test_file_of_other_settings_has_the_same_effect(self):
         given = from_text(
             'name = "\\"A\\\\ \\t é"\nguests = false\n[listen]\nhosts = ["::1"]\n[log]\nlevel = "error"'
         )
-        assert from_text(effective_file(given)) == given
+        assert from_text(settings_text(given)) == given
 
-    def test_effective_file_hides_the_password_of_the_database(self):
+    def test_what_is_no_default_is_set_and_the_rest_is_commented(self):
+        lines = settings_text(from_text("guests = false")).splitlines()
+        assert [line for line in lines if line and line[0] not in "#["] == ["guests = false"]
+
+    def test_file_of_defaults_is_far_from_the_limit_of_a_file(self):
+        assert len(settings_text(Settings()).encode()) < MAX_FILE / 2
+
+    def test_file_hides_the_password_of_the_database(self):
         given = from_text('[store]\nurl = "postgresql://truc:hush@host/truc"')
-        assert 'url = "postgresql://truc:***@host/truc"' in effective_file(given)
+        assert 'url = "postgresql://truc:***@host/truc"' in settings_text(given)
 
     @pytest.mark.parametrize("key", KEYS.values(), ids=lambda key: key.name)
     def test_expected_says_something_of_every_key(self, key):

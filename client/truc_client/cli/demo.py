@@ -88,6 +88,7 @@ async def _server(data: Path) -> AsyncIterator[str]:
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        env={**os.environ, "TRUC_TABLES_DRAIN_S": "0"},  # nobody is left to end a hand
         start_new_session=True,  # Ctrl-C is for the player; the server is stopped after them
     )
     try:

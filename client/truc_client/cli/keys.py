@@ -173,7 +173,7 @@ def revoke(file: BinaryIO) -> None:
     if not known:
         click.echo(
             "No server known here has that key. If it is a player's, this changes nothing:"
-            " the statement is for the server's host (truc-server revoke FILE).",
+            " the statement is for the server's host (truc-server key revoke FILE).",
             err=True,
         )
 
@@ -195,7 +195,7 @@ def _check_no_own(home: Home, pins: Mapping[str, Pin], text: str) -> None:
         if player_key(seed, pin.first).public == public:
             raise FailedError(
                 f"this gives up your own key for {server}, {fingerprint(public)}; nothing was done:"
-                " hand it to the host of that server (truc-server revoke FILE)"
+                " hand it to the host of that server (truc-server key revoke FILE)"
             )
 
 

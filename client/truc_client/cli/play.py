@@ -37,6 +37,7 @@ from truc_protocol.messages import TableState
 from truc_protocol.setup import GONE_SUBSTITUTE, GONE_WAIT, read_opts
 from truc_protocol.words import catalogue
 
+_IN_CLEAR: Final = " your cards travel in clear on this plain connection, and"
 _DEFAULT_VARIANT: Final = "truc-catalan"
 
 
@@ -86,7 +87,7 @@ def play(
     rekey: bool,
     lang: str | None,
 ) -> None:
-    """Play at ADDRESS: HOST, HOST:PORT or a truc:// link; with one server known none is needed.
+    """Play at ADDRESS: HOST, HOST:PORT or a truc:// or trucs:// link; with one server known none is needed.
 
     Goes on with a match you left, else sits down at an open table, else offers the seat of somebody who has gone from a
     match, else opens a table (of truc-catalan, unless --variant says another). The name is kept for the next time. At the
@@ -154,13 +155,17 @@ def _address(given: str | None, home: Home) -> Address:
         if given is not None:
             return parse_address(given)
         store = Store(home.state)
-        servers = tuple(store.pins())
+        servers = tuple(_known(server, store).place for server in store.pins())
         store.close()
         if len(servers) == 1:
             return parse_address(servers[0])
     except ClientError as error:
         raise FailedError(str(error)) from error
     raise FailedError(f"expected the ADDRESS of a server{': ' if servers else ''}{', '.join(servers)}")
+
+
+def _known(server: str, store: Store) -> Address:
+    return parse_address(server)._replace(is_tls=store.encrypts(server))
 
 
 def _greet(connection: Connection, screen: Screen, *, is_guest: bool) -> None:
@@ -171,9 +176,9 @@ def _greet(connection: Connection, screen: Screen, *, is_guest: bool) -> None:
         key = "named" if is_guest else "renamed"
         screen.note(key, "yellow", name=quoted(connection.name), asked=quoted(asked_for))
     if is_guest:
+        in_clear = "" if connection.address.is_tls else _IN_CLEAR
         screen.say(
-            "You play as a guest, without a key: your cards travel in clear on this plain connection,"
-            " and others have only the server's word for what you did.",
+            f"You play as a guest, without a key:{in_clear} others have only the server's word for what you did.",
             "yellow",
         )
 

@@ -23,7 +23,7 @@ from truc_protocol.words import printable, shown_name
 @click.argument("address")
 @click.option("--variant", help="Only tables of this game; see `truc rules`.")
 def tables(address: str, variant: str | None) -> None:
-    """List the public tables at ADDRESS: HOST or HOST:PORT; with a truc:// link the one that it leads to.
+    """List the public tables at ADDRESS: HOST or HOST:PORT; with a link the one that it leads to.
 
     Each line begins with the table's code: `truc play HOST --table CODE` sits down there, `truc watch HOST/CODE` looks on.
     """
@@ -38,7 +38,7 @@ def tables(address: str, variant: str | None) -> None:
             for state in found:
                 click.echo(table_line(state))
             if not found:
-                click.echo(f"no public tables; to open one: truc play {where.server} --variant NAME")
+                click.echo(f"no public tables; to open one: truc play {where.place} --variant NAME")
 
     run(main)
 

@@ -53,7 +53,7 @@ _NOT_GIVEN: Final = "the server does not give out what stood before; what follow
 )
 @lang_option
 def watch(address: str, *, follow: bool, lang: str | None) -> None:
-    """Watch a table to the end of its match: HOST/TABLE, HOST:PORT/TABLE or a truc:// link.
+    """Watch a table to the end of its match: HOST/TABLE, HOST:PORT/TABLE or a truc:// or trucs:// link.
 
     `truc tables HOST` lists the public tables; a private one needs its link. A table may show what happens late, or hand by
     hand, or to nobody (its option `spectators`).
@@ -65,9 +65,7 @@ def watch(address: str, *, follow: bool, lang: str | None) -> None:
     spoken, home = language(lang), own_home()
     where = address_of(address)
     if where.table is None:
-        raise FailedError(
-            f"expected ADDRESS/TABLE: which table at {where.server}? truc tables {where.server}"
-        )
+        raise FailedError(f"expected ADDRESS/TABLE: which table at {where.server}? truc tables {where.place}")
     code = where.table.upper()
     tell_first_use(home)
     player = Player(home, player_name(None, home), on_new_key=tell_new_key, on_delay=tell_delay)

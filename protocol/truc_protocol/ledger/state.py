@@ -8,6 +8,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from truc_protocol.bodies import Call, Deal, Open, SeatTaken, Share, SideScore
+from truc_protocol.newest import remembered
 from truc_protocol.records import Phase
 from truc_protocol.setup import GONE_FORFEIT, GONE_SUBSTITUTE, Setup, commitments
 from truc_rules import (
@@ -214,6 +215,7 @@ class Due(Enum):
     PLAYERS = "players"
 
 
+@remembered
 def due(ledger: Ledger) -> Due:
     """Tell what the match waits for."""
     match ledger.phase:

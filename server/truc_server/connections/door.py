@@ -8,7 +8,7 @@ to check it costs no more than the connection did. Invariant: a connection that 
 
 from collections import Counter
 from contextlib import suppress
-from typing import Final
+from typing import Final, Literal
 
 import trio
 from msgspec.structs import replace
@@ -16,26 +16,38 @@ from msgspec.structs import replace
 from truc_protocol.connection import Connection, Role
 from truc_protocol.errors import Code
 from truc_protocol.messages import Refusal, refusal
+from truc_protocol.transport import COME_LATER, ENCRYPTED, FRAME_BYTE, PLAIN, SHUT_OUT
 from truc_server.connections.meters import Meter
 from truc_server.connections.peer import LINGER_S, TooSoonError
+from truc_server.host.settings import Limits
 from truc_server.house import House
 
 _TWICE: Final = 2  # the connections of an address may all be lost, and come back, at once
 _DRAINED: Final = 4_096  # bytes read at once of who was turned away
 _READS: Final = 16
 _LINGERING: Final = 256  # turned away and given time to read why, at most
+_TLS_ONLY: Final = (
+    f"This port speaks the Truc protocol over TLS ({ENCRYPTED}), and nothing else.\r\n".encode()
+)
 _FAILURES: Final = frozenset({Code.BAD_SIGNATURE, Code.BAD_TOKEN, Code.KEY_NOT_ALLOWED, Code.BANNED})
+
+Reason = Literal["banned", "full", "address", "pace"]
+"""Why a connection is turned away: its address is shut out, the server is full, its address has too many, or they come too fast."""
 
 
 class Door:
     """Who may come in, by address."""
 
     def __init__(self, house: House) -> None:
-        limits = house.settings.limits
         self._house = house
+        self._is_tls = house.settings.listen.tls
         self._networks: Counter[str] = Counter()
         self._inside = 0
         self._lingering = 0
+        self.renew(house.settings.limits)
+
+    def renew(self, limits: Limits) -> None:
+        """Begin to count anew, against these limits, how fast connections come and logins fail."""
         burst = max(limits.connects_per_min, _TWICE * limits.connections_per_address)
         self._connects = Meter[str](limits.connects_per_min, burst=burst)
         self._failures = Meter[str](limits.failed_logins_per_min)
@@ -44,18 +56,24 @@ class Door:
         """Count a connection in; if it may not come in, return why."""
         limits = self._house.settings.limits
         if self._house.sanctions.has_banned(address):
-            return refusal(Code.BANNED, "the host has shut this address out")
+            return self._turned("banned", refusal(Code.BANNED, "the host has shut this address out"))
         if self._inside >= limits.connections:
-            return refusal(Code.SERVER_FULL, f"expected at most {limits.connections} connections")
+            message = f"expected at most {limits.connections} connections"
+            return self._turned("full", refusal(Code.SERVER_FULL, message))
         if self._networks[network] >= limits.connections_per_address:
             most = limits.connections_per_address
-            return refusal(Code.SERVER_FULL, f"expected at most {most} connections of one address")
+            message = f"expected at most {most} connections of one address"
+            return self._turned("address", refusal(Code.SERVER_FULL, message))
         if wait_ms := self._connects.pay(network, trio.current_time()):
             message = f"expected at most {limits.connects_per_min} connections of one address in a minute"
-            return replace(refusal(Code.RATE_LIMITED, message), retry_after_ms=wait_ms)
+            return self._turned("pace", replace(refusal(Code.RATE_LIMITED, message), retry_after_ms=wait_ms))
         self._networks[network] += 1
         self._inside += 1
         return None
+
+    def _turned(self, reason: Reason, why: Refusal) -> Refusal:
+        self._house.figures.turned_away[reason] += 1
+        return why
 
     def leave(self, network: str) -> None:
         """Count a connection out."""
@@ -75,12 +93,27 @@ class Door:
             raise TooSoonError(f"expected at most {most} logins of one address to fail in a minute", wait_ms)
 
     async def turn_away(self, stream: trio.SocketStream, why: Refusal) -> None:
-        """Tell a connection why it may not come in; let it read that, unless many others are doing so."""
+        """Tell a connection why it may not come in; where connections are encrypted, only whether it may come later."""
+        if self._is_tls:  # to say more would cost a handshake
+            words = SHUT_OUT if why.code == Code.BANNED else COME_LATER
+        else:
+            words = self._last_words(why)
+        await self.part(stream, words)
+
+    async def redirect(self, stream: trio.SocketStream, first: int) -> None:
+        """Tell a connection that begins with another byte than TLS does how to come instead."""
+        text = f"expected TLS: the addresses of this server begin with {ENCRYPTED}, not {PLAIN}"
+        is_frame = first == FRAME_BYTE
+        words = self._last_words(refusal(Code.UNSUPPORTED, text)) if is_frame else _TLS_ONLY
+        await self.part(stream, words)
+
+    async def part(self, stream: trio.SocketStream, words: bytes) -> None:
+        """Say a last word to a connection; let it read that, unless many others are doing so."""
         with (
             trio.move_on_after(LINGER_S),
             suppress(OSError, trio.BrokenResourceError, trio.ClosedResourceError),
         ):
-            await stream.socket.send(self._last_words(why))
+            await stream.socket.send(words)
             if self._lingering < _LINGERING:
                 await self._linger(stream)
 

@@ -54,7 +54,14 @@ def greet(house: House, peer: Peer, hello: ClientHello) -> None:
     caps = capabilities(house.settings)
     proto = agree(hello, caps)
     identity = house.identity
-    greeting = Greeting(identity.key, token_bytes(32), proto, _encoded_info(house), rolls=identity.rolls)
+    greeting = Greeting(
+        identity.key,
+        token_bytes(32),
+        proto,
+        _encoded_info(house),
+        cert=peer.certificate,
+        rolls=identity.rolls,
+    )
     peer.send(server_hello(greeting, hello.id, peer.connection.hello_frame(Role.CLIENT)))
     own = peer.connection.hello_frame(Role.SERVER)
     peer.challenge = Challenge(identity.key.public, hello.cn, greeting.sn, own, identity.revoked)
@@ -111,7 +118,7 @@ async def enter_with_key(house: House, lobby: Lobby, peer: Peer, login: KeyLogin
     members.check_banned(house, player)
     ignored = await trio.to_thread.run_sync(_look_up, house, public, login.invite)
     members.check_banned(house, player)  # it may have been imposed meanwhile
-    if peer.is_open:
+    if peer.is_open and _may_come(house, lobby, peer, player):
         peer.ignored |= ignored
         _enter(lobby, peer, login.id, lobby.named(player))
 
@@ -134,7 +141,10 @@ def enter_as_guest(house: House, lobby: Lobby, peer: Peer, login: GuestLogin) ->
         RefusedError: The server takes no guests, or not under this name.
     """
     members.check_guest(house)
-    guest = lobby.named(Player(PlayerKind.GUEST, token_bytes(_ID_BYTES), normalised(login.name)))
+    newcomer = Player(PlayerKind.GUEST, token_bytes(_ID_BYTES), normalised(login.name))
+    if not _may_come(house, lobby, peer, newcomer):
+        return
+    guest = lobby.named(newcomer)
     token = token_urlsafe(_TOKEN_BYTES)
     peer.newcomer = SaveGuest(guest.id, guest.name, _hash(token), now_ms())
     _enter(lobby, peer, login.id, guest, token)
@@ -161,9 +171,17 @@ async def enter_again(house: House, lobby: Lobby, peer: Peer, login: GuestReturn
         raise RefusedError(Code.BAD_TOKEN, "expected a token that this server gave", field="token")
     player = Player(PlayerKind.GUEST, known.id, known.name)
     members.check_banned(house, player)
-    if peer.is_open:
+    if peer.is_open and _may_come(house, lobby, peer, player):
         see_again(house, known)
         _enter(lobby, peer, login.id, lobby.named(player), login.token)
+
+
+def _may_come(house: House, lobby: Lobby, peer: Peer, player: Player) -> bool:
+    """Tell whether a player may log in now; shortly before the server is stopped, only who has a seat."""
+    if not house.is_draining or lobby.has_seat(player):
+        return True
+    peer.dismiss(Code.SHUTTING_DOWN, "the server is about to be stopped: come back in a moment")
+    return False
 
 
 def _hash(token: str) -> bytes:

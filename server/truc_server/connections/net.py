@@ -10,15 +10,19 @@ from typing import Final
 
 import structlog
 import trio
+from structlog.contextvars import bind_contextvars
 
 from truc_protocol.connection import State
 from truc_protocol.errors import Code
 from truc_protocol.messages import refusal
+from truc_protocol.transport import ALPN
 from truc_server.connections.door import Door
 from truc_server.connections.meters import network_of
 from truc_server.connections.peer import LINGER_S, Peer
 from truc_server.connections.reception import Reception
-from truc_server.host.settings import Listen
+from truc_server.connections.tls import Encrypted, HandshakeFailedError, MistakenSchemeError
+from truc_server.host.certificate import Tls
+from truc_server.host.settings import Listen, Settings
 from truc_server.house import House
 from truc_server.lobby.lobby import Lobby
 
@@ -65,9 +69,11 @@ def port_of(listeners: list[trio.SocketListener]) -> int:
 class Net:
     """Every open connection."""
 
-    def __init__(self, house: House, lobby: Lobby) -> None:
+    def __init__(self, house: House, lobby: Lobby, tls: Tls | None = None) -> None:
         self._house = house
+        self._tls = tls
         self._lobby = lobby
+        self._limits = house.settings.limits
         self._door = Door(house)
         self._reception = Reception(house, lobby, self._door)
         self._peers: set[Peer] = set()
@@ -86,7 +92,7 @@ class Net:
         refused = self._door.enter(address, network)
         try:
             if refused is None:
-                await self._attend(stream, address)
+                await self._let_in(stream, address)
             else:
                 await self._door.turn_away(stream, refused)
         finally:
@@ -94,13 +100,46 @@ class Net:
                 self._door.leave(network)
             await trio.aclose_forcefully(stream)
 
-    async def _attend(self, stream: trio.SocketStream, address: str) -> None:
+    async def _let_in(self, stream: trio.SocketStream, address: str) -> None:
+        """Agree on encryption first, where there is any; the time for a login runs already."""
+        began = trio.current_time()
+        if self._tls is None:
+            await self._attend(stream, address, began)
+            return
+        encrypted = await self._encrypt(stream, self._tls, address)
+        if encrypted is None:
+            self._house.figures.unencrypted += 1
+        else:
+            await self._attend(stream, address, began, encrypted)
+
+    async def _encrypt(self, stream: trio.SocketStream, tls: Tls, address: str) -> Encrypted | None:
+        """Agree with a client on encryption; None if that came to nothing."""
+        encrypted, seconds = Encrypted(stream, tls), self._house.settings.limits.login_s
+        try:
+            with trio.move_on_after(seconds):
+                return encrypted if await encrypted.shake_hands() else None
+            log.info("not_encrypted", address=address, reason=f"expected a handshake within {seconds} s")
+        except MistakenSchemeError as error:
+            log.info("not_encrypted", address=address, reason=str(error))
+            await self._door.redirect(stream, error.first)
+        except HandshakeFailedError as error:
+            log.info("not_encrypted", address=address, reason=str(error))
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            pass  # gone before it was agreed on
+        return None
+
+    async def _attend(
+        self, stream: trio.SocketStream, address: str, began: float, encrypted: Encrypted | None = None
+    ) -> None:
         """Speak with a client that was let in."""
         with trio.CancelScope() as scope:
-            peer = Peer(self._house, stream, address, scope)
+            peer = Peer(self._house, stream, address, scope, began=began, encrypted=encrypted)
+            bind_contextvars(connection=peer.number)
             self._peers.add(peer)
             if self._goodbye is not None:
                 peer.dismiss(*self._goodbye)
+            elif encrypted is not None and not encrypted.speaks_truc:
+                peer.refuse(refusal(Code.UNSUPPORTED, f"expected the protocol name {ALPN} (ALPN) from TLS"))
             try:
                 await self._speak(peer)
                 with trio.move_on_after(LINGER_S):
@@ -124,13 +163,15 @@ class Net:
             peer.dismiss(Code.INTERNAL, "the server has failed")
 
     async def _read(self, peer: Peer) -> None:
+        source = peer.outbox.encrypted or peer.outbox.stream
         while True:
             try:
-                received = await peer.outbox.stream.receive_some(CHUNK)
+                received = await source.receive_some(CHUNK)
             except (trio.BrokenResourceError, trio.ClosedResourceError):
                 return
             if not received:
                 return
+            self._house.figures.received += len(received)
             items = peer.connection.receive(received)
             if items:
                 peer.hear()
@@ -138,6 +179,13 @@ class Net:
                 if peer.connection.state is State.CLOSED:
                     break  # what came together with the end costs nothing more
                 await self._reception.take(peer, item)
+
+    def renew(self, settings: Settings) -> None:
+        """Go by other settings from now on, which the house has already; who is connected keeps their pace."""
+        if settings.limits != self._limits:
+            self._limits = settings.limits
+            self._door.renew(settings.limits)
+        self._reception.renew()
 
     def everybody(self) -> tuple[Peer, ...]:
         """Return every connection, logged in or not."""

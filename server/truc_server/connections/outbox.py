@@ -2,17 +2,21 @@
 
 A frame leaves only when every write made before it was queued is durable, and in the order in which frames were
 queued. Frames that may leave are joined and written without waiting; only when the kernel takes no more does a task of
-its own finish the rest. Some frames may be dropped, if their receiver can go on without them. Invariant: an outbox holds
+its own finish the rest. Where a connection is encrypted its frames are sealed when they leave, and what is sealed leaves the same way. Some frames may be dropped, if their receiver can go on without them. Invariant: an outbox holds
 no more than its limit; whoever does not read is cut.
 """
 
 import os
 import socket
+import ssl
 from collections import deque
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import trio
+
+if TYPE_CHECKING:
+    from truc_server.connections.tls import Encrypted
 
 WRITE_S: Final = 10.0  # for the kernel to take what a full buffer has kept waiting
 LOW_BYTES: Final = 16_384  # a replay goes on when less than this waits
@@ -31,6 +35,7 @@ class Outbox:
 
     Attributes:
         limit: how many bytes may wait.
+        encrypted: what seals the frames; None where they travel in clear.
         on_low: called once, when little is left to send; None while nobody wants to know.
     """
 
@@ -38,6 +43,7 @@ class Outbox:
         "_drained",
         "_frames",
         "_on_broken",
+        "encrypted",
         "finishing",
         "is_broken",
         "is_draining",
@@ -47,8 +53,15 @@ class Outbox:
         "stream",
     )
 
-    def __init__(self, stream: trio.SocketStream, limit: int, on_broken: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        stream: trio.SocketStream,
+        limit: int,
+        on_broken: Callable[[], None],
+        encrypted: "Encrypted | None" = None,
+    ) -> None:
         self.stream = stream
+        self.encrypted = encrypted
         self.size = 0
         self.finishing = False
         self.is_draining = False
@@ -83,10 +96,12 @@ class Outbox:
         """Return how many bytes more the outbox takes."""
         return self.limit - self.size
 
-    def drop_loose(self) -> None:
-        """Drop what waits and may be dropped."""
+    def drop_loose(self) -> int:
+        """Drop what waits and may be dropped; return how many frames that was."""
+        before = len(self._frames)
         self._frames = deque(waiting for waiting in self._frames if not waiting.is_loose)
         self.size = sum(len(waiting.frame) for waiting in self._frames)
+        return before - len(self._frames)
 
     def keep_all(self) -> None:
         """Let nothing that waits be dropped any more: its receiver could not have it again."""
@@ -113,6 +128,8 @@ class Outbox:
 
     def _end(self) -> None:
         try:
+            if self.encrypted is not None:
+                _write(self, self.encrypted.part())
             self.stream.socket.shutdown(socket.SHUT_WR)
         except OSError:
             self.breaks()
@@ -140,9 +157,15 @@ class Outbox:
 
 
 class Flusher:
-    """The one task that writes, for every outbox that has something to send."""
+    """The one task that writes, for every outbox that has something to send.
+
+    Attributes:
+        sent: bytes taken out of outboxes, to be written.
+        stuck: connections that were given up because they took nothing for long.
+    """
 
     def __init__(self) -> None:
+        self.sent = self.stuck = 0
         self._durable = 0
         self._ready: set[Outbox] = set()
         self._held: set[Outbox] = set()
@@ -178,10 +201,14 @@ class Flusher:
         if outbox.is_draining or outbox.is_broken:
             return
         joined = outbox.take(self._durable)
-        if joined and (sent := _write(outbox, joined)) < len(joined):
+        self.sent += len(joined)
+        sealed = _sealed(outbox, joined) if joined else joined
+        if outbox.is_broken:
+            return
+        if sealed and (sent := _write(outbox, sealed)) < len(sealed):
             if not outbox.is_broken:
                 outbox.is_draining = True
-                nursery.start_soon(self._drain, outbox, joined[sent:])
+                nursery.start_soon(self._drain, outbox, sealed[sent:])
             return
         outbox.settle()
         if outbox.gate is not None:
@@ -195,15 +222,26 @@ class Flusher:
                 outbox.breaks()
         outbox.is_draining = False
         if patience.cancelled_caught:
+            self.stuck += 1
             outbox.breaks()
         if not outbox.is_broken:
             outbox.settle()
             self.touch(outbox)
 
 
-def _write(outbox: Outbox, joined: bytes) -> int:
+def _sealed(outbox: Outbox, joined: bytes) -> bytes:
+    if outbox.encrypted is None:
+        return joined
     try:
-        return os.write(outbox.stream.socket.fileno(), joined)
+        return outbox.encrypted.seal(joined)
+    except ssl.SSLError:
+        outbox.breaks()
+        return b""
+
+
+def _write(outbox: Outbox, sealed: bytes) -> int:
+    try:
+        return os.write(outbox.stream.socket.fileno(), sealed)
     except BlockingIOError:
         return 0
     except OSError:

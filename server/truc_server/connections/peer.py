@@ -24,6 +24,7 @@ from truc_server.store import PlayerKind, SaveGuest
 
 if TYPE_CHECKING:
     from truc_protocol.handshake import Challenge
+    from truc_server.connections.tls import Encrypted
     from truc_server.timers import Timer
 
 LOGIN_OUTBOX: Final = (
@@ -107,11 +108,13 @@ class Peer:
     """One connection.
 
     Attributes:
+        number: how many connections have come up to this one: by it, the log tells them apart.
         address: where it comes from; `network` is what that counts as.
         player: who has logged in here; None before.
         challenge: what the login must be made for.
         newcomer: the guest who speaks here, until they are stored.
         heard: when the last whole frame came.
+        since: when it was opened.
         tables: codes of the tables this connection follows.
         watched: what this connection watches.
         wanted: capabilities of the server that this client has asked for.
@@ -119,20 +122,30 @@ class Peer:
     """
 
     def __init__(
-        self, house: House, stream: trio.SocketStream, address: str, scope: trio.CancelScope
+        self,
+        house: House,
+        stream: trio.SocketStream,
+        address: str,
+        scope: trio.CancelScope,
+        *,
+        began: float,
+        encrypted: "Encrypted | None" = None,
     ) -> None:
         now = trio.current_time()
         limits = house.settings.limits
+        house.figures.connections += 1
+        self.number = house.figures.connections
         self.address = address
         self.network = network_of(address)
         self._grease = house.grease
         self.connection = Connection(Role.SERVER, encode if self._grease is None else self._grease.to_bytes)
-        self.outbox = Outbox(stream, LOGIN_OUTBOX, scope.cancel)
+        self.outbox = Outbox(stream, LOGIN_OUTBOX, scope.cancel, encrypted)
         self.player: Player | None = None
         self.challenge: Challenge | None = None
         self.newcomer: SaveGuest | None = None
         self.bucket = Bucket(rate=limits.requests_per_s, burst=limits.burst, now=now)
         self.heard = now
+        self.since = began
         self.tables: set[str] = set()
         self.watched: set[Watched] = set()
         self.wanted: frozenset[str] = frozenset()
@@ -141,7 +154,18 @@ class Peer:
         self._scope = scope
         self._pinged: float | None = None
         self._pings = 0
-        self._timer: Timer = house.timers.after(limits.login_s, self._miss_login)
+        self._timer: Timer = house.timers.at(began + limits.login_s, self._miss_login)
+
+    @property
+    def is_traced(self) -> bool:
+        """Whether the log has every act."""
+        return self._house.settings.log.level == "debug"
+
+    @property
+    def certificate(self) -> bytes | None:
+        """The hash of the certificate that is shown here; None where nothing is encrypted."""
+        encrypted = self.outbox.encrypted
+        return None if encrypted is None else encrypted.certificate
 
     @property
     def is_open(self) -> bool:
@@ -167,6 +191,7 @@ class Peer:
         if SNAPSHOT not in self.wanted:
             self.send_frame(frame)
         elif not self._put(self._dressed(frame), is_loose=True):
+            self._house.figures.dropped += 1
             self._skip()
 
     def send_together(self, frames: Sequence[bytes]) -> bool:
@@ -195,7 +220,7 @@ class Peer:
 
     def _skip(self) -> None:
         """Drop what may be dropped; those who sent it hear of it, and when there is room again."""
-        self.outbox.drop_loose()
+        self._house.figures.dropped += self.outbox.drop_loose()
         for watched in tuple(self.watched):
             watched.skip(self)
         self._await_room()
@@ -223,17 +248,21 @@ class Peer:
         if refused.re is not None and refused.re not in self.connection.outstanding:
             refused = replace(refused, re=None)
         if self.is_open:
+            self._house.figures.errors[refused.code] += 1
             self._finish_with(self.connection.refuse(refused))
 
     def answer(self, failure: Failure) -> None:
         """Tell the peer what it did wrong on the wire."""
-        log.info("bad_input", address=self.address, code=str(failure.code), closes=failure.closes)
+        spoken = {} if failure.line is None else {"reason": failure.message}
+        log.info("bad_input", address=self.address, code=str(failure.code), closes=failure.closes, **spoken)
         if self.is_open:
+            self._house.figures.errors[failure.code] += 1
             self._finish_with(self.connection.answer(failure))
 
     def dismiss(self, code: Code, message: str, *, to: str | None = None) -> None:
         """Say goodbye and close; `to` is where to connect instead."""
         if self.is_open:
+            self._house.figures.goodbyes[code] += 1
             after = RECONNECT_MS if code is Code.SHUTTING_DOWN else None
             self._finish_with(self.connection.send(bye(code, message, reconnect_after_ms=after, to=to)))
 
@@ -246,6 +275,7 @@ class Peer:
         """Let a player speak here, who is to be welcomed: more may wait for them than for anybody."""
         self.player = player
         self.challenge = None
+        self._house.figures.logins[player.kind] += 1
         self.outbox.limit = self._house.settings.limits.outbox_bytes
 
     def expect_silence(self) -> None:
@@ -255,6 +285,8 @@ class Peer:
 
     def leave(self) -> None:
         """Stop every timer, watch nothing, and take nothing more: the connection is gone."""
+        self._house.figures.closed += 1
+        self._house.figures.left += self.player is not None
         self._timer.cancel()
         self.outbox.shut()
         for watched in tuple(self.watched):
@@ -268,7 +300,8 @@ class Peer:
             self._cut()
 
     def _cut(self) -> None:
-        log.info("slow_consumer", address=self.address)
+        self._house.figures.cut += 1
+        log.info("slow_consumer", connection=self.number, address=self.address)
         self.outbox.forget()
         self.dismiss(Code.SLOW_CONSUMER, "more waits for this connection than it may")
 

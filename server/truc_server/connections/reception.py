@@ -1,10 +1,11 @@
 """Which request goes where: one match over the messages a client may send, and the answer when something goes wrong.
 
-Almost everything is synchronous; the few requests that read the store or send much take time, and while they do, nothing
-else of the same connection is handled. What a request does stands elsewhere: seating, acting, company, login, replay,
+Almost everything is synchronous; what a seat signs, and the few requests that read the store or send much, take time, and
+while they do, nothing else of the same connection is handled. What a request does stands elsewhere: seating, acting, company, login, replay,
 past, forgetting. Invariant: each request gets exactly one answer, whatever goes wrong.
 """
 
+from contextlib import suppress
 from secrets import token_hex
 from typing import Final, assert_never
 
@@ -57,7 +58,7 @@ from truc_server.connections.abilities import capabilities
 from truc_server.connections.door import Door
 from truc_server.connections.peer import Peer, Player, RefusedError
 from truc_server.host.logs import COMPLAINT_S, Seldom
-from truc_server.house import House, now_ms
+from truc_server.house import House, label, now_ms
 from truc_server.journal import JournalStoppedError
 from truc_server.lobby import company, forgetting, members, seating
 from truc_server.lobby.lobby import Lobby
@@ -82,6 +83,10 @@ class Reception:
         self._door = door
         self._capabilities = capabilities(house.settings)
         self._complaints = Seldom(COMPLAINT_S)
+
+    def renew(self) -> None:
+        """Go by other settings of the house from now on."""
+        self._capabilities = capabilities(self._house.settings)
 
     async def take(self, peer: Peer, item: AnyMessage | Failure) -> None:
         """Handle what a connection has received."""
@@ -108,7 +113,7 @@ class Reception:
     def _report(self, error: Exception, incident: str, item: AnyMessage) -> None:
         """Log what has failed; a store that cannot be read but once in a while, as everybody may ask."""
         if not isinstance(error, StoreError):
-            log.exception("internal", incident=incident, message=type(item).__name__)
+            log.exception("internal", incident=incident, message=type(item).__name__, **self._place(item))
         elif self._complaints.is_due(trio.current_time()):
             log.error("store_not_read", incident=incident, message=type(item).__name__, reason=str(error))
 
@@ -125,13 +130,14 @@ class Reception:
                 login.greet(self._house, peer, message)
             case KeyLogin() | GuestLogin() | GuestReturn():
                 await self._enter(peer, message)
+            case SignedAct() | GuestAct():
+                await self._act(peer, _player(peer), message)
             case Resume() | Watch() | History() | FollowLobby() | Seek():
                 await self._take_slowly(peer, message)
-            case Ping():
+            case Ping() | Pong():
                 self._charge(peer)
-                peer.send(Pong(n=message.n, now_ms=now_ms()))
-            case Pong():
-                self._charge(peer)
+                if isinstance(message, Ping):
+                    peer.send(Pong(n=message.n, now_ms=now_ms()))
             case _:
                 self._take_at_once(peer, message)
 
@@ -167,8 +173,20 @@ class Reception:
         if isinstance(message, SignedAct | GuestAct):
             self._charge(peer)
         if error.code is Code.BAD_SIGNATURE:
-            log.warning("bad_signature", address=peer.address, name=peer.player and peer.player.name)
+            name = peer.player and peer.player.name
+            log.warning("bad_signature", address=peer.address, name=name, **self._place(message))
+        elif isinstance(message, SignedAct | GuestAct):
+            log.info("act_refused", address=peer.address, code=str(error.code), **self._place(message))
         peer.refuse(error.refusal(message.id if isinstance(message, Request) else None))
+
+    def _place(self, message: AnyMessage) -> dict[str, object]:
+        """Return, for the log, the table and the position that an act came to, where there is such a table."""
+        if not isinstance(message, SignedAct | GuestAct):
+            return {}
+        with suppress(RefusedError):
+            table = self._lobby.table(message.table)
+            return {"table": label(table.code), "k": table.game and table.game.ledger.k}
+        return {}
 
     async def _take_slowly(self, peer: Peer, message: SlowRequest) -> None:
         """Do what reads the store, sends more than fits at once, or looks at every table."""
@@ -198,6 +216,7 @@ class Reception:
         try:
             await self._log_in(peer, message)
         except (RefusedError, RemoteError) as error:
+            log.info("login_refused", address=peer.address, code=str(error.code))
             self._door.note_refused(peer.network, error.code)
             raise
         if peer.player is not None:
@@ -228,11 +247,19 @@ class Reception:
             case _:
                 self._take_in_match(peer, _player(peer), message)
 
+    async def _act(self, peer: Peer, player: Player, message: SignedAct | GuestAct) -> None:
+        """Take an act; one that was taken before has its price."""
+        if isinstance(message, SignedAct):
+            is_new = await acting.sign(self._house, self._lobby, peer, player, message)
+        else:
+            is_new = acting.choose(self._lobby, peer, player, message)
+        if is_new:
+            self._house.figures.note_act(player.kind, peer.heard, self._house.gate)
+        else:
+            self._charge(peer)
+
     def _take_in_match(self, peer: Peer, player: Player, message: AnyMessage) -> None:
         match message:
-            case SignedAct() | GuestAct():
-                if not acting.act(self._lobby, peer, player, message):
-                    self._charge(peer)
             case ClaimMatch():
                 acting.claim(self._lobby, peer, player, message)
             case WantRekey():

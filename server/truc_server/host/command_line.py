@@ -13,7 +13,7 @@ import click
 
 from truc_protocol.keys import KeyFileError
 from truc_server.host.folder import Folder, FolderError, default_root
-from truc_server.host.identity import IdentityError
+from truc_server.host.key_files import IdentityError
 from truc_server.host.setting_keys import KEYS
 from truc_server.host.settings import Settings, SettingsError
 from truc_server.host.settings_file import FILE_VARIABLE, load
@@ -46,9 +46,13 @@ _FLAGS: Final = {
     "port": Flag("--port", "listen.port"),
     "public_host": Flag("--public-host", "listen.public_host"),
     "name": Flag("--name", "name"),
+    "tls": Flag("--tls", "listen.tls"),
     "log_format": Flag("--log-format", "log.format"),
     "log_level": Flag("--log-level", "log.level"),
     "grease": Flag("--grease", "grease"),
+    "members": Flag("--members", "access.members"),
+    "metrics_port": Flag("--metrics-port", "metrics.port"),
+    "passphrase_file": Flag("--passphrase-file", "store.passphrase_file"),
 }
 
 settings_option = click.option(
@@ -71,28 +75,51 @@ def load_settings(file: Path | None, flags: Mapping[str, object]) -> Settings:
     Raises:
         SettingsFailure: One of them is wrong.
     """
-    given = {
-        _FLAGS[name].key: (_FLAGS[name].flag, value)
-        for name, value in flags.items()
-        if value not in {None, ()}
-    }
-    path = file or _default_file(flags.get("data"))
+    path = settings_path(file, flags)
     try:
         text = None if path is None else (str(path), path.read_text("utf-8"))
-        return load(file=text, environ=os.environ, flags=given)
+        return load(file=text, environ=os.environ, flags=_given(flags))
     except SettingsError as error:
         raise SettingsFailure(str(error)) from error
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsFailure(f"cannot read the settings file {path}: {error}") from error
 
 
+def new_settings(flags: Mapping[str, object]) -> Settings:
+    """Return the settings of a server that is to be: from flags alone, but for the data folder, which the environment may name.
+
+    Raises:
+        SettingsFailure: One of them is wrong.
+    """
+    variable = KEYS["data"].variable
+    environ = {variable: os.environ[variable]} if variable in os.environ else {}
+    try:
+        return load(file=None, environ=environ, flags=_given(flags))
+    except SettingsError as error:
+        raise SettingsFailure(str(error)) from error
+
+
+def _given(flags: Mapping[str, object]) -> dict[str, tuple[str, object]]:
+    return {
+        _FLAGS[name].key: (_FLAGS[name].flag, value)
+        for name, value in flags.items()
+        if value not in {None, ()}
+    }
+
+
+def settings_path(file: Path | None, flags: Mapping[str, object]) -> Path | None:
+    """Return the settings file in force, or None where there is none."""
+    return file or _default_file(flags.get("data"))
+
+
 @contextmanager
 def failures() -> Iterator[None]:
     """Say in one line what is wrong around the server."""
     # Slow to import.
+    from truc_server.host.certificate import TlsError
     from truc_server.store import StoreError
 
-    expected = (FolderError, IdentityError, KeyFileError, StoreError, OSError)
+    expected = (FolderError, TlsError, IdentityError, KeyFileError, StoreError, OSError)
     try:
         yield
     except expected as error:

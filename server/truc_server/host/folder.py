@@ -57,6 +57,11 @@ class Folder(NamedTuple):
         return self.root / "earlier"
 
     @property
+    def next_keys(self) -> Path:
+        """The folder of the key files under another passphrase, from when that is in force until they are all in place."""
+        return self.root / "keys.next"
+
+    @property
     def rolls(self) -> Path:
         """Every rotation of the identity key, oldest first."""
         return self.root / "rolls.txt"
@@ -72,9 +77,49 @@ class Folder(NamedTuple):
         return self.root / "secrets.key"
 
     @property
+    def certificate(self) -> Path:
+        """The certificate that is made for TLS, with its key."""
+        return self.root / "certificate.pem"
+
+    @property
     def database(self) -> Path:
         """The SQLite database, unless store.url names another."""
         return self.root / "truc.db"
+
+    @property
+    def restored(self) -> Path:
+        """What a start must be careful with, where a backup was restored."""
+        return self.root / "restored.json"
+
+    @property
+    def restoring(self) -> Path:
+        """There while a backup is being restored."""
+        return self.root / "restore.unfinished"
+
+    @property
+    def manifest(self) -> Path:
+        """What a backup says of itself; no data folder has one."""
+        return self.root / "manifest.json"
+
+    @property
+    def moved(self) -> Path:
+        """There where the tables go on elsewhere, from a backup that was made to move them."""
+        return self.root / "moved"
+
+    @property
+    def admin_socket(self) -> Path:
+        """Where the running server takes the host's commands."""
+        return self.root / "admin.sock"
+
+    @property
+    def admin_log(self) -> Path:
+        """Every command that the running server was given, one a line."""
+        return self.root / "admin.log"
+
+    @property
+    def unasked(self) -> Path:
+        """The matches that go on with a call at the next start, and at which position."""
+        return self.root / "unasked.json"
 
     @property
     def lock(self) -> Path:

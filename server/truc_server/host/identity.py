@@ -1,27 +1,57 @@
 """Who the server is: its identity key with those before it, and the key that match secrets are sealed with at rest.
 
-Both are made on the first start. Invariants: neither is ever replaced silently: where one is missing although the other
+Both are made on the first start. How a file looks is in key_files.py. Invariants: neither is ever replaced silently: where one is missing although the other
 or the database shows that the server has run, that is an error, because players know the server by the first and
 running matches need the second. The present key is the one that the last rotation leads to, whatever a killed rotation
 has left undone: there is never a second truth.
 """
 
-import stat
+from collections.abc import Iterator
 from pathlib import Path
 from secrets import token_bytes
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from truc_protocol.handshake import MAX_ROLLS, Roll
 from truc_protocol.key_files import Rotation, read_rolls
-from truc_protocol.keys import KeyFileError, SigningKey, fingerprint, from_pem, generate_signing_key, to_pem
+from truc_protocol.keys import KeyFileError, SigningKey, fingerprint, generate_signing_key
 from truc_server.host.folder import Folder, move, write_private
+from truc_server.host.key_files import (
+    SECRET_BYTES,
+    IdentityError,
+    is_sealed,
+    key_text,
+    open_key,
+    open_secret,
+    public_key,
+    secret_text,
+)
 from truc_server.host.revocations import revoked_keys
 
-_AT_REST_BYTES: Final = 32
 
+class PublicIdentity(NamedTuple):
+    """What of the server's keys is no secret; it can be read without a passphrase.
 
-class IdentityError(Exception):
-    """The server's keys are missing, damaged, given up or open to others; the text says which and what to do."""
+    Attributes:
+        key: the public part of the present identity key.
+        rotations: how it came to be the present one, oldest first.
+        earlier: the public parts of the keys before it that are still there.
+        revoked: keys that were given up, of servers and of players.
+    """
+
+    key: bytes
+    rotations: tuple[Rotation, ...] = ()
+    earlier: tuple[bytes, ...] = ()
+    revoked: frozenset[bytes] = frozenset()
+
+    @property
+    def fingerprint(self) -> str:
+        """The short form of the identity that invites carry."""
+        return fingerprint(self.key)
+
+    @property
+    def serial(self) -> int:
+        """The number of the last rotation; 0 if there was none."""
+        return len(self.rotations)
 
 
 class Identity(NamedTuple):
@@ -56,6 +86,12 @@ class Identity(NamedTuple):
         """The newest rotations, as the server's hello carries them."""
         return tuple(rotation.roll for rotation in self.rotations[-MAX_ROLLS:])
 
+    @property
+    def public(self) -> PublicIdentity:
+        """What of it is no secret."""
+        earlier = tuple(key.public for key in self.earlier)
+        return PublicIdentity(self.key.public, self.rotations, earlier, self.revoked)
+
     def key_of(self, public: bytes) -> SigningKey:
         """Return the identity key that a match was begun under.
 
@@ -73,7 +109,7 @@ class Identity(NamedTuple):
         return f"Identity({self.fingerprint}, serial {self.serial})"
 
 
-def load_identity(folder: Folder) -> Identity:
+def load_identity(folder: Folder, passphrase: str | None = None) -> Identity:
     """Return the keys in a data folder, made now if it is new; the folder must be locked.
 
     Raises:
@@ -81,57 +117,110 @@ def load_identity(folder: Folder) -> Identity:
         FolderError: The revocations in the folder cannot be read.
     """
     if not folder.identity.exists():
-        _create(folder)
-    return settled_identity(folder)
+        _create(folder, passphrase)
+    return settled_identity(folder, passphrase)
 
 
-def settled_identity(folder: Folder) -> Identity:
-    """Return the keys in a used data folder, and finish a rotation that was killed; the folder must be locked.
+def settled_identity(folder: Folder, passphrase: str | None = None) -> Identity:
+    """Return the keys in a used data folder, and finish what was killed in between; the folder must be locked.
 
     Raises:
         IdentityError: A key is missing, damaged, given up, or may be read by others.
         FolderError: The revocations in the folder cannot be read.
     """
-    identity = read_identity(folder)
-    check_in_force(identity)
+    settle_passphrase(folder)
+    identity = read_identity(folder, passphrase)
+    check_in_force(identity.public)
     if folder.next_identity.exists():
-        if _key(folder.next_identity).public == identity.key.public:
+        if public_key(folder.next_identity) == identity.key.public:
             move(folder.next_identity, folder.identity)
         else:
             folder.next_identity.unlink()  # of a rotation that was killed before it was stored: nobody knows it
     return identity
 
 
-def read_identity(folder: Folder) -> Identity:
+def settle_passphrase(folder: Folder) -> None:
+    """Put every file in its place of a change of the passphrase that was killed; the folder must be locked."""
+    if not folder.next_keys.exists():
+        return
+    following = Folder(folder.next_keys)
+    for path in sorted(following.earlier.glob("*.pem")):
+        move(path, folder.earlier / path.name)
+    if following.earlier.exists():
+        following.earlier.rmdir()
+    for path in sorted(following.root.iterdir()):
+        move(path, folder.root / path.name)
+    following.root.rmdir()
+
+
+def read_identity(folder: Folder, passphrase: str | None = None) -> Identity:
     """Return the keys in a data folder; nothing is changed.
+
+    Raises:
+        IdentityError: A key is missing, damaged, or may be read by others, or the passphrase does not open it.
+        FolderError: The revocations in the folder cannot be read.
+    """
+    public = read_public(folder)
+    return Identity(
+        open_key(_present(folder, public.rotations), passphrase),
+        open_secret(_standing(folder, folder.secrets_key), passphrase),
+        public.rotations,
+        tuple(open_key(path, passphrase) for path in _earlier(folder)),
+        public.revoked,
+    )
+
+
+def read_public(folder: Folder) -> PublicIdentity:
+    """Return what is no secret of the keys in a data folder; no passphrase is needed, and nothing is changed.
 
     Raises:
         IdentityError: A key is missing, damaged, or may be read by others.
         FolderError: The revocations in the folder cannot be read.
     """
     rotations = _rotations(folder)
-    key = _present(folder, rotations)
-    at_rest = _read(folder.secrets_key)
-    if len(at_rest) != _AT_REST_BYTES:
-        raise IdentityError(f"{folder.secrets_key}: expected {_AT_REST_BYTES} bytes, got {len(at_rest)}")
-    earlier = _earlier(folder, {key.public, *(rotation.change.old for rotation in rotations)})
-    return Identity(key, at_rest, rotations, earlier, revoked_keys(folder))
+    key = public_key(_present(folder, rotations))
+    known = {key, *(rotation.change.old for rotation in rotations)}
+    earlier = {path: public_key(path) for path in _earlier(folder)}
+    for path, public in earlier.items():
+        if public not in known:
+            raise IdentityError(
+                f"{path}: no rotation in {folder.rolls} leads from this key: restore it from a backup"
+            )
+    return PublicIdentity(key, rotations, tuple(earlier.values()), revoked_keys(folder))
 
 
-def check_in_force(identity: Identity) -> None:
+def unsealed_files(folder: Folder) -> tuple[Path, ...]:
+    """Return the key files that no passphrase protects.
+
+    Raises:
+        IdentityError: One is missing, or may be read by others.
+    """
+    return tuple(path for path in _secret_files(folder) if not is_sealed(path))
+
+
+def has_passphrase(folder: Folder) -> bool:
+    """Tell whether a passphrase protects a key file.
+
+    Raises:
+        IdentityError: One is missing, or may be read by others.
+    """
+    return any(is_sealed(path) for path in _secret_files(folder))
+
+
+def check_in_force(identity: PublicIdentity) -> None:
     """Check that the present key was not given up.
 
     Raises:
         IdentityError: It was.
     """
-    if identity.key.public in identity.revoked:
+    if identity.key in identity.revoked:
         raise IdentityError(
             f"the key {identity.fingerprint} of this server was revoked; no client that knows of it comes to it or "
             "follows it to another: start anew with an empty data folder, and give players the new address"
         )
 
 
-def _create(folder: Folder) -> None:
+def _create(folder: Folder, passphrase: str | None) -> None:
     for trace in (folder.database, folder.rolls):
         if trace.exists():
             raise IdentityError(
@@ -140,8 +229,8 @@ def _create(folder: Folder) -> None:
             )
     # The identity comes last: a start killed in between is simply repeated.
     if not folder.secrets_key.exists():
-        write_private(folder.secrets_key, token_bytes(_AT_REST_BYTES))
-    write_private(folder.identity, to_pem(generate_signing_key()))
+        write_private(folder.secrets_key, secret_text(token_bytes(SECRET_BYTES), passphrase))
+    write_private(folder.identity, key_text(generate_signing_key(), passphrase))
 
 
 def _rotations(folder: Folder) -> tuple[Rotation, ...]:
@@ -155,47 +244,34 @@ def _rotations(folder: Folder) -> tuple[Rotation, ...]:
         raise IdentityError(f"cannot read {folder.rolls}: {error.strerror}") from error
 
 
-def _present(folder: Folder, rotations: tuple[Rotation, ...]) -> SigningKey:
-    """Return the key that the last rotation leads to."""
-    key = _key(folder.identity)
-    if not rotations or rotations[-1].change.new == key.public:
-        return key
+def _present(folder: Folder, rotations: tuple[Rotation, ...]) -> Path:
+    """Return the file of the key that the last rotation leads to."""
+    path = _standing(folder, folder.identity)
+    found = public_key(path)
+    if not rotations or rotations[-1].change.new == found:
+        return path
     expected = rotations[-1].change.new
-    if folder.next_identity.exists():
-        following = _key(folder.next_identity)
-        if following.public == expected:
-            return following
+    if folder.next_identity.exists() and public_key(folder.next_identity) == expected:
+        return folder.next_identity
     raise IdentityError(
         f"{folder.identity}: expected the key {fingerprint(expected)}, which {folder.rolls} leads to, "
-        f"got {fingerprint(key.public)}: restore both from the same backup"
+        f"got {fingerprint(found)}: restore both from the same backup"
     )
 
 
-def _earlier(folder: Folder, known: set[bytes]) -> tuple[SigningKey, ...]:
-    paths = sorted(folder.earlier.glob("*.pem"))
-    keys = tuple(map(_key, paths))
-    for path, key in zip(paths, keys, strict=True):
-        if key.public not in known:
-            raise IdentityError(
-                f"{path}: no rotation in {folder.rolls} leads from this key: restore it from a backup"
-            )
-    return keys
+def _earlier(folder: Folder) -> Iterator[Path]:
+    return (_standing(folder, path) for path in sorted(folder.earlier.glob("*.pem")))
 
 
-def _key(path: Path) -> SigningKey:
-    try:
-        return from_pem(_read(path))
-    except KeyFileError as error:
-        raise IdentityError(f"{path}: {error}") from error
+def _secret_files(folder: Folder) -> Iterator[Path]:
+    yield _standing(folder, folder.identity)
+    yield _standing(folder, folder.secrets_key)
+    yield from _earlier(folder)
+    if folder.next_identity.exists():
+        yield folder.next_identity
 
 
-def _read(path: Path) -> bytes:
-    try:
-        mode = stat.S_IMODE(path.stat().st_mode)
-        if mode & (stat.S_IRWXG | stat.S_IRWXO):
-            raise IdentityError(f"{path} is open to other users (mode {mode:04o}): run chmod 600 {path}")
-        return path.read_bytes()
-    except FileNotFoundError as error:
-        raise IdentityError(f"{path} is missing: restore it from a backup") from error
-    except OSError as error:
-        raise IdentityError(f"cannot read {path}: {error.strerror}") from error
+def _standing(folder: Folder, path: Path) -> Path:
+    """Return where a key file is found: among those under a new passphrase while they are not in place yet."""
+    following = folder.next_keys / path.relative_to(folder.root)
+    return following if following.exists() else path

@@ -1,4 +1,7 @@
-"""Commands of `truc-server` about keys: a new one, giving one up in advance, and heeding that one was given up."""
+"""Commands of `truc-server key`: to see the server's keys, change them, give one up in advance, heed that one was given up.
+
+What signs asks for the passphrase where the keys have one; what only shows does without.
+"""
 
 import os
 import time
@@ -10,6 +13,7 @@ import click
 from truc_protocol.handshake import revoke as give_up
 from truc_protocol.key_files import REVOCATION_LIMIT, revocation_text
 from truc_protocol.keys import KeyFileError, fingerprint
+from truc_server.host import key_show
 from truc_server.host.command_line import (
     Failure,
     data_option,
@@ -19,14 +23,30 @@ from truc_server.host.command_line import (
     settings_option,
 )
 from truc_server.host.folder import Folder, locked, open_folder, used_folder
-from truc_server.host.identity import Identity, read_identity
+from truc_server.host.identity import PublicIdentity, read_identity, read_public
+from truc_server.host.passphrases import (
+    change_passphrase,
+    checked,
+    is_at_terminal,
+    passphrase_of,
+    read_passphrase,
+    sealing_passphrase,
+)
 from truc_server.host.revocations import accept_revocation
 from truc_server.host.rotation import roll as give_new_key
 
 _STANDARD_OUTPUT: Final = Path("-")
 
 
-@click.command()
+@click.group()
+def key() -> None:
+    """Show, change, protect and give up the server's key."""
+
+
+key.add_command(key_show.show)
+
+
+@key.command()
 @settings_option
 @data_option
 def roll(file: Path | None, **flags: object) -> None:
@@ -38,18 +58,18 @@ def roll(file: Path | None, **flags: object) -> None:
     settings = load_settings(file, flags)
     with failures():
         folder = used_folder(data_root(settings))
-        read_identity(folder)
+        read_public(folder)
         with locked(folder):
-            identity = give_new_key(folder, int(time.time()))
+            identity = give_new_key(folder, int(time.time()), passphrase_of(settings, folder))
     before = fingerprint(identity.rotations[-1].change.old)
     click.echo(f"{before} -> {identity.fingerprint}, serial {identity.serial}")
     click.echo(
-        f"Make a backup of {folder.root} now, and a revocation of the new key: truc-server revocation FILE",
+        f"Make a backup of {folder.root} now, and a revocation of the new key: truc-server key revocation FILE",
         err=True,
     )
 
 
-@click.command()
+@key.command()
 @settings_option
 @data_option
 @click.argument("out", type=click.Path(path_type=Path, allow_dash=True))
@@ -60,7 +80,9 @@ def revocation(file: Path | None, out: Path, **flags: object) -> None:
     """
     settings = load_settings(file, flags)
     with failures():
-        identity = read_identity(used_folder(data_root(settings)))
+        folder = used_folder(data_root(settings))
+        read_public(folder)
+        identity = read_identity(folder, passphrase_of(settings, folder))
         text = revocation_text(give_up(identity.key))
         if out == _STANDARD_OUTPUT:
             click.echo(text, nl=False)
@@ -72,7 +94,7 @@ def revocation(file: Path | None, out: Path, **flags: object) -> None:
     )
 
 
-@click.command()
+@key.command()
 @settings_option
 @data_option
 @click.argument("given", metavar="FILE", type=click.File("rb"))
@@ -92,6 +114,55 @@ def revoke(file: Path | None, given: BinaryIO, **flags: object) -> None:
         _warn(folder, public)
 
 
+@key.command()
+@settings_option
+@data_option
+@click.option(
+    "--new",
+    type=click.Path(path_type=Path),
+    help="File whose first line is the new passphrase [asked at the terminal].",
+)
+@click.option("--remove", is_flag=True, help="Leave the keys without a passphrase.")
+def passphrase(file: Path | None, new: Path | None, remove: bool, **flags: object) -> None:
+    """Seal the key files with a passphrase, another one or none; the server must be stopped.
+
+    The present one, if there is one, comes from the file of store.passphrase_file, or is asked at the terminal.
+    """
+    settings = load_settings(file, flags)
+    if new is not None and remove:
+        raise click.UsageError("expected --new or --remove, got both")
+    with failures():
+        folder = used_folder(data_root(settings))
+        read_public(folder)
+        with locked(folder):
+            before = sealing_passphrase(settings, folder)
+            if remove and before is None:
+                raise Failure(f"the keys in {folder.root} have no passphrase")
+            after = None if remove else _new_passphrase(new)
+            change_passphrase(folder, before, after)
+    if after is None:
+        click.echo("The keys have no passphrase any more; take store.passphrase_file out of the settings.")
+        return
+    click.echo(
+        "The keys are sealed with the new passphrase. `truc-server run` wants it: store.passphrase_file."
+    )
+    click.echo(
+        "Backups from before hold them as they were; without the passphrase the keys are lost.", err=True
+    )
+
+
+def _new_passphrase(new: Path | None) -> str:
+    if new is not None:
+        return read_passphrase(new)
+    if not is_at_terminal():
+        raise Failure("the new passphrase: expected --new FILE, or a terminal to ask at")
+    answer: str = click.prompt("New passphrase", hide_input=True, confirmation_prompt=True, err=True)
+    try:
+        return checked(answer)
+    except ValueError as error:
+        raise Failure(str(error)) from error
+
+
 def _plain(error: KeyFileError) -> str:
     """Return what is wrong with a statement without the number of a check, which only readers of the specification know."""
     text = str(error)
@@ -105,14 +176,14 @@ def _text(given: BinaryIO) -> str:
 def _warn(folder: Folder, public: bytes) -> None:
     if not folder.identity.exists():
         return
-    identity = read_identity(folder)
-    if public == identity.key.public:
+    identity = read_public(folder)
+    if public == identity.key:
         click.echo("This is the present key of this server: it does not start with it any more.", err=True)
     elif _was_own(identity, public):
         click.echo("This is an earlier key of this server: matches begun under it do not go on.", err=True)
 
 
-def _was_own(identity: Identity, public: bytes) -> bool:
+def _was_own(identity: PublicIdentity, public: bytes) -> bool:
     return any(rotation.change.old == public for rotation in identity.rotations)
 
 

@@ -1,19 +1,28 @@
-"""The address of a server as players are given it: `truc://HOST:PORT?invite=CODE#FINGERPRINT`."""
+"""The address of a server as players are given it: `truc://HOST:PORT?invite=CODE#FINGERPRINT`, with TLS `trucs://`."""
 
 from typing import Final
 
-from truc_server.host.identity import Identity
+from truc_protocol.transport import scheme
+from truc_server.host.identity import Identity, PublicIdentity
 from truc_server.host.settings import Settings
 
 _LOOPBACK: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 
 
-def address(settings: Settings, port: int, identity: Identity, invite: str | None = None) -> str:
+def address(
+    settings: Settings, port: int, identity: Identity | PublicIdentity, invite: str | None = None
+) -> str:
     """Return the join string of the server, with an invite for a closed one."""
     first = settings.listen.hosts[0]
     host = settings.listen.public_host or _LOOPBACK.get(first, first)
     query = "" if invite is None else f"?invite={invite}"
-    return f"truc://{f'[{host}]' if ':' in host else host}:{port}{query}#{identity.fingerprint}"
+    place = f"[{host}]" if ":" in host else host
+    return f"{scheme(is_tls=settings.listen.tls)}{place}:{port}{query}#{identity.fingerprint}"
+
+
+def is_any(host: str) -> bool:
+    """Tell whether listening on this means every address of its kind that the machine has."""
+    return host in _LOOPBACK
 
 
 def is_local(settings: Settings) -> bool:

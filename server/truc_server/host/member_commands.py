@@ -21,7 +21,7 @@ from truc_server.host.command_line import (
     settings_option,
 )
 from truc_server.host.folder import used_folder
-from truc_server.host.identity import check_in_force, read_identity
+from truc_server.host.identity import check_in_force, read_public
 from truc_server.host.links import address, is_local
 from truc_server.host.settings import Settings
 from truc_server.host.subjects import normal_key
@@ -53,7 +53,7 @@ def invite(file: Path | None, uses: int | None, days: int | None, **flags: objec
             f' "{settings.access.members}", and nobody is asked for one'
         )
     with failures():
-        identity = read_identity(used_folder(data_root(settings)))
+        identity = read_public(used_folder(data_root(settings)))
         check_in_force(identity)
         code = _issue(settings, uses or 1, days or _DAYS) if settings.access.members == "invite" else None
     click.echo(address(settings, settings.listen.port, identity, code))

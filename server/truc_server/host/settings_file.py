@@ -1,4 +1,4 @@
-"""Where settings come from: one TOML file, the environment, flags; and the file that shows them all.
+"""Where settings come from: one TOML file, the environment, flags; and the file that shows and explains them all.
 
 Later sources win. Invariant: whatever is wrong is a `SettingsError` that names the key and the place it was set: the
 line of the file, the variable or the flag.
@@ -151,34 +151,30 @@ def _refusal(key: Key, found: _Found) -> str:
     return f"{found.where()}: {key.name} expected {expected(key)}, got {_shown(found.value)}"
 
 
-def default_file() -> str:
-    """Return the commented settings file with every default in it."""
-    head = (
-        "# Settings of truc-server. Each line shows its default: to change one, remove the # before it.\n"
-        "# The environment (the name in brackets) overrides this file, flags override both.\n"
-    )
-    return head + _file({key.name: key.default for key in KEYS.values()}, mark="#", commented=True)
+def settings_text(settings: Settings) -> str:
+    """Return a settings file with every setting explained; what is the default is commented out, what is not is set.
 
-
-def effective_file(settings: Settings) -> str:
-    """Return a settings file that says what is in force; a password in store.url is left out."""
-    values = {name: _reach(settings, name) for name in KEYS}
-    values["store.url"] = re.sub(r"(//[^:/@]*):[^@]*@", r"\1:***@", str(values["store.url"]))
-    return _file(values, mark="", commented=False).lstrip("\n")
-
-
-def _file(values: Mapping[str, object], *, mark: str, commented: bool) -> str:
-    lines: list[str] = []
+    A password in store.url is left out.
+    """
+    lines = [
+        "# Settings of truc-server. A line with a # shows a default: to change it, remove the # before it.",
+        "# The environment (the name in brackets) overrides this file, flags override both.",
+    ]
     present = ""
     for key in KEYS.values():
         section, _, field = key.name.rpartition(".")
         if section != present:
             lines += ["", f"[{section}]"]
             present = section
-        if commented:
-            lines += ["", f"# {key.description} [{key.variable}]"]
-        lines.append(f"{mark}{field} = {_toml(values[key.name])}")
+        value = _shown_value(key, settings)
+        mark = "#" if value == key.default else ""
+        lines += ["", f"# {key.description} [{key.variable}]", f"{mark}{field} = {_toml(value)}"]
     return "\n".join(lines) + "\n"
+
+
+def _shown_value(key: Key, settings: Settings) -> object:
+    value = _reach(settings, key.name)
+    return re.sub(r"(//[^:/@]*):[^@]*@", r"\1:***@", str(value)) if key.name == "store.url" else value
 
 
 def _toml(value: object) -> str:

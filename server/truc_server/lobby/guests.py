@@ -28,9 +28,9 @@ def see_again(house: House, guest: SaveGuest) -> None:
 
 async def prune_daily(house: House, lobby: Lobby) -> None:
     """Forget guests who stay away, at once and then every day, as long as the server runs."""
-    access = house.settings.access
-    while access.guest_days and not access.moved_to:
-        await _prune(house, lobby, access.guest_days)
+    while not house.settings.access.moved_to:
+        if days := house.settings.access.guest_days:
+            await _prune(house, lobby, days)
         await trio.sleep(DAY_S)
 
 

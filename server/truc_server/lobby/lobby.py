@@ -13,12 +13,11 @@ import structlog
 
 from truc_protocol.errors import Code
 from truc_protocol.messages import Create, LobbyState, SeatHeld, Seek, TableClosed
-from truc_protocol.records import Record
 from truc_rules import Variant
 from truc_server.connections.floods import CHAT, LISTS, Allowance
 from truc_server.connections.names import Names
 from truc_server.connections.peer import Peer, Player, RefusedError
-from truc_server.host.settings import MAX_SEATS
+from truc_server.host.settings import MAX_SEATS, Settings
 from truc_server.house import PUBLIC_CODE, House, label, now_ms
 from truc_server.lobby import seeking
 from truc_server.lobby.calling import Calls
@@ -26,7 +25,7 @@ from truc_server.lobby.following import Following
 from truc_server.lobby.presence import Presence
 from truc_server.lobby.table_limits import MadeTables
 from truc_server.matches.game import Game
-from truc_server.matches.signed import Accepted
+from truc_server.matches.signed import Accepted, Signed
 from truc_server.tables.options import Chosen, Defaults, Options, choose, played
 from truc_server.tables.seats import Made
 from truc_server.tables.substitutes import substitute
@@ -75,6 +74,16 @@ class Lobby:
         self._seats: dict[bytes, dict[str, int]] = {}
         self._forgotten: list[set[bytes]] = []
         self._withheld: set[str] = set()
+
+    def renew(self, settings: Settings) -> None:
+        """Go by other settings from now on; tables that are there keep what they were made with."""
+        self.calls = Calls(settings.access.bots, self.presence)
+        self._defaults = Defaults.of(settings.match)
+        self.made.renew(settings.limits)
+
+    def tables(self) -> tuple[Table, ...]:
+        """Return every table."""
+        return tuple(self._tables.values())
 
     def table(self, code: str) -> Table:
         """Return a table by its code.
@@ -132,18 +141,21 @@ class Lobby:
     def _choose(self, game: Variant, seats: int | None, options: Options) -> tuple[Chosen, int]:
         return choose(game, seats, options, self._defaults)
 
-    def check_disk(self) -> None:
-        """Check that there is room for what another table or match will store.
+    def check_may_begin(self) -> None:
+        """Check that another table or match may begin, and that there is room for what it will store.
 
         Raises:
-            RefusedError: The disk is nearly full.
+            RefusedError: The server is about to be stopped, or the disk is nearly full.
         """
+        if self._house.is_draining:
+            message = "the server is about to be stopped: no table or match begins until it is back"
+            raise RefusedError(Code.TOO_MANY_TABLES, message)
         if self._house.disk.is_nearly_full:
             message = "the server's disk is nearly full: no table or match begins until there is room"
             raise RefusedError(Code.TOO_MANY_TABLES, message)
 
     def _check_room(self, player: Player) -> None:
-        self.check_disk()
+        self.check_may_begin()
         limits = self._house.settings.limits
         if len(self._tables) >= limits.tables:
             raise RefusedError(Code.TOO_MANY_TABLES, f"the server has {limits.tables} tables, its most")
@@ -239,14 +251,14 @@ class Lobby:
         self._seats.setdefault(player.id, {})[table.code] = taken
         return taken
 
-    def substitute(self, table: Table, game: Game, peer: Peer, player: Player, record: Record) -> Accepted:
+    def substitute(self, table: Table, game: Game, peer: Peer, player: Player, signed: Signed) -> Accepted:
         """Let a player who stands by take the seat over.
 
         Raises:
             RefusedError: The record is not taken, or the player has too many seats.
         """
         self.check_seats(player)
-        changed = substitute(table, game, peer, player, record)
+        changed = substitute(table, game, peer, player, signed)
         if changed.left is not None:
             self._unseat(table, changed.left.player)
         self._seats.setdefault(player.id, {})[table.code] = changed.seat
@@ -285,6 +297,10 @@ class Lobby:
             SeatHeld(table=code, match=self._tables[code].match_of(seat), seat=seat)
             for code, seat in sorted(held.items())
         )
+
+    def has_seat(self, player: Player) -> bool:
+        """Tell whether a player has a seat at any table."""
+        return player.id in self._seats
 
     def public_tables_of(self, player: Player) -> tuple[str, ...]:
         """Return the codes of the public tables where a player sits as far as everybody may know, ascending."""

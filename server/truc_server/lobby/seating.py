@@ -95,7 +95,7 @@ def _set_ready(lobby: Lobby, peer: Peer, player: Player, message: Ready | Unread
     table = lobby.table(message.table)
     box_key = None
     if isinstance(message, Ready):
-        lobby.check_disk()
+        lobby.check_may_begin()
         box_key = message.x
     table.set_ready(player, is_ready=isinstance(message, Ready), x=box_key)
     peer.ok(message)

@@ -21,12 +21,20 @@ class MadeTables:
     """Who has made the tables that are open."""
 
     def __init__(self, limits: Limits) -> None:
-        self._limits = limits
         self._by: Counter[bytes] = Counter()
         self._from: Counter[str] = Counter()
         self._network_of: dict[str, str] = {}  # by the code of the table
+        self._set(limits)
+
+    def _set(self, limits: Limits) -> None:
+        self._limits = limits
         self._pace = Meter[bytes](limits.tables_per_min)
         self._crowd = Meter[str](max(limits.tables_per_min, limits.tables_per_address))
+
+    def renew(self, limits: Limits) -> None:
+        """Count against other limits from now on."""
+        if limits != self._limits:
+            self._set(limits)
 
     def __len__(self) -> int:
         """The number of players and addresses that have made an open table."""

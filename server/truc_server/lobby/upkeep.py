@@ -4,7 +4,7 @@ Invariant: a store that cannot be read lifts nothing; what was imposed holds unt
 to have lifted it.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Final
 
 import structlog
@@ -24,54 +24,68 @@ SANCTIONS_S: Final = 5.0  # between two looks at what is imposed
 log = structlog.get_logger()
 
 
-async def keep(
-    house: House,
-    lobby: Lobby,
-    net: Net,
-    *,
-    task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
-) -> None:
-    """Heed what is imposed, for as long as the server runs; it is started when that is known.
+class Upkeep:
+    """What is imposed, as it was read last."""
 
-    Raises:
-        StoreError: It cannot be known whom the host has shut out.
-    """
-    imposed = await trio.to_thread.run_sync(house.store.sanctions)
-    heeded = in_force(imposed, now_ms())
-    house.sanctions = Sanctions.of(house.settings.access, heeded)
-    log.info("sanctions", imposed=len(heeded))
-    task_status.started()
-    is_readable = True
-    while True:
-        await trio.sleep(SANCTIONS_S)
+    def __init__(self, house: House, lobby: Lobby, net: Net) -> None:
+        self._house = house
+        self._lobby = lobby
+        self._net = net
+        self._imposed: Sequence[Sanction] = ()
+        self._heeded: tuple[Sanction, ...] = ()
+        self._is_readable = True
+        self._one = trio.Lock()  # an older answer of the store is never heeded after a newer one
+
+    async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        """Heed what is imposed, for as long as the server runs; it is started when that is known.
+
+        Raises:
+            StoreError: It cannot be known whom the host has shut out.
+        """
+        self._imposed = await trio.to_thread.run_sync(self._house.store.sanctions)
+        self._heeded = in_force(self._imposed, now_ms())
+        self._house.sanctions = Sanctions.of(self._house.settings.access, self._heeded)
+        log.info("sanctions", imposed=len(self._heeded))
+        task_status.started()
+        while True:
+            await trio.sleep(SANCTIONS_S)
+            await self.look()
+
+    async def look(self) -> None:
+        """Read what is imposed, and heed what of it is in force; where it cannot be read, what was read before."""
+        async with self._one:
+            try:
+                self._imposed = await trio.to_thread.run_sync(self._house.store.sanctions)
+                self._is_readable = True
+            except StoreError as error:
+                if self._is_readable:
+                    log.warning("sanctions_unread", reason=str(error))
+                self._is_readable = False
+            heeded = in_force(self._imposed, now_ms())
+            if heeded != self._heeded:
+                _tell(self._heeded, heeded)
+                self._heeded = heeded
+                self.heed()
+
+    def heed(self) -> None:
+        """Let hold what is imposed by now and what the settings say, and cut who is shut out by it."""
+        self._house.sanctions = Sanctions.of(self._house.settings.access, self._heeded)
         try:
-            imposed, is_readable = await trio.to_thread.run_sync(house.store.sanctions), True
-        except StoreError as error:
-            if is_readable:
-                log.warning("sanctions_unread", reason=str(error))
-            is_readable = False
-        before, heeded = heeded, in_force(imposed, now_ms())
-        if heeded != before:
-            _heed(house, lobby, net, before, heeded)
+            _cut(self._house, self._lobby, self._net)
+        except StoreError:
+            pass  # the server is stopping, and cuts everybody
+        except Exception:
+            log.exception("internal", incident="sanctions")
 
 
-def _heed(
-    house: House, lobby: Lobby, net: Net, before: Collection[Sanction], heeded: Collection[Sanction]
-) -> None:
-    """Let what is imposed by now hold, and cut who is shut out by it."""
-    house.sanctions = Sanctions.of(house.settings.access, heeded)
+def _tell(before: Collection[Sanction], heeded: Collection[Sanction]) -> None:
+    """Log what is imposed and lifted."""
     for sanction in heeded:
         if sanction not in before:
             log.info("imposed", kind=str(sanction.kind), subject=sanction.subject)
     for sanction in before:
         if sanction not in heeded:
             log.info("lifted", kind=str(sanction.kind), subject=sanction.subject)
-    try:
-        _cut(house, lobby, net)
-    except StoreError:
-        pass  # the server is stopping, and cuts everybody
-    except Exception:
-        log.exception("internal", incident="sanctions")
 
 
 def _cut(house: House, lobby: Lobby, net: Net) -> None:
@@ -81,7 +95,8 @@ def _cut(house: House, lobby: Lobby, net: Net) -> None:
     for peer in _shut_out(house, lobby, net):
         if peer.player is not None:
             players.add(peer.player)
-        log.info("cut", subject=None if peer.player is None else peer.player.tag, address=peer.address)
+        tag = None if peer.player is None else peer.player.tag
+        log.info("cut", connection=peer.number, subject=tag, address=peer.address)
         peer.dismiss(Code.BANNED, "the host has shut you out")
     for player in players:
         if not any(peer.is_open for peer in lobby.presence.connections(player.tag)):

@@ -1,81 +1,170 @@
 """Requests of a seat in a match: what it signs, what a guest chooses, what it says and signs to others, and claims.
 
-Synchronous. Invariant: the answer to an act comes after the record, and the match goes on after the answer.
+Synchronous, but for the check of a signature. Invariant: the answer to an act comes after the record, and the match goes on after the answer.
 """
 
+from collections.abc import Callable
+from functools import partial
 from typing import assert_never
 
+import structlog
 from msgspec.structs import replace
 
 from truc_protocol.errors import Code
 from truc_protocol.messages import BoxedSign, ClaimMatch, GuestAct, OpenSign, Say, SignedAct, WantRekey
 from truc_protocol.records import Record
 from truc_server.connections.peer import Peer, Player, RefusedError
+from truc_server.house import House, label
 from truc_server.lobby.lobby import Lobby
 from truc_server.matches.game import Game
 from truc_server.matches.proxies import accept_choice
-from truc_server.matches.signed import Accepted, accept
+from truc_server.matches.signed import (
+    Accepted,
+    Signed,
+    accept,
+    look,
+    look_at_newcomer,
+    signed,
+    signed_at_once,
+)
 from truc_server.store import PlayerKind
 from truc_server.tables.table import Table
 
+log = structlog.get_logger()
 
-def act(lobby: Lobby, peer: Peer, player: Player, message: SignedAct | GuestAct) -> bool:
-    """Take what a seat signs, or a guest chooses; tell whether it was new.
+
+async def sign(house: House, lobby: Lobby, peer: Peer, player: Player, message: SignedAct) -> bool:
+    """Take what a seat signs; tell whether it was new.
+
+    The signature is checked beside the main thread; what may have changed meanwhile is looked at again.
 
     Raises:
         RefusedError: It is not taken.
     """
+    if message.match is None:
+        return _sign_terms(lobby, peer, player, message)
+    if _is_put_off(lobby, player, message, partial(_sign_late, lobby, peer, player, message, message.match)):
+        return True
+    looked = _look(lobby, peer, player, message, message.match)
+    if isinstance(looked, Record):
+        found = await signed(house.verifier, player.id, looked)
+        return _take(lobby, peer, player, message, mid=message.match, found=found)
+    return _answer(peer, lobby.table(message.table).own_game(message.match), message, looked)
+
+
+def _sign_late(lobby: Lobby, peer: Peer, player: Player, message: SignedAct, mid: bytes) -> None:
+    """Take what was put off; the answer is the one that it would have had."""
+    if not peer.is_open:
+        return
+    try:
+        looked = _look(lobby, peer, player, message, mid)
+        if isinstance(looked, Record):
+            _take(lobby, peer, player, message, mid=mid, found=signed_at_once(player.id, looked))
+        else:
+            _answer(peer, lobby.table(message.table).own_game(mid), message, looked)
+    except RefusedError as error:
+        peer.refuse(error.refusal(message.id))
+
+
+def _is_put_off(
+    lobby: Lobby, player: Player, message: SignedAct | GuestAct, take: Callable[[], None]
+) -> bool:
+    """Put an act off, if its match is held; tell whether it is."""
     table = lobby.table(message.table)
-    match message:
-        case SignedAct(match=bytes() as mid) if table.standins.seat_of(peer) is not None:
-            return _substitute(lobby, peer, player, message, mid)
-        case SignedAct():
-            return _sign(table, peer, player, message)
-        case GuestAct():
-            return _choose(table, peer, player, message)
-        case _:
-            assert_never(message)
+    if table.game is None or not table.game.hold.is_on or message.match != table.game.mid:
+        return False
+    table.own_seat(player)
+    table.game.hold.put_off(take)
+    return True
 
 
-def _substitute(lobby: Lobby, peer: Peer, player: Player, message: SignedAct, mid: bytes) -> bool:
+def _look(lobby: Lobby, peer: Peer, player: Player, message: SignedAct, mid: bytes) -> Record | Accepted:
+    """Compare what is cheap to compare; return where the record stands already, or else the record."""
     table = lobby.table(message.table)
-    game = table.own_game(mid)
-    record = Record(table.standins.own_seat(peer) + 1, message.body, message.sig)
-    return _answer(peer, game, message, lobby.substitute(table, game, peer, player, record))
-
-
-def _sign(table: Table, peer: Peer, player: Player, message: SignedAct) -> bool:
-    seat = table.own_seat(player)
+    is_newcomer = table.standins.seat_of(peer) is not None
+    record = Record(_seat(table, peer, player) + 1, message.body, message.sig)
     if player.kind is not PlayerKind.KEY:
         raise RefusedError(Code.NOT_NOW, "expected a choice: a guest signs nothing", field="body")
-    record = Record(seat + 1, message.body, message.sig)
-    if message.match is None:
-        return _sign_terms(peer, table, seat, record, message)
-    game = table.own_game(message.match, player)
-    return _answer(peer, game, message, accept(game, record))
+    if is_newcomer:
+        look_at_newcomer(_game(table, mid), record, player)
+        return record
+    return look(_game(table, mid, player), record) or record
 
 
-def _sign_terms(peer: Peer, table: Table, seat: int, record: Record, message: SignedAct) -> bool:
+def _seat(table: Table, peer: Peer, player: Player) -> int:
+    """Return the seat that a player has, or that they stand by for."""
+    return table.own_seat(player) if table.standins.seat_of(peer) is None else table.standins.own_seat(peer)
+
+
+def _take(lobby: Lobby, peer: Peer, player: Player, message: SignedAct, *, mid: bytes, found: Signed) -> bool:
+    """Take a record whose signature is good, into the match as it stands now."""
+    table = lobby.table(message.table)
+    if found.record.signer != _seat(table, peer, player) + 1:
+        raise RefusedError(
+            Code.NOT_SEATED, f"expected a player who still has their seat at table {table.code}"
+        )
+    is_newcomer = table.standins.seat_of(peer) is not None
+    game = _game(table, mid, None if is_newcomer else player)
+    accepted = lobby.substitute(table, game, peer, player, found) if is_newcomer else accept(game, found)
+    return _answer(peer, game, message, accepted)
+
+
+def _sign_terms(lobby: Lobby, peer: Peer, player: Player, message: SignedAct) -> bool:
+    table = lobby.table(message.table)
+    record = Record(table.own_seat(player) + 1, message.body, message.sig)
+    if player.kind is not PlayerKind.KEY:
+        raise RefusedError(Code.NOT_NOW, "expected a choice: a guest signs nothing", field="body")
     if table.gathering is None:
         raise RefusedError(Code.TERMS_REFUSED, "there are no terms to be signed now")
-    fresh = table.gathering.sign(seat, record)
+    fresh = table.gathering.sign(record.signer - 1, record)
     peer.ok(message, dup=not fresh)
     if fresh:
         table.begin_if_signed()
     return fresh
 
 
-def _choose(table: Table, peer: Peer, player: Player, message: GuestAct) -> bool:
+def choose(lobby: Lobby, peer: Peer, player: Player, message: GuestAct) -> bool:
+    """Take what a guest chooses; tell whether it was new.
+
+    Raises:
+        RefusedError: It is not taken.
+    """
+    if _is_put_off(lobby, player, message, partial(_choose_late, lobby, peer, player, message)):
+        return True
+    table = lobby.table(message.table)
     seat = table.own_seat(player)
     if player.kind is not PlayerKind.GUEST:
         raise RefusedError(Code.NOT_NOW, "expected a signed act from a player with a key", field="choose")
-    game = table.own_game(message.match, player)
+    game = _game(table, message.match, player)
     return _answer(peer, game, message, accept_choice(game, seat, message))
+
+
+def _choose_late(lobby: Lobby, peer: Peer, player: Player, message: GuestAct) -> None:
+    """Take what was put off; the answer is the one that it would have had."""
+    if not peer.is_open:
+        return
+    try:
+        choose(lobby, peer, player, message)
+    except RefusedError as error:
+        peer.refuse(error.refusal(message.id))
+
+
+def _game(table: Table, mid: bytes, player: Player | None = None) -> Game:
+    """Return the match of this id at a table, which takes something now.
+
+    Raises:
+        RefusedError: There is none for this player, or it is held.
+    """
+    game = table.own_game(mid, player)
+    game.hold.check()
+    return game
 
 
 def _answer(peer: Peer, game: Game, message: SignedAct | GuestAct, accepted: Accepted) -> bool:
     peer.ok(message, k=accepted.k, dup=accepted.is_repeat)
     if not accepted.is_repeat:
+        if peer.is_traced:
+            log.debug("act", table=label(message.table.upper()), k=accepted.k)
         game.drive()
     return not accepted.is_repeat
 
@@ -92,7 +181,7 @@ def speak(lobby: Lobby, peer: Peer, player: Player, message: BoxedSign | OpenSig
         case Say():
             table.talk.say(seat, player.tag, passed_on)
         case BoxedSign() | OpenSign():
-            table.talk.sign(table.own_game(passed_on.match, player), seat, player.tag, passed_on)
+            table.talk.sign(_game(table, passed_on.match, player), seat, player.tag, passed_on)
         case _:
             assert_never(passed_on)
     peer.ok(message)
@@ -106,7 +195,7 @@ def claim(lobby: Lobby, peer: Peer, player: Player, message: ClaimMatch) -> None
     """
     table = lobby.table(message.table)
     seat = table.own_seat(player)
-    game = table.own_game(message.match, player)
+    game = _game(table, message.match, player)
     peer.ok(message, k=game.claim(seat))
     game.drive()
 
@@ -119,7 +208,7 @@ def wish(lobby: Lobby, peer: Peer, player: Player, message: WantRekey) -> None:
     """
     table = lobby.table(message.table)
     seat = table.own_seat(player)
-    game = table.own_game(message.match, player)
+    game = _game(table, message.match, player)
     game.wish(seat)
     peer.ok(message)
     game.remind()

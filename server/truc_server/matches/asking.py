@@ -35,7 +35,9 @@ class Asking:
             self._deal_at = k
 
     def cut(self, ledger: Ledger) -> int:
-        """Return the place of a cut that the options at this position offer."""
+        """Return the place of a cut that the options at this position offer; 0 in a hand, in which nobody cuts."""
+        if ledger.hand is not None:
+            return 0
         if self._cut is None or self._cut[0] != ledger.k:
             self._cut = (ledger.k, some_cut(ledger))
         return self._cut[1]

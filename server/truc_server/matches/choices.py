@@ -19,6 +19,7 @@ from truc_protocol.boxes import (
 )
 from truc_protocol.ledger import Due, Ledger, box_public, due
 from truc_protocol.messages import BoxedOptions, Choice, OpenOptions
+from truc_protocol.newest import remembered
 from truc_protocol.records import Phase
 from truc_rules import (
     Action,
@@ -105,6 +106,7 @@ def open_actions(ledger: Ledger, seat: int) -> tuple[Action, ...]:
     return () if match is None else legal(match, Seat(seat))
 
 
+@remembered
 def may_show(ledger: Ledger) -> bool:
     """Tell whether a hand is over and what comes next is to open its cards or close it: seats may still show theirs."""
     hand = ledger.hand
@@ -113,18 +115,21 @@ def may_show(ledger: Ledger) -> bool:
     return ledger.match is not None and hand_over(ledger.match)
 
 
+@remembered
 def holders(ledger: Ledger) -> tuple[int, ...]:
     """Return the seats that hold the decision the match waits for."""
     match = _deciding(ledger)
     return () if match is None else deciders(match)
 
 
+@remembered
 def holders_in_view(ledger: Ledger) -> tuple[int, ...]:
     """Return those of `holders` whom everybody can tell."""
     match = _deciding(ledger)
     return () if match is None else deciders_in_view(match)
 
 
+@remembered
 def _deciding(ledger: Ledger) -> Match | None:
     """Return the rules' state, if it is theirs to say what comes next."""
     if ledger.phase not in (Phase.BETWEEN, Phase.HAND) or ledger.pause.active:

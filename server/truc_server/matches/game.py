@@ -14,7 +14,7 @@ import trio
 from truc_protocol.bodies import AnyBody, Close, Deal, End, Rule, Share
 from truc_protocol.codec import pack
 from truc_protocol.dealing import DealtCards
-from truc_protocol.ledger import Folded, Ledger, fold, start
+from truc_protocol.ledger import Due, Folded, Ledger, due, fold, start
 from truc_protocol.meaning import Fact, means
 from truc_protocol.records import Phase, Record, parse
 from truc_protocol.setup import Setup
@@ -26,6 +26,7 @@ from truc_server.matches.claims import TooEarlyError, claimed
 from truc_server.matches.clocks import Clocks
 from truc_server.matches.consequences import Unrecorded, consequence, desertion
 from truc_server.matches.dealer import Dealer
+from truc_server.matches.holding import Hold
 from truc_server.matches.match_secrets import new_root, save_secrets
 from truc_server.matches.rollcall import RollCall
 from truc_server.matches.waits import AGAIN_S, Wait, Waits, owes_chain, vacant
@@ -51,6 +52,7 @@ class Game:
     Attributes:
         tail: the newest records, as sent.
         chosen: per guest, the choice that was taken last.
+        hold: whether the match is held, after a backup was restored.
         beyond: who has handed in a body for a position that is not there, the first of which was looked at.
         sealer: seals what is for one seat alone.
         vacant: the seats that a substitute may take over now, as the table has been told.
@@ -91,7 +93,7 @@ class Game:
         self._is_deserted = self._is_stopped = False
         self._gate = 0
         self.beyond: set[int] = set()
-        self._is_doubted = False
+        self.hold = Hold(table, setup.mid)
         self._window: Window | None = None
         self._alarm = Alarm(house.timers, self._ring)
 
@@ -115,17 +117,8 @@ class Game:
         return player.id in self._guests.values() or ("key", player.id) in self.ledger.commitments
 
     def doubt(self, *, seen: int) -> None:
-        """Tell the host, once, that a player says to have seen a record that is not there; that proves nothing."""
-        if not self._is_doubted:
-            self._is_doubted = True
-            log.warning(
-                "player_has_seen_more",
-                table=label(self._table),
-                match=self.mid.hex(),
-                seen=seen,
-                newest=self.ledger.k - 1,
-                reason="was the data restored from an older copy?",
-            )
+        """Tell the host, once, that a player says to have seen a record that is not there."""
+        self.hold.doubt(seen=seen, k=self.ledger.k)
 
     def add(self, record: Record) -> None:
         """Append a record of the server's own."""
@@ -147,8 +140,9 @@ class Game:
         frame = record_frame(self._table, row, facts)
         self.ledger = folded.ledger
         self._note(before.k, body, timed, opens)
-        self._gate = self._house.gate
-        self._house.starts.after(self._gate, self._start)
+        if self._gate != self._house.gate:
+            self._gate = self._house.gate
+            self._house.starts.after(self._gate, self._start)
         self.tail.add(Item(before.k, record, frame, self._house.gate))
         self._publish(frame, body)
         self._show(Made(record, body, frame, row.at_ms))
@@ -206,11 +200,14 @@ class Game:
     def drive(self) -> None:
         """Add every record that is the server's to make, then ask the seats that have a choice."""
         self._advance()
-        self._ask_all()
+        if not self.hold.is_on:
+            self._ask_all()
 
     def _advance(self) -> None:
         self._meet()
         self._tell_changes()
+        if self.hold.is_on:
+            return
         while self._step():
             self._tell_changes()
         self._set_alarm()
@@ -232,7 +229,7 @@ class Game:
 
     def _meet(self) -> None:
         """Note who is connected; while nobody is, no seat's time runs."""
-        is_attended = self._roll.call(self.ledger)
+        is_attended = self._roll.call(self.ledger) and not self.hold.is_on
         self._waits.returned = self._roll.returned(self.ledger)
         if is_attended:
             self._waits.go_on(self.ledger)
@@ -261,7 +258,8 @@ class Game:
     def _next(self) -> Record | None:
         last = desertion(self.dealer, self.ledger) if self._is_deserted else None
         ruling = last or consequence(self.dealer, self.ledger, self._unrecorded())
-        if ruling is not None or self._waits.now(self.ledger) is not None:
+        is_held = self._house.is_draining and due(self.ledger) is Due.CALL
+        if ruling is not None or is_held or self._waits.now(self.ledger) is not None:
             return ruling
         return self.dealer.next_record(self.ledger)
 
@@ -320,12 +318,17 @@ class Game:
         self.drive()
 
     def abandon(self) -> None:
-        """End the match, to which nobody is connected, unless it rests: without a winner, if it is not won already."""
-        if self.ledger.pause.active:
+        """End the match, which nobody may go on with: without a winner, if it is not won already."""
+        if self.hold.is_on:
             return
         self._waits.end(self.ledger)  # nobody is given time any more to show cards
         self._is_deserted = True
         self.drive()
+
+    @property
+    def is_unasked(self) -> bool:
+        """Whether the next call could come, and nobody has asked for time before it."""
+        return self._waits.is_unasked(self.ledger)
 
     @property
     def goes_on_at(self) -> float:
@@ -369,7 +372,8 @@ class Game:
         self._asking.show_all_cards(self.ledger, seat)
         if (peer := self._audience.live(seat)) is not None:
             self._roll.tell_one(peer, self.ledger, self._waits)
-        self._asking.ask(self.ledger, self._waits, self._window, seat)
+        if not self.hold.is_on:
+            self._asking.ask(self.ledger, self._waits, self._window, seat)
 
     def restore(self, rows: Sequence[AddRecord]) -> None:
         """Take records that are in the store already.
@@ -391,4 +395,4 @@ class Game:
             if isinstance(body, Close):
                 self.tail.close_hand(0)
             self._show(Made(record, body, frame, row.at_ms))
-        self._waits.restore(self.ledger)
+        self._waits.restore(self.ledger, is_unasked=self._house.unasked.get(self.mid) == self.ledger.k)

@@ -19,6 +19,7 @@ from truc_protocol.records import Binding, Record, kind_of, parse
 from truc_rules import Kind
 from truc_server.connections.peer import Player, RefusedError
 from truc_server.matches.game import Game
+from truc_server.matches.verifying import Verifier
 from truc_server.store import Write
 
 CODES: Final[Mapping[str, Code]] = {
@@ -74,40 +75,96 @@ def code_of(error: CheckError) -> Code:
     return Code(error.refusal) if error.refusal else CODES[error.check]
 
 
-def accept(game: Game, record: Record) -> Accepted:
-    """Take a seat's record into the match.
+class Signed(NamedTuple):
+    """A record whose signature was found to be that of a key."""
+
+    record: Record
+    body: AnyBody
+    public: bytes
+
+
+async def signed(verifier: Verifier, public: bytes, record: Record) -> Signed:
+    """Check the signature of a record that was looked at; the match may go on meanwhile.
 
     Raises:
-        RefusedBodyError: It is not taken.
+        RefusedBodyError: It is not the key's.
+    """
+    if not await verifier.is_signed(public, record.body, record.sig):
+        raise _not_signed(record)
+    return Signed(record, _parsed(record), public)
+
+
+def signed_at_once(public: bytes, record: Record) -> Signed:
+    """Check a signature without letting anything happen meanwhile.
+
+    Raises:
+        RefusedBodyError: It is not the key's.
+    """
+    if not keys.verify(public, record.body, record.sig):
+        raise _not_signed(record)
+    return Signed(record, _parsed(record), public)
+
+
+def look(game: Game, record: Record) -> Accepted | None:
+    """Compare what is cheap to compare, before a signature is checked; return where the record stands already, if it does.
+
+    Raises:
+        RefusedBodyError: It would not be taken.
     """
     body = _parsed(record)
     repeated = game.tail.find(record)
     if repeated is not None:
         return Accepted(repeated, is_repeat=True)
     contributor = game.ledger.contributors[record.signer]
-    public = None if contributor is None else contributor.public
-    _note_beyond(game, record, body, public)
+    _note_beyond(game, record, body, None if contributor is None else contributor.public)
     _check_place(game, record, body)
-    if isinstance(body, Sub):
-        raise RefusedBodyError(Code.NOT_NOW, "expected a sub record from who stands by for the seat")
-    _check_signature(record, public)
-    return _taken(game, record, body)
+    return None
 
 
-def accept_substitute(game: Game, seat: int, record: Record, newcomer: Player, *also: Write) -> Accepted:
-    """Take a newcomer's record into the match; `also` is stored with it.
+def accept(game: Game, signed: Signed) -> Accepted:
+    """Take a seat's record into the match, as it stands now.
 
     Raises:
         RefusedBodyError: It is not taken.
     """
-    body = _parsed(record)
+    record, body, public = signed
+    repeated = game.tail.find(record)
+    if repeated is not None:
+        return Accepted(repeated, is_repeat=True)
+    _check_place(game, record, body)
+    if isinstance(body, Sub):
+        raise RefusedBodyError(Code.NOT_NOW, "expected a sub record from who stands by for the seat")
+    contributor = game.ledger.contributors[record.signer]
+    if contributor is None or contributor.public != public:
+        raise _not_signed(record)
+    return _taken(game, record, body)
+
+
+def look_at_newcomer(game: Game, record: Record, newcomer: Player) -> None:
+    """Compare what is cheap to compare of the record with which a newcomer takes a seat over.
+
+    Raises:
+        RefusedBodyError: It would not be taken.
+    """
+    body, seat = _parsed(record), record.signer - 1
     if not isinstance(body, Sub) or body.seat != seat:
         raise RefusedBodyError(Code.NOT_NOW, f"expected a sub record for seat {seat}")
     _check_place(game, record, body)
     if body.pk != newcomer.id:
         raise RefusedBodyError(Code.TERMS_REFUSED, "pk: expected the key that is logged in")
     check_name(body.name, newcomer.name)
-    _check_signature(record, body.pk)
+
+
+def accept_substitute(game: Game, signed: Signed, newcomer: Player, *also: Write) -> Accepted:
+    """Take a newcomer's record into the match, as it stands now; `also` is stored with it.
+
+    Raises:
+        RefusedBodyError: It is not taken.
+    """
+    record, body, public = signed
+    look_at_newcomer(game, record, newcomer)
+    if public != newcomer.id:
+        raise _not_signed(record)
     return _taken(game, record, body, *also)
 
 
@@ -156,20 +213,14 @@ def _note_beyond(game: Game, record: Record, body: AnyBody, public: bytes | None
     if record.signer in game.beyond:
         return
     game.beyond.add(record.signer)
-    if _is_signed(record, public):
+    if public is not None and keys.verify(public, record.body, record.sig):
         game.doubt(seen=body.k - 1)
 
 
-def _is_signed(record: Record, public: bytes | None) -> bool:
-    return public is not None and keys.verify(public, record.body, record.sig)
-
-
-def _check_signature(record: Record, public: bytes | None) -> None:
-    if not _is_signed(record, public):
-        raise RefusedBodyError(
-            Code.BAD_SIGNATURE,
-            f"expected the signature of seat {record.signer - 1} over the body, got another",
-        )
+def _not_signed(record: Record) -> RefusedBodyError:
+    return RefusedBodyError(
+        Code.BAD_SIGNATURE, f"expected the signature of seat {record.signer - 1} over the body, got another"
+    )
 
 
 def _check_place(game: Game, record: Record, body: AnyBody) -> None:

@@ -239,9 +239,14 @@ class Waits:
             case _:
                 pass
 
-    def restore(self, ledger: Ledger) -> None:
-        """Go on after a restart: a call that is due was held back for a wish, and nobody knows any more whose."""
-        if ledger.k > 0 and due(ledger) is Due.CALL:
+    def is_unasked(self, ledger: Ledger) -> bool:
+        """Tell whether the next call is due, and nobody has asked for it to be held back."""
+        is_known = self._restored_at != ledger.k or self.is_over(ledger)
+        return due(ledger) is Due.CALL and is_known and not self._wishes
+
+    def restore(self, ledger: Ledger, *, is_unasked: bool) -> None:
+        """Go on after a restart: a call that is due was held back for a wish, and unless nobody had one it is not known whose."""
+        if ledger.k > 0 and due(ledger) is Due.CALL and not is_unasked:
             self._restored_at = ledger.k
         self._asked_at = None
 

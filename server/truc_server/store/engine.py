@@ -5,7 +5,9 @@ a migration is one transaction, so a process killed in it leaves the schema as i
 """
 
 import sqlite3
+from collections.abc import Callable
 from importlib.resources import as_file, files
+from pathlib import Path
 from typing import Final
 
 from sqlalchemy import Connection, Engine, create_engine, event, text
@@ -18,6 +20,8 @@ from truc_server.store.schema import REVISION
 BUSY_TIMEOUT_MS: Final = 5_000
 LOG_BYTES: Final = 64 * 1024 * 1024  # kept of a write-ahead log that a long read has made longer
 
+_Prepare = Callable[[sqlite3.Connection, object], None]
+
 
 def open_engine(url: str) -> Engine:
     """Return an engine on `url` whose schema is the newest.
@@ -25,7 +29,7 @@ def open_engine(url: str) -> Engine:
     Raises:
         StoreError: No such database, no driver for it, or a schema this version does not know.
     """
-    engine = _engine(url)
+    engine = _engine(url, _prepare_to_write)
     try:
         _bring_up_to_date(engine)
     except SQLAlchemyError as error:
@@ -35,6 +39,27 @@ def open_engine(url: str) -> Engine:
         engine.dispose()
         raise
     return engine
+
+
+def open_to_read(url: str) -> Engine:
+    """Return an engine on `url` that writes nothing, not even a newer schema: a server may run on it.
+
+    Raises:
+        StoreError: No such database, no driver for it, or another schema than the newest.
+    """
+    engine = _engine(url, _prepare_to_read)
+    is_file = engine.dialect.name == "sqlite"
+    if is_file and not Path(str(engine.url.database)).exists():  # to open it would make it
+        raise StoreError(f"expected a database, there is none at {engine.url.database}")
+    reading = engine.execution_options(reading=True)
+    found = _revision(engine)
+    if found != REVISION:
+        engine.dispose()
+        raise StoreError(
+            f"{engine.url}: expected schema {REVISION}, found {found or 'none'};"
+            " a start of this version's server brings an older one up to date"
+        )
+    return reading
 
 
 def reason(error: SQLAlchemyError) -> str:
@@ -52,7 +77,7 @@ def _primary(error: sqlite3.OperationalError) -> int:
     return error.sqlite_errorcode & 0xFF  # the rest says more, as that the log is just being recovered
 
 
-def _engine(url: str) -> Engine:
+def _engine(url: str, prepare: _Prepare) -> Engine:
     try:
         engine = create_engine(make_url(url), hide_parameters=True)
     except (ArgumentError, NoSuchModuleError, ImportError) as error:
@@ -60,13 +85,19 @@ def _engine(url: str) -> Engine:
     if engine.dialect.name == "sqlite" and engine.url.database in {None, "", ":memory:"}:
         raise StoreError(f"store.url: expected a file for SQLite to write to, got {engine.url}")
     if engine.dialect.name == "sqlite":
-        event.listen(engine, "connect", _prepare_sqlite)
+        event.listen(engine, "connect", prepare)
         event.listen(engine, "begin", _begin_sqlite)
     return engine
 
 
-def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
+def _prepare_to_read(connection: sqlite3.Connection, _record: object) -> None:
     # The driver's own transactions begin at the first INSERT only; with None every BEGIN is ours.
+    connection.isolation_level = None
+    connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
+    connection.execute("PRAGMA query_only = ON")
+
+
+def _prepare_to_write(connection: sqlite3.Connection, _record: object) -> None:
     connection.isolation_level = None
     connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
     connection.execute("PRAGMA journal_mode = WAL")

@@ -171,6 +171,18 @@ class Store(Protocol):
         """
         ...
 
+    def count_old_matches(self, before_ms: int) -> int:
+        """Return how many matches were over before a time, or given up, and are shown by no table any more."""
+        ...
+
+    def old_matches(self, *, before_ms: int, limit: int) -> tuple[bytes, ...]:
+        """Return some of those matches."""
+        ...
+
+    def delete_match(self, mid: bytes, *, before_ms: int) -> bool:
+        """Delete one of those matches with all that is kept of it, durably; False if it is none. Needs no claim."""
+        ...
+
     def close(self) -> None:
         """Release the database; nothing may be called afterwards."""
         ...

@@ -14,9 +14,9 @@ from typing import Any, Final
 from sqlalchemy import Connection, Engine, Select, func, select, update
 from sqlalchemy.exc import SQLAlchemyError
 
-from truc_protocol.codec import dec
 from truc_protocol.records import Record
-from truc_server.store import membership
+from truc_server.store import membership, pruning
+from truc_server.store.archive import stored_transcript, unpack_setup
 from truc_server.store.engine import is_busy, open_engine, reason
 from truc_server.store.files import Files, empty_log, files_of
 from truc_server.store.interface import StoreBusyError, StoreError
@@ -55,8 +55,6 @@ from truc_server.store.writes import (
     StoredTranscript,
     Write,
 )
-
-MAX_SETUP: Final = 65_536
 
 _TABLES: Final = select(*(tables.c[field] for field in SaveTable._fields))
 _SEATS: Final = select(*(seats.c[field] for field in SaveSeat._fields))
@@ -193,7 +191,7 @@ class SqlStore:
         table, document, setup, readers, ended_ms = rows[0]
         players = self._read(select(match_players.c.player).where(match_players.c.mid == mid))
         ids = frozenset(player for (player,) in players)
-        return PastMatch(table, document, _setup(setup), readers, ended_ms is not None, ids)
+        return PastMatch(table, document, unpack_setup(setup), readers, ended_ms is not None, ids)
 
     def guests(self, mid: bytes) -> dict[int, bytes]:
         """Return the ids of the guests who have played a match, by seat."""
@@ -224,12 +222,8 @@ class SqlStore:
 
     def transcript(self, mid: bytes) -> StoredTranscript | None:
         """Return the whole transcript of a match, or None if there is no such match."""
-        found = self._read(select(matches.c.document, matches.c.setup).where(matches.c.mid == mid))
-        if not found:
-            return None
-        columns = (records.c.signer, records.c.body, records.c.sig)
-        rows = self._read(select(*columns).where(records.c.mid == mid).order_by(records.c.k))
-        return StoredTranscript(found[0].document, _setup(found[0].setup), tuple(map(Record._make, rows)))
+        with self._reader() as connection:
+            return stored_transcript(connection, mid)
 
     def stray_secrets(self) -> tuple[bytes, ...]:
         """Return the `th` of secrets whose match never started."""
@@ -299,6 +293,21 @@ class SqlStore:
                 connection, before_ms=before_ms, connected=connected, now_ms=now_ms
             )
 
+    def count_old_matches(self, before_ms: int) -> int:
+        """Return how many matches were over before a time, or given up, and are shown by no table any more."""
+        with self._reader() as connection:
+            return pruning.count_old(connection, before_ms=before_ms)
+
+    def old_matches(self, *, before_ms: int, limit: int) -> tuple[bytes, ...]:
+        """Return some of those matches."""
+        with self._reader() as connection:
+            return pruning.old_matches(connection, before_ms=before_ms, limit=limit)
+
+    def delete_match(self, mid: bytes, *, before_ms: int) -> bool:
+        """Delete one of those matches with all that is kept of it, durably; False if it is none. Needs no claim."""
+        with self._transaction("write to") as connection:
+            return pruning.delete_match(connection, mid, before_ms=before_ms)
+
     def close(self) -> None:
         """Release the database; nothing may be called afterwards."""
         with self._turn:
@@ -331,9 +340,15 @@ class SqlStore:
             raise
 
     def _read(self, query: Select[*tuple[Any, ...]]) -> Sequence[Any]:
+        with self._reader() as connection:
+            return connection.execute(query).all()
+
+    @contextmanager
+    def _reader(self) -> Iterator[Connection]:
+        """Read from one state of the database."""
         try:
             with self._reading.connect() as connection:
-                return connection.execute(query).all()
+                yield connection
         except SQLAlchemyError as error:
             raise StoreError(f"cannot read {self._engine.url}: {reason(error)}") from error
         except ValueError as error:
@@ -341,8 +356,4 @@ class SqlStore:
 
 
 def _match(row: Any) -> RunningMatch:
-    return RunningMatch._make(row)._replace(setup=_setup(row.setup))
-
-
-def _setup(packed: bytes) -> tuple[Record, ...]:
-    return tuple(Record._make(record) for record in dec(packed, MAX_SETUP))
+    return RunningMatch._make(row)._replace(setup=unpack_setup(row.setup))

@@ -16,7 +16,9 @@ from truc_protocol.messages import Resume, Watch
 from truc_server.connections.outbox import LOW_BYTES
 from truc_server.connections.peer import SNAPSHOT, Peer, Player, RefusedError
 from truc_server.house import House
+from truc_server.matches.game import Game
 from truc_server.store import AddRecord, StoreError
+from truc_server.tables.giving_up import give_up
 from truc_server.tables.seats import setup_message, terms_message
 from truc_server.tables.shown import Shown
 from truc_server.tables.table import Table
@@ -46,9 +48,7 @@ async def resume(house: House, table: Table, peer: Peer, player: Player, request
         return
     seat = table.own_seat(player)
     game = table.own_game(request.match, player)
-    if request.next > game.ledger.k:
-        game.doubt(seen=request.next - 1)
-    _check_next(request.next, game.ledger.k)
+    _check_seen(house, table, game, request.next)
     table.attach(seat, peer)
     table.audience.fall_behind(peer)
     table.announce()
@@ -66,6 +66,9 @@ async def resume(house: House, table: Table, peer: Peer, player: Player, request
     peer.ok(request, k=game.ledger.k)
     if game.is_of(seat, player):
         game.present(seat)
+    if game.hold.hear(seat):
+        game.drive()
+        game.hold.end()
 
 
 async def _follow_standing_by(house: House, table: Table, peer: Peer, request: Resume) -> None:
@@ -93,6 +96,26 @@ def _check_next(wanted: int, newest: int) -> None:
     if wanted > newest:
         message = f"next: expected at most {newest}, got {wanted}"
         raise RefusedError(Code.BAD_POSITION, message, field="next")
+
+
+def _check_seen(house: House, table: Table, game: Game, wanted: int) -> None:
+    """Check that a player has seen no more than there is; a match that is held is given up if one has.
+
+    Raises:
+        RefusedError: They say that they have.
+    """
+    newest = game.ledger.k
+    if wanted <= newest:
+        return
+    game.doubt(seen=wanted - 1)
+    if game.hold.is_on:
+        give_up(house, table, game, why="a player has seen more than the backup has")
+        message = (
+            f"next: expected at most {newest}, got {wanted}: the server was restored from a backup that has less of"
+            " this match. It cannot go on, the table is closed; what you have of the match stays good"
+        )
+        raise RefusedError(Code.BAD_POSITION, message, field="next")
+    _check_next(wanted, newest)
 
 
 async def watch(house: House, table: Table, peer: Peer, request: Watch) -> None:

@@ -359,4 +359,5 @@ class Showing:
             messages.append(shown.snapshot(skipped=True))
         frames = [*map(broadcast_frame, messages), *(shown.hand() if shown is not None else ())]
         if self.audience.come_back(peer, frames):
-            log.info("watcher_skipped", table=label(self._table), address=peer.address)
+            named = {"table": label(self._table), "connection": peer.number}
+            log.info("watcher_skipped", **named, address=peer.address)

@@ -9,11 +9,10 @@ import structlog
 
 from truc_protocol.errors import Code
 from truc_protocol.messages import SeatTakenOver
-from truc_protocol.records import Record
 from truc_server.connections.peer import Peer, Player, RefusedError
 from truc_server.house import label
 from truc_server.matches.game import Game
-from truc_server.matches.signed import Accepted, accept_substitute
+from truc_server.matches.signed import Accepted, Signed, accept_substitute
 from truc_server.store import AddPlayer
 from truc_server.tables.seats import Seated, seat_row
 from truc_server.tables.table import Table
@@ -29,7 +28,7 @@ class Substituted(NamedTuple):
     left: Seated | None
 
 
-def substitute(table: Table, game: Game, peer: Peer, player: Player, record: Record) -> Substituted:
+def substitute(table: Table, game: Game, peer: Peer, player: Player, signed: Signed) -> Substituted:
     """Give a seat to who stands by for it and has signed.
 
     Raises:
@@ -40,7 +39,7 @@ def substitute(table: Table, game: Game, peer: Peer, player: Player, record: Rec
         raise RefusedError(Code.NOT_NOW, "expected a connection that has been sent every record")
     left, newcomer = table.seats[seat], Seated(player, is_ready=True)
     rows = AddPlayer(game.mid, seat, player.id, player.kind), seat_row(table.code, seat, newcomer)
-    accepted = accept_substitute(game, seat, record, player, *rows)
+    accepted = accept_substitute(game, signed, player, *rows)
     table.seats[seat] = newcomer
     table.standins.drop(peer)
     before = table.audience.hand_over(seat, peer)

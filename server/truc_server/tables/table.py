@@ -80,7 +80,7 @@ class Table:
         self._document = rule_document(made.chosen.variant)
         self._rules = sha256(self._document)
         self._expiry = Alarm(house.timers, self._expire)
-        self._signing = Alarm(house.timers, self._drop_terms)
+        self._signing = Alarm(house.timers, self.drop_terms)
         self._expires = 0.0
 
     def seat_of(self, player: Player) -> int | None:
@@ -247,7 +247,7 @@ class Table:
             setup = gathering.close()
         except CheckError as error:
             log.warning("setup_failed", table=label(self.code), check=error.check)
-            self._drop_terms()
+            self.drop_terms()
             return
         self.gathering = None
         self._signing.set(None)
@@ -284,7 +284,7 @@ class Table:
         self.standins.keep(() if self.game is None else self.game.vacant)
         self._register.vacated(self)
 
-    def _drop_terms(self) -> None:
+    def drop_terms(self) -> None:
         """Give the terms up: whoever has not signed them is no longer ready."""
         gathering, self.gathering = self.gathering, None
         if gathering is None:
@@ -336,11 +336,11 @@ class Table:
             self._expiry.set(None)
 
     def _expire(self) -> None:
-        if self.state == "playing" and self.game is not None:
+        if self.state != "playing" or self.game is None:
+            self.close("expired")
+        elif not self.game.ledger.pause.active:
             self.game.abandon()
             self.keep()
-        else:
-            self.close("expired")
 
     def stop(self) -> None:
         """Ask for no more time."""

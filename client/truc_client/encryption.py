@@ -1,0 +1,65 @@
+"""Encryption of a connection, seen from the client: TLS 1.3, and the certificate that the server must vouch for.
+
+No authority is asked who the server is, nor what stands in the certificate: its key says so, in the hello that signs the
+certificate's hash (docs/protocol/security.md, C37). Until that is checked the connection may be anybody's, and nothing is
+said over it about the player.
+"""
+
+import ssl
+from functools import cache
+from typing import Final
+
+import trio
+
+from truc_client.address import Address
+from truc_client.errors import ConnectError
+from truc_protocol.codec import sha256
+from truc_protocol.transport import ALPN, ENCRYPTED, PLAIN
+
+_NOT_TLS: Final = frozenset({"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"})
+_SAID: Final = {
+    "TLSV1_ALERT_ACCESS_DENIED": "the host has shut this address out",
+    "TLSV1_ALERT_INTERNAL_ERROR": "it takes no connection from here now: too many at once, or in a short time; try later",
+}
+
+
+async def encrypt(stream: trio.abc.Stream, address: Address) -> trio.abc.Stream:
+    """Agree on encryption with a server.
+
+    Raises:
+        ConnectError: It does not encrypt, does not speak this protocol, or takes no connection.
+    """
+    encrypted = trio.SSLStream(stream, _context(), server_hostname=address.host, https_compatible=True)
+    try:
+        await encrypted.do_handshake()
+    except trio.BrokenResourceError as error:
+        raise ConnectError(f"{address.server}: {_reason(error.__cause__)}") from error
+    if encrypted.selected_alpn_protocol() != ALPN:
+        raise ConnectError(f"{address.server} speaks another protocol over TLS")
+    return encrypted
+
+
+def certificate_of(stream: trio.abc.Stream) -> bytes | None:
+    """Return the hash of the certificate that a server shows, or None on a connection in clear."""
+    if not isinstance(stream, trio.SSLStream):
+        return None
+    return sha256(stream.getpeercert(binary_form=True))
+
+
+@cache
+def _context() -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.minimum_version = ssl.TLSVersion.TLSv1_3
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE  # the hello vouches for it
+    context.set_alpn_protocols([ALPN])
+    return context
+
+
+def _reason(cause: BaseException | None) -> str:
+    reason = getattr(cause, "reason", None)
+    if reason in _NOT_TLS:
+        return f"it does not encrypt its connections: its addresses begin with {PLAIN}, not {ENCRYPTED}"
+    if reason in _SAID:
+        return _SAID[str(reason)]
+    return f"no encrypted connection: {reason or 'the connection was lost'}"

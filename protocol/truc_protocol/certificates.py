@@ -1,0 +1,88 @@
+"""The certificate under which a server encrypts its connections: made by itself, or read from what a host has.
+
+Nobody has to vouch for it but the server's key, which signs its hash in every hello (docs/protocol/security.md, C37); so
+it names nobody, and its dates matter to other software only. Beside `keys` this is the one module that imports the crypto
+library: its X.509 part is slow to import and of no use to anybody but a server with TLS. Moments are given in.
+"""
+
+from datetime import UTC, datetime
+from typing import Final, NamedTuple
+
+from cryptography import x509
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.x509.oid import NameOID
+
+from truc_protocol.codec import sha256
+
+NAME: Final = "truc"
+_BACKDATED_S: Final = 86_400  # for clients whose clock is late, and that look at it
+_PUBLIC: Final = (serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)
+
+
+class CertificateError(ValueError):
+    """A certificate or its key cannot be used; the text says why, and holds nothing of the key."""
+
+
+class Certificate(NamedTuple):
+    """What is to be known of a certificate: the SHA-256 of its DER form, and from when to when it is good, in Unix seconds."""
+
+    digest: bytes
+    begins: int
+    ends: int
+
+
+def make_certificate(now: int, *, lasts_s: int) -> bytes:
+    """Return a new P-256 key and its own certificate, as one PEM text."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, NAME)])
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(datetime.fromtimestamp(now - _BACKDATED_S, UTC))
+        .not_valid_after(datetime.fromtimestamp(now + lasts_s, UTC))
+        .sign(key, SHA256())
+    )
+    private = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    return private + certificate.public_bytes(serialization.Encoding.PEM)
+
+
+def read_certificate(chain: bytes, key: bytes) -> Certificate:
+    """Return what is to be known of the first certificate of a PEM text, which `key` must belong to.
+
+    Raises:
+        CertificateError: There is no certificate or no key, the key has a passphrase, or is another's.
+    """
+    certificate = _first(chain)
+    if _key(key) != certificate.public_key().public_bytes(*_PUBLIC):
+        raise CertificateError("expected the key of the certificate, got another one")
+    return Certificate(
+        sha256(certificate.public_bytes(serialization.Encoding.DER)),
+        int(certificate.not_valid_before_utc.timestamp()),
+        int(certificate.not_valid_after_utc.timestamp()),
+    )
+
+
+def _first(chain: bytes) -> x509.Certificate:
+    try:
+        return x509.load_pem_x509_certificates(chain)[0]
+    except ValueError as error:
+        raise CertificateError("expected a certificate in PEM, got none that can be read") from error
+
+
+def _key(pem: bytes) -> bytes:
+    """Return the public half of a private key."""
+    try:
+        private = serialization.load_pem_private_key(pem, None)
+    except TypeError as error:
+        raise CertificateError("expected a key without passphrase, got an encrypted one") from error
+    except (ValueError, UnsupportedAlgorithm) as error:
+        raise CertificateError("expected a private key in PEM, got none that can be read") from error
+    return private.public_key().public_bytes(*_PUBLIC)

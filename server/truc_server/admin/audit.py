@@ -1,0 +1,55 @@
+"""What the host has done to the running server: one JSON object a line, in a file that only grows so far.
+
+When the file is full it becomes `admin.log.1`, in the place of the one before. Invariant: the two are their owner's alone.
+"""
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import msgspec
+
+MAX_BYTES: Final = 1 << 20
+_BEFORE: Final = ".1"
+
+
+class Caller(NamedTuple):
+    """Who gives a command, as far as the system tells."""
+
+    uid: int | None
+    pid: int | None
+
+
+class Entry(NamedTuple):
+    """One command: what was asked, and what came of it."""
+
+    caller: Caller
+    command: str
+    arguments: dict[str, object]
+    outcome: str
+
+    def line(self, at: datetime) -> bytes:
+        """Return it as it is written."""
+        fields = {
+            "time": at.isoformat(timespec="milliseconds"),
+            **self.caller._asdict(),
+            "command": self.command,
+            "arguments": self.arguments,
+            "outcome": self.outcome,
+        }
+        return msgspec.json.encode(fields) + b"\n"
+
+
+def note(file: Path, entry: Entry) -> None:
+    """Add a line to a file; blocks.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    line = entry.line(datetime.now(UTC))
+    if file.exists() and file.stat().st_size + len(line) > MAX_BYTES:
+        file.replace(file.with_name(file.name + _BEFORE))
+    descriptor = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    with os.fdopen(descriptor, "wb") as log:
+        log.write(line)

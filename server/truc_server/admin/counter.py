@@ -1,0 +1,195 @@
+"""The counter where the host's commands come in: a Unix socket in the data folder, for its owner alone.
+
+A line is a command, a line is its answer, in turn. Deliberately not here: what a command does (desk.py). Invariants: no
+caller can hold the server up or make it fail; each command that was read is noted, whatever came of it.
+"""
+
+import socket
+import stat
+import struct
+from contextlib import suppress
+from pathlib import Path
+from secrets import token_hex
+from typing import Final, NamedTuple
+
+import msgspec
+import structlog
+import trio
+
+from truc_server.admin.address import check_length
+from truc_server.admin.audit import Caller, Entry, note
+from truc_server.admin.desk import Desk
+from truc_server.admin.requests import (
+    MAX_REPLY,
+    MAX_REQUEST,
+    AdminError,
+    AdminRequest,
+    Answer,
+    Close,
+    Tables,
+    read,
+)
+from truc_server.host.folder import Folder
+from truc_server.house import label
+from truc_server.journal import JournalStoppedError
+from truc_server.store import StoreError
+
+CALLERS: Final = 8  # at once; others wait
+IDLE_S: Final = 60.0  # for the next command of a caller
+ANSWER_S: Final = 5.0  # for an answer to be taken; the end of the server waits for it
+_CHUNK: Final = 4_096
+_BACKLOG: Final = 16
+_CODES: Final = frozenset({"table", "text"})  # arguments that may be the code of a table
+_CREDENTIALS: Final = struct.Struct("3i")  # pid, uid, gid
+
+log = structlog.get_logger()
+
+
+class _Counter(NamedTuple):
+    """What every caller is served with."""
+
+    desk: Desk
+    folder: Folder
+    places: trio.CapacityLimiter
+
+    async def serve(self, stream: trio.SocketStream) -> None:
+        """Take a caller's commands one after the other, to their end."""
+        async with stream, self.places:
+            try:
+                await self._serve(stream)
+            except (trio.BrokenResourceError, trio.ClosedResourceError, trio.TooSlowError):
+                pass  # who is gone, or too slow, wants no answer
+            except Exception:
+                log.exception("internal", incident=token_hex(4))
+
+    async def _serve(self, stream: trio.SocketStream) -> None:
+        caller, received = _caller(stream), bytearray()
+        while True:
+            with trio.fail_after(IDLE_S):
+                line = await _line(stream, received)
+            if line is None:
+                return
+            request, answer = await self._do(line)
+            with trio.CancelScope(shield=True), trio.fail_after(ANSWER_S):
+                await self._note(caller, request, answer)
+                await stream.send_all(_encoded(answer))
+
+    async def _do(self, line: bytes) -> tuple[AdminRequest | None, Answer]:
+        """Do a command; return it, if it is one, and what it is answered with."""
+        request: AdminRequest | None = None
+        try:
+            request = read(line)
+            return request, {"ok": True, **await self.desk.do(request)}
+        except JournalStoppedError:
+            why = "the server is stopping, and does nothing any more"
+        except (AdminError, StoreError) as error:
+            why = str(error)
+        except Exception:
+            incident = token_hex(4)
+            log.exception("internal", incident=incident)
+            why = f"the server has failed; its log has it as incident {incident}"
+        return request, {"ok": False, "error": why}
+
+    async def _note(self, caller: Caller, request: AdminRequest | None, answer: Answer) -> None:
+        outcome = "ok" if answer["ok"] else str(answer["error"])
+        command, arguments = _said(request)
+        log.info("admin", command=command, uid=caller.uid, pid=caller.pid, outcome=outcome, **arguments)
+        entry = Entry(caller, command, arguments, outcome)
+        try:
+            await trio.to_thread.run_sync(note, self.folder.admin_log, entry)
+        except OSError as error:
+            log.warning("admin_not_noted", command=command, reason=error.strerror)
+
+
+def _encoded(answer: Answer) -> bytes:
+    encoded = msgspec.json.encode(answer)
+    if len(encoded) > MAX_REPLY:
+        encoded = msgspec.json.encode({"ok": False, "error": "the answer is too long: ask for less"})
+    return encoded + b"\n"
+
+
+async def serve(
+    desk: Desk, folder: Folder, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
+) -> None:
+    """Serve the host for as long as the server runs; where the socket cannot be made, the server does without."""
+    try:
+        listener = await trio.to_thread.run_sync(_open, folder.admin_socket)
+    except (AdminError, OSError) as error:
+        log.warning("no_admin_socket", path=str(folder.admin_socket), reason=str(error))
+        task_status.started()
+        return
+    counter = _Counter(desk, folder, trio.CapacityLimiter(CALLERS))
+    try:
+        async with trio.open_nursery() as callers:
+            await callers.start(trio.serve_listeners, counter.serve, [_listener(listener)])
+            task_status.started()
+    finally:
+        with suppress(OSError):
+            folder.admin_socket.unlink()
+
+
+def _open(path: Path) -> socket.socket:
+    """Listen on a path; what an earlier server has left there goes. The data folder is locked, so it is nobody's.
+
+    Raises:
+        AdminError: The path is too long, or something else stands there.
+        OSError: The system does not let us.
+    """
+    check_length(path)
+    if path.exists() or path.is_symlink():
+        if not stat.S_ISSOCK(path.lstat().st_mode):
+            raise AdminError("expected a socket or nothing there, got something else")
+        path.unlink()
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        listener.bind(str(path))
+        path.chmod(0o600)  # before it listens: nobody can have come in
+        listener.listen(_BACKLOG)
+    except OSError:
+        listener.close()
+        raise
+    return listener
+
+
+def _listener(opened: socket.socket) -> trio.SocketListener:
+    return trio.SocketListener(trio.socket.from_stdlib_socket(opened))
+
+
+async def _line(stream: trio.SocketStream, received: bytearray) -> bytes | None:
+    """Return the next line; None at the end.
+
+    Raises:
+        AdminError: It is too long.
+    """
+    while b"\n" not in received:
+        if len(received) > MAX_REQUEST:
+            await stream.send_all(
+                b'{"ok":false,"error":"expected a line of at most %d bytes"}\n' % MAX_REQUEST
+            )
+            return None
+        chunk = await stream.receive_some(_CHUNK)
+        if not chunk:
+            return None
+        received += chunk
+    line, _, rest = bytes(received).partition(b"\n")
+    received[:] = rest
+    return line
+
+
+def _caller(stream: trio.SocketStream) -> Caller:
+    option = getattr(socket, "SO_PEERCRED", None)
+    if option is None:  # not Linux
+        return Caller(None, None)
+    pid, uid, _ = _CREDENTIALS.unpack(stream.socket.getsockopt(socket.SOL_SOCKET, option, _CREDENTIALS.size))
+    return Caller(uid, pid)
+
+
+def _said(request: AdminRequest | None) -> tuple[str, dict[str, object]]:
+    """Return a command and its arguments as they are noted: the code of a private table is its invite."""
+    if request is None:
+        return "?", {}
+    fields: dict[str, object] = msgspec.to_builtins(request)
+    arguments = {name: value for name, value in fields.items() if name != "command"}
+    for name in _CODES & arguments.keys() if isinstance(request, Tables | Close) else ():
+        arguments[name] = label(str(arguments[name]))
+    return str(fields["command"]), arguments

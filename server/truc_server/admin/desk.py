@@ -1,0 +1,173 @@
+"""Where the host's commands are done: each is answered when it holds.
+
+Invariant: what a command has changed is in force, and where it is to last in the store, before it is answered.
+"""
+
+from importlib.metadata import version
+from typing import Final, NamedTuple
+
+import trio
+
+from truc_protocol.errors import Code
+from truc_server import draining
+from truc_server.admin import reloading, rows
+from truc_server.admin.requests import (
+    AdminError,
+    AdminRequest,
+    Answer,
+    Ban,
+    Close,
+    Drain,
+    Kick,
+    Mute,
+    Reload,
+    Status,
+    Tables,
+    Unban,
+    Unmute,
+    Who,
+)
+from truc_server.connections.net import Net
+from truc_server.connections.peer import Peer, RefusedError
+from truc_server.control import Control
+from truc_server.host.subjects import Subjects, normal_subject
+from truc_server.house import House, now_ms
+from truc_server.lobby.lobby import Lobby
+from truc_server.lobby.upkeep import Upkeep
+from truc_server.store import Sanction, SanctionKind
+from truc_server.tables.closing import close_for_host
+
+_HOUR_MS: Final = 3_600_000
+
+
+class Desk(NamedTuple):
+    """One running server, as its host has it in hand."""
+
+    house: House
+    lobby: Lobby
+    net: Net
+    upkeep: Upkeep
+    control: Control
+    port: int
+    since_ms: int
+
+    async def do(self, request: AdminRequest) -> Answer:
+        """Do what the host asks, and return the answer.
+
+        Raises:
+            AdminError: It cannot be done.
+            StoreError: The store has not taken it.
+        """
+        match request:
+            case Who() | Tables() | Status():
+                return self._show(request)
+            case Ban() | Mute() | Unban() | Unmute():
+                return await self._sanction(request)
+            case Kick(subject):
+                return self._kick(_subject(subject))
+            case Close(table):
+                return self._close(table)
+            case Drain():
+                return self._drain()
+            case Reload():
+                return await reloading.reload(self.house, self.lobby, self.net, self.upkeep, self.control)
+
+    def _show(self, request: Who | Tables | Status) -> Answer:
+        match request:
+            case Who(text):
+                return rows.page(rows.connections(self.net, text))
+            case Tables(text):
+                return rows.page(rows.tables(self.lobby, text))
+            case Status():
+                return self._status()
+
+    async def _sanction(self, request: Ban | Mute | Unban | Unmute) -> Answer:
+        subject = _subject(request.subject)
+        match request:
+            case Ban(hours=hours):
+                return await self._impose(SanctionKind.BAN, subject, hours)
+            case Mute(hours=hours):
+                return await self._impose(SanctionKind.MUTE, subject, hours)
+            case Unban():
+                return await self._lift(SanctionKind.BAN, subject)
+            case Unmute():
+                return await self._lift(SanctionKind.MUTE, subject)
+
+    async def _impose(self, kind: SanctionKind, subject: str, hours: int | None) -> Answer:
+        now = now_ms()
+        until = None if hours is None else now + hours * _HOUR_MS
+        met = sum(_is_met(Subjects.of([subject]), peer) for peer in self.net.everybody())
+        await trio.to_thread.run_sync(self.house.store.impose, Sanction(subject, kind, now, until))
+        await self.upkeep.look()
+        return {"subject": subject, "until_ms": until, "connections": met}
+
+    async def _lift(self, kind: SanctionKind, subject: str) -> Answer:
+        access = self.house.settings.access
+        was_imposed = await trio.to_thread.run_sync(self.house.store.lift, subject, kind)
+        await self.upkeep.look()
+        name, listed = ("banned", access.banned) if kind is SanctionKind.BAN else ("muted", access.muted)
+        if subject in map(normal_subject, listed):
+            raise AdminError(f"{subject} stands in access.{name}: take it out of the settings, then reload")
+        if not was_imposed:
+            raise AdminError(f"{subject} was not {name} by command")
+        return {"subject": subject}
+
+    def _kick(self, subject: str) -> Answer:
+        meant = Subjects.of([subject])
+        peers = tuple(peer for peer in self.net.everybody() if peer.is_open and _is_met(meant, peer))
+        if not peers:
+            raise AdminError(f"nobody is connected who is {subject}")
+        for peer in peers:
+            peer.dismiss(Code.KICKED, "the host has ended this connection; you may come back")
+        return {"subject": subject, "connections": len(peers)}
+
+    def _close(self, code: str) -> Answer:
+        try:
+            table = self.lobby.table(code)
+        except RefusedError as error:
+            raise AdminError(error.message) from error
+        was = table.state
+        is_closed = close_for_host(self.house, self.lobby, table)
+        return {"table": table.code, "was": was, "closed": is_closed}
+
+    def _drain(self) -> Answer:
+        was_asked = self.control.drain.is_set()
+        self.control.drain.set()
+        hands = draining.hands_under_way(self.lobby)
+        return {"hands": hands, "seconds": self.house.settings.tables.drain_s, "before": was_asked}
+
+    def _status(self) -> Answer:
+        house, tables = self.house, self.lobby.tables()
+        return {
+            "name": house.settings.name,
+            "version": version("truc"),
+            "fingerprint": house.identity.fingerprint,
+            "port": self.port,
+            "since_ms": self.since_ms,
+            "connections": len(self.net.everybody()),
+            "players": len(self.lobby.presence),
+            "tables": len(tables),
+            "playing": sum(table.state == "playing" for table in tables),
+            "hands": draining.hands_under_way(self.lobby),
+            "draining": house.is_draining or self.control.drain.is_set(),
+            "store": self._store_state(),
+        }
+
+    def _store_state(self) -> str:
+        if self.house.failure is not None:
+            return "failed"
+        if self.house.disk.is_nearly_full:
+            return "disk nearly full"
+        return "behind" if self.house.journal.is_behind else "ok"
+
+
+def _subject(written: str) -> str:
+    found = normal_subject(written)
+    if found is None:
+        expected = "a fingerprint, a key, the tag of a guest, an address or a network"
+        raise AdminError(f"expected {expected}, got {written!r}")
+    return found
+
+
+def _is_met(meant: Subjects, peer: Peer) -> bool:
+    return meant.has_address(peer.address) or (peer.player is not None and peer.player.tag in meant.tags)

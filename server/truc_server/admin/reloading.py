@@ -1,0 +1,91 @@
+"""Settings that are read again while the server runs: what holds from now on, and what waits for the next start.
+
+Invariants: what is wrong in any place changes nothing; what was agreed on by a match or a table stays as it was.
+"""
+
+import sys
+from typing import Any, Final
+
+import structlog
+import trio
+from msgspec.structs import replace
+
+from truc_server.admin.requests import AdminError, Answer
+from truc_server.connections.net import Net
+from truc_server.control import Control
+from truc_server.host import logs
+from truc_server.host.command_line import SettingsFailure
+from truc_server.host.setting_keys import KEYS
+from truc_server.host.settings import Settings
+from truc_server.house import House
+from truc_server.lobby.lobby import Lobby
+from truc_server.lobby.upkeep import Upkeep
+
+FIXED: Final = (
+    "data",
+    "grease",
+    "listen.",
+    "metrics.",
+    "store.",
+    "access.moved_to",
+    "limits.connections",
+    "tables.drain_s",
+)
+"""What a start alone can change: these settings, and those of these sections."""
+
+log = structlog.get_logger()
+
+
+async def reload(house: House, lobby: Lobby, net: Net, upkeep: Upkeep, control: Control) -> Answer:
+    """Read the settings again, and go by what of them can change now; return which have, and which could not.
+
+    Raises:
+        AdminError: They are wrong, and nothing has changed.
+    """
+    try:
+        wanted = await trio.to_thread.run_sync(control.reread)
+    except SettingsFailure as error:
+        raise AdminError(f"{error.message}; nothing has changed") from error
+    before = house.settings
+    taken = changeable(before, wanted)
+    changed, left = differing(before, taken), differing(taken, wanted)
+    house.renew(taken)
+    lobby.renew(taken)
+    net.renew(taken)
+    if taken.log != before.log:
+        logs.configure(taken.log, sys.stderr)
+    log.info("reloaded", changed=changed, left=left)
+    upkeep.heed()
+    return {"changed": changed, "left": left}
+
+
+def changeable(before: Settings, wanted: Settings) -> Settings:
+    """Return the settings that are wanted, but for those that a start alone can change."""
+    taken = wanted
+    for name in filter(is_fixed, KEYS):
+        taken = _with(taken, name, _reach(before, name))
+    return taken
+
+
+def is_fixed(name: str) -> bool:
+    """Tell whether a start alone can change a setting."""
+    return any(name == fixed or (fixed.endswith(".") and name.startswith(fixed)) for fixed in FIXED)
+
+
+def differing(one: Settings, other: Settings) -> list[str]:
+    """Return the names of the settings that differ."""
+    return [name for name in KEYS if _reach(one, name) != _reach(other, name)]
+
+
+def _reach(settings: Any, name: str) -> Any:
+    for field in name.split("."):
+        settings = getattr(settings, field)
+    return settings
+
+
+def _with(settings: Settings, name: str, value: object) -> Settings:
+    section, _, field = name.rpartition(".")
+    changed = {field: value}
+    if section:
+        changed = {section: replace(_reach(settings, section), **changed)}
+    return replace(settings, **changed)

@@ -1,0 +1,137 @@
+"""Encryption of one connection: TLS 1.3 between its socket and its frames, without a task or a wait of its own.
+
+What is sent is sealed at once and leaves like any other bytes, by the flusher; what is received is opened where it is read.
+So nothing is written by two tasks, and nobody who encrypts can hold up another. Before the handshake a peer that begins
+with something else is found out by its first byte. Invariants: what has not been opened yet, and what TLS itself has to
+say, never takes more than a few kilobytes; after an error nothing is sealed or opened any more.
+"""
+
+import ssl
+from contextlib import suppress
+from typing import Final
+
+import trio
+
+from truc_protocol.transport import ALPN, HANDSHAKE_BYTE
+from truc_server.host.certificate import Tls
+
+_READ: Final = 4_096
+HANDSHAKE_BYTES: Final = 16_384  # of a client that opens; a hello with keys of every kind takes 2,000
+_OWN_WORDS: Final = 4_096  # that TLS wants to say by itself: new keys, for who asks for them again and again
+
+
+class MistakenSchemeError(Exception):
+    """The peer does not begin with TLS; `first` is the byte it begins with."""
+
+    def __init__(self, first: int) -> None:
+        super().__init__(f"expected TLS, got a connection that begins with the byte {first}")
+        self.first = first
+
+
+class HandshakeFailedError(Exception):
+    """The peer and this server cannot agree on how to encrypt; the text is the library's reason."""
+
+
+class Encrypted:
+    """One encrypted connection, seen from the server.
+
+    Attributes:
+        certificate: the hash of the certificate that is shown to the peer.
+        transport: the socket below.
+    """
+
+    __slots__ = ("_incoming", "_is_ended", "_outgoing", "_tls", "certificate", "transport")
+
+    def __init__(self, transport: trio.SocketStream, tls: Tls) -> None:
+        self.transport = transport
+        self.certificate = tls.digest
+        self._incoming = ssl.MemoryBIO()
+        self._outgoing = ssl.MemoryBIO()
+        self._tls = tls.context.wrap_bio(self._incoming, self._outgoing, server_side=True)
+        self._is_ended = False
+
+    @property
+    def speaks_truc(self) -> bool:
+        """Whether the peer has named the protocol; one that has not may be meant for another."""
+        return self._tls.selected_alpn_protocol() == ALPN
+
+    async def shake_hands(self) -> bool:
+        """Agree on keys; False if the peer leaves before.
+
+        Raises:
+            MistakenSchemeError: The peer does not begin with TLS.
+            HandshakeFailedError: It cannot be agreed with.
+            trio.BrokenResourceError: It is gone.
+        """
+        received = await self.transport.receive_some(_READ)
+        if received and received[0] != HANDSHAKE_BYTE:
+            raise MistakenSchemeError(received[0])
+        left = HANDSHAKE_BYTES
+        while received:
+            left -= len(received)
+            if left < 0:
+                raise HandshakeFailedError("it takes too many bytes")
+            self._incoming.write(received)
+            if await self._is_agreed():
+                return True
+            received = await self.transport.receive_some(_READ)
+        return False
+
+    async def _is_agreed(self) -> bool:
+        """Take the next step; False if more must come from the peer."""
+        try:
+            self._tls.do_handshake()
+        except ssl.SSLWantReadError:
+            return False
+        except ssl.SSLError as error:
+            raise HandshakeFailedError(str(error.reason)) from error
+        finally:
+            await self._say()
+        return True
+
+    async def _say(self) -> None:
+        """Send what the handshake has to say, an alert too."""
+        if self._outgoing.pending:
+            await self.transport.send_all(self._outgoing.read())
+
+    async def receive_some(self, most: int) -> bytes:
+        """Return what comes next; nothing at the end, or when the encryption is broken."""
+        while True:
+            try:
+                opened = self._tls.read(most)
+            except ssl.SSLWantReadError:
+                opened = None
+            except ssl.SSLError:  # the end, or what nobody has sealed
+                return await self._read_out()
+            if self._outgoing.pending > _OWN_WORDS:
+                return b""
+            if opened is not None:
+                return opened
+            received = await self.transport.receive_some(_READ)
+            if not received:
+                return b""
+            self._incoming.write(received)
+
+    async def _read_out(self) -> bytes:
+        """Read what still comes without looking at it: to close with it unread would take back what was sent."""
+        while self._is_ended and await self.transport.receive_some(_READ):
+            pass
+        return b""
+
+    def seal(self, frames: bytes) -> bytes:
+        """Return what is to be written for some frames.
+
+        Raises:
+            ssl.SSLError: The encryption is broken.
+        """
+        view = memoryview(frames)
+        while view:
+            view = view[self._tls.write(view) :]
+        return self._outgoing.read()
+
+    def part(self) -> bytes:
+        """Return what says, after everything else, that nothing follows."""
+        self._is_ended = True
+        with suppress(ssl.SSLError):  # it is said all the same, and the peer's own word is not waited for
+            self._tls.unwrap()
+        return self._outgoing.read()

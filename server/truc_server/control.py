@@ -1,0 +1,23 @@
+"""What the process that runs a server asks of it, and what the server needs of the process.
+
+Deliberately not here: to stop at once, for which the server is cancelled.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import trio
+
+from truc_server.host.settings import Settings
+
+
+class Control(NamedTuple):
+    """The strings that a running server hangs on.
+
+    Attributes:
+        drain: set when the server is to let hands end, and then to stop.
+        reread: reads the settings again, from where they were read at the start; raises a `SettingsFailure`.
+    """
+
+    drain: trio.Event
+    reread: Callable[[], Settings]

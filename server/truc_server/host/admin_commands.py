@@ -1,0 +1,307 @@
+"""`truc-server admin`: what a host asks of the running server, over the socket in its data folder.
+
+Each command is one line there and back. Invariant: with `--json` what is printed is the server's answer and nothing else.
+"""
+
+import socket
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import click
+import msgspec
+
+from truc_server.host.command_line import Failure, data_option, data_root, load_settings, settings_option
+from truc_server.host.folder import Folder
+from truc_server.host.member_commands import minute
+
+_PATIENCE_S: Final = 60.0  # for the answer
+_CHUNK: Final = 65_536
+_DAY_HOURS: Final = 24
+_MOST_DAYS: Final = 3_650
+
+_Command = TypeVar("_Command", bound=Callable[..., None])
+_Answer = Mapping[str, Any]
+
+
+def _to_server(command: _Command) -> _Command:
+    as_json = click.option(
+        "--json", "as_json", is_flag=True, help="Print the server's answer as it is, in JSON."
+    )
+    return settings_option(data_option(as_json(command)))
+
+
+def _for_a_while(command: _Command) -> _Command:
+    days = click.option("--days", type=click.IntRange(1, _MOST_DAYS), help="For so many days [for ever].")
+    hours = click.option("--hours", type=click.IntRange(1, _MOST_DAYS * _DAY_HOURS), help="Or hours.")
+    return days(hours(command))
+
+
+@click.group()
+def admin() -> None:
+    """Look into the running server and change it, without stopping it."""
+
+
+@admin.command()
+@_to_server
+@click.argument("text", default="")
+def who(text: str, **given: Any) -> None:
+    """List connections; with TEXT those whose name, tag or address has it."""
+    _ask({"command": "who", "text": text}, _who_lines, **given)
+
+
+@admin.command()
+@_to_server
+@click.argument("text", default="")
+def tables(text: str, **given: Any) -> None:
+    """List tables; with TEXT those whose code, state, variant or player has it. A private table's code is its invite."""
+    _ask({"command": "tables", "text": text}, _table_lines, **given)
+
+
+@admin.command()
+@_to_server
+@click.argument("subject")
+def kick(subject: str, **given: Any) -> None:
+    """End every connection of SUBJECT, who keeps their seats and may come back."""
+    _ask({"command": "kick", "subject": subject}, _kick_lines, **given)
+
+
+@admin.command()
+@_to_server
+@_for_a_while
+@click.argument("subject")
+def ban(subject: str, days: int | None, hours: int | None, **given: Any) -> None:
+    """Shut SUBJECT out, at once."""
+    _ask({"command": "ban", "subject": subject, **_span(days, hours)}, _imposed("shut out"), **given)
+
+
+@admin.command()
+@_to_server
+@_for_a_while
+@click.argument("subject")
+def mute(subject: str, days: int | None, hours: int | None, **given: Any) -> None:
+    """Let SUBJECT play but not talk, at once."""
+    _ask({"command": "mute", "subject": subject, **_span(days, hours)}, _imposed("muted"), **given)
+
+
+@admin.command()
+@_to_server
+@click.argument("subject")
+def unban(subject: str, **given: Any) -> None:
+    """Let SUBJECT in again, at once."""
+    _ask({"command": "unban", "subject": subject}, _lifted("shut out"), **given)
+
+
+@admin.command()
+@_to_server
+@click.argument("subject")
+def unmute(subject: str, **given: Any) -> None:
+    """Let SUBJECT talk again, at once."""
+    _ask({"command": "unmute", "subject": subject}, _lifted("muted"), **given)
+
+
+@admin.command()
+@_to_server
+@click.argument("table")
+def close(table: str, **given: Any) -> None:
+    """Close TABLE; a match under way ends without a winner."""
+    _ask({"command": "close", "table": table}, _close_lines, **given)
+
+
+@admin.command()
+@_to_server
+def drain(**given: Any) -> None:
+    """Let hands under way end, begin nothing new, then stop the server."""
+    _ask({"command": "drain"}, _drain_lines, **given)
+
+
+@admin.command()
+@_to_server
+def reload(**given: Any) -> None:
+    """Read the settings again, and go by those that can change while the server runs."""
+    _ask({"command": "reload"}, _reload_lines, **given)
+
+
+@admin.command()
+@_to_server
+def status(**given: Any) -> None:
+    """Say how the server is."""
+    _ask({"command": "status"}, _status_lines, **given)
+
+
+def _span(days: int | None, hours: int | None) -> dict[str, int]:
+    """Return for how many hours; nothing is for ever."""
+    if days is not None and hours is not None:
+        raise click.UsageError("expected --days or --hours, got both")
+    hours = hours if days is None else days * _DAY_HOURS
+    return {} if hours is None else {"hours": hours}
+
+
+def _ask(
+    request: Mapping[str, object],
+    lines: Callable[[_Answer], Iterator[str]],
+    *,
+    file: Path | None,
+    as_json: bool,
+    **flags: object,
+) -> None:
+    """Ask the server of a data folder, and print its answer."""
+    received = _answer(Folder(data_root(load_settings(file, flags))), request)
+    answer: _Answer = msgspec.json.decode(received)
+    if as_json:
+        click.echo(received.decode())
+        if not answer["ok"]:
+            raise click.exceptions.Exit(1)
+        return
+    if not answer["ok"]:
+        raise Failure(str(answer["error"]))
+    for line in lines(answer):
+        click.echo(line)
+
+
+def _answer(folder: Folder, request: Mapping[str, object]) -> bytes:
+    """Return the line that a running server answers with.
+
+    Raises:
+        Failure: None does.
+    """
+    # Slow to import, and needed by these commands alone.
+    from truc_server.admin.address import check_length
+    from truc_server.admin.requests import AdminError
+
+    path = folder.admin_socket
+    try:
+        check_length(path)
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as stream:
+            stream.settimeout(_PATIENCE_S)
+            stream.connect(str(path))
+            stream.sendall(msgspec.json.encode(request) + b"\n")
+            return _line(stream)
+    except AdminError as error:
+        raise Failure(str(error)) from error
+    except (FileNotFoundError, ConnectionRefusedError) as error:
+        raise Failure(f"no server is running in {folder.root}: nobody answers at {path}") from error
+    except PermissionError as error:
+        raise Failure(f"{path} is not this user's: run it as the server's user, or as root") from error
+    except TimeoutError as error:
+        raise Failure(f"the server has not answered within {_PATIENCE_S:g} seconds") from error
+    except OSError as error:
+        raise Failure(f"{path}: {error.strerror}") from error
+
+
+def _line(stream: socket.socket) -> bytes:
+    received = bytearray()
+    while not received.endswith(b"\n"):
+        chunk = stream.recv(_CHUNK)
+        if not chunk:
+            raise Failure("the server has ended before it answered")
+        received += chunk
+    return bytes(received[:-1])
+
+
+def _columns(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Return lines in columns that are as wide as what is in them."""
+    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+    for row in (head, *rows):
+        yield "  ".join(f"{word:{width}}" for word, width in zip(row, widths, strict=True)).rstrip()
+
+
+def _table_of(head: Sequence[str], rows: Sequence[Sequence[str]], answer: _Answer) -> Iterator[str]:
+    if rows:
+        yield from _columns(head, rows)
+    else:
+        yield "none"
+    if answer["left_out"]:
+        yield f"and {answer['left_out']} more: name a part of what you look for"
+
+
+def _who_lines(answer: _Answer) -> Iterator[str]:
+    rows = [
+        (
+            str(row["connection"]),
+            row["name"] or "-",
+            row["tag"] or "not logged in",
+            row["kind"] or "-",
+            row["address"],
+            minute(row["since_ms"]),
+            " ".join(row["tables"]),
+        )
+        for row in answer["rows"]
+    ]
+    return _table_of(("no", "name", "tag", "kind", "address", "since", "tables"), rows, answer)
+
+
+def _table_lines(answer: _Answer) -> Iterator[str]:
+    rows = [
+        (
+            row["table"],
+            row["state"] + (" private" if row["private"] else ""),
+            row["variant"],
+            ", ".join(map(_seat, row["seats"])),
+            "-" if row["hands"] is None else str(row["hands"]),
+            str(row["watchers"]),
+            minute(row["since_ms"]),
+            (row["match"] or "-")[:16],
+        )
+        for row in answer["rows"]
+    ]
+    return _table_of(("table", "state", "variant", "seats", "deals", "watch", "since", "match"), rows, answer)
+
+
+def _seat(seat: _Answer) -> str:
+    if seat["name"] is None:
+        return "-"
+    return str(seat["name"]) if seat["online"] else f"({seat['name']})"
+
+
+def _kick_lines(answer: _Answer) -> Iterator[str]:
+    yield f"{answer['subject']} is cut: {_counted(answer['connections'], 'connection')}"
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n} {what}" + ("" if n == 1 else "s")
+
+
+def _imposed(state: str) -> Callable[[_Answer], Iterator[str]]:
+    def lines(answer: _Answer) -> Iterator[str]:
+        until = answer["until_ms"]
+        end = "" if until is None else f" until {minute(until)}"
+        yield f"{answer['subject']} is {state}{end}; {_counted(answer['connections'], 'connection')} met"
+
+    return lines
+
+
+def _lifted(state: str) -> Callable[[_Answer], Iterator[str]]:
+    def lines(answer: _Answer) -> Iterator[str]:
+        yield f"{answer['subject']} is not {state} any more"
+
+    return lines
+
+
+def _close_lines(answer: _Answer) -> Iterator[str]:
+    when = "is closed" if answer["closed"] else "is closed in a moment, when its match has ended"
+    ended = "; its match has no winner" if answer["was"] == "playing" else ""
+    yield f"table {answer['table']} {when}{ended}"
+
+
+def _drain_lines(answer: _Answer) -> Iterator[str]:
+    hands = _counted(answer["hands"], "hand")
+    already = "already " if answer["before"] else ""
+    yield f"the server {already}drains: {hands} under way, at most {answer['seconds']} seconds"
+
+
+def _reload_lines(answer: _Answer) -> Iterator[str]:
+    yield "changed: " + (", ".join(answer["changed"]) or "nothing")
+    if answer["left"]:
+        yield f"left until the next start: {', '.join(answer['left'])}"
+
+
+def _status_lines(answer: _Answer) -> Iterator[str]:
+    yield f"{answer['name']}, truc {answer['version']}, key {answer['fingerprint']}"
+    yield f"port {answer['port']}, since {minute(answer['since_ms'])}"
+    yield f"{_counted(answer['connections'], 'connection')}, {_counted(answer['players'], 'player')}"
+    under_way = f"{answer['playing']} with a match, {_counted(answer['hands'], 'hand')} under way"
+    yield f"{_counted(answer['tables'], 'table')}, {under_way}"
+    yield f"store: {answer['store']}"
+    if answer["draining"]:
+        yield "draining: nothing new begins, and the server stops"

@@ -1,0 +1,108 @@
+"""Commands of `truc-server` that let a server outlive its machine: a backup beside it while it runs, and restoring one."""
+
+from collections.abc import Iterator
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Final
+
+import click
+
+from truc_server.host.backups import Manifest, back_up
+from truc_server.host.command_line import (
+    SettingsFailure,
+    data_option,
+    data_root,
+    failures,
+    load_settings,
+    settings_option,
+    settings_path,
+)
+from truc_server.host.folder import locked, open_folder, used_folder
+from truc_server.host.restored import OpenMatches
+from truc_server.host.restoring import checked
+from truc_server.host.restoring import restore as restore_into
+from truc_server.host.settings import Settings
+
+_MEANS: Final[dict[OpenMatches, str]] = {
+    "ask": "each goes on when all of its players are back and none has seen more of it than the backup has",
+    "continue": "they go on at once",
+    "close": "their tables are closed at the start",
+}
+
+
+@click.command()
+@settings_option
+@data_option
+@click.option(
+    "--final", "is_final", is_flag=True, help="The server is stopped, and its tables move with this backup."
+)
+@click.argument("target", metavar="FOLDER", type=click.Path(path_type=Path))
+def backup(file: Path | None, target: Path, is_final: bool, **flags: object) -> None:
+    """Copy all that makes this server what it is to the new FOLDER, also while it runs.
+
+    The backup holds the server's keys and everything that is secret of running matches.
+    """
+    settings = load_settings(file, flags)
+    if settings.store.url:
+        raise SettingsFailure(
+            "expected the database in the data folder, got store.url: back that one up with its own tools,"
+            " and after it copy the keys"
+        )
+    with failures():
+        folder = used_folder(data_root(settings))
+        with locked(folder) if is_final else nullcontext():
+            manifest = back_up(folder, target, settings_file=settings_path(file, flags), is_final=is_final)
+    click.echo(f"{target}: {_described(manifest)}")
+    for note in _left_out(settings):
+        click.echo(note, err=True)
+    if is_final:
+        click.echo(f"no server starts on {folder.root} any more, unless access.moved_to is set", err=True)
+
+
+@click.command()
+@settings_option
+@data_option
+@click.option(
+    "--open-matches",
+    "wanted",
+    type=click.Choice(tuple(_MEANS)),
+    help="What becomes of matches under way: ask the players what they have seen, continue at once, or close the tables.",
+)
+@click.option("--check", "is_check", is_flag=True, help="Check the backup, and write nothing.")
+@click.argument("source", metavar="FOLDER", type=click.Path(path_type=Path))
+def restore(
+    file: Path | None, source: Path, wanted: OpenMatches | None, is_check: bool, **flags: object
+) -> None:
+    """Restore the backup in FOLDER into the data folder, which must be empty or not there."""
+    if is_check:
+        with failures():
+            click.echo(f"{source}: sound, {_described(checked(source))}")
+        return
+    settings = load_settings(file, flags)
+    if settings.store.url:
+        raise SettingsFailure("expected a server with its database in the data folder, got store.url")
+    with failures():
+        folder = open_folder(data_root(settings))
+        manifest, chosen = restore_into(source, folder, wanted)
+    click.echo(f"{folder.root}: restored, {_described(manifest)}")
+    if manifest.matches:
+        click.echo(f"matches under way: {_MEANS[chosen]}")
+    click.echo("the old server must not run any more", err=True)
+
+
+def _described(manifest: Manifest) -> str:
+    kind = "final backup" if manifest.is_final else "backup"
+    what = f"{len(manifest.files)} files, schema {manifest.schema}, matches under way: {manifest.matches}"
+    return f"{kind} of {manifest.made}, {what}"
+
+
+def _left_out(settings: Settings) -> Iterator[str]:
+    """Tell which files that the settings name are not in a backup."""
+    named = {
+        "listen.certificate": settings.listen.certificate,
+        "listen.certificate_key": settings.listen.certificate_key,
+        "store.passphrase_file": settings.store.passphrase_file,
+    }
+    for key, path in named.items():
+        if path:
+            yield f"not in it, as {key} names it: {path}"

@@ -1,0 +1,195 @@
+"""`truc-server export`: the transcripts of matches that are over, as files that `truc verify` reads.
+
+It only reads, beside a server that may be running. Invariant: no file is ever replaced, but by one that begins with it.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import click
+
+from truc_protocol.documents import read_document
+from truc_protocol.transcript import file_name, write_transcript
+from truc_server.host.command_line import (
+    Failure,
+    data_option,
+    data_root,
+    failures,
+    load_settings,
+    settings_option,
+)
+from truc_server.host.exporting import State, export_file, open_target
+from truc_server.host.folder import used_folder
+from truc_server.host.member_commands import minute
+from truc_server.host.settings import Settings
+from truc_server.host.subjects import is_player, normal_subject
+
+if TYPE_CHECKING:
+    from truc_server.store.archive import Archive, PlayedMatch
+
+_LEAST_DIGITS: Final = 8  # by which a match may be named
+_ALL_DIGITS: Final = 64
+_DATE: Final = click.DateTime(formats=["%Y-%m-%d", "%Y-%m-%dT%H:%M"])
+_WIDTH: Final = 7  # of a state
+
+
+class Wanted(NamedTuple):
+    """Which matches are asked for; None and nothing for all that are over."""
+
+    named: tuple[str, ...]
+    since: datetime | None
+    until: datetime | None
+    variant: str | None
+    player: str | None
+
+
+class Exported(NamedTuple):
+    """A match that was asked for, and what has become of it."""
+
+    state: State
+    match: "PlayedMatch"
+    variant: str
+    records: int
+
+
+@click.command()
+@settings_option
+@data_option
+@click.argument("dest", type=click.Path(path_type=Path))
+@click.option(
+    "--match", "named", multiple=True, metavar="ID", help="Only this match; may be given several times."
+)
+@click.option("--since", type=_DATE, metavar="DATE", help="Only those that ended on this day or later (UTC).")
+@click.option("--until", type=_DATE, metavar="DATE", help="Only those that ended before this day (UTC).")
+@click.option("--variant", metavar="NAME", help="Only those of this game.")
+@click.option(
+    "--player", metavar="WHO", help="Only those that this fingerprint, key or tag of a guest has played."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print an index: one JSON object a line.")
+def export(file: Path | None, dest: Path, *, as_json: bool, data: str | None, **asked: Any) -> None:
+    """Write each match that is over to the folder DEST, as a transcript that `truc verify` reads.
+
+    Files that are there already are kept. It may run beside the server.
+    """
+    wanted = _wanted(**asked)
+    settings = load_settings(file, {"data": data})
+    with failures(), _archive(settings) as archive:
+        target = open_target(dest)
+        states = []
+        for exported in _export_all(archive, target, wanted):
+            click.echo(_facts(archive, exported) if as_json else _line(exported))
+            states.append(exported.state)
+    click.echo(_summary(states, target), err=True)
+    if State.DIFFERS in states:
+        raise click.exceptions.Exit(1)
+
+
+def _wanted(*, named: tuple[str, ...], player: str | None, **others: Any) -> Wanted:
+    if named and (player or any(others.values())):
+        raise click.UsageError(
+            "--match says which matches: expected no --since, --until, --variant or --player"
+        )
+    for digits in named:
+        if not _LEAST_DIGITS <= len(digits) <= _ALL_DIGITS or set(digits.lower()) - set("0123456789abcdef"):
+            raise click.BadParameter(
+                f"--match: expected {_LEAST_DIGITS} to 64 hexadecimal digits, got {digits!r}"
+            )
+    who = None if player is None else normal_subject(player)
+    if player is not None and (who is None or not is_player(who)):
+        raise click.BadParameter(
+            f"--player: expected a fingerprint, a key or the tag of a guest, got {player!r}"
+        )
+    return Wanted(named, player=who, **others)
+
+
+def _archive(settings: Settings) -> "closing[Archive]":
+    # Slow to import.
+    from truc_server.store.archive import open_archive
+
+    folder = used_folder(data_root(settings))
+    return closing(open_archive(settings.store.url or f"sqlite:///{folder.database}"))
+
+
+def _export_all(archive: "Archive", target: Path, wanted: Wanted) -> Iterator[Exported]:
+    for match in _matches(archive, wanted):
+        variant = read_document(match.document).name
+        if wanted.variant not in {None, variant}:
+            continue
+        found = archive.transcript(match.mid)
+        if found is not None:  # else it was deleted meanwhile
+            records = (*found.setup, *found.records)
+            state = export_file(target / file_name(match.mid), write_transcript(found.document, records))
+            yield Exported(state, match, variant, len(records))
+
+
+def _matches(archive: "Archive", wanted: Wanted) -> "Iterator[PlayedMatch]":
+    # Slow to import.
+    from truc_server.store.archive import Span
+
+    if wanted.named:
+        yield from [_match(archive, digits.lower()) for digits in wanted.named]
+        return
+    players = None if wanted.player is None else _ids(archive, wanted.player)
+    yield from archive.over(Span(_ms(wanted.since), _ms(wanted.until)), players=players)
+
+
+def _match(archive: "Archive", digits: str) -> "PlayedMatch":
+    found = archive.named(digits)
+    if not found:
+        raise Failure(f"no match {digits} is kept")
+    if len(found) > 1:
+        raise Failure(f"{len(found)} matches begin with {digits}: give more of its digits")
+    if found[0].ended_ms is None:
+        raise Failure(f"match {digits} is not over")
+    return found[0]
+
+
+def _ids(archive: "Archive", tag: str) -> tuple[bytes, ...]:
+    """Return what the player with this tag is known by in the database."""
+    # Slow to import.
+    from truc_server.connections.peer import tag_of
+
+    return tuple(player for kind, player in archive.everybody() if tag_of(kind, player) == tag)
+
+
+def _ms(at: datetime | None) -> int | None:
+    return None if at is None else int(at.replace(tzinfo=UTC).timestamp() * 1000)
+
+
+def _line(exported: Exported) -> str:
+    match = exported.match
+    ended = minute(match.ended_ms or 0)
+    return f"{exported.state:{_WIDTH}}  {file_name(match.mid)}  {ended}  {exported.variant}  {match.reason}"
+
+
+def _facts(archive: "Archive", exported: Exported) -> str:
+    # Slow to import.
+    from truc_server.connections.peer import tag_of
+
+    match = exported.match
+    ended = datetime.fromtimestamp((match.ended_ms or 0) / 1000, UTC)
+    facts = {
+        "state": exported.state,
+        "file": file_name(match.mid),
+        "match": match.mid.hex(),
+        "ended": f"{ended:%Y-%m-%dT%H:%M:%SZ}",
+        "variant": exported.variant,
+        "seats": match.seats,
+        "reason": match.reason,
+        "records": exported.records,
+        "players": [
+            {"seat": played.seat, "kind": played.kind, "tag": tag_of(played.kind, played.player)}
+            for played in archive.players(match.mid)
+        ],
+    }
+    return json.dumps(facts)
+
+
+def _summary(states: Sequence[State], target: Path) -> str:
+    counted = ", ".join(f"{states.count(state)} {state}" for state in State if state in states)
+    many = f"{len(states)} {'match' if len(states) == 1 else 'matches'}"
+    return f"{target}: {many}{f': {counted}' if counted else ''}"

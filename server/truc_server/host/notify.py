@@ -1,0 +1,54 @@
+"""What a service manager such as systemd is told: that the server is ready, that it stops, and that it lives.
+
+The protocol is that of sd_notify(3): datagrams to the socket that NOTIFY_SOCKET names. Without that variable nobody is
+told anything. Sockets of virtual machines (vsock) are not spoken to. Invariants: nothing here waits, and a manager that
+does not listen harms nobody; the sign of life comes from the event loop, so that a loop that hangs gives none.
+"""
+
+import os
+import socket
+from collections.abc import Mapping
+from typing import Final
+
+import structlog
+import trio
+
+READY: Final = "READY=1"
+STOPPING: Final = "STOPPING=1"
+_ALIVE: Final = "WATCHDOG=1"
+_SIGNS: Final = 3  # of life in the time after which the manager takes the server for dead
+
+log = structlog.get_logger()
+
+
+def tell(sign: str, *, status: str | None = None) -> None:
+    """Tell the service manager, if there is one, what has come to be; and in words how the server is by now."""
+    name = os.environ.get("NOTIFY_SOCKET", "")
+    if not name:
+        return
+    message = sign if status is None else f"{sign}\nSTATUS={status}"
+    address = "\0" + name[1:] if name.startswith("@") else name  # an abstract one, as Linux has them
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as speaker:
+            speaker.setblocking(False)
+            speaker.sendto(message.encode(), address)
+    except OSError as error:
+        log.warning("service_manager_not_told", reason=error.strerror or str(error))
+
+
+async def give_signs_of_life() -> None:
+    """Tell the service manager again and again that the event loop turns, if it wants to know."""
+    every = sign_s(os.environ)
+    while every is not None:
+        tell(_ALIVE)
+        await trio.sleep(every)
+
+
+def sign_s(environment: Mapping[str, str]) -> float | None:
+    """Return after how many seconds a sign of life is due again; None where this process owes none."""
+    microseconds = environment.get("WATCHDOG_USEC", "")
+    if environment.get("WATCHDOG_PID", str(os.getpid())) != str(os.getpid()):
+        return None
+    if not (microseconds.isascii() and microseconds.isdigit()) or int(microseconds) == 0:
+        return None
+    return int(microseconds) / 1_000_000 / _SIGNS

@@ -1,0 +1,97 @@
+"""Commands of `truc-server` about how much is kept: deleting old matches, and making the database smaller.
+
+`prune` works beside a running server; `compact` needs a stopped one. Invariant: a match is deleted as a whole, and a
+killed `compact` leaves the database as it was.
+"""
+
+import os
+import sqlite3
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import Final
+
+import click
+
+from truc_server.host.command_line import (
+    Failure,
+    data_option,
+    data_root,
+    failures,
+    load_settings,
+    settings_option,
+)
+from truc_server.host.folder import Folder, locked, used_folder
+from truc_server.host.member_commands import minute, used_store
+
+_MOST_DAYS: Final = 36_500
+_MB: Final = 1_000_000
+_TIMES: Final = 2  # the database stands beside itself twice while it is written anew
+
+
+@click.command()
+@settings_option
+@data_option
+@click.option("--older-than", "days", type=click.IntRange(1, _MOST_DAYS), required=True, metavar="DAYS")
+@click.option("--dry-run", is_flag=True, help="Say how many there are, and delete nothing.")
+def prune(file: Path | None, days: int, *, dry_run: bool, **flags: object) -> None:
+    """Delete the matches that were over more than DAYS days ago, for good; also while the server runs."""
+    # Slow to import.
+    from truc_server.lobby.retention import PAUSE_S, days_ago, deletions
+
+    before_ms = days_ago(days)
+    what = f"from before {minute(before_ms)}"
+    with failures(), used_store(load_settings(file, flags)) as store:
+        if dry_run:
+            click.echo(f"{_matches(store.count_old_matches(before_ms))} {what} would be deleted")
+            return
+        deleted = 0
+        for is_gone in deletions(store, before_ms=before_ms):
+            deleted += is_gone
+            time.sleep(PAUSE_S)  # what is played meanwhile goes first
+    click.echo(f"{_matches(deleted)} {what}: deleted")
+
+
+@click.command()
+@settings_option
+@data_option
+def compact(file: Path | None, **flags: object) -> None:
+    """Write the database anew without what was deleted, while the server is stopped."""
+    settings = load_settings(file, flags)
+    if settings.store.url:
+        raise Failure("store.url names another database than truc.db: use what belongs to it")
+    with failures():
+        folder = used_folder(data_root(settings))
+        if not folder.database.exists():
+            raise Failure(f"expected a database, there is none at {folder.database}")
+        with locked(folder):
+            before, after = _compact(folder)
+    click.echo(f"{folder.database}: {before / _MB:.1f} MB before, {after / _MB:.1f} MB now")
+
+
+def _compact(folder: Folder) -> tuple[int, int]:
+    """Write the database anew, and return its size before and after."""
+    os.environ["SQLITE_TMPDIR"] = str(folder.root)  # where there is room for it, and nobody else reads
+    try:
+        with closing(sqlite3.connect(folder.database, isolation_level=None)) as database:
+            database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            before = folder.database.stat().st_size
+            _check_room(folder, _TIMES * before)
+            database.execute("VACUUM")
+            database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    except sqlite3.Error as error:
+        raise Failure(f"cannot write {folder.database} anew: {error}") from error
+    return before, folder.database.stat().st_size
+
+
+def _check_room(folder: Folder, needed: int) -> None:
+    # Slow to import.
+    from truc_server.host.disk import free_bytes
+
+    free = free_bytes(folder.root)
+    if free < needed:
+        raise Failure(f"expected {needed // _MB} MB free on the disk of {folder.root}, got {free // _MB} MB")
+
+
+def _matches(n: int) -> str:
+    return f"{n} {'match' if n == 1 else 'matches'}"

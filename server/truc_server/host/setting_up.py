@@ -1,0 +1,109 @@
+"""`truc-server init` sets a server up: data folder, settings file, keys; `truc-server settings` shows what is in force.
+
+Both write the same file, every setting explained. Invariant: nothing that is there is overwritten; killed in between, the
+same command finishes.
+"""
+
+import os
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import click
+import msgspec
+
+from truc_server.host.command_line import (
+    Failure,
+    data_option,
+    data_root,
+    failures,
+    load_settings,
+    new_settings,
+    settings_option,
+)
+from truc_server.host.folder import Folder, default_root, locked, open_folder, write_private
+from truc_server.host.identity import Identity, load_identity
+from truc_server.host.passphrases import passphrase_of
+from truc_server.host.settings import Settings
+from truc_server.host.settings_file import FILE_VARIABLE, settings_text
+
+_STEPS: Final = (
+    ("check", "says what is wrong, and what to do"),
+    ("run", "runs the server"),
+    ("invite", "prints the address to give to players"),
+    (
+        "key revocation /media/usb/revocation.txt",
+        "gives the key up, if it is ever stolen: keep the file offline",
+    ),
+    ("backup /media/usb/truc-backup", "copies everything that the server needs, also while it runs"),
+)
+
+
+@click.command()
+@settings_option
+@data_option
+@click.option("--name", help="Name of the server.")
+@click.option("--public-host", help="Name or address that players use.")
+@click.option("--host", "hosts", multiple=True, help="Address to listen on; may be given several times.")
+@click.option("--port", type=int, help="TCP port; 0 takes a free one.")
+@click.option("--tls", is_flag=True, default=None, help="Encrypt connections.")
+@click.option("--members", help="Who may log in: anyone, keys or invite.")
+@click.option("--metrics-port", type=int, help="HTTP port of /metrics and /health, on this machine.")
+@click.option("--passphrase-file", help="File whose first line is a passphrase: the keys are sealed with it.")
+@click.option("--log-format", help="human or json.")
+def init(file: Path | None, **flags: object) -> None:
+    """Set a new server up: make the data folder, a settings file with these values, and the keys; nothing is overwritten."""
+    if flags["passphrase_file"]:
+        flags["passphrase_file"] = str(_absolute(str(flags["passphrase_file"])))
+    settings = new_settings(flags)
+    named = file or os.environ.get(FILE_VARIABLE)
+    with failures():
+        folder = Folder(data_root(settings).absolute())
+        path = _absolute(named) if named else folder.settings
+        if path.exists():
+            raise Failure(f"{path} is there already: nothing was changed")
+        open_folder(folder.root)
+        with locked(folder):
+            identity = load_identity(folder, passphrase_of(settings, folder))
+            _write(folder, path, settings)
+    for line in _told(folder, path, identity):
+        click.echo(line)
+
+
+@click.command("settings")
+@settings_option
+@data_option
+def print_settings(file: Path | None, **flags: object) -> None:
+    """Print what is in force, from file, environment and flags, as a settings file with every setting explained."""
+    click.echo(settings_text(load_settings(file, flags)), nl=False)
+
+
+def _absolute(path: Path | str) -> Path:
+    return Path(path).expanduser().absolute()
+
+
+def _write(folder: Folder, path: Path, settings: Settings) -> None:
+    if path == folder.settings:
+        write_private(path, settings_text(msgspec.structs.replace(settings, data="")).encode())
+        return
+    # Elsewhere others may have to read it, as the user whom the server runs as: the umask says who may.
+    with path.open("x", encoding="utf-8") as written:
+        written.write(settings_text(msgspec.structs.replace(settings, data=str(folder.root))))
+
+
+def _told(folder: Folder, path: Path, identity: Identity) -> Iterator[str]:
+    yield f"{path}: the settings, every one explained"
+    yield f"{folder.root}: the data folder; the server's key in it has the fingerprint {identity.fingerprint}"
+    yield "Next:"
+    commands = [f"truc-server {step}{_where(folder, path)}" for step, _ in _STEPS]
+    width = max(map(len, commands))
+    for command, (_, does) in zip(commands, _STEPS, strict=True):
+        yield f"  {command:{width}}  {does}"
+
+
+def _where(folder: Folder, path: Path) -> str:
+    """Return the flags by which another command finds the same server."""
+    if path != folder.settings:
+        return f" --settings {shlex.quote(str(path))}"
+    return "" if folder.root == default_root(os.environ) else f" --data {shlex.quote(str(folder.root))}"

@@ -1,0 +1,93 @@
+"""What players have seen of a match that the server has not; and a match that is held until it is known that nobody has.
+
+Data that was restored from a backup may be older than what was shown to players. To sign on from there would be a second
+history of the match, which looks like fraud. What seats send meanwhile is put off, and answered when it is known.
+Invariant: a match that is held takes nothing and the server signs nothing in it, until the player of every seat has asked
+for no more than is there.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+import structlog
+
+from truc_server.connections.peer import TooSoonError
+from truc_server.house import label
+
+AGAIN_MS: Final = 1_000  # after which may be tried again what is not put off
+MOST_PUT_OFF: Final = 32  # acts of one match; a seat owes no more than a few
+
+log = structlog.get_logger()
+
+
+class Hold:
+    """Whether one match is held, and whose word is missing."""
+
+    def __init__(self, table: str, mid: bytes) -> None:
+        self._table = label(table)
+        self._mid = mid
+        self._unheard: frozenset[int] = frozenset()
+        self._put_off: list[Callable[[], None]] = []
+        self._is_doubted = False
+
+    @property
+    def is_on(self) -> bool:
+        """Whether the match is held."""
+        return bool(self._unheard)
+
+    def begin(self, *, seats: int, k: int) -> None:
+        """Hold the match, of which `k` records are there, until each of its seats was heard."""
+        self._unheard = frozenset(range(seats))
+        log.warning("match_held", table=self._table, match=self._mid.hex(), k=k)
+
+    def hear(self, seat: int) -> bool:
+        """Note that a seat's player has seen no more than is there; tell whether the match goes on by that."""
+        was_on, self._unheard = self.is_on, self._unheard - {seat}
+        goes_on = was_on and not self.is_on
+        if goes_on:
+            log.info("match_goes_on", table=self._table, match=self._mid.hex())
+        return goes_on
+
+    def put_off(self, take: Callable[[], None]) -> None:
+        """Take something when the match goes on, or is given up.
+
+        Raises:
+            TooSoonError: Too much was put off.
+        """
+        if len(self._put_off) >= MOST_PUT_OFF:
+            self.check()
+        self._put_off.append(take)
+
+    def end(self) -> None:
+        """Hold the match no longer, and take what was put off."""
+        self._unheard = frozenset()
+        later, self._put_off = self._put_off, []
+        for take in later:
+            take()
+
+    def check(self) -> None:
+        """Check that the match takes something now.
+
+        Raises:
+            TooSoonError: It is held.
+        """
+        if self._unheard:
+            seats = ", ".join(map(str, sorted(self._unheard)))
+            message = (
+                f"the server was restored from a backup: the match goes on when these seats are back: {seats}"
+            )
+            raise TooSoonError(message, AGAIN_MS)
+
+    def doubt(self, *, seen: int, k: int) -> None:
+        """Tell the host, once, that a player says to have seen a record beyond the `k` there are; that proves nothing."""
+        if self._is_doubted:
+            return
+        self._is_doubted = True
+        log.warning(
+            "player_has_seen_more",
+            table=self._table,
+            match=self._mid.hex(),
+            seen=seen,
+            newest=k - 1,
+            reason="was the data restored from an older copy?",
+        )

@@ -1,0 +1,62 @@
+"""Signatures of players, checked in a thread beside the main one: those that have come meanwhile go together.
+
+A check costs more than all else that an act costs, and lets other threads run while it lasts. Deliberately not here: what is
+compared before, as that is cheap, and after, as the match may have gone on (signed.py). Invariants: whoever asks is answered
+for the very bytes they asked about; as many wait at most as there are connections, as each waits for its own answer.
+"""
+
+from typing import Final
+
+import trio
+
+from truc_protocol import keys
+
+MOST: Final = (
+    64  # signatures at one hop to the thread; more would let those that have come first wait for the last
+)
+
+
+class Question:
+    """A signature that is to be checked, and the answer once it is."""
+
+    __slots__ = ("answered", "body", "is_sound", "public", "sig")
+
+    def __init__(self, public: bytes, body: bytes, sig: bytes) -> None:
+        self.public = public
+        self.body = body
+        self.sig = sig
+        self.is_sound = False
+        self.answered = trio.Event()
+
+
+class Verifier:
+    """The one thread that checks signatures for every connection."""
+
+    def __init__(self) -> None:
+        self._asked: list[Question] = []
+        self._wake = trio.Event()
+        self._one = trio.CapacityLimiter(1)
+
+    async def is_signed(self, public: bytes, body: bytes, sig: bytes) -> bool:
+        """Tell whether a signature is that of a key over these bytes."""
+        question = Question(public, body, sig)
+        self._asked.append(question)
+        self._wake.set()
+        await question.answered.wait()
+        return question.is_sound
+
+    async def run(self) -> None:
+        """Answer what is asked."""
+        while True:
+            await self._wake.wait()
+            asked, self._asked = self._asked[:MOST], self._asked[MOST:]
+            if not self._asked:
+                self._wake = trio.Event()
+            await trio.to_thread.run_sync(_answer, asked, limiter=self._one)
+            for question in asked:
+                question.answered.set()
+
+
+def _answer(asked: list[Question]) -> None:
+    for question in asked:
+        question.is_sound = keys.verify(question.public, question.body, question.sig)

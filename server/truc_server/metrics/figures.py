@@ -1,0 +1,100 @@
+"""Plain counters, which the rest of the server adds to as things happen: an addition each, no lock, no lookup by labels.
+
+Who reads them, and under which names they are told, stands in measures.py. Imports nothing of the server. Invariant: a count
+never goes down.
+"""
+
+from bisect import bisect_left
+from collections import Counter, deque
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+SECONDS: Final = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+SIZES: Final = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0)
+
+
+class Shape(NamedTuple):
+    """What a spread was at a moment: how many values up to each bound, the last one without bound; and their sum."""
+
+    bounds: tuple[float, ...]
+    counts: tuple[int, ...]
+    total: float
+
+
+class Spread:
+    """How values are spread: how many fell up to each bound, above the one before."""
+
+    __slots__ = ("_bounds", "_counts", "_total")
+
+    def __init__(self, bounds: Sequence[float]) -> None:
+        self._bounds = tuple(bounds)
+        self._counts = [0] * (len(self._bounds) + 1)
+        self._total = 0.0
+
+    def add(self, value: float) -> None:
+        """Count a value."""
+        self._counts[bisect_left(self._bounds, value)] += 1
+        self._total += value
+
+    def shape(self) -> Shape:
+        """Return how they are spread by now."""
+        return Shape(self._bounds, tuple(self._counts), self._total)
+
+
+class Figures:
+    """What has happened since the server has started.
+
+    Attributes:
+        connections: connections that were let in, and have agreed on TLS where it is on; the number of the newest.
+        unencrypted: connections that were let in and have not.
+        closed: how many of them have ended.
+        logins: logins by kind of player.
+        left: connections that were logged in and have ended.
+        turned_away: connections that were not let in, by the reason.
+        errors: what was answered with an error, by its code.
+        goodbyes: connections that were told to go, by the code.
+        acts: what seats have signed or chosen and the server has taken, by the kind of player.
+        act_s: the seconds from when an act was read until it was durable and let out.
+        received: bytes read from clients that were let in.
+        dropped: frames for who watches that had no room.
+        cut: connections that were cut because more waited for them than may.
+    """
+
+    __slots__ = (
+        "_waiting",
+        "act_s",
+        "acts",
+        "closed",
+        "connections",
+        "cut",
+        "dropped",
+        "errors",
+        "goodbyes",
+        "left",
+        "logins",
+        "received",
+        "turned_away",
+        "unencrypted",
+    )
+
+    def __init__(self) -> None:
+        self.connections = self.closed = self.left = self.received = self.dropped = self.cut = 0
+        self.unencrypted = 0
+        self.logins = Counter[str]()
+        self.turned_away = Counter[str]()
+        self.errors = Counter[str]()
+        self.goodbyes = Counter[str]()
+        self.acts = Counter[str]()
+        self.act_s = Spread(SECONDS)
+        self._waiting = deque[tuple[int, float]]()
+
+    def note_act(self, kind: str, read: float, gate: int) -> None:
+        """Count an act that was read at a moment, and that batch `gate` of the journal makes durable."""
+        self.acts[kind] += 1
+        self._waiting.append((gate, read))
+
+    def release(self, durable: int, now: float) -> None:
+        """Note how long the acts took that are durable by now."""
+        waiting = self._waiting
+        while waiting and waiting[0][0] <= durable:
+            self.act_s.add(now - waiting.popleft()[1])

@@ -1,0 +1,212 @@
+"""Every metric of the server's own: its name, what it says, and where it is read.
+
+From this table the page at /metrics is made; docs/hosting/watching.md has a row for each, which a test compares. Invariant:
+no label tells of a person, an address, a table or a key, and the values of each are known beforehand.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from enum import Enum, auto
+from typing import Final, NamedTuple, get_args
+
+from truc_protocol.errors import Code
+from truc_server.connections.door import Reason
+from truc_server.house import House
+from truc_server.journal import MAX_WAITING
+from truc_server.lobby.lobby import Lobby
+from truc_server.metrics.figures import Shape, Spread
+from truc_server.metrics.health import health
+from truc_server.store import PlayerKind
+from truc_server.tables.seats import State
+
+
+class Seen(NamedTuple):
+    """What is looked at."""
+
+    house: House
+    lobby: Lobby
+    late_s: Spread
+
+
+class Kind(Enum):
+    """What a metric does: counters only rise, gauges go up and down."""
+
+    COUNTER = auto()
+    GAUGE = auto()
+    HISTOGRAM = auto()
+
+
+Value = float | Shape | Mapping[str, float]
+"""A figure, how values are spread, or a figure for each value of the label."""
+
+
+class Measure(NamedTuple):
+    """One metric; `label` is what its figures are told apart by."""
+
+    name: str
+    kind: Kind
+    text: str
+    read: Callable[[Seen], Value]
+    label: str | None = None
+
+
+class Reading(NamedTuple):
+    """A metric with what it was at a moment."""
+
+    measure: Measure
+    value: Value
+
+
+def _all_of(values: Iterable[str], counted: Mapping[str, int]) -> Mapping[str, float]:
+    """Return the count of each value, also of those that have not come up: a series that appears late looks like a jump."""
+    return {value: counted.get(value, 0) for value in map(str, values)}
+
+
+def _all_states(seen: Seen) -> Value:
+    return _all_of(get_args(State), Counter(table.state for table in seen.lobby.tables()))
+
+
+def _connections(seen: Seen) -> Value:
+    figures = seen.house.figures
+    logged_in = figures.logins.total() - figures.left
+    return {"login": figures.connections - figures.closed - logged_in, "ready": logged_in}
+
+
+MEASURES: Final = (
+    Measure(
+        "truc_healthy",
+        Kind.GAUGE,
+        "1 while /health says ok, 0 otherwise.",
+        lambda seen: health(seen.house).is_well,
+    ),
+    Measure(
+        "truc_connections",
+        Kind.GAUGE,
+        "Open connections: not logged in yet (login), or logged in (ready).",
+        _connections,
+        label="state",
+    ),
+    Measure(
+        "truc_connections_opened_total",
+        Kind.COUNTER,
+        "Connections that were let in, and have agreed on TLS where listen.tls is on.",
+        lambda seen: seen.house.figures.connections,
+    ),
+    Measure(
+        "truc_tls_failures_total",
+        Kind.COUNTER,
+        "Connections that were let in and have not agreed on TLS, although listen.tls is on.",
+        lambda seen: seen.house.figures.unencrypted,
+    ),
+    Measure(
+        "truc_turned_away_total",
+        Kind.COUNTER,
+        "Connections that were not let in, by the reason: banned, full (limits.connections), address "
+        "(limits.connections_per_address), pace (limits.connects_per_min).",
+        lambda seen: _all_of(get_args(Reason), seen.house.figures.turned_away),
+        label="reason",
+    ),
+    Measure("truc_players", Kind.GAUGE, "Players who are logged in.", lambda seen: len(seen.lobby.presence)),
+    Measure(
+        "truc_logins_total",
+        Kind.COUNTER,
+        "Logins, by the kind of player.",
+        lambda seen: _all_of(PlayerKind, seen.house.figures.logins),
+        label="kind",
+    ),
+    Measure(
+        "truc_tables",
+        Kind.GAUGE,
+        "Tables: waiting for players (open), for signatures (terms), with a match that is played (playing) or over.",
+        _all_states,
+        label="state",
+    ),
+    Measure(
+        "truc_acts_total",
+        Kind.COUNTER,
+        "What seats have signed (key) or chosen (guest) and the server has taken.",
+        lambda seen: _all_of(PlayerKind, seen.house.figures.acts),
+        label="kind",
+    ),
+    Measure(
+        "truc_act_seconds",
+        Kind.HISTOGRAM,
+        "From when an act was read until it was durable and let out.",
+        lambda seen: seen.house.figures.act_s.shape(),
+    ),
+    Measure(
+        "truc_errors_total",
+        Kind.COUNTER,
+        "What was answered with an error, by its code.",
+        lambda seen: _all_of(Code, seen.house.figures.errors),
+        label="code",
+    ),
+    Measure(
+        "truc_goodbyes_total",
+        Kind.COUNTER,
+        "Connections that the server has ended of its own accord, by the code of its bye.",
+        lambda seen: _all_of(Code, seen.house.figures.goodbyes),
+        label="code",
+    ),
+    Measure(
+        "truc_slow_consumers_total",
+        Kind.COUNTER,
+        "Connections that were cut because they do not read: more waits than limits.outbox_bytes (full), or "
+        "nothing was taken for long (stuck).",
+        lambda seen: {"full": seen.house.figures.cut, "stuck": seen.house.flusher.stuck},
+        label="reason",
+    ),
+    Measure(
+        "truc_frames_dropped_total",
+        Kind.COUNTER,
+        "Frames for who watches that had no room; the watcher is sent the state later instead.",
+        lambda seen: seen.house.figures.dropped,
+    ),
+    Measure(
+        "truc_received_bytes_total",
+        Kind.COUNTER,
+        "Bytes of the protocol that clients have sent, without what TLS adds.",
+        lambda seen: seen.house.figures.received,
+    ),
+    Measure(
+        "truc_sent_bytes_total",
+        Kind.COUNTER,
+        "Bytes of the protocol that clients were sent, without what TLS adds.",
+        lambda seen: seen.house.flusher.sent,
+    ),
+    Measure(
+        "truc_append_seconds",
+        Kind.HISTOGRAM,
+        "How long one commit of the journal took.",
+        lambda seen: seen.house.journal.commits_s.shape(),
+    ),
+    Measure(
+        "truc_append_writes",
+        Kind.HISTOGRAM,
+        "How many writes one commit of the journal had.",
+        lambda seen: seen.house.journal.sizes.shape(),
+    ),
+    Measure(
+        "truc_journal_waiting_writes",
+        Kind.GAUGE,
+        f"Writes that wait for a commit; with {MAX_WAITING} the journal is behind.",
+        lambda seen: seen.house.journal.waiting,
+    ),
+    Measure(
+        "truc_loop_lag_seconds",
+        Kind.HISTOGRAM,
+        "How late the event loop is, looked at four times a second.",
+        lambda seen: seen.late_s.shape(),
+    ),
+    Measure(
+        "truc_disk_nearly_full",
+        Kind.GAUGE,
+        "1 while less than store.spare_mb is free, and no table or match begins.",
+        lambda seen: seen.house.disk.is_nearly_full,
+    ),
+)
+
+
+def read(seen: Seen) -> tuple[Reading, ...]:
+    """Return every metric as it is at this moment."""
+    return tuple(Reading(measure, measure.read(seen)) for measure in MEASURES)

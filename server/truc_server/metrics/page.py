@@ -1,0 +1,181 @@
+"""HTTP on a port of the host's own: `/metrics` for Prometheus, `/health` for whoever asks whether all is well.
+
+One request a connection. Invariant: whoever asks costs the game little: a connection has `SECONDS`, its request `REQUEST_BYTES`,
+there are at most `CONNECTIONS` at once, and figures are read once a second however many ask.
+"""
+
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from http import HTTPStatus
+from typing import Final, NamedTuple
+
+import h11
+import structlog
+import trio
+
+from truc_server.host.settings import Metrics
+from truc_server.house import House
+from truc_server.lobby.lobby import Lobby
+from truc_server.metrics import lag
+from truc_server.metrics.figures import SECONDS as BOUNDS
+from truc_server.metrics.figures import Spread
+from truc_server.metrics.health import health
+from truc_server.metrics.measures import Seen, read
+from truc_server.metrics.scrape import CONTENT_TYPE, text_of
+
+CONNECTIONS: Final = 16
+SECONDS: Final = 5.0
+REQUEST_BYTES: Final = 8_192
+FRESH_S: Final = 1.0  # for which figures that were read are told to others too
+_CHUNK: Final = 4_096
+_READS: Final = 16  # of what comes after a request, before the connection is closed
+_PLAIN: Final = "text/plain; charset=utf-8"
+_METHODS: Final = ("GET", "HEAD")
+
+log = structlog.get_logger()
+
+
+class Answer(NamedTuple):
+    """What a request is answered with."""
+
+    status: HTTPStatus
+    text: bytes
+    content_type: str = _PLAIN
+
+
+Source = Callable[[], Awaitable[Answer]]
+
+
+class Told(NamedTuple):
+    """The text of the metrics, and when it was made."""
+
+    text: bytes
+    moment: float
+
+
+async def run(
+    house: House, lobby: Lobby, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
+) -> None:
+    """Answer whoever asks, for as long as the server runs; it is started when it listens.
+
+    Raises:
+        OSError: The port cannot be listened on.
+    """
+    metrics = house.settings.metrics
+    listeners = await _listeners(metrics)
+    late_s = Spread(BOUNDS)
+    page = Page(house, lobby, late_s)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(lag.watch, late_s)
+        log.info("metrics_listening", host=metrics.host, port=metrics.port)
+        task_status.started()
+        await trio.serve_listeners(page.serve, listeners)
+
+
+async def _listeners(metrics: Metrics) -> list[trio.SocketListener]:
+    try:
+        return await trio.open_tcp_listeners(metrics.port, host=metrics.host)
+    except OSError as error:
+        where = f"{metrics.host} port {metrics.port}"
+        raise OSError(f"metrics.port: cannot listen on {where}: {error.strerror}") from error
+
+
+class Page:
+    """What one server tells of itself."""
+
+    def __init__(self, house: House, lobby: Lobby, late_s: Spread) -> None:
+        self._seen = Seen(house, lobby, late_s)
+        self._told = Told(b"", float("-inf"))
+        self._one = trio.Lock()
+        self._open = 0
+
+    async def serve(self, stream: trio.SocketStream) -> None:
+        """Answer one request, if there are not too many; what fails here harms nobody."""
+        if self._open >= CONNECTIONS:
+            await trio.aclose_forcefully(stream)
+            return
+        self._open += 1
+        try:
+            with trio.move_on_after(SECONDS), suppress(trio.BrokenResourceError, trio.ClosedResourceError):
+                await self._speak(stream)
+        except Exception:
+            log.exception("internal", incident="metrics")
+        finally:
+            self._open -= 1
+            await trio.aclose_forcefully(stream)
+
+    async def _speak(self, stream: trio.SocketStream) -> None:
+        connection = h11.Connection(h11.SERVER, max_incomplete_event_size=REQUEST_BYTES)
+        try:
+            request = await _request(connection, stream)
+        except h11.RemoteProtocolError as error:
+            answer = Answer(HTTPStatus(error.error_status_hint), b"expected a request of HTTP\n")
+            await _send(connection, stream, answer, has_body=True)
+            return
+        if request is not None:
+            answer = await self._answer(request)
+            await _send(connection, stream, answer, has_body=request.method != b"HEAD")
+
+    async def _answer(self, request: h11.Request) -> Answer:
+        sources: dict[bytes, Source] = {b"/metrics": self._metrics, b"/health": self._health}
+        source = sources.get(request.target.partition(b"?")[0])
+        if source is None:
+            return Answer(HTTPStatus.NOT_FOUND, b"expected /metrics or /health\n")
+        if request.method.decode() not in _METHODS:
+            return Answer(HTTPStatus.METHOD_NOT_ALLOWED, b"expected GET or HEAD\n")
+        return await source()
+
+    async def _health(self) -> Answer:
+        found = health(self._seen.house)
+        status = HTTPStatus.OK if found.is_well else HTTPStatus.SERVICE_UNAVAILABLE
+        return Answer(status, f"{found.text}\n".encode())
+
+    async def _metrics(self) -> Answer:
+        async with self._one:
+            if trio.current_time() >= self._told.moment + FRESH_S:
+                moment, readings = trio.current_time(), read(self._seen)
+                self._told = Told(await trio.to_thread.run_sync(text_of, readings), moment)
+        return Answer(HTTPStatus.OK, self._told.text, CONTENT_TYPE)
+
+
+async def _request(connection: h11.Connection, stream: trio.SocketStream) -> h11.Request | None:
+    """Return what is asked; None if the connection ended first.
+
+    Raises:
+        h11.RemoteProtocolError: It is no HTTP, or too long.
+    """
+    while True:
+        event = connection.next_event()
+        if isinstance(event, h11.Request):
+            return event
+        if event is not h11.NEED_DATA:
+            return None
+        connection.receive_data(await stream.receive_some(_CHUNK))
+
+
+async def _send(
+    connection: h11.Connection, stream: trio.SocketStream, answer: Answer, *, has_body: bool
+) -> None:
+    head = h11.Response(
+        status_code=answer.status,
+        reason=answer.status.phrase,
+        headers=[
+            ("Content-Type", answer.content_type),
+            ("Content-Length", str(len(answer.text))),
+            ("Cache-Control", "no-store"),
+            ("Connection", "close"),
+            *([("Allow", ", ".join(_METHODS))] if answer.status is HTTPStatus.METHOD_NOT_ALLOWED else []),
+        ],
+    )
+    sent = connection.send(head) or b""
+    body = connection.send(h11.Data(data=answer.text)) or b"" if has_body else b""
+    await stream.send_all(sent + body)
+    await _linger(stream)
+
+
+async def _linger(stream: trio.SocketStream) -> None:
+    """Read what was sent already: to close with it unread would take the answer back."""
+    await stream.send_eof()
+    for _ in range(_READS):
+        if not await stream.receive_some(_CHUNK):
+            return

@@ -1,0 +1,80 @@
+"""Copies of a SQLite database: one is taken while a server writes to the original, and made ready to be gone on from.
+
+Statements here are those of every schema there has been: a copy may be older than this version. Invariant: a copy has
+whole transactions only, every one that was committed before it began.
+"""
+
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from truc_server.store.engine import BUSY_TIMEOUT_MS
+from truc_server.store.interface import StoreError
+
+_OPEN_MATCHES: Final = """
+    SELECT mid, (SELECT coalesce(max(k) + 1, 0) FROM records WHERE records.mid = matches.mid)
+    FROM matches JOIN tables ON tables.match_id = matches.mid WHERE matches.ended_ms IS NULL
+"""
+_HAS_TERMS: Final = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'terms'"
+
+
+class OpenPlay(NamedTuple):
+    """What is under way in a copy: each match with the number of its records, and the `th` of terms that are out."""
+
+    matches: Mapping[bytes, int]
+    terms: frozenset[bytes]
+
+
+def copy_database(source: Path, target: Path) -> None:
+    """Copy a database, which may be in use, to a file that is there and empty; blocks.
+
+    Raises:
+        StoreError: The database cannot be read, or the copy not be written.
+    """
+    try:
+        with closing(_opened(source)) as old, closing(_opened(target)) as new:
+            old.backup(new)  # in one step, so that no writing makes it begin anew
+            new.execute("PRAGMA journal_mode = DELETE")  # the copy is one file, with no log beside it
+    except sqlite3.Error as error:
+        raise StoreError(f"cannot copy {source}: {error}") from error
+
+
+def open_play(database: Path) -> OpenPlay:
+    """Return what is under way in a copy.
+
+    Raises:
+        StoreError: It cannot be read.
+    """
+    try:
+        with closing(_opened(database)) as connection:
+            matches = dict(connection.execute(_OPEN_MATCHES).fetchall())
+            ((has_terms,),) = connection.execute(_HAS_TERMS).fetchall()
+            terms = connection.execute("SELECT DISTINCT th FROM terms").fetchall() if has_terms else []
+    except sqlite3.Error as error:
+        raise StoreError(f"cannot read {database}: {error}") from error
+    return OpenPlay(matches, frozenset(th for (th,) in terms))
+
+
+def leave_behind(database: Path, epoch: int) -> None:
+    """Let the next claim of a copy have an epoch that no claim of the original has had, or has by then.
+
+    What is sealed for players is counted from the epoch; with one that was used since the copy was taken the same nonce
+    would seal two texts.
+
+    Raises:
+        StoreError: It cannot be written.
+    """
+    try:
+        with closing(_opened(database)) as connection, connection:
+            connection.execute("UPDATE ownership SET epoch = max(epoch, ?)", (epoch,))
+    except sqlite3.Error as error:
+        raise StoreError(f"cannot write to {database}: {error}") from error
+
+
+def _opened(database: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(database, timeout=BUSY_TIMEOUT_MS / 1000)
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA fullfsync = ON")
+    return connection

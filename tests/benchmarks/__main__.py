@@ -1,0 +1,94 @@
+"""The benchmark of a server and of what it is made of: `python -m tests.benchmarks`, from the root of the project.
+
+Server and load generator are processes with a core each; the floor (a bare echo under Trio, one durable commit, one signature) is measured in
+the same run, and figures are told as ratios to it. With --short it takes a minute or two, and the exit status is 1 if a figure is
+several times worse than it must be: generous enough for a machine that does other things. Linux only.
+"""
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import trio
+from benchmarks import reports
+from benchmarks.picture import draw
+from benchmarks.running import BenchmarkError
+from benchmarks.scenarios import FULL, SECTIONS, SHORT, Scale, measure_floor
+from benchmarks.targets import Row, rows
+
+
+async def measure(folder: Path, scale: Scale, sections: Sequence[str]) -> dict[str, Any]:
+    """Measure the floor, then one section after the other; one that cannot be measured is told of and left out."""
+    _tell("floor")
+    results: dict[str, Any] = {"floor": await measure_floor(folder, scale)}
+    for name in sections:
+        _tell(name)
+        try:
+            results[name] = await SECTIONS[name](folder, scale)
+        except BenchmarkError as error:
+            results.setdefault("failed", {})[name] = str(error)
+    return results
+
+
+def _tell(section: str) -> None:
+    print(f"measuring: {section}", file=sys.stderr, flush=True)
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
+    parser.add_argument("--short", action="store_true", help="a minute or two; exit status 1 if a gate fails")
+    parser.add_argument("--only", action="append", choices=[*SECTIONS], help="this section; may be repeated")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything that was measured")
+    parser.add_argument("--picture", type=Path, metavar="FILE", help="draw latency against load, as SVG")
+    parser.add_argument("--write", type=Path, metavar="PAGE", help="replace the report in a page")
+    chosen = parser.parse_args(arguments)
+    if chosen.picture and chosen.only and "latency" not in chosen.only:
+        parser.error("--picture needs the section latency")
+    return chosen
+
+
+def publish(
+    chosen: argparse.Namespace, results: dict[str, Any], machine: dict[str, Any], found: list[Row]
+) -> None:
+    """Write what was asked for."""
+    print(f"{reports.told(machine)}\n\n{reports.table(found)}")
+    if chosen.json:
+        reports.write_json(chosen.json, results, found, machine)
+    if chosen.picture and "latency" in results:
+        draw(chosen.picture, results, machine)
+    if chosen.write:
+        reports.write_page(chosen.write, found, machine)
+
+
+def verdict(results: dict[str, Any], found: Sequence[Row], *, is_gated: bool) -> int:
+    """Say what is to be doubted, what could not be measured and which gates fail; return the exit status."""
+    failed = [f"{name} could not be measured: {why}" for name, why in results.get("failed", {}).items()]
+    gates = [
+        f"{row.target.name}: far beyond what it must reach" for row in found if is_gated and not row.passes
+    ]
+    for line in (*reports.doubts(results), *failed, *gates):
+        print(line, file=sys.stderr)
+    return 1 if failed or gates else 0
+
+
+def main(arguments: Sequence[str] | None = None, *, scale: Scale | None = None) -> int:
+    """Measure, print, write; return the exit status."""
+    chosen = parse(arguments)
+    scale = scale or (SHORT if chosen.short else FULL)
+    machine = reports.machine()
+    with tempfile.TemporaryDirectory() as folder:
+        results = trio.run(partial(measure, Path(folder), scale, chosen.only or [*SECTIONS]))
+    found = rows(results)
+    publish(chosen, results, machine, found)
+    return verdict(results, found, is_gated=chosen.short)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,99 @@
+"""Clients of the load generator that do not play: who comes and goes, who watches and hardly reads, and who only sends frames back."""
+
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+from benchmarks.boards import Board, Game, Play, Tally
+from benchmarks.loop import Line, packed
+from benchmarks.seats import GuestSeat, Map, Seat
+
+FRAME: Final = packed({"t": "act", "id": 7, "table": "K7PQX", "k": 12, "choose": "play 7e", "p": 12345})
+"""An act of the size that the floor was measured with."""
+READS_EVERY_S: Final = 0.5
+READS_BYTES: Final = 256
+KERNEL_BYTES: Final = 4_096
+
+
+class Entrant:
+    """Somebody who logs in; `times` counts how often they have, if they begin to do nothing else."""
+
+    def __init__(self, line: Line, number: int, tally: Tally, *, is_keyed: bool) -> None:
+        self.times = 0
+        alone = Board(line, number, Game("put", 1), Play(is_keyed=is_keyed), tally)
+        self.seat: Seat = alone.seats[0]
+
+    def begin(self) -> None:
+        """Log in, go, and begin anew, for ever."""
+        self.seat.token = ""
+        self.seat.follow(self.seat.enter(), self._go)
+
+    def _go(self) -> None:
+        self.times += 1
+        self.seat.drop()
+        self.begin()
+
+
+class Watcher(GuestSeat):
+    """A guest who watches a table and reads a few hundred bytes a second; it is cut some day."""
+
+    def __init__(self, line: Line, board: Board, number: int) -> None:
+        super().__init__(line, f"w{number}", board, 0)
+        self.is_cut = False
+
+    def connect(self) -> None:
+        """Open a connection on which the kernel keeps little."""
+        self.wire = self._line.connect(self, kernel_bytes=KERNEL_BYTES)
+
+    def begin(self, then: Callable[[], object]) -> None:
+        """Come in and watch; from then on read slowly."""
+
+        def slow_down() -> None:
+            self.wire.pause()
+            self._read()
+            then()
+
+        self.follow(self._watch(), slow_down)
+
+    def _watch(self) -> Any:
+        yield from self.enter()
+        yield self.ask("watch", table=self.board.code)
+
+    def _read(self) -> None:
+        if self.wire.is_open:
+            self.wire.read(READS_BYTES)
+            self._line.loop.at(time.perf_counter() + READS_EVERY_S, self._read)
+
+    def hurry(self) -> None:
+        """Read whatever there is: what was cut shows only then."""
+        if self.wire.is_open:
+            self.wire.go_on()
+
+    def record(self, message: Map) -> None:
+        """Watch."""
+
+    def lose(self) -> None:
+        """It was cut."""
+        self.is_cut = True
+
+    def bye(self, message: Map) -> None:
+        """It is told why."""
+        self.is_cut = True
+
+
+class Echo:
+    """Sends a frame as soon as the one before has come back."""
+
+    def __init__(self, line: Line) -> None:
+        self.times = 0
+        self._wire = line.connect(self)
+        self._wire.send(FRAME)
+
+    def take(self, frame: memoryview) -> None:
+        """Count what has come back, and send the next."""
+        self.times += 1
+        self._wire.send(FRAME)
+
+    def lose(self) -> None:
+        """The echo has ended."""
+        raise ConnectionError("the echo has closed a connection")

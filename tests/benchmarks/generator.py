@@ -1,0 +1,310 @@
+"""The load generator, a process of its own: `python -m benchmarks.generator PLAN`, a plan in JSON; it prints what came of it in JSON.
+
+What a plan may ask for stands in `Plan`. Everybody logs in, then sits down, then all matches begin, then they are played, and only when all
+tables move does the measuring begin. Invariant: its own share of its core is in the report, as figures of a generator that has no time left tell nothing of a server.
+"""
+
+import gc
+import json
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.boards import MIX, Board, Game, Play, Tally
+from benchmarks.crowds import Echo, Entrant, Watcher
+from benchmarks.loop import Line, Loop, Wire
+from benchmarks.proc import Usage, raise_file_limit, rss_kib, usage
+from benchmarks.seats import Seat
+from benchmarks.secured import SecuredWire
+
+AT_ONCE: Final = 64  # who comes in, sits down or begins at the same time
+FIRST: Final = 8  # the first eighth pays for what is loaded and kept when anybody comes
+FEW: Final = 5  # acts and hands, without which there is nothing to tell
+RUN_ON_S: Final = 30.0
+READ_OUT_S: Final = 1.0
+PATIENCE_S: Final = 600.0
+
+
+class Plan(NamedTuple):
+    """What the generator does to a server.
+
+    Attributes:
+        kind: play, idle (logged in, no more), logins (one after the other), echo (frames, no game).
+        port, pid: where the server listens, and its process.
+        clients: how many, where nobody plays.
+        tables, games: how many tables, and what is played there, in turns.
+        pace, is_keyed, is_brief: as in `Play`.
+        watchers: who watches and hardly reads, at tables in turns.
+        storm: the share of seats that lose their connections at once, in the middle of the measuring.
+        is_tls: whether the connections are encrypted.
+    """
+
+    kind: str
+    port: int
+    pid: int
+    seconds: float
+    warm_s: float = 1.0
+    clients: int = 0
+    tables: int = 0
+    games: Sequence[Sequence[Any]] = MIX
+    pace: float = 0.0
+    is_keyed: bool = False
+    is_brief: bool = False
+    watchers: int = 0
+    storm: float = 0.0
+    is_tls: bool = False
+
+
+class LoadError(Exception):
+    """The load could not be brought about; what was measured means nothing."""
+
+
+class Window:
+    """A stretch of time in which everything is counted."""
+
+    def __init__(self, plan: Plan, loop: Loop) -> None:
+        self._plan = plan
+        self._loop = loop
+
+    def measure(self, tally: Tally | None = None) -> dict[str, float]:
+        """Go on for as long as the plan says, and until a few acts are through; return what server and generator took for it."""
+        gc.collect()
+        gc.freeze()
+        gc.disable()  # its rounds would be taken for halts of the server
+        before, own = usage(self._plan.pid), time.process_time()
+        seconds = self._loop.run_for(self._plan.seconds)
+        if tally is not None and not self._tells(tally):
+            seconds += self._run_on(tally)
+        own_share = (time.process_time() - own) / seconds
+        spent = usage(self._plan.pid) - before
+        return {"seconds": seconds, "own_share": own_share, **_shares(spent, seconds)}
+
+    def _tells(self, tally: Tally) -> bool:
+        """Tell whether enough has happened: a few acts, and whole hands where nothing holds them up."""
+        return len(tally.latencies) >= FEW and (bool(self._plan.pace) or tally.hands >= FEW)
+
+    def _run_on(self, tally: Tally) -> float:
+        begun = time.perf_counter()
+        self._loop.run(until=lambda: self._tells(tally) or time.perf_counter() > begun + RUN_ON_S)
+        return time.perf_counter() - begun
+
+
+def _shares(spent: Usage, seconds: float) -> dict[str, float]:
+    return {
+        "main_s": spent.main_s,
+        "others_s": spent.others_s,
+        "main_share": spent.main_s / seconds,
+        "others_share": spent.others_s / seconds,
+    }
+
+
+class Stages:
+    """Brings many through a stage, a few at the same time."""
+
+    def __init__(self, loop: Loop, tally: Tally) -> None:
+        self._loop = loop
+        self._tally = tally
+
+    def run(self, what: str, starts: Sequence[Callable[[Callable[[], object]], object]]) -> float:
+        """Begin each of them, and wait until all are through; return how long it took."""
+        begun, left, waiting = time.perf_counter(), len(starts), iter(starts)
+
+        def go_on() -> None:
+            nonlocal left
+            left -= 1
+            begin_next()
+
+        def begin_next() -> None:
+            start = next(waiting, None)
+            if start is not None:
+                start(go_on)
+
+        for _ in range(AT_ONCE):
+            begin_next()
+        self.wait(what, lambda: left == 0)
+        return time.perf_counter() - begun
+
+    def wait(self, what: str, holds: Callable[[], bool]) -> None:
+        """Wait until something holds.
+
+        Raises:
+            LoadError: It never will, or not soon.
+        """
+        end = time.perf_counter() + PATIENCE_S
+        self._loop.run(until=lambda: holds() or bool(self._tally.faults) or time.perf_counter() > end)
+        if self._tally.faults:
+            raise LoadError(f"{what}: {self._tally.faults[0]}")
+        if not holds():
+            raise LoadError(f"{what}: not within {PATIENCE_S:.0f} s")
+
+
+def come(seat: Seat, then: Callable[[], object]) -> None:
+    """Let somebody log in."""
+    seat.follow(seat.enter(), then)
+
+
+def return_(seat: Seat, then: Callable[[], object]) -> None:
+    """Let somebody come back on a new connection."""
+    seat.follow(seat.come_back(), then)
+
+
+def play(plan: Plan, loop: Loop) -> dict[str, Any]:
+    """Let tables be played."""
+    tally, games = Tally(), [Game(*game) for game in plan.games]
+    style = Play(plan.pace, plan.is_keyed, plan.is_brief)
+    boards = [
+        Board(Line(loop, plan.port), i, games[i % len(games)], style, tally) for i in range(plan.tables)
+    ]
+    stages, seats = Stages(loop, tally), [seat for board in boards for seat in board.seats]
+    memory = {"rss_begun": rss_kib(plan.pid)}
+    login_s = stages.run("login", [partial(come, seat) for seat in seats])
+    memory["rss_connected"] = rss_kib(plan.pid)
+    stages.run("seat", [board.sit for board in boards])
+    memory["rss_seated"] = rss_kib(plan.pid)
+    begin_s = stages.run("begin", [board.start for board in boards])
+    watchers = _watch(plan, loop, boards, stages)
+    for board in boards:
+        board.go()
+    stages.wait("move", lambda: all(board.is_moving for board in boards))
+    loop.run_for(plan.warm_s)
+    memory["rss_playing"] = rss_kib(plan.pid)
+    tally.begin()
+    storm = Storm(plan, loop, seats)
+    measured = Window(plan, loop).measure(tally)
+    told = _told(tally, boards) | storm.told()
+    told |= {"watchers": len(watchers), "watchers_cut": _cut(watchers, loop)}
+    return {**measured, **memory, **told, "clients": len(seats), "login_s": login_s, "begin_s": begin_s}
+
+
+def _watch(plan: Plan, loop: Loop, boards: Sequence[Board], stages: Stages) -> list[Watcher]:
+    watchers = [Watcher(Line(loop, plan.port), boards[i % len(boards)], i) for i in range(plan.watchers)]
+    stages.run("watch", [watcher.begin for watcher in watchers])
+    return watchers
+
+
+def _cut(watchers: Sequence[Watcher], loop: Loop) -> int:
+    """Return how many of those who watch were cut, once they have read what was sent to them."""
+    for watcher in watchers:
+        watcher.hurry()
+    loop.run_for(READ_OUT_S if watchers else 0.0)
+    return sum(watcher.is_cut for watcher in watchers)
+
+
+def _told(tally: Tally, boards: Sequence[Board]) -> dict[str, Any]:
+    return {
+        "acts": tally.acts,
+        "records": tally.records,
+        "hands": tally.hands,
+        "matches": tally.matches,
+        "latency_ms": spread([1000 * each for each in tally.latencies]),
+        "lateness_ms": spread([1000 * each for each in tally.lateness]),
+        "refused": dict(tally.refused),
+        "faults": tally.faults[:5],
+        "behind": sum(board.is_behind for board in boards),
+    }
+
+
+class Storm:
+    """A share of the seats loses its connections at once, a quarter through the measuring, and comes back at once."""
+
+    def __init__(self, plan: Plan, loop: Loop, seats: Sequence[Seat]) -> None:
+        self._lost = seats[: int(len(seats) * plan.storm)]
+        self._back: list[float] = []
+        self._begun = 0.0
+        if self._lost:
+            loop.at(time.perf_counter() + plan.seconds / 4, self._break_out)
+
+    def _break_out(self) -> None:
+        self._begun = time.perf_counter()
+        for seat in self._lost:
+            seat.drop()
+        for seat in self._lost:
+            return_(seat, self._note)
+
+    def _note(self) -> None:
+        self._back.append(time.perf_counter() - self._begun)
+
+    def told(self) -> dict[str, Any]:
+        """Return how many lost their connections, how many are back, and when the last one was."""
+        return {
+            "storm_lost": len(self._lost),
+            "storm_back": len(self._back),
+            "storm_s": max(self._back, default=0.0),
+        }
+
+
+def idle(plan: Plan, loop: Loop) -> dict[str, Any]:
+    """Let clients be logged in, and no more."""
+    tally, first = Tally(), plan.clients // FIRST
+    clients = [Entrant(Line(loop, plan.port), i, tally, is_keyed=plan.is_keyed) for i in range(plan.clients)]
+    stages, coming = Stages(loop, tally), [partial(come, client.seat) for client in clients]
+    stages.run("first logins", coming[:first])
+    before = rss_kib(plan.pid)
+    login_s = stages.run("login", coming[first:])
+    loop.run_for(plan.warm_s)
+    after = rss_kib(plan.pid)
+    measured = Window(plan, loop).measure()
+    told = {"clients": plan.clients - first, "rss_begun": before, "rss_connected": after}
+    return {**measured, **told, "faults": tally.faults[:5], "login_s": login_s}
+
+
+def logins(plan: Plan, loop: Loop) -> dict[str, Any]:
+    """Let clients log in and go, one after the other, on each of so many connections."""
+    tally = Tally()
+    clients = [Entrant(Line(loop, plan.port), i, tally, is_keyed=plan.is_keyed) for i in range(plan.clients)]
+    for client in clients:
+        client.begin()
+    loop.run_for(plan.warm_s)
+    before = sum(client.times for client in clients)
+    measured = Window(plan, loop).measure()
+    done = sum(client.times for client in clients) - before
+    if tally.faults:
+        raise LoadError(f"logins: {tally.faults[0]}")
+    return {**measured, "logins": done, "refused": dict(tally.refused), "faults": tally.faults[:5]}
+
+
+def echo(plan: Plan, loop: Loop) -> dict[str, Any]:
+    """Send frames that come back."""
+    clients = [Echo(Line(loop, plan.port)) for _ in range(plan.clients)]
+    loop.run_for(plan.warm_s)
+    before = sum(client.times for client in clients)
+    measured = Window(plan, loop).measure()
+    return {**measured, "messages": sum(client.times for client in clients) - before, "faults": []}
+
+
+def spread(figures: Sequence[float]) -> dict[str, float]:
+    """Return how figures are spread; nothing where there are too few."""
+    if len(figures) < 2:
+        return {"n": len(figures)}
+    hundredths = statistics.quantiles(figures, n=1000, method="inclusive")
+    middle = {"p50": hundredths[499], "p90": hundredths[899], "p99": hundredths[989], "p999": hundredths[998]}
+    return {"n": len(figures), **middle, "max": max(figures)}
+
+
+KINDS: Final = {"play": play, "idle": idle, "logins": logins, "echo": echo}
+
+
+def run(plan: Plan) -> Iterator[str]:
+    """Carry a plan out; yield what came of it."""
+    raise_file_limit()
+    try:
+        yield json.dumps(KINDS[plan.kind](plan, Loop(SecuredWire if plan.is_tls else Wire)))
+    except LoadError as error:
+        yield json.dumps({"error": str(error)})
+
+
+def main() -> None:
+    """Carry out the plan on the command line."""
+    for line in run(Plan(**json.loads(sys.argv[1]))):
+        print(line)
+
+
+if __name__ == "__main__":
+    main()

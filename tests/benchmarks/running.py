@@ -1,0 +1,118 @@
+"""What is measured and who measures, each a process with a core of its own.
+
+Invariants: both end with the block that started them; every server has a fresh data folder and plays as fast as it can (QUICK: no
+pauses between hands, no limits that one address would reach).
+"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import trio
+from benchmarks.generator import Plan
+from benchmarks.proc import cores, raise_file_limit
+from chaos.servers import QUICK, ServerProcess, StartError, serving
+
+TESTS: Final = Path(__file__).resolve().parent.parent
+SETTINGS: Final = {**QUICK, "TRUC_LIMITS_CONNECTIONS": "20000", "TRUC_LIMITS_TABLES": "20000"}
+TLS: Final = {"TRUC_LISTEN_TLS": "true"}
+PATIENCE_S: Final = 900.0
+
+
+class BenchmarkError(Exception):
+    """A benchmark could not be run; the text says what was in the way."""
+
+
+@asynccontextmanager
+async def pinned(to: set[int]) -> AsyncIterator[None]:
+    """What is started in this block runs on these cores."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, to)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+@asynccontextmanager
+async def server(
+    folder: Path, *, settings: Mapping[str, str] = {}, is_pinned: bool = True
+) -> AsyncIterator[ServerProcess]:
+    """Run a server on the first core, or on all of them."""
+    raise_file_limit()
+    data = folder / f"data-{time.monotonic_ns()}"
+    where = cores()[0] if is_pinned else os.sched_getaffinity(0)
+    async with AsyncExitStack() as stack:
+        async with pinned(where):
+            running = await stack.enter_async_context(_started(data, {**SETTINGS, **settings}))
+        yield running
+
+
+@asynccontextmanager
+async def _started(data: Path, settings: Mapping[str, str]) -> AsyncIterator[ServerProcess]:
+    try:
+        async with serving(data, settings, level="info") as started:
+            yield started
+    except StartError as error:
+        log = (data.parent / f"{data.name}.log").read_text(errors="replace").strip()
+        raise BenchmarkError(f"the server did not start: {log.splitlines()[-1] if log else error}") from error
+
+
+@asynccontextmanager
+async def echo() -> AsyncIterator[tuple[int, int]]:
+    """Run the bare echo on the first core; return its port and process."""
+    async with pinned(cores()[0]):
+        process = await trio.lowlevel.open_process(
+            [sys.executable, "-m", "benchmarks.floor"], stdout=subprocess.PIPE, env=environment()
+        )
+    try:
+        async with process.stdout:
+            yield int(await process.stdout.receive_some(16)), process.pid
+    finally:
+        process.kill()
+        with trio.CancelScope(shield=True):
+            await process.wait()
+
+
+def environment() -> dict[str, str]:
+    """Return the environment of processes of this package."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS), *sys.path])}
+
+
+async def load(plan: Plan) -> dict[str, Any]:
+    """Let the generator carry a plan out, on the last core.
+
+    Raises:
+        BenchmarkError: It could not.
+    """
+    command = [sys.executable, "-m", "benchmarks.generator", json.dumps(plan._asdict())]
+    async with pinned(cores()[1]):
+        with trio.move_on_after(PATIENCE_S):
+            done = await trio.run_process(
+                command, capture_stdout=True, capture_stderr=True, check=False, env=environment()
+            )
+            return _told(done)
+    raise BenchmarkError(f"{plan.kind}: expected an end within {PATIENCE_S:.0f} s")
+
+
+def _told(done: "subprocess.CompletedProcess[bytes]") -> dict[str, Any]:
+    if done.returncode != 0:
+        raise BenchmarkError(f"the generator has failed: {done.stderr.decode()[-2000:]}")
+    told: dict[str, Any] = json.loads(done.stdout)
+    if "error" in told:
+        raise BenchmarkError(told["error"])
+    return told
+
+
+async def play(
+    folder: Path, *, settings: Mapping[str, str] = {}, is_pinned: bool = True, **wanted: Any
+) -> dict[str, Any]:
+    """Let tables be played at a server of their own; return what came of it."""
+    async with server(folder, settings=settings, is_pinned=is_pinned) as running:
+        return await load(Plan("play", running.port, running.pid, **wanted))

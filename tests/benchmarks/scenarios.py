@@ -1,0 +1,244 @@
+"""What is measured, one section after the other: each starts what it measures, and returns the generator's figures by name.
+
+What the figures mean beside each other, and what they should be, stands in targets.py. Every section can be run alone.
+"""
+
+import statistics
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import trio
+from benchmarks import audit as auditing
+from benchmarks import engine as playouts
+from benchmarks import fairness as hands
+from benchmarks import floor, running
+from benchmarks.generator import Plan
+from benchmarks.one_hand import played_hand
+
+from truc_rules import preset
+
+Figures = dict[str, Any]
+
+NARROW: Final = {"TRUC_LIMITS_OUTBOX_BYTES": "65536"}  # the least, so that who does not read is cut soon
+PLAYED: Final = (("truc-catalan", 2), ("truco-argentino-flor", 2))
+
+
+class Scale(NamedTuple):
+    """How much is measured.
+
+    Attributes:
+        seconds, warm_s: how long each load is measured, and runs before.
+        few, some, many: busy tables, for the price of an act and how it grows.
+        tables: of the open loop.
+        paces: acts a second of each of these, ascending; the targets look at PACE.
+        crowd: tables at human pace.
+        idle, idle_s: clients that do nothing, and for how long.
+        rounds: of what runs in this process.
+        hands: of the match that is audited.
+    """
+
+    seconds: float = 10.0
+    warm_s: float = 3.0
+    few: int = 25
+    some: int = 250
+    many: int = 1_000
+    tables: int = 500
+    paces: tuple[float, ...] = (0.5, 1.0, 2.0, 4.0, 6.0, 8.0)
+    crowd: int = 4_000
+    idle: int = 4_000
+    idle_s: float = 60.0
+    rounds: int = 5
+    hands: int = auditing.HANDS
+
+
+PACE: Final = 4.0
+HUMAN: Final = 0.5
+FULL: Final = Scale()
+SHORT: Final = Scale(
+    seconds=2.0,
+    warm_s=0.5,
+    some=100,
+    many=250,
+    tables=100,
+    paces=(PACE,),
+    crowd=400,
+    idle=500,
+    idle_s=4.0,
+    rounds=1,
+    hands=10,
+)
+LEAST: Final = Scale(
+    seconds=0.3,
+    warm_s=0.0,
+    few=2,
+    some=3,
+    many=4,
+    tables=8,
+    paces=(PACE,),
+    crowd=3,
+    idle=3,
+    idle_s=0.3,
+    rounds=1,
+    hands=2,
+)
+
+
+async def measure_floor(folder: Path, scale: Scale) -> Figures:
+    """Measure what nobody can do without."""
+    async with running.echo() as (port, pid):
+        echoed = await running.load(Plan("echo", port, pid, scale.seconds, scale.warm_s, clients=50))
+    commit_us = await trio.to_thread.run_sync(floor.commit_us, folder)
+    sign_us, verify_us = await trio.to_thread.run_sync(floor.signatures_us)
+    return {"echo": echoed, "commit_us": commit_us, "sign_us": sign_us, "verify_us": verify_us}
+
+
+def _windows(scale: Scale) -> Mapping[str, float]:
+    return {"seconds": scale.seconds, "warm_s": scale.warm_s}
+
+
+async def acts(folder: Path, scale: Scale) -> Figures:
+    """Let guests play as fast as they can, at few tables and at many; and once with hands as short as can be."""
+    play = partial(running.play, folder, **_windows(scale))
+    return {
+        "few": await play(tables=scale.few),
+        "some": await play(tables=scale.some),
+        "many": await play(tables=scale.many),
+        "brief": await play(tables=scale.few, is_brief=True),
+    }
+
+
+async def signed(folder: Path, scale: Scale) -> Figures:
+    """The same with a key at every seat; and once with both cores for the server, which it shares with the generator."""
+    play = partial(running.play, folder, is_keyed=True, **_windows(scale))
+    return {
+        "few": await play(tables=scale.few),
+        "some": await play(tables=scale.some),
+        "two_cores": await play(tables=scale.some, is_pinned=False),
+    }
+
+
+async def latency(folder: Path, scale: Scale) -> Figures:
+    """Raise the pace of the open loop, for guests and for keys, until the server does not keep up."""
+    return {
+        "tables": scale.tables,
+        "guests": [pace async for pace in _paces(folder, scale, is_keyed=False)],
+        "keys": [pace async for pace in _paces(folder, scale, is_keyed=True)],
+    }
+
+
+async def _paces(folder: Path, scale: Scale, *, is_keyed: bool) -> Any:
+    for pace in scale.paces:
+        wanted = {"tables": scale.tables, "pace": pace, "is_keyed": is_keyed}
+        figures = await running.play(folder, **wanted, **_windows(scale))
+        yield {"pace": pace, "wanted": pace * scale.tables, **figures}
+        if figures["behind"] > scale.tables / 2:
+            return
+
+
+async def crowd(folder: Path, scale: Scale) -> Figures:
+    """Let very many tables play at human pace."""
+    return await running.play(folder, tables=scale.crowd, pace=HUMAN, **_windows(scale))
+
+
+async def idle(folder: Path, scale: Scale) -> Figures:
+    """Let clients be logged in and do nothing."""
+    async with running.server(folder) as server:
+        plan = Plan("idle", server.port, server.pid, scale.idle_s, scale.warm_s, clients=scale.idle)
+        return await running.load(plan)
+
+
+async def logins(folder: Path, scale: Scale) -> Figures:
+    """Let keys log in and go as fast as they can."""
+    async with running.server(folder) as server:
+        plan = Plan("logins", server.port, server.pid, scale.seconds, scale.warm_s, clients=32, is_keyed=True)
+        return await running.load(plan)
+
+
+async def readers(folder: Path, scale: Scale) -> Figures:
+    """Play with many who watch and hardly read, and without."""
+    play = partial(running.play, folder, settings=NARROW, tables=scale.few, pace=40.0, **_windows(scale))
+    return {"without": await play(), "with": await play(watchers=4 * scale.few)}
+
+
+async def storm(folder: Path, scale: Scale) -> Figures:
+    """Let everybody lose their connection at once, and come back at once."""
+    return await running.play(folder, tables=scale.tables, pace=1.0, storm=1.0, **_windows(scale))
+
+
+async def tls(folder: Path, scale: Scale) -> Figures:
+    """Play over TLS, as `acts` does without; and log in, which makes the handshake."""
+    async with running.server(folder, settings=running.TLS) as server:
+        wanted = {"tables": scale.few, "is_tls": True, **_windows(scale)}
+        played = await running.load(Plan("play", server.port, server.pid, **wanted))
+    async with running.server(folder, settings=running.TLS) as server:
+        wanted = {"clients": 32, "is_keyed": True, "is_tls": True, **_windows(scale)}
+        came = await running.load(Plan("logins", server.port, server.pid, **wanted))
+    return {"few": played, "logins": came}
+
+
+async def engine(folder: Path, scale: Scale) -> Figures:
+    """Play random hands with the rules engine alone; actions a second."""
+    del folder
+    return {
+        f"{name} {seats}": statistics.median(
+            [
+                await trio.to_thread.run_sync(playouts.playout, preset(name), seats)
+                for _ in range(scale.rounds)
+            ]
+        )
+        for name, seats in PLAYED
+    }
+
+
+async def audit(folder: Path, scale: Scale) -> Figures:
+    """Audit a match of forty hands and four seats; milliseconds for forty."""
+    del folder
+    found: Figures = {}
+    for name in ("truc-catalan", "truco-argentino"):
+        table = await trio.to_thread.run_sync(partial(auditing.played, name, seats=4, hands=scale.hands))
+        figures = await trio.to_thread.run_sync(auditing.measure, table, scale.rounds)
+        found[name] = figures.audit * auditing.HANDS / scale.hands
+    return found
+
+
+async def fairness(folder: Path, scale: Scale) -> Figures:
+    """Do the fairness work of one hand of two; milliseconds."""
+    del folder
+    hand = await trio.to_thread.run_sync(played_hand, 2)
+    measured = [await trio.to_thread.run_sync(hands.measure_alone, hand) for _ in range(scale.rounds)]
+    figures = hands.Figures(*(statistics.median(each) for each in zip(*measured, strict=True)))
+    return {"server": figures.server, "client": figures.client}
+
+
+async def start(folder: Path, scale: Scale) -> Figures:
+    """Start a server whose data folder is there already, until it listens; milliseconds."""
+    async with running.server(folder) as server:
+        took = [await _start_again_ms(server) for _ in range(scale.rounds)]
+    return {"listening_ms": statistics.median(took)}
+
+
+async def _start_again_ms(server: running.ServerProcess) -> float:
+    await server.kill()
+    begun = time.perf_counter()
+    await server.start()
+    return (time.perf_counter() - begun) * 1000
+
+
+SECTIONS: Final[Mapping[str, Callable[[Path, Scale], Awaitable[Figures]]]] = {
+    "acts": acts,
+    "signed": signed,
+    "latency": latency,
+    "crowd": crowd,
+    "idle": idle,
+    "logins": logins,
+    "readers": readers,
+    "storm": storm,
+    "tls": tls,
+    "engine": engine,
+    "audit": audit,
+    "fairness": fairness,
+    "start": start,
+}

@@ -1,0 +1,315 @@
+"""Encrypted connections between the real client and the real server: matches, relays, and the wrong scheme."""
+
+import shutil
+import ssl
+import time
+from io import StringIO
+from pathlib import Path
+
+import pytest
+import trio
+from client.playing import homes, play_bots, play_on
+from server.conftest import QUICK, changed, running
+
+from truc_client import (
+    Address,
+    ConnectError,
+    MatchEnded,
+    Player,
+    RefusedError,
+    ServerKeyError,
+    Table,
+    Waiting,
+    YourTurn,
+    connect,
+    open_home,
+    parse_address,
+)
+from truc_client.bots import play_match, simple_bot
+from truc_client.dialing import dial_tcp
+from truc_client.store import Store
+from truc_protocol.audit import Result
+from truc_protocol.certificates import make_certificate
+from truc_server.host import logs
+from truc_server.host.settings import Logs
+
+pytestmark = pytest.mark.slow
+TLS = changed(QUICK, listen={"tls": True})
+PAGE = Path(__file__).parents[2] / "docs" / "hosting" / "tls.md"
+MISTAKEN = "expected TLS: the addresses of this server begin with trucs://, not truc://"
+IN_CLEAR = "it does not encrypt its connections: its addresses begin with truc://, not trucs://"
+ANOTHER = (
+    "C37: this connection is encrypted with another certificate than the server's;"
+    " somebody may stand between you and the server: nothing was said to it about you"
+)
+
+
+@pytest.fixture
+def settings():
+    return TLS
+
+
+@pytest.fixture
+async def server(tmp_path, settings):
+    async with running(tmp_path / "data", settings) as server:
+        yield server
+
+
+@pytest.fixture
+def player(tmp_path) -> Player:
+    return Player(open_home(tmp_path / "home"), "north")
+
+
+def link(server, scheme="trucs") -> str:
+    return f"{scheme}://127.0.0.1:{server.port}"
+
+
+async def test_two_keys_and_a_guest_play_to_a_proven_end(server, tmp_path) -> None:
+    players = homes(tmp_path, False, False, False, True)
+    verdicts = await play_bots(link(server), players, "truc-catalan", guests=1, match=1)
+    assert {(verdict.result, verdict.level) for verdict in verdicts} == {(Result.PROVEN, "B")}
+
+
+class Restless:
+    """A player whose connection is lost at some of their turns."""
+
+    def __init__(self, player: Player, url: str, *, seed: int, cuts: int = 0) -> None:
+        self._player = player
+        self._url = url
+        self._choose = simple_bot(seed)
+        self._cuts = cuts
+        self.opened: list[trio.abc.Stream] = []
+        self.result: Result | None = None
+
+    async def dial(self, address: Address) -> trio.abc.Stream:
+        self.opened.append(await dial_tcp(address))
+        return self.opened[-1]
+
+    async def play(self, code: str | None, sat: trio.MemorySendChannel[str]) -> None:
+        async with connect(self._url, self._player, dial=self.dial) as connection:
+            table = await (connection.join(code) if code else connection.create("truc-french"))
+            await sat.send(table.code)
+            await table.ready()
+            async for happening in table:
+                if isinstance(happening, YourTurn):
+                    await self._move(table, happening)
+                elif isinstance(happening, MatchEnded):
+                    self.result = happening.verdict.result
+                    return
+
+    async def _move(self, table: Table, turn: YourTurn) -> None:
+        if self._cuts:
+            self._cuts -= 1
+            await trio.aclose_forcefully(self.opened[-1])
+        await table.choose(self._choose(turn))
+
+
+async def test_connection_that_is_cut_again_and_again_comes_back_encrypted(server, tmp_path) -> None:
+    first, second = homes(tmp_path, False, False)
+    one, other = Restless(first, link(server), seed=1, cuts=3), Restless(second, link(server), seed=2)
+    sat, codes = trio.open_memory_channel(2)
+    with trio.fail_after(60):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(one.play, None, sat)
+            nursery.start_soon(other.play, await codes.receive(), sat)
+    assert [one.result, other.result] == [Result.PROVEN, Result.PROVEN]
+    assert len(one.opened) == 4
+    assert all(isinstance(stream, trio.SSLStream) for stream in one.opened)
+
+
+# Who stands between
+
+
+class Relay:
+    """Somebody between client and server: takes what comes on one port to another, with or without TLS on either side."""
+
+    def __init__(self, port: int, *, shown: ssl.SSLContext | None, asked: bool) -> None:
+        self._port = port
+        self._shown = shown
+        self._asked = asked
+        self.port = 0
+
+    async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
+        self.port = listener.socket.getsockname()[1]
+        task_status.started()
+        await trio.serve_listeners(self._carry, [listener])
+
+    async def _carry(self, stream: trio.SocketStream) -> None:
+        near = stream if self._shown is None else trio.SSLStream(stream, self._shown, server_side=True)
+        far = await dial_tcp(parse_address(f"{'trucs' if self._asked else 'truc'}://127.0.0.1:{self._port}"))
+        try:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(self._pump, near, far, nursery.cancel_scope)
+                nursery.start_soon(self._pump, far, near, nursery.cancel_scope)
+        finally:
+            await trio.aclose_forcefully(far)
+            await trio.aclose_forcefully(near)
+
+    async def _pump(self, source, target, scope) -> None:
+        try:
+            while received := await source.receive_some():
+                await target.send_all(received)
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            pass
+        scope.cancel()
+
+
+@pytest.fixture
+def forged(tmp_path) -> ssl.SSLContext:
+    """Return the context of a certificate that is not the server's."""
+    file = tmp_path / "forged.pem"
+    file.write_bytes(make_certificate(int(time.time()), lasts_s=86_400))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.set_alpn_protocols(["truc/1"])
+    context.load_cert_chain(file)
+    return context
+
+
+async def stop_of(relay: Relay, player: Player, scheme: str, nursery: trio.Nursery) -> str:
+    """Connect through a relay, in vain; returns why."""
+    logs.configure(Logs(), shown := StringIO())
+    await nursery.start(relay.run)
+    with pytest.raises(ServerKeyError) as stopped:
+        async with connect(link(relay, scheme), player):
+            pass
+    assert "login" not in shown.getvalue()
+    return str(stopped.value)
+
+
+async def test_relay_with_a_certificate_of_its_own_is_refused_before_the_login(
+    server, player, nursery, forged
+) -> None:
+    relay = Relay(server.port, shown=forged, asked=True)
+    assert await stop_of(relay, player, "trucs", nursery) == f"127.0.0.1:{relay.port}: {ANOTHER}"
+
+
+async def test_relay_that_takes_the_encryption_away_is_refused_before_the_login(
+    server, player, nursery
+) -> None:
+    relay = Relay(server.port, shown=None, asked=True)
+    told = await stop_of(relay, player, "truc", nursery)
+    assert "the server has encrypted this connection, but it comes in clear" in told
+
+
+async def test_encryption_that_ends_before_the_server_is_refused_before_the_login(
+    tmp_path, player, nursery, forged
+) -> None:
+    async with running(tmp_path / "data", QUICK) as server:
+        relay = Relay(server.port, shown=forged, asked=False)
+        told = await stop_of(relay, player, "trucs", nursery)
+    assert "this connection is encrypted, but not by the server" in told
+
+
+async def test_relay_that_carries_what_is_encrypted_is_none_of_anybodys_business(
+    server, player, nursery
+) -> None:
+    relay = Relay(server.port, shown=None, asked=False)
+    await nursery.start(relay.run)
+    async with connect(link(relay), player) as connection:
+        assert connection.address.is_tls
+
+
+# The wrong scheme, and the door
+
+
+async def test_address_in_clear_of_a_server_that_encrypts_names_the_right_one(server, player) -> None:
+    logs.configure(Logs(), shown := StringIO())
+    with pytest.raises(RefusedError) as refused:
+        async with connect(link(server, "truc"), player):
+            pass
+    assert refused.value.code == "unsupported"
+    assert str(refused.value) == f"{MISTAKEN} (unsupported)"
+    assert "expected TLS" in shown.getvalue()
+
+
+async def test_address_with_encryption_of_a_server_in_clear_names_the_right_one(tmp_path, player) -> None:
+    logs.configure(Logs(), shown := StringIO())
+    async with running(tmp_path / "data", QUICK) as server:
+        with pytest.raises(ConnectError) as refused:
+            async with connect(link(server), player):
+                pass
+    assert str(refused.value) == f"127.0.0.1:{server.port}: {IN_CLEAR}"
+    assert "expected a frame, got TLS" in shown.getvalue()
+
+
+async def test_client_in_clear_that_is_turned_away_is_told_that_it_should_encrypt(tmp_path, player) -> None:
+    settings = changed(TLS, limits={"connections_per_address": 1})
+    async with running(tmp_path / "data", settings) as server, connect(link(server), player):
+        with pytest.raises(ConnectError, match="its addresses begin with trucs://"):
+            async with connect(link(server, "truc"), Player(open_home(tmp_path / "other"), "south")):
+                pass
+
+
+@pytest.mark.parametrize(
+    ("section", "told"),
+    [
+        ({"limits": {"connections_per_address": 1}}, "it takes no connection from here now"),
+        ({"access": {"banned": ("127.0.0.1",)}}, "the host has shut this address out"),
+    ],
+)
+async def test_client_that_is_turned_away_before_the_handshake_is_told_why(
+    tmp_path, player, section, told
+) -> None:
+    async with running(tmp_path / "data", changed(TLS, **section)) as server:
+        occupier = await trio.open_tcp_stream("127.0.0.1", server.port)
+        async with occupier:
+            with pytest.raises(ConnectError, match=told):
+                async with connect(link(server), player):
+                    pass
+
+
+async def test_server_that_has_moved_is_followed_encrypted(tmp_path, player) -> None:
+    async with running(tmp_path / "new", TLS) as new:
+        shutil.copytree(tmp_path / "new", tmp_path / "old")
+        moved = changed(TLS, access={"moved_to": f"127.0.0.1:{new.port}"})
+        async with running(tmp_path / "old", moved) as old, connect(link(old), player) as connection:
+            assert connection.address == parse_address(link(new))
+            assert connection.name == "north"
+
+
+async def test_known_server_is_known_as_one_that_encrypts(server, player) -> None:
+    async with connect(link(server), player):
+        pass
+    store = Store(player.home.state)
+    assert store.encrypts(f"127.0.0.1:{server.port}")
+    store.close()
+
+
+# Turning it on
+
+
+async def test_match_goes_on_when_encryption_is_turned_on(tmp_path) -> None:
+    players = homes(tmp_path, False, False)
+    data, ended, codes = tmp_path / "data", [], []
+
+    async def begin(player: Player, sat: trio.MemorySendChannel[str]) -> None:
+        async with connect(url, player) as connection:
+            table = await (connection.join(codes[0]) if codes else connection.create("truc-french"))
+            await sat.send(table.code)
+            await table.ready()
+            await play_on(table, until=lambda happening: isinstance(happening, YourTurn | Waiting))
+
+    async def go_on(player: Player) -> None:
+        async with connect(url, player) as connection:
+            ended.append(await play_match(await connection.join(codes[0]), simple_bot(1)))
+
+    async with running(data, QUICK) as server, trio.open_nursery() as nursery:
+        url = link(server, "truc")
+        sat, told = trio.open_memory_channel(2)
+        for player in players:
+            nursery.start_soon(begin, player, sat)
+            codes.append(await told.receive())
+    settings = changed(TLS, listen={"port": server.port})
+    async with running(data, settings) as server, trio.open_nursery() as nursery:
+        url = link(server)
+        for player in players:
+            nursery.start_soon(go_on, player)
+    assert [match.verdict.result for match in ended] == [Result.PROVEN, Result.PROVEN]
+
+
+def test_page_has_the_lines_that_players_are_shown() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert f"truc: {MISTAKEN} (unsupported)\n" in page
+    assert f"truc: truc.example.org:7373: {IN_CLEAR}\n" in page
+    assert f"truc: truc.example.org:7373: {ANOTHER}\n" in page

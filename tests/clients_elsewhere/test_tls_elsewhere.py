@@ -1,0 +1,91 @@
+"""The clients of docs/clients at a server with TLS: other libraries than ours agree with it on how to encrypt."""
+
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from client.serving import RealServer
+from clients_elsewhere.programs import GUEST_JS, GUEST_PY, Relay, bot, keyed, needs_node, start, told
+
+from truc_protocol.audit import verify
+from truc_protocol.certificates import make_certificate
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def tls_server(tmp_path_factory: pytest.TempPathFactory):
+    """Return a server process that encrypts."""
+    server = RealServer(tmp_path_factory.mktemp("server"), {"TRUC_LISTEN_TLS": "true"}).start()
+    yield server
+    server.stop()
+
+
+def result_of(home) -> str:
+    return str(verify((home / "match.truc").read_bytes()).result)
+
+
+@contextmanager
+def between(port: int, certificate: Path) -> Iterator[int]:
+    """Decrypt what comes for a server, and encrypt it again with another certificate; yields the port."""
+    shown = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    shown.load_cert_chain(certificate)
+    asked = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    asked.check_hostname, asked.verify_mode = False, ssl.CERT_NONE
+    for context in (shown, asked):
+        context.set_alpn_protocols(["truc/1"])
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=_answer, args=(listener, port, shown, asked), daemon=True).start()
+        yield listener.getsockname()[1]
+
+
+def _answer(listener: socket.socket, port: int, shown: ssl.SSLContext, asked: ssl.SSLContext) -> None:
+    """Carry one hello to the server, and its answer back."""
+    near, _ = listener.accept()
+    with (
+        shown.wrap_socket(near, server_side=True) as client,
+        asked.wrap_socket(socket.create_connection(("127.0.0.1", port))) as server,
+    ):
+        server.sendall(client.recv(65_536))
+        client.sendall(server.recv(65_536))
+        client.recv(65_536)
+
+
+@needs_node
+def test_keyed_client_plays_encrypted_and_comes_back_where_its_connection_is_cut(
+    tls_server, tmp_path
+) -> None:
+    with bot(tls_server, tmp_path, "truc-french", "match=1") as (place, opponent):
+        assert place.is_tls
+        relay = Relay(tls_server.port, (5_000, 8_000, 12_000))
+        ended = told(start(keyed(tmp_path), place.by(relay.port)))
+        assert (ended.code, ended.errors, opponent.wait(60)) == (0, "", 0)
+        relay.close()
+    assert (result_of(tmp_path), relay.cuts) == ("proven", 3)
+
+
+@needs_node
+def test_keyed_client_stops_at_a_certificate_that_the_server_does_not_vouch_for(tls_server, tmp_path) -> None:
+    file = tmp_path / "forged.pem"
+    file.write_bytes(make_certificate(int(time.time()), lasts_s=86_400))
+    with (
+        bot(tls_server, tmp_path, "truc-french", "match=1") as (place, _),
+        between(tls_server.port, file) as port,
+    ):
+        ended = told(start(keyed(tmp_path), place.by(port)))
+    assert (ended.code, "C37" in ended.errors) == (3, True)
+
+
+@pytest.mark.parametrize(
+    "guest", [pytest.param(GUEST_JS, marks=needs_node, id="javascript"), pytest.param(GUEST_PY, id="python")]
+)
+def test_guest_in_clear_is_told_the_scheme(tls_server, tmp_path, guest) -> None:
+    with bot(tls_server, tmp_path, "truc-french", "guests=1", "match=1") as (place, _):
+        ended = told(start(guest, place))
+    assert ended.code == 1
+    assert ended.errors.endswith("the addresses of this server begin with trucs://, not truc://\n")

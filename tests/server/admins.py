@@ -1,0 +1,69 @@
+"""The host's side of the admin socket, and a host who has a server in hand."""
+
+import json
+from contextlib import asynccontextmanager
+
+import trio
+from server.conftest import QUICK, running
+
+from truc_server.control import Control
+from truc_server.host.command_line import SettingsFailure
+
+
+class Caller:
+    """A connection to the admin socket."""
+
+    def __init__(self, stream) -> None:
+        self.stream = stream
+        self._received = bytearray()
+
+    async def line(self) -> dict:
+        """Return the next answer."""
+        while b"\n" not in self._received:
+            chunk = await self.stream.receive_some(65_536)
+            assert chunk, "the server has hung up"
+            self._received += chunk
+        line, _, rest = bytes(self._received).partition(b"\n")
+        self._received[:] = rest
+        return json.loads(line)
+
+    async def ask(self, **request) -> dict:
+        await self.stream.send_all(json.dumps(request).encode() + b"\n")
+        return await self.line()
+
+
+@asynccontextmanager
+async def calling(folder):
+    with trio.fail_after(20):
+        async with await trio.open_unix_socket(str(folder.admin_socket)) as stream:
+            yield Caller(stream)
+
+
+async def host_says(folder, **request) -> dict:
+    """Return the answer to one command."""
+    async with calling(folder) as caller:
+        return await caller.ask(**request)
+
+
+class Host:
+    """A host: the settings that they would have the server read again, and the order to drain."""
+
+    def __init__(self, settings=QUICK) -> None:
+        self.settings = settings
+        self.wrong: str | None = None
+        self.drain = trio.Event()
+
+    def reread(self):
+        if self.wrong is not None:
+            raise SettingsFailure(self.wrong)
+        return self.settings
+
+
+@asynccontextmanager
+async def hosting(path, settings=QUICK, **more):
+    """Run a server that somebody has in hand."""
+    host = Host(settings)
+    control = Control(host.drain, host.reread)
+    async with running(path, settings, control=control, **more) as server:
+        server.host = host
+        yield server

@@ -1,0 +1,496 @@
+"""The host's commands to a running server, over its socket: what is answered, and what players see of it."""
+
+import json
+import os
+import re
+import socket
+import stat
+from functools import partial
+from io import StringIO
+from pathlib import Path
+
+import pytest
+import trio
+from click.testing import CliRunner
+from server.admins import calling, host_says, hosting
+from server.conftest import QUICK, changed, in_hand, together
+from server.rawclient import bodies
+from server.test_acts import paused
+from server.visitors import guest, keyed, say
+
+from truc_protocol.audit import Result
+from truc_protocol.bodies import End
+from truc_protocol.keys import fingerprint, generate_signing_key
+from truc_server.admin import audit
+from truc_server.admin.address import MAX_PATH
+from truc_server.admin.reloading import FIXED, changeable, differing, is_fixed
+from truc_server.admin.requests import MAX_REQUEST, MOST_ROWS
+from truc_server.host import logs
+from truc_server.host.folder import Folder
+from truc_server.host.setting_keys import KEYS
+from truc_server.host.settings import Logs, Settings
+from truc_server.main import main
+
+KEY = generate_signing_key()
+OWN = fingerprint(KEY.public)
+FRENCH = {"t": "create", "variant": "truc-french"}
+
+
+@pytest.fixture
+async def server(tmp_path):
+    async with hosting(tmp_path / "data") as server:
+        yield server
+
+
+@pytest.fixture
+def shown():
+    logs.configure(Logs(level="info"), text := StringIO())
+    return text
+
+
+async def ask(server, command, **fields) -> dict:
+    return await host_says(server.folder, command=command, **fields)
+
+
+async def goodbye(client) -> dict:
+    with trio.fail_after(4):  # sooner than the store is looked at by itself
+        return (await client.closed())[-1]
+
+
+class TestWho:
+    async def test_row_names_player_address_and_tables(self, server):
+        client = await keyed(server, "Kay", KEY)
+        code = (await client.ask(FRENCH))["table"]
+        (row,) = (await ask(server, "who"))["rows"]
+        assert (row["name"], row["tag"], row["kind"]) == ("Kay", OWN, "key")
+        assert (row["address"], row["tables"], row["connection"]) == ("127.0.0.1", [code], 1)
+
+    async def test_connection_without_login_is_listed(self, server):
+        await (await server.connect()).hello()
+        (row,) = (await ask(server, "who"))["rows"]
+        assert (row["name"], row["tag"]) == (None, None)
+
+    async def test_text_picks_by_name(self, server):
+        for name in ("Anna", "Berta"):
+            await guest(server, name)
+        (row,) = (await ask(server, "who", text="bert"))["rows"]
+        assert row["name"] == "Berta"
+
+    async def test_more_rows_than_an_answer_has_are_counted(self, server, monkeypatch):
+        monkeypatch.setattr("truc_server.admin.rows.MOST_ROWS", 1)
+        for name in ("Anna", "Berta"):
+            await guest(server, name)
+        answer = await ask(server, "who")
+        assert (len(answer["rows"]), answer["left_out"], MOST_ROWS) == (1, 1, 1_000)
+
+
+class TestTables:
+    async def test_private_table_has_its_whole_code(self, server):
+        client = await guest(server)
+        code = (await client.ask({**FRENCH, "private": True}))["table"]
+        (row,) = (await ask(server, "tables"))["rows"]
+        assert (row["table"], row["private"], len(code)) == (code, True, 16)
+
+    async def test_running_match_is_told_with_its_seats(self, server):
+        (first, _) = await in_hand(server)
+        (row,) = (await ask(server, "tables", text=first.name))["rows"]
+        assert (row["state"], row["variant"]) == ("playing", "truc-french")
+        assert row["match"] == first.ledger.setup.mid.hex()
+        assert row["records"] == first.next
+        assert [seat["online"] for seat in row["seats"]] == [True, True]
+
+    async def test_text_that_nothing_has_gives_no_row(self, server):
+        await (await guest(server)).ask(FRENCH)
+        assert (await ask(server, "tables", text="mineiro"))["rows"] == []
+
+
+class TestKick:
+    async def test_player_is_cut_with_kicked_and_may_come_back(self, server):
+        client = await keyed(server, key=KEY)
+        answer = await ask(server, "kick", subject=OWN)
+        bye = await goodbye(client)
+        assert (answer["connections"], bye["code"], bye["retryable"]) == (1, "kicked", False)
+        await keyed(server, key=KEY)
+
+    async def test_address_means_every_connection_from_it(self, server):
+        clients = [await guest(server), await server.connect()]
+        await clients[1].hello()
+        assert (await ask(server, "kick", subject="127.0.0.0/8"))["connections"] == 2
+        assert [(await goodbye(client))["code"] for client in clients] == ["kicked", "kicked"]
+
+    async def test_seat_stays(self, server):
+        client = await keyed(server, key=KEY)
+        await client.ask(FRENCH)
+        await ask(server, "kick", subject=OWN)
+        await goodbye(client)
+        assert len((await keyed(server, key=KEY)).welcome["seats"]) == 1
+
+    async def test_nobody_to_kick_is_an_error(self, server):
+        answer = await ask(server, "kick", subject=OWN)
+        assert answer == {"ok": False, "error": f"nobody is connected who is {OWN}"}
+
+    async def test_what_is_no_subject_is_an_error(self, server):
+        assert "expected a fingerprint" in (await ask(server, "kick", subject="Kay"))["error"]
+
+
+class TestSanctions:
+    async def test_ban_cuts_before_it_is_answered(self, server):
+        client = await keyed(server, key=KEY)
+        answer = await ask(server, "ban", subject=OWN, hours=2)
+        assert (answer["connections"], (await goodbye(client))["code"]) == (1, "banned")
+        (imposed,) = server.store.sanctions()
+        assert (imposed.subject, imposed.until_ms) == (OWN, answer["until_ms"])
+
+    async def test_unban_lets_in_at_once(self, server):
+        await ask(server, "ban", subject=OWN)
+        assert (await ask(server, "unban", subject=OWN))["ok"]
+        await keyed(server, key=KEY)
+
+    async def test_mute_and_unmute_hold_at_once(self, server):
+        client = await keyed(server, key=KEY)
+        await client.ask({"t": "lobby"})
+        await ask(server, "mute", subject=OWN)
+        muted = await say(client, "hello")
+        await ask(server, "unmute", subject=OWN)
+        assert (muted["code"], (await say(client, "hello"))["t"]) == ("muted", "ok")
+
+    async def test_what_was_not_imposed_is_an_error(self, server):
+        assert "was not muted by command" in (await ask(server, "unmute", subject=OWN))["error"]
+
+    async def test_what_stands_in_the_settings_is_not_lifted(self, tmp_path):
+        async with hosting(tmp_path / "data", changed(QUICK, access={"banned": (OWN,)})) as server:
+            answer = await ask(server, "unban", subject=OWN)
+        assert answer["error"] == f"{OWN} stands in access.banned: take it out of the settings, then reload"
+
+
+class TestClose:
+    async def test_open_table_is_closed_by_the_host(self, server):
+        client = await guest(server)
+        code = (await client.ask(FRENCH))["table"]
+        answer = await ask(server, "close", table=code)
+        closed = await client.until("closed")
+        assert (answer["closed"], answer["was"]) == (True, "open")
+        assert (closed["table"], closed["reason"]) == (code, "server")
+
+    async def test_table_with_terms_out_is_closed(self, server):
+        seats = await server.seats(2)
+        for seat in seats:
+            await seat.client.ask({"t": "ready", "table": seat.table})
+        await seats[0].client.until("terms")
+        assert (await ask(server, "close", table=seats[0].table))["was"] == "terms"
+        assert (await seats[0].client.until("closed"))["reason"] == "server"
+
+    async def test_match_ends_abandoned_and_proven_before_the_table_goes(self, server):
+        seats = await in_hand(server)
+        answer = await ask(server, "close", table=seats[0].table)
+        await together(*(partial(seat.play, lambda seat: seat.done) for seat in seats))
+        assert (answer["was"], (await seats[0].client.until("closed"))["reason"]) == ("playing", "server")
+        (end,) = [body for body in bodies(seats[0].records) if isinstance(body, End)]
+        assert (end.reason, end.winner) == ("abandoned", None)
+        assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
+
+    async def test_match_in_a_pause_ends_too(self, server):
+        seats = await paused(server)
+        await ask(server, "close", table=seats[0].table)
+        assert (await seats[0].client.until("closed"))["reason"] == "server"
+
+    async def test_unknown_table_is_an_error(self, server):
+        assert "expected the code of a table" in (await ask(server, "close", table="NOPE"))["error"]
+
+
+class TestReload:
+    async def test_what_newcomers_are_told_changes(self, server):
+        server.host.settings = changed(QUICK, name="La Penya", motd="hello")
+        answer = await ask(server, "reload")
+        info = (await (await server.connect()).hello())["info"]
+        assert answer == {"ok": True, "changed": ["name", "motd"], "left": []}
+        assert b"La Penya" in info
+
+    async def test_who_is_shut_out_by_it_is_cut(self, server):
+        client = await keyed(server, key=KEY)
+        server.host.settings = changed(QUICK, access={"banned": (OWN,)})
+        assert (await ask(server, "reload"))["changed"] == ["access.banned"]
+        assert (await goodbye(client))["code"] == "banned"
+
+    async def test_guests_and_chat_are_shut_at_once(self, server):
+        client = await guest(server)
+        server.host.settings = changed(QUICK, guests=False, chat={"lobby": False, "tables": False})
+        await ask(server, "reload")
+        newcomer = await server.connect()
+        assert (await newcomer.login_guest("Late"))["code"] == "guests_not_allowed"
+        assert (await say(client, "hello"))["code"] == "unknown_request"
+
+    async def test_new_tables_have_the_new_terms_and_old_ones_theirs(self, server):
+        client = await guest(server)
+        old = (await client.ask(FRENCH))["table"]
+        server.host.settings = changed(QUICK, match={"decision_ms": 7_000})
+        await ask(server, "reload")
+        new = (await client.ask(FRENCH))["table"]
+        opts = {row["table"]: row["opts"][0] for row in (await client.ask({"t": "tables"}))["tables"]}
+        assert opts == {old: 30_000, new: 7_000}
+
+    async def test_limits_of_tables_hold(self, server):
+        client = await guest(server)
+        await client.ask(FRENCH)
+        server.host.settings = changed(QUICK, limits={"tables_per_player": 1})
+        await ask(server, "reload")
+        assert (await client.ask(FRENCH))["code"] == "too_many_tables"
+
+    def test_fixed_settings_are_these(self):
+        fixed = {name for name in KEYS if is_fixed(name)}
+        own = {"data", "grease", "access.moved_to", "limits.connections", "tables.drain_s"}
+        sections = {name for name in KEYS if name.startswith(("listen.", "metrics.", "store."))}
+        assert fixed == own | sections
+
+    async def test_level_of_the_log_changes(self, server, shown):
+        server.host.settings = changed(QUICK, log={"level": "error"})
+        await ask(server, "reload")
+        shown.truncate(0)
+        await guest(server)
+        assert "login" not in shown.getvalue()
+
+    async def test_what_only_a_start_changes_is_left_and_named(self, server):
+        server.host.settings = changed(
+            QUICK, motd="hello", listen={"port": 4_711}, limits={"connections": 12}
+        )
+        answer = await ask(server, "reload")
+        assert (answer["changed"], answer["left"]) == (["motd"], ["listen.port", "limits.connections"])
+
+    async def test_wrong_file_changes_nothing_and_is_told(self, server):
+        server.host.wrong = "truc.toml line 2: listen.port expected int 0..65535, got 'abc'"
+        answer = await ask(server, "reload")
+        assert answer == {"ok": False, "error": f"{server.host.wrong}; nothing has changed"}
+        assert (await ask(server, "status"))["name"] == "Truc"
+
+    @pytest.mark.parametrize("name", KEYS)
+    def test_setting_is_changed_or_left(self, name):
+        wanted = _with_another(name)
+        taken = changeable(Settings(), wanted)
+        assert differing(Settings(), taken) == ([] if is_fixed(name) else [name])
+        assert differing(taken, wanted) == ([name] if is_fixed(name) else [])
+
+
+def _with_another(name) -> Settings:
+    """Return settings that differ from the defaults in one."""
+    section, _, field = name.rpartition(".")
+    value = KEYS[name].default
+    other = not value if isinstance(value, bool) else value + 1 if isinstance(value, int) else f"{value}x"
+    if isinstance(value, tuple):
+        other = (*value, "127.0.0.9")
+    return changed(Settings(), **({section: {field: other}} if section else {field: other}))
+
+
+class TestStatus:
+    async def test_status_counts(self, server):
+        await in_hand(server)
+        answer = await ask(server, "status")
+        told = {name: answer[name] for name in ("connections", "players", "tables", "playing", "hands")}
+        assert told == {"connections": 2, "players": 2, "tables": 1, "playing": 1, "hands": 1}
+        assert (answer["port"], answer["draining"], answer["store"]) == (server.port, False, "ok")
+
+
+class TestSocket:
+    async def test_it_is_its_owners_alone_and_gone_at_the_end(self, tmp_path):
+        async with hosting(tmp_path / "data") as server:
+            path = server.folder.admin_socket
+            mode = stat.S_IMODE(path.stat().st_mode)
+        assert (mode, path.exists()) == (0o600, False)
+
+    async def test_what_a_killed_server_left_is_replaced(self, tmp_path):
+        (tmp_path / "data").mkdir(mode=0o700)
+        with socket.socket(socket.AF_UNIX) as stale:
+            stale.bind(str(tmp_path / "data" / "admin.sock"))
+        async with hosting(tmp_path / "data") as server:
+            assert (await ask(server, "status"))["ok"]
+
+    async def test_server_runs_without_it_where_something_else_stands(self, tmp_path, shown):
+        (tmp_path / "data").mkdir(mode=0o700)
+        (tmp_path / "data" / "admin.sock").write_text("mine")
+        async with hosting(tmp_path / "data") as server:
+            await guest(server)
+        assert "no_admin_socket" in shown.getvalue()
+        assert (tmp_path / "data" / "admin.sock").read_text() == "mine"
+
+    async def test_server_runs_without_it_where_the_path_is_too_long(self, tmp_path, shown):
+        data = tmp_path / ("d" * MAX_PATH)
+        async with hosting(data) as server:
+            await guest(server)
+        assert f"at most {MAX_PATH}: move the data folder to a shorter path" in shown.getvalue()
+
+    @pytest.mark.parametrize(
+        ("line", "told"),
+        [
+            (b"status", "expected a command as one JSON object"),
+            (b"[]", "Expected `object`"),
+            (b'{"command":"dance"}', "Invalid value 'dance'"),
+            (b'{"command":"kick"}', "missing required field `subject`"),
+            (b'{"command":"status","more":1}', "unknown field `more`"),
+            (b'{"command":"ban","subject":"x","hours":0}', ">= 1"),
+            (b"\xff\xfe", "expected a command"),
+            (b"", "expected a command"),
+        ],
+    )
+    async def test_wrong_line_is_answered_and_the_next_one_taken(self, server, line, told):
+        async with calling(server.folder) as caller:
+            await caller.stream.send_all(line + b"\n")
+            wrong = await caller.line()
+            right = await caller.ask(command="status")
+        assert (wrong["ok"], told in wrong["error"], right["ok"]) == (False, True, True)
+
+    async def test_line_without_end_is_cut(self, server):
+        async with calling(server.folder) as caller:
+            await caller.stream.send_all(b"x" * (MAX_REQUEST + 1))
+            assert f"at most {MAX_REQUEST} bytes" in (await caller.line())["error"]
+            assert await caller.stream.receive_some(1) == b""
+
+    async def test_callers_who_say_nothing_are_let_go(self, server, monkeypatch):
+        monkeypatch.setattr("truc_server.admin.counter.IDLE_S", 0.05)
+        monkeypatch.setattr("truc_server.admin.counter.CALLERS", 1)
+        async with calling(server.folder) as silent:
+            assert (await ask(server, "status"))["ok"]
+            assert await silent.stream.receive_some(1) == b""
+
+    async def test_fault_of_a_command_is_answered_and_harms_nobody(self, server, monkeypatch):
+        monkeypatch.setattr("truc_server.admin.rows.connections", lambda *_: 1 // 0)
+        assert "has failed; its log has it as incident" in (await ask(server, "who"))["error"]
+        assert (await ask(server, "status"))["ok"]
+
+
+class TestLog:
+    async def entries(self, server) -> list[dict]:
+        return [json.loads(line) for line in server.folder.admin_log.read_text().splitlines()]
+
+    async def test_command_is_noted_with_who_gave_it_and_what_came_of_it(self, server):
+        await ask(server, "ban", subject=OWN, hours=3)
+        await ask(server, "kick", subject=OWN)
+        ban, kick = await self.entries(server)
+        assert (ban["uid"], ban["pid"]) == (os.getuid(), os.getpid())
+        assert (ban["command"], ban["arguments"]) == ("ban", {"subject": OWN, "hours": 3})
+        assert (ban["outcome"], kick["outcome"]) == ("ok", f"nobody is connected who is {OWN}")
+        assert stat.S_IMODE(server.folder.admin_log.stat().st_mode) == 0o600
+
+    async def test_code_of_a_private_table_is_nowhere_whole(self, server, shown):
+        code = (await (await guest(server)).ask({**FRENCH, "private": True}))["table"]
+        await ask(server, "tables", text=code)
+        await ask(server, "close", table=code)
+        told = server.folder.admin_log.read_text() + shown.getvalue()
+        assert (code in told, f"{code[:4]}..." in told) == (False, True)
+
+    async def test_what_was_no_command_is_noted(self, server):
+        async with calling(server.folder) as caller:
+            await caller.stream.send_all(b"dance\n")
+            await caller.line()
+        (entry,) = await self.entries(server)
+        assert (entry["command"], entry["outcome"][:18]) == ("?", "expected a command")
+
+    async def test_full_log_makes_room_once(self, server, monkeypatch):
+        monkeypatch.setattr(audit, "MAX_BYTES", 400)
+        for _ in range(12):
+            await ask(server, "status")
+        sizes = [path.stat().st_size for path in server.folder.root.glob("admin.log*")]
+        assert (len(sizes), max(sizes) <= 400) == (2, True)
+
+    async def test_command_is_done_where_it_cannot_be_noted(self, server, shown):
+        server.folder.admin_log.mkdir()
+        assert (await ask(server, "status"))["ok"]
+        assert "admin_not_noted" in shown.getvalue()
+
+
+async def run(folder: Folder, *arguments: str):
+    """Call the command in a thread, beside the server."""
+    command = ["admin", arguments[0], "--data", str(folder.root), *arguments[1:]]
+    invoke = partial(CliRunner().invoke, main, command, prog_name="truc-server")
+    return await trio.to_thread.run_sync(invoke)
+
+
+class TestCommands:
+    async def test_who_is_a_table_for_people(self, server):
+        await keyed(server, "Kay", KEY)
+        head, row = (await run(server.folder, "who")).stdout.splitlines()
+        assert head.split() == ["no", "name", "tag", "kind", "address", "since", "tables"]
+        assert row.split()[:5] == ["1", "Kay", OWN, "key", "127.0.0.1"]
+
+    async def test_tables_names_seats_and_who_is_away(self, server):
+        seats = await in_hand(server)
+        await trio.aclose_forcefully(seats[1].client.stream)
+        await seats[0].client.until("away")
+        told = (await run(server.folder, "tables")).stdout
+        assert all(word in told for word in (seats[0].table, "playing", f"({seats[1].name})"))
+
+    async def test_nobody_is_told_as_none(self, server):
+        assert (await run(server.folder, "who")).stdout == "none\n"
+
+    async def test_json_is_the_servers_answer(self, server):
+        assert json.loads((await run(server.folder, "status", "--json")).stdout)["port"] == server.port
+
+    async def test_refusal_is_one_line_and_status_1(self, server):
+        result = await run(server.folder, "close", "NOPE")
+        assert (result.exit_code, result.stdout) == (1, "")
+        assert result.stderr == "truc-server: expected the code of a table, got 'NOPE'\n"
+
+    async def test_refusal_in_json_is_status_1_too(self, server):
+        result = await run(server.folder, "close", "NOPE", "--json")
+        assert (result.exit_code, json.loads(result.stdout)["ok"]) == (1, False)
+
+    @pytest.mark.parametrize(
+        ("arguments", "told"),
+        [
+            (("ban", "OWN", "--days", "2"), "OWN is shut out until "),
+            (("unban", "OWN"), "OWN is not shut out any more\n"),
+            (("mute", "OWN"), "OWN is muted; 1 connection met\n"),
+            (("unmute", "OWN"), "OWN is not muted any more\n"),
+            (("kick", "OWN"), "OWN is cut: 1 connection\n"),
+            (("reload",), "changed: name\nleft until the next start: listen.port\n"),
+            (("status",), "Truc, truc "),
+        ],
+    )
+    async def test_what_was_done_is_said(self, server, arguments, told):
+        for kind in ("ban", "mute"):
+            if arguments[0] == f"un{kind}":
+                await ask(server, kind, subject=OWN)
+        if arguments[0] in {"mute", "kick"}:
+            await keyed(server, key=KEY)
+        server.host.settings = changed(QUICK, name="Other", listen={"port": 5})
+        result = await run(server.folder, *(word.replace("OWN", OWN) for word in arguments))
+        assert (result.exit_code, result.stdout.startswith(told.replace("OWN", OWN))) == (0, True)
+
+    async def test_closed_table_is_said(self, server):
+        code = (await (await guest(server)).ask(FRENCH))["table"]
+        assert (await run(server.folder, "close", code)).stdout == f"table {code} is closed\n"
+
+    def test_no_server_is_one_line(self, tmp_path):
+        result = CliRunner().invoke(main, ["admin", "who", "--data", str(tmp_path)])
+        assert (result.exit_code, result.stderr) == (
+            1,
+            f"truc-server: no server is running in {tmp_path}: nobody answers at {tmp_path}/admin.sock\n",
+        )
+
+    def test_socket_that_a_killed_server_left_is_no_server(self, tmp_path):
+        with socket.socket(socket.AF_UNIX) as stale:
+            stale.bind(str(tmp_path / "admin.sock"))
+        result = CliRunner().invoke(main, ["admin", "who", "--data", str(tmp_path)])
+        assert "no server is running in" in result.stderr
+
+    def test_path_that_is_too_long_is_one_line(self, tmp_path):
+        data = str(tmp_path / ("d" * MAX_PATH))
+        result = CliRunner().invoke(main, ["admin", "who", "--data", data])
+        assert (result.exit_code, f"at most {MAX_PATH}: move the data folder" in result.stderr) == (1, True)
+
+    def test_days_and_hours_are_not_both_taken(self, tmp_path):
+        arguments = ["admin", "ban", OWN, "--days", "1", "--hours", "1", "--data", str(tmp_path)]
+        assert CliRunner().invoke(main, arguments).exit_code == 2
+
+
+def test_page_names_every_command():
+    page = (Path(__file__).parents[2] / "docs" / "hosting" / "admin.md").read_text("utf-8")
+    named = re.findall(r"^\| `truc-server admin (\w+)", page, re.MULTILINE)
+    assert sorted(named) == sorted(main.commands["admin"].commands)
+
+
+def test_page_says_of_every_setting_when_it_changes():
+    page = (Path(__file__).parents[2] / "docs" / "hosting" / "admin.md").read_text("utf-8")
+    (table,) = re.findall(r"^\| settings \|.*?\n\n", page, re.MULTILINE | re.DOTALL)
+    named = set(re.findall(r"`([a-z_.]+)`", table))
+    assert [name for name in KEYS if name not in named and name.partition(".")[0] not in named] == []
+    fixed = set(re.findall(r"`([a-z_.]+)`", table.strip().splitlines()[-1]))
+    assert fixed == {name.rstrip(".") for name in FIXED}

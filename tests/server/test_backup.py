@@ -1,0 +1,436 @@
+"""A backup beside a running server, and restoring it: what is in it, what is refused, and what the next start knows."""
+
+import hashlib
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import stat
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import structlog
+import trio
+from click.testing import CliRunner, Result
+from server.conftest import running
+from server.test_recovery import interrupted
+
+from truc_server.host.backups import back_up, digest_of
+from truc_server.host.folder import Folder, locked, write_private
+from truc_server.host.identity import load_identity
+from truc_server.host.restored import check_may_start, read_restored
+from truc_server.host.restoring import checked, restore
+from truc_server.main import main
+from truc_server.store import open_store
+from truc_server.store.copies import open_play
+
+
+@pytest.fixture(autouse=True)
+def alone(monkeypatch, tmp_path):
+    """Let nothing from outside in."""
+    for variable in [name for name in os.environ if name.startswith("TRUC_")]:
+        monkeypatch.delenv(variable)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
+    yield
+    structlog.reset_defaults()
+
+
+def call(command: str, folder: Path, *arguments: object) -> Result:
+    """Call a command on a data folder."""
+    line = [command, "--data", str(folder), *map(str, arguments)]
+    return CliRunner().invoke(main, line, prog_name="truc-server")
+
+
+def said(result: Result) -> str:
+    """Return what a command that has failed says in its one line."""
+    assert (result.exit_code, result.stderr.count("\n"), result.stdout) == (1, 1, "")
+    return result.stderr
+
+
+@pytest.fixture
+def copy(data, tmp_path) -> Path:
+    """Return a backup of the data folder of the test."""
+    target = tmp_path / "copy"
+    result = call("backup", data.root, target)
+    assert result.exit_code == 0, result.stderr
+    return target
+
+
+def kept(folder: Path) -> dict[str, bytes]:
+    """Return every file below a folder."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def rewrite(copy: Path, **changes: object) -> None:
+    """Change values of a backup's manifest."""
+    path = copy / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+
+def epoch_of(database: Path) -> int:
+    with closing(sqlite3.connect(database)) as connection:
+        return connection.execute("SELECT epoch FROM ownership").fetchone()[0]
+
+
+def test_backup_holds_what_another_machine_needs(data, tmp_path):
+    for name in ("earlier/OLD.pem", "revoked/X.txt", "variants/house.toml", "rolls.txt", "certificate.pem"):
+        (data.root / name).parent.mkdir(exist_ok=True)
+        (data.root / name).write_text(name)
+    data.settings.write_text('name = "Ours"\n')
+    for name in ("lock", "admin.log", "mine.txt", "variants/.house.toml.swp"):
+        (data.root / name).write_text("not to be taken")
+    result = call("backup", data.root, tmp_path / "copy")
+    others = {name for name in kept(tmp_path / "copy") if name not in ("truc.db", "manifest.json")}
+    assert result.exit_code == 0, result.stderr
+    assert others == {
+        "identity.pem",
+        "secrets.key",
+        "rolls.txt",
+        "certificate.pem",
+        "truc.toml",
+        "earlier/OLD.pem",
+        "revoked/X.txt",
+        "variants/house.toml",
+    }
+    assert all((tmp_path / "copy" / name).read_bytes() == (data.root / name).read_bytes() for name in others)
+
+
+def test_backup_is_for_its_owner_alone(copy):
+    modes = {stat.S_IMODE(path.stat().st_mode) for path in copy.rglob("*") if path.is_file()}
+    folders = {stat.S_IMODE(path.stat().st_mode) for path in (copy, *copy.rglob("*")) if path.is_dir()}
+    assert (modes, folders) == ({0o600}, {0o700})
+
+
+def test_manifest_names_the_hash_of_each_file_and_the_schema(copy):
+    manifest = json.loads((copy / "manifest.json").read_text())
+    found = {name: hashlib.sha256(content).hexdigest() for name, content in kept(copy).items()}
+    del found["manifest.json"]
+    assert (manifest["files"], manifest["format"], manifest["is_final"]) == (found, 1, False)
+    assert manifest["schema"] == "0004"
+
+
+def test_settings_file_from_elsewhere_is_taken(data, tmp_path):
+    elsewhere = tmp_path / "elsewhere.toml"
+    elsewhere.write_text('name = "Ours"\nlisten.certificate = "/etc/ours.pem"\n')
+    result = call("backup", data.root, "--settings", elsewhere, tmp_path / "copy")
+    assert (tmp_path / "copy" / "truc.toml").read_text() == elsewhere.read_text()
+    assert result.stderr == "not in it, as listen.certificate names it: /etc/ours.pem\n"
+
+
+def test_backup_is_said_in_a_line(data, tmp_path):
+    result = call("backup", data.root, tmp_path / "copy")
+    made = json.loads((tmp_path / "copy" / "manifest.json").read_text())["made"]
+    line = f"{tmp_path / 'copy'}: backup of {made}, 3 files, schema 0004, matches under way: 0\n"
+    assert (result.stdout, result.stderr) == (line, "")
+
+
+def test_backup_replaces_nothing(data, tmp_path):
+    (tmp_path / "copy").mkdir()
+    line = f"{tmp_path / 'copy'} is there already: a backup is made anew, in a place of its own"
+    assert said(call("backup", data.root, tmp_path / "copy")) == f"truc-server: {line}\n"
+
+
+def test_backup_into_a_folder_that_is_not_there_is_refused(data, tmp_path):
+    result = call("backup", data.root, tmp_path / "none" / "copy")
+    assert said(result).endswith(".copy.unfinished: No such file or directory\n")
+
+
+def test_backup_of_a_database_that_is_damaged_leaves_nothing(data, tmp_path):
+    data.database.write_bytes(b"SQLite format 3\0" + bytes(4096))
+    assert "truc.db" in said(call("backup", data.root, tmp_path / "copy"))
+    assert not list(tmp_path.glob("*copy*"))
+
+
+def test_backup_without_a_database_is_refused(data, tmp_path):
+    data.database.unlink()
+    assert "nothing to back up but the keys" in said(call("backup", data.root, tmp_path / "copy"))
+    assert not data.database.exists()
+
+
+def test_backup_of_a_folder_where_no_server_has_run_is_refused(tmp_path):
+    assert "no server has run in" in said(call("backup", tmp_path / "none", tmp_path / "copy"))
+
+
+@pytest.mark.parametrize(("command", "line"), [("backup", "back that one up"), ("restore", "got store.url")])
+def test_database_elsewhere_is_for_its_own_tools(data, tmp_path, monkeypatch, command, line):
+    monkeypatch.setenv("TRUC_STORE_URL", "postgresql://localhost/truc")
+    result = call(command, data.root, tmp_path / "copy")
+    assert (result.exit_code, line in result.stderr) == (2, True)
+
+
+def test_what_a_killed_backup_has_left_is_no_hindrance(data, tmp_path):
+    left = tmp_path / ".copy.unfinished"
+    (left / "earlier").mkdir(parents=True)
+    (left / "earlier" / "half.pem").write_text("half")
+    assert call("backup", data.root, tmp_path / "copy").exit_code == 0
+    assert set(kept(tmp_path / "copy")) == {"truc.db", "identity.pem", "secrets.key", "manifest.json"}
+    assert not left.exists()
+
+
+@pytest.mark.slow
+def test_killed_backup_is_whole_or_not_there(data, tmp_path):
+    found = set()
+    line = [sys.executable, "-m", "truc_server", "backup", "--data", str(data.root)]
+    for n in range(12):
+        target = tmp_path / f"copy-{n}"
+        process = subprocess.Popen([*line, str(target)], stdout=subprocess.PIPE)
+        aside = tmp_path / f".copy-{n}.unfinished"
+        while process.poll() is None and not (aside.exists() or target.exists()):
+            time.sleep(0.001)
+        time.sleep(n * 0.004)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        found.add(target.exists())
+        if target.exists():
+            checked(target)
+        else:
+            assert call("backup", data.root, target).exit_code == 0
+    assert False in found
+
+
+def test_backup_that_is_under_way_is_not_disturbed(data, tmp_path):
+    aside = tmp_path / ".copy.unfinished"
+    aside.mkdir()
+    script = "import fcntl, os, sys; fcntl.flock(os.open(sys.argv[1], os.O_RDONLY), fcntl.LOCK_EX); print(1, flush=True); input()"
+    line = [sys.executable, "-c", script, str(aside)]
+    with subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        other.stdout.readline()
+        line = said(call("backup", data.root, tmp_path / "copy"))
+        other.communicate("\n")
+    assert line == f"truc-server: another backup to {tmp_path / 'copy'} is under way\n"
+
+
+def test_keys_that_change_all_the_time_are_not_copied_half(data, tmp_path, monkeypatch):
+    reads = iter(range(1_000))
+    monkeypatch.setattr(
+        "truc_server.host.backups._small", lambda *_: {"rolls.txt": str(next(reads)).encode()}
+    )
+    assert "the keys in" in said(call("backup", data.root, tmp_path / "copy"))
+
+
+def test_final_backup_needs_a_server_that_is_stopped(data, tmp_path):
+    with locked(data):
+        assert "is in use by process" in said(call("backup", data.root, "--final", tmp_path / "copy"))
+    assert not data.moved.exists()
+
+
+def test_no_server_starts_on_a_folder_that_has_moved(data, tmp_path):
+    assert call("backup", data.root, "--final", tmp_path / "copy").exit_code == 0
+    line = said(call("run", data.root))
+    assert "have moved: truc-server backup --final was run here. Set access.moved_to" in line
+    check_may_start(data, moved_to="truc.example.net:7373")
+    assert call("backup", data.root, "--final", tmp_path / "again").exit_code == 0
+
+
+def test_no_server_starts_on_a_backup(copy):
+    line = f"truc-server: {copy} is a backup: run truc-server restore {copy} --data FOLDER, and a server on that folder\n"
+    assert said(call("run", copy)) == line
+
+
+def test_restored_folder_is_the_one_that_was_backed_up(data, copy, tmp_path):
+    new = tmp_path / "new"
+    result = call("restore", new, copy)
+    assert result.exit_code == 0, result.stderr
+    assert load_identity(Folder(new)).fingerprint == load_identity(data).fingerprint
+    assert load_identity(Folder(new)).at_rest == load_identity(data).at_rest
+    check_may_start(Folder(new), moved_to="")
+    open_store(f"sqlite:///{new / 'truc.db'}").close()
+
+
+def test_restored_files_are_for_their_owner_alone(copy, tmp_path):
+    call("restore", tmp_path / "new", copy)
+    modes = {stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "new").rglob("*")}
+    assert (modes, stat.S_IMODE((tmp_path / "new").stat().st_mode)) == ({0o600}, 0o700)
+
+
+def test_restoring_is_said_in_lines(copy, tmp_path):
+    result = call("restore", tmp_path / "new", copy)
+    made = json.loads((copy / "manifest.json").read_text())["made"]
+    line = f"{tmp_path / 'new'}: restored, backup of {made}, 3 files, schema 0004, matches under way: 0\n"
+    assert (result.stdout, result.stderr) == (line, "the old server must not run any more\n")
+
+
+def test_nothing_is_restored_over_anything(copy, data):
+    before = kept(data.root)
+    assert "expected an empty data folder to restore into" in said(call("restore", data.root, copy))
+    assert kept(data.root) == before
+
+
+def test_epoch_of_what_is_restored_is_new(data, copy, tmp_path):
+    before = int(time.time())
+    call("restore", tmp_path / "new", copy)
+    assert epoch_of(data.database) < before <= epoch_of(tmp_path / "new" / "truc.db") <= time.time()
+
+
+def test_check_reads_a_backup_and_writes_nothing(copy, tmp_path):
+    before = kept(tmp_path)
+    result = call("restore", tmp_path / "new", "--check", copy)
+    assert (result.exit_code, result.stdout.startswith(f"{copy}: sound, backup of")) == (0, True)
+    assert kept(tmp_path) == before
+
+
+@pytest.mark.parametrize("name", ["truc.db", "identity.pem", "secrets.key"])
+def test_damaged_backup_is_not_restored(copy, tmp_path, name):
+    content = bytearray((copy / name).read_bytes())
+    content[len(content) // 2] ^= 1
+    (copy / name).write_bytes(content)
+    line = said(call("restore", tmp_path / "new", copy))
+    assert line.startswith(f"truc-server: {copy / name} is damaged: expected SHA-256 ")
+    assert not kept(tmp_path / "new")
+
+
+def test_backup_that_lacks_a_file_is_not_restored(copy, tmp_path):
+    (copy / "secrets.key").unlink()
+    line = said(call("restore", tmp_path / "new", copy))
+    assert line == f"truc-server: {copy / 'secrets.key'} is missing from the backup\n"
+
+
+def test_folder_without_a_manifest_is_no_backup(data, tmp_path):
+    line = said(call("restore", tmp_path / "new", data.root))
+    assert line == f"truc-server: {data.root} is no backup: it has no manifest.json\n"
+
+
+@pytest.mark.parametrize(
+    "name", ["../x", "/etc/passwd", "earlier/../../x", "earlier/.x", "x", "a/b", "earlier/"]
+)
+def test_backup_puts_files_nowhere_but_where_they_belong(copy, tmp_path, name):
+    files = json.loads((copy / "manifest.json").read_text())["files"]
+    rewrite(copy, files=files | {name: "0" * 64})
+    line = said(call("restore", tmp_path / "new", copy))
+    assert line.endswith("expected names and hashes of files of a data folder, got others\n")
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": 1}', '{"format": 1, "files": []}', "\x00"])
+def test_manifest_that_is_none_is_refused(copy, tmp_path, text):
+    (copy / "manifest.json").write_text(text)
+    line = said(call("restore", tmp_path / "new", copy))
+    assert line.startswith(f"truc-server: {copy / 'manifest.json'}: expected the manifest of a backup, got: ")
+
+
+def test_backup_without_a_database_is_not_restored(copy, tmp_path):
+    files = json.loads((copy / "manifest.json").read_text())["files"]
+    del files["truc.db"]
+    rewrite(copy, files=files)
+    assert "expected a backup with a database" in said(call("restore", tmp_path / "new", copy))
+
+
+def test_backup_of_a_newer_format_is_refused(copy, tmp_path):
+    rewrite(copy, format=2)
+    line = said(call("restore", tmp_path / "new", copy))
+    assert line.endswith("expected a backup of format 1, got 2: a newer version made it\n")
+
+
+def test_backup_of_a_newer_schema_is_refused(copy, tmp_path):
+    with closing(sqlite3.connect(copy / "truc.db")) as connection, connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+    files = json.loads((copy / "manifest.json").read_text())["files"]
+    rewrite(copy, files=files | {"truc.db": digest_of(copy / "truc.db")})
+    assert "schema 9999 was made by a newer version" in said(call("restore", tmp_path / "new", copy))
+
+
+def test_restore_that_was_killed_is_begun_again(copy, tmp_path):
+    new = Folder(tmp_path / "new")
+    new.root.mkdir(mode=0o700)
+    write_private(new.restoring, b"from a backup\n")
+    (new.root / "truc.db").write_bytes(b"half")
+    assert "was not restored to the end" in said(call("run", new.root))
+    assert call("restore", new.root, copy).exit_code == 0
+    assert {"truc.db", "identity.pem"} <= set(kept(new.root))
+    check_may_start(new, moved_to="")
+
+
+def test_folder_that_a_server_uses_is_not_restored_into(copy, tmp_path):
+    new = Folder(tmp_path / "new")
+    new.root.mkdir(mode=0o700)
+    write_private(new.restoring, b"from a backup\n")
+    with locked(new):
+        assert "is in use by process" in said(call("restore", new.root, copy))
+
+
+@pytest.fixture
+async def played(tmp_path) -> Folder:
+    """Return the folder of a server that was stopped in the middle of a match."""
+    await interrupted(tmp_path / "played", 2, "truc-french", after=9)
+    return Folder(tmp_path / "played")
+
+
+@pytest.mark.slow
+async def test_matches_under_way_are_held_unless_the_host_knows_better(played, tmp_path):
+    back_up(played, tmp_path / "copy", settings_file=None, is_final=False)
+    manifest, chosen = restore(tmp_path / "copy", open_at(tmp_path / "new"), None)
+    found = read_restored(Folder(tmp_path / "new"))
+    assert (manifest.matches, chosen, found.gives_up) == (1, "ask", False)
+    assert dict(found.matches) == open_play(played.database).matches
+    assert [k > 5 for k in found.matches.values()] == [True]
+
+
+@pytest.mark.slow
+async def test_host_says_what_becomes_of_matches_under_way(played, tmp_path):
+    back_up(played, tmp_path / "copy", settings_file=None, is_final=False)
+    for wanted in ("continue", "close"):
+        restore(tmp_path / "copy", open_at(tmp_path / wanted), wanted)
+    assert not read_restored(Folder(tmp_path / "continue")).matches
+    assert read_restored(Folder(tmp_path / "close")).gives_up
+
+
+@pytest.mark.slow
+async def test_final_backup_lets_matches_go_on_where_it_is_restored_first(played, tmp_path):
+    call("backup", played.root, "--final", tmp_path / "copy")
+    results = [call("restore", tmp_path / name, tmp_path / "copy") for name in ("first", "second")]
+    assert ["they go on at once" in result.stdout for result in results] == [True, False]
+    assert [bool(read_restored(Folder(tmp_path / name)).matches) for name in ("first", "second")] == [
+        False,
+        True,
+    ]
+
+
+@pytest.mark.slow
+async def test_final_backup_that_cannot_be_marked_is_restored_with_care(played, tmp_path, monkeypatch):
+    call("backup", played.root, "--final", tmp_path / "copy")
+
+    def refuse(path, content):
+        if path.name == "restored":
+            raise OSError(30, "Read-only file system", str(path))
+        write_private(path, content)
+
+    monkeypatch.setattr("truc_server.host.restoring.write_private", refuse)
+    _, chosen = restore(tmp_path / "copy", open_at(tmp_path / "new"), None)
+    assert chosen == "ask"
+
+
+@pytest.mark.slow
+async def test_backup_beside_a_running_server_has_all_that_was_acknowledged(tmp_path):
+    path = tmp_path / "data"
+    async with running(path) as server:
+        seat = await server.seat()
+        table = await seat.create("truc-french")
+        await trio.to_thread.run_sync(
+            lambda: back_up(Folder(path), tmp_path / "copy", settings_file=None, is_final=False)
+        )
+    with closing(sqlite3.connect(tmp_path / "copy" / "truc.db")) as copied:
+        assert copied.execute("SELECT code FROM tables").fetchall() == [(table,)]
+    assert not list((tmp_path / "copy").glob("truc.db-*"))
+
+
+@pytest.mark.parametrize("revision", ["0001", "0002", "0003"])
+def test_backup_of_an_older_schema_is_restored_and_its_matches_held(data, tmp_path, revision):
+    dump = (Path(__file__).parent / "old" / revision / "truc.sql").read_text()
+    data.database.unlink()
+    with closing(sqlite3.connect(data.database)) as raw:
+        raw.executescript(dump)
+    assert call("backup", data.root, tmp_path / "copy").exit_code == 0
+    result = call("restore", tmp_path / "new", tmp_path / "copy")
+    assert f"schema {revision}, matches under way: 2\n" in result.stdout
+    assert len(read_restored(Folder(tmp_path / "new")).matches) == 2
+    open_store(f"sqlite:///{tmp_path / 'new' / 'truc.db'}").close()
+
+
+def open_at(root: Path) -> Folder:
+    shutil.rmtree(root, ignore_errors=True)
+    root.mkdir(mode=0o700)
+    return Folder(root)

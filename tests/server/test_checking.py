@@ -1,0 +1,365 @@
+"""Each thing that `truc-server check` finds wrong or worth a note, and that it says what to do."""
+
+import errno
+import os
+import shutil
+import socket
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from click.testing import CliRunner
+
+from truc_server.host.check_places import look_at_clock
+from truc_server.host.folder import Folder, locked, open_folder
+from truc_server.host.identity import load_identity
+from truc_server.host.passphrases import change_passphrase
+from truc_server.host.rotation import roll
+from truc_server.main import main
+
+WORDS = "a long enough passphrase"
+BOT = "A" * 26
+NOW = 1_790_000_000
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch):
+    """Let nothing from outside in, and no port be tried unless the test says so."""
+    for variable in [name for name in os.environ if name.startswith("TRUC_")]:
+        monkeypatch.delenv(variable)
+    monkeypatch.setenv("TRUC_LISTEN_PORT", "0")
+
+
+@pytest.fixture
+def folder(tmp_path) -> Folder:
+    folder = open_folder(tmp_path / "data")
+    load_identity(folder)
+    return folder
+
+
+def check(folder: Folder, settings: str = "", *, status: int = 0) -> list[str]:
+    """Check a folder with these settings; returns the lines."""
+    if settings:
+        folder.settings.write_text(settings)
+    result = CliRunner().invoke(main, ["check", "--data", str(folder.root)])
+    assert (result.exit_code, result.stderr) == (status, ""), result.output
+    return result.stdout.splitlines()
+
+
+def test_sound_folder_has_nothing_wrong(folder):
+    assert not [line for line in check(folder) if line.startswith("wrong")]
+
+
+def test_check_changes_nothing(folder):
+    before = sorted((path.name, path.stat().st_mtime_ns) for path in folder.root.iterdir())
+    check(folder)
+    assert sorted((path.name, path.stat().st_mtime_ns) for path in folder.root.iterdir()) == before
+
+
+# Settings among themselves
+
+WRONG = (
+    (
+        "[listen]\nport = 7400\npublic_host = 'x.example'\n[metrics]\nport = 7400",
+        "metrics.port: is listen.port as well: give the two different ports",
+    ),
+    (
+        f"[access]\nbots = ['{BOT}']\nbanned = ['{BOT}', '10.0.0.1']",
+        "access.bots: one of them is in access.banned, and cannot come when it is called: take it out of one list",
+    ),
+    (
+        "[listen]\npublic_host = 'x.example:7373'",
+        "listen.public_host: expected a name or an address alone, got 'x.example:7373': the port is listen.port",
+    ),
+    (
+        "[listen]\npublic_host = 'truc://x.example'",
+        "listen.public_host: expected a name or an address alone, got 'truc://x.example': the port is listen.port",
+    ),
+    (
+        "[listen]\nport = 7400\npublic_host = 'x.example'\n[access]\nmoved_to = 'x.example:7400'",
+        "access.moved_to: is this server itself, and everybody would be sent in a circle: take it out",
+    ),
+)
+
+
+@pytest.mark.parametrize(("settings", "told"), WRONG, ids=[told.split(":")[0] for _, told in WRONG])
+def test_settings_that_nobody_can_want_are_wrong(folder, settings, told, monkeypatch):
+    monkeypatch.delenv("TRUC_LISTEN_PORT")
+    with locked(folder):  # as no port is tried where a server runs
+        assert f"wrong  {told}" in check(folder, settings, status=1)
+
+
+NOTES = (
+    (
+        '[access]\nmembers = "keys"',
+        'access.members: no guest may log in where it is "keys", although guests = true',
+    ),
+    (
+        "guests = false\n[match]\nguests = 2",
+        "match.guests: seats are kept for guests, although guests = false lets none log in",
+    ),
+    (
+        '[metrics]\nport = 7401\nhost = "0.0.0.0"',
+        "metrics.host: whoever reaches that address can read the figures; 127.0.0.1 keeps them on this machine",
+    ),
+    (
+        "[limits]\nconnections = 10",
+        "limits.connections_per_address: more than limits.connections, so that one address may take all of them",
+    ),
+    (
+        "[limits]\ntables = 10",
+        "limits.tables_per_address: more than limits.tables, so that one address may open all of them",
+    ),
+    (
+        "[match]\ndecision_ms = 0",
+        "match.bank_ms: never used, as match.decision_ms = 0 sets no time for a decision",
+    ),
+    (
+        "[access]\nmoved_to = 'there.example:7373'",
+        "access.moved_to: everybody is sent to there.example:7373, and no table is taken up",
+    ),
+    (
+        "motd = 'hello'",
+        "listen.public_host: not set, so invites lead to this machine only; set the name that players use",
+    ),
+)
+
+
+@pytest.mark.parametrize(("settings", "told"), NOTES, ids=[told.split(":")[0] for _, told in NOTES])
+def test_settings_that_do_nothing_are_noted(folder, settings, told):
+    with locked(folder):
+        assert f"note   {told}" in check(folder, settings)
+
+
+@pytest.mark.parametrize(("_settings", "told"), [*WRONG, *NOTES])
+def test_nothing_is_said_of_settings_that_go_together(folder, _settings, told):
+    with locked(folder):
+        lines = check(folder, '[listen]\npublic_host = "x.example"')
+    assert not [line for line in lines if told in line]
+
+
+@pytest.mark.parametrize("public", ["truc.example.org", "192.0.2.1", "2001:db8::1"])
+def test_name_or_address_is_right(folder, public):
+    assert not [
+        line for line in check(folder, f"[listen]\npublic_host = '{public}'") if "public_host" in line
+    ]
+
+
+# Ports
+
+
+@pytest.fixture
+def taken():
+    """A port that another program listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        yield other.getsockname()[1]
+
+
+@pytest.mark.parametrize("section", ["listen", "metrics"])
+def test_port_in_use_is_wrong(folder, taken, section, monkeypatch):
+    monkeypatch.setenv(f"TRUC_{section.upper()}_PORT", str(taken))
+    monkeypatch.setenv("TRUC_LISTEN_HOSTS", "127.0.0.1")
+    lines = check(folder, status=1)
+    assert (
+        f"wrong  {section}: port {taken} of 127.0.0.1 is in use by another program: stop it, or change {section}.port"
+        in lines
+    )
+
+
+def test_port_is_tried_before_the_first_start_too(tmp_path, taken, monkeypatch):
+    monkeypatch.setenv("TRUC_LISTEN_PORT", str(taken))
+    monkeypatch.setenv("TRUC_LISTEN_HOSTS", "127.0.0.1")
+    lines = check(Folder(tmp_path / "new"), status=1)
+    assert [line for line in lines if f"port {taken} of 127.0.0.1 is in use" in line]
+
+
+def test_port_of_the_server_that_runs_is_its_own(folder, taken, monkeypatch):
+    monkeypatch.setenv("TRUC_LISTEN_PORT", str(taken))
+    monkeypatch.setenv("TRUC_LISTEN_HOSTS", "127.0.0.1")
+    with locked(folder):
+        assert not [line for line in check(folder) if "in use by another" in line]
+
+
+def test_tried_port_is_free_afterwards(folder, monkeypatch):
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+    monkeypatch.setenv("TRUC_LISTEN_PORT", str(port))
+    monkeypatch.setenv("TRUC_LISTEN_HOSTS", "127.0.0.1")
+    check(folder)
+    socket.create_server(("127.0.0.1", port)).close()
+
+
+def test_address_of_another_machine_is_wrong(folder):
+    lines = check(folder, '[listen]\nhosts = ["192.0.2.1"]', status=1)
+    assert (
+        "wrong  listen: port 0 of 192.0.2.1 cannot be listened on: Cannot assign requested address; change listen.hosts"
+        in lines
+    )
+
+
+@pytest.mark.parametrize("number", [errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL])
+def test_kind_of_address_that_the_machine_lacks_is_noted_beside_another(folder, number, monkeypatch):
+    class Without(socket.socket):
+        def bind(self, address):
+            if self.family == socket.AF_INET6:
+                raise OSError(number, os.strerror(number))
+            super().bind(address)
+
+    monkeypatch.setattr(socket, "socket", Without)
+    assert "note   listen: this machine has no such address as ::" in check(folder)
+    lines = check(folder, '[listen]\nhosts = ["::"]', status=1)
+    assert [line for line in lines if line.startswith("wrong  listen: port 0 of :: cannot be listened on")]
+
+
+def test_name_that_is_no_address_is_wrong(folder, monkeypatch):
+    def unknown(*_arguments, **_named):
+        raise socket.gaierror(-2, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    lines = check(folder, '[listen]\nhosts = ["nowhere.example"]', status=1)
+    told = "listen: nowhere.example is no address of this machine: Name or service not known; change listen.hosts"
+    assert f"wrong  {told}" in lines
+
+
+def test_port_that_is_not_this_users_is_wrong(folder, monkeypatch):
+    class Denied(socket.socket):
+        def bind(self, _address):
+            raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(socket, "socket", Denied)
+    monkeypatch.setenv("TRUC_LISTEN_PORT", "443")
+    monkeypatch.setenv("TRUC_LISTEN_HOSTS", "127.0.0.1")
+    lines = check(folder, status=1)
+    assert (
+        "wrong  listen: port 443 of 127.0.0.1 may not be listened on by this user: choose one above 1023 as listen.port"
+        in lines
+    )
+
+
+# Keys and passphrase
+
+
+def words(path: Path, mode: int = 0o600) -> str:
+    path.write_text(f"{WORDS}\n")
+    path.chmod(mode)
+    return str(path)
+
+
+def test_passphrase_that_opens_the_keys_is_right(folder, tmp_path, monkeypatch):
+    change_passphrase(folder, None, WORDS)
+    monkeypatch.setenv("TRUC_STORE_PASSPHRASE_FILE", words(tmp_path / "words"))
+    assert f"ok     passphrase: {tmp_path}/words opens the keys" in check(folder)
+
+
+def test_passphrase_file_open_to_others_is_wrong(folder, tmp_path, monkeypatch):
+    change_passphrase(folder, None, WORDS)
+    monkeypatch.setenv("TRUC_STORE_PASSPHRASE_FILE", words(tmp_path / "words", 0o644))
+    told = f"{tmp_path}/words is open to other users (mode 0644): run chmod 600 {tmp_path}/words"
+    assert f"wrong  keys: {told}" in check(folder, status=1)
+
+
+def test_passphrase_file_is_looked_at_before_the_first_start_too(tmp_path, monkeypatch):
+    folder = Folder(tmp_path / "new")
+    monkeypatch.setenv("TRUC_STORE_PASSPHRASE_FILE", str(tmp_path / "none"))
+    open_folder(folder.root)
+    told = f"wrong  keys: cannot read the passphrase file {tmp_path}/none: No such file or directory"
+    assert told in check(folder, status=1)
+    monkeypatch.setenv("TRUC_STORE_PASSPHRASE_FILE", words(tmp_path / "words"))
+    sealed = f"keys: will be made at the first start, sealed with the passphrase in {tmp_path}/words"
+    assert f"ok     {sealed}" in check(folder)
+
+
+def test_passphrase_that_does_not_open_the_keys_is_wrong(folder, tmp_path, monkeypatch):
+    change_passphrase(folder, None, "another long passphrase")
+    monkeypatch.setenv("TRUC_STORE_PASSPHRASE_FILE", words(tmp_path / "words"))
+    told = f"{folder.identity}: the passphrase does not open it, or it is damaged"
+    assert f"wrong  keys: {told}" in check(folder, status=1)
+
+
+def test_sealed_keys_without_a_file_are_noted(folder):
+    change_passphrase(folder, None, WORDS)
+    told = "passphrase: asked for at every start, at the terminal; a service needs store.passphrase_file"
+    assert f"note   {told}" in check(folder)
+
+
+def test_file_without_a_passphrase_on_the_keys_is_wrong(folder, tmp_path, monkeypatch):
+    monkeypatch.setenv("TRUC_STORE_PASSPHRASE_FILE", words(tmp_path / "words"))
+    (line,) = [line for line in check(folder, status=1) if line.startswith("wrong")]
+    assert line.endswith(
+        f"have no passphrase: give them one with truc-server key passphrase --new {tmp_path}/words, or take the setting out"
+    )
+
+
+def test_key_file_left_unsealed_is_wrong(folder):
+    before = folder.secrets_key.read_bytes()
+    change_passphrase(folder, None, WORDS)
+    folder.secrets_key.write_bytes(before)
+    told = f"passphrase: {folder.secrets_key} not sealed, although others are: run truc-server key passphrase"
+    assert f"wrong  {told}" in check(folder, status=1)
+
+
+# Clock, socket, folder
+
+
+def test_clock_behind_the_newest_key_is_wrong(folder):
+    roll(folder, 4_000_000_000)
+    (line,) = [line for line in check(folder, status=1) if line.startswith("wrong")]
+    assert line.startswith("wrong  clock: the key was changed up to ")
+    assert line.endswith("set the clock, as players' clients refuse a key to come")
+
+
+def test_clock_behind_the_data_folder_is_wrong(folder):
+    os.utime(folder.identity, (NOW, NOW))
+    found = look_at_clock(folder, NOW - 3_600)
+    assert found.line == (
+        "wrong  clock: it says 2026-09-21 13:13 UTC, but the data folder was changed at 2026-09-21 14:13 UTC: set it"
+    )
+
+
+def test_clock_of_another_year_is_wrong(folder):
+    told = "wrong  clock: it says 1970-01-01 00:00 UTC: set it, bans, invites and changes of the key go by it"
+    assert look_at_clock(folder, 0).line == told
+
+
+def test_clock_is_shown(folder):
+    os.utime(folder.identity, (NOW, NOW))
+    assert look_at_clock(folder, NOW).line == "ok     clock: 2026-09-21 14:13 UTC"
+
+
+def test_folder_whose_name_is_too_long_for_a_socket_is_wrong(tmp_path):
+    folder = open_folder(tmp_path / ("d" * 100))
+    load_identity(folder)
+    (line,) = [line for line in check(folder, status=1) if line.startswith("wrong")]
+    length = len(str(folder.admin_socket))
+    assert line == (
+        f"wrong  data folder: {folder.admin_socket} has {length} bytes, and the system takes 107 for a socket: "
+        "truc-server admin will not work; choose a folder with a shorter name"
+    )
+
+
+def test_socket_of_just_the_longest_name_is_right():
+    with TemporaryDirectory() as above:
+        short = len(str(Folder(Path(above) / "").admin_socket)) + 1
+        folder = open_folder(Path(above) / ("d" * (107 - short)))
+        load_identity(folder)
+        with socket.socket(socket.AF_UNIX) as tried:
+            tried.bind(str(folder.admin_socket))
+        folder.admin_socket.unlink()
+        assert not [line for line in check(folder) if "truc-server admin" in line]
+
+
+def test_tables_that_have_moved_are_wrong(folder):
+    folder.moved.touch()
+    (line,) = [line for line in check(folder, status=1) if line.startswith("wrong")]
+    assert line.startswith(f"wrong  start: the tables in {folder.root} have moved")
+
+
+def test_certificate_is_looked_at(folder):
+    lines = check(folder, '[listen]\ntls = true\ncertificate = "/none/there.pem"', status=1)
+    assert [line for line in lines if line.startswith("wrong  TLS: ")]
+
+
+def test_database_without_its_keys_is_wrong(folder):
+    shutil.copy(folder.identity, folder.database)
+    folder.identity.unlink()
+    assert [line for line in check(folder, status=1) if line.startswith("wrong  keys: ")]

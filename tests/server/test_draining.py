@@ -1,0 +1,218 @@
+"""A server that is told to drain: hands end, nothing begins, and after the start every match goes on from the next call."""
+
+import json
+from functools import partial
+
+import pytest
+import trio
+from server.admins import host_says, hosting
+from server.conftest import QUICK, changed, in_hand, is_to_move, together
+from server.rawclient import GoneError, RawClient, Seat, bodies
+from server.test_acts import paused
+from server.visitors import guest, keyed
+
+from truc_protocol.audit import Result
+from truc_protocol.bodies import Call, Close
+from truc_protocol.keys import generate_signing_key
+from truc_protocol.records import Phase
+from truc_server.host.folder import Folder
+
+FRENCH = {"t": "create", "variant": "truc-french"}
+SEEK = {"t": "seek", "variant": "truc-french", "seats": 2}
+
+
+@pytest.fixture
+def data(tmp_path):
+    return Folder(tmp_path / "data")
+
+
+@pytest.fixture
+async def server(data):
+    async with hosting(data.root) as server:
+        yield server
+
+
+async def drain(server) -> dict:
+    return await host_says(server.folder, command="drain")
+
+
+async def play_to_the_end_of_the_server(seat: Seat) -> None:
+    seat.chooses = seat.pick
+    try:
+        if is_to_move(seat):
+            await seat.act(seat.act_message(seat.options, seat.pick(seat.options, seat.offered)))
+        await seat.play()
+    except GoneError:
+        return
+    raise AssertionError("the match has ended")
+
+
+async def to_the_end_of_the_hand(*seats: Seat) -> None:
+    """Play until the server is gone."""
+    await together(*(partial(play_to_the_end_of_the_server, seat) for seat in seats))
+
+
+async def last_words(client) -> dict:
+    with trio.fail_after(10):
+        return (await client.closed())[-1]
+
+
+async def login_with_new_key(client: RawClient) -> None:
+    await client.login_key(generate_signing_key())
+
+
+async def refused_at(server, login) -> dict:
+    """Return the goodbye that is the answer to a login."""
+    client = await server.connect()
+    with pytest.raises(GoneError):
+        await login(client)
+    return client.log[-1]
+
+
+async def come_back(server, seats) -> None:
+    for seat in seats:
+        assert (await seat.come_back(await server.connect()))["t"] == "ok"
+        await seat.send_again()
+
+
+class TestWhatBegins:
+    """With a hand under way the server drains for as long as that takes."""
+
+    async def test_newcomers_are_sent_away(self, server):
+        await in_hand(server)
+        await drain(server)
+        for login in (RawClient.login_guest, login_with_new_key):
+            assert (await refused_at(server, login))["code"] == "shutting_down"
+
+    async def test_guest_without_a_seat_is_sent_away_with_their_token_too(self, server):
+        (away, _) = await server.seats(2, guests=(0,))
+        code = away.table
+        await away.client.ask({"t": "leave", "table": code})
+        await in_hand(server, seed=7)
+        await drain(server)
+        turned_away = await refused_at(server, partial(RawClient.login_token, token=away.token))
+        assert (turned_away["code"], turned_away["reconnect_after_ms"]) == ("shutting_down", 2_000)
+
+    async def test_player_with_a_seat_comes_back(self, server):
+        seats = await in_hand(server)
+        await drain(server)
+        await come_back(server, seats)
+
+    async def test_no_table_is_made_and_no_match_begins(self, server):
+        waiting = await server.seats(2)
+        visitor = await guest(server)
+        await in_hand(server, seed=7)
+        await drain(server)
+        answers = [
+            await visitor.ask(FRENCH),
+            await visitor.ask(SEEK),
+            await waiting[0].client.ask({"t": "ready", "table": waiting[0].table}),
+        ]
+        assert [(answer["code"], answer["retryable"]) for answer in answers] == [
+            ("too_many_tables", True)
+        ] * 3
+        assert "about to be stopped" in answers[0]["msg"]
+
+    async def test_status_says_so(self, server):
+        await in_hand(server)
+        await drain(server)
+        answer = await host_says(server.folder, command="status")
+        assert (answer["draining"], answer["hands"]) == (True, 1)
+
+
+class TestEnd:
+    async def test_hand_is_played_to_its_close_and_no_other_called(self, server):
+        seats = await in_hand(server)
+        assert (await drain(server))["hands"] == 1
+        await to_the_end_of_the_hand(*seats)
+        assert {seat.ledger.phase for seat in seats} == {Phase.BETWEEN}
+        assert {type(bodies(seat.records)[-1]) for seat in seats} == {Close}
+        assert {seat.client.log[-1]["code"] for seat in seats} == {"shutting_down"}
+
+    async def test_server_without_hands_ends_at_once(self, server):
+        client = await guest(server)
+        assert (await drain(server))["hands"] == 0
+        assert (await last_words(client))["code"] == "shutting_down"
+
+    async def test_asked_again_it_goes_on_draining(self, server):
+        await in_hand(server)
+        answers = [await drain(server) for _ in range(2)]
+        assert [answer["before"] for answer in answers] == [False, True]
+
+    async def test_match_in_a_pause_is_not_waited_for(self, server):
+        seats = await paused(server)
+        assert (await drain(server))["hands"] == 0
+        assert (await last_words(seats[0].client))["code"] == "shutting_down"
+
+    async def test_hand_that_nobody_plays_is_not_waited_for(self, server):
+        seats = await in_hand(server)
+        client = await guest(server)
+        for seat in seats:
+            await trio.aclose_forcefully(seat.client.stream)
+        await drain(server)
+        assert (await last_words(client))["code"] == "shutting_down"
+
+    async def test_time_that_is_over_ends_it_in_the_hand(self, data):
+        async with hosting(data.root, changed(QUICK, tables={"drain_s": 1})) as server:
+            seats = await in_hand(server)
+            await drain(server)
+            assert (await last_words(seats[0].client))["code"] == "shutting_down"
+        assert seats[0].ledger.phase is Phase.HAND
+
+    async def test_no_time_to_drain_ends_it_at_once(self, data):
+        async with hosting(data.root, changed(QUICK, tables={"drain_s": 0})) as server:
+            seats = await in_hand(server)
+            await drain(server)
+            assert (await last_words(seats[0].client))["code"] == "shutting_down"
+
+
+class TestAfterwards:
+    async def test_match_goes_on_with_the_next_call_and_is_proven(self, data):
+        async with hosting(data.root) as server:
+            seats = await in_hand(server)
+            await drain(server)
+            await to_the_end_of_the_hand(*seats)
+        length = len(seats[0].records)
+        async with hosting(data.root) as server:
+            await come_back(server, seats)
+            await together(*(seat.play for seat in seats))  # sooner than a call waits for who may want time
+        assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
+        assert isinstance(bodies(seats[0].records)[length], Call)
+
+    async def test_what_nobody_holds_back_is_told_once(self, data):
+        async with hosting(data.root) as server:
+            seats = await in_hand(server)
+            await drain(server)
+            await to_the_end_of_the_hand(*seats)
+        told = json.loads(data.unasked.read_text())
+        async with hosting(data.root):
+            assert (told, data.unasked.exists()) == ({seats[0].ledger.setup.mid.hex(): seats[0].next}, False)
+
+    async def test_call_that_somebody_has_asked_to_hold_back_stays_held(self, data):
+        async with hosting(data.root) as server:
+            seats = await in_hand(server)
+            assert (await seats[0].wish())["t"] == "ok"
+            await drain(server)
+            await to_the_end_of_the_hand(*seats)
+        assert json.loads(data.unasked.read_text()) == {}
+        async with hosting(data.root) as server:
+            await come_back(server, seats)
+            waiting = await seats[0].client.until("waiting")
+        assert (waiting["what"], waiting["seats"]) == ("rekey", [0, 1])
+
+    async def test_file_that_is_none_is_as_if_there_was_none(self, data):
+        async with hosting(data.root) as server:
+            seats = await in_hand(server)
+        data.unasked.write_text('["no", "such"]')
+        async with hosting(data.root) as server:
+            await come_back(server, seats)
+
+    async def test_players_keep_seats_at_tables_that_were_open(self, data):
+        key = generate_signing_key()
+        async with hosting(data.root) as server:
+            client = await keyed(server, key=key)
+            await client.ask(FRENCH)
+            await drain(server)
+            await last_words(client)
+        async with hosting(data.root) as server:
+            assert len((await keyed(server, key=key)).welcome["seats"]) == 1

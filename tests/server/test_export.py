@@ -1,0 +1,291 @@
+"""`truc-server export`: which matches it writes, into what files, and that they verify."""
+
+import json
+import os
+import sqlite3
+import stat
+from contextlib import closing
+from functools import partial
+
+import pytest
+import trio
+from click.testing import CliRunner
+from server.conftest import in_hand, running, together
+from server.stored import older
+
+from truc_client.main import main as client
+from truc_client.transcripts import path_of
+from truc_protocol.keys import fingerprint
+from truc_protocol.transcript import read_transcript
+from truc_server.connections.peer import tag_of
+from truc_server.main import main
+from truc_server.store import PlayerKind, archive
+
+pytestmark = pytest.mark.slow
+SHORT = {"target": 3, "match": 1}
+DAY_MS = 86_400_000
+NEW_YEAR_MS = 1_767_225_600_000  # 2026-01-01 00:00 UTC
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch, tmp_path):
+    """Let nothing from outside in."""
+    for variable in [name for name in os.environ if name.startswith("TRUC_")]:
+        monkeypatch.delenv(variable)
+    monkeypatch.setenv("TRUC_HOME", str(tmp_path / "home"))
+
+
+@pytest.fixture
+async def played(tmp_path):
+    """Return the seats of two matches that are over, one of Truc with keys, and one of Put with a guest."""
+    async with running(tmp_path / "data") as server:
+        first = await server.match(options=SHORT, seed=1)
+        second = await server.match(variant="put", guests=(1,), seed=2, options={"guests": 1, "match": 1})
+        await together(*(seat.play for seat in (*first, *second)))
+    with database(tmp_path) as raw:
+        for seats, days in ((first, 0), (second, 10)):
+            ended = NEW_YEAR_MS + days * DAY_MS
+            raw.execute("UPDATE matches SET ended_ms = ? WHERE mid = ?", [ended, seats[0].ledger.setup.mid])
+    return first, second
+
+
+def database(tmp_path):
+    return closing(sqlite3.connect(tmp_path / "data" / "truc.db", isolation_level=None))
+
+
+@pytest.fixture
+def export(tmp_path):
+    def call(*arguments):
+        return CliRunner().invoke(main, ["export", str(out), "--data", str(tmp_path / "data"), *arguments])
+
+    out = tmp_path / "out"
+    return call
+
+
+def mids(*plays) -> list[str]:
+    return [seats[0].ledger.setup.mid.hex() for seats in plays]
+
+
+def exported(export, *arguments) -> list[str]:
+    """Return the ids of the matches that are exported."""
+    result = export("--json", *arguments)
+    assert result.exit_code == 0, result.stderr
+    return [json.loads(line)["match"] for line in result.stdout.splitlines()]
+
+
+async def test_every_file_is_proven_by_truc_verify(played, export, tmp_path):
+    assert export().exit_code == 0
+    files = sorted(map(str, (tmp_path / "out").iterdir()))
+    verified = CliRunner().invoke(client, ["verify", *files])
+    assert (len(files), verified.exit_code, verified.output.count("PROVEN")) == (2, 0, 2)
+
+
+async def test_file_has_the_name_that_players_know_it_by_and_their_bytes(played, export, tmp_path):
+    export()
+    for seats in played:
+        file = path_of(tmp_path / "out", seats[0].ledger.setup.mid)
+        document, records = read_transcript(file.read_bytes())
+        assert (document, records) == (seats[0].document, tuple(seats[0].records))
+
+
+async def test_files_are_for_their_owner_alone(played, export, tmp_path):
+    old = os.umask(0)
+    try:
+        export()
+    finally:
+        os.umask(old)
+    modes = [stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "out", *(tmp_path / "out").iterdir())]
+    assert modes == [0o700, 0o600, 0o600]
+
+
+async def test_line_tells_file_end_game_and_reason(played, export):
+    first, second = mids(*played)
+    result = export()
+    assert result.stdout.splitlines() == [
+        f"written  {first[:16]}.truc  2026-01-01 00:00 UTC  truc-french  won",
+        f"written  {second[:16]}.truc  2026-01-11 00:00 UTC  put  won",
+    ]
+    assert result.stderr.endswith("out: 2 matches: 2 written\n")
+
+
+async def test_index_tells_everything_of_a_match(played, export):
+    _, (keyed, guest) = played
+    told = json.loads(export("--json", "--variant", "put").stdout)
+    mid = keyed.ledger.setup.mid.hex()
+    assert told == {
+        "state": "written",
+        "file": f"{mid[:16]}.truc",
+        "match": mid,
+        "ended": "2026-01-11T00:00:00Z",
+        "variant": "put",
+        "seats": 2,
+        "reason": "won",
+        "records": len(keyed.records),
+        "players": [
+            {"seat": 0, "kind": "key", "tag": fingerprint(keyed.key.public)},
+            {"seat": 1, "kind": "guest", "tag": guest.client.welcome["player"]},
+        ],
+    }
+
+
+async def test_dates_are_days_from_their_beginning(played, export):
+    first, second = mids(*played)
+    assert exported(export, "--since", "2026-01-01", "--until", "2026-01-11") == [first]
+    assert exported(export, "--since", "2026-01-02") == [second]
+    assert exported(export, "--until", "2026-01-01") == []
+    assert exported(export, "--until", "2026-01-01T00:01") == [first]
+
+
+async def test_no_match_is_left_out_where_many_are_read_page_by_page(played, export, monkeypatch, tmp_path):
+    monkeypatch.setattr(archive, "_PAGE", 1)
+    assert exported(export) == mids(*played)
+    with database(tmp_path) as raw:
+        raw.execute("UPDATE matches SET ended_ms = 5")
+    assert sorted(exported(export)) == sorted(mids(*played))
+
+
+async def test_matches_of_a_game(played, export):
+    assert exported(export, "--variant", "put") == mids(played[1])
+
+
+async def test_matches_of_a_player(played, export):
+    first, second = played
+    assert exported(export, "--player", fingerprint(first[0].key.public)) == mids(first)
+    assert exported(export, "--player", second[0].key.public.hex()) == mids(second)
+    assert exported(export, "--player", second[1].client.welcome["player"].lower()) == mids(second)
+    assert exported(export, "--player", tag_of(PlayerKind.GUEST, b"nobody")) == []
+
+
+async def test_one_match_by_the_beginning_of_its_id(played, export):
+    first, second = mids(*played)
+    assert exported(export, "--match", second[:16].upper()) == [second]
+    assert exported(export, "--match", second, "--match", first[:9]) == [second, first]
+
+
+async def test_match_that_is_not_kept_is_said(played, export):
+    result = export("--match", "ab" * 32)
+    assert (result.exit_code, result.stderr) == (1, f"truc-server: no match {'ab' * 32} is kept\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--match", "abc"), "expected 8 to 64 hexadecimal digits, got 'abc'"),
+        (("--match", "xyzxyzxyz"), "expected 8 to 64 hexadecimal digits"),
+        (("--match", "abcdefab", "--variant", "put"), "expected no --since, --until, --variant or --player"),
+        (("--player", "203.0.113.7"), "expected a fingerprint, a key or the tag of a guest"),
+        (("--since", "yesterday"), "--since"),
+    ],
+)
+async def test_what_cannot_be_meant_is_refused(played, export, arguments, said, tmp_path):
+    result = export(*arguments)
+    assert (result.exit_code, said in result.stderr) == (2, True)
+    assert not (tmp_path / "out").exists()
+
+
+async def test_files_that_are_there_are_kept(played, export, tmp_path):
+    export()
+    before = {path: path.stat() for path in (tmp_path / "out").iterdir()}
+    assert export().stdout.count("kept ") == 2
+    assert {path: path.stat() for path in (tmp_path / "out").iterdir()} == before
+
+
+async def test_file_that_lacks_an_end_gets_it(played, export, tmp_path):
+    export()
+    path = path_of(tmp_path / "out", played[0][0].ledger.setup.mid)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-100])
+    assert "longer " in export().stdout
+    assert path.read_bytes() == whole
+
+
+async def test_other_file_of_the_name_is_kept_and_said(played, export, tmp_path):
+    export()
+    path = path_of(tmp_path / "out", played[0][0].ledger.setup.mid)
+    path.write_bytes(b"somebody's own")
+    result = export()
+    assert (result.exit_code, result.stdout.startswith("differs "), path.read_bytes()) == (
+        1,
+        True,
+        b"somebody's own",
+    )
+    assert result.stderr.endswith("2 matches: 1 kept, 1 differs\n")
+
+
+async def test_match_that_is_played_is_left_out(tmp_path, export):
+    async with running(tmp_path / "data") as server:
+        seats = await in_hand(server)
+        assert exported(export) == []
+        result = export("--match", seats[0].ledger.setup.mid.hex())
+    assert (result.exit_code, "is not over" in result.stderr) == (1, True)
+
+
+async def test_export_beside_a_server_finds_what_is_over_and_writes_nothing_to_it(tmp_path, export):
+    async with running(tmp_path / "data") as server:
+        over = await server.match(options=SHORT, seed=1)
+        await together(*(seat.play for seat in over))
+        seats = await server.match(options=SHORT, seed=2)
+        results = []
+
+        async def beside():
+            results.append(await trio.to_thread.run_sync(partial(exported, export)))
+
+        await together(beside, *(seat.play for seat in seats))
+        assert results[0][0] == mids(over)[0]
+        assert exported(export) == mids(over, seats)
+
+
+async def test_last_signatures_come_into_the_file_of_an_earlier_export(tmp_path, export):
+    async with running(tmp_path / "data") as server:
+        seats = await server.match(options=SHORT)
+        sign, seats[1].once = seats[1].once, partial(all_but_ack, seats[1].once)
+        await together(*(partial(seat.play, is_over) for seat in seats))
+        assert export().stdout.startswith("written ")
+        seats[1].once = sign
+        await seats[1].follow()
+        await together(*(seat.play for seat in seats))
+        assert export().stdout.startswith("longer ")
+    file = path_of(tmp_path / "out", seats[0].ledger.setup.mid)
+    assert read_transcript(file.read_bytes()).records == tuple(seats[0].records)
+
+
+def is_over(seat) -> bool:
+    return seat.auditor is not None and seat.ledger.phase == "ended"
+
+
+async def all_but_ack(sign, what, place, body) -> None:
+    if what != "ack":
+        await sign(what, place, body)
+
+
+async def test_folder_that_is_a_file_is_said(played, export, tmp_path):
+    (tmp_path / "out").write_text("mine")
+    result = export()
+    assert (result.exit_code, "expected a folder to write to" in result.stderr) == (1, True)
+
+
+async def test_folder_in_which_nothing_may_be_written_is_said(played, tmp_path):
+    result = CliRunner().invoke(main, ["export", "/proc/truc", "--data", str(tmp_path / "data")])
+    assert (result.exit_code, "cannot make the folder /proc/truc" in result.stderr) == (1, True)
+
+
+def test_folder_where_no_server_has_run_is_said(export, tmp_path):
+    result = export()
+    assert (result.exit_code, "no server has run in" in result.stderr) == (1, True)
+    assert not (tmp_path / "data").exists()
+
+
+def test_database_that_is_not_there_is_not_made(data, export):
+    data.database.unlink()
+    result = export()
+    assert (result.exit_code, "there is none at" in result.stderr) == (1, True)
+    assert not data.database.exists()
+
+
+def test_database_of_an_older_version_is_left_as_it_is(data, export):
+    data.database.unlink()
+    older(data.root, "0003")
+    before = data.database.read_bytes()
+    result = export()
+    assert (result.exit_code, "expected schema 0004, found 0003" in result.stderr) == (1, True)
+    assert data.database.read_bytes() == before

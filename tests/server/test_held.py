@@ -1,0 +1,274 @@
+"""A match that a restored backup has under way is held until it is known that nobody has seen more of it."""
+
+import sqlite3
+from contextlib import closing
+from functools import partial
+
+import pytest
+from server.admins import host_says, hosting
+from server.conftest import QUICK, changed, in_hand, running, together
+from server.rawclient import Seat
+from server.test_recovery import interrupted, play_until_gone
+from structlog.testing import capture_logs
+
+from truc_protocol.audit import Result
+from truc_protocol.bodies import Resign
+from truc_server.host.folder import Folder, FolderError
+from truc_server.host.restored import Restored, read_restored, write_restored
+from truc_server.store.copies import open_play
+
+pytestmark = pytest.mark.slow
+
+BEYOND = 3
+
+
+def mark_restored(path, *, gives_up=False) -> None:
+    """Let the data in a folder be what a backup had, as `truc-server restore` does."""
+    play = open_play(path / "truc.db")
+    write_restored(Folder(path), Restored(play.matches, play.terms, gives_up=gives_up))
+
+
+async def restored(path, count=2, variant="truc-french", *, after=15, gives_up=False, **fields) -> list[Seat]:
+    """Play until a seat has seen `after` records, and restore what is there then."""
+    seats = await interrupted(path, count, variant, after=after, **fields)
+    mark_restored(path, gives_up=gives_up)
+    return seats
+
+
+def stored(path, mid) -> tuple[int, str | None]:
+    """Return how many records of a match are stored, and why it ended."""
+    with closing(sqlite3.connect(path / "truc.db")) as database:
+        ((count,),) = database.execute("SELECT count(*) FROM records WHERE mid = ?", (mid,)).fetchall()
+        ((reason,),) = database.execute("SELECT reason FROM matches WHERE mid = ?", (mid,)).fetchall()
+    return count, reason
+
+
+def mid_of(seat) -> bytes:
+    return seat.ledger.setup.mid
+
+
+async def back(server, seat: Seat) -> None:
+    """Come back, and send again what the server may have lost."""
+    assert (await seat.come_back(await server.connect()))["t"] == "ok"
+    await seat.send_again()
+
+
+async def closed(seat: Seat) -> dict:
+    """Return the notice that the table is gone, after all that comes before it."""
+    while (message := await seat.client.receive())["t"] != "closed":
+        await seat.react(message)
+    return message
+
+
+def events(logged) -> list[str]:
+    told = ("match_held", "match_goes_on", "match_given_up", "player_has_seen_more")
+    return [entry["event"] for entry in logged if entry["event"] in told]
+
+
+@pytest.mark.parametrize(
+    ("count", "variant", "guests", "after"),
+    [
+        (2, "truc-french", (), 5),
+        (2, "truc-french", (), 23),
+        (4, "truc-catalan", (), 31),
+        (2, "truc-catalan", (1,), 17),
+        (2, "truc-french", (0, 1), 12),
+    ],
+)
+async def test_match_goes_on_when_all_are_back_and_is_proven(tmp_path, count, variant, guests, after):
+    path = tmp_path / "data"
+    seats = await restored(path, count, variant, after=after, guests=guests)
+    with capture_logs() as logged:
+        async with running(path) as server:
+            for seat in seats:
+                await back(server, seat)
+            await together(*(seat.play for seat in seats))
+    assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
+    assert events(logged) == ["match_held", "match_goes_on"]
+
+
+async def test_nothing_is_recorded_before_all_are_back(tmp_path):
+    path = tmp_path / "data"
+    seats = await restored(path)
+    mid, k = mid_of(seats[0]), stored(path, mid_of(seats[0]))[0]
+    async with running(path) as server:
+        await back(server, seats[0])
+        ledger = seats[0].ledger
+        resigned = seats[0].sign(Resign(ledger.setup.mid, ledger.k, ledger.head, 0))
+        await seats[0].client.send(resigned)
+        wish = await seats[0].wish()
+        assert (wish["code"], wish["retry_after_ms"]) == ("rate_limited", 1_000)
+        assert wish["msg"].endswith("when these seats are back: 1")
+        told = {"t": "claim_match", "table": seats[0].table, "match": mid}
+        assert (await seats[0].client.ask(told))["code"] == "rate_limited"
+    assert stored(path, mid) == (k, None)
+
+
+async def test_who_waits_is_told_who_is_away_and_is_asked_nothing(tmp_path):
+    path = tmp_path / "data"
+    seats = await restored(path)
+    async with running(path) as server:
+        seats[0].options = None
+        told = []
+        seats[0].note = told.append
+        await back(server, seats[0])
+        assert (await seats[0].wish())["code"] == "rate_limited"
+    assert [message["seat"] for message in told if message["t"] == "away" and not message.get("online")] == [
+        1
+    ]
+    assert (seats[0].options, [message for message in told if message["t"] == "waiting"]) == (None, [])
+
+
+async def test_what_was_sent_meanwhile_is_answered_when_the_match_goes_on(tmp_path):
+    path = tmp_path / "data"
+    seats = await restored(path)
+    async with running(path) as server:
+        await back(server, seats[0])
+        ledger = seats[0].ledger
+        number = await seats[0].client.send(seats[0].sign(Resign(ledger.setup.mid, ledger.k, ledger.head, 0)))
+        answers = []
+        note = seats[0].note
+        seats[0].note = lambda message: (
+            answers.append(message) if message.get("re") == number else note(message)
+        )
+        await back(server, seats[1])
+        await together(*(seat.play for seat in seats))
+    # An act of the seat that the stopped server had not taken comes before it; then its place has passed.
+    assert [answer.get("code", "ok") for answer in answers] in (["ok"], ["stale_position"])
+    reasons = {seat.auditor.verdict().reason for seat in seats}
+    assert reasons == {"won" if "code" in answers[0] else "resigned"}
+
+
+async def test_match_of_which_a_player_has_seen_more_is_given_up(tmp_path):
+    path = tmp_path / "data"
+    seats = await restored(path)
+    mid, k = mid_of(seats[0]), stored(path, mid_of(seats[0]))[0]
+    with capture_logs() as logged:
+        async with running(path) as server:
+            await back(server, seats[0])
+            reply = await seats[1].come_back(await server.connect(), next_=k + BEYOND)
+            notice = await closed(seats[0])
+            again = await seats[1].resume()
+    assert (reply["code"], again["code"]) == ("bad_position", "no_such_table")
+    assert "restored from a backup that has less of this match" in reply["msg"]
+    assert (notice["reason"], stored(path, mid)) == ("server", (k, "given_up"))
+    assert events(logged) == ["match_held", "player_has_seen_more", "match_given_up"]
+
+
+async def test_what_was_sent_meanwhile_is_answered_when_the_match_is_given_up(tmp_path):
+    path = tmp_path / "data"
+    seats = await restored(path)
+    async with running(path) as server:
+        assert (await seats[0].come_back(await server.connect()))["t"] == "ok"
+        ledger = seats[0].ledger
+        number = await seats[0].client.send(seats[0].sign(Resign(ledger.setup.mid, ledger.k, ledger.head, 0)))
+        await seats[1].come_back(await server.connect(), next_=ledger.k + BEYOND)
+        while (message := await seats[0].client.receive()).get("re") != number:
+            pass
+    assert message["code"] == "no_such_table"
+
+
+async def test_match_whose_players_do_not_come_back_is_given_up(tmp_path):
+    path = tmp_path / "data"
+    seats = await restored(path)
+    mid, k = mid_of(seats[0]), stored(path, mid_of(seats[0]))[0]
+    async with running(path, changed(QUICK, tables={"expiry_s": 1})) as server:
+        await back(server, seats[0])
+        notice = await closed(seats[0])
+    assert (notice["reason"], stored(path, mid)) == ("server", (k, "given_up"))
+
+
+async def test_match_is_held_at_every_start_until_it_has_gone_on(tmp_path):
+    path = tmp_path / "data"
+    seats = await restored(path, after=5)
+    with capture_logs() as logged:
+        async with running(path) as server:
+            await back(server, seats[0])
+        async with running(path) as server:
+            for seat in seats:
+                await back(server, seat)
+
+            async def watched():
+                await seats[0].play(until=lambda seat: seat.done or seat.next >= 12)
+                server.stop()
+
+            await together(watched, partial(play_until_gone, seats[1]))
+        async with running(path) as server:
+            for seat in seats:
+                await back(server, seat)
+            await together(*(seat.play for seat in seats))
+    assert events(logged) == ["match_held", "match_held", "match_goes_on"]
+    assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
+
+
+async def test_no_match_goes_on_where_the_host_wants_none_to(tmp_path):
+    path = tmp_path / "data"
+    seats = await restored(path, gives_up=True)
+    mid, k = mid_of(seats[0]), stored(path, mid_of(seats[0]))[0]
+    async with running(path) as server:
+        reply = await seats[0].come_back(await server.connect())
+    assert (reply["code"], stored(path, mid)) == ("no_such_table", (k, "given_up"))
+
+
+async def test_terms_that_were_out_are_not_gone_on_from(tmp_path):
+    path = tmp_path / "data"
+    async with running(path) as server:
+        seats = await server.seats(2)
+        seats[1].sign_terms = lambda message: seats[1].client.send({"t": "ping", "n": 0})
+        for seat in seats:
+            await seat.ready()
+        await together(partial(seats[0].play, lambda seat: seat.joined is not None))
+    mark_restored(path)
+    async with running(path) as server:
+        seat = seats[0]
+        before, seat.client = seat.joined[0], await server.connect()
+        await seat.client.login_key(seat.key, seat.name)
+        await seat.join(seat.table, 0)
+        await together(partial(seat.play, lambda seat: seat.joined[0] != before))
+    assert read_restored(Folder(path)).terms == {before}
+
+
+async def test_a_hold_ends_with_a_hand_that_goes_on_where_it_was(tmp_path):
+    path = tmp_path / "data"
+    async with running(path) as server:
+        seats = await in_hand(server, options={"match": 1, "target": 3})
+    mark_restored(path)
+    async with running(path) as server:
+        for seat in seats:
+            seat.chooses = seat.pick
+            await back(server, seat)
+        await together(*(seat.play for seat in seats))
+    assert {seat.auditor.verdict().reason for seat in seats} == {"won"}
+
+
+async def test_server_that_drains_does_not_wait_for_a_hand_that_is_held(tmp_path):
+    path = tmp_path / "data"
+    async with running(path) as server:
+        seats = await in_hand(server)
+    mark_restored(path)
+    async with hosting(path) as server:
+        await back(server, seats[0])
+        told = await host_says(Folder(path), command="drain")
+    assert told["hands"] == 0
+
+
+async def test_host_may_close_a_table_whose_match_is_held(tmp_path):
+    path = tmp_path / "data"
+    seats = await restored(path)
+    mid, k = mid_of(seats[0]), stored(path, mid_of(seats[0]))[0]
+    async with hosting(path) as server:
+        await back(server, seats[0])
+        await host_says(Folder(path), command="close", table=seats[0].table)
+        await closed(seats[0])
+    assert stored(path, mid) == (k, "given_up")
+
+
+def test_folder_without_a_word_of_a_backup_holds_nothing(tmp_path):
+    assert read_restored(Folder(tmp_path)) == Restored()
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"matches": {"x": 1}, "terms": [], "gives_up": false}'])
+def test_word_that_cannot_be_read_stops_the_start(tmp_path, text):
+    Folder(tmp_path).restored.write_text(text)
+    with pytest.raises(FolderError, match=r"restored\.json: expected what `truc-server restore` has written"):
+        read_restored(Folder(tmp_path))

@@ -1,0 +1,165 @@
+"""Lines of the log say where things happen: on which connection, at which table, at which position."""
+
+import json
+from io import StringIO
+
+import pytest
+from server.conftest import QUICK, changed, holder_of, in_hand, running, together
+from server.test_snapshots import overflown
+from server.visitors import guest
+from server.watching import Eye, Held
+from trio.testing import wait_all_tasks_blocked
+
+from truc_protocol import keys
+from truc_protocol.bodies import Act
+from truc_server.host import logs
+from truc_server.host.settings import Logs
+from truc_server.matches import acting
+
+TIGHT = changed(QUICK, limits={"outbox_bytes": 65_536}, log={"level": "debug"})
+
+
+@pytest.fixture
+def settings():
+    return TIGHT
+
+
+@pytest.fixture
+def lines():
+    """Return what reads the log so far: every line of an event."""
+    logs.configure(Logs(format="json", level="debug"), stream := StringIO())
+
+    def read(event: str) -> list[dict]:
+        told = map(json.loads, stream.getvalue().splitlines())
+        return [line for line in told if line["event"] == event]
+
+    read.text = stream.getvalue
+    return read
+
+
+async def test_logins_have_the_numbers_of_their_connections(server, lines):
+    for _ in range(3):
+        await guest(server)
+    assert [line["connection"] for line in lines("login")] == [1, 2, 3]
+
+
+async def test_number_is_not_given_again(server, lines):
+    for _ in range(2):
+        client = await guest(server)
+        await client.stream.aclose()
+        await wait_all_tasks_blocked()
+    assert [line["connection"] for line in lines("login")] == [1, 2]
+
+
+async def test_bad_input_has_its_connection(server, lines):
+    await guest(server)
+    client = await guest(server)
+    await client.send_bytes(bytes(4))
+    await client.closed()
+    assert [line["connection"] for line in lines("bad_input")] == [2]
+
+
+async def test_act_has_its_connection_table_and_position(server, lines):
+    seats = await server.match(2, options={"match": 1}, guests=(1,))
+    await together(*(seat.play for seat in seats))
+    told = lines("act")
+    positions = [line["k"] for line in told]
+    assert {line["connection"] for line in told} == {1, 2}
+    assert {line["table"] for line in told} == {seats[0].table}
+    assert positions == sorted(positions) != []
+
+
+async def test_act_is_not_told_above_its_level(tmp_path, lines):
+    async with running(tmp_path / "other", changed(TIGHT, log={"level": "info"})) as server:
+        await in_hand(server)
+    assert lines("act") == []
+
+
+def late(seat) -> dict:
+    """Return a guest's choice for a position that is long gone."""
+    return {
+        "t": "act",
+        "table": seat.table.lower(),
+        "match": seat.ledger.setup.mid,
+        "at": 0,
+        "choose": "tap",
+    }
+
+
+async def test_refused_act_has_its_connection_table_and_the_position_that_comes_next(server, lines):
+    for seat in await in_hand(server, guests=(0, 1)):
+        await seat.client.ask(late(seat))
+        told = lines("act_refused")[-1]
+        place = (told["connection"], told["address"], told["table"], told["k"], told["code"])
+        assert place == (seat.seat + 1, "127.0.0.1", seat.table, seat.next, "stale_position")
+
+
+async def test_refused_act_at_a_private_table_does_not_tell_its_code(server, lines):
+    (seat, _) = await in_hand(server, guests=(0, 1), private=True)
+    await seat.client.ask(late(seat))
+    (told,) = lines("act_refused")
+    assert (told["table"], seat.table in lines.text()) == (f"{seat.table[:4]}...", False)
+
+
+async def test_refused_act_of_no_table_names_none(server, lines):
+    client = await guest(server)
+    await client.ask({"t": "act", "table": "NOPE", "match": bytes(32), "at": 0, "choose": "tap"})
+    (told,) = lines("act_refused")
+    assert (told["connection"], told["code"], "table" in told) == (1, "no_such_table", False)
+
+
+async def test_wrong_signature_of_an_act_has_its_connection_table_and_position(server, lines):
+    mover, _ = holder_of(await in_hand(server))
+    ledger = mover.ledger
+    body = Act(ledger.setup.mid, ledger.k, ledger.head, ledger.deal_index, mover.seat, "stand", ())
+    assert (await mover.client.ask({**mover.sign(body), "sig": bytes(64)}))["code"] == "bad_signature"
+    (told,) = lines("bad_signature")
+    assert (told["connection"], told["table"], told["k"]) == (mover.seat + 1, mover.table, ledger.k)
+
+
+async def test_refused_login_has_its_connection(server, lines):
+    client = await server.connect()
+    await client.hello()
+    await client.send({**client.auth(keys.generate_signing_key()), "sig": bytes(64)})
+    await client.closed()
+    (told,) = lines("login_refused")
+    assert (told["connection"], told["address"], told["code"]) == (1, "127.0.0.1", "bad_signature")
+
+
+async def test_failure_in_an_act_has_its_connection_table_and_position(server, lines, monkeypatch):
+    mover, _ = holder_of(await in_hand(server, guests=(0, 1)))
+    monkeypatch.setattr(acting, "act", lambda *_: 1 / 0)
+    assert (await mover.client.ask(late(mover)))["code"] == "internal"
+    (told,) = lines("internal")
+    assert (told["connection"], told["table"], told["k"]) == (mover.seat + 1, mover.table, mover.next)
+
+
+async def test_ruling_has_its_table_position_and_seat(tmp_path, lines, mock_clock):
+    async with running(tmp_path / "other", changed(TIGHT, limits={"idle_s": 3600})) as server:
+        mover, _ = holder_of(await in_hand(server))
+        mock_clock.jump(151)
+        await wait_all_tasks_blocked()
+    (told,) = lines("ruled")[:1]
+    assert (told["table"], told["k"], told["seat"]) == (mover.table, mover.next, mover.seat)
+
+
+async def test_connection_that_is_cut_has_its_own_number_whoever_it_waited_for(server, lines, monkeypatch):
+    held, eye = Held(monkeypatch), Eye()
+    await overflown(server, held, eye)
+    held.release(eye)
+    assert [line["connection"] for line in lines("slow_consumer")] == [3]
+
+
+async def test_watcher_who_is_skipped_has_its_own_number(server, lines, monkeypatch):
+    held, eye = Held(monkeypatch), Eye("snapshot")
+    seats = await overflown(server, held, eye)
+    held.release(eye)
+    await eye.until(lambda eye: eye.skips and eye.next == seats[0].next)
+    (told,) = lines("watcher_skipped")
+    assert (told["connection"], told["table"]) == (3, seats[0].table)
+
+
+async def test_no_token_is_in_the_log_of_everything(server, lines):
+    seats = await server.match(2, options={"match": 1}, guests=(0, 1))
+    await together(*(seat.play for seat in seats))
+    assert [seat for seat in seats if seat.client.welcome["token"] in lines.text()] == []

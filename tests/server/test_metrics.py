@@ -1,0 +1,330 @@
+"""Every metric moves when what it counts happens on a running server."""
+
+import contextlib
+import re
+import threading
+from collections.abc import Awaitable, Callable
+from functools import partial
+from types import SimpleNamespace
+
+import pytest
+import trio
+from chaos.faulty_store import Fault, FaultyStore, Point
+from server.asking import figures, get, telling
+from server.conftest import QUICK, changed, holder_of, in_hand, running, together
+from server.rawclient import frame
+from server.test_snapshots import overflown
+from server.visitors import guest, keyed
+from server.watching import Eye, Held
+from trio.testing import wait_all_tasks_blocked
+
+from truc_server.host import disk
+from truc_server.metrics import page
+from truc_server.metrics.measures import MEASURES
+
+FRENCH = {"t": "create", "variant": "truc-french"}
+TIGHT = changed(QUICK, limits={"idle_s": 3600, "outbox_bytes": 65_536, "burst": 1_000_000})
+PINGS = b"".join(frame({"t": "ping", "n": n}) for n in range(100))
+
+
+@pytest.fixture(autouse=True)
+def always_read(monkeypatch):
+    """Read the figures anew for everybody who asks."""
+    monkeypatch.setattr(page, "FRESH_S", 0.0)
+
+
+@pytest.fixture
+def settings():
+    return telling(TIGHT)
+
+
+@pytest.fixture
+def around(server, monkeypatch, mock_clock):
+    """What an event may need: the server, and the test's hold on its world."""
+    return SimpleNamespace(server=server, monkeypatch=monkeypatch, clock=mock_clock)
+
+
+async def connect(around) -> None:
+    await around.server.connect()
+    await wait_all_tasks_blocked()
+
+
+async def log_in_guest(around) -> None:
+    await guest(around.server)
+
+
+async def log_in_key(around) -> None:
+    await keyed(around.server)
+
+
+async def make_table(around) -> None:
+    assert (await (await guest(around.server)).ask(FRENCH))["t"] == "ok"
+
+
+async def agree(around) -> None:
+    """Let both seats be ready, and sign nothing."""
+    for seat in await around.server.seats(2):
+        await seat.ready()
+
+
+async def begin_match(around) -> None:
+    await in_hand(around.server)
+
+
+async def finish_match(around) -> None:
+    await play(around)
+
+
+async def play_as_guests(around) -> None:
+    await play(around, guests=(0, 1))
+
+
+async def play(around, **fields) -> None:
+    """Play a short match to its end."""
+    seats = await around.server.match(2, options={"match": 1}, **fields)
+    await together(*(seat.play for seat in seats))
+
+
+async def ask_for_no_table(around) -> None:
+    assert (await (await guest(around.server)).ask({"t": "join", "table": "NOPE"}))["t"] == "error"
+
+
+async def send_no_frame(around) -> None:
+    client = await guest(around.server)
+    await client.send_bytes(bytes(4))
+    await client.closed()
+
+
+async def act_too_late(around) -> None:
+    mover, _ = holder_of(await in_hand(around.server, guests=(0, 1)))
+    act = {"t": "act", "table": mover.table, "match": mover.ledger.setup.mid, "at": 0, "choose": "tap"}
+    assert (await mover.client.ask(act))["code"] == "stale_position"
+
+
+async def miss_login(around) -> None:
+    client = await around.server.connect()
+    await wait_all_tasks_blocked()
+    around.clock.jump(10.01)
+    assert [message["t"] for message in await client.closed()] == ["bye"]
+
+
+async def fill_outbox(around) -> None:
+    """Ask for more than may wait for a connection, to which nothing is written."""
+    held, greedy = Held(around.monkeypatch), SimpleNamespace(client=await guest(around.server))
+    held.hold(greedy)
+    await greedy.client.send_bytes(PINGS * 40)
+    await wait_all_tasks_blocked()
+    held.release(greedy)
+
+
+async def read_nothing(around) -> None:
+    """Let the kernel take no more for a connection, until the server gives up."""
+    client = await guest(around.server)
+    before, sent = -1.0, 0.0
+    while sent > before:
+        await client.send_bytes(PINGS)
+        await wait_all_tasks_blocked()
+        before, sent = sent, (await figures(around.server))["truc_sent_bytes_total"]
+    around.clock.jump(10.01)
+    await wait_all_tasks_blocked()
+
+
+async def miss_what_is_watched(around) -> None:
+    held, eye = Held(around.monkeypatch), Eye("snapshot")
+    await overflown(around.server, held, eye)
+    held.release(eye)
+
+
+async def be_held_up(around) -> None:
+    around.clock.jump(3)
+    await wait_all_tasks_blocked()
+
+
+async def fill_disk(around) -> None:
+    around.monkeypatch.setattr(disk, "free_bytes", lambda _: 0)
+    around.clock.jump(disk.LOOK_S)
+    for _ in range(1_000):  # it is looked at in a thread, of which the clock of the test knows nothing
+        if (await figures(around.server))["truc_disk_nearly_full"]:
+            return
+
+
+Event = Callable[[SimpleNamespace], Awaitable[None]]
+
+EVENTS: list[tuple[str, Event]] = [
+    ('truc_connections{state="login"}', connect),
+    ('truc_connections{state="ready"}', log_in_guest),
+    ("truc_connections_opened_total", connect),
+    ("truc_players", log_in_guest),
+    ('truc_logins_total{kind="guest"}', log_in_guest),
+    ('truc_logins_total{kind="key"}', log_in_key),
+    ('truc_tables{state="open"}', make_table),
+    ('truc_tables{state="terms"}', agree),
+    ('truc_tables{state="playing"}', begin_match),
+    ('truc_tables{state="over"}', finish_match),
+    ('truc_acts_total{kind="key"}', begin_match),
+    ('truc_acts_total{kind="guest"}', play_as_guests),
+    ("truc_act_seconds_count", begin_match),
+    ('truc_errors_total{code="no_such_table"}', ask_for_no_table),
+    ('truc_errors_total{code="bad_frame"}', send_no_frame),
+    ('truc_errors_total{code="stale_position"}', act_too_late),
+    ('truc_goodbyes_total{code="timeout"}', miss_login),
+    ('truc_goodbyes_total{code="slow_consumer"}', fill_outbox),
+    ('truc_slow_consumers_total{reason="full"}', fill_outbox),
+    ('truc_slow_consumers_total{reason="stuck"}', read_nothing),
+    ("truc_frames_dropped_total", miss_what_is_watched),
+    ("truc_received_bytes_total", log_in_guest),
+    ("truc_sent_bytes_total", log_in_guest),
+    ("truc_append_seconds_count", make_table),
+    ("truc_append_writes_sum", make_table),
+    ("truc_loop_lag_seconds_sum", be_held_up),
+    ("truc_disk_nearly_full", fill_disk),
+]
+
+
+@pytest.mark.parametrize(("name", "event"), EVENTS, ids=[name for name, _ in EVENTS])
+async def test_figure_rises_with_what_it_counts(around, mock_clock, name, event):
+    before = (await figures(around.server))[name]
+    await event(around)
+    assert (await figures(around.server))[name] > before
+
+
+@pytest.mark.parametrize(
+    ("name", "event"),
+    [
+        ('truc_connections{state="login"}', connect),
+        ('truc_connections{state="ready"}', log_in_guest),
+        ("truc_players", log_in_guest),
+    ],
+)
+async def test_gauge_falls_when_it_is_over(around, mock_clock, name, event):
+    await event(around)
+    for client in around.server.clients:
+        await client.stream.aclose()
+    await wait_all_tasks_blocked()
+    assert (await figures(around.server))[name] == 0
+
+
+TURNED_AWAY = [
+    ("banned", {"access": {"banned": ("127.0.0.1",)}}, 1),
+    ("full", {"limits": {"connections": 1}}, 2),
+    ("address", {"limits": {"connections_per_address": 1}}, 2),
+    ("pace", {"limits": {"connects_per_min": 1, "connections_per_address": 1}}, 3),
+]
+
+
+@pytest.mark.parametrize(("reason", "changes", "comers"), TURNED_AWAY, ids=[row[0] for row in TURNED_AWAY])
+async def test_who_is_turned_away_is_counted_by_the_reason(tmp_path, reason, changes, comers):
+    async with running(tmp_path / "data", telling(changed(QUICK, **changes))) as server:
+        for _ in range(comers):
+            client = await server.connect()
+            await wait_all_tasks_blocked()
+            if reason == "pace":
+                await client.stream.aclose()
+                await wait_all_tasks_blocked()
+        told = await figures(server)
+    reasons = [row[0] for row in TURNED_AWAY]
+    assert {one: told[f'truc_turned_away_total{{reason="{one}"}}'] for one in reasons} == {
+        one: float(one == reason) for one in reasons
+    }
+
+
+@pytest.mark.parametrize(
+    "first", [frame({"t": "hello"}), b"GET / HTTP/1.1\r\n\r\n", b"\x16\x03\x01\x00\x01\x00"]
+)
+async def test_connection_that_does_not_agree_on_tls_is_counted_as_such(tmp_path, first):
+    async with running(tmp_path / "data", telling(changed(QUICK, listen={"tls": True}))) as server:
+        client = await server.connect()
+        await client.send_bytes(first)
+        with contextlib.suppress(trio.BrokenResourceError):
+            await client.stream.receive_some(1_000)
+        await client.stream.aclose()
+        await wait_all_tasks_blocked()
+        told = await figures(server)
+    assert (told["truc_tls_failures_total"], told["truc_connections_opened_total"]) == (1, 0)
+
+
+async def test_writes_that_wait_for_a_commit_are_told(tmp_path):
+    gate, entered = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        entered.set()
+        assert gate.wait(10)
+
+    held = partial(FaultyStore, faults=[Fault(Point.BEFORE, "SaveTable", 1, hold)])
+    async with running(tmp_path / "data", telling(), wrap=held) as server:
+        first, second = await guest(server), await guest(server)
+        await first.send(FRENCH)
+        await trio.to_thread.run_sync(entered.wait)
+        await second.send(FRENCH)
+        await wait_all_tasks_blocked()
+        waiting = (await figures(server))["truc_journal_waiting_writes"]
+        gate.set()
+        await second.until("ok")
+        assert (waiting > 0, (await figures(server))["truc_journal_waiting_writes"]) == (True, 0)
+
+
+async def test_refused_act_and_repeat_are_no_acts(around, mock_clock):
+    mover, _ = holder_of(await in_hand(around.server))
+    before = await figures(around.server)
+    for _ in range(3):
+        await mover.client.ask({**mover.stored["release", 1]})
+    assert acts(await figures(around.server)) == acts(before)
+
+
+def acts(told: dict[str, float]) -> float:
+    return told['truc_acts_total{kind="key"}'] + told['truc_acts_total{kind="guest"}']
+
+
+async def test_every_act_has_its_time(around, mock_clock):
+    await play(around)
+    told = await figures(around.server)
+    assert told["truc_act_seconds_count"] == acts(told) > 0
+
+
+async def test_act_is_timed_from_when_it_was_read_to_when_it_is_durable(tmp_path, mock_clock):
+    gate, entered = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        entered.set()
+        assert gate.wait(10)
+
+    held = partial(FaultyStore, faults=[Fault(Point.BEFORE, "AddRecord", 1, hold)])
+    async with running(tmp_path / "data", telling(TIGHT), wrap=held) as server:
+        seats = await server.seats(2)
+        for seat in seats:
+            await seat.ready()
+        async with trio.open_nursery() as nursery:
+            for seat in seats:
+                nursery.start_soon(partial(seat.play, lambda seat: seat.next > 1))
+            await trio.to_thread.run_sync(entered.wait)
+            mock_clock.jump(3)
+            gate.set()
+        told = await figures(server)
+    quick, slow = (told[f'truc_act_seconds_bucket{{le="{bound}"}}'] for bound in ("2.0", "5.0"))
+    assert quick < slow == told["truc_act_seconds_count"]
+
+
+async def test_figures_are_read_once_a_second_however_many_ask(server, mock_clock, monkeypatch):
+    monkeypatch.setattr(page, "FRESH_S", 1.0)
+    texts = []
+    for wait_s in (0.0, 0.99, 0.02):
+        mock_clock.jump(wait_s)
+        await server.connect()
+        await wait_all_tasks_blocked()
+        texts.append((await figures(server))["truc_connections_opened_total"])
+    assert texts == [1, 1, 3]
+
+
+async def test_no_figure_tells_of_anybody(around, mock_clock):
+    seats = await around.server.match(2, options={"match": 1})
+    await together(*(seat.play for seat in seats))
+    text = (await get(around.server, "/metrics")).text
+    names = {seats[0].name, seats[0].table, seats[0].client.welcome["player"], "127.0.0.1"}
+    assert [name for name in names if name in text] == []
+
+
+def test_every_metric_has_an_event_that_moves_it():
+    own_tests = {"truc_turned_away", "truc_tls_failures", "truc_journal_waiting_writes"}
+    elsewhere = own_tests | {"truc_healthy"}  # test_health.py
+    moved = {re.sub(r"(_count|_sum|_total)?(\{.*)?$", "", name) for name, _ in EVENTS}
+    assert {measure.name.removesuffix("_total") for measure in MEASURES} == moved | elsewhere

@@ -1,0 +1,194 @@
+"""The port for figures: what it answers, and that nobody there harms the game or each other."""
+
+import contextlib
+import socket
+import subprocess
+import sys
+
+import pytest
+import trio
+from chaos.servers import PATIENCE_S, command_line, free_port
+from server.asking import LOOPBACK, connected, figures, figures_of, get, parsed, replied, telling
+from server.conftest import QUICK, changed, running, together
+from server.visitors import guest
+from structlog.testing import capture_logs
+from trio.testing import wait_all_tasks_blocked
+
+from truc_server.metrics import page
+
+
+@pytest.fixture
+def settings():
+    return telling(changed(QUICK, limits={"idle_s": 3600}))
+
+
+async def test_metrics_are_text_that_prometheus_reads(server):
+    reply = await get(server, "/metrics")
+    assert (reply.status, reply.headers["content-type"].split(";")[0]) == (200, "text/plain")
+    assert "version=" in reply.headers["content-type"]
+    assert figures_of(reply.text)['truc_build_info{protocol="1",version="0.1.0"}'] == 1
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/health?who=me", 200),
+        ("HEAD", "/health", 200),
+        ("HEAD", "/metrics", 200),
+        ("GET", "/", 404),
+        ("GET", "/metrics/", 404),
+        ("GET", "/../truc.db", 404),
+        ("OPTIONS", "*", 404),
+        ("CONNECT", "example.org:443", 404),
+        ("POST", "/health", 405),
+        ("DELETE", "/metrics", 405),
+    ],
+)
+async def test_status_of_a_request(server, method, path, status):
+    assert (await get(server, path, method)).status == status
+
+
+async def test_wrong_method_is_told_which_are_right(server):
+    reply = await get(server, "/metrics", "PUT")
+    assert (reply.headers["allow"], reply.text) == ("GET, HEAD", "expected GET or HEAD\n")
+
+
+async def test_answer_to_head_has_no_body(server):
+    assert (await get(server, "/health", "HEAD")).text == ""
+
+
+async def test_request_with_a_body_is_answered_whole(server):
+    head = b"POST /health HTTP/1.1\r\nHost: here\r\nContent-Length: 30000\r\n\r\n"
+    assert (await replied(server, head + bytes(30_000))).status == 405
+
+
+async def test_request_of_the_older_protocol_is_answered(server):
+    assert (await replied(server, b"GET /health HTTP/1.0\r\n\r\n")).text == "ok\n"
+
+
+GARBAGE = {
+    "no HTTP": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
+    "no host": b"GET /health HTTP/1.1\r\n\r\n",
+    "long line": b"GET /" + b"a" * 20_000 + b" HTTP/1.1\r\nHost: here\r\n\r\n",
+    "many headers": b"GET /health HTTP/1.1\r\nHost: here\r\n" + b"a: b\r\n" * 3_000 + b"\r\n",
+    "endless header": b"GET /health HTTP/1.1\r\nHost: here\r\na: " + b"b" * 100_000,
+    "two lengths": b"POST /health HTTP/1.1\r\nHost: here\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
+}
+
+
+@pytest.mark.parametrize("sent", GARBAGE.values(), ids=GARBAGE)
+async def test_garbage_is_refused(server, sent):
+    async with await connected(server) as stream:
+        with contextlib.suppress(trio.BrokenResourceError):
+            await stream.send_all(sent)
+        received = b"".join([part async for part in stream])
+    assert 400 <= parsed(received).status < 500
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET /hea", b"GET /health HTTP/1.1\r\nHost: here\r\n"])
+async def test_who_leaves_in_the_middle_of_a_request_is_forgotten(server, sent):
+    with capture_logs() as logged:
+        async with await connected(server) as stream:
+            await stream.send_all(sent)
+        await wait_all_tasks_blocked()
+    assert (logged, (await get(server, "/health")).text) == ([], "ok\n")
+
+
+async def test_who_leaves_with_a_reset_is_forgotten(server):
+    with capture_logs() as logged:
+        stream = await connected(server)
+        stream.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\0\0\0\0\0\0\0")
+        await stream.send_all(b"GET /metrics HTTP/1.1\r\nHost: here\r\n\r\n")
+        stream.socket.close()
+        await wait_all_tasks_blocked()
+    assert (logged, (await get(server, "/health")).text) == ([], "ok\n")
+
+
+async def test_further_connections_than_the_most_are_closed_at_once(server):
+    async with contextlib.AsyncExitStack() as open_ones:
+        for _ in range(page.CONNECTIONS):
+            await open_ones.enter_async_context(await connected(server))
+        async with await connected(server) as one_more:
+            with contextlib.suppress(trio.BrokenResourceError):
+                assert await one_more.receive_some() == b""
+        assert (await (await guest(server)).ask({"t": "tables"}))["t"] == "ok"
+
+
+async def test_connection_that_asks_too_slowly_is_closed(server, mock_clock):
+    async with await connected(server) as slow:
+        for byte in b"GET /health HTTP/1.1\r\n"[: int(page.SECONDS)]:
+            await slow.send_all(bytes([byte]))
+            await wait_all_tasks_blocked()
+            mock_clock.jump(1.001)
+        assert await slow.receive_some() == b""
+
+
+async def test_connection_that_does_not_read_is_closed(server, mock_clock, monkeypatch):
+    monkeypatch.setattr(page, "text_of", lambda _: bytes(50_000_000))
+    async with await connected(server) as slow:
+        await slow.send_all(b"GET /metrics HTTP/1.1\r\nHost: here\r\n\r\n")
+        await slow.receive_some(1)
+        mock_clock.jump(page.SECONDS)
+        with contextlib.suppress(trio.BrokenResourceError):
+            received = sum([len(part) async for part in slow])
+            assert received < 50_000_000
+
+
+@pytest.mark.slow
+async def test_match_goes_on_while_others_beat_on_the_port(server):
+    async def beat() -> None:
+        while True:
+            with contextlib.suppress(OSError, trio.BrokenResourceError):
+                async with await connected(server) as stream:
+                    await stream.send_all(GARBAGE["many headers"])
+
+    seats = await server.match(2, options={"match": 1})
+    async with trio.open_nursery() as nursery:
+        for _ in range(4):
+            nursery.start_soon(beat)
+        await together(*(seat.play for seat in seats))
+        nursery.cancel_scope.cancel()
+    assert all(seat.done for seat in seats)
+
+
+async def test_failure_of_the_page_is_in_the_log_and_harms_nobody(server, monkeypatch):
+    with monkeypatch.context() as broken, capture_logs() as logged:
+        broken.setattr(page, "read", lambda _: 1 / 0)
+        async with await connected(server) as stream:
+            await stream.send_all(b"GET /metrics HTTP/1.1\r\nHost: here\r\n\r\n")
+            assert await stream.receive_some() == b""
+    assert [(entry["event"], entry["incident"]) for entry in logged] == [("internal", "metrics")]
+    assert (await figures(server))["truc_healthy"] == 1
+
+
+async def test_log_says_where_figures_are_told(tmp_path, settings):
+    with capture_logs() as logged:
+        async with running(tmp_path / "data", settings):
+            pass
+    told = [entry for entry in logged if entry["event"] == "metrics_listening"]
+    assert [(entry["host"], entry["port"]) for entry in told] == [(LOOPBACK, settings.metrics.port)]
+
+
+async def test_server_tells_no_figures_unasked(tmp_path):
+    with capture_logs() as logged:
+        async with running(tmp_path / "data"):
+            pass
+    assert [entry for entry in logged if entry["event"] == "metrics_listening"] == []
+
+
+@pytest.mark.slow
+def test_port_that_is_in_use_stops_the_start_with_one_line(tmp_path, monkeypatch):
+    with socket.create_server((LOOPBACK, 0)) as taken:
+        port = taken.getsockname()[1]
+        monkeypatch.setenv("TRUC_METRICS_PORT", str(port))
+        command = command_line(tmp_path / "data", free_port(), "warning")
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    line = f"metrics.port: cannot listen on {LOOPBACK} port {port}: Address already in use"
+    assert (ended.returncode, ended.stdout, ended.stderr) == (1, "", f"truc-server: {line}\n")
+
+
+@pytest.mark.slow
+def test_server_without_the_port_does_not_load_what_it_takes(tmp_path):
+    program = "import sys, truc_server.server; print({'h11', 'prometheus_client'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"

@@ -1,0 +1,99 @@
+"""What the service manager is told, on real sockets of the kind it has."""
+
+import os
+import socket
+import sys
+
+import pytest
+import trio
+from structlog.testing import capture_logs
+
+from truc_server.host import notify
+
+
+@pytest.fixture
+def manager(tmp_path, monkeypatch):
+    """Listen where a service manager would."""
+    path = str(tmp_path / "notify")
+    monkeypatch.setenv("NOTIFY_SOCKET", path)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listening:
+        listening.bind(path)
+        listening.settimeout(5)
+        yield listening
+
+
+def test_sign_and_status_are_one_message(manager):
+    notify.tell(notify.READY, status="listening on port 7373")
+    assert manager.recv(1000) == b"READY=1\nSTATUS=listening on port 7373"
+
+
+def test_sign_without_a_status_leaves_the_status_as_it_was(manager):
+    notify.tell(notify.STOPPING)
+    assert manager.recv(1000) == b"STOPPING=1"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has abstract sockets")
+def test_abstract_socket_is_spoken_to(monkeypatch):
+    name = f"truc-test-{os.getpid()}"
+    monkeypatch.setenv("NOTIFY_SOCKET", f"@{name}")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listening:
+        listening.bind(f"\0{name}")
+        listening.settimeout(5)
+        notify.tell(notify.READY)
+        assert listening.recv(1000) == b"READY=1"
+
+
+def test_without_a_manager_nobody_is_told(monkeypatch):
+    monkeypatch.delenv("NOTIFY_SOCKET", raising=False)
+    with capture_logs() as logged:
+        notify.tell(notify.READY)
+    assert logged == []
+
+
+@pytest.mark.parametrize("name", ["/nowhere/at/all", "vsock:2:1", "/" + "x" * 200])
+def test_manager_that_cannot_be_reached_costs_a_line_of_the_log(monkeypatch, name):
+    monkeypatch.setenv("NOTIFY_SOCKET", name)
+    with capture_logs() as logged:
+        notify.tell(notify.READY)
+    assert [line["event"] for line in logged] == ["service_manager_not_told"]
+
+
+def test_manager_that_does_not_read_never_holds_the_server_up(manager):
+    with capture_logs() as logged:
+        for _ in range(5_000):  # more than its socket takes
+            notify.tell("WATCHDOG=1")
+    assert {line["event"] for line in logged} == {"service_manager_not_told"}
+
+
+@pytest.mark.parametrize(
+    ("environment", "seconds"),
+    [
+        ({"WATCHDOG_USEC": "60000000"}, 20.0),
+        ({"WATCHDOG_USEC": "60000000", "WATCHDOG_PID": str(os.getpid())}, 20.0),
+        ({"WATCHDOG_USEC": "60000000", "WATCHDOG_PID": "1"}, None),
+        ({"WATCHDOG_USEC": "0"}, None),
+        ({"WATCHDOG_USEC": "soon"}, None),
+        ({}, None),
+    ],
+)
+def test_three_signs_of_life_are_due_in_the_time_of_the_watchdog(environment, seconds):
+    assert notify.sign_s(environment) == seconds
+
+
+async def test_signs_of_life_come_for_as_long_as_the_loop_turns(manager, monkeypatch, autojump_clock):
+    monkeypatch.setenv("WATCHDOG_USEC", "60000000")
+    with trio.move_on_after(50):
+        await notify.give_signs_of_life()
+    manager.setblocking(False)
+    assert [manager.recv(100) for _ in range(3)] == [b"WATCHDOG=1"] * 3
+    with pytest.raises(BlockingIOError):
+        manager.recv(100)
+
+
+async def test_no_signs_of_life_where_nobody_waits_for_them(manager, monkeypatch):
+    monkeypatch.delenv("WATCHDOG_USEC", raising=False)
+    with trio.fail_after(5):
+        await notify.give_signs_of_life()
+    manager.setblocking(False)
+    with pytest.raises(BlockingIOError):
+        manager.recv(100)

@@ -1,0 +1,415 @@
+"""The passphrase of the keys: what it seals, where it comes from, and that a change of it is whole or has not happened."""
+
+import os
+import pty
+import stat
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from truc_protocol.keys import to_pem
+from truc_server.host.folder import Folder, locked, open_folder
+from truc_server.host.identity import load_identity, read_identity, read_public, unsealed_files
+from truc_server.host.key_files import IdentityError, key_text
+from truc_server.host.passphrases import change_passphrase, passphrase_of, read_passphrase
+from truc_server.host.rotation import roll
+from truc_server.host.settings import Database, Settings
+from truc_server.main import main
+
+OLD, NEW = "a long enough passphrase", "quite another passphrase"
+NOW = 1_790_000_000
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch):
+    """Let nothing from outside in."""
+    for variable in [name for name in os.environ if name.startswith("TRUC_")]:
+        monkeypatch.delenv(variable)
+
+
+@pytest.fixture
+def folder(tmp_path) -> Folder:
+    return open_folder(tmp_path / "data")
+
+
+@pytest.fixture
+def sealed(folder) -> Folder:
+    """A folder with a present and an earlier key, sealed with OLD."""
+    load_identity(folder, OLD)
+    roll(folder, NOW, OLD)
+    return folder
+
+
+@pytest.fixture
+def call(folder):
+    def called(command: str, *arguments: str, asked: str = "") -> Result:
+        given = [*command.split(), "--data", str(folder.root), *arguments]
+        return CliRunner().invoke(main, given, input=asked)
+
+    return called
+
+
+def words(path: Path, passphrase: str = OLD, mode: int = 0o600) -> Path:
+    """Write a passphrase file."""
+    path.write_text(f"{passphrase}\nand what follows is not read\n")
+    path.chmod(mode)
+    return path
+
+
+def named(path: Path) -> Settings:
+    return Settings(store=Database(passphrase_file=str(path)))
+
+
+def key_files(folder: Folder) -> list[Path]:
+    return sorted((folder.identity, folder.secrets_key, *folder.earlier.iterdir()))
+
+
+# What it seals
+
+
+def test_every_key_file_is_sealed(sealed):
+    heads = [b"-----BEGIN ENCRYPTED PRIVATE KEY-----" in path.read_bytes() for path in key_files(sealed)]
+    assert heads == [True] * 3
+
+
+def test_no_file_holds_a_secret_as_it_is(sealed):
+    identity = read_identity(sealed, OLD)
+    secrets = (identity.at_rest, identity.key.seed(), identity.earlier[0].seed())
+    contents = [path.read_bytes() for path in sealed.root.rglob("*") if path.is_file()]
+    assert not [secret for secret in secrets for content in contents if secret in content]
+    plain = [to_pem(key).splitlines()[1] for key in (identity.key, *identity.earlier)]
+    assert not [line for line in plain for content in contents if line in content]
+
+
+def test_sealed_files_are_their_owners_alone(sealed):
+    assert {stat.S_IMODE(path.stat().st_mode) for path in key_files(sealed)} == {0o600}
+
+
+def test_public_part_is_known_without_the_passphrase(sealed):
+    assert read_public(sealed) == read_identity(sealed, OLD).public
+
+
+@pytest.mark.parametrize("name", ["identity.pem", "secrets.key"])
+def test_other_passphrase_opens_nothing(sealed, name):
+    if name == "secrets.key":
+        sealed.identity.write_bytes(key_text(read_identity(sealed, OLD).key, NEW))
+    with pytest.raises(IdentityError, match=rf"{name}: the passphrase does not open it, or it is damaged"):
+        read_identity(sealed, NEW)
+
+
+def test_missing_passphrase_is_said(sealed):
+    with pytest.raises(IdentityError, match=r"identity\.pem is sealed with a passphrase, and none was given"):
+        read_identity(sealed)
+
+
+def test_file_that_says_another_key_than_it_holds_is_refused(sealed):
+    text = sealed.identity.read_bytes()
+    other = read_public(sealed).earlier[0].hex().encode()
+    sealed.identity.write_bytes(text.replace(read_public(sealed).key.hex().encode(), other))
+    sealed.rolls.unlink()
+    for path in sealed.earlier.iterdir():
+        path.unlink()
+    with pytest.raises(IdentityError, match="another key than its first line says"):
+        read_identity(sealed, OLD)
+
+
+def test_file_that_does_not_say_its_key_is_refused(sealed):
+    _, _, rest = sealed.identity.read_bytes().partition(b"\n")
+    sealed.identity.write_bytes(rest)
+    with pytest.raises(IdentityError, match=r"expected the line 'truc server key \.\.\.' at its head"):
+        read_public(sealed)
+
+
+def test_errors_show_neither_passphrase(sealed):
+    with pytest.raises(IdentityError) as caught:
+        read_identity(sealed, NEW)
+    assert NEW not in str(caught.value)
+
+
+# Where it comes from
+
+
+def test_first_line_of_the_file_is_the_passphrase(tmp_path):
+    assert read_passphrase(words(tmp_path / "words")) == OLD
+
+
+def test_keys_of_a_new_folder_are_sealed_with_the_passphrase_of_the_settings(folder, tmp_path):
+    settings = named(words(tmp_path / "words"))
+    load_identity(folder, passphrase_of(settings, folder))
+    assert unsealed_files(folder) == ()
+    assert read_identity(folder, OLD)
+
+
+@pytest.mark.parametrize("mode", [0o604, 0o644, 0o620])
+def test_file_open_to_others_is_refused(tmp_path, mode):
+    path = words(tmp_path / "words", mode=mode)
+    with pytest.raises(
+        IdentityError, match=rf"words is open to other users \(mode {mode:04o}\): run chmod 600"
+    ):
+        read_passphrase(path)
+
+
+def test_file_that_a_group_may_read_is_taken_as_systemd_gives_it(tmp_path):
+    assert read_passphrase(words(tmp_path / "words", mode=0o440)) == OLD
+
+
+@pytest.mark.parametrize("text", ["", "short", "x" * 1_024, "\n" + OLD])
+def test_what_is_no_passphrase_is_refused_and_not_shown(tmp_path, text):
+    path = words(tmp_path / "words", text)
+    with pytest.raises(
+        IdentityError, match="expected a passphrase of 12 characters to 1023 bytes in its first line"
+    ) as caught:
+        read_passphrase(path)
+    assert not text.strip() or text not in str(caught.value)
+
+
+def test_bytes_that_are_no_text_are_refused(tmp_path):
+    path = words(tmp_path / "words")
+    path.write_bytes(b"\xff" * 20 + b"\n")
+    with pytest.raises(IdentityError, match="expected a passphrase"):
+        read_passphrase(path)
+
+
+def test_missing_file_is_named(sealed, tmp_path):
+    with pytest.raises(IdentityError, match=r"cannot read the passphrase file .*none: No such file"):
+        passphrase_of(named(tmp_path / "none"), sealed)
+
+
+def test_file_for_keys_without_a_passphrase_is_no_silent_nothing(folder, tmp_path):
+    load_identity(folder)
+    with pytest.raises(
+        IdentityError, match="have no passphrase: give them one with truc-server key passphrase"
+    ):
+        passphrase_of(named(words(tmp_path / "words")), folder)
+
+
+def test_run_without_terminal_and_file_says_what_is_missing(sealed, call):
+    result = call("run")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == (
+        f"truc-server: {sealed.identity} is sealed with a passphrase: name the file that holds it in "
+        "store.passphrase_file, or start at a terminal\n"
+    )
+
+
+def test_run_with_another_passphrase_says_so(sealed, call, tmp_path, monkeypatch):
+    monkeypatch.setenv("TRUC_STORE_PASSPHRASE_FILE", str(words(tmp_path / "words", NEW)))
+    result = call("run")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.endswith("identity.pem: the passphrase does not open it, or it is damaged\n")
+
+
+def at_a_terminal(command: list[str], answers: list[str]) -> tuple[str, str]:
+    """Run a command at a terminal of its own and answer what it asks; returns its first line of output, and the terminal.
+
+    The output is no terminal, as it is where another program has started the server.
+    """
+    outer, inner = pty.openpty()
+    process = subprocess.Popen(
+        command, stdin=inner, stderr=inner, stdout=subprocess.PIPE, start_new_session=True, text=True
+    )
+    os.close(inner)
+    shown = b""
+    for answer in answers:
+        while not shown.rstrip().endswith(b":"):
+            shown += os.read(outer, 1_000)
+        os.write(outer, f"{answer}\n".encode())
+        shown += b"|"
+    line = process.stdout.readline()
+    process.terminate()
+    process.wait(20)
+    process.stdout.close()
+    os.set_blocking(outer, False)
+    with suppress(OSError):
+        shown += os.read(outer, 10_000)
+    os.close(outer)
+    return line, shown.decode()
+
+
+@pytest.mark.slow
+def test_run_at_a_terminal_asks_and_starts(sealed):
+    command = [sys.executable, "-m", "truc_server", "run", "--host", "127.0.0.1", "--port", "0"]
+    line, shown = at_a_terminal([*command, "--data", str(sealed.root)], [OLD])
+    assert line.startswith("listening truc://127.0.0.1:")
+    assert f"Passphrase of {sealed.identity}:" in shown
+    assert OLD not in shown
+
+
+@pytest.mark.slow
+def test_new_passphrase_is_asked_for_twice_at_a_terminal(folder):
+    load_identity(folder)
+    command = [sys.executable, "-m", "truc_server", "key", "passphrase", "--data", str(folder.root)]
+    line, _ = at_a_terminal(command, [NEW, NEW])
+    assert line.startswith("The keys are sealed with the new passphrase.")
+    assert read_identity(folder, NEW)
+
+
+# Changing it
+
+
+def test_passphrase_is_given_by_a_file(folder, call, tmp_path):
+    before = load_identity(folder)
+    assert call("key passphrase", "--new", str(words(tmp_path / "words"))).exit_code == 0
+    after = read_identity(folder, OLD)
+    assert (after.key.seed(), after.at_rest) == (before.key.seed(), before.at_rest)
+
+
+def test_passphrase_is_changed(sealed, call, tmp_path, monkeypatch):
+    monkeypatch.setenv("TRUC_STORE_PASSPHRASE_FILE", str(words(tmp_path / "words")))
+    assert call("key passphrase", "--new", str(words(tmp_path / "new", NEW))).exit_code == 0
+    assert read_identity(sealed, NEW).earlier
+
+
+def test_passphrase_is_removed(sealed, call, tmp_path, monkeypatch):
+    monkeypatch.setenv("TRUC_STORE_PASSPHRASE_FILE", str(words(tmp_path / "words")))
+    assert call("key passphrase", "--remove").exit_code == 0
+    assert (len(sealed.secrets_key.read_bytes()), len(read_identity(sealed).earlier)) == (32, 1)
+
+
+def test_command_shows_no_passphrase(sealed, call, tmp_path, monkeypatch):
+    monkeypatch.setenv("TRUC_STORE_PASSPHRASE_FILE", str(words(tmp_path / "words")))
+    output = call("key passphrase", "--new", str(words(tmp_path / "new", NEW))).output
+    assert not [passphrase for passphrase in (OLD, NEW) if passphrase in output]
+
+
+def test_none_is_not_removed(folder, call):
+    load_identity(folder)
+    result = call("key passphrase", "--remove")
+    assert (result.exit_code, result.stderr) == (
+        1,
+        f"truc-server: the keys in {folder.root} have no passphrase\n",
+    )
+
+
+def test_new_and_remove_are_one_too_many(folder, call, tmp_path):
+    load_identity(folder)
+    result = call("key passphrase", "--remove", "--new", str(words(tmp_path / "words")))
+    assert (result.exit_code, "expected --new or --remove, got both" in result.stderr) == (2, True)
+
+
+def test_without_terminal_the_new_one_must_be_in_a_file(folder, call):
+    load_identity(folder)
+    result = call("key passphrase")
+    assert (result.exit_code, unsealed_files(folder) != ()) == (1, True)
+    assert result.stderr == "truc-server: the new passphrase: expected --new FILE, or a terminal to ask at\n"
+
+
+def test_keys_of_a_running_server_are_left(folder, call, tmp_path):
+    load_identity(folder)
+    with locked(folder):
+        result = call("key passphrase", "--new", str(words(tmp_path / "words")))
+    assert (result.exit_code, f"in use by process {os.getpid()}" in result.stderr) == (1, True)
+    assert read_identity(folder)
+
+
+def test_folder_without_keys_gets_none(folder, call, tmp_path):
+    result = call("key passphrase", "--new", str(words(tmp_path / "words")))
+    assert (result.exit_code, result.stderr) == (1, f"truc-server: no server has run in {folder.root} yet\n")
+
+
+def test_roll_seals_what_it_writes(sealed, call, tmp_path, monkeypatch):
+    monkeypatch.setenv("TRUC_STORE_PASSPHRASE_FILE", str(words(tmp_path / "words")))
+    assert call("key roll").exit_code == 0
+    assert (unsealed_files(sealed), read_identity(sealed, OLD).serial) == ((), 2)
+
+
+def test_invite_and_show_need_no_passphrase(sealed, call):
+    fingerprint = read_public(sealed).fingerprint
+    assert call("invite").stdout.strip().endswith(f"#{fingerprint}")
+    shown = call("key show").stdout.splitlines()
+    assert (shown[0], shown[3]) == (f"fingerprint  {fingerprint}", "passphrase   on every key file")
+
+
+def test_revocation_needs_it(sealed, call, tmp_path):
+    result = call("key revocation", str(tmp_path / "kept.txt"))
+    assert (result.exit_code, (tmp_path / "kept.txt").exists()) == (1, False)
+    assert "is sealed with a passphrase" in result.stderr
+
+
+# Killed in between
+
+
+class KilledError(BaseException):
+    """Stands for the power going."""
+
+
+def killed_change(folder: Folder, steps: int) -> bool:
+    """Change the passphrase, killed after so many changes of the file system; tells whether it came to its end before."""
+    left = steps
+
+    def counted(change):
+        def step(*arguments, **named):
+            nonlocal left
+            if left == 0:
+                raise KilledError
+            left -= 1
+            return change(*arguments, **named)
+
+        return step
+
+    with pytest.MonkeyPatch.context() as patch:
+        for owner, name in (
+            (os, "fsync"),
+            (Path, "rename"),
+            (Path, "mkdir"),
+            (Path, "unlink"),
+            (Path, "rmdir"),
+        ):
+            patch.setattr(owner, name, counted(getattr(owner, name)))
+        try:
+            change_passphrase(folder, OLD, NEW)
+        except KilledError:
+            return False
+    return True
+
+
+def passphrase_in_force(folder: Folder) -> str:
+    """Return the one passphrase that opens every key as it is now; what does not open at all fails the test."""
+    opening = []
+    for passphrase in (OLD, NEW):
+        try:
+            read_identity(folder, passphrase)
+        except IdentityError:
+            continue
+        opening.append(passphrase)
+    (only,) = opening
+    return only
+
+
+def test_killed_change_is_whole_or_has_not_happened(tmp_path):
+    outcomes = []
+    for steps in range(200):
+        folder = open_folder(tmp_path / f"killed{steps}")
+        load_identity(folder, OLD)
+        keys = {path.name for path in key_files_of_rolled(folder)}
+        before = read_identity(folder, OLD)
+        has_ended = killed_change(folder, steps)
+        passphrase = passphrase_in_force(folder)
+        outcomes.append(passphrase)
+        after = load_identity(folder, passphrase)  # as the next start does
+        assert [key.seed() for key in (after.key, *after.earlier)] == [
+            key.seed() for key in (before.key, *before.earlier)
+        ]
+        assert (after.at_rest, passphrase_in_force(folder)) == (before.at_rest, passphrase)
+        assert ({path.name for path in key_files(folder)}, folder.next_keys.exists()) == (keys, False)
+        if has_ended:
+            break
+    assert outcomes == sorted(outcomes)  # OLD up to some step, NEW from then on
+    assert {OLD, NEW} == set(outcomes)
+    assert outcomes.count(NEW) > 5
+
+
+def key_files_of_rolled(folder: Folder) -> list[Path]:
+    roll(folder, NOW, OLD)
+    return key_files(folder)
+
+
+def test_killed_change_is_repeated(sealed):
+    assert not killed_change(sealed, 6)
+    change_passphrase(sealed, passphrase_in_force(sealed), NEW)
+    assert passphrase_in_force(sealed) == NEW
+    assert not [path for path in sealed.root.iterdir() if "keys.next" in path.name]

@@ -1,0 +1,429 @@
+"""Matches that are deleted when they have been kept long enough: which, when, and that the game goes on meanwhile."""
+
+import os
+import sqlite3
+import threading
+from contextlib import closing
+from functools import partial
+from io import StringIO
+
+import pytest
+import trio
+from click.testing import CliRunner
+from server.conftest import QUICK, changed, in_hand, running, together
+from server.stored import MATCH, MID, TABLE, TH, record
+
+from truc_protocol.audit import Result
+from truc_server.host import logs
+from truc_server.host.folder import locked
+from truc_server.host.settings import Logs
+from truc_server.house import now_ms
+from truc_server.lobby import retention
+from truc_server.main import main
+from truc_server.store import AddPlayer, EndMatch, PlayerKind, SaveSecrets, SqlStore, StoreError, open_store
+
+DAY_MS = 86_400_000
+KEEPING = changed(QUICK, store={"keep_days": 30})
+ENDED_MS = 10_000
+PLAYER = AddPlayer(MID, 0, b"p" * 32, PlayerKind.KEY)
+OVER = EndMatch(MID, "won", ENDED_MS)
+OF_A_MATCH = ("matches", "records", "match_players")
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch):
+    """Let nothing from outside in."""
+    for variable in [name for name in os.environ if name.startswith("TRUC_")]:
+        monkeypatch.delenv(variable)
+
+
+def database(folder):
+    return closing(sqlite3.connect(folder / "truc.db", isolation_level=None))
+
+
+def counts(folder) -> list[int]:
+    """Return how many rows there are of matches, their records and their players."""
+    with database(folder) as raw:
+        return [raw.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in OF_A_MATCH]
+
+
+def age(folder, days: float) -> None:
+    """Let every match that is over have ended so many days ago."""
+    with database(folder) as raw:
+        raw.execute("UPDATE matches SET ended_ms = ended_ms - ?", [round(days * DAY_MS)])
+
+
+async def play_one(server, **fields) -> list:
+    """Play a match to its end, and close its table."""
+    seats = await server.match(options={"target": 3, "match": 1, "guests": 1}, **fields)
+    await together(*(seat.play for seat in seats))
+    for seat in seats:
+        await seat.ask({"t": "leave", "table": seat.table})
+    return seats
+
+
+async def left(path, days: float) -> bytes:
+    """Return a match that a server has left, over for so many days."""
+    async with running(path) as server:
+        mid = (await play_one(server, guests=(1,)))[0].ledger.setup.mid
+    age(path, days)
+    return mid
+
+
+@pytest.fixture
+def emptied(monkeypatch):
+    """Tell when a server has looked for old matches and found no more of them."""
+    done, find = threading.Event(), SqlStore.old_matches
+
+    def noting(store, **fields):
+        found = find(store, **fields)
+        if not found:
+            done.set()
+        return found
+
+    monkeypatch.setattr(SqlStore, "old_matches", noting)
+    return done
+
+
+@pytest.fixture
+def deleting(monkeypatch):
+    """Tell when a match has been deleted."""
+    done, delete = threading.Event(), SqlStore.delete_match
+
+    def noting(store, *what, **fields):
+        is_gone = delete(store, *what, **fields)
+        if is_gone:
+            done.set()
+        return is_gone
+
+    monkeypatch.setattr(SqlStore, "delete_match", noting)
+    return done
+
+
+class Shown(StringIO):
+    """A log, and whether what is waited for stands in it."""
+
+    def __init__(self, awaited) -> None:
+        super().__init__()
+        self.awaited, self.has_it = awaited, trio.Event()
+
+    def write(self, text) -> int:
+        if self.awaited in text:
+            self.has_it.set()
+        return super().write(text)
+
+
+async def wait(event) -> None:
+    assert await trio.to_thread.run_sync(event.wait, 10)
+
+
+# Which matches may go
+
+
+@pytest.fixture
+def over(store):
+    """Return a store with one match that is over, at no table."""
+    store.commit([TABLE, MATCH, PLAYER, record(0), record(1), OVER])
+    return store
+
+
+def deleted(store, before_ms=ENDED_MS + 1) -> int:
+    return sum(retention.deletions(store, before_ms=before_ms))
+
+
+def test_match_goes_with_its_records_and_players(over, folder):
+    assert (deleted(over), counts(folder)) == (1, [0, 0, 0])
+
+
+def test_match_goes_with_secrets_that_are_left_of_it(over, folder):
+    over.commit([SaveSecrets(TH, b"sealed")])
+    deleted(over)
+    with database(folder) as raw:
+        assert raw.execute("SELECT count(*) FROM secrets").fetchone() == (0,)
+
+
+def test_match_that_ended_at_the_time_stays(over, folder):
+    assert (deleted(over, ENDED_MS), counts(folder)) == (0, [1, 2, 1])
+
+
+def test_match_that_its_table_shows_stays(over, folder):
+    over.commit([TABLE._replace(state="over", match=MID)])
+    assert (deleted(over), counts(folder)) == (0, [1, 2, 1])
+
+
+def test_match_that_is_played_stays_however_old(store, folder):
+    store.commit([TABLE._replace(state="playing", match=MID), MATCH, PLAYER, record(0)])
+    assert (deleted(store, now_ms()), counts(folder)) == (0, [1, 1, 1])
+
+
+def test_match_that_was_given_up_goes_when_its_newest_record_is_old(store, folder):
+    store.commit([TABLE, MATCH, PLAYER, record(0), record(1)])
+    newest = record(1).at_ms
+    assert [deleted(store, newest), deleted(store, newest + 1)] == [0, 1]
+    assert counts(folder) == [0, 0, 0]
+
+
+def test_other_matches_keep_their_records(over, folder):
+    other = MATCH._replace(mid=b"o" * 32, th=b"u" * 32)
+    over.commit([other, record(0, other.mid), EndMatch(other.mid, "won", ENDED_MS * 2)])
+    assert (deleted(over), counts(folder)) == (1, [1, 1, 0])
+
+
+def test_more_matches_go_than_are_found_at_once(store, folder, monkeypatch):
+    monkeypatch.setattr(retention, "_PAGE", 2)
+    store.commit([TABLE])
+    for i in range(5):
+        mid = bytes([i]) * 32
+        store.commit([MATCH._replace(mid=mid, th=mid), record(0, mid), EndMatch(mid, "won", ENDED_MS)])
+    assert (deleted(store), counts(folder)) == (5, [0, 0, 0])
+
+
+def test_match_that_a_table_shows_by_now_is_not_deleted(over, folder):
+    assert over.old_matches(before_ms=ENDED_MS + 1, limit=9) == (MID,)
+    over.commit([TABLE._replace(state="over", match=MID)])
+    assert not over.delete_match(MID, before_ms=ENDED_MS + 1)
+    assert counts(folder) == [1, 2, 1]
+
+
+def test_match_is_deleted_as_a_whole_or_not_at_all(over, folder):
+    with database(folder) as raw:
+        raw.execute(
+            "CREATE TRIGGER faulty BEFORE DELETE ON matches BEGIN SELECT RAISE(ABORT, 'the disk fails'); END"
+        )
+    with pytest.raises(StoreError, match="the disk fails"):
+        deleted(over)
+    assert counts(folder) == [1, 2, 1]
+
+
+def test_space_is_used_again(store, folder):
+    def play(i: int) -> None:
+        mid = bytes([i]) * 32
+        rows = [record(k, mid)._replace(means=b"m" * 2_000) for k in range(200)]
+        store.commit([MATCH._replace(mid=mid, th=mid), *rows, EndMatch(mid, "won", ENDED_MS)])
+
+    store.commit([TABLE])
+    sizes = []
+    for i in range(6):
+        play(i)
+        deleted(store)
+        with database(folder) as raw:
+            sizes.append(raw.execute("PRAGMA page_count").fetchone()[0])
+    assert sizes[-1] == sizes[1]
+
+
+# A server that deletes
+
+
+@pytest.mark.slow
+async def test_match_that_is_old_enough_is_deleted_at_the_start(tmp_path, emptied):
+    mid = await left(tmp_path / "data", 31)
+    async with running(tmp_path / "data", KEEPING) as server:
+        await wait(emptied)
+        client = await server.connect()
+        await client.login_guest()
+        reply = await client.ask({"t": "history", "match": mid, "from": 0})
+    assert (reply["code"], counts(tmp_path / "data")) == ("no_such_match", [0, 0, 0])
+
+
+@pytest.mark.slow
+async def test_match_that_is_not_old_enough_stays(tmp_path, emptied):
+    await left(tmp_path / "data", 29)
+    async with running(tmp_path / "data", KEEPING):
+        await wait(emptied)
+    assert counts(tmp_path / "data")[0] == 1
+
+
+@pytest.mark.slow
+async def test_nothing_is_deleted_where_the_host_keeps_everything(tmp_path, monkeypatch):
+    await left(tmp_path / "data", 30_000)
+    monkeypatch.setattr(SqlStore, "old_matches", lambda *_, **__: pytest.fail("looked for old matches"))
+    async with running(tmp_path / "data") as server:
+        await (await server.connect()).login_guest()
+    assert counts(tmp_path / "data")[0] == 1
+
+
+@pytest.mark.slow
+async def test_server_that_has_moved_deletes_nothing(tmp_path, monkeypatch):
+    await left(tmp_path / "data", 31)
+    monkeypatch.setattr(SqlStore, "old_matches", lambda *_, **__: pytest.fail("looked for old matches"))
+    async with running(
+        tmp_path / "data", changed(KEEPING, access={"moved_to": "truc.example:7373"})
+    ) as server:
+        await (await server.connect()).hello()
+    assert counts(tmp_path / "data")[0] == 1
+
+
+@pytest.mark.slow
+async def test_old_matches_are_looked_for_again_and_again(tmp_path, monkeypatch, emptied, deleting):
+    monkeypatch.setattr(retention, "DAY_S", 0.01)
+    async with running(tmp_path / "data", KEEPING) as server:
+        await play_one(server, guests=(1,))
+        await wait(emptied)
+        age(tmp_path / "data", 31)
+        await wait(deleting)
+    assert counts(tmp_path / "data") == [0, 0, 0]
+
+
+@pytest.mark.slow
+async def test_guest_of_a_deleted_match_stays(tmp_path, emptied):
+    async with running(tmp_path / "data") as server:
+        guest = (await play_one(server, guests=(1,)))[1]
+    age(tmp_path / "data", 31)
+    async with running(tmp_path / "data", KEEPING) as server:
+        await wait(emptied)
+        welcome = await (await server.connect()).login_token(guest.token)
+    assert welcome["t"] == "welcome"
+
+
+@pytest.mark.slow
+async def test_matches_go_on_to_a_proven_end_while_others_are_deleted(tmp_path, monkeypatch):
+    monkeypatch.setattr(retention, "PAUSE_S", 0)
+    monkeypatch.setattr(retention, "DAY_S", 0.001)
+    async with running(tmp_path / "data") as server:
+        await together(*(partial(play_one, server, seed=seed, guests=(1,)) for seed in (1, 2, 3)))
+    age(tmp_path / "data", 31)
+    async with running(tmp_path / "data", KEEPING) as server:
+        seats = await play_one(server, seed=5)
+    assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
+    assert counts(tmp_path / "data")[0] == 1
+
+
+@pytest.mark.slow
+async def test_match_of_a_table_where_somebody_sits_can_be_come_back_to(tmp_path, emptied):
+    async with running(tmp_path / "data") as server:
+        seats = await server.match(options={"target": 3, "match": 1})
+        await together(*(seat.play for seat in seats))
+    age(tmp_path / "data", 31)
+    async with running(tmp_path / "data", KEEPING) as server:
+        await wait(emptied)
+        reply = await seats[0].come_back(await server.connect())
+    assert reply["t"] == "ok"
+
+
+@pytest.mark.slow
+async def test_what_was_deleted_is_in_the_log(tmp_path):
+    await left(tmp_path / "data", 31)
+    logs.configure(Logs(level="info"), shown := Shown("matches_pruned"))
+    async with running(tmp_path / "data", KEEPING):
+        with trio.fail_after(10):
+            await shown.has_it.wait()
+    (line,) = [line for line in shown.getvalue().splitlines() if "matches_pruned" in line]
+    assert "days=30 matches=1" in line
+
+
+@pytest.mark.slow
+async def test_store_that_fails_is_logged_and_harms_nobody(tmp_path, monkeypatch):
+    await left(tmp_path / "data", 31)
+    failed = threading.Event()
+
+    def fail(store, *_, **__):
+        failed.set()
+        raise StoreError("cannot write to it")
+
+    monkeypatch.setattr(SqlStore, "delete_match", fail)
+    logs.configure(Logs(level="info"), shown := StringIO())
+    async with running(tmp_path / "data", KEEPING) as server:
+        await wait(failed)
+        seats = await in_hand(server)
+        assert (await seats[0].ask({"t": "tables"}))["t"] == "ok"
+    assert "matches_not_pruned" in shown.getvalue()
+
+
+# By hand
+
+
+def call(folder, *arguments):
+    return CliRunner().invoke(main, [*arguments, "--data", str(folder)])
+
+
+@pytest.fixture
+def filled(folder):
+    """Return a folder of a server with a match that ended 40 days ago, and one that ended 20 days ago."""
+    with closing(open_store(f"sqlite:///{folder / 'truc.db'}")) as store:
+        store.claim("a server")
+        store.commit([TABLE])
+        for days in (40, 20):
+            mid, ended = bytes([days]) * 32, now_ms() - days * DAY_MS
+            rows = [record(k, mid)._replace(means=b"m" * 2_000, at_ms=ended) for k in range(200)]
+            store.commit([MATCH._replace(mid=mid, th=mid), *rows, EndMatch(mid, "won", ended)])
+    return folder
+
+
+def test_prune_deletes_what_is_older(filled):
+    result = call(filled, "prune", "--older-than", "30")
+    assert result.stdout.startswith("1 match from before ")
+    assert (result.exit_code, counts(filled)[:2]) == (0, [1, 200])
+
+
+def test_dry_run_says_how_many_and_deletes_nothing(filled):
+    result = call(filled, "prune", "--older-than", "10", "--dry-run")
+    assert result.stdout.startswith("2 matches from before ")
+    assert result.stdout.endswith(" UTC would be deleted\n")
+    assert counts(filled)[:2] == [2, 400]
+
+
+@pytest.mark.parametrize("days", ["0", "-1", "ten", "36501"])
+def test_days_that_are_none_are_refused(filled, days):
+    assert call(filled, "prune", "--older-than", days).exit_code == 2
+    assert counts(filled)[0] == 2
+
+
+def test_days_must_be_said(filled):
+    assert call(filled, "prune").exit_code == 2
+
+
+@pytest.mark.slow
+async def test_prune_works_beside_a_running_server(tmp_path):
+    await left(tmp_path / "data", 31)
+    async with running(tmp_path / "data") as server:
+        seats = await server.match(options={"target": 3, "match": 1})
+        results = []
+
+        async def by_hand():
+            results.append(
+                await trio.to_thread.run_sync(call, tmp_path / "data", "prune", "--older-than", "30")
+            )
+
+        await together(by_hand, *(seat.play for seat in seats))
+        assert results[0].exit_code == 0
+    assert counts(tmp_path / "data")[0] == 1
+    assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
+
+
+def test_compact_makes_the_database_smaller_and_keeps_what_is_in_it(filled):
+    call(filled, "prune", "--older-than", "30")
+    before = (filled / "truc.db").stat().st_size
+    result = call(filled, "compact")
+    assert (result.exit_code, counts(filled)[:2]) == (0, [1, 200])
+    assert (filled / "truc.db").stat().st_size < before * 0.7
+    assert "MB before" in result.stdout
+
+
+def test_compact_leaves_nothing_of_what_was_deleted(filled):
+    mark = bytes([40]) * 32
+    call(filled, "prune", "--older-than", "30")
+    call(filled, "compact")
+    assert mark not in b"".join(
+        file.read_bytes() for file in filled.iterdir() if file.name.startswith("truc.db")
+    )
+
+
+def test_compact_is_refused_while_a_server_runs(data):
+    with locked(data):
+        result = call(data.root, "compact")
+    assert result.exit_code == 1
+    assert "is in use by process" in result.stderr
+
+
+def test_compact_says_how_much_room_it_needs(filled, monkeypatch):
+    monkeypatch.setattr("truc_server.host.disk.free_bytes", lambda _: 1_000)
+    before = (filled / "truc.db").read_bytes()
+    result = call(filled, "compact")
+    assert result.exit_code == 1
+    assert "MB free on the disk of" in result.stderr
+    assert (filled / "truc.db").read_bytes() == before
+
+
+def test_compact_is_for_the_file_of_the_server_alone(filled, monkeypatch):
+    monkeypatch.setenv("TRUC_STORE_URL", "postgresql://elsewhere/truc")
+    assert "store.url names another database" in call(filled, "compact").stderr

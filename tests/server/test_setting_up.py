@@ -1,0 +1,213 @@
+"""`truc-server init`: a data folder, a settings file and keys from nothing, and nothing overwritten."""
+
+import os
+import stat
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner, Result
+
+from truc_server.host.folder import Folder, locked, open_folder
+from truc_server.host.identity import load_identity, read_identity, unsealed_files
+from truc_server.host.settings import Settings
+from truc_server.host.settings_file import load
+from truc_server.main import main
+
+WORDS = "a long enough passphrase"
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch, tmp_path):
+    """Let nothing from outside in."""
+    for variable in [name for name in os.environ if name.startswith("TRUC_")]:
+        monkeypatch.delenv(variable)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
+
+
+@pytest.fixture
+def folder(tmp_path) -> Folder:
+    return Folder(tmp_path / "data")
+
+
+@pytest.fixture
+def init(folder):
+    def called(*arguments: str) -> Result:
+        return CliRunner().invoke(main, ["init", "--data", str(folder.root), *arguments])
+
+    return called
+
+
+def settings_of(path) -> Settings:
+    return load(file=(str(path), path.read_text()), environ={}, flags={})
+
+
+def test_folder_settings_and_keys_are_made(init, folder):
+    assert init().exit_code == 0
+    assert read_identity(folder).serial == 0
+    assert settings_of(folder.settings) == Settings()
+
+
+def test_all_of_it_is_its_owners_alone(init, folder):
+    init()
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (folder.root, *folder.root.iterdir())}
+    assert modes == {
+        "data": 0o700,
+        "truc.toml": 0o600,
+        "identity.pem": 0o600,
+        "secrets.key": 0o600,
+        "lock": 0o600,
+    }
+
+
+def test_given_values_stand_in_the_file_uncommented_among_the_explained_defaults(init, folder):
+    init(
+        *(
+            "--name",
+            "La Penya",
+            "--public-host",
+            "truc.example.org",
+            "--host",
+            "::",
+            "--port",
+            "7400",
+            "--tls",
+        ),
+        *("--members", "invite", "--metrics-port", "9100", "--log-format", "json"),
+    )
+    lines = folder.settings.read_text().splitlines()
+    assert [line for line in lines if line and line[0] not in "#["] == [
+        'name = "La Penya"',
+        'hosts = ["::"]',
+        "port = 7400",
+        'public_host = "truc.example.org"',
+        "tls = true",
+        'members = "invite"',
+        'format = "json"',
+        "port = 9100",
+    ]
+    assert '#motd = ""' in lines
+
+
+def test_next_steps_are_commands_that_work_as_they_stand(init, folder, tmp_path, monkeypatch):
+    output = init("--public-host", "truc.example.org", "--port", "0").stdout
+    steps = [line.split("  ")[1].strip() for line in output.splitlines() if line.startswith("  truc-server")]
+    assert [step.split()[1] for step in steps] == ["check", "run", "invite", "key", "backup"]
+    for step in steps:
+        assert step.endswith(f" --data {folder.root}")
+    check, _, invite, revocation, backup = (step.split()[1:] for step in steps)
+    assert CliRunner().invoke(main, check).exit_code == 0
+    assert CliRunner().invoke(main, invite).stdout.startswith("truc://truc.example.org:")
+    kept = [word.replace("/media/usb", str(tmp_path)) for word in revocation]
+    assert CliRunner().invoke(main, kept).exit_code == 0
+    assert (tmp_path / "revocation.txt").exists()
+    assert backup[0] in main.commands
+
+
+def test_fingerprint_is_told(init, folder):
+    output = init().stdout
+    assert f"has the fingerprint {read_identity(folder).fingerprint}\n" in output
+
+
+@pytest.mark.slow
+def test_server_runs_on_what_was_made(init, folder):
+    init("--host", "127.0.0.1", "--port", "0", "--name", "La Penya")
+    command = [sys.executable, "-m", "truc_server", "run", "--data", str(folder.root)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        line = process.stdout.readline()
+        process.terminate()
+        assert process.wait(20) == 0
+    assert line.startswith("listening truc://127.0.0.1:")
+    assert line.strip().endswith(read_identity(folder).fingerprint)
+
+
+def test_settings_that_are_there_are_not_overwritten(init, folder):
+    open_folder(folder.root).settings.write_text("# mine\n")
+    result = init()
+    assert (result.exit_code, folder.settings.read_text()) == (1, "# mine\n")
+    assert result.stderr == f"truc-server: {folder.settings} is there already: nothing was changed\n"
+    assert not folder.identity.exists()
+
+
+def test_keys_that_are_there_are_kept(init, folder):
+    before = load_identity(open_folder(folder.root))
+    assert init().exit_code == 0
+    assert read_identity(folder).key.public == before.key.public
+
+
+def test_init_that_was_killed_is_repeated(init, folder, monkeypatch):
+    def killed(*_arguments):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("truc_server.host.setting_up._write", killed)
+        init()
+    before = read_identity(folder)
+    assert init().exit_code == 0
+    assert (read_identity(folder).key.public, folder.settings.exists()) == (before.key.public, True)
+
+
+def test_folder_of_a_running_server_is_left(init, folder):
+    open_folder(folder.root)
+    with locked(folder):
+        result = init()
+    assert (result.exit_code, f"in use by process {os.getpid()}" in result.stderr) == (1, True)
+    assert not folder.settings.exists()
+
+
+def test_wrong_value_makes_nothing(init, folder):
+    result = init("--port", "70000")
+    assert (result.exit_code, folder.root.exists()) == (2, False)
+    assert result.stderr == "truc-server: --port: listen.port expected int 0..65535, got 70000\n"
+
+
+def test_settings_elsewhere_name_the_data_folder(init, folder, tmp_path):
+    file = tmp_path / "etc.toml"
+    output = init("--settings", str(file)).stdout
+    assert settings_of(file).data == str(folder.root)
+    assert not folder.settings.exists()
+    assert f"truc-server run --settings {file} " in output
+
+
+def test_settings_elsewhere_are_not_overwritten(init, folder, tmp_path):
+    (tmp_path / "etc.toml").write_text("# mine\n")
+    assert init("--settings", str(tmp_path / "etc.toml")).exit_code == 1
+    assert ((tmp_path / "etc.toml").read_text(), folder.root.exists()) == ("# mine\n", False)
+
+
+def test_place_that_cannot_be_written_is_named(init, tmp_path):
+    result = init("--settings", str(tmp_path / "none" / "etc.toml"))
+    assert (result.exit_code, result.stderr) == (
+        1,
+        f"truc-server: {tmp_path}/none/etc.toml: No such file or directory\n",
+    )
+
+
+def test_users_own_folder_needs_no_flag(tmp_path):
+    output = CliRunner().invoke(main, ["init"]).stdout
+    assert (tmp_path / "home" / "truc-server" / "truc.toml").exists()
+    assert "--data" not in output
+
+
+def test_environment_names_the_folder_and_nothing_else(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRUC_DATA", str(tmp_path / "there"))
+    monkeypatch.setenv("TRUC_NAME", "Elsewhere")
+    CliRunner().invoke(main, ["init"])
+    assert settings_of(tmp_path / "there" / "truc.toml") == Settings()
+
+
+def test_keys_are_sealed_with_the_passphrase(init, folder, tmp_path):
+    (tmp_path / "words").write_text(WORDS)
+    (tmp_path / "words").chmod(0o600)
+    assert init("--passphrase-file", str(tmp_path / "words")).exit_code == 0
+    assert (unsealed_files(folder), read_identity(folder, WORDS).serial) == ((), 0)
+    assert settings_of(folder.settings).store.passphrase_file == str(tmp_path / "words")
+
+
+def test_neither_key_nor_passphrase_is_printed(init, folder, tmp_path):
+    (tmp_path / "words").write_text(WORDS)
+    (tmp_path / "words").chmod(0o600)
+    output = init("--passphrase-file", str(tmp_path / "words")).output
+    identity = read_identity(folder, WORDS)
+    secrets = (WORDS, identity.key.seed().hex(), identity.at_rest.hex())
+    assert not [secret for secret in secrets if secret in output]

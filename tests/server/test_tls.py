@@ -1,0 +1,316 @@
+"""TLS at the server: handshakes, what is said before one, limits, the end of a connection; over real sockets."""
+
+import re
+import shutil
+import ssl
+import time
+from contextlib import suppress
+from functools import partial
+from io import StringIO
+from pathlib import Path
+from subprocess import DEVNULL, PIPE
+
+import pytest
+import trio
+from server.conftest import QUICK, changed, running
+from server.rawclient import RawClient, frame, length
+from trio.testing import wait_all_tasks_blocked
+
+from truc_protocol.certificates import make_certificate, read_certificate
+from truc_protocol.codec import dec, sha256, unpack
+from truc_protocol.transport import ALPN, COME_LATER, SHUT_OUT
+from truc_server.connections.tls import HANDSHAKE_BYTES
+from truc_server.host import logs
+from truc_server.host.settings import Logs
+
+TLS = changed(QUICK, listen={"tls": True})
+TRANSPORT = Path(__file__).parents[2] / "docs" / "protocol" / "transport.md"
+
+
+@pytest.fixture
+def settings():
+    return TLS
+
+
+class TlsClient(RawClient):
+    """A raw client on an encrypted connection."""
+
+    certificate: bytes | None = None
+
+    def _recognise(self, sent, whole) -> None:
+        reply = unpack(whole)
+        self.info, self.certificate = unpack(reply["info"]), dec(reply["body"])[5]
+
+
+def context(*names: str) -> ssl.SSLContext:
+    made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    made.check_hostname, made.verify_mode = False, ssl.CERT_NONE
+    if names:
+        made.set_alpn_protocols(names)
+    return made
+
+
+async def encrypted(server, with_context=None) -> trio.SSLStream:
+    plain = await trio.open_tcp_stream("127.0.0.1", server.port)
+    stream = trio.SSLStream(plain, with_context or context(ALPN))
+    try:
+        await stream.do_handshake()
+    except BaseException:
+        await trio.aclose_forcefully(plain)
+        raise
+    return stream
+
+
+async def connected(server, with_context=None) -> TlsClient:
+    client = TlsClient(await encrypted(server, with_context))
+    server.clients.append(client)
+    return client
+
+
+async def ready(server) -> TlsClient:
+    client = await connected(server)
+    await client.login_guest("Ida")
+    return client
+
+
+async def everything(stream) -> bytes:
+    """Return what comes up to the end."""
+    received = b""
+    try:
+        while part := await stream.receive_some():
+            received += part
+    except trio.BrokenResourceError:
+        pass
+    return received
+
+
+async def test_hello_has_the_hash_of_the_certificate_shown(server):
+    client = await ready(server)
+    assert client.certificate == sha256(client.stream.getpeercert(binary_form=True))
+
+
+async def test_hello_in_clear_has_no_hash(tmp_path):
+    async with running(tmp_path / "data", QUICK) as server:
+        client = TlsClient(await trio.open_tcp_stream("127.0.0.1", server.port))
+        async with client.stream:
+            await client.hello()
+    assert client.certificate is None
+
+
+async def test_requests_are_answered(server):
+    client = await ready(server)
+    assert (await client.ask({"t": "tables"}))["t"] == "ok"
+    assert client.stream.version() == "TLSv1.3"
+    assert client.stream.selected_alpn_protocol() == ALPN
+
+
+@pytest.mark.parametrize("names", [(), ("http/1.1",), ("truc/2", "h2")])
+async def test_client_that_names_another_protocol_is_told_and_closed(server, names):
+    client = await connected(server, context(*names))
+    rest = await client.closed()
+    assert [(message["t"], message["code"]) for message in rest] == [
+        ("error", "unsupported"),
+        ("bye", "unsupported"),
+    ]
+    assert rest[0]["msg"] == "expected the protocol name truc/1 (ALPN) from TLS"
+
+
+async def test_older_tls_is_refused(server):
+    older = context(ALPN)
+    older.maximum_version = ssl.TLSVersion.TLSv1_2
+    logs.configure(Logs(), shown := StringIO())
+    with pytest.raises(trio.BrokenResourceError) as refused:
+        await encrypted(server, older)
+    assert refused.value.__cause__.reason == "TLSV1_ALERT_PROTOCOL_VERSION"
+    assert "not_encrypted" in shown.getvalue()
+
+
+async def test_frame_in_clear_is_answered_in_clear_with_the_right_scheme(server):
+    client = await server.connect()
+    await client.send({"t": "hello", "proto": [1], "cn": bytes(32)})
+    error, bye = await client.closed()
+    assert (error["t"], error["code"], bye["t"]) == ("error", "unsupported", "bye")
+    assert error["msg"] == "expected TLS: the addresses of this server begin with trucs://, not truc://"
+
+
+@pytest.mark.parametrize("raw", [b"GET / HTTP/1.1\r\n\r\n", b"SSH-2.0-OpenSSH_9.2\r\n", b"\xff"])
+async def test_anything_else_in_clear_gets_one_readable_line(server, raw):
+    client = await server.connect()
+    await client.send_bytes(raw)
+    answer = await everything(client.stream)
+    assert answer == b"This port speaks the Truc protocol over TLS (trucs://), and nothing else.\r\n"
+
+
+@pytest.mark.parametrize(
+    ("section", "alert"),
+    [
+        ({"limits": {"connections_per_address": 1}}, COME_LATER),
+        ({"limits": {"connections": 1}}, COME_LATER),
+        ({"access": {"banned": ("127.0.0.1",)}}, SHUT_OUT),
+    ],
+)
+async def test_who_is_turned_away_gets_an_alert_without_a_handshake(tmp_path, section, alert):
+    async with running(tmp_path / "data", changed(TLS, **section)) as server:
+        await server.connect()
+        client = await server.connect()
+        await client.stream.send_eof()
+        assert await everything(client.stream) == alert
+
+
+def test_alerts_are_those_of_the_chapter():
+    told = re.findall(r"^\| \w+ \| `(15[0-9 ]+)` \|", TRANSPORT.read_text(encoding="utf-8"), re.MULTILINE)
+    assert list(map(bytes.fromhex, told)) == [SHUT_OUT, COME_LATER]
+
+
+async def test_handshake_that_is_not_begun_is_cut_in_time_and_counted_out(tmp_path, mock_clock):
+    settings = changed(TLS, limits={"connections_per_address": 1})
+    async with running(tmp_path / "data", settings) as server:
+        client = await server.connect()
+        await wait_all_tasks_blocked()
+        tasks = trio.lowlevel.current_statistics().tasks_living
+        logs.configure(Logs(), shown := StringIO())
+        mock_clock.jump(10.01)
+        assert await everything(client.stream) == b""
+        await wait_all_tasks_blocked()
+        assert trio.lowlevel.current_statistics().tasks_living == tasks - 1
+        assert "expected a handshake within 10 s" in shown.getvalue()
+        assert (await (await ready(server)).ask({"t": "tables"}))["t"] == "ok"
+
+
+async def test_handshake_is_part_of_the_time_for_a_login(server, mock_clock):
+    plain = await trio.open_tcp_stream("127.0.0.1", server.port)
+    await wait_all_tasks_blocked()
+    mock_clock.jump(6)
+    stream = trio.SSLStream(plain, context(ALPN))
+    await stream.do_handshake()
+    client = TlsClient(stream)
+    server.clients.append(client)
+    await wait_all_tasks_blocked()
+    mock_clock.jump(4.01)
+    (goodbye,) = await client.closed()
+    assert (goodbye["t"], goodbye["code"]) == ("bye", "timeout")
+
+
+async def test_handshake_without_end_is_cut(server):
+    client = await server.connect()
+    logs.configure(Logs(), shown := StringIO())
+    hello = b"\x01" + (100_000).to_bytes(3, "big") + bytes(100_000)  # of the length it says it has
+    records = b"".join(
+        b"\x16\x03\x01" + len(part).to_bytes(2, "big") + part
+        for part in (hello[at : at + 4_000] for at in range(0, len(hello), 4_000))
+    )
+    with suppress(trio.BrokenResourceError):
+        await client.send_bytes(records)
+    await everything(client.stream)
+    assert len(records) > HANDSHAKE_BYTES
+    assert "not_encrypted" in shown.getvalue()
+
+
+async def test_what_nobody_has_sealed_ends_the_connection_alone(server):
+    client, other = await ready(server), await ready(server)
+    await client.stream.transport_stream.send_all(b"\x17\x03\x03\x00\x20" + bytes(32))
+    assert await everything(client.stream) == b""
+    assert (await other.ask({"t": "tables"}))["t"] == "ok"
+
+
+async def test_client_that_never_reads_is_cut(tmp_path):
+    settings = changed(TLS, limits={"outbox_bytes": 65_536})
+    async with running(tmp_path / "data", settings) as server:
+        client = await ready(server)
+        logs.configure(Logs(), shown := StringIO())
+        try:
+            with trio.move_on_after(20) as patience:
+                for n in range(200_000):
+                    await client.send_bytes(frame({"t": "ping", "n": n}) * 50)
+        except trio.BrokenResourceError:
+            pass
+        assert not patience.cancelled_caught
+        assert "slow_consumer" in shown.getvalue()
+        assert (await (await ready(server)).ask({"t": "tables"}))["t"] == "ok"
+
+
+async def test_much_that_waits_for_a_slow_reader_comes_whole_and_in_order(server):
+    client = await ready(server)
+    for n in range(2_000):
+        await client.send_bytes(frame({"t": "ping", "n": n}))
+    assert [(await client.until("pong"))["n"] for _ in range(2_000)] == list(range(2_000))
+
+
+async def test_requests_a_byte_a_record_are_read(server):
+    client = await ready(server)
+    for byte in frame({"t": "tables", "id": 77}):
+        await client.send_bytes(bytes([byte]))
+    assert (await client.until("ok"))["re"] == 77
+
+
+async def test_goodbye_comes_with_a_proper_end(server):
+    client = await ready(server)
+    server.stop()
+    (goodbye,) = await client.closed()  # a stream that ends without the word of TLS for it breaks
+    assert goodbye["code"] == "shutting_down"
+    assert await client.stream.receive_some() == b""
+
+
+async def test_last_words_are_not_lost_when_more_is_sent_than_is_read(tmp_path, mock_clock):
+    async with running(tmp_path / "data", changed(TLS, limits={"requests_per_s": 10, "burst": 5})) as server:
+        client = await ready(server)
+        await client.send_bytes(b"".join(frame({"t": "tables", "id": n}) for n in range(3_000)))
+        rest = await client.closed()
+        assert (rest[-1]["t"], rest[-1]["code"]) == ("bye", "rate_limited")
+
+
+async def test_client_that_has_said_its_end_still_gets_its_answers(server):
+    client = await ready(server)
+    await client.send({"t": "tables", "id": 5})
+    await client.stream.transport_stream.send_eof()
+    rest = await client.closed()
+    assert [message["re"] for message in rest] == [5]
+
+
+async def test_certificate_stays_over_a_restart(tmp_path):
+    shown = set()
+    for _ in range(2):
+        async with running(tmp_path / "data", TLS) as server:
+            client = await connected(server)
+            shown.add(client.stream.getpeercert(binary_form=True))
+    assert len(shown) == 1
+
+
+async def test_every_listener_encrypts(tmp_path):
+    settings = changed(TLS, listen={"hosts": ("127.0.0.1", "127.0.0.2")})
+    async with running(tmp_path / "data", settings) as server:
+        for host in settings.listen.hosts:
+            stream = trio.SSLStream(await trio.open_tcp_stream(host, server.port), context(ALPN))
+            async with stream:
+                await stream.do_handshake()
+
+
+async def test_server_shows_the_host_s_own_certificate(tmp_path):
+    pem = make_certificate(int(time.time()), lasts_s=86_400)
+    (tmp_path / "own.pem").write_bytes(pem)
+    settings = changed(TLS, listen={"certificate": str(tmp_path / "own.pem")})
+    async with running(tmp_path / "data", settings) as server:
+        client = await ready(server)
+        shown = client.stream.getpeercert(binary_form=True)
+    assert client.certificate == sha256(shown) == read_certificate(pem, pem).digest
+
+
+async def ask_for_keys(openssl) -> None:
+    """Let openssl ask for new keys 360 times, and send a byte of a frame that does not end in between."""
+    await openssl.send_all(length(2_000))
+    for n in range(400):
+        await trio.sleep(0.006)  # a line that begins with K is a command only if it is read alone
+        await openssl.send_all(b"K\n" if n % 10 else b"a\n")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="the program openssl is not installed")
+async def test_client_that_asks_for_new_keys_again_and_again_is_cut(server):
+    place = f"127.0.0.1:{server.port}"
+    command = ["openssl", "s_client", "-connect", place, "-alpn", ALPN, "-tls1_3", "-brief"]
+    pipes = {"stdin": PIPE, "stdout": DEVNULL, "stderr": DEVNULL}
+    async with trio.open_nursery() as nursery:
+        process = await nursery.start(partial(trio.run_process, command, check=False, **pipes))
+        with trio.fail_after(30), pytest.raises(trio.BrokenResourceError):
+            await ask_for_keys(process.stdin)
+    assert (await (await ready(server)).ask({"t": "tables"}))["t"] == "ok"

@@ -1,0 +1,171 @@
+"""What servers of older versions left behind, in old/: today's server goes on with it, and everything verifies."""
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import trio
+from click.testing import CliRunner
+from server.conftest import running, together
+from server.rawclient import Seat
+from server.stored import KILLED_MIGRATIONS, url
+
+from truc_client.verifying import examine_files
+from truc_protocol.audit import Result
+from truc_protocol.chains import Chain
+from truc_protocol.keys import box_key, signing_key_from_seed
+from truc_protocol.setup import open_terms
+from truc_server.main import main
+from truc_server.store.schema import REVISION
+
+pytestmark = pytest.mark.slow
+OLD = Path(__file__).parent / "old"
+REVISIONS = sorted(path.name for path in OLD.iterdir() if path.name.isdigit())
+HOST = "127.0.0.1"
+
+
+@pytest.fixture(params=REVISIONS)
+def left(request, tmp_path):
+    """Return what a version left: a data folder, and what is known of it; `bots` makes the home of its bots."""
+    source = OLD / request.param
+    data, facts = tmp_path / "data", json.loads((source / "facts.json").read_text())
+    data.mkdir(mode=0o700)
+    for name in ("identity.pem", "secrets.key"):
+        private(data / name, (source / name).read_bytes())
+    fill(data / "truc.db", (source / "truc.sql").read_text())
+
+    def bots(port: int) -> Path:
+        """The home of the bots, for whom the server has kept its address."""
+        for kept in (source / "one", source / "two"):
+            bot = tmp_path / "home" / "bots" / kept.name
+            bot.mkdir(mode=0o700, parents=True)
+            (bot / "transcripts").mkdir()
+            private(bot / "master.seed", (kept / "master.seed").read_bytes())
+            sql = (kept / "state.sql").read_text()
+            fill(bot / "state.sqlite", sql.replace(f"{HOST}:{facts['port']}", f"{HOST}:{port}"))
+            for transcript in kept.glob("*.truc"):
+                (bot / "transcripts" / transcript.name).write_bytes(transcript.read_bytes())
+        return tmp_path / "home"
+
+    return SimpleNamespace(data=data, seats=facts["seats"], bots=bots, revision=request.param)
+
+
+def private(path, content) -> None:
+    path.write_bytes(content)
+    path.chmod(0o600)
+
+
+def fill(database, sql) -> None:
+    with closing(sqlite3.connect(database)) as raw:
+        raw.executescript(sql)
+
+
+def column(data, query) -> list:
+    with closing(sqlite3.connect(data / "truc.db")) as raw:
+        return [value for (value,) in raw.execute(query)]
+
+
+class Returning(Seat):
+    """A seat that has kept its secrets, and has forgotten the rest."""
+
+    def __init__(self, client, kept) -> None:
+        super().__init__(client, seed=kept["seat"] + 1, keyed="key" in kept)
+        self.table, self.seat, self.name = kept["table"], kept["seat"], kept["name"]
+        self.x, self.token = box_key(bytes.fromhex(kept["x"])), kept.get("token", "")
+        if self.key is not None:
+            self.key = signing_key_from_seed(bytes.fromhex(kept["key"]))
+            self.root = bytes.fromhex(kept["root"])
+
+    def begin(self, message) -> None:
+        super().begin(message)
+        if self.key is not None:
+            table = open_terms(self.document, self.records[0]).table
+            self.chain = Chain(self.key.public, table.tn, self.root, first=0, count=table.links)
+
+
+async def come_back(server, kept) -> Seat:
+    seat = Returning(await server.connect(), kept)
+    assert (await seat.come_back(seat.client))["t"] == "ok"
+    return seat
+
+
+async def play_bot(home, port, name) -> None:
+    """Let today's bot go on from what an older one has kept."""
+    command = [sys.executable, "-m", "truc_client", "bot", f"{HOST}:{port}", "--name", name]
+    environment = {**os.environ, "TRUC_HOME": str(home)}
+    await trio.run_process(command, env=environment, stdout=subprocess.DEVNULL)
+
+
+async def test_schema_is_brought_up_to_date(left):
+    before = column(left.data, "SELECT version_num FROM alembic_version")
+    async with running(left.data):
+        pass
+    after = column(left.data, "SELECT version_num FROM alembic_version")
+    assert (before, after) == ([left.revision], [REVISION])
+
+
+def test_kill_at_any_statement_of_the_migration_leaves_it_repeatable(left):
+    has_begun = f"SELECT count(*) FROM alembic_version WHERE version_num <> '{left.revision}'"
+    command = [sys.executable, "-c", KILLED_MIGRATIONS, url(left.data), has_begun]
+    killed = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert int(killed.stdout) > 3
+    assert column(left.data, "SELECT version_num FROM alembic_version") == [REVISION]
+    assert column(left.data, "SELECT count(*) FROM matches") == [4]
+
+
+async def test_match_in_the_middle_of_a_hand_goes_on_to_a_proven_end(left):
+    async with running(left.data) as server:
+        seats = [await come_back(server, kept) for kept in left.seats]
+        await together(*(seat.play for seat in seats))
+    assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
+
+
+async def test_clients_of_that_time_go_on_from_what_they_have_kept(left):
+    async with running(left.data) as server:
+        home = left.bots(server.port)
+        await together(*(partial(play_bot, home, server.port, name) for name in ("one", "two")))
+    files = sorted(home.glob("bots/*/transcripts/*.truc"))
+    together_seen = examine_files(files)
+    assert ([file.result for file in together_seen.files], together_seen.contradictions) == (
+        [Result.PROVEN] * 2,
+        (),
+    )
+
+
+async def test_matches_that_were_over_can_be_exported_and_verify(left, tmp_path):
+    async with running(left.data):
+        pass
+    out = tmp_path / "out"
+    assert CliRunner().invoke(main, ["export", str(out), "--data", str(left.data)]).exit_code == 0
+    assert [file.result for file in examine_files(sorted(out.iterdir())).files] == [Result.PROVEN] * 2
+
+
+async def test_table_that_waits_keeps_its_seats_and_who_is_ready(left):
+    async with running(left.data) as server:
+        client = await server.connect()
+        await client.login_guest()
+        tables = (await client.ask({"t": "tables"}))["tables"]
+    waiting = [table for table in tables if table["state"] == "open"]
+    assert [[seat.get("ready", False) for seat in table["seats"]] for table in waiting] == [[True, False]]
+
+
+async def test_chat_is_told_to_who_comes_back(left):
+    if left.revision < "0003":
+        pytest.skip("there was no chat before 0003")
+    async with running(left.data) as server:
+        seat = await come_back(server, left.seats[0])
+        await seat.ask({"t": "join", "table": seat.table})
+    assert [line["text"] for line in seat.client.log if line["t"] == "chat"] == ["hello from before"]
+
+
+async def test_guest_of_that_time_is_kept(left):
+    async with running(left.data) as server:
+        welcome = await (await server.connect()).login_token(left.seats[1]["token"])
+    assert (welcome["t"], welcome["name"]) == ("welcome", left.seats[1]["name"])

@@ -1,0 +1,147 @@
+"""Signatures are checked beside the main thread, and whatever happens meanwhile counts."""
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+import trio
+from server.conftest import holder_of, in_hand
+from server.rawclient import RawClient
+from server.test_acts import act, hand_in
+
+from truc_protocol import keys
+from truc_server.matches.verifying import MOST, Verifier
+
+
+class Gate:
+    """Checks of signatures beside the main thread, held up until they are let go."""
+
+    def __init__(self, monkeypatch) -> None:
+        self.come = threading.Semaphore(0)
+        self.go = threading.Event()
+        verify = keys.verify
+
+        def held(*signed) -> bool:
+            if (
+                threading.current_thread() is not threading.main_thread()
+            ):  # there the players of the test check
+                self.come.release()
+                assert self.go.wait(20)
+            return verify(*signed)
+
+        monkeypatch.setattr(keys, "verify", held)
+
+    async def reached(self) -> None:
+        """Wait until one more check has begun."""
+        assert await trio.to_thread.run_sync(lambda: self.come.acquire(timeout=20))
+
+
+@pytest.fixture
+def gate(monkeypatch) -> Iterator[Gate]:
+    gate = Gate(monkeypatch)
+    yield gate
+    gate.go.set()
+
+
+async def test_others_go_on_while_a_signature_is_checked(server, gate):
+    gate.go.set()
+    mover, other = holder_of(await in_hand(server))
+    gate.go.clear()
+    await mover.act(mover.sign(act(mover, "stand")))
+    await gate.reached()
+    assert (await other.ask({"t": "tables"}))["t"] == "ok"
+    gate.go.set()
+
+
+async def begun(server, gate, **fields):
+    """Return the seat whose act is being checked, and the other; then nothing but what the test does happens."""
+    gate.go.set()
+    seats = holder_of(await in_hand(server, **fields))
+    while gate.come.acquire(blocking=False):
+        pass
+    gate.go.clear()
+    await seats[0].act(seats[0].sign(act(seats[0], "stand")))
+    await gate.reached()
+    return seats
+
+
+async def until_reply(seat) -> dict:
+    while True:
+        message = await seat.client.receive()
+        if message["t"] in {"ok", "error"}:
+            return message
+        await seat.react(message)
+
+
+async def test_act_of_a_position_that_has_passed_meanwhile_is_stale(server, gate, mock_clock):
+    mover, _ = await begun(server, gate, options={"decision_ms": 1000, "bank_ms": 0})
+    k = mover.ledger.k
+    mock_clock.jump(1.1)
+    while mover.ledger.k == k:
+        await mover.react(await mover.client.receive())
+    gate.go.set()
+    reply = await until_reply(mover)
+    assert reply["code"] == "stale_position"
+
+
+async def test_act_that_was_taken_meanwhile_is_a_repeat(server, gate):
+    mover, _ = await begun(server, gate)
+    twin = RawClient(await trio.open_tcp_stream("127.0.0.1", server.port))
+    await twin.login_key(mover.key, mover.name)
+    await twin.send(mover.sent)
+    gate.go.set()
+    first, second = await until_reply(mover), None
+    while second is None or second["t"] not in {"ok", "error"}:
+        second = await twin.receive()
+    assert sorted(reply.get("dup", False) for reply in (first, second)) == [False, True]
+    assert (first["t"], first["k"]) == (second["t"], second["k"]) == ("ok", first["k"])
+    await trio.aclose_forcefully(twin.stream)
+
+
+async def test_connection_that_is_lost_meanwhile_costs_nobody_the_match(server, gate):
+    mover, other = await begun(server, gate)
+    await trio.aclose_forcefully(mover.client.stream)
+    gate.go.set()
+    assert (await other.ask({"t": "tables"}))["t"] == "ok"
+    assert (await server.seat(seed=77)).client is not None
+
+
+async def test_act_with_the_signature_of_another_key_is_refused(server):
+    mover, _ = holder_of(await in_hand(server))
+    reply = await hand_in(mover, act(mover, "stand"), key=keys.generate_signing_key())
+    assert reply["code"] == "bad_signature"
+
+
+async def test_each_is_answered_for_their_own_bytes(nursery):
+    verifier, key = Verifier(), keys.generate_signing_key()
+    nursery.start_soon(verifier.run)
+    found: dict[int, bool] = {}
+
+    async def ask(i: int) -> None:
+        body = bytes([i % 256, i // 256])
+        sig = key.sign(body if i % 3 else b"other")
+        found[i] = await verifier.is_signed(key.public, body, sig)
+
+    async with trio.open_nursery() as asking:
+        for i in range(3 * MOST):
+            asking.start_soon(ask, i)
+    nursery.cancel_scope.cancel()
+    assert found == {i: bool(i % 3) for i in range(3 * MOST)}
+
+
+async def test_many_go_at_one_hop_and_none_waits_for_more_than_so_many(nursery, monkeypatch):
+    hops: list[int] = []
+    run_sync = trio.to_thread.run_sync
+
+    async def counted(function, asked, **fields):
+        hops.append(len(asked))
+        return await run_sync(function, asked, **fields)
+
+    monkeypatch.setattr(trio.to_thread, "run_sync", counted)
+    verifier = Verifier()
+    async with trio.open_nursery() as asking:
+        for _ in range(2 * MOST + 1):
+            asking.start_soon(verifier.is_signed, bytes(32), b"", bytes(64))
+        nursery.start_soon(verifier.run)
+    nursery.cancel_scope.cancel()
+    assert hops == [MOST, MOST, 1]

@@ -1,0 +1,142 @@
+"""The hosting page about watching lists what is served, and so do its alerts and the dashboard."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from server.asking import figures_of, get, telling
+from server.conftest import QUICK
+
+from truc_server.host.sparing import OF_ADDRESS, OF_EVENT
+from truc_server.metrics import page
+from truc_server.metrics.measures import MEASURES, Kind
+
+HOSTING = Path(__file__).parents[2] / "docs" / "hosting"
+PAGE = (HOSTING / "watching.md").read_text("utf-8")
+DASHBOARD = json.loads((HOSTING / "grafana.json").read_text("utf-8"))
+NAME = re.compile(r"\b(?:truc|process|python)_[a-z0-9_]+\b")
+TARGETS = [target for panel in DASHBOARD["panels"] for target in panel["targets"]]
+
+
+@pytest.fixture
+def settings():
+    return telling(QUICK)
+
+
+def names(text: str) -> set[str]:
+    """Return the names of all figures that a text of Prometheus has."""
+    return {name.partition("{")[0] for name in figures_of(text)}
+
+
+def families(text: str) -> set[str]:
+    return {line.split()[2] for line in text.splitlines() if line.startswith("# TYPE ")}
+
+
+def test_page_has_the_row_of_every_metric_in_order():
+    rows = [line for line in PAGE.splitlines() if line.startswith("| `truc_")]
+    expected = [
+        f"| `{one.name}` | {one.kind.name.lower()} | {one.label or ''} | {one.text} |".replace("|  |", "| |")
+        for one in MEASURES
+    ]
+    assert [row for row in rows if "`truc_build_info` |" not in row and row.count("|") == 5][
+        : len(expected)
+    ] == expected
+
+
+async def test_page_lists_exactly_what_is_served(server):
+    served = families((await get(server, "/metrics")).text)
+    listed = set(NAME.findall("".join(line for line in PAGE.splitlines() if line.startswith("| `"))))
+    assert listed - {"truc_"} == served
+
+
+async def test_counters_and_labels_are_named_as_the_table_says(server):
+    text = (await get(server, "/metrics")).text
+    kinds = {
+        line.split()[2]: line.split()[3] for line in text.splitlines() if line.startswith("# TYPE truc_")
+    }
+    del kinds["truc_build_info"]
+    assert kinds == {one.name: one.kind.name.lower() for one in MEASURES}
+    assert all(one.name.endswith("_total") == (one.kind is Kind.COUNTER) for one in MEASURES)
+
+
+async def test_alerts_name_figures_that_are_served(server):
+    served = names((await get(server, "/metrics")).text)
+    alerts = re.findall(r"^ +expr: (.*)$", PAGE, re.MULTILINE)
+    assert len(alerts) == PAGE.count("- alert: ") > 5
+    assert {name for alert in alerts for name in NAME.findall(alert)} - served == set()
+
+
+async def test_every_expression_of_the_dashboard_names_figures_that_are_served(server):
+    served = names((await get(server, "/metrics")).text)
+    unknown = {
+        target["expr"]: missing
+        for target in TARGETS
+        if (missing := set(NAME.findall(target["expr"])) - served)
+    }
+    assert (unknown, [target["expr"] for target in TARGETS if not NAME.search(target["expr"])]) == ({}, [])
+
+
+async def test_labels_of_the_dashboard_are_those_of_its_figures(server):
+    labels = {measure.name: {measure.label} - {None} for measure in MEASURES}
+    for target in TARGETS:
+        for label, name in re.findall(r"sum by \((\w+)\) \(rate\((truc_\w+)\{", target["expr"]):
+            assert {label} == labels.get(name, {"le"})
+        assert all(f'{name}{{instance="$instance"' in target["expr"] for name in NAME.findall(target["expr"]))
+
+
+def test_dashboard_shows_every_metric():
+    shown = {name for target in TARGETS for name in NAME.findall(target["expr"])}
+    plain = {re.sub(r"_(bucket|sum|count)$", "", name) for name in shown}
+    assert {measure.name for measure in MEASURES} - plain == set()
+
+
+def test_panels_of_the_dashboard_do_not_overlap():
+    places = [panel["gridPos"] for panel in DASHBOARD["panels"]]
+    cells = [
+        (x, y)
+        for at in places
+        for x in range(at["x"], at["x"] + at["w"])
+        for y in range(at["y"], at["y"] + at["h"])
+    ]
+    assert len(cells) == len(set(cells))
+    assert max(x for x, _ in cells) < 24
+    assert len({panel["id"] for panel in DASHBOARD["panels"]}) == len(places)
+
+
+async def test_command_of_the_page_asks_for_health(server):
+    (command,) = re.findall(r"^curl (.*)$", PAGE, re.MULTILINE)
+    assert "http://127.0.0.1:9373/health" in command
+    assert PAGE.count("port = 9373") == 1
+
+
+def test_limits_of_the_page_are_in_force():
+    assert f"at most {page.CONNECTIONS} connections at once" in PAGE
+    assert (
+        f"each has {page.SECONDS:g} seconds and one request of at most {page.REQUEST_BYTES // 1024} KiB"
+        in PAGE
+    )
+    assert f"at most {OF_ADDRESS} lines a minute for one address and {OF_EVENT} in all" in PAGE
+
+
+def test_settings_of_the_page_are_taken(tmp_path):
+    (block,) = re.findall(r"^```toml\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+    (tmp_path / "truc.toml").write_text(block)
+    shown = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "truc_server",
+            "check",
+            "--settings",
+            str(tmp_path / "truc.toml"),
+            "--data",
+            str(tmp_path / "data"),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "settings: in range" in shown.stdout

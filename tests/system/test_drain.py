@@ -1,0 +1,169 @@
+"""A server process is told to stop while many tables play: no hand is cut off, and after the start every match is proven."""
+
+import json
+import signal
+from contextlib import suppress
+from functools import partial
+
+import pytest
+import trio
+from chaos.servers import QUICK, serving
+from server.admins import host_says
+from server.conftest import together
+from server.rawclient import GoneError, RawClient, Seat
+
+from truc_client import MatchEnded, Player, Table, YourTurn, open_home
+from truc_client import connect as connecting
+from truc_client.bots import simple_bot
+from truc_protocol.audit import Result
+from truc_protocol.records import Phase
+from truc_server.host.folder import Folder
+
+pytestmark = pytest.mark.slow
+
+DRAINING = {**QUICK, "TRUC_TABLES_DRAIN_S": "30"}
+TABLES = (
+    ("truc-french", 2, ()),
+    ("truc-french", 2, (0, 1)),
+    ("truco-argentino-flor", 2, ()),
+    ("truc-catalan", 4, (2,)),
+    ("truco-paulista", 2, (1,)),
+    ("put", 2, ()),
+)
+"""Variant, seats, and which of them are guests."""
+
+
+@pytest.fixture
+async def connect():
+    """Connect to a server; what is left open is closed at the end."""
+    clients: list[RawClient] = []
+
+    async def connected(server) -> RawClient:
+        clients.append(RawClient(await server.connect()))
+        return clients[-1]
+
+    yield connected
+    for client in clients:
+        await trio.aclose_forcefully(client.stream)
+
+
+async def seated(connect, server, number: int) -> list[Seat]:
+    variant, count, guests = TABLES[number]
+    seats = [
+        Seat(await connect(server), seed=number * 10 + i + 1, keyed=i not in guests) for i in range(count)
+    ]
+    for seat in seats:
+        await seat.login()
+    table = await seats[0].create(variant, seats=count, options={"guests": len(guests)})
+    for i, seat in enumerate(seats[1:], 1):
+        await seat.join(table, i)
+    for seat in seats:
+        assert (await seat.ready())["t"] == "ok"
+    return seats
+
+
+async def play_or_lose(seat: Seat) -> None:
+    with suppress(GoneError, trio.BrokenResourceError, trio.ClosedResourceError):
+        await seat.play()
+
+
+async def stop_under_way(seat: Seat, stop) -> None:
+    """Play to the middle of a hand, have the server stopped, and play on."""
+    await seat.play(until=lambda seat: seat.auditor and seat.next > 20 and seat.ledger.hand)
+    await stop()
+    await play_or_lose(seat)
+
+
+@pytest.mark.parametrize("how", ["SIGTERM", "admin drain"])
+async def test_hands_end_and_matches_go_on_after_the_start(tmp_path, connect, how):
+    folder = Folder(tmp_path / "data")
+    async with serving(folder.root, DRAINING, level="info") as server:
+        tables = [await seated(connect, server, number) for number in range(len(TABLES))]
+
+        async def stop() -> None:
+            if how == "SIGTERM":
+                server.signal(signal.SIGTERM)
+            else:
+                assert (await host_says(folder, command="drain"))["ok"]
+
+        everybody = [seat for table in tables for seat in table]
+        first, *others = everybody
+        await together(
+            partial(stop_under_way, first, stop), *(partial(play_or_lose, seat) for seat in others)
+        )
+        assert await server.wait() == 0
+        going_on = [table for table in tables if not table[0].done]
+        assert all(seat.ledger.phase is Phase.BETWEEN for table in going_on for seat in table)
+        stored = {seat.ledger.setup.mid.hex(): seat.next for table in going_on for seat in table}
+        assert json.loads(folder.unasked.read_text()) == stored
+        assert len(going_on) > 1
+        await server.start()
+        for table in going_on:
+            for seat in table:
+                assert (await seat.come_back(await connect(server)))["t"] == "ok"
+                await seat.send_again()
+        await together(*(seat.play for table in going_on for seat in table))
+        assert server.faults() == []
+    assert {seat.auditor.verdict().result for seat in everybody} == {Result.PROVEN}
+
+
+async def test_second_sigterm_stops_it_in_the_hand(tmp_path, connect):
+    async with serving(tmp_path / "data", DRAINING) as server:
+        seats = await seated(connect, server, 0)
+        await together(
+            *(partial(seat.play, lambda seat: seat.auditor and seat.ledger.hand) for seat in seats)
+        )
+        server.signal(signal.SIGTERM)
+        newcomer = await connect(server)
+        with suppress(GoneError):
+            while (await newcomer.login_guest())["t"] == "welcome":  # it has not heard the signal yet
+                newcomer = await connect(server)
+        server.signal(signal.SIGTERM)
+        with trio.fail_after(5):
+            assert (await server.wait(), (await seats[0].client.closed())[-1]["code"]) == (0, "shutting_down")
+
+
+async def test_players_come_back_by_themselves_and_finish(tmp_path):
+    """The client library on both seats: it is told nothing but by the server."""
+    ended: list[MatchEnded] = []
+    async with serving(tmp_path / "data", DRAINING) as server:
+        codes, taken = trio.open_memory_channel[str](1)
+
+        async def stop_and_start() -> None:
+            server.signal(signal.SIGTERM)
+            assert await server.wait() == 0
+            await server.start()
+
+        async def first(nursery: trio.Nursery) -> None:
+            async with connecting(server.url, Player(open_home(tmp_path / "first"), "first")) as connection:
+                table = await connection.create("truc-french", private=True)
+                await codes.send(table.code)
+                await table.ready()
+                ended.append(await play(table, 1, at_turn=lambda: nursery.start_soon(stop_and_start)))
+
+        async def second() -> None:
+            async with connecting(server.url, Player(open_home(tmp_path / "second"), "second")) as connection:
+                table = await connection.join(await taken.receive())
+                await table.ready()
+                ended.append(await play(table, 2))
+
+        with trio.fail_after(60):
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(first, nursery)
+                nursery.start_soon(second)
+        assert server.faults() == []
+    assert [match.verdict.result for match in ended] == [Result.PROVEN] * 2
+
+
+async def play(table: Table, seed: int, at_turn=None) -> MatchEnded:
+    """Play a match; `at_turn` is called at the third decision."""
+    choose, turns = simple_bot(seed), 0
+    async for happening in table:
+        if isinstance(happening, YourTurn) and happening.must:
+            turns += 1
+            if turns == 3 and at_turn is not None:
+                at_turn()
+            await table.choose(choose(happening))
+        if isinstance(happening, MatchEnded):
+            return happening
+    raise AssertionError("the table was closed")
