@@ -20,7 +20,7 @@ from truc_protocol.frames import FrameSplitter
 from truc_protocol.messages import Direction
 from truc_server.connections import login, peer
 from truc_server.lobby import company, lobby
-from truc_server.matches import dealer, signed
+from truc_server.matches import dealer, verifying
 from truc_server.tables import gathering, past, showing, table, tail
 from truc_server.tables import options as table_options
 
@@ -192,7 +192,10 @@ def forgets_what_it_has_stored(patch):
 
 
 def plays_unsigned_acts(patch):
-    patch.setattr(signed, "_is_signed", lambda record, public: True)
+    async def is_signed(*_signed):
+        return True
+
+    patch.setattr(verifying.Verifier, "is_signed", is_signed)
 
 
 def refuses_without_evidence(patch):

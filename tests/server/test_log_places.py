@@ -128,7 +128,7 @@ async def test_refused_login_has_its_connection(server, lines):
 
 async def test_failure_in_an_act_has_its_connection_table_and_position(server, lines, monkeypatch):
     mover, _ = holder_of(await in_hand(server, guests=(0, 1)))
-    monkeypatch.setattr(acting, "act", lambda *_: 1 / 0)
+    monkeypatch.setattr(acting, "choose", lambda *_: 1 / 0)
     assert (await mover.client.ask(late(mover)))["code"] == "internal"
     (told,) = lines("internal")
     assert (told["connection"], told["table"], told["k"]) == (mover.seat + 1, mover.table, mover.next)

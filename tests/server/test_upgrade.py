@@ -156,9 +156,8 @@ async def test_table_that_waits_keeps_its_seats_and_who_is_ready(left):
     assert [[seat.get("ready", False) for seat in table["seats"]] for table in waiting] == [[True, False]]
 
 
+@pytest.mark.parametrize("left", ["0003"], indirect=True)  # there was no chat before
 async def test_chat_is_told_to_who_comes_back(left):
-    if left.revision < "0003":
-        pytest.skip("there was no chat before 0003")
     async with running(left.data) as server:
         seat = await come_back(server, left.seats[0])
         await seat.ask({"t": "join", "table": seat.table})
