@@ -11,10 +11,10 @@ from truc_server.connections.grease import Grease
 from truc_server.connections.outbox import Flusher
 from truc_server.connections.pacing import Pace
 from truc_server.host.disk import Disk
-from truc_server.host.identity import Identity
 from truc_server.host.settings import Settings
 from truc_server.host.variants import Catalogue
 from truc_server.journal import Journal
+from truc_server.keys.identity import Identity
 from truc_server.lobby.sanctions import Sanctions
 from truc_server.matches.clocks import Starts
 from truc_server.matches.verifying import Verifier

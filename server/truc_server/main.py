@@ -20,20 +20,19 @@ import click
 import structlog
 import trio
 
-from truc_server.control import Control
-from truc_server.host import (
-    admin_commands,
-    backup_commands,
+from truc_server.backups.restored import check_may_start
+from truc_server.commands import (
+    admin,
+    backup,
     checking,
-    export_commands,
-    key_commands,
-    logs,
-    member_commands,
-    retention_commands,
-    sanction_commands,
+    export,
+    key,
+    members,
+    retention,
+    sanctions,
     setting_up,
 )
-from truc_server.host.command_line import (
+from truc_server.commands.command_line import (
     SettingsFailure,
     data_option,
     data_root,
@@ -41,14 +40,15 @@ from truc_server.host.command_line import (
     load_settings,
     settings_option,
 )
+from truc_server.control import Control
+from truc_server.host import logs
 from truc_server.host.file_limit import needed_files, raise_file_limit
 from truc_server.host.folder import Folder, locked, open_folder
-from truc_server.host.identity import Identity, load_identity
 from truc_server.host.links import address
-from truc_server.host.passphrases import passphrase_of
-from truc_server.host.restored import check_may_start
 from truc_server.host.settings import Settings
 from truc_server.host.variants import Catalogue, VariantsError, read_catalogue
+from truc_server.keys.identity import Identity, load_identity
+from truc_server.keys.passphrases import passphrase_of
 
 if TYPE_CHECKING:
     from truc_server.store import Store
@@ -96,21 +96,21 @@ def run(file: Path | None, **flags: object) -> None:
 main.add_command(setting_up.init)
 main.add_command(setting_up.print_settings)
 main.add_command(checking.check)
-main.add_command(member_commands.invite)
-main.add_command(member_commands.invites)
-main.add_command(member_commands.members)
-main.add_command(sanction_commands.ban)
-main.add_command(sanction_commands.unban)
-main.add_command(sanction_commands.mute)
-main.add_command(sanction_commands.unmute)
-main.add_command(sanction_commands.sanctions)
-main.add_command(admin_commands.admin)
-main.add_command(key_commands.key)
-main.add_command(backup_commands.backup)
-main.add_command(backup_commands.restore)
-main.add_command(export_commands.export)
-main.add_command(retention_commands.prune)
-main.add_command(retention_commands.compact)
+main.add_command(members.invite)
+main.add_command(members.invites)
+main.add_command(members.members)
+main.add_command(sanctions.ban)
+main.add_command(sanctions.unban)
+main.add_command(sanctions.mute)
+main.add_command(sanctions.unmute)
+main.add_command(sanctions.sanctions)
+main.add_command(admin.admin)
+main.add_command(key.key)
+main.add_command(backup.backup)
+main.add_command(backup.restore)
+main.add_command(export.export)
+main.add_command(retention.prune)
+main.add_command(retention.compact)
 
 
 def _fill_streams() -> None:

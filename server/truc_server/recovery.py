@@ -16,10 +16,10 @@ from truc_protocol.checks import CheckError
 from truc_protocol.documents import read_document
 from truc_protocol.keys import SealError, unseal_at_rest
 from truc_protocol.setup import Setup, close_setup, open_terms
+from truc_server.backups.restored import Restored
 from truc_server.connections.peer import Player, RefusedError
-from truc_server.host.key_files import IdentityError
-from truc_server.host.restored import Restored
 from truc_server.house import House, label
+from truc_server.keys.key_files import IdentityError
 from truc_server.lobby.lobby import Lobby
 from truc_server.matches.dealer import Dealer
 from truc_server.matches.game import Game, RebuildError

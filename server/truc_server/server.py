@@ -17,17 +17,17 @@ from truc_protocol.errors import Code
 from truc_server import draining, recovery
 from truc_server.admin import counter
 from truc_server.admin.desk import Desk
+from truc_server.backups.restored import read_restored
 from truc_server.connections.net import Net, open_listeners, port_of
 from truc_server.control import Control
 from truc_server.host import notify
-from truc_server.host.certificate import Tls, open_tls
 from truc_server.host.disk import Disk
 from truc_server.host.folder import Folder
-from truc_server.host.identity import Identity
-from truc_server.host.restored import read_restored
 from truc_server.host.settings import Settings
 from truc_server.host.variants import Catalogue
 from truc_server.house import House, now_ms
+from truc_server.keys.certificate import Tls, open_tls
+from truc_server.keys.identity import Identity
 from truc_server.lobby import guests, retention, upkeep
 from truc_server.lobby.lobby import Lobby
 from truc_server.store import Lease, Store, StoreError
@@ -92,13 +92,7 @@ async def _run(
     """Run every task, out of reach of the cancellation that asks for the end."""
     with trio.CancelScope(shield=True):
         async with trio.open_nursery() as tasks:
-            tasks.start_soon(house.flusher.run)
-            tasks.start_soon(house.timers.run)
-            tasks.start_soon(house.journal.run)
-            tasks.start_soon(house.pages.run)
-            tasks.start_soon(house.verifier.run)
-            await house.disk.look()
-            tasks.start_soon(house.disk.run)
+            await _start_inside(house, tasks)
             lobby = Lobby(house)
             recovery.restore(house, lobby, stored)
             net = Net(house, lobby, tls)
@@ -120,17 +114,23 @@ async def _run(
             announce(port)
             notify.tell(notify.READY, status=_LISTENING.format(port))
             tasks.start_soon(notify.give_signs_of_life)
-            log.info(
-                "listening", port=port, tables=len(stored.tables), fingerprint=house.identity.fingerprint
-            )
+            fingerprint = house.identity.fingerprint
+            log.info("listening", port=port, tables=len(stored.tables), fingerprint=fingerprint)
             await stop.wait()
-            notify.tell(notify.STOPPING, status="stopping")
             accepting.cancel()
             await _end(house, net)
             await trio.to_thread.run_sync(draining.keep, folder, draining.unasked(lobby))
             tasks.cancel_scope.cancel()
     if house.failure is not None:
         raise StoreError(f"the server has stopped: {house.failure}")
+
+
+async def _start_inside(house: House, tasks: trio.Nursery) -> None:
+    """Start what tables and connections lean on."""
+    for run in (house.flusher.run, house.timers.run, house.journal.run, house.pages.run, house.verifier.run):
+        tasks.start_soon(run)
+    await house.disk.look()
+    tasks.start_soon(house.disk.run)
 
 
 async def _open_page(house: House, lobby: Lobby, tasks: trio.Nursery) -> None:
@@ -155,6 +155,7 @@ async def _accept(
 
 
 async def _end(house: House, net: Net) -> None:
+    notify.tell(notify.STOPPING, status="stopping")
     failed = house.failure is not None
     log.info("stopping", reason="the store has failed" if failed else "asked to")
     house.journal.close()

@@ -35,9 +35,9 @@ from truc_protocol.keys import fingerprint
 from truc_protocol.records import parse
 from truc_protocol.transcript import read_transcript
 from truc_server.host.folder import open_folder
-from truc_server.host.identity import Identity, load_identity
-from truc_server.host.revocations import accept_revocation as heed
-from truc_server.host.rotation import roll
+from truc_server.keys.identity import Identity, load_identity
+from truc_server.keys.revocations import accept_revocation as heed
+from truc_server.keys.rotation import roll
 
 pytestmark = pytest.mark.slow
 ADDRESS = "truc.test:7373"

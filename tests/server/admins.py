@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 import trio
 from server.conftest import QUICK, running
 
+from truc_server.commands.command_line import SettingsFailure
 from truc_server.control import Control
-from truc_server.host.command_line import SettingsFailure
 
 
 class Caller:

@@ -17,9 +17,9 @@ from server.stored import url
 
 from truc_server.host import logs
 from truc_server.host.folder import Folder, open_folder
-from truc_server.host.identity import load_identity
 from truc_server.host.settings import Limits, Listen, Logs, MatchDefaults, Settings, Tables
 from truc_server.host.variants import read_catalogue
+from truc_server.keys.identity import load_identity
 from truc_server.server import serve
 from truc_server.store import SqlStore, open_store
 

@@ -14,7 +14,9 @@ from server.conftest import QUICK, changed
 from truc_protocol.certificates import make_certificate, read_certificate
 from truc_protocol.codec import sha256
 from truc_server.host import logs
-from truc_server.host.certificate import (
+from truc_server.host.folder import open_folder
+from truc_server.host.settings import Logs
+from truc_server.keys.certificate import (
     LASTS_S,
     NEAR_S,
     RENEW_S,
@@ -22,8 +24,6 @@ from truc_server.host.certificate import (
     look_at_certificate,
     open_tls,
 )
-from truc_server.host.folder import open_folder
-from truc_server.host.settings import Logs
 
 DAY_S = 86_400
 NOW = int(time.time())

@@ -10,11 +10,11 @@ from tempfile import TemporaryDirectory
 import pytest
 from click.testing import CliRunner
 
-from truc_server.host.check_places import look_at_clock
+from truc_server.commands.check_places import look_at_clock
 from truc_server.host.folder import Folder, locked, open_folder
-from truc_server.host.identity import load_identity
-from truc_server.host.passphrases import change_passphrase
-from truc_server.host.rotation import roll
+from truc_server.keys.identity import load_identity
+from truc_server.keys.passphrases import change_passphrase
+from truc_server.keys.rotation import roll
 from truc_server.main import main
 
 WORDS = "a long enough passphrase"

@@ -15,7 +15,7 @@ from server.rawclient import GoneError, Seat
 
 from truc_protocol.audit import Result
 from truc_server.host.folder import open_folder
-from truc_server.host.rotation import roll
+from truc_server.keys.rotation import roll
 from truc_server.store import StoreError
 
 pytestmark = pytest.mark.slow

@@ -13,8 +13,8 @@ from structlog.testing import capture_logs
 
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Resign
+from truc_server.backups.restored import Restored, read_restored, write_restored
 from truc_server.host.folder import Folder, FolderError
-from truc_server.host.restored import Restored, read_restored, write_restored
 from truc_server.store.copies import open_play
 
 pytestmark = pytest.mark.slow

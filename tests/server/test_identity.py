@@ -6,8 +6,8 @@ import pytest
 
 from truc_protocol.keys import fingerprint, from_pem
 from truc_server.host.folder import Folder, open_folder
-from truc_server.host.identity import Identity, load_identity, read_identity
-from truc_server.host.key_files import IdentityError
+from truc_server.keys.identity import Identity, load_identity, read_identity
+from truc_server.keys.key_files import IdentityError
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ from truc_protocol.handshake import revoke
 from truc_protocol.key_files import revocation_text
 from truc_protocol.keys import fingerprint, signing_key_from_seed
 from truc_server.host.folder import Folder, open_folder
-from truc_server.host.identity import Identity, load_identity, read_identity
-from truc_server.host.revocations import accept_revocation
-from truc_server.host.rotation import roll
+from truc_server.keys.identity import Identity, load_identity, read_identity
+from truc_server.keys.revocations import accept_revocation
+from truc_server.keys.rotation import roll
 from truc_server.main import main
 
 NOW = int(datetime(2026, 11, 1, 23, 30, tzinfo=UTC).timestamp())

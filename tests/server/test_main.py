@@ -17,9 +17,9 @@ from click.testing import CliRunner, Result
 
 from truc_server import __name__ as package
 from truc_server.host.folder import Folder, locked, open_folder
-from truc_server.host.identity import load_identity
 from truc_server.host.settings import Settings
 from truc_server.host.settings_file import settings_text
+from truc_server.keys.identity import load_identity
 from truc_server.main import main, raise_file_limit
 from truc_server.store import StoreError, StoreLostError
 

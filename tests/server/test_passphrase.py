@@ -13,11 +13,11 @@ from click.testing import CliRunner, Result
 
 from truc_protocol.keys import to_pem
 from truc_server.host.folder import Folder, locked, open_folder
-from truc_server.host.identity import load_identity, read_identity, read_public, unsealed_files
-from truc_server.host.key_files import IdentityError, key_text
-from truc_server.host.passphrases import change_passphrase, passphrase_of, read_passphrase
-from truc_server.host.rotation import roll
 from truc_server.host.settings import Database, Settings
+from truc_server.keys.identity import load_identity, read_identity, read_public, unsealed_files
+from truc_server.keys.key_files import IdentityError, key_text
+from truc_server.keys.passphrases import change_passphrase, passphrase_of, read_passphrase
+from truc_server.keys.rotation import roll
 from truc_server.main import main
 
 OLD, NEW = "a long enough passphrase", "quite another passphrase"

@@ -14,11 +14,11 @@ from truc_protocol.key_files import revocation_text
 from truc_protocol.keys import KeyFileError, fingerprint, signing_key_from_seed, to_pem
 from truc_server.host import logs
 from truc_server.host.folder import Folder, FolderError, open_folder
-from truc_server.host.identity import Identity, check_in_force, load_identity, read_identity
-from truc_server.host.key_files import IdentityError
-from truc_server.host.revocations import accept_revocation, revoked_keys
-from truc_server.host.rotation import roll
 from truc_server.host.settings import Logs
+from truc_server.keys.identity import Identity, check_in_force, load_identity, read_identity
+from truc_server.keys.key_files import IdentityError
+from truc_server.keys.revocations import accept_revocation, revoked_keys
+from truc_server.keys.rotation import roll
 
 NOW = 1_790_000_000
 STRANGER = signing_key_from_seed(b"s" * 32)

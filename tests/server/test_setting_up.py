@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from truc_server.host.folder import Folder, locked, open_folder
-from truc_server.host.identity import load_identity, read_identity, unsealed_files
 from truc_server.host.settings import Settings
 from truc_server.host.settings_file import load
+from truc_server.keys.identity import load_identity, read_identity, unsealed_files
 from truc_server.main import main
 
 WORDS = "a long enough passphrase"
@@ -140,7 +140,7 @@ def test_init_that_was_killed_is_repeated(init, folder, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("truc_server.host.setting_up._write", killed)
+        patch.setattr("truc_server.commands.setting_up._write", killed)
         init()
     before = read_identity(folder)
     assert init().exit_code == 0

@@ -25,7 +25,7 @@ from truc_protocol.keys import fingerprint
 from truc_protocol.records import parse
 from truc_protocol.transcript import read_transcript
 from truc_server.host.folder import Folder
-from truc_server.host.identity import read_public
+from truc_server.keys.identity import read_public
 
 pytestmark = pytest.mark.slow
 

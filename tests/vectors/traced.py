@@ -29,9 +29,9 @@ from truc_protocol.codec import unpack
 from truc_protocol.records import Record, parse
 from truc_rules import preset
 from truc_server.host.folder import Folder
-from truc_server.host.identity import Identity
 from truc_server.host.settings import Limits, Listen, MatchDefaults, Settings, Tables
 from truc_server.host.variants import Catalogue
+from truc_server.keys.identity import Identity
 from truc_server.server import serve
 from truc_server.store import open_store
 

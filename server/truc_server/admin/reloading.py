@@ -11,10 +11,10 @@ import trio
 from msgspec.structs import replace
 
 from truc_server.admin.requests import AdminError, Answer
+from truc_server.commands.command_line import SettingsFailure
 from truc_server.connections.net import Net
 from truc_server.control import Control
 from truc_server.host import logs
-from truc_server.host.command_line import SettingsFailure
 from truc_server.host.setting_keys import KEYS
 from truc_server.host.settings import Settings
 from truc_server.house import House

@@ -21,9 +21,9 @@ from truc_server.connections.meters import network_of
 from truc_server.connections.peer import LINGER_S, Peer
 from truc_server.connections.reception import Reception
 from truc_server.connections.tls import Encrypted, HandshakeFailedError, MistakenSchemeError
-from truc_server.host.certificate import Tls
 from truc_server.host.settings import Listen, Settings
 from truc_server.house import House
+from truc_server.keys.certificate import Tls
 from truc_server.lobby.lobby import Lobby
 
 CHUNK: Final = 4_096

@@ -13,7 +13,7 @@ from typing import Final
 import trio
 
 from truc_protocol.transport import ALPN, HANDSHAKE_BYTE
-from truc_server.host.certificate import Tls
+from truc_server.keys.certificate import Tls
 
 _READ: Final = 4_096
 HANDSHAKE_BYTES: Final = 16_384  # of a client that opens; a hello with keys of every kind takes 2,000

@@ -1,1 +1,1 @@
-"""What the host sees: settings, the data folder and its keys, the commands around a server, logs, games of its own."""
+"""What stands around the server: settings, the data folder, logs, the disk, games of the host's own, the service manager."""

@@ -3,8 +3,8 @@
 from typing import Final
 
 from truc_protocol.transport import scheme
-from truc_server.host.identity import Identity, PublicIdentity
 from truc_server.host.settings import Settings
+from truc_server.keys.identity import Identity, PublicIdentity
 
 _LOOPBACK: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 

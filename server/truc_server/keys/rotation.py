@@ -10,8 +10,8 @@ from truc_protocol.handshake import make_roll
 from truc_protocol.key_files import Rotation, rolls_text
 from truc_protocol.keys import generate_signing_key
 from truc_server.host.folder import Folder, make_private, write_private
-from truc_server.host.identity import Identity, settled_identity
-from truc_server.host.key_files import key_text
+from truc_server.keys.identity import Identity, settled_identity
+from truc_server.keys.key_files import key_text
 
 _SLOW_CLOCKS_S: Final = (
     86_400  # a player's clock may be late by as much; it must not take the new key for one to come

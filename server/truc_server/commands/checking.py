@@ -12,17 +12,17 @@ from pathlib import Path
 
 import click
 
-from truc_server.host.certificate import look_at_certificate
-from truc_server.host.check_keys import look_at_keys
-from truc_server.host.check_places import look_at_clock, look_at_name, look_at_ports, look_at_socket
-from truc_server.host.command_line import data_option, data_root, load_settings, settings_option
-from truc_server.host.contradictions import contradictions
+from truc_server.backups.restored import check_may_start
+from truc_server.commands.check_keys import look_at_keys
+from truc_server.commands.check_places import look_at_clock, look_at_name, look_at_ports, look_at_socket
+from truc_server.commands.command_line import data_option, data_root, load_settings, settings_option
+from truc_server.commands.contradictions import contradictions
+from truc_server.commands.findings import Finding, note, right, wrong
 from truc_server.host.file_limit import allowed_files, needed_files
-from truc_server.host.findings import Finding, note, right, wrong
 from truc_server.host.folder import Folder, FolderError, lock_holder
-from truc_server.host.restored import check_may_start
 from truc_server.host.settings import Settings
 from truc_server.host.variants import VariantsError, read_catalogue
+from truc_server.keys.certificate import look_at_certificate
 
 
 @click.command()

@@ -13,7 +13,7 @@ from typing import Final
 import click
 import msgspec
 
-from truc_server.host.command_line import (
+from truc_server.commands.command_line import (
     Failure,
     data_option,
     data_root,
@@ -23,10 +23,10 @@ from truc_server.host.command_line import (
     settings_option,
 )
 from truc_server.host.folder import Folder, default_root, locked, open_folder, write_private
-from truc_server.host.identity import Identity, load_identity
-from truc_server.host.passphrases import passphrase_of
 from truc_server.host.settings import Settings
 from truc_server.host.settings_file import FILE_VARIABLE, settings_text
+from truc_server.keys.identity import Identity, load_identity
+from truc_server.keys.passphrases import passphrase_of
 
 _STEPS: Final = (
     ("check", "says what is wrong, and what to do"),

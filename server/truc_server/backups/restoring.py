@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from typing import Final
 
-from truc_server.host.backups import (
+from truc_server.backups.backing_up import (
     BackupError,
     Manifest,
     create,
@@ -19,8 +19,8 @@ from truc_server.host.backups import (
     remove,
     sound_revision,
 )
+from truc_server.backups.restored import OpenMatches, Restored, write_restored
 from truc_server.host.folder import Folder, locked, make_private, write_private
-from truc_server.host.restored import OpenMatches, Restored, write_restored
 
 _CHUNK: Final = 1024 * 1024
 

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from truc_server.host.findings import Finding, note, right, wrong
+from truc_server.commands.findings import Finding, note, right, wrong
 from truc_server.host.folder import Folder
 from truc_server.host.links import is_any, is_local
 from truc_server.host.settings import Settings

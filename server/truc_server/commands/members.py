@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from truc_server.host.command_line import (
+from truc_server.commands.command_line import (
     Failure,
     SettingsFailure,
     data_option,
@@ -21,10 +21,10 @@ from truc_server.host.command_line import (
     settings_option,
 )
 from truc_server.host.folder import used_folder
-from truc_server.host.identity import check_in_force, read_public
 from truc_server.host.links import address, is_local
 from truc_server.host.settings import Settings
 from truc_server.host.subjects import normal_key
+from truc_server.keys.identity import check_in_force, read_public
 
 if TYPE_CHECKING:
     from truc_server.store import Invite, Store

@@ -13,8 +13,8 @@ import click
 from truc_protocol.handshake import revoke as give_up
 from truc_protocol.key_files import REVOCATION_LIMIT, revocation_text
 from truc_protocol.keys import KeyFileError, fingerprint
-from truc_server.host import key_show
-from truc_server.host.command_line import (
+from truc_server.commands import key_show
+from truc_server.commands.command_line import (
     Failure,
     data_option,
     data_root,
@@ -23,8 +23,8 @@ from truc_server.host.command_line import (
     settings_option,
 )
 from truc_server.host.folder import Folder, locked, open_folder, used_folder
-from truc_server.host.identity import PublicIdentity, read_identity, read_public
-from truc_server.host.passphrases import (
+from truc_server.keys.identity import PublicIdentity, read_identity, read_public
+from truc_server.keys.passphrases import (
     change_passphrase,
     checked,
     is_at_terminal,
@@ -32,8 +32,8 @@ from truc_server.host.passphrases import (
     read_passphrase,
     sealing_passphrase,
 )
-from truc_server.host.revocations import accept_revocation
-from truc_server.host.rotation import roll as give_new_key
+from truc_server.keys.revocations import accept_revocation
+from truc_server.keys.rotation import roll as give_new_key
 
 _STANDARD_OUTPUT: Final = Path("-")
 

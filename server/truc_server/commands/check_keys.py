@@ -6,19 +6,19 @@ Nobody is asked for a passphrase: where no file has it, the keys are known by th
 from collections.abc import Iterator
 from pathlib import Path
 
-from truc_server.host.findings import Finding, note, right, wrong
+from truc_server.commands.findings import Finding, note, right, wrong
 from truc_server.host.folder import Folder, FolderError
-from truc_server.host.identity import (
+from truc_server.host.settings import Settings
+from truc_server.keys.identity import (
     PublicIdentity,
     check_in_force,
     read_identity,
     read_public,
     unsealed_files,
 )
-from truc_server.host.key_files import IdentityError
-from truc_server.host.passphrases import passphrase_of, read_passphrase
-from truc_server.host.rotation import made_at
-from truc_server.host.settings import Settings
+from truc_server.keys.key_files import IdentityError
+from truc_server.keys.passphrases import passphrase_of, read_passphrase
+from truc_server.keys.rotation import made_at
 
 
 def look_at_keys(settings: Settings, folder: Folder, now: int) -> Iterator[Finding]:

@@ -15,11 +15,11 @@ from truc_protocol.bodies import Table
 from truc_protocol.checks import CheckError
 from truc_protocol.keys import fingerprint
 from truc_protocol.records import Record, parse
-from truc_server.host.command_line import data_option, data_root, failures, load_settings, settings_option
+from truc_server.commands.command_line import data_option, data_root, failures, load_settings, settings_option
 from truc_server.host.folder import Folder, used_folder
-from truc_server.host.identity import PublicIdentity, read_public, unsealed_files
-from truc_server.host.rotation import made_at
 from truc_server.host.settings import Settings
+from truc_server.keys.identity import PublicIdentity, read_public, unsealed_files
+from truc_server.keys.rotation import made_at
 
 _COLUMN: Final = 13
 

@@ -13,10 +13,10 @@ import click
 
 from truc_protocol.keys import KeyFileError
 from truc_server.host.folder import Folder, FolderError, default_root
-from truc_server.host.key_files import IdentityError
 from truc_server.host.setting_keys import KEYS
 from truc_server.host.settings import Settings, SettingsError
 from truc_server.host.settings_file import FILE_VARIABLE, load
+from truc_server.keys.key_files import IdentityError
 
 
 class Failure(click.ClickException):
@@ -116,7 +116,7 @@ def settings_path(file: Path | None, flags: Mapping[str, object]) -> Path | None
 def failures() -> Iterator[None]:
     """Say in one line what is wrong around the server."""
     # Slow to import.
-    from truc_server.host.certificate import TlsError
+    from truc_server.keys.certificate import TlsError
     from truc_server.store import StoreError
 
     expected = (FolderError, TlsError, IdentityError, KeyFileError, StoreError, OSError)

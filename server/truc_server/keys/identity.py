@@ -15,7 +15,7 @@ from truc_protocol.handshake import MAX_ROLLS, Roll
 from truc_protocol.key_files import Rotation, read_rolls
 from truc_protocol.keys import KeyFileError, SigningKey, fingerprint, generate_signing_key
 from truc_server.host.folder import Folder, move, write_private
-from truc_server.host.key_files import (
+from truc_server.keys.key_files import (
     SECRET_BYTES,
     IdentityError,
     is_sealed,
@@ -25,7 +25,7 @@ from truc_server.host.key_files import (
     public_key,
     secret_text,
 )
-from truc_server.host.revocations import revoked_keys
+from truc_server.keys.revocations import revoked_keys
 
 
 class PublicIdentity(NamedTuple):

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from truc_server.host.command_line import Failure, data_option, failures, load_settings, settings_option
-from truc_server.host.member_commands import minute, used_store
+from truc_server.commands.command_line import Failure, data_option, failures, load_settings, settings_option
+from truc_server.commands.members import minute, used_store
 from truc_server.host.settings import Access
 from truc_server.host.subjects import normal_subject
 

@@ -13,7 +13,7 @@ from typing import Final
 
 import click
 
-from truc_server.host.command_line import (
+from truc_server.commands.command_line import (
     Failure,
     data_option,
     data_root,
@@ -21,8 +21,8 @@ from truc_server.host.command_line import (
     load_settings,
     settings_option,
 )
+from truc_server.commands.members import minute, used_store
 from truc_server.host.folder import Folder, locked, used_folder
-from truc_server.host.member_commands import minute, used_store
 
 _MOST_DAYS: Final = 36_500
 _MB: Final = 1_000_000

@@ -14,9 +14,9 @@ from typing import Final
 import click
 
 from truc_server.host.folder import Folder, make_private, move, write_private
-from truc_server.host.identity import has_passphrase, settle_passphrase, settled_identity
-from truc_server.host.key_files import IdentityError, key_text, secret_text
 from truc_server.host.settings import Settings
+from truc_server.keys.identity import has_passphrase, settle_passphrase, settled_identity
+from truc_server.keys.key_files import IdentityError, key_text, secret_text
 
 MIN_CHARACTERS: Final = 12
 _MAX_BYTES: Final = 1_023  # of the format of the files

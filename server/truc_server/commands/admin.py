@@ -11,9 +11,9 @@ from typing import Any, Final, TypeVar
 import click
 import msgspec
 
-from truc_server.host.command_line import Failure, data_option, data_root, load_settings, settings_option
+from truc_server.commands.command_line import Failure, data_option, data_root, load_settings, settings_option
+from truc_server.commands.members import minute
 from truc_server.host.folder import Folder
-from truc_server.host.member_commands import minute
 
 _PATIENCE_S: Final = 60.0  # for the answer
 _CHUNK: Final = 65_536

@@ -7,8 +7,11 @@ from typing import Final
 
 import click
 
-from truc_server.host.backups import Manifest, back_up
-from truc_server.host.command_line import (
+from truc_server.backups.backing_up import Manifest, back_up
+from truc_server.backups.restored import OpenMatches
+from truc_server.backups.restoring import checked
+from truc_server.backups.restoring import restore as restore_into
+from truc_server.commands.command_line import (
     SettingsFailure,
     data_option,
     data_root,
@@ -18,9 +21,6 @@ from truc_server.host.command_line import (
     settings_path,
 )
 from truc_server.host.folder import locked, open_folder, used_folder
-from truc_server.host.restored import OpenMatches
-from truc_server.host.restoring import checked
-from truc_server.host.restoring import restore as restore_into
 from truc_server.host.settings import Settings
 
 _MEANS: Final[dict[OpenMatches, str]] = {

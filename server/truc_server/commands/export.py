@@ -14,7 +14,7 @@ import click
 
 from truc_protocol.documents import read_document
 from truc_protocol.transcript import file_name, write_transcript
-from truc_server.host.command_line import (
+from truc_server.commands.command_line import (
     Failure,
     data_option,
     data_root,
@@ -22,9 +22,9 @@ from truc_server.host.command_line import (
     load_settings,
     settings_option,
 )
-from truc_server.host.exporting import State, export_file, open_target
+from truc_server.commands.exporting import State, export_file, open_target
+from truc_server.commands.members import minute
 from truc_server.host.folder import used_folder
-from truc_server.host.member_commands import minute
 from truc_server.host.settings import Settings
 from truc_server.host.subjects import is_player, normal_subject
 

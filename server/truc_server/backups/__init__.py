@@ -1,0 +1,1 @@
+"""Backups of a data folder: taken, restored, and what the first start after it must know."""
