@@ -52,7 +52,9 @@ def test_engine_prints_a_row_for_each_number_of_seats(monkeypatch, capsys):
 @pytest.mark.slow
 @LINUX_ALONE
 def test_flood_prints_quiet_and_flooded_rounds_and_their_ratios(monkeypatch, capsys):
-    arguments = ["--rounds", "1", "--seconds", "3", "--tables", "9"]
+    monkeypatch.setattr(flood, "WARM_UP_S", 0.2)
+    monkeypatch.setattr(flood, "PAUSE_S", 0.2)
+    arguments = ["--rounds", "1", "--seconds", "1", "--tables", "9"]
     lines = printed(flood.main, monkeypatch, capsys, *arguments)
     assert [line[0] for line in lines[1:]] == ["quiet", "flooded", "ratio"]
 

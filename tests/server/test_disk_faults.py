@@ -90,7 +90,7 @@ async def test_match_goes_on_when_there_is_room_again(data):
 
 async def test_players_are_told_goodbye_where_the_database_is_read_only_by_now(data):
     with pytest.RaisesGroup(pytest.RaisesExc(StoreError, match="readonly database"), flatten_subgroups=True):
-        async with running(data) as server:
+        async with running(data, changed(QUICK, access={"guest_days": 0})) as server:  # nobody else writes
             client = await server.connect()
             await client.login_guest()
             read_only(server.store)
