@@ -10,6 +10,7 @@ from truc_conform import cheats
 from truc_conform.forging import deal_body
 from truc_conform.keyed import without_key
 from truc_conform.noted import tag_of_body
+from truc_conform.playing import signed_position
 from truc_conform.result import PASSED, Outcome, Verdict, failed
 from truc_conform.scenes import Exit, Scene, acts, one, unended
 from truc_conform.stage import Stage
@@ -37,7 +38,7 @@ def stops(stage: Stage, end: Exit) -> Outcome:
 
 
 def _position(stage: Stage, message: SignedAct) -> int:
-    return _BEFORE_MATCH if message.match is None else stage.position_of(message)
+    return _BEFORE_MATCH if message.match is None else signed_position(message)
 
 
 def _signs_no_second(stage: Stage, end: Exit) -> Outcome:

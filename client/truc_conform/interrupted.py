@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from truc_conform.grease import greased, raw
 from truc_conform.noted import tag_of_body
+from truc_conform.playing import signed_position
 from truc_conform.result import PASSED, Case, Outcome, Verdict, failed
 from truc_conform.scenes import (
     ALIVE,
@@ -96,7 +97,7 @@ def one_body_each(stage: Stage, end: Exit) -> Outcome:
     for message in acts(stage):
         if isinstance(message, SignedAct) and message.match is not None:
             kind = tag_of_body(message.body)
-            place = (kind, message.match, stage.position_of(message))
+            place = (kind, message.match, signed_position(message))
             signed.setdefault(place, set()).add(message.body + message.sig)
     if any(len(bodies) > 1 for bodies in signed.values()):
         return failed("it signed two bodies for one position")

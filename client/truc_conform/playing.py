@@ -11,11 +11,12 @@ from truc_conform.puppets import Player, secret
 from truc_protocol.acts import write_args
 from truc_protocol.bodies import Ack, Act, Close, Deal, Proxy, Rekey, Release, Resign, Sub
 from truc_protocol.boxes import Option
+from truc_protocol.checks import CheckError
 from truc_protocol.dealing import DealtCards
 from truc_protocol.ledger import Due, Ledger, due, fold, missing
 from truc_protocol.ledger.state import is_exhausted
 from truc_protocol.meaning import Fact, means
-from truc_protocol.messages import Choice
+from truc_protocol.messages import Choice, SignedAct
 from truc_protocol.records import Record, parse
 from truc_rules import Action, Match, Seat, deciders, legal, move_line, parse_move
 from truc_server.matches.dealer import Dealer
@@ -124,6 +125,14 @@ def facts_of(ledger: Ledger, dealer: Dealer, record: Record) -> tuple[Fact, ...]
     folded = fold(ledger, record, body)
     after = dealer.know_deal(folded.ledger) if isinstance(body, Deal) else folded.ledger
     return tuple(means(body, after, folded.events, opened))
+
+
+def signed_position(message: SignedAct) -> int:
+    """Return the position that a signed act is for; -1 if it cannot be read."""
+    try:
+        return position(Record(1, message.body, message.sig))
+    except (CheckError, ValueError):
+        return -1
 
 
 def position(record: Record) -> int:

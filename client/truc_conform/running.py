@@ -139,7 +139,7 @@ async def _await_end(process: trio.Process, stage: Stage, patience_s: float) -> 
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(_cancel_when_done, stage, nursery.cancel_scope)
                 await process.wait()
-                await stage.until_closed(_LAST_WORDS_S)
+                await stage.endings.wait_all(_LAST_WORDS_S)
                 nursery.cancel_scope.cancel()
         return process.returncode
     finally:

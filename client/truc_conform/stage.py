@@ -13,6 +13,7 @@ import trio
 from msgspec.structs import replace
 
 from truc_conform import playing
+from truc_conform.endings import Endings
 from truc_conform.noted import Closed, Fault, Heard, subject
 from truc_conform.puppets import Player
 from truc_conform.scripted import ScriptedServer
@@ -74,6 +75,7 @@ class Stage(ScriptedServer):
         offers: the keys that a guest could choose from, by position.
         dress: changes the bytes of each message on its way out.
         rests_from: when the client was told to do nothing more, or not for a while.
+        endings: which of its connections have ended.
         opened: when each connection began.
         one_counter: every box of options has the same counter.
         tells_optional: options that are not `must` are sent too.
@@ -115,14 +117,14 @@ class Stage(ScriptedServer):
         self.is_cut_off = False
         self.rests_from = 0.0
         self.opened: list[float] = []
-        self._ended = 0
-        self._end = trio.Event()
+        self.endings = Endings()
         self.doors: list[int] = []
         self.doors_used: list[int] = []
 
     async def serve(self, stream: trio.abc.Stream) -> None:
         """Speak on one connection, and write down its end."""
         link = self.epoch + 1
+        self.endings.begin()
         self.opened.append(trio.current_time())
         async with stream:
             await super().serve(stream)
@@ -130,15 +132,7 @@ class Stage(ScriptedServer):
             self.closed.append(Closed(link, trio.current_time()))
         if self.ends_on_close:
             self.done.set()
-        self._ended += 1
-        self._end.set()
-        self._end = trio.Event()
-
-    async def until_closed(self, seconds: float) -> None:
-        """Take what a client has said that is gone by itself, and write its end down; this may take some time at most."""
-        with trio.move_on_after(seconds):
-            while self._ended < len(self.opened):
-                await self._end.wait()
+        self.endings.end()
 
     async def fail(self, failure: Failure) -> None:
         """Note what is no message, or none for now, and answer it."""
@@ -325,13 +319,6 @@ class Stage(ScriptedServer):
             await self.show_cards(len(self.records) - 1)
         if self.ledger is not None and self.ledger.phase is Phase.ENDED and record.signer == 0:
             await self.send(self.state())
-
-    def position_of(self, message: SignedAct) -> int:
-        """Return the position that a signed act is for; -1 if it cannot be read."""
-        try:
-            return playing.position(self.record_of(message))
-        except (CheckError, ValueError):
-            return -1
 
     async def show_cards(self, k: int) -> None:
         """Send a guest the cards of a deal."""

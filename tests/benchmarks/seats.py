@@ -6,6 +6,7 @@ in the tally as a fault; a request that was refused is counted by its code.
 """
 
 import random
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Mapping
 from hashlib import sha256
 from secrets import token_bytes
@@ -30,7 +31,7 @@ OVERTAKEN: Final = ("stale_position", "void_bet")
 RASH: Final = 0.1  # of the choices that may end a game at once
 
 
-class Seat:
+class Seat(ABC):
     """A player on one wire.
 
     Attributes:
@@ -82,9 +83,9 @@ class Seat:
         welcome = yield self.ask("login", **self.login(hello, cn))
         self.token = welcome.get("token", self.token)
 
+    @abstractmethod
     def login(self, hello: Map, cn: bytes) -> Map:
         """Return what logs this player in."""
-        raise NotImplementedError
 
     def come_back(self) -> Script:
         """Log in on a new connection, and resume."""
@@ -148,6 +149,7 @@ class Seat:
         """Show a sign of life."""
         self.wire.send(packed({"t": "pong", "n": message["n"]}))
 
+    @abstractmethod
     def terms(self, message: Map) -> None:
         """Take the terms of a match."""
 
@@ -175,9 +177,9 @@ class Seat:
         if is_awaited(message, options):
             self.board.offer(self, message["at"], options)
 
+    @abstractmethod
     def options_of(self, message: Map) -> list[Map]:
         """Return the options of a message."""
-        raise NotImplementedError
 
     def act(self, at: int, option: Map) -> bool:
         """Send an act; False if it comes too late, or the seat is not there: then it is offered again."""
@@ -189,13 +191,16 @@ class Seat:
         self._acts.add(self.ask("act", table=self.board.code, match=self.match, **choice))
         return True
 
+    @abstractmethod
     def choice(self, at: int, option: Map) -> Map:
         """Return what chooses an option."""
-        raise NotImplementedError
 
 
 class GuestSeat(Seat):
     """A guest without a box key."""
+
+    def terms(self, message: Map) -> None:
+        """Take the terms, which a guest does not sign."""
 
     def login(self, hello: Map, cn: bytes) -> Map:
         """Return what logs this guest in: the token of an earlier login, or a name."""

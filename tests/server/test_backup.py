@@ -181,8 +181,8 @@ def test_killed_backup_is_whole_or_not_there(data, tmp_path):
         process = subprocess.Popen([*line, str(target)], stdout=subprocess.PIPE)
         aside = tmp_path / f".copy-{n}.unfinished"
         while process.poll() is None and not (aside.exists() or target.exists()):
-            time.sleep(0.001)
-        time.sleep(n * 0.004)
+            time.sleep(0.001)  # nothing tells when the process begins to write
+        time.sleep(n * 0.004)  # another instant to be killed at each time
         process.send_signal(signal.SIGKILL)
         process.communicate()
         found.add(target.exists())

@@ -140,7 +140,7 @@ def wait_in_a_hand(data: Path, bots) -> None:
         if running == (2,) and k >= IN_A_HAND:
             return
         assert all(bot.poll() is None for bot in bots)
-        time.sleep(0.002)
+        time.sleep(0.002)  # the bots play meanwhile, in processes of their own
 
 
 def keep_all(out: Path, data: Path, home: Path, facts: dict) -> None:
