@@ -59,6 +59,12 @@ def _are_fingerprints(value: object) -> bool:
     return isinstance(value, tuple) and all(is_fingerprint(entry) for entry in value)
 
 
+_SUBJECTS: Final = {
+    "takes": "a list of at most 1000 fingerprints, tags of guests, addresses and networks",
+    "admits": _are_subjects,
+}
+
+
 class Listen(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where the server listens, and how it is called from outside."""
 
@@ -247,10 +253,7 @@ class Access(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         tuple[str, ...],
         Meta(
             max_length=1_000,
-            extra={
-                "takes": "a list of at most 1000 fingerprints, tags of guests, addresses and networks",
-                "admits": _are_subjects,
-            },
+            extra=_SUBJECTS,
             description="Who is shut out: fingerprints of keys, tags of guests, addresses and networks.",
         ),
     ] = ()
@@ -258,10 +261,7 @@ class Access(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         tuple[str, ...],
         Meta(
             max_length=1_000,
-            extra={
-                "takes": "a list of at most 1000 fingerprints, tags of guests, addresses and networks",
-                "admits": _are_subjects,
-            },
+            extra=_SUBJECTS,
             description="Who may play but not talk: fingerprints of keys, tags of guests, addresses and networks.",
         ),
     ] = ()

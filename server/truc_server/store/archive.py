@@ -5,16 +5,13 @@ Invariant: nothing is written, made or brought up to date.
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Connection, Engine, Select, select, tuple_
-from sqlalchemy.exc import SQLAlchemyError
 
 from truc_protocol.codec import dec
 from truc_protocol.records import Record
-from truc_server.store.engine import open_to_read, reason
-from truc_server.store.interface import StoreError
+from truc_server.store.engine import open_to_read, reading
 from truc_server.store.schema import match_players, matches, records
 from truc_server.store.writes import AddPlayer, PlayerKind, StoredTranscript
 
@@ -89,7 +86,7 @@ class Archive:
 
     def transcript(self, mid: bytes) -> StoredTranscript | None:
         """Return the whole transcript of a match, or None if it is gone."""
-        with self._reader() as connection:
+        with reading(self._engine) as connection:
             return stored_transcript(connection, mid)
 
     def close(self) -> None:
@@ -97,18 +94,8 @@ class Archive:
         self._engine.dispose()
 
     def _read(self, query: Select[*tuple[Any, ...]]) -> Sequence[Any]:
-        with self._reader() as connection:
+        with reading(self._engine) as connection:
             return connection.execute(query).all()
-
-    @contextmanager
-    def _reader(self) -> Iterator[Connection]:
-        try:
-            with self._engine.connect() as connection:
-                yield connection
-        except SQLAlchemyError as error:
-            raise StoreError(f"cannot read {self._engine.url}: {reason(error)}") from error
-        except ValueError as error:
-            raise StoreError(f"cannot read {self._engine.url}: a row is not as it was written") from error
 
 
 def stored_transcript(connection: Connection, mid: bytes) -> StoredTranscript | None:

@@ -5,7 +5,8 @@ a migration is one transaction, so a process killed in it leaves the schema as i
 """
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Final
@@ -60,6 +61,22 @@ def open_to_read(url: str) -> Engine:
             " a start of this version's server brings an older one up to date"
         )
     return reading
+
+
+@contextmanager
+def reading(engine: Engine) -> Iterator[Connection]:
+    """Read from one state of a database.
+
+    Raises:
+        StoreError: It cannot be read, or something in it is not as it was written.
+    """
+    try:
+        with engine.connect() as connection:
+            yield connection
+    except SQLAlchemyError as error:
+        raise StoreError(f"cannot read {engine.url}: {reason(error)}") from error
+    except ValueError as error:
+        raise StoreError(f"cannot read {engine.url}: a row is not as it was written") from error
 
 
 def reason(error: SQLAlchemyError) -> str:

@@ -17,7 +17,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from truc_protocol.records import Record
 from truc_server.store import membership, pruning
 from truc_server.store.archive import stored_transcript, unpack_setup
-from truc_server.store.engine import is_busy, open_engine, reason
+from truc_server.store.engine import is_busy, open_engine, reading, reason
 from truc_server.store.files import Files, empty_log, files_of
 from truc_server.store.interface import StoreBusyError, StoreError
 from truc_server.store.schema import (
@@ -222,7 +222,7 @@ class SqlStore:
 
     def transcript(self, mid: bytes) -> StoredTranscript | None:
         """Return the whole transcript of a match, or None if there is no such match."""
-        with self._reader() as connection:
+        with reading(self._reading) as connection:
             return stored_transcript(connection, mid)
 
     def stray_secrets(self) -> tuple[bytes, ...]:
@@ -295,12 +295,12 @@ class SqlStore:
 
     def count_old_matches(self, before_ms: int) -> int:
         """Return how many matches were over before a time, or given up, and are shown by no table any more."""
-        with self._reader() as connection:
+        with reading(self._reading) as connection:
             return pruning.count_old(connection, before_ms=before_ms)
 
     def old_matches(self, *, before_ms: int, limit: int) -> tuple[bytes, ...]:
         """Return some of those matches."""
-        with self._reader() as connection:
+        with reading(self._reading) as connection:
             return pruning.old_matches(connection, before_ms=before_ms, limit=limit)
 
     def delete_match(self, mid: bytes, *, before_ms: int) -> bool:
@@ -340,19 +340,8 @@ class SqlStore:
             raise
 
     def _read(self, query: Select[*tuple[Any, ...]]) -> Sequence[Any]:
-        with self._reader() as connection:
+        with reading(self._reading) as connection:
             return connection.execute(query).all()
-
-    @contextmanager
-    def _reader(self) -> Iterator[Connection]:
-        """Read from one state of the database."""
-        try:
-            with self._reading.connect() as connection:
-                yield connection
-        except SQLAlchemyError as error:
-            raise StoreError(f"cannot read {self._engine.url}: {reason(error)}") from error
-        except ValueError as error:
-            raise StoreError(f"cannot read {self._engine.url}: a row is not as it was written") from error
 
 
 def _match(row: Any) -> RunningMatch:
