@@ -1,28 +1,22 @@
 """Which 32 bytes are a point of Ed25519's prime-order subgroup.
 
-Public arithmetic on public keys only: nothing here is secret, so nothing runs in constant time. Signing and verifying
-are not here. The formulas are the complete ones for twisted Edwards curves with a = -1, so no point is a special case.
+The check is one multiplication on Montgomery's form of the curve, which X25519 does. Its scalar is s = 5 L - 1, L the
+order of the subgroup: a multiple of 8 between 2^254 and 2^255, so that the clamping of RFC 7748 (section 5) leaves it as
+it is. s A = -A holds just where 5 L A is the identity, that is where L A is, as no point has order 5; and A and -A have
+the same u. The other way to the same u, s A = A, is left to points of small order, of which X25519 makes zero; and a y
+of no point gives a u on the curve's twist, whose large order divides neither s + 1 nor s - 1.
+
+Public arithmetic on public keys only: nothing here is secret. Signing and verifying are not here.
 """
 
-from typing import Final, NamedTuple
+from typing import Final
+
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 
 FIELD: Final = 2**255 - 19
 ORDER: Final = 2**252 + 27742317777372353535851937790883648493
-_D: Final = -121665 * pow(121666, -1, FIELD) % FIELD
-_ROOT_OF_MINUS_ONE: Final = pow(2, (FIELD - 1) // 4, FIELD)
+_NEGATION: Final = X25519PrivateKey.from_private_bytes((5 * ORDER - 1).to_bytes(32, "little"))
 _SIGN_BIT: Final = 255
-
-
-class _Point(NamedTuple):
-    """A point in extended coordinates: x = X/Z, y = Y/Z, T = XY/Z."""
-
-    x: int
-    y: int
-    z: int
-    t: int
-
-
-_IDENTITY: Final = _Point(0, 1, 1, 0)
 
 
 def split_encoding(encoded: bytes) -> tuple[int, int]:
@@ -32,62 +26,13 @@ def split_encoding(encoded: bytes) -> tuple[int, int]:
 
 
 def is_prime_order(encoded: bytes) -> bool:
-    """Tell whether 32 bytes decode to a point A other than the identity with ORDER * A = identity."""
-    point = _decode(encoded)
-    return point is not None and not _is_identity(point) and _is_identity(_multiply(ORDER, point))
-
-
-def _decode(encoded: bytes) -> _Point | None:
-    y, sign = split_encoding(encoded)
-    if y >= FIELD:
-        return None
-    x = _x_of(y)
-    if x is None or (x == 0 and sign == 1):
-        return None
-    if x & 1 != sign:
-        x = FIELD - x
-    return _Point(x, y, 1, x * y % FIELD)
-
-
-def _x_of(y: int) -> int | None:
-    """Return one of the two x with -x^2 + y^2 = 1 + d x^2 y^2, or None where y is on no point (RFC 8032, 5.1.3)."""
-    u = (y * y - 1) % FIELD
-    v = (_D * y * y + 1) % FIELD
-    x = u * pow(v, 3, FIELD) * pow(u * pow(v, 7, FIELD), (FIELD - 5) // 8, FIELD) % FIELD
-    if v * x * x % FIELD == u:
-        return x
-    x = x * _ROOT_OF_MINUS_ONE % FIELD
-    return x if v * x * x % FIELD == u else None
-
-
-def _multiply(factor: int, point: _Point) -> _Point:
-    total = _IDENTITY
-    for bit in f"{factor:b}":
-        total = _double(total)
-        if bit == "1":
-            total = _add(total, point)
-    return total
-
-
-def _add(left: _Point, right: _Point) -> _Point:
-    a = (left.y - left.x) * (right.y - right.x) % FIELD
-    b = (left.y + left.x) * (right.y + right.x) % FIELD
-    c = 2 * _D * left.t * right.t % FIELD
-    d = 2 * left.z * right.z % FIELD
-    return _from_products(b - a, d - c, d + c, b + a)
-
-
-def _double(point: _Point) -> _Point:
-    a = point.x * point.x % FIELD
-    b = point.y * point.y % FIELD
-    e = a + b - (point.x + point.y) ** 2
-    g = a - b
-    return _from_products(e, 2 * point.z * point.z + g, g, a + b)
-
-
-def _from_products(e: int, f: int, g: int, h: int) -> _Point:
-    return _Point(e * f % FIELD, g * h % FIELD, f * g % FIELD, e * h % FIELD)
-
-
-def _is_identity(point: _Point) -> bool:
-    return point.x == 0 and point.y == point.z
+    """Tell whether 32 bytes encode a point A other than the identity with ORDER * A = identity."""
+    y, _sign = split_encoding(encoded)
+    if not 1 < y < FIELD:
+        return False
+    u = (1 + y) * pow(1 - y, -1, FIELD) % FIELD  # RFC 7748, section 4.1
+    encoded_u = u.to_bytes(32, "little")
+    try:
+        return _NEGATION.exchange(X25519PublicKey.from_public_bytes(encoded_u)) == encoded_u
+    except ValueError:  # the result is zero: a point of small order
+        return False

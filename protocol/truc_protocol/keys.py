@@ -173,7 +173,7 @@ def blacklisted(public: bytes) -> bool:
 
 @lru_cache(maxsize=KEYS_REMEMBERED)
 def admissible(public: bytes) -> bool:
-    """Tell whether a signing key may be used: its one encoding, in the prime-order subgroup (about 1 ms, cached)."""
+    """Tell whether a signing key may be used: its one encoding, in the prime-order subgroup (cached)."""
     return not blacklisted(public) and curve.is_prime_order(public)
 
 

@@ -6,14 +6,16 @@ from typing import Any, NamedTuple
 
 import msgspec
 import pytest
+from protocol import edwards
 from protocol.peers import Table, here
 
-from truc_protocol import curve, dealing
+from truc_protocol import dealing
 from truc_protocol.audit import AuditError, Auditor, OwnSeat, Refutation, Result, verify
 from truc_protocol.audit.own import Accepted
 from truc_protocol.bodies import Open, Proxy
 from truc_protocol.checks import role_name
 from truc_protocol.codec import MAX_BODY
+from truc_protocol.curve import ORDER
 from truc_protocol.dealing import DealtCards, Opening
 from truc_protocol.keys import SigningKey
 from truc_protocol.records import Record, encode, kind_of, parse, signer_of
@@ -192,7 +194,7 @@ def open_record(table: Table, seat: int, *slots: int) -> Record:
 
 def signed_with_torsion(key: SigningKey, body: bytes) -> bytes:
     """Sign with R + T8 in place of R: the equation holds once both sides are multiplied by the cofactor, and only then."""
-    return _signed(key, key.public, body, lambda point: curve._add(point, _point(ORDER_8)))
+    return _signed(key, key.public, body, lambda point: edwards.add(point, _point(ORDER_8)))
 
 
 def signed_for(key: SigningKey, public: bytes, body: bytes) -> bytes:
@@ -207,44 +209,38 @@ def signed_again(key: SigningKey, body: bytes) -> bytes:
 
 def plus_torsion(public: bytes) -> bytes:
     """Return A + T8, a key of mixed order."""
-    return _encoded(curve._add(_point(public), _point(ORDER_8)))
+    return edwards.encode(edwards.add(_point(public), _point(ORDER_8)))
 
 
 def _signed(
     key: SigningKey,
     public: bytes,
     body: bytes,
-    change: Callable[[curve._Point], curve._Point],
+    change: Callable[[edwards.Point], edwards.Point],
     *,
     nonce_of: bytes = b"",
 ) -> bytes:
     expanded = hashlib.sha512(key.seed()).digest()
     scalar = int.from_bytes(expanded[:32], "little") & ((1 << 254) - 8) | 1 << 254
     nonce = _number(expanded[32:] + nonce_of + body)
-    point = _encoded(change(curve._multiply(nonce, _point(BASE))))
-    s = (nonce + _number(point + public + body) * scalar) % curve.ORDER
+    point = edwards.encode(change(edwards.multiply(nonce, _point(BASE))))
+    s = (nonce + _number(point + public + body) * scalar) % ORDER
     return point + s.to_bytes(32, "little")
 
 
 def passes_with_cofactor(public: bytes, body: bytes, sig: bytes) -> bool:
     """Tell whether 8 S B = 8 R + 8 h A."""
     s = int.from_bytes(sig[32:], "little")
-    left = curve._multiply(8 * s, _point(BASE))
-    hashed = curve._multiply(_number(sig[:32] + public + body), _point(public))
-    return _encoded(left) == _encoded(curve._multiply(8, curve._add(_point(sig[:32]), hashed)))
+    left = edwards.multiply(8 * s, _point(BASE))
+    hashed = edwards.multiply(_number(sig[:32] + public + body), _point(public))
+    return edwards.encode(left) == edwards.encode(edwards.multiply(8, edwards.add(_point(sig[:32]), hashed)))
 
 
 def _number(hashed: bytes) -> int:
-    return int.from_bytes(hashlib.sha512(hashed).digest(), "little") % curve.ORDER
+    return int.from_bytes(hashlib.sha512(hashed).digest(), "little") % ORDER
 
 
-def _point(encoded: bytes) -> curve._Point:
-    point = curve._decode(encoded)
+def _point(encoded: bytes) -> edwards.Point:
+    point = edwards.decode(encoded)
     assert point is not None
     return point
-
-
-def _encoded(point: curve._Point) -> bytes:
-    inverse = pow(point.z, -1, curve.FIELD)
-    x, y = point.x * inverse % curve.FIELD, point.y * inverse % curve.FIELD
-    return (y | (x & 1) << 255).to_bytes(32, "little")

@@ -1,6 +1,9 @@
 """The prime-order subgroup, against points whose order is known."""
 
+import random
+
 import pytest
+from protocol import edwards
 
 from truc_protocol import curve
 from truc_protocol.keys import SMALL_ORDER, signing_key_from_seed
@@ -36,3 +39,21 @@ def test_y_beyond_the_field_is_not_decoded():
 
 def test_encoding_splits_into_y_and_sign():
     assert curve.split_encoding((5).to_bytes(31, "little") + b"\x80") == (5, 1)
+
+
+@pytest.mark.parametrize("torsion", sorted(SMALL_ORDER), ids=bytes.hex)
+def test_sum_of_a_key_and_a_point_of_small_order_has_prime_order_where_that_is_the_identity(torsion):
+    small, key = edwards.decode(torsion), edwards.decode(BASE)
+    if small is not None:  # some are encodings of a y beyond the field
+        mixed = edwards.encode(edwards.add(key, small))
+        assert curve.is_prime_order(mixed) is (edwards.encode(small) == edwards.encode(edwards.IDENTITY))
+
+
+def test_every_y_is_judged_as_by_the_definition():
+    dice = random.Random(1)
+    encodings = [dice.randbytes(32) for _ in range(200)]
+    multiples = [edwards.encode(edwards.multiply(factor, edwards.decode(BASE))) for factor in range(1, 30)]
+    judged = [curve.is_prime_order(encoded) for encoded in encodings + multiples]
+    assert judged == [edwards.is_prime_order(encoded) for encoded in encodings + multiples]
+    assert True in judged[:200]
+    assert False in judged[:200]
