@@ -30,12 +30,11 @@ def data(data):
     return data.root
 
 
-def full(store: SqlStore) -> SqlStore:
-    """Let a database grow by a few pages more, and no further."""
+def full(store: SqlStore) -> None:
+    """Let a database grow by two pages more, and no further."""
     pages = store._writing.exec_driver_sql("PRAGMA page_count").scalar()
-    store._writing.exec_driver_sql(f"PRAGMA max_page_count = {pages + 4}")
+    store._writing.exec_driver_sql(f"PRAGMA max_page_count = {pages + 2}")
     store._writing.rollback()
-    return store
 
 
 def read_only(store: SqlStore) -> None:
@@ -54,20 +53,22 @@ def ruin(data) -> None:
         file.write(b"\xff" * (size - 4_096))
 
 
-async def ready_and_play(seat: Seat) -> None:
+async def play_or_lose(seat: Seat) -> None:
     with suppress(*ENDINGS):
-        await seat.ready()
         await seat.play()
 
 
 async def play_until_full(data) -> list[Seat]:
-    """Play on a disk that gets full."""
+    """Play a match that is too long for the room that is left when it has begun."""
     seats: list[Seat] = []
     with pytest.RaisesGroup(pytest.RaisesExc(StoreError, match="disk is full"), flatten_subgroups=True):
-        async with running(data, wrap=full) as server:
-            seats += await server.seats(2, options={"match": 1})
-            await together(*(partial(ready_and_play, seat) for seat in seats))
-            await trio.sleep_forever()
+        async with running(data) as server:
+            seats += await server.match(2, options={"match": 5})
+            await together(*(partial(seat.play, lambda seat: seat.next > 3) for seat in seats))
+            full(server.store)
+            await together(*(partial(play_or_lose, seat) for seat in seats))
+            with trio.fail_after(10):
+                await trio.sleep_forever()
     return seats
 
 
