@@ -17,6 +17,7 @@ from benchmarks import fairness as hands
 from benchmarks import floor, running
 from benchmarks.generator import Plan
 from benchmarks.one_hand import played_hand
+from chaos.postgres import cluster, programs
 
 from truc_rules import preset
 
@@ -179,6 +180,16 @@ async def tls(folder: Path, scale: Scale) -> Figures:
     return {"few": played, "logins": came}
 
 
+async def postgresql(folder: Path, scale: Scale) -> Figures:
+    """Play as `acts` does at some tables, on the file, and on a PostgreSQL beside the server."""
+    if programs() is None:
+        raise running.BenchmarkError("needs PostgreSQL (Debian's package postgresql)")
+    play = partial(running.play, folder, tables=scale.some, **_windows(scale))
+    on_file = await play()
+    with cluster() as beside:
+        return {"file": on_file, "beside": await play(settings={"TRUC_STORE_URL": beside.create("truc")})}
+
+
 async def engine(folder: Path, scale: Scale) -> Figures:
     """Play random hands with the rules engine alone; actions a second."""
     del folder
@@ -237,6 +248,7 @@ SECTIONS: Final[Mapping[str, Callable[[Path, Scale], Awaitable[Figures]]]] = {
     "readers": readers,
     "storm": storm,
     "tls": tls,
+    "postgresql": postgresql,
     "engine": engine,
     "audit": audit,
     "fairness": fairness,

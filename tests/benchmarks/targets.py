@@ -302,6 +302,16 @@ TARGETS: Final = (
         mutual,
     ),
     Target(
+        "postgresql",
+        "acts a second on PostgreSQL, guests, some tables",
+        "1/s",
+        lambda r: rate(r["postgresql"]["beside"]),
+        lambda r: rate(r["postgresql"]["file"]),
+        0.6,
+        0.8,
+        is_least=True,
+    ),
+    Target(
         "engine",
         "engine, truc-catalan, two seats",
         "1/s",

@@ -15,10 +15,15 @@ from benchmarks.reports import BEGIN, END, PageError, write_page
 from benchmarks.scenarios import LEAST, SECTIONS
 from benchmarks.seats import OVERTAKEN
 from benchmarks.targets import TARGETS, Row, rows, split_us
+from chaos.postgres import programs
 
 from truc_rules import preset
 
 LINUX_ALONE = pytest.mark.skipif(sys.platform != "linux", reason="needs epoll, /proc and all of 127.0.0.0/8")
+NEEDS_POSTGRESQL = pytest.param(
+    "postgresql",
+    marks=pytest.mark.skipif(programs() is None, reason="needs PostgreSQL (Debian's package postgresql)"),
+)
 MACHINE = reports.machine() if sys.platform == "linux" else {}
 LOOSE = {"must": 100.0, "goal": 10.0}
 
@@ -75,7 +80,7 @@ def test_work_that_is_measured_alone_refuses_a_false_signature():
 
 @pytest.mark.slow
 @LINUX_ALONE
-@pytest.mark.parametrize("section", SECTIONS)
+@pytest.mark.parametrize("section", [NEEDS_POSTGRESQL if it == "postgresql" else it for it in SECTIONS])
 def test_section_gives_every_row_that_the_targets_ask_of_it(section, tmp_path, capsys):
     status = whole.main(["--only", section, "--json", str(tmp_path / "report.json")], scale=LEAST)
     said = capsys.readouterr()

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -111,9 +111,8 @@ async def running(path, settings=QUICK, *, wrap=lambda store: store, control=Non
             listening.set()
 
         async def run():
-            with server.scope:
+            with closing(store), server.scope:
                 await serve(settings, folder, store, identity, announce, catalogue=catalogue, control=control)
-            store.close()
 
         nursery.start_soon(run)
         await listening.wait()

@@ -80,8 +80,9 @@ def reading(engine: Engine) -> Iterator[Connection]:
 
 
 def reason(error: SQLAlchemyError) -> str:
-    """Return the database's own words, without statement and parameters: these may hold secrets."""
-    return str(error.orig) if isinstance(error, DBAPIError) else str(error)
+    """Return the database's own words, one line without statement and values: these may hold secrets."""
+    words = str(error.orig) if isinstance(error, DBAPIError) else str(error)
+    return words.partition("\n")[0]  # PostgreSQL adds the values in question
 
 
 def is_busy(error: SQLAlchemyError) -> bool:

@@ -1,0 +1,154 @@
+"""PostgreSQL in place of SQLite: the tests of the store that are not about files once more, and a server that plays on it."""
+
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+import trio
+from chaos.postgres import Cluster, cluster, programs
+from server import test_store, test_store_company, test_store_sanctions
+from server.conftest import running, together
+from server.rawclient import GoneError, Seat
+
+from truc_protocol.audit import Result
+from truc_server.store import SaveGuest, SqlStore, StoreError, open_store
+from truc_server.store.archive import open_archive
+from truc_server.store.schema import metadata
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(programs() is None, reason="needs PostgreSQL (Debian's package postgresql)"),
+]
+NAME = "truc"
+ENDINGS = (GoneError, trio.BrokenResourceError, trio.ClosedResourceError)
+
+TestTables = test_store.TestTables
+TestMatches = test_store.TestMatches
+TestRecords = test_store.TestRecords
+TestChat = test_store_company.TestChat
+TestIgnored = test_store_company.TestIgnored
+TestPlayers = test_store_company.TestPlayers
+TestMembers = test_store_company.TestMembers
+TestInvites = test_store_company.TestInvites
+TestSanctions = test_store_sanctions.TestSanctions
+TestInvitesBesideSanctions = test_store_sanctions.TestInvites
+TestGuests = test_store_sanctions.TestGuests
+
+
+class TestFence(test_store.TestFence):
+    """What a file alone has is left out."""
+
+    test_epoch_is_raised_across_a_restart = None
+
+
+class Database(NamedTuple):
+    """A database with the newest schema, and the PostgreSQL that has it."""
+
+    cluster: Cluster
+    url: str
+
+
+@pytest.fixture(scope="module")
+def migrated() -> Iterator[Database]:
+    with cluster() as running:
+        database = Database(running, running.create(NAME))
+        open_store(database.url).close()
+        yield database
+
+
+@pytest.fixture
+def database(migrated) -> Database:
+    """Return the database, emptied."""
+    names = ", ".join(table.name for table in metadata.sorted_tables if table.name != "ownership")
+    with migrated.cluster.connect(NAME) as raw:
+        raw.execute(f"TRUNCATE {names}")
+        raw.execute("UPDATE ownership SET epoch = 0")
+    return migrated
+
+
+@pytest.fixture
+def store(database) -> Iterator[SqlStore]:
+    with closing(open_store(database.url)) as claimed:
+        claimed.claim("this process")
+        yield claimed
+
+
+@pytest.fixture
+def rival(database) -> Iterator[SqlStore]:
+    """Another process on the same database, before its claim."""
+    with closing(open_store(database.url)) as other:
+        yield other
+
+
+def served(tmp_path: Path, database: Database):
+    """Run a server on the database."""
+
+    def replace(store: SqlStore) -> SqlStore:
+        store.close()
+        return open_store(database.url)
+
+    return running(tmp_path / "data", wrap=replace)
+
+
+async def lose(seats: list[Seat], cut) -> None:
+    """Play into a hand, have the server cut off from its database, and play on to the end of the connections."""
+
+    async def play(seat: Seat) -> None:
+        with suppress(*ENDINGS):
+            await seat.play()
+
+    await together(*(partial(seat.play, lambda seat: seat.next > 5) for seat in seats))
+    cut()
+    await together(*(partial(play, seat) for seat in seats))
+
+
+async def test_match_goes_on_after_a_restart_and_is_proven(tmp_path, database):
+    async with served(tmp_path, database) as server:
+        seats = await server.match(2, guests=(1,))
+        await together(*(partial(seat.play, lambda seat: seat.next > 5) for seat in seats))
+    async with served(tmp_path, database) as server:
+        for seat in seats:
+            assert (await seat.come_back(await server.connect()))["t"] == "ok"
+            await seat.send_again()
+        await together(*(seat.play for seat in seats))
+        reply = await seats[0].ask({"t": "history", "match": seats[0].ledger.setup.mid, "from": 0})
+        assert reply["t"] == "ok"
+    assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
+    with closing(open_archive(database.url)) as archive:
+        assert archive.transcript(seats[0].ledger.setup.mid) is not None
+
+
+async def test_lost_connection_ends_the_server_and_nothing_acknowledged_is_lost(tmp_path, database):
+    def cut() -> None:
+        with database.cluster.connect(NAME) as raw:
+            raw.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+
+    with pytest.RaisesGroup(pytest.RaisesExc(StoreError, match="cannot write"), flatten_subgroups=True):
+        async with served(tmp_path, database) as server:
+            seats = await server.match(2, options={"match": 5})
+            await lose(seats, cut)
+            with trio.fail_after(20):
+                await trio.sleep_forever()
+    with closing(open_store(database.url)) as store:
+        assert store.record_count(seats[0].ledger.setup.mid) >= max(seat.next for seat in seats)
+    async with served(tmp_path, database) as server:
+        for seat in seats:
+            assert (await seat.come_back(await server.connect()))["t"] == "ok"
+            await seat.send_again()
+        await together(*(seat.play for seat in seats))
+    assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
+
+
+def test_error_is_one_line_without_what_was_to_be_written(store):
+    store.commit([SaveGuest(b"one", "Pau", b"same hash", 0)])
+    with pytest.raises(StoreError) as caught:
+        store.commit([SaveGuest(b"two", "Ona", b"same hash", 0)])
+    said = str(caught.value)
+    assert said.endswith('duplicate key value violates unique constraint "guests_token_hash_key"')
+    assert b"same hash".hex() not in said
