@@ -1,4 +1,4 @@
-"""Which 32 bytes are a point of Ed25519's prime-order subgroup.
+"""Which 32 bytes are a point of Ed25519's prime-order subgroup: the numbers of the check.
 
 The check is one multiplication on Montgomery's form of the curve, which X25519 does. Its scalar is s = 5 L - 1, L the
 order of the subgroup: a multiple of 8 between 2^254 and 2^255, so that the clamping of RFC 7748 (section 5) leaves it as
@@ -6,16 +6,15 @@ it is. s A = -A holds just where 5 L A is the identity, that is where L A is, as
 the same u. The other way to the same u, s A = A, is left to points of small order, of which X25519 makes zero; and a y
 of no point gives a u on the curve's twist, whose large order divides neither s + 1 nor s - 1.
 
-Public arithmetic on public keys only: nothing here is secret. Signing and verifying are not here.
+Public arithmetic on public keys only: nothing here is secret. X25519 itself is in keys.py.
 """
 
 from typing import Final
 
-from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
-
 FIELD: Final = 2**255 - 19
 ORDER: Final = 2**252 + 27742317777372353535851937790883648493
-_NEGATION: Final = X25519PrivateKey.from_private_bytes((5 * ORDER - 1).to_bytes(32, "little"))
+NEGATION: Final = (5 * ORDER - 1).to_bytes(32, "little")
+"""The scalar s, as X25519 takes it: it turns points of the subgroup round, and no others."""
 _SIGN_BIT: Final = 255
 
 
@@ -25,14 +24,7 @@ def split_encoding(encoded: bytes) -> tuple[int, int]:
     return number & ((1 << _SIGN_BIT) - 1), number >> _SIGN_BIT
 
 
-def is_prime_order(encoded: bytes) -> bool:
-    """Tell whether 32 bytes encode a point A other than the identity with ORDER * A = identity."""
+def montgomery(encoded: bytes) -> bytes:
+    """Return the u of a point that is not the identity, u = (1 + y) / (1 - y) (RFC 7748, section 4.1), as X25519 takes it."""
     y, _sign = split_encoding(encoded)
-    if not 1 < y < FIELD:
-        return False
-    u = (1 + y) * pow(1 - y, -1, FIELD) % FIELD  # RFC 7748, section 4.1
-    encoded_u = u.to_bytes(32, "little")
-    try:
-        return _NEGATION.exchange(X25519PublicKey.from_public_bytes(encoded_u)) == encoded_u
-    except ValueError:  # the result is zero: a point of small order
-        return False
+    return ((1 + y) * pow(1 - y, -1, FIELD) % FIELD).to_bytes(32, "little")

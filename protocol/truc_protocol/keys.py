@@ -174,7 +174,13 @@ def blacklisted(public: bytes) -> bool:
 @lru_cache(maxsize=KEYS_REMEMBERED)
 def admissible(public: bytes) -> bool:
     """Tell whether a signing key may be used: its one encoding, in the prime-order subgroup (cached)."""
-    return not blacklisted(public) and curve.is_prime_order(public)
+    if blacklisted(public):
+        return False
+    u = curve.montgomery(public)
+    try:
+        return _exchange(_NEGATION, u) == u
+    except WeakKeyError:
+        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,14 +206,14 @@ class BoxKey:
         """
         shared = self._exchanged.get(peer)
         if shared is None:
-            shared = self._exchanged[peer] = _exchange(self.secret, peer)
+            private = X25519PrivateKey.from_private_bytes(self.secret)
+            shared = self._exchanged[peer] = _exchange(private, peer)
         return shared
 
 
-def _exchange(secret: bytes, peer: bytes) -> bytes:
+def _exchange(private: X25519PrivateKey, peer: bytes) -> bytes:
     try:
-        public = X25519PublicKey.from_public_bytes(peer)
-        shared = X25519PrivateKey.from_private_bytes(secret).exchange(public)
+        shared = private.exchange(X25519PublicKey.from_public_bytes(peer))
     except ValueError as error:
         raise WeakKeyError(f"expected an X25519 key of full order, got {peer.hex()}") from error
     if same_secret(shared, bytes(KEY_BYTES)):  # whatever a backend lets through
@@ -229,7 +235,8 @@ def _box_key(private: X25519PrivateKey) -> BoxKey:
     return BoxKey(private.public_key().public_bytes_raw(), private.private_bytes_raw())
 
 
-_PROBE: Final = bytes(KEY_BYTES)
+_PROBE: Final = X25519PrivateKey.from_private_bytes(bytes(KEY_BYTES))
+_NEGATION: Final = X25519PrivateKey.from_private_bytes(curve.NEGATION)
 
 
 def admissible_box_public(x: bytes) -> bool:
