@@ -120,10 +120,8 @@ def other_terms(stage: Stage) -> Change:
 
     def change(message: Terms) -> Terms:
         opts = stage.opts._replace(voids=9)
-        record = stage.dealer.table_record(
-            stage.variant, seats=2, opts=opts, name="a server", opened=1_700_000_000
-        )
-        return replace(message, record=record)
+        terms = stage.dealer.terms(stage.variant, seats=2, opts=opts, name="a server", opened=1_700_000_000)
+        return replace(message, record=terms.record)
 
     return on(Terms, change)
 
@@ -332,9 +330,10 @@ def _second_table(stage: Stage) -> Record:
     dealer = Dealer(
         stage.key, MatchSecrets(secret("root again", 1), secret("x again", 1), first.tn), links=64
     )
-    return dealer.table_record(
+    terms = dealer.terms(
         stage.variant, seats=stage.seats, opts=stage.opts, name="a server", opened=1_700_000_001
     )
+    return terms.record
 
 
 def two_histories(stage: Stage) -> None:

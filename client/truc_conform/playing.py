@@ -17,9 +17,9 @@ from truc_protocol.ledger import Due, Ledger, due, fold, missing
 from truc_protocol.ledger.state import is_exhausted
 from truc_protocol.meaning import Fact, means
 from truc_protocol.messages import Choice, SignedAct
-from truc_protocol.records import Record, parse
+from truc_protocol.records import Record, parse, unsigned
 from truc_rules import Action, Match, Seat, deciders, legal, move_line, parse_move
-from truc_server.matches.dealer import Dealer
+from truc_server.matches.dealer import Dealer, proxy
 
 CUT: Final = 7
 QUIET: Final = ("play", "cut", "stand", "accept", "deal")
@@ -55,9 +55,8 @@ def written_choice(ledger: Ledger, dealer: Dealer, line: str) -> Record:
     match = _rules(ledger)
     action = parse_move(match.variant, Seat(0), line)
     openings = dealer.openings(ledger, 0) if ledger.hand else ()
-    return dealer.proxy(
-        ledger, 0, line.split(maxsplit=1)[0], tuple(write_args(match, action, openings, cut=CUT))
-    )
+    args = tuple(write_args(match, action, openings, cut=CUT))
+    return unsigned(proxy(ledger, 0, line.split(maxsplit=1)[0], args))
 
 
 def acted(ledger: Ledger, dealer: Dealer, player: Player, action: Action) -> Record:

@@ -15,7 +15,7 @@ from truc_conform import playing
 from truc_conform.puppets import Player, secret
 from truc_conform.shown import CODE, ENCODED_INFO, TOKEN, open_options, table_state
 from truc_protocol import keys
-from truc_protocol.bodies import Rekey, Sub
+from truc_protocol.bodies import Guest, Rekey, Sub
 from truc_protocol.boxes import Option, counter, private_key, seal_options
 from truc_protocol.connection import Connection, Failure, Role
 from truc_protocol.documents import rule_document
@@ -231,18 +231,18 @@ class ScriptedServer:
         self.match += 1
         root, x, tn = (secret(f"{name} {self.match}", self.seed) for name in ("root", "x", "tn"))
         self.dealer = Dealer(self.key, MatchSecrets(root, x, tn), links=self.links)
-        record = self.dealer.table_record(
+        terms = self.dealer.terms(
             self.variant, seats=self.seats, opts=self.opts, name="a server", opened=1_700_000_000
         )
-        self.terms = Terms(table=CODE, record=record, doc=self.document)
-        return record
+        self.terms = Terms(table=CODE, record=terms.record, doc=self.document)
+        return terms.record
 
     async def offer_terms(self) -> None:
         """Offer the terms to a key; with a guest the match begins."""
         record = self.make_terms()
         if self.is_guest:
             terms = open_terms(self.document, record)
-            await self.begin(self.dealer.guest_record(terms, seat=0, x=None, name="guest"))
+            await self.begin(self.dealer.guest_record(Guest(terms.th, 0, None, b"guest")))
         elif self.terms is not None:
             await self.send(self.terms)
 

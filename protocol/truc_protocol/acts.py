@@ -105,13 +105,13 @@ def _is_stake(value: object) -> bool:
 def write_args(match: Match, action: Action, openings: Sequence[Opening], *, cut: int = 0) -> list[Any]:
     """Return the args that say `action`; `openings` are the acting seat's own, by slot, of the newest deal."""
     match KINDS[action.kind]:
+        case ArgShape.PLAY:  # first, as most acts are plays
+            slot = slot_of(match, action)
+            return [slot, *openings[slot], action.value]
         case ArgShape.NONE:
             return []
         case ArgShape.CUT:
             return [cut]
-        case ArgShape.PLAY:
-            slot = slot_of(match, action)
-            return [slot, *openings[slot], action.value]
         case ArgShape.SHOW:
             slots = sorted(slot for slot, opening in enumerate(openings) if opening.card in action.cards)
             return [[[slot, *openings[slot]] for slot in slots]]

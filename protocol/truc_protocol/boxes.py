@@ -8,7 +8,7 @@ and compares. Who may receive what, and whether a card fits its leaf, is decided
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple, NewType
 
-from truc_protocol.codec import EncodingError, dec, enc
+from truc_protocol.codec import EncodingError, dec, enc, pack
 from truc_protocol.dealing import SALT_BYTES, Opening
 from truc_protocol.keys import NONCE_BYTES, TAG_BYTES, SealError, derive, seal, unseal
 
@@ -89,7 +89,7 @@ def open_share(
 
 
 def _seal_openings(shared: bytes, mid: bytes, info: list[str | int], hand: Sequence[Opening]) -> bytes:
-    return seal(derive(shared, mid, enc(info)), _ONE_MESSAGE, enc(hand))
+    return seal(derive(shared, mid, enc(info)), _ONE_MESSAGE, pack(hand))
 
 
 def _open_openings(shared: bytes, mid: bytes, info: list[str | int], box: bytes) -> tuple[Opening, ...]:
@@ -146,7 +146,7 @@ def seal_options(
     `fill`, a multiple of 256, is what the length is a multiple of before it is sealed.
     """
     aad = enc(["truc/1/options", mid, seat, at, offer])
-    return _seal_private(key, ctr, pad(enc(options), fill), aad)
+    return _seal_private(key, ctr, pad(pack(options), fill), aad)
 
 
 def open_options(

@@ -84,9 +84,9 @@ def is_name(name: str) -> bool:
     return len(name) <= _LONGEST and _NAME.fullmatch(name) is not None
 
 
-def wanted(want: Collection[str], caps: Collection[str]) -> frozenset[str]:
+def wanted(want: Collection[str], caps: Collection[str]) -> tuple[str, ...]:
     """Return which of the capabilities that a client asks for are in force on its connection; unknown ones are none."""
-    return frozenset(want) & frozenset(caps) & _CHOSEN
+    return tuple(name for name in caps if name in _CHOSEN and name in want)
 
 
 _LONGEST: Final = 64

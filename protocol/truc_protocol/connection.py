@@ -76,6 +76,7 @@ STATES: Final[Mapping[State, str]] = MappingProxyType(
 )
 FATAL: Final = "error, close"
 _HANDSHAKE_TAGS: Final = ("hello", "login", "welcome")
+_REPLY: Final = (ServerHello, Welcome, Ok, Refusal)
 _OPEN: Final = tuple(state for state in State if state is not State.CLOSED)
 _SENDER: Final = {Direction.TO_SERVER: Role.CLIENT, Direction.TO_CLIENT: Role.SERVER}
 
@@ -120,23 +121,23 @@ class Connection:
 
     A client closes without a word after any `Failure`; a server sends `answer(failure)` first. `to_bytes` makes the
     bytes of what is sent: another than `encode` may add fields that nobody knows.
+
+    Attributes:
+        role: which end this is.
+        state: where the connection stands.
     """
 
-    __slots__ = ("_deaf", "_hellos", "_outstanding", "_splitter", "_state", "_to_bytes", "role")
+    __slots__ = ("_deaf", "_hellos", "_limit_out", "_outstanding", "_splitter", "_to_bytes", "role", "state")
 
     def __init__(self, role: Role, to_bytes: Callable[[AnyMessage], bytes] = encode) -> None:
         self.role = role
         self._to_bytes = to_bytes
-        self._state = State.NEW
+        self.state = State.NEW
         self._splitter = FrameSplitter(LOGIN_LIMIT if role is Role.SERVER else SERVER_LIMIT)
+        self._limit_out = SERVER_LIMIT if role is Role.SERVER else LOGIN_LIMIT
         self._outstanding: dict[int, tuple[str, ...]] = {}
         self._hellos: dict[Role, bytes] = {}
         self._deaf = False
-
-    @property
-    def state(self) -> State:
-        """Where the connection stands."""
-        return self._state
 
     @property
     def outstanding(self) -> frozenset[int]:
@@ -152,14 +153,14 @@ class Connection:
         try:
             return self._hellos[sender]
         except KeyError:
-            raise LocalError(f"there is no hello of the {sender} in state {self._state}") from None
+            raise LocalError(f"there is no hello of the {sender} in state {self.state}") from None
 
     def receive(self, received: bytes) -> list[AnyMessage | Failure]:
         """Take bytes from the peer and return what they complete, failures among it.
 
         Nothing is read after a failure that closes. A server still answers what came before it, then the failure.
         """
-        if self._is_deaf():
+        if self._deaf:
             return []
         self._splitter.feed(received)
         return list(self._read())
@@ -172,14 +173,15 @@ class Connection:
         """
         state = self._next_state(self.role, message)
         if state is None:
-            raise LocalError(f"{self.role} cannot send {tag_of(message)} in state {self._state}")
+            raise LocalError(f"{self.role} cannot send {tag_of(message)} in state {self.state}")
         encoded = self._to_bytes(message)
-        frame = to_frame(encoded, self._limit_out())
+        frame = to_frame(encoded, self._limit_out)
         try:
             self._track(message)
         except RemoteError as error:
             raise LocalError(error.message) from error
-        self._enter(state, self.role, message, encoded)
+        if state is not self.state:
+            self._enter(state, self.role, message, encoded)
         return frame
 
     def refuse(self, refused: Refusal) -> bytes:
@@ -187,7 +189,7 @@ class Connection:
 
         Before welcome every error ends the connection.
         """
-        if self._state is State.READY and not refused.close:
+        if self.state is State.READY and not refused.close:
             return self.send(refused)
         error = self.send(replace(refused, close=True))
         return error + self.send(
@@ -197,13 +199,13 @@ class Connection:
     def answer(self, failure: Failure) -> bytes:
         """Return the bytes that tell the peer of a server what it did wrong."""
         if failure.line is not None:
-            self._state = State.CLOSED
+            self.state = State.CLOSED
             return failure.line
         refused = refusal(failure.code, failure.message, re=failure.re, field=failure.field)
         return self.refuse(replace(refused, close=failure.closes))
 
     def _read(self) -> Iterator[AnyMessage | Failure]:
-        while not self._is_deaf():
+        while not self._deaf:
             try:
                 frame = self._splitter.next_frame()
                 if frame is None:
@@ -222,32 +224,34 @@ class Connection:
             if error.code is Code.UNKNOWN_REQUEST and self.role is Role.CLIENT:
                 return None  # docs/protocol/evolution.md: a client passes over notices it does not know
             raise
-        state = self._next_state(_PEER[self.role], message)
+        sender = _PEER[self.role]
+        state = self._next_state(sender, message)
         if state is None:
             raise self._out_of_step(message)
         self._track(message)
-        self._enter(state, _PEER[self.role], message, frame)
+        if state is not self.state:
+            self._enter(state, sender, message, frame)
         return message
 
     def _next_state(self, sender: Role, message: AnyMessage) -> State | None:
         event = FATAL if isinstance(message, Refusal) and message.close else tag_of(message)
-        return TRANSITIONS.get((self._state, sender, event))
+        return TRANSITIONS.get((self.state, sender, event))
 
     def _out_of_step(self, message: AnyMessage) -> RemoteError:
         tag = tag_of(message)
-        early = self._state is not State.READY and tag not in _HANDSHAKE_TAGS
+        early = self.state is not State.READY and tag not in _HANDSHAKE_TAGS
         code = Code.AUTH_REQUIRED if early else Code.NOT_NOW
-        expected = " or ".join(sorted(_allowed(self._state, _PEER[self.role]))) or "nothing"
+        expected = " or ".join(sorted(_allowed(self.state, _PEER[self.role]))) or "nothing"
         number = message.id if isinstance(message, Request) else None
         return RemoteError(
-            code, f"expected {expected} in state {self._state}, got {tag}", field="t", re=number
+            code, f"expected {expected} in state {self.state}, got {tag}", field="t", re=number
         )
 
     def _track(self, message: AnyMessage) -> None:
         """Open a request or close the one that `message` answers."""
         if isinstance(message, Request):
             self._open(message)
-        elif isinstance(message, ServerHello | Welcome | Ok | Refusal) and message.re is not None:
+        elif isinstance(message, _REPLY) and message.re is not None:
             tag = tag_of(message)
             replies = self._outstanding.get(message.re)
             if replies is None or (tag != "error" and tag not in replies):
@@ -273,36 +277,29 @@ class Connection:
 
     def _fail(self, error: RemoteError) -> Failure:
         """Turn the peer's error into a value; a request that was never opened is, so that it can be refused."""
-        closes = REGISTRY[error.code].closes or self._state is not State.READY or self.role is Role.CLIENT
+        closes = REGISTRY[error.code].closes or self.state is not State.READY or self.role is Role.CLIENT
         number = None if error.re in self._outstanding else error.re
         if number is not None and self.role is Role.SERVER:
             self._outstanding[number] = ()
         self._deaf = closes
         if self.role is Role.CLIENT:
-            self._state = State.CLOSED
+            self.state = State.CLOSED
         line = error.line if isinstance(error, MistakenPeerError) else None
         return Failure(error.code, error.message, closes, error.field, number, line)
 
-    def _is_deaf(self) -> bool:
-        return self._deaf or self._state is State.CLOSED
-
     def _enter(self, state: State, sender: Role, message: AnyMessage, frame: bytes) -> None:
-        if state is self._state:
-            return
-        self._state = state
+        self.state = state
         if isinstance(message, ClientHello | ServerHello):
             self._hellos[sender] = frame
         elif isinstance(message, Welcome):
             self._hellos.clear()
             if self.role is Role.SERVER:
                 self._splitter.limit = CLIENT_LIMIT
+            else:
+                self._limit_out = CLIENT_LIMIT
         elif isinstance(message, Bye):
             self._outstanding.clear()
-
-    def _limit_out(self) -> int:
-        if self.role is Role.SERVER:
-            return SERVER_LIMIT
-        return CLIENT_LIMIT if self._state is State.READY else LOGIN_LIMIT
+            self._deaf = True
 
 
 _INCOMING: Final = {Role.SERVER: Direction.TO_SERVER, Role.CLIENT: Direction.TO_CLIENT}

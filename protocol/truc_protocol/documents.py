@@ -3,6 +3,7 @@
 The document alone rebuilds the variant, house rules included; whoever verifies a transcript needs no list of presets.
 """
 
+from functools import lru_cache
 from typing import Any, Final
 
 from truc_protocol.checks import CheckError
@@ -11,14 +12,17 @@ from truc_rules import ENGINE, RulesError, Variant, params, variant_from_params
 
 MAX_DOCUMENT: Final = 16_384
 _TAG: Final = "truc/1/rules"
+_REMEMBERED: Final = 64  # documents, of variants that are played again and again
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def rule_document(variant: Variant) -> bytes:
     """Return enc(["truc/1/rules", engine, name, version, pack, [[param, value], ...]])."""
     fields = [[name, value] for name, value in params(variant)]
     return enc([_TAG, ENGINE, variant.name, variant.version, list(variant.pack), fields])
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def read_document(document: bytes) -> Variant:
     """Rebuild the variant.
 

@@ -65,7 +65,8 @@ class FrameSplitter:
         if len(self._received) < _HEADER.size:
             return None
         (length,) = _HEADER.unpack_from(self._received)
-        self._check_length(length)
+        if not 0 < length <= self.limit:
+            raise self._refused(length)
         end = _HEADER.size + length
         if len(self._received) < end:
             return None
@@ -74,15 +75,13 @@ class FrameSplitter:
         self._fresh = False
         return frame
 
-    def _check_length(self, length: int) -> None:
+    def _refused(self, length: int) -> FrameError:
         if length == 0:
-            raise FrameError(Code.BAD_FRAME, "expected a frame of at least 1 byte, got length 0")
-        if length <= self.limit:
-            return
+            return FrameError(Code.BAD_FRAME, "expected a frame of at least 1 byte, got length 0")
         spoken = _foreign_protocol(bytes(self._received[: _HEADER.size])) if self._fresh else None
         if spoken is not None:
-            raise MistakenPeerError(spoken)
-        raise FrameError(
+            return MistakenPeerError(spoken)
+        return FrameError(
             Code.FRAME_TOO_LARGE, f"expected a frame of at most {self.limit} bytes, got length {length}"
         )
 

@@ -5,6 +5,7 @@ stands before what it brings about - and last `state`: the score, the stake, and
 """
 
 import re
+from functools import cache
 from typing import Any, Final
 
 from truc_protocol import dealing
@@ -97,7 +98,6 @@ STATE_FIELDS: Final[dict[str, tuple[str, str, str]]] = {
 """Fields of the fact `state`: the type of each, when it is there, what it says."""
 _LOCKED: Final = {REST: "game", TRUT: TRUT}
 """What a hand is worth where it is not points: the whole game, or a whole unit."""
-_WORD_START: Final = re.compile(r"(?<!^)(?=[A-Z])")
 
 
 def means(
@@ -116,21 +116,18 @@ def means(
 
 
 def _event_fact(event: Event, pack: tuple[str, ...]) -> Fact:
-    fact: Fact = {"what": _WORD_START.sub("_", type(event).__name__).lower()}
-    for name, value in zip(event._fields, event, strict=True):
-        fact[name] = _readable(name, value, pack)
+    fact: Fact = {"what": fact_name(type(event).__name__), **dict(zip(event._fields, event, strict=True))}
+    if "card" in fact:
+        fact["card"] = pack[fact["card"]]
+    if "cards" in fact:
+        fact["cards"] = [pack[card] for card in fact["cards"]]
     return fact
 
 
-def _readable(name: str, value: Any, pack: tuple[str, ...]) -> Any:
-    """Return a field of an event with its cards as people write them."""
-    match name:
-        case "card":
-            return pack[value]
-        case "cards":
-            return [pack[card] for card in value]
-        case _:
-            return value
+@cache
+def fact_name(event: str) -> str:
+    """Return how the facts of an event are named, from the name of its class: in lower_snake."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", event).lower()
 
 
 def _fact(what: str, *values: Any) -> Fact:

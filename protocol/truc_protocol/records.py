@@ -6,7 +6,7 @@ phases of a match it may stand; the ledger, the documentation and the tests read
 
 import reprlib
 from enum import StrEnum
-from typing import Final, NamedTuple, cast
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -49,7 +49,7 @@ class Phase(StrEnum):
 class RecordKind(NamedTuple):
     """A row of the table: `signer` names the field that tells the signing seat or role, None for the server."""
 
-    body: type[Body]
+    body: type[AnyBody]
     signer: str | None
     binding: Binding
     phases: tuple[Phase, ...]
@@ -101,6 +101,11 @@ def encode(body: Body) -> bytes:
     return enc([tag_of(body), *msgspec.structs.astuple(body)])
 
 
+def unsigned(body: bodies.Proxy) -> Record:
+    """Return the record of a guest's decision, which nobody signs."""
+    return Record(SERVER, encode(body), b"")
+
+
 def parse(record: Record) -> AnyBody:
     """Decode a record's body and check its shape and who may sign it.
 
@@ -144,10 +149,9 @@ def _decode(record: Record) -> AnyBody:
     if kind is None:
         raise CheckError("C2", f"expected an array with the tag of a known kind, got {reprlib.repr(tag)}")
     try:
-        body = msgspec.convert(items, kind.body, builtin_types=(bytes,))
+        return msgspec.convert(items, kind.body, builtin_types=(bytes,))
     except msgspec.ValidationError as error:
         raise CheckError("C2", f"{tag}: {error}") from error
-    return cast("AnyBody", body)  # the table holds exactly the classes of AnyBody
 
 
 def signer_of(body: AnyBody) -> int:

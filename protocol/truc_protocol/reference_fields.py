@@ -2,7 +2,6 @@
 
 import ast
 import inspect
-import re
 from collections.abc import Mapping
 from itertools import pairwise
 from types import MappingProxyType
@@ -15,11 +14,6 @@ _OTHER_TYPES: Final[Mapping[type[types.Type], str]] = MappingProxyType(
     {types.BoolType: "bool", types.NamedTupleType: "record", types.CustomType: "anything"}
 )
 _POWERS: Final[Mapping[int | None, str]] = MappingProxyType({2**53 - 1: "2^53-1", 2**32 - 1: "2^32-1"})
-
-
-def snake(kind: type) -> str:
-    """Write the name of a class as facts are named."""
-    return re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).lower()
 
 
 def summary(kind: type) -> str:

@@ -6,10 +6,10 @@ from typing import Final, get_args
 
 from truc_protocol.capabilities import CAPABILITIES, RESERVED, Capability
 from truc_protocol.errors import REGISTRY, Code, Row, Topic
-from truc_protocol.meaning import RECORD_FACTS, STATE_FIELDS
+from truc_protocol.meaning import RECORD_FACTS, STATE_FIELDS, fact_name
 from truc_protocol.messages import MESSAGES, Direction
 from truc_protocol.messages.course import COURSES, EVERY
-from truc_protocol.reference_fields import snake, summary
+from truc_protocol.reference_fields import summary
 from truc_rules import Event
 
 _GENERATED: Final = (
@@ -161,7 +161,7 @@ def facts_page() -> str:
     ]
     for event in get_args(Event):
         fields = ", ".join(f"`{name}`" for name in event._fields) or "none"
-        lines.append(f"| `{snake(event)}` | {fields} | {summary(event)} |")
+        lines.append(f"| `{fact_name(event.__name__)}` | {fields} | {summary(event)} |")
     lines += ["", "## Of the records", "", *_RECORD_FACTS, "", "| what | fields | meaning |", "|---|---|---|"]
     for what, (names, meaning) in RECORD_FACTS.items():
         lines.append(f"| `{what}` | {', '.join(f'`{name}`' for name in names)} | {meaning} |")

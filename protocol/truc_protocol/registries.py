@@ -9,11 +9,10 @@ import msgspec
 
 from truc_protocol.capabilities import CAPABILITIES
 from truc_protocol.errors import REGISTRY
-from truc_protocol.meaning import RECORD_FACTS, STATE_FIELDS
+from truc_protocol.meaning import RECORD_FACTS, STATE_FIELDS, fact_name
 from truc_protocol.messages import Direction
 from truc_protocol.messages.course import COURSES
 from truc_protocol.records import KINDS, tag_of
-from truc_protocol.reference_fields import snake
 from truc_rules import Event
 
 
@@ -35,7 +34,7 @@ def registries() -> dict[str, Any]:
             for known in CAPABILITIES
         },
         "facts": {
-            **{snake(event): {"fields": list(event._fields)} for event in get_args(Event)},
+            **{fact_name(event.__name__): {"fields": list(event._fields)} for event in get_args(Event)},
             **{what: {"fields": list(names)} for what, (names, _) in RECORD_FACTS.items()},
             "state": {"fields": list(STATE_FIELDS)},
         },

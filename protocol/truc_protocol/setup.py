@@ -4,6 +4,7 @@
 signs, and by the auditor; each takes the records as sent and returns what they say once everything has been checked.
 """
 
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from truc_protocol import keys
@@ -17,6 +18,7 @@ from truc_rules import CARDS_EACH, Variant, turn_count
 MAX_LINKS: Final = 4096
 MIN_PACK, MAX_PACK = 6, 256
 MAX_REKEYS: Final = 100
+KEPT: Final = 64  # rows of numbers, which most tables of a server share
 
 
 class Opts(NamedTuple):
@@ -98,14 +100,25 @@ def open_terms(document: bytes, record: Record) -> Terms:
         raise CheckError("C11", f"expected a table record, got {tag_of(table)}")
     check_key(table.spk)
     check_signature(table.spk, record)
+    terms = own_terms(document, record, table)
+    check_box_key(table.x, "server")
+    return terms
+
+
+def own_terms(document: bytes, record: Record, table: Table) -> Terms:
+    """Check what a table record says, which one has just signed oneself: its keys and signature are not looked at.
+
+    Raises:
+        CheckError: C5.
+    """
     if sha256(document) != table.rules:
         raise CheckError("C5", "the rule document is not the one whose hash the table record signs")
     variant = read_document(document)
     _check_table(table, variant)
-    check_box_key(table.x, "server")
     return Terms(document, record, table, variant, read_opts(table.opts), body_hash(record))
 
 
+@lru_cache(KEPT)
 def read_opts(numbers: tuple[int, ...]) -> Opts:
     """Return the terms that a row of numbers says; missing ones take the default, any beyond the tenth are not ours."""
     return Opts(*numbers[: len(Opts._fields)])

@@ -6,6 +6,7 @@ knows of deals, dealers or where a seed comes from.
 
 from collections.abc import Iterator
 from functools import cache
+from itertools import chain, count
 from typing import Final
 
 from truc_protocol.codec import digest
@@ -14,11 +15,8 @@ MAX_BOUND: Final = 256
 
 
 def stream(seed: bytes) -> Iterator[int]:
-    """Yield the bytes of H("deck", seed, 0), H("deck", seed, 1), and so on without end."""
-    block = 0
-    while True:
-        yield from digest("deck", seed, block)
-        block += 1
+    """Return the bytes of H("deck", seed, 0), H("deck", seed, 1), and so on without end."""
+    return chain.from_iterable(digest("deck", seed, block) for block in count())
 
 
 @cache

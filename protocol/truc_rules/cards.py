@@ -43,7 +43,7 @@ def card_named(pack: Sequence[str], name: str) -> Card:
 
 def card_names(pack: Sequence[str], cards: Iterable[Card]) -> str:
     """Return the names of `cards`, with a space between them."""
-    return " ".join(pack[card] for card in cards)
+    return " ".join([pack[card] for card in cards])
 
 
 def rank_of(name: str) -> str:

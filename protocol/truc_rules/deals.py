@@ -1,6 +1,6 @@
 """Cards in and out of a hand: the deal, cards learnt later, and the slot a card came from."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from . import events, lastpoint, orders, pica, redeal
 from .actions import Action, Kind
@@ -12,6 +12,8 @@ from .table import Match
 from .variant import Variant
 
 Hands = Sequence[Sequence[Card | None]]
+KnownCard = tuple[Seat, int, Card]
+"""A seat, and which card it holds in which slot."""
 
 
 def turn_count(variant: Variant) -> int:
@@ -67,30 +69,32 @@ def _check(match: Match, hands: Hands, turn: Sequence[Card]) -> None:
         seen.add(card)
 
 
-def with_card_known(match: Match, seat: Seat, slot: int, card: Card) -> Hand:
-    """Return the hand in which `seat` holds `card` in `slot`.
+def with_cards_known(match: Match, known: Iterable[KnownCard]) -> Hand:
+    """Return the hand in which each seat holds the card in the slot that is told of it.
 
     Raises:
-        CardError: Another card stands there, or `card` stands elsewhere, or there is no such slot or card.
+        CardError: Another card stands there, or the card stands elsewhere, or there is no such slot or card.
     """
     hand, pack = match.hand, match.variant.pack
     dealt = hand.dealt
-    if not (0 <= seat < len(dealt.cards) and 0 <= slot < dealt.each and 0 <= card < len(pack)):
-        raise CardError(
-            f"expected a slot and a card of this deal, got slot {slot} of seat {seat} and card {card}"
-        )
-    held = dealt.cards[seat][slot]
-    if held == card:
-        return hand
-    if held is not None:
-        raise CardError(f"expected {pack[held]} in slot {slot} of seat {seat}, got {pack[card]}")
-    if card in dealt.thrown or card in dealt.up or any(card in cards for cards in dealt.cards):
-        raise CardError(
-            f"expected every card once in a hand, got {pack[card]} again in slot {slot} of seat {seat}"
-        )
-    mine = dealt.cards[seat]
-    cards = (*dealt.cards[:seat], (*mine[:slot], card, *mine[slot + 1 :]), *dealt.cards[seat + 1 :])
-    return hand._replace(dealt=dealt._replace(cards=cards))
+    cards, out = dealt.cards, (*dealt.thrown, *dealt.up)
+    for seat, slot, card in known:
+        if not (0 <= seat < len(cards) and 0 <= slot < dealt.each and 0 <= card < len(pack)):
+            raise CardError(
+                f"expected a slot and a card of this deal, got slot {slot} of seat {seat} and card {card}"
+            )
+        mine = cards[seat]
+        held = mine[slot]
+        if held == card:
+            continue
+        if held is not None:
+            raise CardError(f"expected {pack[held]} in slot {slot} of seat {seat}, got {pack[card]}")
+        if card in out or any(card in others for others in cards):
+            raise CardError(
+                f"expected every card once in a hand, got {pack[card]} again in slot {slot} of seat {seat}"
+            )
+        cards = (*cards[:seat], (*mine[:slot], card, *mine[slot + 1 :]), *cards[seat + 1 :])
+    return hand if cards is dealt.cards else hand._replace(dealt=dealt._replace(cards=cards))
 
 
 def slot_of(match: Match, action: Action) -> int:

@@ -8,6 +8,10 @@ from .table import Match
 Hints = tuple[tuple[str, int | str], ...]
 
 GAME = "game"
+# looked up once: a lookup in an Enum is dear where every option has its hints
+_ASKS, _ANSWERS = frozenset({Kind.RAISE, Kind.PLAY}), frozenset({Kind.ACCEPT, Kind.DECLINE})
+_ACCEPT, _CONCEDE, _DEAL = Kind.ACCEPT, Kind.CONCEDE, Kind.DEAL
+_ENVIDOS = CONTEST_CALLS - {Kind.FLOR}
 
 
 def hints(match: Match, action: Action) -> Hints:
@@ -16,21 +20,20 @@ def hints(match: Match, action: Action) -> Hints:
     stake: what the hand is worth if it is taken; points: what an envido is worth if it is taken; declined: what the
     asking side gets if it is not; loses: what the other side gets by this move; cards: how many each seat gets.
     """
-    offer = match.hand.offers[-1] if match.hand.offers else None
-    match action.kind:
-        case Kind.RAISE | Kind.PLAY:
-            return _of_stake(match, action, offer if isinstance(offer, StakeAsk) else None)
-        case Kind.ACCEPT | Kind.DECLINE:
-            return _of_answer(match, offer, accepts=action.kind is Kind.ACCEPT)
-        case Kind.CONCEDE:
-            return (("loses", _conceded(match, action)),)
-        case Kind.DEAL:
-            return (("cards", 1 if action.value == 1 else 3),)
-        case kind if kind in CONTEST_CALLS and kind is not Kind.FLOR:
-            before = offer.calls if isinstance(offer, EnvidoAsk) else ()
-            return _of_envido(match, (*before, kind))
-        case _:
-            return ()
+    kind, offers = action.kind, match.hand.offers
+    offer = offers[-1] if offers else None
+    if kind in _ASKS:
+        return _of_stake(match, action, offer if isinstance(offer, StakeAsk) else None)
+    if kind in _ANSWERS:
+        return _of_answer(match, offer, accepts=kind is _ACCEPT)
+    if kind is _CONCEDE:
+        return (("loses", _conceded(match, action)),)
+    if kind is _DEAL:
+        return (("cards", 1 if action.value == 1 else 3),)
+    if kind in _ENVIDOS:
+        before = offer.calls if isinstance(offer, EnvidoAsk) else ()
+        return _of_envido(match, (*before, kind))
+    return ()
 
 
 def _of_answer(match: Match, offer: Offer | None, *, accepts: bool) -> Hints:

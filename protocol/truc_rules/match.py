@@ -3,7 +3,7 @@
 `apply` refuses exactly what `legal` does not yield. The score changes only through the events of a hand.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from . import deals, ending, flor, lastpoint, pica, predeal, refusals, scoring, stake
 from . import hand as hands
@@ -197,7 +197,13 @@ def know(match: Match, seat: Seat, slot: int, card: Card) -> Match:
     Raises:
         CardError: Another card stands there, or `card` stands elsewhere.
     """
-    return match._replace(hand=deals.with_card_known(match, seat, slot, card))
+    return know_all(match, ((seat, slot, card),))
+
+
+def know_all(match: Match, known: Iterable[deals.KnownCard]) -> Match:
+    """Return the match in which all these cards are known, as `know` says for one of them."""
+    hand = deals.with_cards_known(match, known)
+    return match if hand is match.hand else match._replace(hand=hand)
 
 
 def settled(match: Match) -> Outcome:

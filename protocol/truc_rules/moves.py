@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from .actions import KINDS, REST, TRUT, Action, ArgShape, Kind
-from .cards import Card, card_named, card_names, rank_of
+from .cards import Card, card_named, rank_of
 from .errors import CardError, MoveError
 from .seats import Seat
 from .variant import Variant
@@ -16,20 +16,17 @@ from .variant import Variant
 ORDERS = ("low", "high", "leave")
 _ASK_WITH_CARD = 3
 _DIGITS = 6
+_KINDS = {str(kind): kind for kind in Kind}
+# looked up once: a lookup in an Enum is dear where lines are written for every option
+_PLAY, _COVER, _RAISE = Kind.PLAY, Kind.COVER, Kind.RAISE
 
 
 def move_line(variant: Variant, action: Action) -> str:
     """Write `action` as a line, without its seat."""
-    words = [action.kind.value]
-    if action.cards:
-        words.append(card_names(variant.pack, action.cards))
-    match KINDS[action.kind]:
-        case ArgShape.PLAY if action.value is not None:
-            words += [Kind.RAISE.value, str(action.value)]
-        case ArgShape.COVER | ArgShape.NONE | ArgShape.CUT | ArgShape.SHOW | ArgShape.PLAY:
-            pass
-        case _:
-            words.append(str(action.value))
+    _, kind, cards, value = action
+    words = [kind, *[variant.pack[card] for card in cards]]
+    if value is not None and kind is not _COVER:
+        words += [_RAISE, str(value)] if kind is _PLAY else [str(value)]
     return " ".join(words)
 
 
@@ -40,10 +37,9 @@ def parse_move(variant: Variant, seat: Seat, line: str) -> Action:
         MoveError: The line is no move: an unknown word, a card outside the pack, words missing or left over.
     """
     first, *rest = line.split() or [""]
-    try:
-        kind = Kind(first)
-    except ValueError:
-        raise MoveError(f"expected one of {', '.join(Kind)}, got {first!r}") from None
+    kind = _KINDS.get(first)
+    if kind is None:
+        raise MoveError(f"expected one of {', '.join(Kind)}, got {first!r}")
     cards, value = _args(variant, KINDS[kind], rest, line)
     return Action(seat, kind, cards, value)
 

@@ -66,6 +66,7 @@ class Stored(NamedTuple):
 
     tables: tuple[StoredTable, ...]
     stray: tuple[bytes, ...]
+    ignoring: frozenset[bytes] = frozenset()
     unreadable: tuple[str, ...] = ()
     restored: Restored = Restored()
 
@@ -75,7 +76,7 @@ def read(store: Store, restored: Restored) -> Stored:
     rows = store.tables()
     tables = tuple(_readable(store, rows))
     unreadable = {row.code for row in rows} - {found.row.code for found in tables}
-    return Stored(tables, store.stray_secrets(), tuple(sorted(unreadable)), restored)
+    return Stored(tables, store.stray_secrets(), store.ignoring(), tuple(sorted(unreadable)), restored)
 
 
 def _readable(store: Store, rows: Sequence[SaveTable]) -> Iterator[StoredTable]:
@@ -107,6 +108,7 @@ def restore(house: House, lobby: Lobby, stored: Stored) -> None:
     if stored.stray:
         house.write(*(DropSecrets(th) for th in stored.stray))
     lobby.withhold(*stored.unreadable)
+    lobby.presence.ignoring |= stored.ignoring
     for found in stored.tables:
         try:
             _restore(house, lobby, found, stored.restored)

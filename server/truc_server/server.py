@@ -18,6 +18,7 @@ from truc_server import draining, recovery
 from truc_server.admin import counter
 from truc_server.admin.desk import Desk
 from truc_server.backups.restored import read_restored
+from truc_server.connections.accepting import accept
 from truc_server.connections.net import Net, open_listeners, port_of
 from truc_server.control import Control
 from truc_server.host import notify
@@ -151,7 +152,7 @@ async def _accept(
     net: Net, listeners: list[trio.SocketListener], readers: trio.Nursery, accepting: trio.CancelScope
 ) -> None:
     with accepting:
-        await trio.serve_listeners(net.serve, listeners, handler_nursery=readers)
+        await accept(net.serve, listeners, readers)
 
 
 async def _end(house: House, net: Net) -> None:

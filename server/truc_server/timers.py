@@ -119,6 +119,11 @@ class Alarm:
         if moment is not None:
             self._set(moment)
 
+    def stop(self) -> None:
+        """Call no more, and let go of who is called: a match that is over holds much, and would hold itself."""
+        self.set(None)
+        self._call = _nothing
+
     def _set(self, moment: float) -> None:
         self._set_for = moment
         self._timer = self._timers.at(moment, self._ring)
@@ -132,3 +137,7 @@ class Alarm:
             return
         self._moment = None
         self._call()
+
+
+def _nothing() -> None:
+    """Do nothing."""

@@ -147,10 +147,10 @@ async def test_terms_other_than_the_table_showed_are_not_signed(scripted, player
 
 
 def changed_terms(server, message: Terms) -> Terms:
-    record = server.dealer.table_record(
+    terms = server.dealer.terms(
         server.variant, seats=2, opts=server.opts._replace(voids=9), name="x", opened=1
     )
-    return replace(message, record=record)
+    return replace(message, record=terms.record)
 
 
 async def test_setup_with_another_player_in_the_own_seat_is_refused(scripted, player) -> None:

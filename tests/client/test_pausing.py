@@ -13,8 +13,9 @@ from truc_protocol.audit import Result
 from truc_protocol.bodies import Act, Proxy
 from truc_protocol.errors import Code
 from truc_protocol.messages import GuestAct, SignedAct, refusal
-from truc_protocol.records import Record, parse
+from truc_protocol.records import Record, parse, unsigned
 from truc_server.matches.consequences import consequence
+from truc_server.matches.dealer import proxy
 
 FRENCH = "truc-french"
 
@@ -39,7 +40,7 @@ class PausingServer(QuietServer):
 
     def record_of(self, message: SignedAct | GuestAct) -> Record:
         if isinstance(message, GuestAct) and message.choose in ("pause", "resume"):
-            return self.dealer.proxy(self.ledger, 0, message.choose, ())
+            return unsigned(proxy(self.ledger, 0, message.choose, ()))
         return super().record_of(message)
 
 

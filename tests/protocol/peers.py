@@ -9,16 +9,16 @@ from truc_conform.puppets import Player, here, secret
 from truc_protocol import keys
 from truc_protocol.acts import write_args
 from truc_protocol.audit import Auditor
-from truc_protocol.bodies import Body, Rule
+from truc_protocol.bodies import Body, Guest, Rule
 from truc_protocol.documents import rule_document
 from truc_protocol.ledger import Due, Ledger, due, fold, may_abandon, may_forfeit, missing, start
 from truc_protocol.ledger.state import awaits_substitutes, is_exhausted, must_end
-from truc_protocol.records import Phase, Record, encode, parse
+from truc_protocol.records import Phase, Record, encode, parse, unsigned
 from truc_protocol.setup import Opts, Setup, close_setup, open_terms
 from truc_protocol.transcript import write_transcript
 from truc_rules import Action, Kind, Seat, Variant, deciders, legal, move_line, preset
 from truc_server.matches.choices import may_show
-from truc_server.matches.dealer import Dealer, MatchSecrets
+from truc_server.matches.dealer import Dealer, MatchSecrets, proxy
 
 _RARE = (Kind.CONCEDE, Kind.FALTA_ENVIDO, Kind.CONTRAFLOR_REST, Kind.ORDER)
 
@@ -51,10 +51,8 @@ class Table:
         self.dealer = Dealer(self.server, secrets, links=links)
         self.document = rule_document(self.variant)
         opts = (opts or Opts())._replace(guests=len(guests))
-        table = self.dealer.table_record(
-            self.variant, seats=seats, opts=opts, name="a table", opened=1_700_000_000
-        )
-        self.terms = open_terms(self.document, table)
+        terms = self.dealer.terms(self.variant, seats=seats, opts=opts, name="a table", opened=1_700_000_000)
+        self.terms = open_terms(self.document, terms.record)
         self.players = {seat: Player(seat, seed) for seat in range(seats) if seat not in guests}
         self.guest_keys = {seat: keys.box_key(secret(f"guest {seat}", seed)) for seat in guests}
         taken = tuple(self._seat(seat, boxed=boxed_guests) for seat in range(seats))
@@ -66,7 +64,7 @@ class Table:
         if seat in self.players:
             return self.players[seat].join(self.terms)
         x = self.guest_keys[seat].public if boxed else None
-        return self.dealer.guest_record(self.terms, seat=seat, x=x, name=f"guest {seat}")
+        return self.dealer.guest_record(Guest(self.terms.th, seat, x, f"guest {seat}".encode()))
 
     @property
     def opts(self) -> Opts:
@@ -117,7 +115,7 @@ class Table:
         """Write an act of a seat: its own record, or a guest's proxy."""
         if seat in self.players:
             return self.players[seat].act(self.ledger, kind, args)
-        return self.dealer.proxy(self.ledger, seat, kind, args)
+        return unsigned(proxy(self.ledger, seat, kind, args))
 
     def next_record(self) -> Record | None:
         """Return what an honest party would write next; None once every ack is in."""

@@ -18,10 +18,11 @@ from protocol.peers import Player, Table, here
 
 from truc_protocol.audit import Result, verify
 from truc_protocol.bodies import Ack, Act, Call, Close, Deal, Draw, End, Release, Share, Void
-from truc_protocol.records import parse
+from truc_protocol.records import parse, unsigned
 from truc_protocol.setup import Opts
 from truc_protocol.transcript import write_transcript
 from truc_rules import deciders
+from truc_server.matches.dealer import proxy
 
 
 def record_of_another_match():
@@ -218,7 +219,7 @@ def ruling_for_a_seat_beyond_the_table():
 
 def proxy_for_a_seat_beyond_the_table():
     table = Table(guests=(0,)).to("hand")
-    return table, table.dealer.proxy(table.ledger, 7, "stand", ())
+    return table, unsigned(proxy(table.ledger, 7, "stand", ()))
 
 
 def record_by_a_seat_beyond_the_table():

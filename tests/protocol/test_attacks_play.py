@@ -20,8 +20,9 @@ from protocol.peers import Player, Table
 from protocol.shared import sharing_table
 
 from truc_protocol.bodies import Ack, Close, Proxy, Release
-from truc_protocol.records import parse
+from truc_protocol.records import parse, unsigned
 from truc_protocol.setup import Opts
+from truc_server.matches.dealer import proxy
 
 
 def card_not_held():
@@ -164,7 +165,7 @@ def guest_kind_nobody_knows():
 
 def proxy_for_a_keyed_seat():
     table = Table().to("hand")
-    return table, table.dealer.proxy(table.ledger, turn(table), "stand", ())
+    return table, unsigned(proxy(table.ledger, turn(table), "stand", ()))
 
 
 def signed_act_made_a_proxy():

@@ -17,7 +17,7 @@ from protocol.peers import Player, Table, secret
 
 from truc_protocol import keys
 from truc_protocol.audit import Accepted, Auditor, OwnSeat
-from truc_protocol.bodies import SeatTaken
+from truc_protocol.bodies import Guest, SeatTaken
 from truc_protocol.codec import dec, enc, sha256
 from truc_protocol.curve import FIELD
 from truc_protocol.records import Record, body_hash, encode, parse
@@ -156,7 +156,7 @@ def seat_name_that_is_no_text():
 
 def guest_too_many():
     table = Table()
-    guest = table.dealer.guest_record(table.terms, seat=0, x=None, name="guest")
+    guest = table.dealer.guest_record(Guest(table.terms.th, 0, None, b"guest"))
     return Forgery(table.document, [table.records[0], guest])
 
 
@@ -212,7 +212,7 @@ def box_key_of_low_order_in_another_order():
 
 def low_order_box_key_of_a_guest_too_many():
     table = Table()
-    guest = table.dealer.guest_record(table.terms, seat=0, x=bytes(32), name="guest")
+    guest = table.dealer.guest_record(Guest(table.terms.th, 0, bytes(32), b"guest"))
     return Forgery(table.document, [table.records[0], guest])
 
 

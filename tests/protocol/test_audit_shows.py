@@ -60,7 +60,7 @@ def test_shown_cards_are_told_by_name():
 
 def test_shows_are_offered_until_the_close():
     table = conceded()
-    assert len(open_actions(table.ledger, 0)) == 7
+    assert len(open_actions(table.ledger)[0]) == 7
     table.add(table.dealer.next_record(table.ledger))
     assert not may_show(table.ledger)
 

@@ -3,13 +3,18 @@
 import pytest
 
 from truc_protocol import chains
-from truc_protocol.chains import Chain, descends, step
+from truc_protocol.chains import Chain, descends, links_below
+from truc_protocol.codec import digest
 
 PUBLIC, TN, ROOT = bytes(range(32)), bytes([0x11] * 32), bytes([0x22] * 32)
 
 
 def chain(first=0, count=100):
     return Chain(PUBLIC, TN, ROOT, first=first, count=count)
+
+
+def step(i, link):
+    return digest("chain", PUBLIC, TN, i, link)
 
 
 def check(link, index, known=None, *, public=PUBLIC, tn=TN):
@@ -28,7 +33,7 @@ def test_anchor_is_the_first_link():
 def test_each_link_is_the_step_from_the_next(count):
     made = chain(first=5, count=count)
     links = [made.link(i) for i in range(5, 5 + count + 1)]
-    assert links[:-1] == [step(PUBLIC, TN, i, link) for i, link in enumerate(links[1:], start=6)]
+    assert links[:-1] == [step(i, link) for i, link in enumerate(links[1:], start=6)]
 
 
 def test_chain_knows_its_last_number():
@@ -61,37 +66,37 @@ def test_chain_shows_no_link():
     assert repr(chain()) == f"Chain(public={PUBLIC!r}, tn={TN!r}, first=0, count=100)"
 
 
-def test_link_costs_at_most_31_steps(monkeypatch):
-    made, steps = chain(), []
+@pytest.fixture
+def steps(monkeypatch):
+    """The numbers of the links that were hashed, in the order in which they are hashed."""
+    hashed = []
 
-    def counted(public, tn, i, v_i):
-        steps.append(i)
-        return step(public, tn, i, v_i)
+    def counted(public, tn, link, *, highest, lowest):
+        hashed.extend(range(highest, lowest, -1))
+        return links_below(public, tn, link, highest=highest, lowest=lowest)
 
-    monkeypatch.setattr(chains, "step", counted)
-    most = 0
-    for i in range(101):
-        steps.clear()
+    monkeypatch.setattr(chains, "links_below", counted)
+    return hashed
+
+
+def test_chain_of_32_deals_is_hashed_once(steps):
+    made = chain()
+    for i in range(32):
         made.link(i)
-        most = max(most, len(steps))
-    assert most == 31
+    assert len(steps) == 100
 
 
-def test_links_one_after_the_other_cost_a_step_each(monkeypatch):
-    made, steps = chain(), []
-
-    def counted(public, tn, i, v_i):
-        steps.append(i)
-        return step(public, tn, i, v_i)
-
-    monkeypatch.setattr(chains, "step", counted)
+def test_longer_chain_is_hashed_once_more_for_every_32_deals(steps):
+    made = chain()
     for i in range(101):
         made.link(i)
-    assert len(steps) <= 100
+    assert len(steps) == 100 + (100 - 32) + (100 - 64) + (100 - 96)
 
 
-def test_chain_of_1024_holds_33_links():
-    assert len(chain(count=1024)._held) == 33
+def test_link_that_was_passed_is_the_same_when_asked_for_again():
+    made = chain()
+    links = [made.link(i) for i in range(101)]
+    assert [made.link(i) for i in range(100, -1, -1)] == links[::-1]
 
 
 @pytest.mark.parametrize("index", [0, 1, 50, 100])
@@ -138,8 +143,8 @@ def test_4096_steps_are_walked():
 
 
 def test_more_than_4096_steps_are_not_walked(monkeypatch):
-    def unexpected(*_arguments):
+    def unexpected(*_arguments, **_named):
         raise AssertionError("a step was made")
 
-    monkeypatch.setattr(chains, "step", unexpected)
+    monkeypatch.setattr(chains, "links_below", unexpected)
     assert not check(ROOT, 4097, known=(0, ROOT))

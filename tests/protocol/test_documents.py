@@ -19,6 +19,10 @@ def test_document_alone_rebuilds_the_variant(name):
     assert read_document(rule_document(preset(name))) == preset(name)
 
 
+def test_whoever_reads_the_same_document_has_the_same_variant():
+    assert read_document(FRENCH) is read_document(enc(ITEMS))
+
+
 def test_house_rules_travel_in_the_document():
     house = replace(with_options(preset("truc-french"), {"reveal": "match"}), absent="concede", name="ours")
     assert read_document(rule_document(house)) == house

@@ -24,6 +24,7 @@ from truc_protocol.messages import (
     SeatState,
     SignedAct,
     TableClosed,
+    TableState,
     VariantOffer,
     bye,
     decode,
@@ -57,6 +58,17 @@ def refused(fields, direction=TO_SERVER):
 @pytest.mark.parametrize(("direction", "message"), EXAMPLES, ids=lambda value: type(value).__name__)
 def test_message_survives_the_way_there_and_back(direction, message):
     assert decode(encode(message), direction) == message
+
+
+@pytest.mark.parametrize(("direction", "message"), EXAMPLES, ids=lambda value: type(value).__name__)
+def test_message_is_sent_in_its_shortest_form(direction, message):
+    assert encode(message) == pack(unpack(encode(message)))
+
+
+def test_tables_in_an_answer_are_sent_in_their_shortest_form():
+    tables = tuple(message for _, message in EXAMPLES if isinstance(message, TableState))
+    answer = encode(Ok(re=1, tables=tables))
+    assert answer == pack(unpack(answer))
 
 
 @pytest.mark.parametrize(("direction", "message"), EXAMPLES, ids=lambda value: type(value).__name__)

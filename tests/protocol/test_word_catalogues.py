@@ -9,7 +9,7 @@ from typing import get_args
 import msgspec
 import pytest
 
-from truc_protocol.meaning import _WORD_START, RECORD_FACTS
+from truc_protocol.meaning import RECORD_FACTS, fact_name
 from truc_protocol.words import (
     LANGUAGES,
     LanguageError,
@@ -69,7 +69,7 @@ def filled_in(text: str) -> list[str]:
 
 
 def fact_names() -> set[str]:
-    return {_WORD_START.sub("_", event.__name__).lower() for event in get_args(Event)}
+    return {fact_name(event.__name__) for event in get_args(Event)}
 
 
 @pytest.mark.parametrize("lang", OTHERS)
@@ -149,7 +149,7 @@ def test_no_sentence_is_for_an_unknown_fact() -> None:
 
 @pytest.mark.parametrize("event", get_args(Event), ids=lambda event: event.__name__)
 def test_sentence_fills_in_fields_of_its_event_only(event) -> None:
-    what = _WORD_START.sub("_", event.__name__).lower()
+    what = fact_name(event.__name__)
     assert {*filled_in(catalogue("en").facts[what])} <= {*event._fields, "unit", "partner"}
 
 

@@ -4,7 +4,7 @@ from typing import get_args
 
 import pytest
 
-from truc_protocol.meaning import _WORD_START
+from truc_protocol.meaning import fact_name
 from truc_protocol.words import LANGUAGES, Speech, tell
 from truc_rules import Event
 
@@ -18,7 +18,7 @@ def told(what: str, lang: str = "en", words: str = "", **fields) -> str:
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("event", get_args(Event), ids=lambda event: event.__name__)
 def test_every_event_is_told(event, lang) -> None:
-    what = _WORD_START.sub("_", event.__name__).lower()
+    what = fact_name(event.__name__)
     cards = {"card": "7e", "cards": ["7e", "6e"], "call": "envido", "order": "low", "reason": "hand"}
     fields = {name: cards.get(name, 1) for name in event._fields}
     assert "{" not in told(what, lang, "argentine", **fields)

@@ -14,6 +14,7 @@ from truc_rules import (
     awaits_deal,
     deal,
     know,
+    know_all,
     legal,
     lowest_slot,
     named,
@@ -56,7 +57,22 @@ def test_a_card_that_became_known_can_be_played():
 
 def test_to_know_a_known_card_changes_nothing():
     match = dealt(FRENCH, *HANDS)
-    assert know(match, Seat(0), 1, known(FRENCH, "Jd")) == match
+    assert know(match, Seat(0), 1, known(FRENCH, "Jd")) is match
+
+
+def test_many_cards_are_learnt_at_once_as_one_by_one():
+    match = dealt(FRENCH, *HANDS)
+    cards = [(Seat(1), slot, known(FRENCH, name)) for slot, name in enumerate(("Ac", "10s", "7s"))]
+    one_by_one = match
+    for seat, slot, card in cards:
+        one_by_one = know(one_by_one, seat, slot, card)
+    assert know_all(match, cards) == one_by_one
+
+
+def test_of_many_cards_none_comes_twice():
+    ace = known(FRENCH, "Ac")
+    with pytest.raises(CardError, match="got Ac again in slot 2 of seat 1"):
+        know_all(dealt(FRENCH, *HANDS), [(Seat(1), 0, ace), (Seat(1), 2, ace)])
 
 
 @pytest.mark.parametrize(

@@ -276,4 +276,4 @@ def test_seat_that_signs_a_pause_is_there_again():
 
 def test_sides_are_there_by_the_seats_that_are():
     table = Table("truc-catalan", seats=4)
-    assert attended(everybody_away(4, 0.0), table.ledger, (0, 2), 1.0).sides == {0}
+    assert attended(everybody_away(4, 0.0), table.ledger, (0, 2), 1.0).sides == (0,)

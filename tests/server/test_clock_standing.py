@@ -170,27 +170,28 @@ def waiting(window_ms: int | None = None) -> tuple[Table, Waits]:
     table = Table("truc-french", opts=Opts(decision_ms=1000, bank_ms=500))
     table.run(until=lambda ledger: ledger.phase is Phase.HAND)
     waits = Waits(table.ledger, between_ms=0)
-    waits.note(table.ledger, parse(table.records[-1]), waits.clocks, window_ms=window_ms)
+    last = parse(table.records[-1])
+    waits.note(table.ledger, last, waits.clocks, trio.current_time(), window_ms=window_ms)
     return table, waits
 
 
 def decision_left(table: Table, waits: Waits) -> int | None:
-    return waits.left_of(table.ledger, "decision", next(iter(waits.now(table.ledger).seats)))
+    return waits.left_of("decision", next(iter(waits.now.seats)))
 
 
 async def test_window_passes_while_nobody_is_connected_and_the_decision_after_it_does_not(mock_clock):
     table, waits = waiting(window_ms=2000)
     waits.halt()
     mock_clock.jump(100)
-    waits.end(table.ledger)
-    waits.go_on(table.ledger)
+    waits.end()
+    waits.go_on()
     assert decision_left(table, waits) == 1500
 
 
 async def test_window_has_its_end_while_nobody_is_connected(mock_clock):
-    table, waits = waiting(window_ms=2000)
+    _, waits = waiting(window_ms=2000)
     waits.halt()
-    assert waits.moment(waits.now(table.ledger)) == trio.current_time() + 2
+    assert waits.moment == trio.current_time() + 2
 
 
 async def test_time_of_a_decision_runs_from_when_it_is_stored(mock_clock):
@@ -289,9 +290,8 @@ def test_what_is_left_is_never_below_zero(used):
 async def test_bank_is_full_again_in_the_next_game(mock_clock):
     table, waits = waiting()
     mock_clock.jump(1.2)
-    before = table.ledger
-    after = before._replace(match=before.match._replace(games=(1, 0)))
-    assert waits.timed(before, after, parse(table.records[-1])) == full(OPTS, 2)
+    after = table.ledger._replace(match=table.ledger.match._replace(games=(1, 0)))
+    assert waits.timed(after, parse(table.records[-1]), trio.current_time()) == full(OPTS, 2)
 
 
 async def stalled(server, mock_clock) -> tuple[Seat, Seat]:

@@ -53,9 +53,11 @@ async def test_who_was_accepted_at_the_last_moment_is_told_goodbye_too(tmp_path,
         (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
         late = RawClient(await trio.open_tcp_stream("127.0.0.1", listener.socket.getsockname()[1]))
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(net.serve, await listener.accept())
+            accepted = await listener.accept()
+            nursery.start_soon(net.serve, accepted)
             heard.extend(await late.closed())
             await late.stream.aclose()
+        await accepted.aclose()
         await listener.aclose()
 
     heard = []

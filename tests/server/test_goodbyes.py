@@ -10,6 +10,7 @@ from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol import keys
 from truc_server.connections import reception
+from truc_server.connections.peer import TICK_S
 
 SETTINGS = changed(QUICK, limits={"requests_per_s": 10, "burst": 100, "outbox_bytes": 65_536})
 
@@ -38,9 +39,9 @@ async def no_login(ending: Ending) -> RawClient:
 
 async def silence(ending: Ending) -> RawClient:
     client = await ending.logged_in()
-    ending.clock.jump(30.01)
+    ending.clock.jump(30 + TICK_S)
     await client.until("ping")
-    ending.clock.jump(15.01)
+    ending.clock.jump(15 + TICK_S)
     return client
 
 

@@ -4,6 +4,7 @@ from functools import partial
 
 from server.conftest import QUICK, changed, only_cut, running, together
 from server.visitors import follower, guest, heard, keyed, said, say
+from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol import keys
 from truc_server.lobby.company import IGNORED
@@ -89,6 +90,18 @@ async def test_key_ignores_on_after_a_restart(tmp_path):
             await client.ask({"t": "lobby"})
         await say(second, "hello")
         assert await said(first) == []
+
+
+async def test_key_that_comes_back_ignores_on(server):
+    key = keys.generate_signing_key()
+    first, other = await keyed(server, "kay", key), await follower(server)
+    await ignore(first, other)
+    await first.stream.aclose()
+    await wait_all_tasks_blocked()
+    again = await keyed(server, "kay", key)
+    await again.ask({"t": "lobby"})
+    await say(other, "hello")
+    assert await said(again) == []
 
 
 async def test_guest_who_comes_back_ignores_on(server):

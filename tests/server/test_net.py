@@ -14,6 +14,7 @@ from truc_protocol import keys
 from truc_protocol.codec import pack
 from truc_protocol.handshake import authenticate
 from truc_server.connections import net
+from truc_server.connections.peer import TICK_S
 from truc_server.host import logs
 from truc_server.host.settings import Listen, Logs
 
@@ -212,7 +213,7 @@ async def test_connection_that_does_not_log_in_is_dismissed(server, mock_clock):
 
 async def test_silent_connection_is_pinged_and_then_dismissed(server, mock_clock):
     client = await ready(server)
-    mock_clock.jump(30.01)
+    mock_clock.jump(30 + TICK_S)
     assert (await client.receive())["t"] == "ping"
     mock_clock.jump(15)
     (goodbye,) = await client.closed()
@@ -222,7 +223,7 @@ async def test_silent_connection_is_pinged_and_then_dismissed(server, mock_clock
 async def test_connection_that_answers_pings_stays(server, mock_clock):
     client = await ready(server)
     for _ in range(3):
-        mock_clock.jump(30.01)
+        mock_clock.jump(30 + TICK_S)
         ping = await client.until("ping")
         await client.send({"t": "pong", "n": ping["n"]})
         await wait_all_tasks_blocked()

@@ -19,7 +19,7 @@ async def pipe(nursery):
     flusher = Flusher()
     nursery.start_soon(flusher.run)
     async with stream, other:
-        yield Outbox(stream, 100_000, lambda: broken.append(True)), flusher, other, broken
+        yield Outbox(stream, 100_000, flusher, lambda: broken.append(True)), flusher, other, broken
 
 
 async def test_frame_that_waits_for_nothing_leaves_at_once(pipe):
@@ -51,6 +51,24 @@ async def test_frame_never_overtakes_one_that_waits(pipe):
     assert await other.receive_some() == b"firstsecond"
 
 
+async def test_all_who_wait_for_an_empty_outbox_go_on(pipe, nursery):
+    outbox, flusher, other, _ = pipe
+    outbox.push(b"last", 1)
+    went_on = []
+
+    async def wait() -> None:
+        await outbox.wait_empty()
+        went_on.append(True)
+
+    nursery.start_soon(wait)
+    nursery.start_soon(wait)
+    await wait_all_tasks_blocked()
+    flusher.release(1)
+    assert await other.receive_some() == b"last"
+    await wait_all_tasks_blocked()
+    assert went_on == [True, True]
+
+
 async def test_more_than_the_limit_is_not_taken(pipe):
     outbox, _, _, _ = pipe
     assert (outbox.push(b"x" * 100_000, 1), outbox.push(b"x", 1)) == (True, False)
@@ -77,6 +95,17 @@ async def test_end_of_the_stream_follows_the_last_frame(pipe):
     outbox.finishing = True
     flusher.touch(outbox)
     assert [await other.receive_some(), await other.receive_some()] == [b"bye", b""]
+
+
+async def test_everybody_who_waits_for_the_last_frame_is_woken(pipe):
+    outbox, flusher, _, _ = pipe
+    outbox.push(b"last", 1)
+    async with trio.open_nursery() as waiting:
+        for _ in range(2):
+            waiting.start_soon(outbox.wait_empty)
+        await wait_all_tasks_blocked()
+        flusher.release(1)
+    assert outbox.size == 0
 
 
 async def test_peer_that_takes_nothing_for_long_is_given_up(pipe, mock_clock):

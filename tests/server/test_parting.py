@@ -69,9 +69,9 @@ class Watcher:
     """A connection that watches, whose outbox has room."""
 
     def __init__(self, *wanted: str) -> None:
-        self.wanted = frozenset(wanted)
+        self.wanted = wanted
         self.ignored: set[str] = set()
-        self.watched: set[Audience] = set()
+        self.watched: frozenset[Audience] = frozenset()
         self.outbox = Outbox()
         self.sent: list[bytes] = []
 

@@ -128,6 +128,8 @@ class TestBan:
             return ignored(player)
 
         monkeypatch.setattr(server.store, "ignored", slowly)
+        client = await keyed(server, "kay", KEY)
+        await client.ask({"t": "ignore", "player": "x"})  # of who ignores nobody nothing is read
         assert (await (await server.connect()).login_key(KEY))["code"] == "banned"
 
     async def test_lifted_ban_lets_in_again(self, server, readings):

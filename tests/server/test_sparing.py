@@ -1,13 +1,8 @@
 """The log under a flood: so many lines a minute, and it says what it leaves out."""
 
-import logging
-from io import StringIO
-
 import pytest
 import structlog
 
-from truc_server.host import logs
-from truc_server.host.settings import Logs
 from truc_server.host.sparing import OF_ADDRESS, OF_EVENT, Sparing
 
 
@@ -88,11 +83,3 @@ def test_what_is_counted_is_bounded(sparing):
     for i in range(6_000):
         written(sparing, 1, event=f"event {i}")
     assert len(sparing._minutes) <= 4_097
-
-
-def test_failing_to_accept_is_one_line_without_a_traceback():
-    logs.configure(Logs(), shown := StringIO())
-    full = OSError(24, "Too many open files")
-    for _ in range(20):
-        logging.getLogger("trio.serve_listeners").error("accept returned EMFILE", exc_info=full)
-    assert (shown.getvalue().count("cannot_accept"), shown.getvalue().count("\n")) == (1, 1)

@@ -91,6 +91,12 @@ class TestIgnored:
         store.commit([SaveIgnored(ANA, "x"), SaveIgnored(ANA, "y"), SaveIgnored(PAU, "z")])
         assert store.ignored(ANA) == {"x", "y"}
 
+    def test_who_ignores_anybody_comes_back_once(self, store):
+        store.commit(
+            [SaveIgnored(ANA, "x"), SaveIgnored(ANA, "y"), SaveIgnored(PAU, "z"), DropIgnored(PAU, "z")]
+        )
+        assert store.ignoring() == {ANA}
+
     def test_ignoring_twice_is_ignoring_once(self, store):
         store.commit([SaveIgnored(ANA, "x"), SaveIgnored(ANA, "x")])
         assert store.ignored(ANA) == {"x"}

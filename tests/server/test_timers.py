@@ -8,7 +8,8 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.records import Record
-from truc_server.tables.tail import Item, Tail
+from truc_server.store import AddRecord
+from truc_server.tables.tail import Item, Tail, record_frame
 from truc_server.timers import FEW, Alarm, Timers
 
 
@@ -97,6 +98,17 @@ async def test_alarm_taken_back_keeps_nobody_in_memory(timers):
     assert seen() is None
 
 
+async def test_who_has_stopped_an_alarm_is_gone_without_being_collected(timers):
+    asker = Asker(timers)
+    asker.alarm.set(1_000)
+    asker.alarm.stop()
+    seen = weakref.ref(asker)
+    gc.disable()
+    del asker
+    gc.enable()
+    assert seen() is None
+
+
 async def test_alarms_set_and_taken_back_do_not_pile_up(timers):
     alarm = Alarm(timers, lambda: None)
     for _ in range(10 * FEW):
@@ -115,7 +127,8 @@ async def test_calls_still_come_after_cancelled_ones_were_swept(timers, mock_clo
 
 
 def item(k: int, gate: int = 0) -> Item:
-    return Item(k, Record(0, bytes([k]), b""), b"", gate)
+    row = AddRecord(bytes(32), k, 0, bytes([k]), b"", b"", 0, b"")
+    return Item(k, record_frame("AYN3B", row, ()), gate)
 
 
 def filled(*ks: int, gate: int = 0) -> Tail:
@@ -149,6 +162,16 @@ def test_tail_drops_nothing_that_is_not_durable():
 def test_tail_finds_a_record_and_its_position():
     tail = filled(0, 1, 2)
     assert (tail.find(Record(0, b"\x01", b"")), tail.find(Record(0, b"\x07", b""))) == (1, None)
+
+
+def test_tail_finds_no_record_of_another_signer():
+    assert filled(0, 1, 2).find(Record(1, b"\x01", b"")) is None
+
+
+def test_tail_gives_a_record_as_it_was_sent():
+    held = filled(0, 1, 2).at(1)
+    assert held is not None
+    assert held.record == Record(0, b"\x01", b"")
 
 
 def test_tail_gives_records_from_a_position_on():

@@ -279,9 +279,7 @@ def server_links(ledger: Ledger, body: End) -> dict[int, bytes]:
     table = ledger.setup.terms.table
     links: dict[int, bytes] = {}
     for first, newest in body.links:
-        number, link = min(ledger.deal_index, first + table.links), newest
-        while number > first:
-            links[number] = link
-            link = chains.step(table.spk, table.tn, number, link)
-            number -= 1
+        number = min(ledger.deal_index, first + table.links)
+        under = chains.links_below(table.spk, table.tn, newest, highest=number, lowest=first)
+        links.update(zip(range(number, first, -1), (newest, *under), strict=False))  # but for the anchor
     return links

@@ -1,6 +1,6 @@
 """The records that make a deal: call, release, draw, deal, void; and rekey and substitution between two deals."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from reprlib import repr as shorten
 
 from truc_protocol import chains, dealing
@@ -27,7 +27,7 @@ from truc_rules import (
     deal,
     deciders,
     is_blind,
-    know,
+    know_all,
     new_match,
     turn_count,
 )
@@ -231,15 +231,13 @@ def deal_public(ledger: Ledger, seat: int) -> bytes | None:
 
 def learn_all(ledger: Ledger, hands: Sequence[Sequence[int]]) -> Ledger:
     """Tell the rules every card of the deal just taken, by seat and slot: nothing of it is ever unknown here."""
-    match, hand = _match(ledger), ledger.hand
-    for seat, cards in enumerate(hands):
-        match = _known(match, seat, cards)
+    match, hand = know_all(_match(ledger), _by_slot(hands)), ledger.hand
     return ledger._replace(match=match, hand=hand and hand._replace(known=hand.known + 1))
 
 
 def learn(ledger: Ledger, seat: int, cards: Sequence[int]) -> Ledger:
     """Tell the rules the cards of a seat's newest deal, by slot; `CardError` if another card is known there."""
-    return ledger._replace(match=_known(_match(ledger), seat, cards))
+    return ledger._replace(match=know_all(_match(ledger), _by_slot((cards,), first=seat)))
 
 
 def _match(ledger: Ledger) -> Match:
@@ -248,10 +246,11 @@ def _match(ledger: Ledger) -> Match:
     return ledger.match
 
 
-def _known(match: Match, seat: int, cards: Sequence[int]) -> Match:
-    for slot, card in enumerate(cards):
-        match = know(match, Seat(seat), slot, Card(card))
-    return match
+def _by_slot(hands: Sequence[Sequence[int]], *, first: int = 0) -> Iterator[tuple[Seat, int, Card]]:
+    """Yield the cards of the seats from `first` on as the rules are told them."""
+    for seat, cards in enumerate(hands, first):
+        for slot, card in enumerate(cards):
+            yield Seat(seat), slot, Card(card)
 
 
 def void(ledger: Ledger, body: Void) -> Ledger:

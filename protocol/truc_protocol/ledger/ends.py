@@ -58,7 +58,13 @@ def _believed(match: Match, claimed: tuple[SideScore, SideScore]) -> Match:
 
 
 def _closed(ledger: Ledger, match: Match) -> Ledger:
-    closed = ledger._replace(
+    phase, outcome = ledger.phase, ledger.outcome
+    if outcome is None and match.winner is not None:
+        phase, outcome = Phase.OVER, Outcome(match.winner, "won")
+    elif outcome is None:
+        phase, match = Phase.BETWEEN, next_hand(match)
+    return ledger._replace(
+        phase=phase,
         deal_index=ledger.deal_index + 1,
         match=match,
         hand=None,
@@ -66,12 +72,8 @@ def _closed(ledger: Ledger, match: Match) -> Ledger:
         released=(),
         cut=0,
         pause=Pause(ledger.pause.active),
+        outcome=outcome,
     )
-    if ledger.outcome is not None:
-        return closed
-    if match.winner is not None:
-        return closed._replace(phase=Phase.OVER, outcome=Outcome(match.winner, "won"))
-    return closed._replace(phase=Phase.BETWEEN, match=next_hand(match))
 
 
 def _check_score(expected: tuple[SideScore, SideScore], claimed: tuple[SideScore, SideScore]) -> None:

@@ -16,8 +16,6 @@ from truc_protocol.bodies import (
     Deal,
     Draw,
     End,
-    Guest,
-    MatchStart,
     Open,
     Placed,
     Proxy,
@@ -25,15 +23,13 @@ from truc_protocol.bodies import (
     Release,
     Resign,
     Rule,
-    SeatTaken,
     Share,
     Sub,
-    Table,
     Void,
 )
 from truc_protocol.checks import CheckError, role_name
 from truc_protocol.ledger import deals, ends, opens, play, rulings
-from truc_protocol.ledger.state import Ledger, must_end, next_share
+from truc_protocol.ledger.state import Due, Ledger, due, must_end
 from truc_protocol.records import Binding, Phase, Record, kind_of, link, tag_of
 from truc_rules import Event, Kind
 
@@ -41,7 +37,6 @@ Taken = tuple[Ledger, tuple[Event, ...]]
 SilentBody = Call | Release | Draw | Void | Rekey | Sub | Share | Resign | End | Ack
 """Records that bring no event of the rules."""
 MatchBody = SilentBody | Deal | Act | Proxy | Rule | Open | Close
-_SETUP: Final = (Table, SeatTaken, Guest, MatchStart)
 _IN_A_PAUSE: Final = (Act, Proxy, Rule, Resign, Open, Close, End, Ack)
 """What may stand in a pause; nobody has to decide anything before the opens and the close of a hand that is over."""
 
@@ -73,9 +68,9 @@ def check_place(ledger: Ledger, record: Record, body: AnyBody) -> None:
     Raises:
         CheckError: C10, C11, C12, C23, C26, C29.
     """
-    kind = kind_of(body)
-    if isinstance(body, _SETUP):
+    if not isinstance(body, Placed):
         raise CheckError("C11", f"{tag_of(body)}: the setup is closed")
+    kind = kind_of(body)
     _check_head(ledger, body, is_parallel=kind.binding is Binding.PARALLEL)
     culprit = _author(record, body)
     if ledger.phase not in kind.phases:
@@ -128,7 +123,7 @@ def _ends(body: AnyBody) -> bool:
 
 
 def _check_due_in_hand(ledger: Ledger, body: AnyBody, culprit: str | None) -> None:
-    if next_share(ledger) is not None and not isinstance(body, Share):
+    if due(ledger) is Due.SHARE and not isinstance(body, Share):
         raise _too_early("C23", f"{tag_of(body)}: expected a share right after the deal", culprit)
     hand = ledger.hand
     if hand is not None and hand.unseen is not None and not isinstance(body, Open):
@@ -201,4 +196,4 @@ def _advance(taken: Ledger, before: Ledger, record: Record, body: MatchBody) -> 
     if record.signer > 0:
         seat = record.signer - 1
         covered = (*covered[:seat], body.k, *covered[seat + 1 :])
-    return taken._replace(k=k, head=head, parallel=parallel, covered=covered)
+    return taken.placed(k, head, parallel, covered)

@@ -36,8 +36,9 @@ def open_cards(ledger: Ledger, body: Open) -> tuple[Ledger, Events]:
         return _unseen(ledger, match, body, hand.unseen)
     closed, events = settled(match)
     _check_owed(ledger, closed, hand, body)
-    opened, match = open_slots(ledger, closed, body.seat, _openings(body), _SERVER)
-    return _noted(opened, match, body), events
+    noted = hand._replace(opens=(*hand.opens, body))
+    opened, match = open_slots(noted, closed, body.seat, _openings(body), _SERVER)
+    return ledger._replace(match=match, hand=opened), events
 
 
 def _openings(body: Open) -> tuple[SlotOpening, ...]:
@@ -48,17 +49,12 @@ def _shown(body: Open) -> Shown:
     return body.seat, tuple(slot for slot, _, _ in body.openings)
 
 
-def _noted(ledger: Ledger, match: Match, body: Open) -> Ledger:
-    hand = ledger.hand and ledger.hand._replace(opens=(*ledger.hand.opens, body))
-    return ledger._replace(match=match, hand=hand)
-
-
 def _unseen(ledger: Ledger, match: Match, body: Open, step: Step) -> tuple[Ledger, Events]:
     if _shown(body) != unseen_slot(step):
         raise CheckError("C23", f"expected {_text(unseen_slot(step))}, got {_text(_shown(body))}", _SERVER)
-    opened, match = open_slots(ledger, match, body.seat, _openings(body), _SERVER)
+    hand, match = open_slots(ledger.hand, match, body.seat, _openings(body), _SERVER)
     decided, events = told(match, step)
-    return moved(opened, decided, step, 0), events
+    return moved(ledger, hand, decided, step, 0), events
 
 
 def _text(shown: Shown) -> str:
@@ -97,9 +93,8 @@ def check_shown(ledger: Ledger, match: Match) -> None:
         raise CheckError("C23", f"expected {_text(expected)} before the close", _SERVER)
     if seats := unproven(match):
         raise CheckError("C23", f"the cards of seats {list(seats)} do not show what they must", _SERVER)
-    bound = _bound(match)
     for body in hand.opens:
-        if body.seat not in bound:
+        if body.seat not in _bound(match):
             raise CheckError("C23", f"seat {body.seat} owes no card, got {_text(_shown(body))}", _SERVER)
 
 

@@ -9,7 +9,7 @@ from truc_protocol.checks import CheckError, role_name
 from truc_protocol.dealing import Opening
 from truc_protocol.ledger.deals import check_index
 from truc_protocol.ledger.replay import told
-from truc_protocol.ledger.state import Ledger, Outcome, Step
+from truc_protocol.ledger.state import HandLog, Ledger, Outcome, Step
 from truc_protocol.records import Phase
 from truc_rules import (
     Action,
@@ -26,6 +26,7 @@ from truc_rules import (
 )
 
 Events = tuple[Event, ...]
+_PAUSES = frozenset({Kind.PAUSE, Kind.RESUME})
 
 
 def act(ledger: Ledger, body: Act | Proxy) -> tuple[Ledger, Events]:
@@ -41,15 +42,14 @@ def act(ledger: Ledger, body: Act | Proxy) -> tuple[Ledger, Events]:
         raise CheckError("C21", f"seat {body.seat}: expected {expected}", author)
     check_index(ledger, body.j, author)
     move = read_act(body.seat, body.kind, body.args, deck=ledger.setup.terms.table.deck, culprit=author)
-    match move.action.kind:
-        case Kind.PAUSE | Kind.RESUME:
-            return _ask_pause(ledger, move.action, author), ()
-        case Kind.RESIGN if keyed:
-            raise CheckError("C20", "expected a resign record: a keyed seat resigns by its own kind", author)
-        case Kind.RESIGN:
-            return resign(ledger, body.seat), ()
-        case _:
-            return _decide(ledger, move, author)
+    kind = move.action.kind
+    if kind in _PAUSES:
+        return _ask_pause(ledger, move.action, author), ()
+    if kind is not Kind.RESIGN:
+        return _decide(ledger, move, author)
+    if keyed:
+        raise CheckError("C20", "expected a resign record: a keyed seat resigns by its own kind", author)
+    return resign(ledger, body.seat), ()
 
 
 def resign(ledger: Ledger, seat: int) -> Ledger:
@@ -78,13 +78,13 @@ def _decide(ledger: Ledger, move: Move, author: str | None) -> tuple[Ledger, Eve
         raise CheckError("C20", "nothing is to be decided before the draw", author)
     if action.kind is Kind.CUT and not move.cut:
         raise CheckError("C20", "cut: expected a place of at least 1, got 0", author)
-    opened, match = open_slots(ledger, ledger.match, action.seat, move.openings, author)
+    hand, match = open_slots(ledger.hand, ledger.match, action.seat, move.openings, author)
     step = Step(action, ruled=False)
     try:
         after, events = (
-            _unseen(opened, match, step)
+            _unseen(ledger, match, step)
             if action.kind is Kind.BLIND
-            else _told(opened, match, step, move.cut)
+            else _told(ledger, hand, match, step, move.cut)
         )
     except IllegalActionError as error:
         raise CheckError("C20", error.message, author, refusal=error.code) from error
@@ -96,9 +96,9 @@ def _acted(ledger: Ledger, seat: int) -> Ledger:
     return ledger._replace(streaks=counted(ledger, seat, 0)) if ledger.streaks[seat] else ledger
 
 
-def _told(ledger: Ledger, match: Match, step: Step, cut: int) -> tuple[Ledger, Events]:
+def _told(ledger: Ledger, hand: HandLog | None, match: Match, step: Step, cut: int) -> tuple[Ledger, Events]:
     decided, events = told(match, step)
-    return moved(ledger, decided, step, cut), events
+    return moved(ledger, hand, decided, step, cut), events
 
 
 def _unseen(ledger: Ledger, match: Match, step: Step) -> tuple[Ledger, Events]:
@@ -114,12 +114,11 @@ def played_unseen(ledger: Ledger, step: Step) -> Ledger:
     return ledger._replace(hand=ledger.hand._replace(unseen=step))
 
 
-def moved(ledger: Ledger, match: Match, step: Step, cut: int) -> Ledger:
-    """Return the ledger after a move of the rules."""
-    if ledger.hand is None:
+def moved(ledger: Ledger, hand: HandLog | None, match: Match, step: Step, cut: int) -> Ledger:
+    """Return the ledger after a move of the rules; `hand` has the cards opened for it."""
+    if hand is None:
         return ledger._replace(match=match, cut=cut or ledger.cut)
-    hand = ledger.hand._replace(steps=(*ledger.hand.steps, step), unseen=None)
-    return ledger._replace(match=match, hand=hand)
+    return ledger._replace(match=match, hand=hand._replace(steps=(*hand.steps, step), unseen=None))
 
 
 def counted(ledger: Ledger, seat: int, count: int) -> tuple[int, ...]:
@@ -128,30 +127,30 @@ def counted(ledger: Ledger, seat: int, count: int) -> tuple[int, ...]:
 
 
 def open_slots(
-    ledger: Ledger, match: Match, seat: int, openings: tuple[SlotOpening, ...], author: str | None
-) -> tuple[Ledger, Match]:
-    """Check openings of a seat's newest deal and tell the rules the cards.
+    hand: HandLog | None, match: Match, seat: int, openings: tuple[SlotOpening, ...], author: str | None
+) -> tuple[HandLog | None, Match]:
+    """Check openings of a seat's newest deal, note them in the open hand and tell the rules the cards.
 
     Raises:
         CheckError: C19; C25 if the leaf holds a card that lies elsewhere too.
     """
     if not openings:
-        return ledger, match
-    if ledger.hand is None or awaits_deal(match):
+        return hand, match
+    if hand is None or awaits_deal(match):
         raise CheckError("C19", "no cards are dealt", author)
-    used, deal = set(ledger.hand.used), ledger.hand.deals[-1]
+    used, deal = hand.used, hand.deals[-1]
     for opening in openings:
         _check_opening(deal, used, seat, opening, author)
-        used.add((deal.d, seat, opening.slot))
+        used |= {(deal.d, seat, opening.slot)}
         try:
             match = know(match, Seat(seat), opening.slot, Card(opening.card))
         except CardError as error:
             raise CheckError("C25", str(error), "server") from error
-    return ledger._replace(hand=ledger.hand._replace(used=frozenset(used))), match
+    return hand._replace(used=used), match
 
 
 def _check_opening(
-    deal: Deal, used: set[tuple[int, int, int]], seat: int, opening: SlotOpening, author: str | None
+    deal: Deal, used: frozenset[tuple[int, int, int]], seat: int, opening: SlotOpening, author: str | None
 ) -> None:
     slot = opening.slot
     if slot >= deal.ncards or (deal.d, seat, slot) in used:

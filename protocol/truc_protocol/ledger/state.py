@@ -5,7 +5,7 @@ caller knows more, cards it has been told): no secret of any party, no clock.
 """
 
 from enum import Enum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from truc_protocol.bodies import Call, Deal, Open, SeatTaken, Share, SideScore
 from truc_protocol.newest import remembered
@@ -14,7 +14,6 @@ from truc_protocol.setup import GONE_FORFEIT, GONE_SUBSTITUTE, Setup, commitment
 from truc_rules import (
     Action,
     Match,
-    Score,
     Seat,
     awaits_deal,
     deciders,
@@ -23,6 +22,7 @@ from truc_rules import (
     owed_shows,
 )
 
+_NOBODY: Final[frozenset[int]] = frozenset()
 Place = tuple[int, bytes]
 Links = tuple[tuple[int, bytes], ...]
 Shown = tuple[int, tuple[int, ...]]
@@ -111,12 +111,13 @@ class Outcome(NamedTuple):
 
 
 class Ledger(NamedTuple):
-    """The fold of a match's records.
+    """The fold of a match's records; `k` to `covered` are its place, which every record changes.
 
     Attributes:
         k: position of the next record.
         head: the head before it.
         parallel: (k0, T0) that releases and acks carry.
+        covered: per seat, the position whose head its newest signature binds; None before it signs one.
         deal_index: the open deal index, or the next one.
         contributors: by role; None for a guest's seat.
         chains: (first, anchor) of every chain the server has had.
@@ -129,13 +130,13 @@ class Ledger(NamedTuple):
         voids: deals voided so far.
         silent: seats named by the void just before, less those that have a substitute.
         streaks: per seat, `move` rulings since it last acted.
-        covered: per seat, the position whose head its newest signature binds; None before it signs one.
     """
 
     setup: Setup
     k: int
     head: bytes
     parallel: Place
+    covered: tuple[int | None, ...]
     phase: Phase
     deal_index: int
     contributors: tuple[Contributor | None, ...]
@@ -152,7 +153,10 @@ class Ledger(NamedTuple):
     pause: Pause
     outcome: Outcome | None
     acks: frozenset[int]
-    covered: tuple[int | None, ...]
+
+    def placed(self, k: int, head: bytes, parallel: Place, covered: tuple[int | None, ...]) -> "Ledger":
+        """Return the ledger at another place, the rest as it is."""
+        return Ledger(self.setup, k, head, parallel, covered, *self[5:])
 
     @property
     def seats(self) -> int:
@@ -180,6 +184,7 @@ def start(setup: Setup) -> Ledger:
         k=0,
         head=setup.mid,
         parallel=(0, setup.mid),
+        covered=(None,) * table.seats,
         phase=Phase.BETWEEN,
         deal_index=0,
         contributors=(server, *seats),
@@ -195,8 +200,7 @@ def start(setup: Setup) -> Ledger:
         streaks=(0,) * table.seats,
         pause=Pause(),
         outcome=None,
-        acks=frozenset(),
-        covered=(None,) * table.seats,
+        acks=_NOBODY,
     )
 
 
@@ -219,14 +223,14 @@ class Due(Enum):
 def due(ledger: Ledger) -> Due:
     """Tell what the match waits for."""
     match ledger.phase:
+        case Phase.HAND:
+            return _due_in_hand(ledger)
         case Phase.BETWEEN:
             return _due_between(ledger)
         case Phase.CALLED if missing(ledger):
             return Due.PLAYERS
         case Phase.CALLED:
             return Due.DRAW if ledger.match is None else Due.DEAL
-        case Phase.HAND:
-            return _due_in_hand(ledger)
         case Phase.OVER:
             return Due.END if ledger.hand is None else Due.CLOSE
         case _:
@@ -242,13 +246,16 @@ def _due_between(ledger: Ledger) -> Due:
 
 
 def _due_in_hand(ledger: Ledger) -> Due:
-    if next_share(ledger) is not None:
-        return Due.SHARE
-    if next_open(ledger) is not None:
+    hand, match = ledger.hand, ledger.match
+    if hand is None or match is None:
+        return Due.PLAYERS
+    if hand.unseen is not None:
         return Due.OPEN
-    if ledger.match is not None and hand_over(ledger.match):
-        return Due.CLOSE
-    return Due.DEAL if ledger.match is not None and awaits_deal(ledger.match) else Due.PLAYERS
+    if hand_over(match):
+        return Due.CLOSE if next_open(ledger) is None else Due.OPEN
+    if awaits_deal(match):
+        return Due.DEAL
+    return Due.PLAYERS if next_share(ledger) is None else Due.SHARE
 
 
 def must_end(ledger: Ledger) -> bool:
@@ -271,7 +278,7 @@ def roles(ledger: Ledger) -> tuple[int, ...]:
 
 def missing(ledger: Ledger) -> tuple[int, ...]:
     """Return the seats whose release the open call waits for, ascending."""
-    if ledger.call is None:
+    if ledger.call is None or ledger.phase is not Phase.CALLED:
         return ()
     there = {role for role, _ in ledger.released}
     return tuple(role - 1 for role in ledger.call.roles if role > 0 and role not in there)
@@ -285,12 +292,10 @@ def is_exhausted(ledger: Ledger, role: int) -> bool:
 
 def next_share(ledger: Ledger) -> tuple[Seat, Seat] | None:
     """Return (from, to) of the share record the rules demand next."""
-    if ledger.hand is None or ledger.match is None or awaits_deal(ledger.match):
+    hand, match = ledger.hand, ledger.match
+    if hand is None or match is None or not (owed := owed_shares(match)):
         return None
-    owed = owed_shares(ledger.match)
-    if not owed:
-        return None
-    given = sum(share.d == len(ledger.hand.deals) - 1 for share in ledger.hand.shares)
+    given = sum(share.d == len(hand.deals) - 1 for share in hand.shares)
     return sorted(owed)[given] if given < len(owed) else None
 
 
@@ -325,9 +330,5 @@ def score(ledger: Ledger) -> tuple[SideScore, SideScore]:
 
 def side_scores(match: Match) -> tuple[SideScore, SideScore]:
     """Return [games, upper, points] of each side, as close and end write them."""
-    first, second = match.score
-    return _side_score(match.games[0], first), _side_score(match.games[1], second)
-
-
-def _side_score(games: int, side: Score) -> SideScore:
-    return games, side.upper, side.points
+    (first, second), (games, others) = match.score, match.games
+    return (games, first.upper, first.points), (others, second.upper, second.points)

@@ -68,8 +68,7 @@ class Info(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 def encode_info(info: Info) -> bytes:
     """Return the bytes that the server hello carries and its signature covers."""
-    fields: dict[str, object] = msgspec.to_builtins(info, builtin_types=(bytes,))
-    return pack(fields)
+    return pack(info)
 
 
 def decode_info(encoded: bytes) -> Info:

@@ -8,7 +8,7 @@ an error that names the field.
 import re
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Final, NamedTuple, cast
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -94,7 +94,7 @@ class MessageError(RemoteError):
 class Form(NamedTuple):
     """A shape a message can have; `mark` is the field that tells it from the other shapes of its tag."""
 
-    message: type[Message]
+    message: type[AnyMessage]
     mark: str | None = None
 
 
@@ -178,6 +178,8 @@ MESSAGES: Final[tuple[Row, ...]] = (
 _ROWS: Final[Mapping[Direction, Mapping[str, Row]]] = {
     direction: {row.tag: row for row in MESSAGES if row.direction is direction} for direction in Direction
 }
+_WIDE: Final = frozenset({notices.TableState, answers.Ok})
+"""Messages with a map of more than 15 fields in them: msgspec writes its long header even where fields are left out."""
 _PLACE: Final = re.compile(r" - at (?:`key` in )?`\$\.?(?P<path>[^`]*)`$")
 _MISSING: Final = re.compile(r"missing required field `(?P<name>[^`]+)`")
 _LARGEST_ID: Final = 2**32 - 1
@@ -190,8 +192,8 @@ def row_of(direction: Direction, tag: str) -> Row | None:
 
 def encode(message: AnyMessage) -> bytes:
     """Return the bytes of a message, without optional fields that were not set."""
-    fields: dict[str, object] = msgspec.to_builtins(message, builtin_types=(bytes,))
-    return pack(fields)
+    is_wide = type(message) in _WIDE
+    return pack(msgspec.to_builtins(message, builtin_types=(bytes,)) if is_wide else message)
 
 
 def decode(frame: bytes, direction: Direction) -> AnyMessage:
@@ -204,15 +206,13 @@ def decode(frame: bytes, direction: Direction) -> AnyMessage:
         fields = unpack(frame)
     except EncodingError as error:
         raise MessageError(Code.BAD_MSGPACK, str(error)) from error
-    request = _request_id(fields)
     if None in fields.values():
         fields = {name: value for name, value in fields.items() if value is not None}
-    form = _form(fields, direction, request)
+    form = _form(fields, direction)
     try:
-        message = msgspec.convert(fields, form.message, builtin_types=(bytes,))
+        return msgspec.convert(fields, form.message, builtin_types=(bytes,))
     except msgspec.ValidationError as error:
-        raise _explained(error, fields, request) from error
-    return cast("AnyMessage", message)  # the table holds exactly the classes of AnyMessage
+        raise _explained(error, fields) from error
 
 
 def _request_id(fields: Mapping[str, object]) -> int | None:
@@ -220,25 +220,25 @@ def _request_id(fields: Mapping[str, object]) -> int | None:
     return request if type(request) is int and 0 <= request <= _LARGEST_ID else None
 
 
-def _form(fields: Mapping[str, object], direction: Direction, request: int | None) -> Form:
+def _form(fields: Mapping[str, object], direction: Direction) -> Form:
     tag = fields.get("t")
     if not isinstance(tag, str):
         raise MessageError(
-            Code.BAD_MESSAGE, "expected the message's name, a str, in `t`", field="t", re=request
+            Code.BAD_MESSAGE, "expected the message's name, a str, in `t`", field="t", re=_request_id(fields)
         )
     row = row_of(direction, tag)
     if row is None:
         known = "a message that goes from " + direction.value
-        raise MessageError(Code.UNKNOWN_REQUEST, f"expected {known}, got {tag[:64]!r}", field="t", re=request)
+        raise MessageError(
+            Code.UNKNOWN_REQUEST, f"expected {known}, got {tag[:64]!r}", field="t", re=_request_id(fields)
+        )
     for form in row.forms[:-1]:
         if form.mark in fields:
             return form
     return row.forms[-1]
 
 
-def _explained(
-    error: msgspec.ValidationError, fields: Mapping[str, object], request: int | None
-) -> MessageError:
+def _explained(error: msgspec.ValidationError, fields: Mapping[str, object]) -> MessageError:
     text = str(error)
     found = _PLACE.search(text)
     steps = _steps(found["path"]) if found else []
@@ -251,7 +251,7 @@ def _explained(
         said += f", got {_came(fields, steps)}"
     place = "/".join(steps)
     said = said[0].lower() + said[1:]
-    return MessageError(Code.BAD_MESSAGE, f"{place}: {said}", field=place, re=request)
+    return MessageError(Code.BAD_MESSAGE, f"{place}: {said}", field=place, re=_request_id(fields))
 
 
 def _steps(path: str) -> list[str]:

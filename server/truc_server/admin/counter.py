@@ -29,6 +29,7 @@ from truc_server.admin.requests import (
     Tables,
     read,
 )
+from truc_server.connections.accepting import accept
 from truc_server.host.folder import Folder
 from truc_server.house import label
 from truc_server.journal import JournalStoppedError
@@ -121,7 +122,7 @@ async def serve(
     counter = _Counter(desk, folder, trio.CapacityLimiter(CALLERS))
     try:
         async with trio.open_nursery() as callers:
-            await callers.start(trio.serve_listeners, counter.serve, [_listener(listener)])
+            callers.start_soon(accept, counter.serve, [_listener(listener)], callers)
             task_status.started()
     finally:
         with suppress(OSError):

@@ -24,9 +24,9 @@ class _Scripts(NamedTuple):
     scripts: tuple[str, ...]
 
 
-def prototype(character: str) -> str:
-    """Return what stands for every character that looks like this one; it may be several characters."""
-    return _prototypes().get(character, character)
+def prototype(text: str) -> str:
+    """Return a text with what stands for all that look alike in the place of each character; it may be several."""
+    return text.translate(_prototypes())
 
 
 def script(character: str) -> str:
@@ -37,12 +37,12 @@ def script(character: str) -> str:
 
 
 @lru_cache(maxsize=1)
-def _prototypes() -> Mapping[str, str]:
+def _prototypes() -> Mapping[int, str]:
     listed = {
         written.strip(_MARK): tuple(entry["c"].strip(_MARK) for entry in entries)
         for written, entries in _read("confusables.json").items()
     }
-    return {one: others[0] for one, others in listed.items() if _leads(one, others, listed)}
+    return {ord(one): others[0] for one, others in listed.items() if _leads(one, others, listed)}
 
 
 def _leads(one: str, others: tuple[str, ...], listed: Mapping[str, tuple[str, ...]]) -> bool:

@@ -10,6 +10,7 @@ from typing import Final
 
 import structlog
 import trio
+from msgspec.structs import replace
 
 from truc_protocol.capabilities import wanted
 from truc_protocol.codec import sha256
@@ -45,37 +46,37 @@ _SOFTWARE: Final = f"truc {version('truc')}"
 log = structlog.get_logger()
 
 
-def greet(house: House, peer: Peer, hello: ClientHello) -> None:
-    """Answer a client's hello with the server's proof.
+def greet(house: House, peer: Peer, hello: ClientHello, info: Info) -> None:
+    """Answer a client's hello with the server's proof; `info` is as this server's settings have it.
 
     Raises:
         RemoteError: No protocol in common, or a capability that the client cannot do without.
     """
-    caps = capabilities(house.settings)
-    proto = agree(hello, caps)
+    proto = agree(hello, info.caps)
     identity = house.identity
     greeting = Greeting(
         identity.key,
         token_bytes(32),
         proto,
-        _encoded_info(house),
+        _encoded(house, info),
         cert=peer.certificate,
         rolls=identity.rolls,
     )
     peer.send(server_hello(greeting, hello.id, peer.connection.hello_frame(Role.CLIENT)))
     own = peer.connection.hello_frame(Role.SERVER)
     peer.challenge = Challenge(identity.key.public, hello.cn, greeting.sn, own, identity.revoked)
-    peer.wanted = wanted(hello.want, caps)
+    peer.wanted = wanted(hello.want, info.caps)
     if place := house.settings.access.moved_to:
         peer.dismiss(Code.MOVED, f"this server has moved to {place}", to=place)
 
 
-def _encoded_info(house: House) -> bytes:
-    encoded = encode_info(_info(house))
+def _encoded(house: House, info: Info) -> bytes:
+    encoded = encode_info(replace(info, now_ms=now_ms()))
     return encoded if house.grease is None else house.grease.info(encoded)
 
 
-def _info(house: House) -> Info:
+def info_of(house: House) -> Info:
+    """Return what the server says about itself by its present settings, which holds until they change; the time is now."""
     settings = house.settings
     limits = Limits(
         frame_in=CLIENT_LIMIT,
@@ -116,22 +117,18 @@ async def enter_with_key(house: House, lobby: Lobby, peer: Peer, login: KeyLogin
     public = check_login(login, peer.challenge)
     player = Player(PlayerKind.KEY, public, name or default_name(public))
     members.check_banned(house, player)
-    ignored = await trio.to_thread.run_sync(_look_up, house, public, login.invite)
+    if members.is_closed(house.settings):
+        await trio.to_thread.run_sync(members.check_member, house, public, login.invite)
+    if public in lobby.presence.ignoring:
+        peer.ignored |= await trio.to_thread.run_sync(house.store.ignored, public)
     members.check_banned(house, player)  # it may have been imposed meanwhile
     if peer.is_open and _may_come(house, lobby, peer, player):
-        peer.ignored |= ignored
         _enter(lobby, peer, login.id, lobby.named(player))
 
 
 def default_name(public: bytes) -> str:
     """Return the name of a player with a key who has given none."""
     return f"player {fingerprint(public)[:6]}"
-
-
-def _look_up(house: House, public: bytes, invite: str | None) -> frozenset[str]:
-    """Check that a key may log in, and return whom it ignores; blocks."""
-    members.check_member(house, public, invite)
-    return house.store.ignored(public)
 
 
 def enter_as_guest(house: House, lobby: Lobby, peer: Peer, login: GuestLogin) -> None:

@@ -5,10 +5,12 @@ what is refused costs nothing; no meter knows more than `SUBJECTS` subjects, how
 are forgotten first.
 """
 
+from functools import lru_cache
 from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Final, Generic, NamedTuple, TypeVar
 
 SUBJECTS: Final = 16_384
+_REMEMBERED: Final = 4_096  # addresses of which it is known what they count as
 _MINUTE_S: Final = 60.0
 _NETWORK_BITS: Final = 64
 _SWEPT: Final = 2  # full buckets that each payment forgets at most, so that they go as fast as they come
@@ -16,6 +18,7 @@ _SWEPT: Final = 2  # full buckets that each payment forgets at most, so that the
 _S = TypeVar("_S", str, bytes)
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def network_of(address: str) -> str:
     """Return what an address counts as; one that is no address counts for itself."""
     try:

@@ -21,6 +21,7 @@ _FEW: Final = 10  # below it numbers are tried in turn
 _DIGITS: Final = 9  # of the longest numbers
 _VIRAMA: Final = 9  # the combining class of what kills a vowel: joiners after it change the shape of letters
 _JOINERS: Final = "\u200c\u200d"
+_UNJOINED: Final = str.maketrans("", "", _JOINERS)
 _SELECTORS: Final = re.compile("[\ufe00-\ufe0f]")
 _REFUSED: Final = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 _INVISIBLE: Final = frozenset(
@@ -45,8 +46,7 @@ def normalised(name: str) -> str:
         RefusedError: It is empty, too long, holds what cannot be seen, or mixes scripts.
     """
     single = _SELECTORS.sub("", unicodedata.normalize("NFKC", name))
-    for i in range(len(single)):
-        _check_visible(single, i)
+    _check_visible(single)
     cleaned = " ".join(single.split())
     if not cleaned or len(cleaned.encode()) > LONGEST:
         raise _refused(f"1 to {LONGEST} bytes of printable text")
@@ -61,13 +61,17 @@ def _refused(expected: str) -> RefusedError:
     return RefusedError(Code.BAD_MESSAGE, f"name: expected {expected}", field="name")
 
 
-def _check_visible(name: str, i: int) -> None:
-    character = name[i]
-    if character in _JOINERS and _joins(name, i):
+def _check_visible(name: str) -> None:
+    if name.isascii() and name.isprintable():
         return
+    for i, character in enumerate(name):
+        if not _is_visible(character) and not (character in _JOINERS and _joins(name, i)):
+            raise _refused(f"printable text, got U+{ord(character):04X}")
+
+
+def _is_visible(character: str) -> bool:
     is_hidden = character in _INVISIBLE or ord(character) >= _INVISIBLE_PLANE
-    if is_hidden or unicodedata.category(character) in _REFUSED:
-        raise _refused(f"printable text, got U+{ord(character):04X}")
+    return not is_hidden and unicodedata.category(character) not in _REFUSED
 
 
 def _joins(name: str, i: int) -> bool:
@@ -80,6 +84,8 @@ def _joins(name: str, i: int) -> bool:
 
 
 def _check_marks(name: str) -> None:
+    if name.isascii():
+        return
     run = 0
     for i, character in enumerate(unicodedata.normalize("NFD", name)):
         run = run + 1 if unicodedata.category(character).startswith("M") else 0
@@ -107,13 +113,12 @@ def skeletons(name: str) -> frozenset[str]:
 
     Two names look alike if they have one of these in common.
     """
-    return frozenset({_bones(name).casefold(), _bones(name.casefold()).casefold()})
+    return frozenset(_bones(written).casefold() for written in {name, name.casefold()})
 
 
 def _bones(name: str) -> str:
-    apart = unicodedata.normalize("NFD", name)
-    shown = "".join(prototype(character) for character in apart if character not in _JOINERS)
-    return unicodedata.normalize("NFD", shown)
+    apart = unicodedata.normalize("NFD", name).translate(_UNJOINED)
+    return unicodedata.normalize("NFD", prototype(apart))
 
 
 class _Held(NamedTuple):
@@ -154,9 +159,12 @@ class Names:
         if held is not None and wanted in (held.wanted, held.name):
             return held.name
         self.drop(player)
-        name = wanted if self._is_free(skeletons(wanted)) else self._numbered(wanted)
-        self._hold(player, name, wanted)
-        return name
+        given = _Held(wanted, wanted, skeletons(wanted))
+        if not self._is_free(given.skeletons):
+            name = self._numbered(wanted)
+            given = _Held(name, wanted, skeletons(name))
+        self._hold(player, given)
+        return given.name
 
     def drop(self, player: bytes) -> None:
         """Free the name of a player who is gone."""
@@ -169,10 +177,9 @@ class Names:
     def _read(self) -> None:
         unread, self._unread = self._unread, {}
         for player, name in unread.items():
-            self._hold(player, name, name)
+            self._hold(player, _Held(name, name, skeletons(name)))
 
-    def _hold(self, player: bytes, name: str, wanted: str) -> None:
-        held = _Held(name, wanted, skeletons(name))
+    def _hold(self, player: bytes, held: _Held) -> None:
         self._held[player] = held
         for skeleton in held.skeletons:
             self._owners.setdefault(skeleton, player)

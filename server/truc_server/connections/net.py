@@ -20,6 +20,7 @@ from truc_server.connections.door import Door
 from truc_server.connections.meters import network_of
 from truc_server.connections.peer import LINGER_S, Peer
 from truc_server.connections.reception import Reception
+from truc_server.connections.sockets import receive
 from truc_server.connections.tls import Encrypted, HandshakeFailedError, MistakenSchemeError
 from truc_server.host.settings import Listen, Settings
 from truc_server.house import House
@@ -98,7 +99,6 @@ class Net:
         finally:
             if refused is None:
                 self._door.leave(network)
-            await trio.aclose_forcefully(stream)
 
     async def _let_in(self, stream: trio.SocketStream, address: str) -> None:
         """Agree on encryption first, where there is any; the time for a login runs already."""
@@ -142,8 +142,8 @@ class Net:
                 peer.refuse(refusal(Code.UNSUPPORTED, f"expected the protocol name {ALPN} (ALPN) from TLS"))
             try:
                 await self._speak(peer)
-                with trio.move_on_after(LINGER_S):
-                    await peer.outbox.wait_empty()
+                scope.deadline = trio.current_time() + LINGER_S
+                await peer.outbox.wait_empty()
             finally:
                 self._leave(peer)
 
@@ -154,31 +154,28 @@ class Net:
 
     async def _speak(self, peer: Peer) -> None:
         """Read to the end, or to what fails; then the client is told."""
+        stream, encrypted = peer.outbox.stream, peer.outbox.encrypted
         try:
-            await self._read(peer)
+            while received := await (
+                receive(stream, CHUNK) if encrypted is None else encrypted.receive(CHUNK)
+            ):
+                await self._take(peer, received)
         except Exception:
             incident = token_hex(4)
             log.exception("internal", incident=incident, address=peer.address)
             peer.refuse(refusal(Code.INTERNAL, "the server has failed", detail={"incident": incident}))
             peer.dismiss(Code.INTERNAL, "the server has failed")
 
-    async def _read(self, peer: Peer) -> None:
-        source = peer.outbox.encrypted or peer.outbox.stream
-        while True:
-            try:
-                received = await source.receive_some(CHUNK)
-            except (trio.BrokenResourceError, trio.ClosedResourceError):
-                return
-            if not received:
-                return
-            self._house.figures.received += len(received)
-            items = peer.connection.receive(received)
-            if items:
-                peer.hear()
-            for item in items:
-                if peer.connection.state is State.CLOSED:
-                    break  # what came together with the end costs nothing more
-                await self._reception.take(peer, item)
+    async def _take(self, peer: Peer, received: bytes) -> None:
+        """Handle what has come."""
+        self._house.figures.received += len(received)
+        items = peer.connection.receive(received)
+        if items:
+            peer.hear()
+        for item in items:
+            if peer.connection.state is State.CLOSED:
+                break  # what came together with the end costs nothing more
+            await self._reception.take(peer, item)
 
     def renew(self, settings: Settings) -> None:
         """Go by other settings from now on, which the house has already; who is connected keeps their pace."""

@@ -6,14 +6,14 @@ its own finish the rest. Where a connection is encrypted its frames are sealed w
 no more than its limit; whoever does not read is cut.
 """
 
-import os
 import socket
-import ssl
-from collections import deque
+from collections import defaultdict
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import trio
+
+from truc_server.connections.sockets import write
 
 if TYPE_CHECKING:
     from truc_server.connections.tls import Encrypted
@@ -22,12 +22,8 @@ WRITE_S: Final = 10.0  # for the kernel to take what a full buffer has kept wait
 LOW_BYTES: Final = 16_384  # a replay goes on when less than this waits
 
 
-class Waiting(NamedTuple):
-    """A frame with the batch it waits for, and whether it may be dropped."""
-
-    gate: int
-    frame: bytes
-    is_loose: bool
+Waiting = tuple[int, bytes, bool]
+"""The batch that a frame waits for, the frame, and whether it may be dropped."""
 
 
 class Outbox:
@@ -35,12 +31,14 @@ class Outbox:
 
     Attributes:
         limit: how many bytes may wait.
+        size: how many do.
         encrypted: what seals the frames; None where they travel in clear.
         on_low: called once, when little is left to send; None while nobody wants to know.
     """
 
     __slots__ = (
         "_drained",
+        "_flusher",
         "_frames",
         "_on_broken",
         "encrypted",
@@ -57,6 +55,7 @@ class Outbox:
         self,
         stream: trio.SocketStream,
         limit: int,
+        flusher: "Flusher",
         on_broken: Callable[[], None],
         encrypted: "Encrypted | None" = None,
     ) -> None:
@@ -68,23 +67,27 @@ class Outbox:
         self.is_broken = False
         self.on_low: Callable[[], None] | None = None
         self.limit = limit
+        self._flusher = flusher
         self._on_broken = on_broken
-        self._frames: deque[Waiting] = deque()
-        self._drained = trio.lowlevel.ParkingLot()
+        self._frames: list[Waiting] = []
+        self._drained: trio.Event | None = None  # while somebody waits for room
 
     @property
     def gate(self) -> int | None:
         """The batch that the oldest frame waits for; None when nothing waits."""
-        return self._frames[0].gate if self._frames else None
+        return self._frames[0][0] if self._frames else None
 
     def push(self, frame: bytes, gate: int, *, is_loose: bool = False) -> bool:
         """Queue a frame, which may be dropped if it is loose; False if the outbox is full and did not take it."""
         if self.finishing or self.is_broken:
             return True
-        if self.size + len(frame) > self.limit:
+        before = self.size
+        if before + len(frame) > self.limit:
             return False
-        self._frames.append(Waiting(gate, frame, is_loose))
-        self.size += len(frame)
+        self._frames.append((gate, frame, is_loose))
+        self.size = before + len(frame)
+        if not before:  # one that holds something is known to the flusher
+            self._flusher.touch(self)
         return True
 
     def forget(self) -> None:
@@ -99,27 +102,39 @@ class Outbox:
     def drop_loose(self) -> int:
         """Drop what waits and may be dropped; return how many frames that was."""
         before = len(self._frames)
-        self._frames = deque(waiting for waiting in self._frames if not waiting.is_loose)
-        self.size = sum(len(waiting.frame) for waiting in self._frames)
+        self._frames = [waiting for waiting in self._frames if not waiting[2]]
+        self.size = sum(len(frame) for _, frame, _ in self._frames)
         return before - len(self._frames)
 
     def keep_all(self) -> None:
         """Let nothing that waits be dropped any more: its receiver could not have it again."""
-        self._frames = deque(waiting._replace(is_loose=False) for waiting in self._frames)
+        self._frames = [(gate, frame, False) for gate, frame, _ in self._frames]
 
     def take(self, durable: int) -> bytes:
         """Return, joined, every frame that may leave now."""
         frames = []
-        while self._frames and self._frames[0].gate <= durable:
-            frames.append(self._frames.popleft().frame)
+        for gate, frame, _ in self._frames:
+            if gate > durable:
+                break
+            frames.append(frame)
+        del self._frames[: len(frames)]
         joined = b"".join(frames)
         self.size -= len(joined)
         return joined
 
+    def write(self, joined: bytes) -> bytes:
+        """Write what has been taken; return what the kernel does not take now, sealed if it is to be."""
+        try:
+            sealed = joined if self.encrypted is None else self.encrypted.seal(joined)
+            return sealed[write(self.stream, sealed) :]
+        except OSError:  # of TLS too
+            self.breaks()
+            return b""
+
     def settle(self) -> None:
         """Wake whoever waits for room; say the end of the stream if this was the last."""
         if self.size <= LOW_BYTES:
-            self._drained.unpark_all()
+            self._wake()
             on_low, self.on_low = self.on_low, None
             if on_low is not None:
                 on_low()
@@ -129,7 +144,7 @@ class Outbox:
     def _end(self) -> None:
         try:
             if self.encrypted is not None:
-                _write(self, self.encrypted.part())
+                write(self.stream, self.encrypted.part())
             self.stream.socket.shutdown(socket.SHUT_WR)
         except OSError:
             self.breaks()
@@ -143,17 +158,27 @@ class Outbox:
         """Take nothing more: nobody is there any more to send it to."""
         self.is_broken = True
         self.forget()
-        self._drained.unpark_all()
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._drained is not None:
+            self._drained.set()
+            self._drained = None
 
     async def wait_low(self) -> None:
         """Wait until little is left to send."""
         while self.size > LOW_BYTES and not self.is_broken:
-            await self._drained.park()
+            await self._wait()
 
     async def wait_empty(self) -> None:
         """Wait until nothing is left to send."""
         while (self.size or self.is_draining) and not self.is_broken:
-            await self._drained.park()
+            await self._wait()
+
+    async def _wait(self) -> None:
+        if self._drained is None:
+            self._drained = trio.Event()
+        await self._drained.wait()
 
 
 class Flusher:
@@ -168,14 +193,14 @@ class Flusher:
         self.sent = self.stuck = 0
         self._durable = 0
         self._ready: set[Outbox] = set()
-        self._held: set[Outbox] = set()
+        self._held: defaultdict[int, set[Outbox]] = defaultdict(set)  # by the batch that they wait for
         self._wake = trio.Event()
 
     def touch(self, outbox: Outbox) -> None:
-        """Look at an outbox after frames were queued."""
+        """Look at an outbox to which something has happened, as that it is empty no more."""
         gate = outbox.gate
         if gate is not None and gate > self._durable:
-            self._held.add(outbox)
+            self._held[gate].add(outbox)
             return
         self._ready.add(outbox)
         self._wake.set()
@@ -183,9 +208,9 @@ class Flusher:
     def release(self, durable: int) -> None:
         """Let the frames go that wait for batches up to `durable`."""
         self._durable = durable
-        held, self._held = self._held, set()
-        for outbox in held:
-            self.touch(outbox)
+        for gate in [gate for gate in self._held if gate <= durable]:
+            self._ready |= self._held.pop(gate)
+        self._wake.set()
 
     async def run(self) -> None:
         """Write whatever may leave."""
@@ -201,17 +226,16 @@ class Flusher:
         if outbox.is_draining or outbox.is_broken:
             return
         joined = outbox.take(self._durable)
-        self.sent += len(joined)
-        sealed = _sealed(outbox, joined) if joined else joined
-        if outbox.is_broken:
-            return
-        if sealed and (sent := _write(outbox, sealed)) < len(sealed):
-            if not outbox.is_broken:
+        if joined:
+            self.sent += len(joined)
+            rest = outbox.write(joined)
+            if rest:
                 outbox.is_draining = True
-                nursery.start_soon(self._drain, outbox, sealed[sent:])
-            return
+                nursery.start_soon(self._drain, outbox, rest)
+            if rest or outbox.is_broken:
+                return
         outbox.settle()
-        if outbox.gate is not None:
+        if outbox.size:
             self.touch(outbox)
 
     async def _drain(self, outbox: Outbox, rest: bytes) -> None:
@@ -227,23 +251,3 @@ class Flusher:
         if not outbox.is_broken:
             outbox.settle()
             self.touch(outbox)
-
-
-def _sealed(outbox: Outbox, joined: bytes) -> bytes:
-    if outbox.encrypted is None:
-        return joined
-    try:
-        return outbox.encrypted.seal(joined)
-    except ssl.SSLError:
-        outbox.breaks()
-        return b""
-
-
-def _write(outbox: Outbox, sealed: bytes) -> int:
-    try:
-        return os.write(outbox.stream.socket.fileno(), sealed)
-    except BlockingIOError:
-        return 0
-    except OSError:
-        outbox.breaks()
-        return 0

@@ -5,6 +5,7 @@ Requests are answered elsewhere. Invariant: before a connection is closed it is 
 
 from base64 import b32encode
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 import structlog
@@ -24,6 +25,7 @@ from truc_server.store import PlayerKind, SaveGuest
 
 if TYPE_CHECKING:
     from truc_protocol.handshake import Challenge
+    from truc_server.connections.grease import Grease
     from truc_server.connections.tls import Encrypted
     from truc_server.timers import Timer
 
@@ -32,8 +34,9 @@ LOGIN_OUTBOX: Final = (
 )
 LINGER_S: Final = 2.0  # for the last words to arrive before the socket is closed
 RECONNECT_MS: Final = 2_000
-_LEAST_S: Final = 0.05  # between two looks at the same silence
+TICK_S: Final = 0.25  # silence is looked at in step, as to wake for each connection costs more than the look
 SNAPSHOT: Final = "snapshot"
+_TAGS_REMEMBERED: Final = 4_096
 _TAG_LENGTH: Final = 20  # of a guest: 100 bits, so that nobody can make a second guest of the same tag
 
 log = structlog.get_logger()
@@ -52,6 +55,7 @@ class Player(NamedTuple):
         return tag_of(self.kind, self.id)
 
 
+@lru_cache(maxsize=_TAGS_REMEMBERED)
 def tag_of(kind: PlayerKind, player: bytes) -> str:
     """Return the tag of a player: the fingerprint of a key, or what is made of a guest's id."""
     if kind is PlayerKind.KEY:
@@ -139,16 +143,16 @@ class Peer:
         self.network = network_of(address)
         self._grease = house.grease
         self.connection = Connection(Role.SERVER, encode if self._grease is None else self._grease.to_bytes)
-        self.outbox = Outbox(stream, LOGIN_OUTBOX, scope.cancel, encrypted)
+        self.outbox = Outbox(stream, LOGIN_OUTBOX, house.flusher, scope.cancel, encrypted)
         self.player: Player | None = None
         self.challenge: Challenge | None = None
         self.newcomer: SaveGuest | None = None
         self.bucket = Bucket(rate=limits.requests_per_s, burst=limits.burst, now=now)
         self.heard = now
         self.since = began
-        self.tables: set[str] = set()
-        self.watched: set[Watched] = set()
-        self.wanted: frozenset[str] = frozenset()
+        self.tables: frozenset[str] = frozenset()
+        self.watched: frozenset[Watched] = frozenset()
+        self.wanted: tuple[str, ...] = ()
         self.ignored: set[str] = set()
         self._house = house
         self._scope = scope
@@ -175,14 +179,17 @@ class Peer:
     def send(self, message: ServerMessage) -> None:
         """Queue a message."""
         if self.is_open:
-            self._push_grease()
+            if self._grease is not None:
+                self._push_grease(self._grease)
             self._push(self.connection.send(message))
 
     def send_frame(self, frame: bytes) -> None:
         """Queue a frame that goes to many; it reaches only those who are logged in."""
         if self.connection.state is State.READY:
-            self._push_grease()
-            self._push(self._dressed(frame))
+            if self._grease is not None:
+                self._push_grease(self._grease)
+                frame = self._grease.frame(frame)
+            self._push(frame)
 
     def send_watched(self, frame: bytes) -> None:
         """Queue a frame for one who watches; it may be dropped, if the client knows how to go on without."""
@@ -190,7 +197,7 @@ class Peer:
             return
         if SNAPSHOT not in self.wanted:
             self.send_frame(frame)
-        elif not self._put(self._dressed(frame), is_loose=True):
+        elif not self.outbox.push(self._dressed(frame), self._house.gate, is_loose=True):
             self._house.figures.dropped += 1
             self._skip()
 
@@ -205,23 +212,16 @@ class Peer:
                 self._cut()
             return False
         for frame in dressed:
-            self._put(frame, is_loose=True)
+            self.outbox.push(frame, self._house.gate, is_loose=True)
         return True
 
     def _dressed(self, frame: bytes) -> bytes:
         return frame if self._grease is None else self._grease.frame(frame)
 
-    def _put(self, frame: bytes, *, is_loose: bool) -> bool:
-        """Queue bytes; False if there is no room for them."""
-        if not self.outbox.push(frame, self._house.gate, is_loose=is_loose):
-            return False
-        self._house.flusher.touch(self.outbox)
-        return True
-
     def _skip(self) -> None:
         """Drop what may be dropped; those who sent it hear of it, and when there is room again."""
         self._house.figures.dropped += self.outbox.drop_loose()
-        for watched in tuple(self.watched):
+        for watched in self.watched:
             watched.skip(self)
         self._await_room()
 
@@ -230,12 +230,12 @@ class Peer:
         self._house.flusher.touch(self.outbox)
 
     def _tell_room(self) -> None:
-        for watched in tuple(self.watched):
+        for watched in self.watched:
             watched.has_room(self)
 
-    def _push_grease(self) -> None:
-        if self._grease is not None and self.connection.state is State.READY:
-            between = self._grease.between()
+    def _push_grease(self, grease: "Grease") -> None:
+        if self.connection.state is State.READY:
+            between = grease.between()
             if between:
                 self._push(between)
 
@@ -289,14 +289,14 @@ class Peer:
         self._house.figures.left += self.player is not None
         self._timer.cancel()
         self.outbox.shut()
-        for watched in tuple(self.watched):
+        for watched in self.watched:
             watched.unwatch(self)
 
     def _push(self, frame: bytes) -> None:
-        if self._put(frame, is_loose=False):
+        if self.outbox.push(frame, self._house.gate):
             return
         self._skip()
-        if not self._put(frame, is_loose=False):
+        if not self.outbox.push(frame, self._house.gate):
             self._cut()
 
     def _cut(self) -> None:
@@ -330,4 +330,5 @@ class Peer:
             case Pulse.REST:
                 pass
         moment = self.heard + idle * (1 if self._pinged is None else 1.5)
-        self._timer = self._house.timers.at(max(moment, now + _LEAST_S), self._look_at_silence)
+        tick = (max(moment, now) // TICK_S + 1) * TICK_S
+        self._timer = self._house.timers.at(tick, self._look_at_silence)

@@ -54,7 +54,6 @@ from truc_protocol.messages import (
     tag_of,
 )
 from truc_server.connections import login
-from truc_server.connections.abilities import capabilities
 from truc_server.connections.door import Door
 from truc_server.connections.peer import Peer, Player, RefusedError
 from truc_server.host.logs import COMPLAINT_S, Seldom
@@ -81,12 +80,12 @@ class Reception:
         self._house = house
         self._lobby = lobby
         self._door = door
-        self._capabilities = capabilities(house.settings)
+        self._info = login.info_of(house)
         self._complaints = Seldom(COMPLAINT_S)
 
     def renew(self) -> None:
         """Go by other settings of the house from now on."""
-        self._capabilities = capabilities(self._house.settings)
+        self._info = login.info_of(self._house)
 
     async def take(self, peer: Peer, item: AnyMessage | Failure) -> None:
         """Handle what a connection has received."""
@@ -126,12 +125,12 @@ class Reception:
             return
         self._check_offered(message)
         match message:
-            case ClientHello():
-                login.greet(self._house, peer, message)
-            case KeyLogin() | GuestLogin() | GuestReturn():
-                await self._enter(peer, message)
             case SignedAct() | GuestAct():
                 await self._act(peer, _player(peer), message)
+            case ClientHello():
+                login.greet(self._house, peer, message, self._info)
+            case KeyLogin() | GuestLogin() | GuestReturn():
+                await self._enter(peer, message)
             case Resume() | Watch() | History() | FollowLobby() | Seek():
                 await self._take_slowly(peer, message)
             case Ping() | Pong():
@@ -159,7 +158,7 @@ class Reception:
     def _check_offered(self, message: AnyMessage) -> None:
         """Check that the server has what brings this message: what a host has left out, nobody may ask for."""
         capability = BROUGHT_BY.get(tag_of(message))
-        if capability is not None and capability not in self._capabilities:
+        if capability is not None and capability not in self._info.caps:
             raise RefusedError(Code.UNKNOWN_REQUEST, f"this server is without {capability}", field="t")
 
     def _charge(self, peer: Peer) -> int:

@@ -13,6 +13,7 @@ from typing import Final
 import trio
 
 from truc_protocol.transport import ALPN, HANDSHAKE_BYTE
+from truc_server.connections.sockets import receive
 from truc_server.keys.certificate import Tls
 
 _READ: Final = 4_096
@@ -63,7 +64,7 @@ class Encrypted:
             HandshakeFailedError: It cannot be agreed with.
             trio.BrokenResourceError: It is gone.
         """
-        received = await self.transport.receive_some(_READ)
+        received = await receive(self.transport, _READ)
         if received and received[0] != HANDSHAKE_BYTE:
             raise MistakenSchemeError(received[0])
         left = HANDSHAKE_BYTES
@@ -74,7 +75,7 @@ class Encrypted:
             self._incoming.write(received)
             if await self._is_agreed():
                 return True
-            received = await self.transport.receive_some(_READ)
+            received = await receive(self.transport, _READ)
         return False
 
     async def _is_agreed(self) -> bool:
@@ -94,7 +95,7 @@ class Encrypted:
         if self._outgoing.pending:
             await self.transport.send_all(self._outgoing.read())
 
-    async def receive_some(self, most: int) -> bytes:
+    async def receive(self, most: int) -> bytes:
         """Return what comes next; nothing at the end, or when the encryption is broken."""
         while True:
             try:
@@ -107,14 +108,14 @@ class Encrypted:
                 return b""
             if opened is not None:
                 return opened
-            received = await self.transport.receive_some(_READ)
+            received = await receive(self.transport, _READ)
             if not received:
                 return b""
             self._incoming.write(received)
 
     async def _read_out(self) -> bytes:
         """Read what still comes without looking at it: to close with it unread would take back what was sent."""
-        while self._is_ended and await self.transport.receive_some(_READ):
+        while self._is_ended and await receive(self.transport, _READ):
             pass
         return b""
 

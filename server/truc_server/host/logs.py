@@ -90,8 +90,8 @@ def configure(logs: Logs, stream: TextIO) -> None:
     """Send the log to `stream`, in the format and from the level of the settings."""
     structlog.configure(
         processors=[
-            structlog.contextvars.merge_contextvars,
             Sparing(),
+            structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.format_exc_info,
@@ -104,18 +104,6 @@ def configure(logs: Logs, stream: TextIO) -> None:
         logger_factory=structlog.PrintLoggerFactory(cast("TextIO", _Lenient(stream))),
         cache_logger_on_first_use=False,
     )
-    accepting = logging.getLogger("trio.serve_listeners")
-    accepting.handlers, accepting.propagate = [_Accepting()], False
-
-
-class _Accepting(logging.Handler):
-    """Passes on that no more connections can be accepted: Trio says so with a traceback ten times a second."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Write one line of it."""
-        error = record.exc_info[1] if record.exc_info else None
-        reason = error.strerror if isinstance(error, OSError) else record.getMessage()
-        structlog.get_logger().error("cannot_accept", reason=reason)
 
 
 def withhold_secrets(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:

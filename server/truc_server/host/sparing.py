@@ -57,9 +57,9 @@ class Sparing:
         """
         minute, before = self._minute(key)
         if minute.written >= most:
-            self._minutes[key] = minute._replace(left_out=minute.left_out + 1)
+            self._minutes[key] = _Minute(minute.since, minute.written, minute.left_out + 1)
             raise structlog.DropEvent
-        self._minutes[key] = minute._replace(written=minute.written + 1)
+        self._minutes[key] = _Minute(minute.since, minute.written + 1, minute.left_out)
         if len(self._minutes) > _KEPT:
             del self._minutes[next(iter(self._minutes))]
         is_last = minute.written + 1 == most

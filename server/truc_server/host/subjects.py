@@ -44,6 +44,8 @@ class Subjects(NamedTuple):
 
     def has_address(self, address: str) -> bool:
         """Tell whether an address is among them."""
+        if not self.networks:
+            return False
         try:
             found = _unmapped(ip_address(address))
         except ValueError:  # a connection that is gone has no address

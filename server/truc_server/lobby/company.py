@@ -124,7 +124,7 @@ def _ignore_or_hear(house: House, lobby: Lobby, peer: Peer, player: Player, mess
     if message.off:
         _hear(house, peer, player, message.player)
     elif message.player not in peer.ignored:
-        _ignore(house, peer, player, message.player)
+        _ignore(house, lobby, peer, player, message.player)
     if player.kind is PlayerKind.GUEST:
         lobby.presence.keep_ignored(player, peer.ignored)
     peer.ok(message)
@@ -136,10 +136,11 @@ def _hear(house: House, peer: Peer, player: Player, tag: str) -> None:
     peer.ignored.discard(tag)
 
 
-def _ignore(house: House, peer: Peer, player: Player, tag: str) -> None:
+def _ignore(house: House, lobby: Lobby, peer: Peer, player: Player, tag: str) -> None:
     if len(peer.ignored) >= IGNORED:
         message = f"player: expected at most {IGNORED} players to be ignored"
         raise RefusedError(Code.BAD_MESSAGE, message, field="player")
     if player.kind is PlayerKind.KEY:
         house.write(SaveIgnored(player.id, tag))
+        lobby.presence.ignoring.add(player.id)
     peer.ignored.add(tag)

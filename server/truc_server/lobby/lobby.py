@@ -234,7 +234,7 @@ class Lobby:
         A name that looks like another player's they get with a number.
         """
         kept = self.names.of(player.id) if player.id in self._seats else None
-        named = player._replace(name=kept or self.names.give(player.id, player.name))
+        named = Player(player.kind, player.id, kept or self.names.give(player.id, player.name))
         for connection in self.presence.connections(player.tag):
             connection.player = named
         return named
@@ -338,7 +338,7 @@ class Lobby:
     def tidy(self, peer: Peer) -> None:
         """Forget which tables that are gone a connection has followed, if it has followed many."""
         if len(peer.tables) > _MANY:
-            peer.tables = {code for code in peer.tables if code in self._tables}
+            peer.tables = frozenset(code for code in peer.tables if code in self._tables)
 
     def leave_all(self, peer: Peer) -> None:
         """Forget a connection that has ended, and tell the tables it followed."""

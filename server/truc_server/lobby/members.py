@@ -27,7 +27,12 @@ log = structlog.get_logger()
 
 def admits_guests(settings: Settings) -> bool:
     """Tell whether players without a key may log in."""
-    return settings.guests and settings.access.members == "anyone"
+    return settings.guests and not is_closed(settings)
+
+
+def is_closed(settings: Settings) -> bool:
+    """Tell whether not every key may log in."""
+    return settings.access.members != "anyone"
 
 
 def check_guest(house: House) -> None:
@@ -65,13 +70,13 @@ def check_muted(house: House, peer: Peer, player: Player) -> None:
 
 
 def check_member(house: House, public: bytes, code: str | None) -> None:
-    """Check that a key may log in, and make it a member if it comes with a good invite; blocks.
+    """Check that a key may log in to a closed server, and make it a member if it comes with a good invite; blocks.
 
     Raises:
         RefusedError: It is no member, or the invite is no good.
     """
     mode, own = house.settings.access.members, fingerprint(public)
-    if mode == "anyone" or house.store.is_member(own):
+    if house.store.is_member(own):
         return
     if mode == "keys" or code is None:
         wanted = "ask the host to admit it" if mode == "keys" else "ask the host for an invite"

@@ -1,11 +1,11 @@
 """Who is connected: every player once, however many connections they have, and whom each of them ignores.
 
 Whom a player ignores holds for all of their connections, and is one set. Of players with a key it is in the store; of
-guests it is here alone, for as long as the server runs and not too many others have come since. Invariant: a player is
-listed exactly while one of their connections is logged in.
+guests it is here alone, for as long as the server runs and not too many others have come since. Invariants: a player is
+listed exactly while one of their connections is logged in; every key that ignores anybody in the store is in `ignoring`.
 """
 
-from bisect import bisect_right, insort
+from bisect import bisect_left, bisect_right, insort
 from typing import Final, NamedTuple
 
 from truc_server.connections.peer import Peer, Player
@@ -23,9 +23,14 @@ class Page(NamedTuple):
 
 
 class Presence:
-    """Every connection that is logged in, by the tag of its player."""
+    """Every connection that is logged in, by the tag of its player.
+
+    Attributes:
+        ignoring: the keys that ignore anybody, or once did: for all others nothing need be read when they log in.
+    """
 
     def __init__(self) -> None:
+        self.ignoring: set[bytes] = set()
         self._peers: dict[str, tuple[Peer, ...]] = {}
         self._tags: list[str] = []
         self._ignored: dict[bytes, set[str]] = {}  # by guests; who has changed it last stands last
@@ -55,7 +60,7 @@ class Presence:
         if others:
             self._peers[tag] = others
         elif self._peers.pop(tag, ()):
-            self._tags.remove(tag)
+            del self._tags[bisect_left(self._tags, tag)]
 
     def connections(self, tag: str) -> tuple[Peer, ...]:
         """Return the connections of a player, the oldest first."""

@@ -3,7 +3,6 @@
 Synchronous, but for the check of a signature. Invariant: the answer to an act comes after the record, and the match goes on after the answer.
 """
 
-from collections.abc import Callable
 from functools import partial
 from typing import assert_never
 
@@ -17,9 +16,11 @@ from truc_server.connections.peer import Peer, Player, RefusedError
 from truc_server.house import House, label
 from truc_server.lobby.lobby import Lobby
 from truc_server.matches.game import Game
+from truc_server.matches.holding import Hold
 from truc_server.matches.proxies import accept_choice
 from truc_server.matches.signed import (
     Accepted,
+    Looked,
     Signed,
     accept,
     look,
@@ -43,13 +44,15 @@ async def sign(house: House, lobby: Lobby, peer: Peer, player: Player, message: 
     """
     if message.match is None:
         return _sign_terms(lobby, peer, player, message)
-    if _is_put_off(lobby, player, message, partial(_sign_late, lobby, peer, player, message, message.match)):
+    table = lobby.table(message.table)
+    if hold := _hold(table, player, message):
+        hold.put_off(partial(_sign_late, lobby, peer, player, message, message.match))
         return True
-    looked = _look(lobby, peer, player, message, message.match)
-    if isinstance(looked, Record):
+    looked = _look(table, peer, player, message, message.match)
+    if isinstance(looked, Looked):
         found = await signed(house.verifier, player.id, looked)
         return _take(lobby, peer, player, message, mid=message.match, found=found)
-    return _answer(peer, lobby.table(message.table).own_game(message.match), message, looked)
+    return _answer(peer, table.own_game(message.match), message, looked)
 
 
 def _sign_late(lobby: Lobby, peer: Peer, player: Player, message: SignedAct, mid: bytes) -> None:
@@ -57,38 +60,34 @@ def _sign_late(lobby: Lobby, peer: Peer, player: Player, message: SignedAct, mid
     if not peer.is_open:
         return
     try:
-        looked = _look(lobby, peer, player, message, mid)
-        if isinstance(looked, Record):
+        table = lobby.table(message.table)
+        looked = _look(table, peer, player, message, mid)
+        if isinstance(looked, Looked):
             _take(lobby, peer, player, message, mid=mid, found=signed_at_once(player.id, looked))
         else:
-            _answer(peer, lobby.table(message.table).own_game(mid), message, looked)
+            _answer(peer, table.own_game(mid), message, looked)
     except RefusedError as error:
         peer.refuse(error.refusal(message.id))
 
 
-def _is_put_off(
-    lobby: Lobby, player: Player, message: SignedAct | GuestAct, take: Callable[[], None]
-) -> bool:
-    """Put an act off, if its match is held; tell whether it is."""
-    table = lobby.table(message.table)
-    if table.game is None or not table.game.hold.is_on or message.match != table.game.mid:
-        return False
+def _hold(table: Table, player: Player, message: SignedAct | GuestAct) -> Hold | None:
+    """Return what puts the act of a seat's player off, if its match is held."""
+    game = table.game
+    if game is None or not game.hold.is_on or message.match != game.mid:
+        return None
     table.own_seat(player)
-    table.game.hold.put_off(take)
-    return True
+    return game.hold
 
 
-def _look(lobby: Lobby, peer: Peer, player: Player, message: SignedAct, mid: bytes) -> Record | Accepted:
-    """Compare what is cheap to compare; return where the record stands already, or else the record."""
-    table = lobby.table(message.table)
+def _look(table: Table, peer: Peer, player: Player, message: SignedAct, mid: bytes) -> Looked | Accepted:
+    """Compare what is cheap to compare; or tell where the record stands already."""
     is_newcomer = table.standins.seat_of(peer) is not None
     record = Record(_seat(table, peer, player) + 1, message.body, message.sig)
     if player.kind is not PlayerKind.KEY:
         raise RefusedError(Code.NOT_NOW, "expected a choice: a guest signs nothing", field="body")
     if is_newcomer:
-        look_at_newcomer(_game(table, mid), record, player)
-        return record
-    return look(_game(table, mid, player), record) or record
+        return look_at_newcomer(_game(table, mid), record, player)
+    return look(_game(table, mid, player), record)
 
 
 def _seat(table: Table, peer: Peer, player: Player) -> int:
@@ -129,9 +128,10 @@ def choose(lobby: Lobby, peer: Peer, player: Player, message: GuestAct) -> bool:
     Raises:
         RefusedError: It is not taken.
     """
-    if _is_put_off(lobby, player, message, partial(_choose_late, lobby, peer, player, message)):
-        return True
     table = lobby.table(message.table)
+    if hold := _hold(table, player, message):
+        hold.put_off(partial(_choose_late, lobby, peer, player, message))
+        return True
     seat = table.own_seat(player)
     if player.kind is not PlayerKind.GUEST:
         raise RefusedError(Code.NOT_NOW, "expected a signed act from a player with a key", field="choose")

@@ -3,36 +3,37 @@
 Synchronous. Invariant: only a connection that has been sent every record before is asked anything.
 """
 
-from truc_protocol.bodies import AnyBody, Deal
+from collections.abc import Iterable
+
+from truc_protocol.connection import broadcast_frame
 from truc_protocol.ledger import Ledger
 from truc_protocol.messages import Waiting
 from truc_rules import Action
+from truc_server.connections.peer import Peer
 from truc_server.matches.choices import Moment, Sealer, comes_always, open_actions, options_message, some_cut
 from truc_server.matches.clear_cards import cards_message
 from truc_server.matches.dealer import Dealer
-from truc_server.matches.waits import Waits, opens_decision
+from truc_server.matches.waits import Waits
 from truc_server.matches.windows import Window, is_asked
 from truc_server.tables.audience import Audience
 
 
 class Asking:
-    """What was asked of the seats at which position."""
+    """What the seats of one match are asked."""
 
     def __init__(self, table: str, audience: Audience, dealer: Dealer, sealer: Sealer) -> None:
         self._sealer = sealer
         self._table = table
         self._audience = audience
         self._dealer = dealer
-        self._offer = 0
-        self._deal_at = 0
+        self._options: tuple[int, tuple[tuple[Action, ...], ...]] | None = None
         self._cut: tuple[int, int] | None = None
 
-    def note(self, k: int, body: AnyBody) -> None:
-        """Note a record that has been taken."""
-        if opens_decision(body):
-            self._offer = k
-        if isinstance(body, Deal):
-            self._deal_at = k
+    def options(self, ledger: Ledger, seat: int) -> tuple[Action, ...]:
+        """Return what a seat may choose from at this position: what it is asked, and its answer is compared with."""
+        if self._options is None or self._options[0] != ledger.k:
+            self._options = (ledger.k, open_actions(ledger))
+        return self._options[1][seat]
 
     def cut(self, ledger: Ledger) -> int:
         """Return the place of a cut that the options at this position offer; 0 in a hand, in which nobody cuts."""
@@ -46,8 +47,7 @@ class Asking:
         """Send a guest without a box its own cards, or those of a partner, in clear."""
         peer = self._audience.live(seat)
         if peer is not None:
-            place = (self._table, self._deal_at)
-            cards = cards_message(ledger, self._dealer, place, seat=seat, of=of)
+            cards = cards_message(ledger, self._dealer, self._table, seat=seat, of=of)
             if cards is not None:
                 peer.send(cards)
 
@@ -58,42 +58,32 @@ class Asking:
             if share.receiver == seat:
                 self.show_cards(ledger, seat, of=share.giver)
 
-    def ask_all(self, ledger: Ledger, waits: Waits, window: Window | None) -> Waiting | None:
-        """Ask every seat; return what those are told who need not answer."""
-        waiting = waits.notice(ledger, self._table)
-        for seat in range(ledger.seats):
-            self._ask(ledger, waits, window, seat=seat, waiting=waiting)
-        return waiting
+    def ask(self, ledger: Ledger, waits: Waits, window: Window | None, seats: Iterable[int]) -> bytes | None:
+        """Ask seats; tell those that need not answer whom the match waits for, and return the frame of that."""
+        waiting = waits.notice(self._table)
+        notice = None if waiting is None else broadcast_frame(waiting)
+        for seat in seats:
+            peer = self._audience.live(seat)
+            if peer is not None:
+                moment = self._moment(ledger, waits.offer, waiting, seat)
+                if not self._must_answer(peer, ledger, window, moment) and notice is not None:
+                    peer.send_frame(notice)
+        return notice
 
-    def ask(self, ledger: Ledger, waits: Waits, window: Window | None, seat: int) -> None:
-        """Send a seat its options, if it has or may have any; and if it need not answer, whom the match waits for."""
-        self._ask(ledger, waits, window, seat=seat, waiting=waits.notice(ledger, self._table))
-
-    def _ask(
-        self, ledger: Ledger, waits: Waits, window: Window | None, *, seat: int, waiting: Waiting | None
-    ) -> None:
-        peer = self._audience.live(seat)
-        if peer is None:
-            return
-        actions, comes = _open_actions(ledger, waits, window, seat), comes_always(ledger, seat)
-        if actions or comes:
-            moment = self._moment(ledger, waits, seat)
+    def _must_answer(self, peer: Peer, ledger: Ledger, window: Window | None, moment: Moment) -> bool:
+        """Send a seat its options, if it has or may have any; tell whether it has some, and that is no secret."""
+        seat = moment.seat
+        # in an open window only who has something to say in it is asked
+        is_asked_now = window is None or is_asked(window, ledger, seat)
+        actions = self.options(ledger, seat) if is_asked_now else ()
+        is_secret = not moment.must and comes_always(ledger, seat)
+        if actions or is_secret:
             cut = self.cut(ledger)
             peer.send(options_message(ledger, self._sealer, self._dealer, moment, actions=actions, cut=cut))
-        if waiting is not None and (not actions or (comes and seat not in waiting.seats)):
-            peer.send(waiting)
+        return bool(actions) and not is_secret
 
-    def _moment(self, ledger: Ledger, waits: Waits, seat: int) -> Moment:
-        wait = waits.now(ledger)
-        is_open = wait is not None and wait.what == "decision" and bool(wait.seats)
-        left = waits.left_ms(wait) if wait is not None and is_open else None
-        must = wait is not None and is_open and seat in wait.seats
-        return Moment(seat, self._table, ledger.setup.mid, ledger.k, self._offer, must, left)
-
-
-def _open_actions(ledger: Ledger, waits: Waits, window: Window | None, seat: int) -> tuple[Action, ...]:
-    """Return what a seat may choose from; while a window is open only who has something to say in it may."""
-    opened = window if waits.is_window(ledger) else None
-    if opened is not None and not is_asked(opened, ledger, seat):
-        return ()
-    return open_actions(ledger, seat)
+    def _moment(self, ledger: Ledger, offer: int, waiting: Waiting | None, seat: int) -> Moment:
+        must, left = False, None
+        if waiting is not None and waiting.what == "decision":
+            must, left = seat in waiting.seats, waiting.deadline_ms
+        return Moment(seat, self._table, ledger.setup.mid, ledger.k, offer, must, left)

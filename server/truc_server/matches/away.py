@@ -16,26 +16,29 @@ class Attendance(NamedTuple):
     """Since when each seat lets the others wait, and with how many decisions missed it came back after it was gone.
 
     A seat lets them wait since it has had no connection, since the other side has acted, or since the match has gone on
-    after a pause, whichever was last; None while it has one.
+    after a pause, whichever was last; None while it has one. `sides` are those of which a seat is connected.
     """
 
     left: tuple[float | None, ...]
     back: tuple[int | None, ...]
+    sides: tuple[int, ...]
 
     @property
-    def sides(self) -> frozenset[int]:
-        """The sides of which a seat is connected."""
-        return frozenset(seat % 2 for seat, left in enumerate(self.left) if left is None)
+    def is_full(self) -> bool:
+        """Whether every seat has a connection."""
+        return self.left.count(None) == len(self.left)
 
     def returned(self, streaks: Sequence[int]) -> tuple[int, ...]:
         """Return the seats that were gone, have come back, and have missed no decision since."""
+        if not any(self.back):
+            return ()
         pairs = enumerate(zip(self.back, streaks, strict=True))
         return tuple(seat for seat, (back, streak) in pairs if back == streak)
 
 
 def everybody_away(seats: int, now: float) -> Attendance:
     """Return the attendance of a match that nobody has come to."""
-    return Attendance((now,) * seats, (None,) * seats)
+    return Attendance((now,) * seats, (None,) * seats, ())
 
 
 def attended(attendance: Attendance, ledger: Ledger, online: Collection[int], now: float) -> Attendance:
@@ -43,6 +46,7 @@ def attended(attendance: Attendance, ledger: Ledger, online: Collection[int], no
     return Attendance(
         tuple(_left(left, now, online=seat in online) for seat, left in enumerate(attendance.left)),
         tuple(_back(attendance, ledger, seat, online=seat in online) for seat in range(ledger.seats)),
+        tuple({seat % 2 for seat in online}),
     )
 
 
@@ -133,9 +137,19 @@ class Presence(NamedTuple):
         return self != Presence()
 
 
-def presence(attendance: Attendance, ledger: Ledger, seat: int) -> Presence:
-    """Return how a seat stands."""
-    return Presence(attendance.left[seat] is None, ledger.streaks[seat])
+class Standing(NamedTuple):
+    """Which seats have a connection, and what each has missed."""
+
+    online: tuple[int, ...]
+    streaks: tuple[int, ...]
+
+    def of(self, seat: int) -> Presence:
+        """Return how a seat stands."""
+        return Presence(seat in self.online, self.streaks[seat])
+
+    def changed(self, before: "Standing") -> tuple[int, ...]:
+        """Return the seats that stood otherwise before."""
+        return tuple(seat for seat in range(len(self.streaks)) if self.of(seat) != before.of(seat))
 
 
 def away_message(table: str, ledger: Ledger, seat: int, told: Presence, left_ms: int | None) -> Away:

@@ -5,7 +5,7 @@ box goes to the seat whose key it is sealed with and to nobody else.
 """
 
 from secrets import randbelow
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from truc_protocol.acts import write_args
 from truc_protocol.boxes import (
@@ -17,6 +17,7 @@ from truc_protocol.boxes import (
     seal_options,
     seal_sign,
 )
+from truc_protocol.dealing import Opening
 from truc_protocol.ledger import Due, Ledger, box_public, due
 from truc_protocol.messages import BoxedOptions, Choice, OpenOptions
 from truc_protocol.newest import remembered
@@ -34,10 +35,6 @@ from truc_rules import (
     move_line,
 )
 from truc_server.matches.dealer import Dealer
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 Hints = tuple[tuple[str, int | str], ...]
 
@@ -100,10 +97,12 @@ class Sealer:
         return key
 
 
-def open_actions(ledger: Ledger, seat: int) -> tuple[Action, ...]:
-    """Return every action that a seat may choose from now."""
+def open_actions(ledger: Ledger) -> tuple[tuple[Action, ...], ...]:
+    """Return, by seat, every action that it may choose from now."""
     match = ledger.match if may_show(ledger) else _deciding(ledger)
-    return () if match is None else legal(match, Seat(seat))
+    if match is None:
+        return ((),) * ledger.seats
+    return tuple([legal(match, Seat(seat)) for seat in range(match.seats)])
 
 
 @remembered
@@ -144,41 +143,44 @@ def some_cut(ledger: Ledger) -> int:
 
 def args_of(ledger: Ledger, dealer: Dealer, action: Action, cut: int) -> tuple[Any, ...]:
     """Return the args that say `action` in a record."""
-    openings = dealer.openings(ledger, action.seat) if ledger.hand is not None else ()
-    return tuple(write_args(_rules(ledger), action, openings, cut=cut))
+    return tuple(write_args(_rules(ledger), action, dealer.openings(ledger, action.seat), cut=cut))
 
 
 def options_message(
     ledger: Ledger, sealer: Sealer, dealer: Dealer, moment: Moment, *, actions: tuple[Action, ...], cut: int
 ) -> BoxedOptions | OpenOptions:
     """Return the options of the seat of `moment`; a box may hold none."""
-    seat = moment.seat
-    shared: Mapping[str, Any] = {name: value for name, value in moment._asdict().items() if name != "seat"}
-    secret = _WAITS if seat in holders(ledger) and not moment.must else ()
+    seat, table, match, at, offer, must, left = moment
+    secret = _WAITS if not must and seat in holders(ledger) else ()
+    rules = _rules(ledger)
     if box_public(ledger, seat) is None:
-        return OpenOptions(**shared, choices=tuple(_choice(ledger, action, secret) for action in actions))
-    options = tuple(_option(ledger, dealer, action, cut, secret) for action in actions)
-    return BoxedOptions(**shared, box=sealer.seal(ledger, seat, moment, options))
+        choices = tuple([_choice(rules, action, secret) for action in actions])
+        return OpenOptions(
+            table=table, match=match, at=at, offer=offer, must=must, deadline_ms=left, choices=choices
+        )
+    openings = dealer.openings(ledger, seat)
+    options = tuple([_option(rules, action, openings, cut, secret) for action in actions])
+    box = sealer.seal(ledger, seat, moment, options)
+    return BoxedOptions(table=table, match=match, at=at, offer=offer, must=must, deadline_ms=left, box=box)
 
 
 def comes_always(ledger: Ledger, seat: int) -> bool:
     """Tell whether a seat is sent options even if it has none: that it has some would tell what it holds."""
-    match = _deciding(ledger)
-    if match is None or ledger.phase is not Phase.HAND or box_public(ledger, seat) is None:
+    match = ledger.match
+    if match is None or not has_windows(match) or box_public(ledger, seat) is None:
         return False
-    return has_windows(match) and bool(match.hand.dealt.cards)
+    return ledger.phase is Phase.HAND and bool(match.hand.dealt.cards) and _deciding(ledger) is not None
 
 
-def _choice(ledger: Ledger, action: Action, secret: Hints) -> Choice:
-    match = _rules(ledger)
-    line = move_line(match.variant, action)
-    return Choice(key=line, kind=str(action.kind), hints=dict((*hints(match, action), *secret)))
+def _choice(match: Match, action: Action, secret: Hints) -> Choice:
+    line, told = move_line(match.variant, action), hints(match, action) + secret
+    return Choice(key=line, kind=str(action.kind), hints=dict(told))
 
 
-def _option(ledger: Ledger, dealer: Dealer, action: Action, cut: int, secret: Hints) -> Option:
-    match = _rules(ledger)
-    args = args_of(ledger, dealer, action, cut)
-    return Option(str(action.kind), args, move_line(match.variant, action), (*hints(match, action), *secret))
+def _option(match: Match, action: Action, openings: tuple[Opening, ...], cut: int, secret: Hints) -> Option:
+    args = tuple(write_args(match, action, openings, cut=cut))
+    line, told = move_line(match.variant, action), hints(match, action) + secret
+    return Option(str(action.kind), args, line, told)
 
 
 def _rules(ledger: Ledger) -> Match:

@@ -10,9 +10,9 @@ from truc_server.matches.dealer import Dealer
 
 
 def cards_message(
-    ledger: Ledger, dealer: Dealer, place: tuple[str, int], *, seat: int, of: int | None
+    ledger: Ledger, dealer: Dealer, table: str, *, seat: int, of: int | None
 ) -> OwnCards | None:
-    """Return what a seat is told of the hand dealt at a table and position: its cards, or a partner's.
+    """Return what a seat is told of the hand dealt at a table: its cards, or a partner's.
 
     None if it has a box, or if the hand is played blind.
     """
@@ -22,5 +22,7 @@ def cards_message(
     pack = ledger.setup.terms.variant.pack
     openings = dealer.openings(ledger, seat if of is None else of)
     cards = tuple(pack[card] for card, _ in openings)
-    newest, (table, k) = hand.deals[-1], place
-    return OwnCards(table=table, match=ledger.setup.mid, k=k, j=newest.j, d=newest.d, cards=cards, of=of)
+    newest = hand.deals[-1]
+    return OwnCards(
+        table=table, match=ledger.setup.mid, k=newest.k, j=newest.j, d=newest.d, cards=cards, of=of
+    )

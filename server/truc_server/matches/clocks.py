@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import structlog
 
-from truc_protocol.codec import dec, enc
+from truc_protocol.codec import dec, pack
 from truc_protocol.setup import Opts
 
 log = structlog.get_logger()
@@ -25,7 +25,7 @@ class Clocks(NamedTuple):
 
     def to_bytes(self) -> bytes:
         """Return what is stored."""
-        return enc([list(self.banks), self.used])
+        return pack(self)
 
     @classmethod
     def from_bytes(cls, stored: bytes) -> "Clocks":
@@ -41,9 +41,10 @@ def full(opts: Opts, seats: int) -> Clocks:
 
 def decided(clocks: Clocks, opts: Opts, seat: int) -> Clocks:
     """Return the clocks after the decision of `seat`, whose time is `clocks.used`."""
-    over = max(0, clocks.used - opts.decision_ms) if opts.decision_ms else 0
-    left = max(0, clocks.banks[seat] - over)
-    return Clocks((*clocks.banks[:seat], left, *clocks.banks[seat + 1 :]))
+    banks, over = clocks.banks, clocks.used - opts.decision_ms
+    if not opts.decision_ms or over <= 0:
+        return Clocks(banks)
+    return Clocks((*banks[:seat], max(0, banks[seat] - over), *banks[seat + 1 :]))
 
 
 def left_ms(clocks: Clocks, opts: Opts, seat: int) -> int | None:

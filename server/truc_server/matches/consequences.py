@@ -23,6 +23,7 @@ from truc_protocol.records import Phase, Record
 from truc_protocol.setup import GONE_SUBSTITUTE
 from truc_server.matches.dealer import Dealer
 
+_RULED: Final = (Phase.BETWEEN, Phase.HAND)
 _OWED: Final = (Due.SHARE, Due.OPEN, Due.CLOSE, Due.END)
 
 
@@ -66,14 +67,16 @@ def desertion(dealer: Dealer, ledger: Ledger) -> Record | None:
 
 def may_rule(ledger: Ledger) -> bool:
     """Tell whether a ruling can stand now, and nothing else of the server's is due before it."""
-    return ledger.phase in (Phase.BETWEEN, Phase.HAND) and due(ledger) not in _OWED
+    return ledger.phase in _RULED and due(ledger) not in _OWED
 
 
 def absent(ledger: Ledger, returned: Collection[int]) -> tuple[int, ...]:
     """Return the seats that have missed so many decisions in a row that they are gone, and have not come back."""
     most = ledger.setup.terms.opts.gone_after
+    if not 0 < most <= max(ledger.streaks):
+        return ()
     return tuple(
-        seat for seat, streak in enumerate(ledger.streaks) if 0 < most <= streak and seat not in returned
+        seat for seat, streak in enumerate(ledger.streaks) if most <= streak and seat not in returned
     )
 
 
@@ -87,11 +90,10 @@ def _after_void(dealer: Dealer, ledger: Ledger) -> Record:
 
 
 def _for_absence(dealer: Dealer, ledger: Ledger, beside: Unrecorded) -> Record | None:
-    opts = ledger.setup.terms.opts
-    if opts.gone == GONE_SUBSTITUTE:
-        return None  # rulings play on, and between two hands the seat is offered
-    against = () if beside.is_claimed else beside.sides
-    return _against(dealer, ledger, absent(ledger, beside.returned), against)
+    gone = absent(ledger, beside.returned)
+    if not gone or ledger.setup.terms.opts.gone == GONE_SUBSTITUTE:
+        return None  # with substitutes rulings play on, and between two hands the seat is offered
+    return _against(dealer, ledger, gone, () if beside.is_claimed else beside.sides)
 
 
 def _after_hold(dealer: Dealer, ledger: Ledger, beside: Unrecorded) -> Record | None:

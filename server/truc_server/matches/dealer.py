@@ -49,7 +49,7 @@ from truc_protocol.ledger import (
     score,
 )
 from truc_protocol.records import Record, body_hash, encode, parse
-from truc_protocol.setup import Opts, Terms
+from truc_protocol.setup import Opts, Terms, own_terms
 from truc_rules import Variant, ruled, turn_count
 from truc_server.matches.match_secrets import MatchSecrets
 
@@ -62,7 +62,7 @@ class Shuffled(NamedTuple):
     call: Call
     links: tuple[tuple[int, bytes], ...]
     seed: bytes
-    order: tuple[int, ...]
+    order: bytes
     deals: tuple[DealtCards, ...] = ()
 
     def __repr__(self) -> str:
@@ -102,30 +102,33 @@ class Dealer:
         encoded = encode(body)
         return Record(0, encoded, self._key.sign(encoded))
 
-    def table_record(self, variant: Variant, *, seats: int, opts: Opts, name: str, opened: int) -> Record:
-        """Return the terms of the match; `opened` is the time in Unix seconds."""
-        document = rule_document(variant)
-        return self._signed(
-            Table(
-                spk=self._key.public,
-                tn=self._tn,
-                rules=sha256(document),
-                deck=len(variant.pack),
-                seats=seats,
-                links=self._links,
-                policy=variant.reveal,
-                mode="dealt",
-                anchor=self._chains[0].anchor,
-                x=self._x.public,
-                opts=tuple(opts),
-                name=name.encode(),
-                time=opened,
-            )
-        )
+    def terms(self, variant: Variant, *, seats: int, opts: Opts, name: str, opened: int) -> Terms:
+        """Sign the terms of the match; `opened` is the time in Unix seconds.
 
-    def guest_record(self, terms: Terms, *, seat: int, x: bytes | None, name: str) -> Record:
+        Raises:
+            CheckError: C5, these terms cannot be played.
+        """
+        document = rule_document(variant)
+        table = Table(
+            spk=self._key.public,
+            tn=self._tn,
+            rules=sha256(document),
+            deck=len(variant.pack),
+            seats=seats,
+            links=self._links,
+            policy=variant.reveal,
+            mode="dealt",
+            anchor=self._chains[0].anchor,
+            x=self._x.public,
+            opts=tuple(opts),
+            name=name.encode(),
+            time=opened,
+        )
+        return own_terms(document, self._signed(table), table)
+
+    def guest_record(self, guest: Guest) -> Record:
         """Seat a guest."""
-        return self._signed(Guest(terms.th, seat, x, name.encode()))
+        return self._signed(guest)
 
     def match_record(self, terms: Terms, seats: tuple[Record, ...]) -> Record:
         """Close the set of seats."""
@@ -137,6 +140,8 @@ class Dealer:
         A consequence or a rekey is not composed here: what follows a void is chosen by the table.
         """
         match due(ledger):
+            case Due.PLAYERS | Due.CONSEQUENCE | Due.REKEY:
+                return None
             case Due.CALL:
                 return self._signed(next_call(ledger))
             case Due.DRAW:
@@ -145,8 +150,6 @@ class Dealer:
                 return self._of_hand(ledger, awaited)
             case Due.END:
                 return self._end(ledger)
-            case Due.PLAYERS | Due.CONSEQUENCE | Due.REKEY:
-                return None
 
     def _of_hand(self, ledger: Ledger, awaited: _OfHand) -> Record:
         match awaited:
@@ -180,7 +183,7 @@ class Dealer:
         table = ledger.setup.terms.table
         if self._shuffled is None or (self._shuffled.call, self._shuffled.links) != (call, links):
             seed = dealing.seed(ledger.setup.mid, call.j, ((0, self._link(ledger)), *links))
-            order = dealing.deck_order(seed, size=table.deck, cut=call.cut)
+            order = bytes(dealing.deck_order(seed, size=table.deck, cut=call.cut))
             self._shuffled = Shuffled(call, links, seed, order)
         _, _, seed, order, kept = self._shuffled
         while len(kept) < deals:
@@ -195,7 +198,7 @@ class Dealer:
                 up=0 if kept else turn_count(ledger.setup.terms.variant),
             )
             kept = (*kept, cards)
-            self._shuffled = self._shuffled._replace(deals=kept)
+            self._shuffled = Shuffled(call, links, seed, order, kept)
         return kept
 
     def _newest(self, ledger: Ledger) -> DealtCards:
@@ -283,8 +286,8 @@ class Dealer:
         return self._signed(End(*_place(ledger), index, links, self._x.secret, score(ledger), winner, reason))
 
     def openings(self, ledger: Ledger, seat: int) -> tuple[Opening, ...]:
-        """Return a seat's cards and salts of the newest deal: for that seat alone."""
-        return self._newest(ledger).hands[seat]
+        """Return a seat's cards and salts of the newest deal, if a hand is open: for that seat alone."""
+        return () if ledger.hand is None else self._newest(ledger).hands[seat]
 
     def take(self, ledger: Ledger, record: Record) -> Ledger:
         """Fold a record in; after a deal the ledger knows every card.
@@ -301,10 +304,6 @@ class Dealer:
         hands = self._newest(ledger).hands
         return learn_all(ledger, tuple(tuple(opening.card for opening in hand) for hand in hands))
 
-    def proxy(self, ledger: Ledger, seat: int, kind: str, args: Args) -> Record:
-        """Write down a guest's decision; it carries no signature."""
-        return Record(0, encode(Proxy(*_place(ledger), ledger.deal_index, seat, kind, args)), b"")
-
     def move(self, ledger: Ledger) -> Record:
         """Return the ruling for the seat that holds the decision and let its time run out."""
         if ledger.match is None:
@@ -312,8 +311,7 @@ class Dealer:
         action = ruled(ledger.match)
         if action is None:
             raise ValueError("nobody holds a decision")
-        openings = self.openings(ledger, action.seat) if ledger.hand is not None else ()
-        args = tuple(write_args(ledger.match, action, openings))
+        args = tuple(write_args(ledger.match, action, self.openings(ledger, action.seat)))
         return self._rule(ledger, "move", action.seat, action.kind, args)
 
     def forfeit(self, ledger: Ledger, seat: int, kind: str) -> Record:
@@ -360,6 +358,11 @@ class Dealer:
     def refuse(self, mid: bytes, body: bytes, code: str) -> Record:
         """Sign that a validly signed body was not taken, for the error reply."""
         return self._signed(Refuse(mid, sha256(body), code))
+
+
+def proxy(ledger: Ledger, seat: int, kind: str, args: Args) -> Proxy:
+    """Return a guest's decision as the server writes it down."""
+    return Proxy(*_place(ledger), ledger.deal_index, seat, kind, args)
 
 
 def _place(ledger: Ledger) -> tuple[bytes, int, bytes]:

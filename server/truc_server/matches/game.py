@@ -6,7 +6,6 @@ published exactly once, in order, to every follower that has all before it, and 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import structlog
 import trio
@@ -32,12 +31,9 @@ from truc_server.matches.rollcall import RollCall
 from truc_server.matches.waits import AGAIN_S, Wait, Waits, owes_chain, vacant
 from truc_server.matches.windows import Window, window
 from truc_server.store import AddRecord, EndMatch, Write
-from truc_server.tables.showing import Made, Showing
+from truc_server.tables.showing import Showing
 from truc_server.tables.tail import Item, Tail, record_frame, stored_frame
 from truc_server.timers import Alarm
-
-if TYPE_CHECKING:
-    from truc_protocol.messages import GuestAct
 
 log = structlog.get_logger()
 
@@ -51,9 +47,10 @@ class Game:
 
     Attributes:
         tail: the newest records, as sent.
-        chosen: per guest, the choice that was taken last.
+        chosen: per guest, the choice that was taken last: its position, its move line, and where it cuts.
         hold: whether the match is held, after a backup was restored.
         beyond: who has handed in a body for a position that is not there, the first of which was looked at.
+        asking: what its seats are asked.
         sealer: seals what is for one seat alone.
         vacant: the seats that a substitute may take over now, as the table has been told.
     """
@@ -74,7 +71,7 @@ class Game:
         self.setup = setup
         self.ledger: Ledger = start(setup)
         self.tail = Tail()
-        self.chosen: dict[int, GuestAct] = {}
+        self.chosen: dict[int, tuple[int, str, int | None]] = {}
         self.dealer = dealer
         self._guests = guests
         self._house = house
@@ -86,13 +83,13 @@ class Game:
         self._on_vacancy = on_vacancy
         self._on_end = on_end
         self.sealer = Sealer(dealer, house.epoch)
-        self._asking = Asking(table, showing.audience, dealer, self.sealer)
+        self.asking = Asking(table, showing.audience, dealer, self.sealer)
         self._waits = Waits(self.ledger, between_ms=house.settings.tables.between_hands_ms)
         self._roll = RollCall(house, table, showing, self.ledger)
         self._is_claimed = is_claimed
         self._is_deserted = self._is_stopped = False
         self._gate = 0
-        self.beyond: set[int] = set()
+        self.beyond: tuple[int, ...] = ()
         self.hold = Hold(table, setup.mid)
         self._window: Window | None = None
         self._alarm = Alarm(house.timers, self._ring)
@@ -116,10 +113,6 @@ class Game:
         """Tell whether a player has a seat in this match, or has had one."""
         return player.id in self._guests.values() or ("key", player.id) in self.ledger.commitments
 
-    def doubt(self, *, seen: int) -> None:
-        """Tell the host, once, that a player says to have seen a record that is not there."""
-        self.hold.doubt(seen=seen, k=self.ledger.k)
-
     def add(self, record: Record) -> None:
         """Append a record of the server's own."""
         self.take(record, parse(record))
@@ -134,18 +127,20 @@ class Game:
         folded = self._folded(record, body)
         opens = window(before, record, body, folded)
         facts = self._facts(body, folded, opened, opens)
-        timed = self._waits.timed(before, folded.ledger, body)
+        now = trio.current_time()
+        timed = self._waits.timed(folded.ledger, body, now)
         row = AddRecord(self.mid, before.k, *record, pack({"means": facts}), now_ms(), timed.to_bytes())
         self._house.write(*also, row, *self._ending(body))
         frame = record_frame(self._table, row, facts)
         self.ledger = folded.ledger
-        self._note(before.k, body, timed, opens)
+        self._note(body, timed, now, opens)
         if self._gate != self._house.gate:
             self._gate = self._house.gate
             self._house.starts.after(self._gate, self._start)
-        self.tail.add(Item(before.k, record, frame, self._house.gate))
+        item = Item(before.k, frame, self._gate)
+        self.tail.add(item)
         self._publish(frame, body)
-        self._show(Made(record, body, frame, row.at_ms))
+        self._show(item, body, row.at_ms)
         return before.k
 
     def _folded(self, record: Record, body: AnyBody) -> Folded:
@@ -168,34 +163,35 @@ class Game:
     ) -> list[Fact]:
         """Return what a record means, as far as everybody can tell now; and what could not be told before."""
         untold = () if self._window is None else self._window.later
-        if opens is not None:
-            return means(body, opens.ledger, untold + opens.events, opened)
-        return means(body, folded.ledger, untold + folded.events, opened)
+        told = opens or folded
+        return means(body, told.ledger, untold + told.events, opened)
 
-    def _note(self, k: int, body: AnyBody, timed: Clocks, opens: Window | None) -> None:
+    def _note(self, body: AnyBody, timed: Clocks, now: float, opens: Window | None) -> None:
         self._window = opens
         window_ms = None if opens is None else self._house.settings.tables.window_ms
-        self._waits.note(self.ledger, body, timed, window_ms=window_ms)
-        self._asking.note(k, body)
+        self._waits.note(self.ledger, body, timed, now, window_ms=window_ms)
         self._roll.note(self.ledger, body)
 
     def _publish(self, frame: bytes, body: AnyBody) -> None:
         self._audience.show_seats(frame)
-        if isinstance(body, Deal):
-            for seat in range(self.ledger.seats):
-                self._asking.show_cards(self.ledger, seat)
-        if isinstance(body, Share):
-            self._asking.show_cards(self.ledger, body.receiver, of=body.giver)
-        if isinstance(body, Close):
-            self.tail.close_hand(self._house.journal.durable)
-        if isinstance(body, Rule):
-            told = {"ruling": body.ruling, "seat": body.seat, "kind": body.kind}
-            log.info("ruled", table=label(self._table), k=self.ledger.k - 1, **told)
+        match body:
+            case Deal():
+                for seat in range(self.ledger.seats):
+                    self.asking.show_cards(self.ledger, seat)
+            case Share():
+                self.asking.show_cards(self.ledger, body.receiver, of=body.giver)
+            case Close():
+                self.tail.close_hand(self._house.journal.durable)
+            case Rule():
+                told = {"ruling": body.ruling, "seat": body.seat, "kind": body.kind}
+                log.info("ruled", table=label(self._table), k=self.ledger.k - 1, **told)
+            case _:
+                pass
 
-    def _show(self, made: Made) -> None:
+    def _show(self, item: Item, body: AnyBody, at_ms: int) -> None:
         """Let those who watch see a record in their time."""
         is_between = self.ledger.hand is None and self.ledger.phase is not Phase.CALLED
-        self._showing.took(self._shown, made, is_between=is_between)
+        self._showing.took(self._shown, item, body, at_ms=at_ms, is_between=is_between)
 
     def drive(self) -> None:
         """Add every record that is the server's to make, then ask the seats that have a choice."""
@@ -210,40 +206,47 @@ class Game:
             return
         while self._step():
             self._tell_changes()
-        self._set_alarm()
+        if self._is_stored:
+            self._alarm.set(self._waits.moment)
         if self.is_over:
             self._on_end()
 
     def _ask_all(self) -> None:
-        waiting = self._asking.ask_all(self.ledger, self._waits, self._window)
-        if waiting is not None:
-            self._showing.note(waiting)
+        notice = self.asking.ask(self.ledger, self._waits, self._open_window, range(self.ledger.seats))
+        if notice is not None:
+            self._showing.note(notice)
+
+    @property
+    def _open_window(self) -> Window | None:
+        return self._window if self._waits.is_window else None
 
     def attend(self) -> None:
         """Go on with what depends on who is connected: time, and what is held back for a side of which nobody was."""
-        before = self.ledger.k, self._waits.now(self.ledger), self._waits.is_halted
+        before = self.ledger.k, self._waits.now, self._waits.is_halted
         self._advance()
-        after = self.ledger.k, self._waits.now(self.ledger), self._waits.is_halted
+        after = self.ledger.k, self._waits.now, self._waits.is_halted
         if after != before and not after[-1]:
             self._ask_all()
 
     def _meet(self) -> None:
         """Note who is connected; while nobody is, no seat's time runs."""
         is_attended = self._roll.call(self.ledger) and not self.hold.is_on
-        self._waits.returned = self._roll.returned(self.ledger)
+        self._waits.see(self._roll.attendance.returned(self.ledger.streaks))
         if is_attended:
-            self._waits.go_on(self.ledger)
+            self._waits.go_on()
         else:
             self._waits.halt()
 
-    def _set_alarm(self) -> None:
-        self._alarm.set(self._waits.moment(self._waits.now(self.ledger)))
+    @property
+    def _is_stored(self) -> bool:
+        """Whether the newest record is stored, so that time runs for what it asks."""
+        return self._house.journal.durable >= self._gate
 
     def _start(self) -> None:
         """Let time run for what the newest record asks, once that is stored."""
-        if self._house.journal.durable >= self._gate and not self._is_stopped:
+        if self._is_stored and not self._is_stopped:
             self._waits.start()
-            self._set_alarm()
+            self._alarm.set(self._waits.moment)
 
     def _step(self) -> bool:
         """Add a record that is the server's to make; False if there is none."""
@@ -259,13 +262,13 @@ class Game:
         last = desertion(self.dealer, self.ledger) if self._is_deserted else None
         ruling = last or consequence(self.dealer, self.ledger, self._unrecorded())
         is_held = self._house.is_draining and due(self.ledger) is Due.CALL
-        if ruling is not None or is_held or self._waits.now(self.ledger) is not None:
+        if ruling is not None or is_held or self._waits.now is not None:
             return ruling
         return self.dealer.next_record(self.ledger)
 
     def _unrecorded(self) -> Unrecorded:
         sides, returned = self._roll.attendance.sides, self._waits.returned
-        return Unrecorded(self._waits.is_over(self.ledger), sides, returned, self._is_claimed)
+        return Unrecorded(self._waits.is_over, sides, returned, self._is_claimed)
 
     def _rekey(self) -> None:
         """Start a new chain of the server's; its secrets are stored with the record, and before it."""
@@ -278,7 +281,7 @@ class Game:
         Raises:
             RefusedError: It may not start a new chain.
         """
-        self._waits.wish(self.ledger, seat)
+        self._waits.wish(seat)
 
     def remind(self) -> None:
         """Tell everybody again for whom the call is held back, if it is: a seat more, perhaps."""
@@ -288,8 +291,8 @@ class Game:
     @property
     def vacant_ms(self) -> int | None:
         """How long vacant seats are offered still, if that has an end."""
-        wait = self._waits.now(self.ledger)
-        return self._waits.left_ms(wait) if wait is not None and wait.what == "sub" else None
+        wait = self._waits.now
+        return self._waits.left_ms if wait is not None and wait.what == "sub" else None
 
     def _tell_changes(self) -> None:
         """Tell which seats are vacant and who is away, after each record: with the next one a hand may be held back again."""
@@ -299,41 +302,41 @@ class Game:
         self._roll.tell(self.ledger, self._waits)
 
     def _ring(self) -> None:
-        if self._house.journal.durable < self._gate:
+        if not self._is_stored:
             return  # nobody has been shown yet what to answer: time has not begun
         if self._house.journal.is_full:
             self._alarm.set(trio.current_time() + AGAIN_S)  # answers are not taken now either
             return
-        match self._waits.now(self.ledger):
+        match self._waits.now:
             case Wait("pause"):
                 self.add(self.dealer.resume(self.ledger))
             case Wait("release"):
                 self.add(self.dealer.void(self.ledger))
             case Wait("decision"):
                 self.add(self.dealer.move(self.ledger))
-            case Wait("rekey") if self._waits.is_over(self.ledger):
+            case Wait("rekey") if self._waits.is_over:
                 self.add(self.dealer.abandon(self.ledger, "server"))  # no forfeit can stand
             case _:
-                self._waits.end(self.ledger)
+                self._waits.end()
         self.drive()
 
     def abandon(self) -> None:
         """End the match, which nobody may go on with: without a winner, if it is not won already."""
         if self.hold.is_on:
             return
-        self._waits.end(self.ledger)  # nobody is given time any more to show cards
+        self._waits.end()  # nobody is given time any more to show cards
         self._is_deserted = True
         self.drive()
 
     @property
     def is_unasked(self) -> bool:
         """Whether the next call could come, and nobody has asked for time before it."""
-        return self._waits.is_unasked(self.ledger)
+        return self._waits.is_unasked
 
     @property
     def goes_on_at(self) -> float:
         """When the pause that the match has is over; now if it has none."""
-        return self._waits.rests_until(self.ledger) or trio.current_time()
+        return self._waits.rests_until or trio.current_time()
 
     def claim(self, seat: int) -> int:
         """End the match because the other side is away; return the position of the ruling.
@@ -343,7 +346,7 @@ class Game:
         """
         self._meet()
         others = range(1 - seat % 2, self.ledger.seats, 2)
-        is_kept = bool(self.vacant) or self._waits.awaits(self.ledger, seat)
+        is_kept = bool(self.vacant) or self._waits.awaits(seat)
         alone = () if is_kept else self._roll.alone(self.ledger, self._waits, others)
         record = claimed(self.dealer, self.ledger, seat, self._unrecorded(), alone)
         if record is None:
@@ -354,26 +357,22 @@ class Game:
     def stop(self) -> None:
         """Ask for no more time: the table has done with this match."""
         self._is_stopped = True
-        self._alarm.set(None)
-
-    def cut(self) -> int:
-        """Return the place of a cut that the options at this position offer."""
-        return self._asking.cut(self.ledger)
+        self._alarm.stop()
 
     def tell(self, peer: Peer) -> None:
         """Tell one who has been sent every record what is waited for."""
         self._roll.tell_one(peer, self.ledger, self._waits)
-        waiting = self._waits.notice(self.ledger, self._table)
+        waiting = self._waits.notice(self._table)
         if waiting is not None:
             peer.send(waiting)
 
     def present(self, seat: int) -> None:
         """Send a seat that has caught up its cards, those it was shown, and what it may do now."""
-        self._asking.show_all_cards(self.ledger, seat)
+        self.asking.show_all_cards(self.ledger, seat)
         if (peer := self._audience.live(seat)) is not None:
             self._roll.tell_one(peer, self.ledger, self._waits)
         if not self.hold.is_on:
-            self._asking.ask(self.ledger, self._waits, self._window, seat)
+            self.asking.ask(self.ledger, self._waits, self._open_window, (seat,))
 
     def restore(self, rows: Sequence[AddRecord]) -> None:
         """Take records that are in the store already.
@@ -389,10 +388,11 @@ class Game:
                 raise RebuildError(f"record {row.k}: the secrets stored give another")
             before, folded = self.ledger, self._folded(record, body)
             self.ledger = folded.ledger
-            self._note(row.k, body, Clocks.from_bytes(row.clocks), window(before, record, body, folded))
-            frame = stored_frame(self._table, row)
-            self.tail.add(Item(row.k, record, frame, 0))
+            timed, opens = Clocks.from_bytes(row.clocks), window(before, record, body, folded)
+            self._note(body, timed, trio.current_time(), opens)
+            item = Item(row.k, stored_frame(self._table, row), 0)
+            self.tail.add(item)
             if isinstance(body, Close):
                 self.tail.close_hand(0)
-            self._show(Made(record, body, frame, row.at_ms))
-        self._waits.restore(self.ledger, is_unasked=self._house.unasked.get(self.mid) == self.ledger.k)
+            self._show(item, body, row.at_ms)
+        self._waits.restore(is_unasked=self._house.unasked.get(self.mid) == self.ledger.k)

@@ -26,7 +26,7 @@ class Hold:
     def __init__(self, table: str, mid: bytes) -> None:
         self._table = label(table)
         self._mid = mid
-        self._unheard: frozenset[int] = frozenset()
+        self._unheard: tuple[int, ...] = ()
         self._put_off: list[Callable[[], None]] = []
         self._is_doubted = False
 
@@ -37,12 +37,12 @@ class Hold:
 
     def begin(self, *, seats: int, k: int) -> None:
         """Hold the match, of which `k` records are there, until each of its seats was heard."""
-        self._unheard = frozenset(range(seats))
+        self._unheard = tuple(range(seats))
         log.warning("match_held", table=self._table, match=self._mid.hex(), k=k)
 
     def hear(self, seat: int) -> bool:
         """Note that a seat's player has seen no more than is there; tell whether the match goes on by that."""
-        was_on, self._unheard = self.is_on, self._unheard - {seat}
+        was_on, self._unheard = self.is_on, tuple(other for other in self._unheard if other != seat)
         goes_on = was_on and not self.is_on
         if goes_on:
             log.info("match_goes_on", table=self._table, match=self._mid.hex())
@@ -60,7 +60,7 @@ class Hold:
 
     def end(self) -> None:
         """Hold the match no longer, and take what was put off."""
-        self._unheard = frozenset()
+        self._unheard = ()
         later, self._put_off = self._put_off, []
         for take in later:
             take()
@@ -72,7 +72,7 @@ class Hold:
             TooSoonError: It is held.
         """
         if self._unheard:
-            seats = ", ".join(map(str, sorted(self._unheard)))
+            seats = ", ".join(map(str, self._unheard))
             message = (
                 f"the server was restored from a backup: the match goes on when these seats are back: {seats}"
             )

@@ -1,12 +1,14 @@
 """A guest's choice, by its move line, turned into the record that the server writes for it."""
 
+from truc_protocol.bodies import Proxy
 from truc_protocol.checks import CheckError
 from truc_protocol.errors import Code
 from truc_protocol.messages import GuestAct
-from truc_protocol.records import Record, parse
+from truc_protocol.records import unsigned
 from truc_rules import Action, IllegalActionError, Kind, MoveError, Seat, apply, parse_move
 from truc_server.connections.peer import RefusedError
-from truc_server.matches.choices import args_of, open_actions
+from truc_server.matches.choices import args_of
+from truc_server.matches.dealer import proxy
 from truc_server.matches.game import Game
 from truc_server.matches.signed import Accepted, code_of
 
@@ -19,21 +21,21 @@ def accept_choice(game: Game, seat: int, choice: GuestAct) -> Accepted:
     Raises:
         RefusedError: It is not taken.
     """
-    last = game.chosen.get(seat)
-    if last is not None and (last.at, last.choose, last.p) == (choice.at, choice.choose, choice.p):
+    chosen = choice.at, choice.choose, choice.p
+    if game.chosen.get(seat) == chosen:
         return Accepted(choice.at, is_repeat=True)
     k = _take(game, seat, choice)
-    game.chosen[seat] = choice
+    game.chosen[seat] = chosen
     return Accepted(k, is_repeat=False)
 
 
 def _take(game: Game, seat: int, choice: GuestAct) -> int:
     check_position(game, choice.at)
     action = _action(game, seat, choice)
-    cut = choice.p if choice.p is not None else game.cut()
-    record = _record(game, action, cut)
+    cut = choice.p if choice.p is not None else game.asking.cut(game.ledger)
+    body = _body(game, action, cut)
     try:
-        return game.take(record, parse(record))
+        return game.take(unsigned(body), body)
     except CheckError as error:
         raise RefusedError(code_of(error), str(error)) from error
 
@@ -54,7 +56,7 @@ def _action(game: Game, seat: int, choice: GuestAct) -> Action:
         action = parse_move(game.setup.terms.variant, Seat(seat), choice.choose)
     except MoveError as error:
         raise RefusedError(Code.ILLEGAL_ACTION, str(error), field="choose") from error
-    if action.kind in ANY_TIME or action in open_actions(game.ledger, seat):
+    if action.kind in ANY_TIME or action in game.asking.options(game.ledger, seat):
         return action
     raise _illegal(game, action)
 
@@ -70,8 +72,6 @@ def _illegal(game: Game, action: Action) -> RefusedError:
     return RefusedError(Code.NOT_NOW, "nothing is to be decided now")
 
 
-def _record(game: Game, action: Action, cut: int) -> Record:
-    if action.kind in ANY_TIME:
-        return game.dealer.proxy(game.ledger, action.seat, str(action.kind), ())
-    args = args_of(game.ledger, game.dealer, action, cut)
-    return game.dealer.proxy(game.ledger, action.seat, str(action.kind), args)
+def _body(game: Game, action: Action, cut: int) -> Proxy:
+    args = () if action.kind in ANY_TIME else args_of(game.ledger, game.dealer, action, cut)
+    return proxy(game.ledger, action.seat, str(action.kind), args)

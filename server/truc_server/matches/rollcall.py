@@ -9,13 +9,14 @@ from collections.abc import Collection
 import trio
 
 from truc_protocol.bodies import Act, AnyBody, Proxy, Rule
+from truc_protocol.connection import broadcast_frame
 from truc_protocol.ledger import Ledger
 from truc_protocol.messages import Away
 from truc_protocol.records import Phase
 from truc_server.connections.peer import Peer
 from truc_server.house import House
 from truc_server.matches import away
-from truc_server.matches.away import Clock, Presence
+from truc_server.matches.away import Clock, Standing
 from truc_server.matches.waits import Waits
 from truc_server.tables.showing import Showing
 
@@ -28,67 +29,72 @@ class RollCall:
     """
 
     def __init__(self, house: House, table: str, showing: Showing, ledger: Ledger) -> None:
-        self.attendance = away.everybody_away(ledger.seats, trio.current_time())
+        seats = ledger.seats
+        self.attendance = away.everybody_away(seats, trio.current_time())
+        self._standing = Standing((), ())
         self._alone_s = house.settings.tables.expiry_s
         self._table = table
         self._showing = showing
-        self._told = [Presence()] * ledger.seats
-        self._shown = self._told[:]
+        self._told = self._shown = Standing(tuple(range(seats)), (0,) * seats)
 
     def call(self, ledger: Ledger) -> bool:
         """Note who is connected; tell whether anybody is."""
         online = self._showing.audience.online
-        self.attendance = away.attended(self.attendance, ledger, online, trio.current_time())
+        standing = Standing(online, ledger.streaks)
+        if standing != self._standing:
+            self._standing = standing
+            self.attendance = away.attended(self.attendance, ledger, online, trio.current_time())
         return bool(online)
 
     def note(self, ledger: Ledger, body: AnyBody) -> None:
         """Note what a record that was taken tells of who is there."""
         match body:
             case Act(seat=seat) | Proxy(seat=seat):
-                there = away.answered(self.attendance, ledger, seat)
-                others = range(1 - seat % 2, ledger.seats, 2)
-                self.attendance = away.counted_anew(there, others, trio.current_time())
+                self.attendance = away.answered(self.attendance, ledger, seat)
+                self._count_anew(range(1 - seat % 2, ledger.seats, 2))
             case Rule(ruling="resume"):
-                seats = range(ledger.seats)
-                self.attendance = away.counted_anew(self.attendance, seats, trio.current_time())
+                self._count_anew(range(ledger.seats))
             case _:
                 pass
 
-    def returned(self, ledger: Ledger) -> tuple[int, ...]:
-        """Return the seats that were gone, and are there again."""
-        return self.attendance.returned(ledger.streaks)
+    def _count_anew(self, seats: Collection[int]) -> None:
+        if not self.attendance.is_full:
+            self.attendance = away.counted_anew(self.attendance, seats, trio.current_time())
 
     def tell(self, ledger: Ledger, waits: Waits) -> None:
         """Tell everybody of the seats that stand otherwise than they were told, while the match goes on."""
-        if ledger.phase is Phase.ENDED:
+        standing = self._standing_in(ledger)
+        if ledger.phase is Phase.ENDED or standing == self._told == self._shown:
             return
-        for seat in range(ledger.seats):
-            now = away.presence(self.attendance, ledger, seat)
-            if self._told[seat] != now:
-                self._told[seat] = now
-                self._showing.audience.tell_seats(self._message(ledger, waits, seat, now))
-            if self._shown[seat] != now and not self._showing.is_hushed:
-                self._shown[seat] = now
-                self._showing.note(self._message(ledger, waits, seat, now))
+        told, self._told = self._told, standing
+        for seat in standing.changed(told):
+            self._showing.audience.tell_seats(self._message(ledger, waits, seat))
+        if not self._showing.is_hushed:
+            shown, self._shown = self._shown, standing
+            for seat in standing.changed(shown):
+                self._showing.note(broadcast_frame(self._message(ledger, waits, seat)))
 
     def tell_one(self, peer: Peer, ledger: Ledger, waits: Waits) -> None:
         """Tell one who has come of every seat that is away, if the match goes on."""
         if ledger.phase is Phase.ENDED:
             return  # who has come since, or gone, is in the table's state alone
         for seat in range(ledger.seats):
-            now = away.presence(self.attendance, ledger, seat)
-            if now.is_away:
-                peer.send(self._message(ledger, waits, seat, now))
+            if self._standing_in(ledger).of(seat).is_away:
+                peer.send(self._message(ledger, waits, seat))
 
-    def _message(self, ledger: Ledger, waits: Waits, seat: int, now: Presence) -> Away:
-        return away.away_message(self._table, ledger, seat, now, self.claim_in_ms(ledger, waits, seat))
+    def _standing_in(self, ledger: Ledger) -> Standing:
+        return Standing(self._standing.online, ledger.streaks)
+
+    def _message(self, ledger: Ledger, waits: Waits, seat: int) -> Away:
+        presence = self._standing_in(ledger).of(seat)
+        return away.away_message(self._table, ledger, seat, presence, self.claim_in_ms(ledger, waits, seat))
 
     def claim_in_ms(self, ledger: Ledger, waits: Waits, seat: int) -> int | None:
         """Return after how long, at the earliest, a seat counts as gone, or may be claimed against."""
         clock = Clock(
             bank=waits.clocks.banks[seat],
-            decision=waits.left_of(ledger, "decision", seat),
-            release=waits.left_of(ledger, "release", seat),
+            decision=waits.left_of("decision", seat),
+            release=waits.left_of("release", seat),
             alone=self._alone_ms(ledger, waits, seat),
         )
         return away.claim_in_ms(ledger, seat, clock, is_back=seat in self.attendance.returned(ledger.streaks))
@@ -102,14 +108,13 @@ class RollCall:
         left = self.attendance.left[seat]
         if left is None or ledger.setup.terms.opts.decision_ms:
             return None
-        began = max(left, waits.rests_until(ledger) or left)
+        began = max(left, waits.rests_until or left)
         return max(0, int((began + self._alone_s - trio.current_time()) * 1000))
 
     def claimable_in_ms(self, ledger: Ledger, waits: Waits, seats: Collection[int]) -> int | None:
         """Return when a claim against any of the seats may be granted: not while something else has to come first."""
-        wait = waits.now(ledger)
-        if wait is None:
+        if waits.now is None:
             return None  # the match is over
         ways = (self.claim_in_ms(ledger, waits, seat) for seat in seats)
         earliest = min((way for way in ways if way is not None), default=None)
-        return waits.left_ms(wait) if earliest == 0 else earliest
+        return waits.left_ms if earliest == 0 else earliest

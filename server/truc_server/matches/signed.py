@@ -75,6 +75,13 @@ def code_of(error: CheckError) -> Code:
     return Code(error.refusal) if error.refusal else CODES[error.check]
 
 
+class Looked(NamedTuple):
+    """A record that would be taken if its signature is good, which is not known yet."""
+
+    record: Record
+    body: AnyBody
+
+
 class Signed(NamedTuple):
     """A record whose signature was found to be that of a key."""
 
@@ -83,42 +90,52 @@ class Signed(NamedTuple):
     public: bytes
 
 
-async def signed(verifier: Verifier, public: bytes, record: Record) -> Signed:
+async def signed(verifier: Verifier, public: bytes, looked: Looked) -> Signed:
     """Check the signature of a record that was looked at; the match may go on meanwhile.
 
     Raises:
         RefusedBodyError: It is not the key's.
     """
+    record, body = looked
     if not await verifier.is_signed(public, record.body, record.sig):
         raise _not_signed(record)
-    return Signed(record, _parsed(record), public)
+    return Signed(record, body, public)
 
 
-def signed_at_once(public: bytes, record: Record) -> Signed:
+def signed_at_once(public: bytes, looked: Looked) -> Signed:
     """Check a signature without letting anything happen meanwhile.
 
     Raises:
         RefusedBodyError: It is not the key's.
     """
+    record, body = looked
     if not keys.verify(public, record.body, record.sig):
         raise _not_signed(record)
-    return Signed(record, _parsed(record), public)
+    return Signed(record, body, public)
 
 
-def look(game: Game, record: Record) -> Accepted | None:
-    """Compare what is cheap to compare, before a signature is checked; return where the record stands already, if it does.
+def look(game: Game, record: Record) -> Looked | Accepted:
+    """Compare what is cheap to compare, before a signature is checked; or tell where the record stands already.
 
     Raises:
         RefusedBodyError: It would not be taken.
     """
     body = _parsed(record)
-    repeated = game.tail.find(record)
+    repeated = _repeated(game, record, body)
     if repeated is not None:
-        return Accepted(repeated, is_repeat=True)
+        return repeated
     contributor = game.ledger.contributors[record.signer]
     _note_beyond(game, record, body, None if contributor is None else contributor.public)
     _check_place(game, record, body)
-    return None
+    return Looked(record, body)
+
+
+def _repeated(game: Game, record: Record, body: AnyBody) -> Accepted | None:
+    """Return where a record stands already; one for the next position, or for none, stands nowhere."""
+    if not isinstance(body, Placed) or body.k >= game.ledger.k:
+        return None
+    found = game.tail.find(record)
+    return None if found is None else Accepted(found, is_repeat=True)
 
 
 def accept(game: Game, signed: Signed) -> Accepted:
@@ -128,10 +145,9 @@ def accept(game: Game, signed: Signed) -> Accepted:
         RefusedBodyError: It is not taken.
     """
     record, body, public = signed
-    repeated = game.tail.find(record)
+    repeated = _repeated(game, record, body)
     if repeated is not None:
-        return Accepted(repeated, is_repeat=True)
-    _check_place(game, record, body)
+        return repeated
     if isinstance(body, Sub):
         raise RefusedBodyError(Code.NOT_NOW, "expected a sub record from who stands by for the seat")
     contributor = game.ledger.contributors[record.signer]
@@ -140,13 +156,19 @@ def accept(game: Game, signed: Signed) -> Accepted:
     return _taken(game, record, body)
 
 
-def look_at_newcomer(game: Game, record: Record, newcomer: Player) -> None:
+def look_at_newcomer(game: Game, record: Record, newcomer: Player) -> Looked:
     """Compare what is cheap to compare of the record with which a newcomer takes a seat over.
 
     Raises:
         RefusedBodyError: It would not be taken.
     """
-    body, seat = _parsed(record), record.signer - 1
+    looked = Looked(record, _parsed(record))
+    _check_newcomer(game, looked, newcomer)
+    return looked
+
+
+def _check_newcomer(game: Game, looked: Looked, newcomer: Player) -> None:
+    (record, body), seat = looked, looked.record.signer - 1
     if not isinstance(body, Sub) or body.seat != seat:
         raise RefusedBodyError(Code.NOT_NOW, f"expected a sub record for seat {seat}")
     _check_place(game, record, body)
@@ -162,7 +184,7 @@ def accept_substitute(game: Game, signed: Signed, newcomer: Player, *also: Write
         RefusedBodyError: It is not taken.
     """
     record, body, public = signed
-    look_at_newcomer(game, record, newcomer)
+    _check_newcomer(game, Looked(record, body), newcomer)
     if public != newcomer.id:
         raise _not_signed(record)
     return _taken(game, record, body, *also)
@@ -172,6 +194,7 @@ def _taken(game: Game, record: Record, body: AnyBody, *also: Write) -> Accepted:
     try:
         return Accepted(game.take(record, body, *also), is_repeat=False)
     except CheckError as error:
+        _check_place(game, record, body)  # what stands at another place is answered without evidence
         code = code_of(error)
         evidence = game.dealer.refuse(game.mid, record.body, str(code))
         raise RefusedBodyError(code, str(error), evidence) from error
@@ -212,9 +235,9 @@ def _note_beyond(game: Game, record: Record, body: AnyBody, public: bytes | None
         return
     if record.signer in game.beyond:
         return
-    game.beyond.add(record.signer)
+    game.beyond += (record.signer,)
     if public is not None and keys.verify(public, record.body, record.sig):
-        game.doubt(seen=body.k - 1)
+        game.hold.doubt(seen=body.k - 1, k=game.ledger.k)
 
 
 def _not_signed(record: Record) -> RefusedBodyError:

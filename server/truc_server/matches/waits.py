@@ -43,81 +43,90 @@ class Waits:
     """The time of one match.
 
     Attributes:
+        now: what is waited for; None where a record of the server is due, or nothing any more.
         clocks: what each seat has left after the newest record.
+        offer: the position of the record that opened the present decision.
+        is_over: whether the time to wait at this position is over.
         returned: the seats that were gone and have come back: nobody else is offered them.
     """
 
     def __init__(self, ledger: Ledger, *, between_ms: int) -> None:
+        self._ledger = ledger
         self._opts = ledger.setup.terms.opts
         self.clocks = clocks.full(self._opts, ledger.seats)
-        self._between_ms = between_ms
+        self.offer = 0
+        self.is_over = False
         self.returned: Collection[int] = ()
+        self._between_ms = between_ms
         self._holder: int | None = None
         self._since = trio.current_time()
         self._asked_at: float | None = None
         self._halted_at: float | None = None
         self._wishes: set[int] = set()
         self._vain: Counter[int] = Counter()
-        self._over_at: int | None = None
-        self._window_at: int | None = None
-        self._restored_at: int | None = None
+        self._has_window = self._is_restored = False
+        self.now = self._next()
 
-    def now(self, ledger: Ledger) -> Wait | None:
-        """Return what is waited for; None where a record of the server is due, or nothing any more."""
+    def _next(self) -> Wait | None:
+        ledger = self._ledger
         if ledger.phase in (Phase.OVER, Phase.ENDED):
             return None
         if ledger.pause.active:
             return Wait("pause", (), self._opts.pause_ms)
-        if (pacing := self._pacing(ledger)) is not None:
+        if (pacing := self._pacing()) is not None:
             return pacing
+        if self._holder is not None:
+            left = clocks.left_ms(self.clocks, self._opts, self._holder)
+            return Wait("decision", holders_in_view(ledger), left)
         if silent := missing(ledger):
             return Wait("release", silent, self._opts.release_ms)
-        if self._holder is None:
-            return self._hold(ledger)
-        return Wait(
-            "decision", holders_in_view(ledger), clocks.left_ms(self.clocks, self._opts, self._holder)
-        )
+        return self._hold()
 
-    def moment(self, wait: Wait | None) -> float | None:
-        """Return when the time of a wait is over; None if it has no end, or stands still."""
-        if wait is None or wait.ms is None or (self.is_halted and wait.what in _OF_SEATS):
+    @property
+    def moment(self) -> float | None:
+        """When the time of what is waited for is over; None if it has no end, or stands still."""
+        wait = self.now
+        if wait is None or wait.ms is None or (self._halted_at is not None and wait.what in _OF_SEATS):
             return None
         return self._since + wait.ms / 1000
 
-    def rests_until(self, ledger: Ledger) -> float | None:
-        """Return when the pause that the match has is over; None if it has none."""
-        wait = self.now(ledger)
-        return self.moment(wait) if wait is not None and wait.what == "pause" else None
+    @property
+    def rests_until(self) -> float | None:
+        """When the pause that the match has is over; None if it has none."""
+        return self.moment if self.now is not None and self.now.what == "pause" else None
 
-    def awaits(self, ledger: Ledger, seat: int) -> bool:
+    def awaits(self, seat: int) -> bool:
         """Tell whether the match waits for a seat or its partners, as far as that seat can tell."""
-        wait = self.now(ledger)
-        seats = () if wait is None else wait.seats
-        return seat in holders(ledger) or any(other % 2 == seat % 2 for other in seats)
+        seats = () if self.now is None else self.now.seats
+        return seat in holders(self._ledger) or any(other % 2 == seat % 2 for other in seats)
 
-    def left_ms(self, wait: Wait) -> int | None:
-        """Return how much of the time of a seat is left in a wait."""
-        return None if wait.ms is None else max(0, wait.ms - self._elapsed_ms())
+    @property
+    def left_ms(self) -> int | None:
+        """How much is left of the time of what is waited for."""
+        if self.now is None or self.now.ms is None:
+            return None
+        return max(0, self.now.ms - self._elapsed_ms(trio.current_time()))
 
-    def notice(self, ledger: Ledger, table: str) -> Waiting | None:
+    def notice(self, table: str) -> Waiting | None:
         """Return what everybody is told who has no choice now."""
-        wait, at = self.now(ledger), ledger.k
-        match wait:
+        match, at = self._ledger.setup.mid, self._ledger.k
+        match self.now:
             case Wait("window", _) | Wait("decision", ()):
-                return Waiting(table=table, match=ledger.setup.mid, at=at, seats=())
+                return Waiting(table=table, match=match, at=at, seats=())
             case Wait("decision" | "rekey" | "sub" as what, seats):
-                left, match = self.left_ms(wait), ledger.setup.mid
-                return Waiting(table=table, match=match, at=at, seats=seats, what=what, deadline_ms=left)
+                return Waiting(
+                    table=table, match=match, at=at, seats=seats, what=what, deadline_ms=self.left_ms
+                )
             case _:
                 return None
 
-    def left_of(self, ledger: Ledger, what: What, seat: int) -> int | None:
+    def left_of(self, what: What, seat: int) -> int | None:
         """Return how much is left of what is waited for of a seat; None if it is not, as far as everybody can tell."""
-        wait = self.now(ledger)
-        return self.left_ms(wait) if wait is not None and wait.what == what and seat in wait.seats else None
+        wait = self.now
+        return self.left_ms if wait is not None and wait.what == what and seat in wait.seats else None
 
-    def _elapsed_ms(self) -> int:
-        until = trio.current_time() if self._halted_at is None else self._halted_at
+    def _elapsed_ms(self, now: float) -> int:
+        until = now if self._halted_at is None else self._halted_at
         return max(0, int((until - self._since) * 1000))
 
     @property
@@ -130,88 +139,89 @@ class Waits:
         if self._halted_at is None:
             self._halted_at = trio.current_time()
 
-    def go_on(self, ledger: Ledger) -> None:
+    def go_on(self) -> None:
         """Let the time of the seats run on from where it stood."""
         halted_at, self._halted_at = self._halted_at, None
-        wait = None if halted_at is None else self.now(ledger)
-        if halted_at is not None and wait is not None and wait.what in _OF_SEATS:
+        if halted_at is not None and self.now is not None and self.now.what in _OF_SEATS:
             self._since += max(0.0, trio.current_time() - max(halted_at, self._since))
 
-    def end(self, ledger: Ledger) -> None:
+    def see(self, returned: Collection[int]) -> None:
+        """Note which seats were gone and have come back."""
+        if returned != self.returned:
+            self.returned = returned
+            self.now = self._next()
+
+    def end(self) -> None:
         """Wait no longer at this position; a wish for time that has not been used is forgotten."""
-        self._over_at = ledger.k
-        if ledger.phase is Phase.BETWEEN:
+        self.is_over = True
+        if self._ledger.phase is Phase.BETWEEN:
             self._vain.update(self._wishes)
             self._wishes.clear()
+        self.now = self._next()
 
-    def is_over(self, ledger: Ledger) -> bool:
-        """Tell whether the time to wait at this position is over."""
-        return self._over_at == ledger.k
-
-    def _pacing(self, ledger: Ledger) -> Wait | None:
+    def _pacing(self) -> Wait | None:
         """Return the time that passes in any case."""
-        if self.is_window(ledger):
+        if self.is_window:
             return Wait("window", (), 0)  # the time of what comes after it begins with its end
-        return Wait("rest", (), self._between_ms) if self.rests(ledger) else None
+        return Wait("rest", (), self._between_ms) if self._rests() else None
 
-    def is_window(self, ledger: Ledger) -> bool:
-        """Tell whether seats may have something to say at this position, and nobody is told yet whether they have."""
-        return self._window_at == ledger.k and not self.is_over(ledger)
+    @property
+    def is_window(self) -> bool:
+        """Whether seats may have something to say at this position, and nobody is told yet whether they have."""
+        return self._has_window and not self.is_over
 
-    def rests(self, ledger: Ledger) -> bool:
+    def _rests(self) -> bool:
         """Tell whether the server holds back a record to give people time: the deal, or what ends a hand."""
-        if self._between_ms == 0 or self.is_over(ledger):
+        if self._between_ms == 0 or self.is_over:
             return False
-        return _deals_unasked(ledger) or _may_be_shown(ledger)
+        return _deals_unasked(self._ledger) or _may_be_shown(self._ledger)
 
-    def _hold(self, ledger: Ledger) -> Wait | None:
+    def _hold(self) -> Wait | None:
         """Return for whom the next call is held back."""
+        ledger, opts = self._ledger, self._opts
         if not _awaits_call(ledger):
             return None
-        is_over = self.is_over(ledger)
-        gone = () if is_over else vacant(ledger, self.returned)
+        gone = () if self.is_over else vacant(ledger, self.returned)
         if gone:
-            return Wait("sub", gone, self._opts.release_ms)
+            return Wait("sub", gone, opts.release_ms)
         seats = tuple(
             seat
             for seat in range(ledger.seats)
-            if is_exhausted(ledger, seat + 1) or (not is_over and self._asks(ledger, seat))
+            if is_exhausted(ledger, seat + 1) or (not self.is_over and self._asks(seat))
         )
-        longest = max(self._opts.release_ms, self._opts.pause_ms)
-        return Wait("rekey", seats, longest if is_over else self._opts.release_ms) if seats else None
+        longest = max(opts.release_ms, opts.pause_ms)
+        return Wait("rekey", seats, longest if self.is_over else opts.release_ms) if seats else None
 
-    def _asks(self, ledger: Ledger, seat: int) -> bool:
-        may = self._restored_at == ledger.k and _rekeys_left(ledger, seat) > 0
-        return may or seat in self._wishes
+    def _asks(self, seat: int) -> bool:
+        return seat in self._wishes or (self._is_restored and _rekeys_left(self._ledger, seat) > 0)
 
-    def wish(self, ledger: Ledger, seat: int) -> None:
+    def wish(self, seat: int) -> None:
         """Give a seat time to rekey before the next call.
 
         Raises:
             RefusedError: It has no chain, or may not start another.
         """
+        ledger = self._ledger
         if ledger.contributors[seat + 1] is None or ledger.phase in (Phase.OVER, Phase.ENDED):
             raise RefusedError(Code.NOT_NOW, "expected a seat with a key, in a match that goes on")
         if _rekeys_left(ledger, seat) > self._vain[seat]:
             self._wishes.add(seat)
+            self.now = self._next()
         elif not _ends_before_call(ledger, seat):
             message = f"expected at most {self._opts.rekeys} new chains of a seat, and as many wishes"
             raise RefusedError(Code.ILLEGAL_ACTION, message)
 
-    def timed(self, before: Ledger, after: Ledger, body: AnyBody) -> Clocks:
-        """Return the clocks after a record."""
-        if before.match is not None and after.match is not None and before.match.games != after.match.games:
+    def timed(self, after: Ledger, body: AnyBody, now: float) -> Clocks:
+        """Return the clocks after a record that is taken at this moment."""
+        before, banks = self._ledger.match, self.clocks.banks
+        if before is not None and after.match is not None and before.games != after.match.games:
             return clocks.full(self._opts, after.seats)
-        timed = self.clocks._replace(used=self._used())
         if isinstance(body, Sub) and body.seat == self._holder:
-            return timed._replace(used=0)  # the newcomer has had no time yet
-        if not opens_decision(body):
-            return timed
-        return (
-            timed._replace(used=0)
-            if self._holder is None
-            else clocks.decided(timed, self._opts, self._holder)
-        )
+            return Clocks(banks)  # the newcomer has had no time yet
+        if self._holder is None:
+            return Clocks(banks, 0 if opens_decision(body) else self.clocks.used)
+        used = Clocks(banks, self.clocks.used + self._elapsed_ms(now))
+        return clocks.decided(used, self._opts, self._holder) if opens_decision(body) else used
 
     def start(self) -> None:
         """Let time run from now: the record from which it was to run is stored, and can be shown."""
@@ -219,18 +229,21 @@ class Waits:
         if asked_at is not None:
             self._since += trio.current_time() - asked_at
 
-    def _used(self) -> int:
-        return self.clocks.used + (0 if self._holder is None else self._elapsed_ms())
-
-    def note(self, ledger: Ledger, body: AnyBody, timed: Clocks, *, window_ms: int | None = None) -> None:
-        """Go on from a record that has been taken; with `window_ms` it opens a window for so long."""
-        self.clocks = timed
-        self._window_at = ledger.k if window_ms else None
-        self._holder = next(iter(holders(ledger)), None)
+    def note(
+        self, ledger: Ledger, body: AnyBody, timed: Clocks, now: float, *, window_ms: int | None = None
+    ) -> None:
+        """Go on from a record that is taken at this moment; with `window_ms` it opens a window for so long."""
+        self._ledger, self.clocks = ledger, timed
+        self._has_window = bool(window_ms)
+        self.is_over = self._is_restored = False
+        holding = holders(ledger)
+        self._holder = holding[0] if holding else None
+        if opens_decision(body):
+            self.offer = ledger.k - 1
         rests = ledger.pause.active and not isinstance(body, Rule)
         if not (rests or isinstance(body, Release)):
-            self._asked_at = trio.current_time()
-            self._since = self._asked_at + (window_ms or 0) / 1000
+            self._asked_at = now
+            self._since = now + (window_ms or 0) / 1000
         match body:
             case Rekey(role=role):
                 self._wishes.discard(role - 1)
@@ -238,17 +251,19 @@ class Waits:
                 self._wishes.discard(seat)
             case _:
                 pass
+        self.now = self._next()
 
-    def is_unasked(self, ledger: Ledger) -> bool:
-        """Tell whether the next call is due, and nobody has asked for it to be held back."""
-        is_known = self._restored_at != ledger.k or self.is_over(ledger)
-        return due(ledger) is Due.CALL and is_known and not self._wishes
+    @property
+    def is_unasked(self) -> bool:
+        """Whether the next call is due, and nobody has asked for it to be held back."""
+        is_known = self.is_over or not self._is_restored
+        return due(self._ledger) is Due.CALL and is_known and not self._wishes
 
-    def restore(self, ledger: Ledger, *, is_unasked: bool) -> None:
+    def restore(self, *, is_unasked: bool) -> None:
         """Go on after a restart: a call that is due was held back for a wish, and unless nobody had one it is not known whose."""
-        if ledger.k > 0 and due(ledger) is Due.CALL and not is_unasked:
-            self._restored_at = ledger.k
+        self._is_restored = self._ledger.k > 0 and due(self._ledger) is Due.CALL and not is_unasked
         self._asked_at = None
+        self.now = self._next()
 
 
 def vacant(ledger: Ledger, returned: Collection[int] = ()) -> tuple[int, ...]:
@@ -300,12 +315,11 @@ def _ends_before_call(ledger: Ledger, seat: int) -> bool:
 
 def _deals_unasked(ledger: Ledger) -> bool:
     """Tell whether a deal is due for which no release was waited for, so that nobody had time."""
-    keyless = not any(ledger.contributors[1:])
-    return keyless and ledger.phase is Phase.CALLED and due(ledger) is Due.DEAL
+    return ledger.phase is Phase.CALLED and not any(ledger.contributors[1:]) and due(ledger) is Due.DEAL
 
 
 def _may_be_shown(ledger: Ledger) -> bool:
     """Tell whether a hand is over of which somebody may still show cards that its close leaves closed."""
     if ledger.opens_at_close or not may_show(ledger):
         return False
-    return any(open_actions(ledger, seat) for seat in range(ledger.seats))
+    return any(open_actions(ledger))

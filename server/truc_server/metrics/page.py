@@ -13,6 +13,7 @@ import h11
 import structlog
 import trio
 
+from truc_server.connections.accepting import accept
 from truc_server.host.settings import Metrics
 from truc_server.house import House
 from truc_server.lobby.lobby import Lobby
@@ -69,7 +70,7 @@ async def run(
         nursery.start_soon(lag.watch, late_s)
         log.info("metrics_listening", host=metrics.host, port=metrics.port)
         task_status.started()
-        await trio.serve_listeners(page.serve, listeners)
+        await accept(page.serve, listeners, nursery)
 
 
 async def _listeners(metrics: Metrics) -> list[trio.SocketListener]:
@@ -92,7 +93,6 @@ class Page:
     async def serve(self, stream: trio.SocketStream) -> None:
         """Answer one request, if there are not too many; what fails here harms nobody."""
         if self._open >= CONNECTIONS:
-            await trio.aclose_forcefully(stream)
             return
         self._open += 1
         try:
@@ -102,7 +102,6 @@ class Page:
             log.exception("internal", incident="metrics")
         finally:
             self._open -= 1
-            await trio.aclose_forcefully(stream)
 
     async def _speak(self, stream: trio.SocketStream) -> None:
         connection = h11.Connection(h11.SERVER, max_incomplete_event_size=REQUEST_BYTES)

@@ -108,6 +108,10 @@ class Store(Protocol):
         """Return the tags of those whom a player ignores."""
         ...
 
+    def ignoring(self) -> frozenset[bytes]:
+        """Return the ids of the players who ignore anybody."""
+        ...
+
     def guest_by_token(self, token_hash: bytes) -> SaveGuest | None:
         """Return the guest whose token has this hash."""
         ...

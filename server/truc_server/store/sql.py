@@ -215,6 +215,10 @@ class SqlStore:
             tag for (tag,) in self._read(select(ignored.c.tag).where(ignored.c.player == player))
         )
 
+    def ignoring(self) -> frozenset[bytes]:
+        """Return the ids of the players who ignore anybody."""
+        return frozenset(player for (player,) in self._read(select(ignored.c.player).distinct()))
+
     def guest_by_token(self, token_hash: bytes) -> SaveGuest | None:
         """Return the guest whose token has this hash."""
         rows = self._read(_GUESTS.where(guests.c.token_hash == token_hash))

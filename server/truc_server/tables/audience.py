@@ -7,6 +7,7 @@ most one connection.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from enum import Enum, auto
 from typing import Final
 
 from truc_protocol.connection import broadcast_frame
@@ -14,6 +15,16 @@ from truc_protocol.messages import ServerMessage
 from truc_server.connections.peer import SNAPSHOT, Peer
 
 CLOSED: Final = 16  # tables that are gone, which one connection is shown the rest of
+
+
+class Gap(Enum):
+    """What a watcher lacks of what they were sent."""
+
+    NOTHING = auto()
+    SOME = auto()
+    """Something was dropped while they caught up."""
+    ALL_SINCE = auto()
+    """They are sent nothing, until there is room for all of it again."""
 
 
 class Audience:
@@ -24,6 +35,7 @@ class Audience:
     Attributes:
         table: the table's code.
         is_closed: whether the table is gone.
+        online: the seats that have a connection.
     """
 
     def __init__(
@@ -31,12 +43,11 @@ class Audience:
     ) -> None:
         self.table = table
         self.is_closed = False
+        self.online: tuple[int, ...] = ()
         self._seats: list[Peer | None] = [None] * seats
         self._live: set[Peer] = set()
-        self._watchers: set[Peer] = set()
-        self._beside: set[Peer] = set()
-        self._skipped: set[Peer] = set()
-        self._lacking: set[Peer] = set()  # those who catch up, and were sent something that was dropped
+        self._watchers: dict[Peer, Gap] = {}
+        self._beside: list[Peer] = []
         self._last_word: bytes | None = None
         self._on_return = on_return
         self._on_alone = on_alone
@@ -55,7 +66,7 @@ class Audience:
         before = self._seats[seat]
         if before is peer:
             return None
-        self._seats[seat] = peer
+        self._put(seat, peer)
         self._forget(peer)
         self._live.discard(peer)
         if before is None:
@@ -74,23 +85,22 @@ class Audience:
     def watch(self, peer: Peer) -> None:
         """Add a watcher, which is behind."""
         self._forget(peer)
-        self._watchers.add(peer)
+        self._watchers[peer] = Gap.NOTHING
         self._live.discard(peer)
-        peer.watched.add(self)
+        peer.watched |= {self}
 
     def sit_beside(self, peer: Peer) -> None:
         """Add one without a seat who is told what the seats are told, and is behind."""
         self._forget(peer)
-        self._beside.add(peer)
+        self._beside.append(peer)
         self._live.discard(peer)
 
     def _forget(self, peer: Peer) -> None:
         """Forget how a connection follows without a seat."""
-        self._watchers.discard(peer)
-        self._beside.discard(peer)
-        self._skipped.discard(peer)
-        self._lacking.discard(peer)
-        peer.watched.discard(self)
+        self._watchers.pop(peer, None)
+        if peer in self._beside:
+            self._beside.remove(peer)
+        peer.watched -= {self}
 
     @property
     def watching(self) -> int:
@@ -113,11 +123,6 @@ class Audience:
         """Tell whether a connection follows without a seat."""
         return peer in self._watchers
 
-    @property
-    def online(self) -> tuple[int, ...]:
-        """The seats that have a connection."""
-        return tuple(seat for seat, peer in enumerate(self._seats) if peer is not None)
-
     def has_seat(self, peer: Peer) -> bool:
         """Tell whether a connection has a seat."""
         return peer in self._seats
@@ -132,9 +137,8 @@ class Audience:
 
     def caught_up(self, peer: Peer) -> None:
         """A follower has been sent everything so far, unless some of it was dropped meanwhile."""
-        if peer in self._lacking:
-            self._lacking.discard(peer)
-            self._skipped.add(peer)
+        if self._watchers.get(peer) is Gap.SOME:
+            self._watchers[peer] = Gap.ALL_SINCE
             self._on_return(peer)
             return
         self._live.add(peer)
@@ -143,7 +147,8 @@ class Audience:
 
     def release(self, seat: int) -> None:
         """Take a seat from its connection."""
-        holder, self._seats[seat] = self._seats[seat], None
+        holder = self._seats[seat]
+        self._put(seat, None)
         if holder is not None:
             self._live.discard(holder)
 
@@ -151,9 +156,13 @@ class Audience:
         """Forget a connection; tell whether it had a seat."""
         had = [seat for seat, holder in enumerate(self._seats) if holder is peer]
         for seat in had:
-            self._seats[seat] = None
+            self._put(seat, None)
         self.unwatch(peer)
         return bool(had)
+
+    def _put(self, seat: int, peer: Peer | None) -> None:
+        self._seats[seat] = peer
+        self.online = tuple(seat for seat, holder in enumerate(self._seats) if holder is not None)
 
     def unwatch(self, peer: Peer) -> None:
         """Forget a follower without a seat; a seat it has stays its own."""
@@ -179,7 +188,7 @@ class Audience:
 
     def show_seats(self, frame: bytes) -> None:
         """Send a record to the seats that have all before it, and to those beside them."""
-        for peer in self._inside():
+        for peer in (*self._seats, *self._beside):
             if peer in self._live:
                 peer.send_frame(frame)
 
@@ -211,23 +220,23 @@ class Audience:
             peer.send_frame(last_word)
         elif not self.come_back(peer, ()):
             self._live.discard(peer)
-            self._skipped.add(peer)
+            self._watchers[peer] = Gap.ALL_SINCE
 
     def is_skipped(self, peer: Peer) -> bool:
         """Tell whether a watcher lacks something that was dropped."""
-        return peer in self._skipped
+        return self._watchers.get(peer) is Gap.ALL_SINCE
 
     def skip(self, peer: Peer) -> None:
         """What waited for a watcher has been dropped: a live one is sent nothing until it has room again."""
         if peer in self._live:
             self._live.discard(peer)
-            self._skipped.add(peer)
-        elif peer not in self._skipped:
-            self._lacking.add(peer)
+            self._watchers[peer] = Gap.ALL_SINCE
+        elif not self.is_skipped(peer):
+            self._watchers[peer] = Gap.SOME
 
     def has_room(self, peer: Peer) -> None:
         """Let a watcher that was skipped come back."""
-        if peer in self._skipped:
+        if self.is_skipped(peer):
             self._on_return(peer)
 
     def come_back(self, peer: Peer, frames: Sequence[bytes]) -> bool:
@@ -235,7 +244,7 @@ class Audience:
         last = () if self._last_word is None else (self._last_word,)
         if not peer.send_together((*frames, *last)):
             return False
-        self._skipped.discard(peer)
+        self._watchers[peer] = Gap.NOTHING
         self._live.add(peer)
         if last:
             peer.outbox.keep_all()

@@ -7,7 +7,6 @@ line is told that is not in the journal.
 """
 
 import unicodedata
-from collections import deque
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
@@ -40,7 +39,7 @@ class TableChat:
         self._table = table
         self._showing = showing
         self._audience = showing.audience
-        self._kept: deque[Kept] = deque(maxlen=KEPT_LINES)
+        self._kept: list[Kept] = []
         self._told: dict[Peer, int] = {}  # of each connection, the first number it has not been sent
         self._alarm = Alarm(timers, self._tell_due)
         self.next = 0
@@ -73,6 +72,7 @@ class TableChat:
         """Keep a line as the newest; none is due before an older one."""
         kept = Kept(line, max(due, self._kept[-1].due) if self._kept else due)
         self._kept.append(kept)
+        del self._kept[:-KEPT_LINES]
         self.next = line.n + 1
         return kept
 
@@ -113,9 +113,7 @@ class TableChat:
 
     def forget(self, player: bytes) -> None:
         """Forget what a player has said; the numbers of it are not used again."""
-        kept = [kept for kept in self._kept if kept.line.player != player]
-        self._kept.clear()
-        self._kept.extend(kept)
+        self._kept = [kept for kept in self._kept if kept.line.player != player]
 
 
 def cleaned(text: str) -> str:

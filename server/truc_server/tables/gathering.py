@@ -1,19 +1,19 @@
 """The terms of a match while the seats sign them: from the table record to the closed setup.
 
 Synchronous; of I/O there is only a look at the clock. Invariants: what comes out has passed every check that an auditor makes
-of a setup; a seat's record is in the journal before it is answered.
+of a setup, but those of what the server itself has just signed; a seat's record is in the journal before it is answered.
 """
 
 import time
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from truc_protocol.bodies import SeatTaken
+from truc_protocol.bodies import Guest, SeatTaken
 from truc_protocol.checks import CheckError
 from truc_protocol.errors import Code
 from truc_protocol.keys import unseal_at_rest
-from truc_protocol.records import Record, parse
-from truc_protocol.setup import Setup, Terms, check_seat, close_setup, commitments, open_terms
+from truc_protocol.records import Record, body_hash, parse
+from truc_protocol.setup import Setup, Terms, check_seat, check_seats, commitments, open_terms
 from truc_server.connections.peer import RefusedError
 from truc_server.house import House
 from truc_server.matches.dealer import Dealer
@@ -31,10 +31,10 @@ class GuestSeat(NamedTuple):
 
 
 class Signed(NamedTuple):
-    """A seat's record, checked."""
+    """A seat's record, checked, or made here."""
 
     record: Record
-    body: SeatTaken
+    body: SeatTaken | Guest
 
 
 class Gathering:
@@ -125,28 +125,32 @@ class Gathering:
             CheckError: A guest's box key is not sound, or used twice.
         """
         seats = tuple(
-            self._signed[seat].record if seat in self._keyed else self._guest(seat)
+            self._signed[seat] if seat in self._keyed else self._guest(seat)
             for seat in range(self.terms.table.seats)
         )
-        return close_setup(self.terms, seats, self.dealer.match_record(self.terms, seats))
+        bodies, records = tuple(seat.body for seat in seats), tuple(seat.record for seat in seats)
+        check_seats(self.terms, bodies)
+        start = self.dealer.match_record(self.terms, records)
+        return Setup(self.terms, bodies, (self.terms.record, *records, start), body_hash(start))
 
-    def _guest(self, seat: int) -> Record:
+    def _guest(self, seat: int) -> Signed:
         name, x = self._guests[seat]
-        return self.dealer.guest_record(self.terms, seat=seat, x=x, name=name)
+        guest = Guest(self.terms.th, seat, x, name.encode())
+        return Signed(self.dealer.guest_record(guest), guest)
 
 
-def gather(house: House, made: Made, document: bytes, seats: Sequence[Seated | None]) -> Gathering:
+def gather(house: House, made: Made, seats: Sequence[Seated | None]) -> Gathering:
     """Return fresh terms for a match of these seats, under secrets of its own."""
     settings = house.settings
     dealer = Dealer(house.identity.key, new_secrets(), links=settings.match.links)
-    record = dealer.table_record(
+    terms = dealer.terms(
         made.chosen.variant,
         seats=made.seats,
         opts=made.chosen.opts,
         name=settings.name,
         opened=int(time.time()),
     )
-    return Gathering(house, made.code, open_terms(document, record), dealer, seats)
+    return Gathering(house, made.code, terms, dealer, seats)
 
 
 def gather_again(

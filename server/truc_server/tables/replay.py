@@ -107,7 +107,7 @@ def _check_seen(house: House, table: Table, game: Game, wanted: int) -> None:
     newest = game.ledger.k
     if wanted <= newest:
         return
-    game.doubt(seen=wanted - 1)
+    game.hold.doubt(seen=wanted - 1, k=game.ledger.k)
     if game.hold.is_on:
         give_up(house, table, game, why="a player has seen more than the backup has")
         message = (
@@ -126,7 +126,7 @@ async def watch(house: House, table: Table, peer: Peer, request: Watch) -> None:
     """
     _check_watch(table, peer, request)
     table.audience.watch(peer)
-    peer.tables.add(table.code)
+    peer.tables |= {table.code}
     table.showing.greet(peer)
     if table.gathering is not None and not table.showing.holds_back:
         peer.send(terms_message(table.code, table.gathering.terms))

@@ -29,22 +29,13 @@ from truc_server.tables.options import HAND, LATE
 from truc_server.tables.pages import PAGE
 from truc_server.tables.seats import setup_message
 from truc_server.tables.shown import Shown
-from truc_server.tables.tail import Tail, stored_frame
+from truc_server.tables.tail import Item, Tail, stored_frame
 from truc_server.timers import Alarm
 
 MATCHES: Final = 32  # held back at one table; of more than that the third oldest is left out
 _S: Final = 1_000  # milliseconds
 
 log = structlog.get_logger()
-
-
-class Made(NamedTuple):
-    """A record that was made: with the frame that carries it, and the time of the store."""
-
-    record: Record
-    body: AnyBody
-    frame: bytes
-    at_ms: int
 
 
 class Turn(NamedTuple):
@@ -154,13 +145,13 @@ class Showing:
                 shown.made += 1
                 self._put_off(shown, row.at_ms)
 
-    def took(self, shown: Shown, made: Made, *, is_between: bool) -> None:
+    def took(self, shown: Shown, item: Item, body: AnyBody, *, at_ms: int, is_between: bool) -> None:
         """Show the next record that a match has taken, now or later; `is_between` tells that no hand is played now."""
         shown.made += 1
         if self.delay_s:
-            self._put_off(shown, made.at_ms)
+            self._put_off(shown, at_ms)
         elif not self._is_by_hand:
-            self._show(shown, made.record, made.frame, made.body)
+            self._show(shown, item, body)
         elif is_between:
             self._show_tail(shown, shown.made)
 
@@ -213,18 +204,18 @@ class Showing:
         shown, mark = self.match, self._turns[0].line.due(trio.current_time())
         for row in rows:
             if mark is not None and shown.k == row.k < mark.k:
-                record = Record(row.signer, row.body, row.sig)
-                self._show(shown, record, stored_frame(self._table, row), parse(record))
+                body = parse(Record(row.signer, row.body, row.sig))
+                self._show(shown, Item(row.k, stored_frame(self._table, row), 0), body)
         self._show_due()
 
     def _show_tail(self, shown: Shown, k: int) -> None:
         for item in shown.tail.since(shown.k):
             if item.k < k:
-                self._show(shown, item.record, item.frame, parse(item.record))
+                self._show(shown, item, parse(item.record))
 
-    def _show(self, shown: Shown, record: Record, frame: bytes, body: AnyBody) -> None:
-        shown.add(record, frame, body)
-        self.audience.show_watchers(frame)
+    def _show(self, shown: Shown, item: Item, body: AnyBody) -> None:
+        shown.add(item, body)
+        self.audience.show_watchers(item.frame)
 
     def _tell_owed_state(self) -> None:
         if self._owes_state and not self.holds_back:
@@ -282,13 +273,12 @@ class Showing:
         shown.made = end
         return shown
 
-    def note(self, message: ServerMessage, *, of: str | None = None) -> None:
+    def note(self, frame: bytes, *, of: str | None = None) -> None:
         """Show what belongs to the newest position: whom the match waits for, or a sign of the player of a tag."""
-        notice = Notice(broadcast_frame(message), of)
         if self.delay_s:
-            self._say_later(notice)
-        elif not self.holds_back:
-            self.audience.show_watchers(*notice)
+            self._say_later(Notice(frame, of))
+        elif self.audience.watching and not self.holds_back:
+            self.audience.show_watchers(frame, of)
 
     def say(self, message: ServerMessage, *, of: str) -> None:
         """Pass a phrase of the player of a tag on to those who watch."""
@@ -307,7 +297,7 @@ class Showing:
         """Tell how the table stands, if nothing is held back; else when nothing is any more."""
         if self.is_behind:
             self._owes_state = True
-        else:
+        elif self.audience.watching:
             self.audience.tell_watchers(broadcast_frame(self._state()))
 
     def greet(self, peer: Peer) -> None:
@@ -318,7 +308,7 @@ class Showing:
     def tell(self, message: ServerMessage) -> None:
         """Tell everybody something of the table, but watchers nothing while something before it is held back."""
         self.audience.tell_seats(message)
-        if not self.is_behind:
+        if not self.is_behind and self.audience.watching:
             self.audience.tell_watchers(broadcast_frame(message))
 
     def open(self, setup: MatchSetup) -> None:

@@ -16,11 +16,11 @@ from truc_protocol.frames import LENGTH_BYTES
 from truc_protocol.keys import fingerprint
 from truc_protocol.meaning import Fact
 from truc_protocol.messages import SeatState, Snapshot, TableState
-from truc_protocol.records import Record, link
+from truc_protocol.records import link
 from truc_protocol.setup import Setup
 from truc_server.connections.peer import tag_of
 from truc_server.store import PlayerKind
-from truc_server.tables.tail import Tail
+from truc_server.tables.tail import Item, Tail
 
 
 class Begun(NamedTuple):
@@ -39,7 +39,6 @@ class Shown:
         k: the next position to be shown.
         made: the next position to be made.
         begun: where the hand begins that those who watch see: at the newest call, or after the close that came later.
-        seats: who has each seat.
     """
 
     def __init__(self, table: str, setup: Setup, tail: Tail, guests: Mapping[int, bytes]) -> None:
@@ -48,9 +47,9 @@ class Shown:
         self.k = 0
         self.made = 0
         self.begun = Begun(0, setup.mid, None)
-        self.seats = tuple(_seat_state(seat, guests.get(seat.seat)) for seat in setup.seats)
+        self._guests = guests
+        self._seats: tuple[SeatTaken | Guest | Sub, ...] = setup.seats
         self._table = table
-        self._head = setup.mid
         self._newest: bytes | None = None
         self._hand: list[bytes] = []
 
@@ -59,22 +58,23 @@ class Shown:
         """Whether every record made has been shown."""
         return self.k == self.made
 
-    def add(self, record: Record, frame: bytes, body: AnyBody) -> None:
+    def add(self, item: Item, body: AnyBody) -> None:
         """Count the next record as shown."""
         if isinstance(body, Call):
-            self._begin()
-        self._hand.append(frame)
-        self._newest = frame
-        self._head = link(self._head, record)
+            self._begin(body.head)
+        self._hand.append(item.frame)
+        self._newest = item.frame
         self.k += 1
-        if isinstance(body, Close):
-            self._begin()
-        if isinstance(body, Sub):
-            newcomer = _seat_state(body)
-            self.seats = (*self.seats[: body.seat], newcomer, *self.seats[body.seat + 1 :])
+        match body:
+            case Close():
+                self._begin(link(body.head, item.record))
+            case Sub(seat=seat):
+                self._seats = (*self._seats[:seat], body, *self._seats[seat + 1 :])
+            case _:
+                pass
 
-    def _begin(self) -> None:
-        self.begun = Begun(self.k, self._head, self._newest)
+    def _begin(self, head: bytes) -> None:
+        self.begun = Begun(self.k, head, self._newest)
         self._hand = []
 
     def hand(self) -> Sequence[bytes]:
@@ -96,7 +96,8 @@ class Shown:
 
     def mask(self, state: TableState) -> TableState:
         """Return a table's state as of this match, whatever has become of the table since."""
-        seats = tuple(starmap(_masked, zip(self.seats, state.seats, strict=True)))
+        of_match = (_seat_state(seat, self._guests.get(seat.seat)) for seat in self._seats)
+        seats = tuple(starmap(_masked, zip(of_match, state.seats, strict=True)))
         return replace(state, seats=seats, state="playing", match=self.setup.mid, expires_ms=None)
 
 
@@ -113,7 +114,7 @@ def _state(frame: bytes) -> Fact:
     return state
 
 
-def _seat_state(seat: SeatTaken | Guest | Sub, guest: bytes | None = None) -> SeatState:
+def _seat_state(seat: SeatTaken | Guest | Sub, guest: bytes | None) -> SeatState:
     name = seat.name.decode()
     if isinstance(seat, Guest):
         player = None if guest is None else tag_of(PlayerKind.GUEST, guest)

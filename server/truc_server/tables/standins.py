@@ -62,7 +62,7 @@ class Standins:
         seat = self._least_wanted(game.vacant, before) if wanted is None else wanted
         self._place(peer, seat, before)
         self.follow(peer)
-        peer.tables.add(self._table)
+        peer.tables |= {self._table}
         return seat
 
     def follow(self, peer: Peer) -> None:

@@ -85,9 +85,10 @@ class Table:
 
     def seat_of(self, player: Player) -> int | None:
         """Return the seat of a player."""
-        return next(
-            (i for i, seated in enumerate(self.seats) if seated and seated.player.id == player.id), None
-        )
+        for seat, seated in enumerate(self.seats):
+            if seated is not None and seated.player.id == player.id:
+                return seat
+        return None
 
     def own_seat(self, player: Player) -> int:
         """Return the seat of a player who must have one.
@@ -184,7 +185,7 @@ class Table:
     def attach(self, seat: int, peer: Peer) -> None:
         """Give a seat to a connection; the one that had it is told."""
         before = self.audience.attach(seat, peer)
-        peer.tables.add(self.code)
+        peer.tables |= {self.code}
         if before is not None:
             before.send(SeatTakenOver(table=self.code, seat=seat))
         self.attend()
@@ -215,7 +216,7 @@ class Table:
             self._open_terms()
 
     def _open_terms(self) -> None:
-        gathering = gather(self._house, self.made, self._document, self.seats)
+        gathering = gather(self._house, self.made, self.seats)
         stale = self._drop_game()
         self.state, self.match = "terms", None
         self._house.write(*stale, *gathering.rows(), self.row())

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from truc_protocol.codec import unpack
 from truc_protocol.connection import broadcast_frame
+from truc_protocol.frames import LENGTH_BYTES
 from truc_protocol.meaning import Fact
 from truc_protocol.messages import MatchRecord
 from truc_protocol.records import Record
@@ -16,12 +17,24 @@ from truc_server.store import AddRecord
 
 
 class Item(NamedTuple):
-    """A record with its position, the frame that carries it, and the batch that makes it durable."""
+    """A record as sent, with its position and the batch that makes it durable."""
 
     k: int
-    record: Record
     frame: bytes
     gate: int
+
+    @property
+    def record(self) -> Record:
+        """The record in the frame, which is read again: hardly any is asked for, and the frame has all of it."""
+        sent = unpack(self.frame[LENGTH_BYTES:])
+        return Record(sent["signer"], sent["body"], sent["sig"])
+
+    def is_of(self, *, signer: int, body: bytes) -> bool:
+        """Tell whether this is the record of a body, under any signature."""
+        if body not in self.frame:  # to look for the bytes costs a fiftieth of reading them
+            return False
+        record = self.record
+        return (record.signer, record.body) == (signer, body)
 
 
 class Tail:
@@ -62,10 +75,9 @@ class Tail:
 
     def find(self, record: Record) -> int | None:
         """Return where this body of this signer stands, if it is held; a body can have more than one valid signature."""
-        wanted = (record.signer, record.body)
+        newest_first = reversed(self._items)
         return next(
-            (item.k for item in reversed(self._items) if (item.record.signer, item.record.body) == wanted),
-            None,
+            (item.k for item in newest_first if item.is_of(signer=record.signer, body=record.body)), None
         )
 
 

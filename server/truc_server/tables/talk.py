@@ -10,6 +10,7 @@ from typing import Final, assert_never
 import trio
 
 from truc_protocol import boxes
+from truc_protocol.connection import broadcast_frame
 from truc_protocol.errors import Code
 from truc_protocol.messages import (
     BoxedSign,
@@ -91,7 +92,7 @@ class Talk:
             if peer is not None and tag not in peer.ignored:
                 peer.send(_boxed(game, receiver, seen) if comes_boxed(ledger, receiver) else seen)
         if is_for_all(ledger):
-            self._showing.note(seen, of=tag)
+            self._showing.note(broadcast_frame(seen), of=tag)
 
 
 def _pay(buckets: dict[int, Bucket], seat: int) -> None:
