@@ -8,6 +8,8 @@ their numbers, all of one batch or nothing; after a failure, whatever its kind, 
 
 from collections import deque
 from collections.abc import Callable
+from contextlib import closing
+from functools import partial
 from typing import Final
 
 import structlog
@@ -15,6 +17,7 @@ import trio
 
 from truc_server.metrics.figures import SECONDS, SIZES, Spread
 from truc_server.store import Store, StoreBusyError, StoreError, Write
+from truc_server.worker import Worker
 
 MAX_BATCH: Final = 500  # writes in one transaction
 MAX_WAITING: Final = 20 * MAX_BATCH  # writes not yet taken for a commit, before `is_behind`
@@ -55,7 +58,6 @@ class Journal:
         self._began = 0.0
         self.commits_s = Spread(SECONDS)
         self.sizes = Spread(SIZES)
-        self._one = trio.CapacityLimiter(1)
         self._filled = trio.Event()
         self._progress = trio.lowlevel.ParkingLot()
 
@@ -127,6 +129,10 @@ class Journal:
 
     async def run(self) -> None:
         """Commit batch after batch, until the journal is closed or a commit fails."""
+        with closing(Worker("journal")) as worker:
+            await self._run(worker)
+
+    async def _run(self, worker: Worker) -> None:
         while True:
             while not self._batches:
                 if self._stopped is not None:
@@ -137,7 +143,7 @@ class Journal:
             self._waiting -= len(batch)
             self._taken += 1
             try:
-                await self._commit(batch)
+                await self._commit(worker, batch)
             except StoreError as error:
                 self._fail(error)
                 return
@@ -149,11 +155,11 @@ class Journal:
             self._progress.unpark_all()
             self._on_durable(self._durable)
 
-    async def _commit(self, batch: list[Write]) -> None:
+    async def _commit(self, worker: Worker, batch: list[Write]) -> None:
         self._began = trio.current_time()
         for tried in range(1, BUSY_TRIES + 1):
             try:
-                await trio.to_thread.run_sync(self._store.commit, batch, limiter=self._one)
+                await worker.do(partial(self._store.commit, batch))
             except StoreBusyError as error:
                 if tried == BUSY_TRIES:
                     raise

@@ -26,14 +26,18 @@ class GatedStore:
         self.committed: list[tuple[Write, ...]] = []
         self.failure = failure
         self.attempts = 0
-        self._permits = trio.Semaphore(1_000 if is_open else 0)
+        self._permits = threading.Semaphore(1_000 if is_open else 0)
 
     def let_one_through(self) -> None:
         self._permits.release()
 
+    def open(self) -> None:
+        """Let everything through from now on."""
+        self._permits.release(1_000)
+
     def commit(self, writes: Sequence[Write]) -> None:
         self.attempts += 1
-        trio.from_thread.run(self._permits.acquire)
+        assert self._permits.acquire(timeout=10)
         if self.failure is not None:
             raise self.failure
         self.committed.append(tuple(writes))
@@ -54,14 +58,18 @@ def heard():
 
 @pytest.fixture
 def start(nursery, heard):
-    """Start a journal on a store."""
+    """Start a journal on a store, whose commits are let through at the end."""
+    stores = []
 
     def started(store) -> Journal:
+        stores.append(store)
         journal = Journal(store, on_durable=heard.durable.append, on_failure=heard.failures.append)
         nursery.start_soon(journal.run)
         return journal
 
-    return started
+    yield started
+    for store in stores:
+        store.open()
 
 
 async def test_write_becomes_durable(start, heard):
@@ -313,12 +321,12 @@ class HeldStore:
     """A store whose commit cannot be interrupted, like one that waits for a disk."""
 
     def __init__(self) -> None:
-        self.entered = trio.Event()
+        self.entered = threading.Event()
         self.release = threading.Event()
         self.committed: list[tuple[Write, ...]] = []
 
     def commit(self, writes: Sequence[Write]) -> None:
-        trio.from_thread.run_sync(self.entered.set)
+        self.entered.set()
         assert self.release.wait(timeout=10)
         self.committed.append(tuple(writes))
 
@@ -328,7 +336,7 @@ async def test_cancelled_run_lets_its_commit_finish(heard):
     async with trio.open_nursery() as inner:
         inner.start_soon(journal.run)
         journal.write(guest(1))
-        await store.entered.wait()
+        await trio.to_thread.run_sync(store.entered.wait)
         inner.cancel_scope.cancel()
         store.release.set()
     assert (store.committed, heard.durable) == ([(guest(1),)], [1])

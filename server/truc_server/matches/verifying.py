@@ -5,11 +5,14 @@ compared before, as that is cheap, and after, as the match may have gone on (sig
 for the very bytes they asked about; as many wait at most as there are connections, as each waits for its own answer.
 """
 
+from contextlib import closing
+from functools import partial
 from typing import Final
 
 import trio
 
 from truc_protocol import keys
+from truc_server.worker import Worker
 
 MOST: Final = (
     64  # signatures at one hop to the thread; more would let those that have come first wait for the last
@@ -35,7 +38,6 @@ class Verifier:
     def __init__(self) -> None:
         self._asked: list[Question] = []
         self._wake = trio.Event()
-        self._one = trio.CapacityLimiter(1)
 
     async def is_signed(self, public: bytes, body: bytes, sig: bytes) -> bool:
         """Tell whether a signature is that of a key over these bytes."""
@@ -47,12 +49,16 @@ class Verifier:
 
     async def run(self) -> None:
         """Answer what is asked."""
+        with closing(Worker("verifier")) as worker:
+            await self._run(worker)
+
+    async def _run(self, worker: Worker) -> None:
         while True:
             await self._wake.wait()
             asked, self._asked = self._asked[:MOST], self._asked[MOST:]
             if not self._asked:
                 self._wake = trio.Event()
-            await trio.to_thread.run_sync(_answer, asked, limiter=self._one)
+            await worker.do(partial(_answer, asked))
             for question in asked:
                 question.answered.set()
 
