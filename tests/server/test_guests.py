@@ -160,9 +160,8 @@ async def test_guests_are_looked_for_again_and_again(tmp_path, pruned, monkeypat
     async with running(tmp_path / "data") as server:
         guest = await stored_guest(server)
         await guest.client.stream.aclose()
-        await pruned.wait()
-        set_seen(server, 31)
-        while stored(server):
+        while stored(server):  # until it is noticed that they have gone, they are seen now
+            set_seen(server, 31)
             await pruned.wait_again()
         answer = await (await server.connect()).login_token(guest.token)
     assert answer["code"] == "bad_token"
