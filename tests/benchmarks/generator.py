@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.boards import MIX, Board, Game, Play, Tally
+from benchmarks.boards import AN_ADDRESS, MIX, Board, Game, Play, Tally
 from benchmarks.crowds import Echo, Entrant, Watcher
 from benchmarks.loop import Line, Loop, Wire
 from benchmarks.proc import Usage, raise_file_limit, rss_kib, usage
@@ -256,9 +256,13 @@ def idle(plan: Plan, loop: Loop) -> dict[str, Any]:
 
 
 def logins(plan: Plan, loop: Loop) -> dict[str, Any]:
-    """Let clients log in and go, one after the other, on each of so many connections."""
+    """Let clients log in and go, one after the other, on each of so many connections.
+
+    Each line has an address of its own: of one the kernel has ports for some 500 connections a second, as it keeps each for a minute.
+    """
     tally = Tally()
-    clients = [Entrant(Line(loop, plan.port), i, tally, is_keyed=plan.is_keyed) for i in range(plan.clients)]
+    line, numbers = Line(loop, plan.port), range(0, plan.clients * AN_ADDRESS, AN_ADDRESS)
+    clients = [Entrant(line, number, tally, is_keyed=plan.is_keyed) for number in numbers]
     for client in clients:
         client.begin()
     loop.run_for(plan.warm_s)
