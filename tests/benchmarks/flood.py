@@ -11,13 +11,14 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import trio
+from benchmarks.proc import cores, pin
 from chaos.flood import SETTINGS, honest_tables
 from chaos.measures import cpu_s
 from chaos.servers import ServerProcess, serving
@@ -45,12 +46,6 @@ def percentile(figures: Sequence[float], part: int) -> float:
     return statistics.quantiles(figures, n=100)[part - 1]
 
 
-def share_cores() -> tuple[set[int], set[int]]:
-    """Return the server's core and everybody else's; the same one if there is but one."""
-    cores = sorted(os.sched_getaffinity(0))
-    return {cores[0]}, {cores[-1]}
-
-
 async def measured(server: ServerProcess, tally: Tally, seconds: float) -> Round:
     """Measure one round."""
     await trio.sleep(min(WARM_UP_S, seconds))
@@ -62,12 +57,24 @@ async def measured(server: ServerProcess, tally: Tally, seconds: float) -> Round
     return Round(percentile(others, 50), percentile(others, 99), len(others), busy)
 
 
+@contextmanager
+def on(core: set[int]) -> Iterator[None]:
+    """This process runs on a core."""
+    before = os.sched_getaffinity(0)
+    pin(os.getpid(), core)
+    try:
+        yield
+    finally:
+        pin(os.getpid(), before)
+
+
 @asynccontextmanager
-async def flooded(port: int, seed: int):
+async def flooded(port: int, seed: int, core: set[int]):
     """Flood the server from another process."""
     command = [sys.executable, "-m", "chaos.attacks", str(port), "--seconds", "3600", "--seed", str(seed)]
     environment = {**os.environ, "PYTHONPATH": str(FOLDER)}
     process = await trio.lowlevel.open_process(command, stdout=subprocess.DEVNULL, env=environment)
+    pin(process.pid, core)
     os.setpriority(os.PRIO_PROCESS, process.pid, LAST)
     try:
         yield
@@ -79,15 +86,15 @@ async def flooded(port: int, seed: int):
 async def rounds_of(folder: Path, *, tables: int, rounds: int, seconds: float) -> dict[str, list[Round]]:
     """Measure quiet and flooded rounds in turns, on one server."""
     found: dict[str, list[Round]] = {"quiet": [], "flooded": []}
-    tally, (ours, theirs) = Tally(is_timed=True), share_cores()
-    os.sched_setaffinity(0, ours)
+    tally, (ours, theirs) = Tally(is_timed=True), cores()
     async with serving(folder / "data", SETTINGS, level="info") as server:
-        os.sched_setaffinity(0, theirs)
+        pin(server.pid, ours)
         async with honest_tables(server.port, tables, tally, seed=1, pause_s=PAUSE_S):
-            for i in range(rounds):
-                found["quiet"].append(await measured(server, tally, seconds))
-                async with flooded(server.port, i + 1):
-                    found["flooded"].append(await measured(server, tally, seconds))
+            with on(theirs):
+                for i in range(rounds):
+                    found["quiet"].append(await measured(server, tally, seconds))
+                    async with flooded(server.port, i + 1, theirs):
+                        found["flooded"].append(await measured(server, tally, seconds))
     if tally.faults:
         raise ConnectionError(tally.faults[0])
     return found

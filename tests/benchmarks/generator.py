@@ -6,6 +6,7 @@ tables move does the measuring begin. Invariant: its own share of its core is in
 
 import gc
 import json
+import os
 import statistics
 import sys
 import time
@@ -20,7 +21,7 @@ if __name__ == "__main__":
 from benchmarks.boards import AN_ADDRESS, MIX, Board, Game, Play, Tally
 from benchmarks.crowds import Echo, Entrant, Watcher
 from benchmarks.loop import Line, Loop, Wire
-from benchmarks.proc import Usage, raise_file_limit, rss_kib, usage
+from benchmarks.proc import Usage, cores, pin, raise_file_limit, rss_kib, usage
 from benchmarks.seats import Seat
 from benchmarks.secured import SecuredWire
 
@@ -305,7 +306,8 @@ def run(plan: Plan) -> Iterator[str]:
 
 
 def main() -> None:
-    """Carry out the plan on the command line."""
+    """Carry out the plan on the command line, on the last core."""
+    pin(os.getpid(), cores()[1])
     for line in run(Plan(**json.loads(sys.argv[1]))):
         print(line)
 

@@ -10,13 +10,13 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
 
 import trio
 from benchmarks.generator import Plan
-from benchmarks.proc import cores, raise_file_limit
+from benchmarks.proc import cores, pin, raise_file_limit
 from chaos.servers import QUICK, ServerProcess, StartError, serving
 
 TESTS: Final = Path(__file__).resolve().parent.parent
@@ -30,27 +30,15 @@ class BenchmarkError(Exception):
 
 
 @asynccontextmanager
-async def pinned(to: set[int]) -> AsyncIterator[None]:
-    """What is started in this block runs on these cores."""
-    before = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, to)
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, before)
-
-
-@asynccontextmanager
 async def server(
     folder: Path, *, settings: Mapping[str, str] = {}, is_pinned: bool = True
 ) -> AsyncIterator[ServerProcess]:
     """Run a server on the first core, or on all of them."""
     raise_file_limit()
     data = folder / f"data-{time.monotonic_ns()}"
-    where = cores()[0] if is_pinned else os.sched_getaffinity(0)
-    async with AsyncExitStack() as stack:
-        async with pinned(where):
-            running = await stack.enter_async_context(_started(data, {**SETTINGS, **settings}))
+    async with _started(data, {**SETTINGS, **settings}) as running:
+        if is_pinned:
+            pin(running.pid, cores()[0])
         yield running
 
 
@@ -67,10 +55,10 @@ async def _started(data: Path, settings: Mapping[str, str]) -> AsyncIterator[Ser
 @asynccontextmanager
 async def echo() -> AsyncIterator[tuple[int, int]]:
     """Run the bare echo on the first core; return its port and process."""
-    async with pinned(cores()[0]):
-        process = await trio.lowlevel.open_process(
-            [sys.executable, "-m", "benchmarks.floor"], stdout=subprocess.PIPE, env=environment()
-        )
+    process = await trio.lowlevel.open_process(
+        [sys.executable, "-m", "benchmarks.floor"], stdout=subprocess.PIPE, env=environment()
+    )
+    pin(process.pid, cores()[0])
     try:
         async with process.stdout:
             yield int(await process.stdout.receive_some(16)), process.pid
@@ -86,18 +74,17 @@ def environment() -> dict[str, str]:
 
 
 async def load(plan: Plan) -> dict[str, Any]:
-    """Let the generator carry a plan out, on the last core.
+    """Let the generator carry a plan out, on the last core, which it takes itself.
 
     Raises:
         BenchmarkError: It could not.
     """
     command = [sys.executable, "-m", "benchmarks.generator", json.dumps(plan._asdict())]
-    async with pinned(cores()[1]):
-        with trio.move_on_after(PATIENCE_S):
-            done = await trio.run_process(
-                command, capture_stdout=True, capture_stderr=True, check=False, env=environment()
-            )
-            return _told(done)
+    with trio.move_on_after(PATIENCE_S):
+        done = await trio.run_process(
+            command, capture_stdout=True, capture_stderr=True, check=False, env=environment()
+        )
+        return _told(done)
     raise BenchmarkError(f"{plan.kind}: expected an end within {PATIENCE_S:.0f} s")
 
 
