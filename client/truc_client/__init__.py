@@ -15,7 +15,7 @@ What stands in `__all__` is public, and docs/clients/api.md says how it looks; e
 
 from truc_client.account import Delay, NewKey, Player
 from truc_client.address import Address, parse_address
-from truc_client.bots import Chooser, play_match, simple_bot
+from truc_client.bots import Chooser, careful, careless, play_match, simple_bot
 from truc_client.calls import HOUSE_BOTS, Calls
 from truc_client.connecting import WANT, connect
 from truc_client.connection import Connection
@@ -123,6 +123,8 @@ __all__ = [
     "Verdict",
     "Waiting",
     "YourTurn",
+    "careful",
+    "careless",
     "connect",
     "default_root",
     "open_home",

@@ -43,6 +43,7 @@ from truc_protocol.dealing import Opening
 from truc_protocol.ledger import Ledger
 from truc_protocol.meaning import means
 from truc_protocol.records import SERVER, Record, parse, tag_of
+from truc_protocol.setup import Terms
 from truc_protocol.transcript import read_document_item, read_records
 
 
@@ -66,6 +67,13 @@ class OpenedCard(NamedTuple):
     card: str
     salt: bytes
     leaf: bytes
+
+
+class CoveredCard(NamedTuple):
+    """A card played face down: its place is told, and no more."""
+
+    seat: int
+    slot: int
 
 
 class BegunChain(NamedTuple):
@@ -121,6 +129,8 @@ class Annotated(NamedTuple):
         is_signed: whether it has a signature: a guest's act has none.
         names: the players by seat, as they are after it; none before the match.
         words: the game's set of local words.
+        seat: the seat whose doing it is, or that is ruled for; None of the server's own records.
+        covered: the card that it lays face down, if it does.
         refutation: why it failed, if it did.
     """
 
@@ -133,6 +143,8 @@ class Annotated(NamedTuple):
     words: str = ""
     facts: tuple[Fact, ...] = ()
     commitments: tuple[Commitment, ...] = ()
+    seat: int | None = None
+    covered: CoveredCard | None = None
     refutation: Refutation | None = None
 
 
@@ -145,6 +157,11 @@ class Annotator:
         self._names: tuple[str, ...] = ()
         self._setup = 0
         self.unreadable: Refutation | None = None
+
+    @property
+    def terms(self) -> Terms | None:
+        """The terms of the table, with its rules; None before the first record."""
+        return self._auditor.terms
 
     def verdict(self) -> Verdict:
         """Say what the records come to."""
@@ -179,7 +196,14 @@ class Annotator:
         )
         words = ledger.setup.terms.variant.words if ledger else ""
         opened = tuple(self._commitments(before, finding.body))
-        return annotated._replace(names=self._names, words=words, facts=facts, commitments=opened)
+        return annotated._replace(
+            names=self._names,
+            words=words,
+            facts=facts,
+            commitments=opened,
+            seat=_seat(finding.body),
+            covered=_covered(finding.body),
+        )
 
     def _blank(self, record: Record, before: Ledger | None) -> Annotated:
         place = self._setup if before is None else before.k
@@ -260,6 +284,18 @@ def _kind(record: Record) -> str:
         return tag_of(parse(record)).removeprefix("truc/1/")
     except CheckError:
         return "unknown"
+
+
+def _seat(body: AnyBody) -> int | None:
+    return None if isinstance(body, Open) else getattr(body, "seat", None)
+
+
+def _covered(body: AnyBody) -> CoveredCard | None:
+    match body:
+        case Act(kind="cover") | Proxy(kind="cover") | Rule(kind="cover", ruling="move") if body.args:
+            return CoveredCard(int(body.seat or 0), int(body.args[0]))
+        case _:
+            return None
 
 
 def _committed(body: Deal) -> Iterator[CommittedHand]:

@@ -4,7 +4,7 @@ It knows no rules: everything in it was said by a fact, a notice or an option. I
 may not see.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from truc_client.happenings import Fact
@@ -32,7 +32,7 @@ class Board(NamedTuple):
         cards: one's own cards that are left.
         digests: per seat, the commitment to its hand.
         asked: who asked for which stake, while it is open.
-        pending: what waits for an answer, the newest last.
+        offers: the facts that wait for an answer, the newest last.
         turned_up: the card that raises a rank.
         is_blind: whether nobody sees a card before it is played.
         duel: the two seats that play each other.
@@ -42,6 +42,14 @@ class Board(NamedTuple):
         orders: who ordered what of their partner's next card.
         played: one's own cards that have been played in this hand.
         covered: whether one of one's own cards lies face down, and which is not known here.
+        each: how many cards every seat was dealt.
+        used: the seats that have played the cards of this hand, one for each.
+        past: the cards of the tricks that were played to their end.
+        shown: per seat, cards that everybody sees though they are not played.
+        acting: the seats that the match waits for, as far as everybody may know.
+        proven: of each hand that was dealt, whether its cards were opened and checked.
+        is_dealt: whether the newest of them is still played.
+        is_open: whether the cards that `digests` commit to were opened and checked.
     """
 
     seats: int
@@ -54,7 +62,7 @@ class Board(NamedTuple):
     cards: tuple[str, ...] = ()
     digests: tuple[bytes, ...] = ()
     asked: tuple[int, int | str] | None = None
-    pending: tuple[str, ...] = ()
+    offers: tuple[Fact, ...] = ()
     turned_up: str | None = None
     is_blind: bool = False
     duel: tuple[int, int] | None = None
@@ -64,6 +72,14 @@ class Board(NamedTuple):
     orders: tuple[tuple[int, str], ...] = ()
     played: tuple[str, ...] = ()
     covered: bool = False
+    each: int = 0
+    used: tuple[int, ...] = ()
+    past: tuple[tuple[Laid, ...], ...] = ()
+    shown: tuple[tuple[int, tuple[str, ...]], ...] = ()
+    acting: tuple[int, ...] = ()
+    proven: tuple[bool, ...] = ()
+    is_dealt: bool = False
+    is_open: bool = False
 
 
 _OPENS: Final[Mapping[str, str]] = {
@@ -88,7 +104,14 @@ _CLOSES: Final[Mapping[str, str]] = {
 }
 """What waits for an answer, and what settles it."""
 
-_NEW_ROW: Final[Mapping[str, Any]] = {"laid": (), "tricks": (), "asked": None, "pending": (), "values": ()}
+_NEW_ROW: Final[Mapping[str, Any]] = {
+    "laid": (),
+    "tricks": (),
+    "asked": None,
+    "offers": (),
+    "values": (),
+    "past": (),
+}
 _NEW_HAND: Final[Mapping[str, Any]] = {
     **_NEW_ROW,
     "cards": (),
@@ -100,6 +123,10 @@ _NEW_HAND: Final[Mapping[str, Any]] = {
     "orders": (),
     "played": (),
     "covered": False,
+    "is_dealt": False,
+    "each": 0,
+    "used": (),
+    "shown": (),
 }
 
 
@@ -129,6 +156,15 @@ def with_options(board: Board, lines: Iterable[str]) -> Board:
     return board._replace(cards=tuple(card for card in board.cards if card in playable), covered=False)
 
 
+def held_by(board: Board, seat: int) -> tuple[str | None, ...]:
+    """Return the cards that a seat holds: those that are known here, and None for each other."""
+    count = board.each - board.used.count(seat)
+    told = [card for other, cards in (*board.partners, *board.shown) if other == seat for card in cards]
+    laid = {card for trick in (*board.past, board.laid) for _, card in trick}
+    known = [card for card in dict.fromkeys(told) if card not in laid]
+    return (*known, *[None] * (count - len(known)))
+
+
 def _partner(seat: int) -> int:
     return (seat + 2) % _PARTNERED
 
@@ -138,9 +174,14 @@ def _first_two(line: str) -> tuple[str, str]:
     return kind, word
 
 
+def proven_hands(board: Board) -> tuple[bool, ...]:
+    """Return of each hand that is over whether its cards were opened and checked."""
+    return board.proven[:-1] if board.is_dealt and not board.is_open else board.proven
+
+
 def answering(board: Board) -> str:
     """Return what the next answer is to."""
-    return board.pending[-1] if board.pending else ""
+    return _OPENS[board.offers[-1]["what"]] if board.offers else ""
 
 
 def leaders(board: Board, role: str) -> tuple[int, ...]:
@@ -154,46 +195,34 @@ def leaders(board: Board, role: str) -> tuple[int, ...]:
 
 def after(board: Board, fact: Fact) -> Board:
     """Return the board after a fact."""
+    board = board._replace(offers=_offers(board.offers, fact))
+    fold = _FOLDS.get(fact["what"])
+    return board._replace(**_changes(fact)) if fold is None else fold(board, fact)
+
+
+def _offers(offers: tuple[Fact, ...], fact: Fact) -> tuple[Fact, ...]:
     what = fact["what"]
-    board = board._replace(pending=_pending(board.pending, what))
-    match what:
-        case "card_played" | "card_covered":
-            return _played(board, fact)
-        case "value_said":
-            return board._replace(values=(*board.values, (fact["seat"], fact["value"])))
-        case "order_given":
-            others = (order for order in board.orders if order[0] != fact["seat"])
-            return board._replace(orders=(*others, (fact["seat"], fact["order"])))
-        case "state":
-            return _stated(board, fact)
-        case _:
-            return board._replace(**_changes(fact))
-
-
-def _pending(pending: tuple[str, ...], what: str) -> tuple[str, ...]:
     settled = _OPENS.get(what) or _CLOSES.get(what)
-    left = tuple(offer for offer in pending if offer != settled)
-    return (*left, _OPENS[what]) if what in _OPENS else left
+    left = tuple(offer for offer in offers if _OPENS[offer["what"]] != settled)
+    return (*left, fact) if what in _OPENS else left
 
 
 def _changes(fact: Fact) -> Mapping[str, Any]:
     match fact["what"]:
-        case "hands_committed":
-            return {**_NEW_ROW, "played": (), "digests": tuple(fact["digests"])}
-        case "trick_won" | "trick_tied":
-            return {"laid": ()}
+        case "hand_closed":
+            return _NEW_HAND
         case "stake_asked":
             return {"asked": (fact["seat"], fact["stake"])}
         case "stake_accepted" | "stake_declined":
             return {"asked": None}
-        case "hand_closed":
-            return _NEW_HAND
         case _:
             return _set_up(fact)
 
 
 def _set_up(fact: Fact) -> Mapping[str, Any]:
     match fact["what"]:
+        case "dealt":
+            return {"each": fact["each"]}
         case "turned_up":
             return {"turned_up": fact["card"]}
         case "played_blind":
@@ -204,10 +233,45 @@ def _set_up(fact: Fact) -> Mapping[str, Any]:
             return {}
 
 
+def _said(board: Board, fact: Fact) -> Board:
+    return board._replace(values=(*board.values, (fact["seat"], fact["value"])))
+
+
+def _ordered(board: Board, fact: Fact) -> Board:
+    others = (order for order in board.orders if order[0] != fact["seat"])
+    return board._replace(orders=(*others, (fact["seat"], fact["order"])))
+
+
+def _shown(board: Board, fact: Fact) -> Board:
+    seat = fact["seat"]
+    before = next((known for shower, known in board.shown if shower == seat), ())
+    others = (shown for shown in board.shown if shown[0] != seat)
+    return board._replace(shown=(*others, (seat, tuple(dict.fromkeys((*before, *fact["cards"]))))))
+
+
+def _taken(board: Board, _fact: Fact) -> Board:
+    return board._replace(laid=(), past=(*board.past, board.laid))
+
+
+def _committed(board: Board, fact: Fact) -> Board:
+    proven = board.proven if board.is_dealt else (*board.proven, False)  # dealt again it is the same hand
+    board = board._replace(digests=tuple(fact["digests"]), proven=proven, is_dealt=True, is_open=False)
+    return board._replace(**_NEW_ROW, played=(), used=(), shown=())
+
+
+def _opened(board: Board, _fact: Fact) -> Board:
+    return board._replace(proven=(*board.proven[:-1], True), is_open=True)
+
+
+def _all_opened(board: Board, _fact: Fact) -> Board:
+    return board._replace(proven=(True,) * len(board.proven), is_open=True)
+
+
 def _played(board: Board, fact: Fact) -> Board:
     seat, card = fact["seat"], fact.get("card")
     orders = tuple(order for order in board.orders if order[0] != _partner(seat))
-    board = board._replace(laid=(*board.laid, Laid(seat, card)), orders=orders)
+    used = (*board.used, seat)
+    board = board._replace(laid=(*board.laid, Laid(seat, card)), orders=orders, used=used)
     if seat != board.seat:
         return board
     if card is None:
@@ -222,4 +286,22 @@ def _stated(board: Board, fact: Fact) -> Board:
     known |= {name: fact[name] for name in ("dealer", "stake") if name in fact}
     if "tricks" in fact:
         known["tricks"] = tuple(fact["tricks"])
+    known["acting"] = () if fact.get("paused") else tuple(fact.get("waiting", ()))
     return board._replace(**known)
+
+
+_FOLDS: Final[Mapping[str, Callable[[Board, Fact], Board]]] = {
+    "card_played": _played,
+    "card_covered": _played,
+    "cards_opened": _shown,
+    "cards_shown": _shown,
+    "value_said": _said,
+    "order_given": _ordered,
+    "trick_won": _taken,
+    "trick_tied": _taken,
+    "hands_committed": _committed,
+    "hands_opened": _opened,
+    "match_ended": _all_opened,  # its record opens all that was not open yet
+    "state": _stated,
+}
+"""What a fact makes of the board, where that depends on the board."""

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
+import trio
+
 from truc_client.errors import ChoiceError, RefusedError
 from truc_client.happenings import (
     Choice,
@@ -22,12 +24,44 @@ from truc_client.table import Table
 from truc_protocol.errors import Code
 
 Chooser = Callable[[YourTurn], Choice]
-"""What a bot is: it chooses one of the options of a turn."""
+"""What a bot is: it chooses one of the options of a turn; it may take its time, as it is called in a thread."""
 
 _RELUCTANT: Final = ("concede", "redeal", "order", "claim", "cover", "flor-fold", "good")
 _BOLD: Final = ("raise",)
 _RELUCTANCE: Final = 0.03
 _BOLDNESS: Final = 0.15
+
+_GIVING_UP: Final = ("concede", "decline", "claim", "flor-fold", "good", "silent", "redeal")
+_ASKS_FIRST: Final = 0.1
+
+
+def careless(seed: int) -> Chooser:
+    """Return a chooser that takes any option, whatever it is; the same seed chooses the same."""
+    dice = random.Random(seed)
+    return lambda turn: dice.choice(turn.options)
+
+
+def careful(seed: int) -> Chooser:
+    """Return a chooser that gives nothing up, seldom asks first, and answers an ask by a higher one where it can.
+
+    It knows neither its cards nor the rules; the same seed chooses the same.
+    """
+    dice = random.Random(seed)
+
+    def choose(turn: YourTurn) -> Choice:
+        willing = [choice for choice in turn.options if choice.kind not in _GIVING_UP] or [*turn.options]
+        asks = [choice for choice in willing if _asks(choice)]
+        others = [choice for choice in willing if choice not in asks]
+        is_asked = any(choice.kind == "accept" for choice in turn.options)
+        wants_more = bool(asks) and (is_asked or not others or dice.random() < _ASKS_FIRST)
+        return dice.choice(asks if wants_more else others)
+
+    return choose
+
+
+def _asks(choice: Choice) -> bool:
+    """Tell whether a choice raises what is played for: with a card, in a call, or by itself."""
+    return "declined" in choice.hints
 
 
 def simple_bot(seed: int) -> Chooser:
@@ -59,7 +93,7 @@ async def play_match(
         show(happening)
         match happening:
             case YourTurn(must=True):
-                await _decide(table, choose(happening))
+                await _decide(table, await trio.to_thread.run_sync(choose, happening))
             case RecordSeen():
                 await _join_in(table)
             case MatchEnded():

@@ -11,7 +11,7 @@ from truc_client.games import rules_of
 from truc_client.glance import Glance, look
 from truc_client.line import Build
 from truc_client.lobby import Lobby, LobbyFollowing
-from truc_client.paging import list_players, list_tables
+from truc_client.paging import list_players, list_standings, list_tables
 from truc_client.past import Past, fetch_transcript, free_path
 from truc_client.session import Session
 from truc_client.standing import Wish
@@ -28,8 +28,10 @@ from truc_protocol.messages import (
     Join,
     Ok,
     PlayerState,
+    Profile,
     SeatHeld,
     Seek,
+    Standing,
     TableState,
     Watch,
 )
@@ -120,6 +122,23 @@ class Connection:
             RefusedError: This server does not tell.
         """
         return await list_players(self.session.line)
+
+    async def leaderboard(self, variant: str, seats: int, *, top: int = 20) -> tuple[Standing, ...]:
+        """Return who is best in a game with so many seats, the best first, at most `top`.
+
+        Raises:
+            RefusedError: There is no such game or number of seats, or this server rates nobody.
+        """
+        return await list_standings(self.session.line, variant, seats, top=top)
+
+    async def profile(self, player: str | None = None) -> tuple[Standing, ...]:
+        """Return how the player with this tag stands in every game they are rated in; without a tag oneself.
+
+        Raises:
+            RefusedError: This server rates nobody.
+        """
+        reply = await self.session.line.request(lambda n: Profile(id=n, player=player))
+        return reply.standings or ()
 
     async def create(
         self,

@@ -3,15 +3,19 @@
 A row stands here only while there is something to show in it.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
+from textwrap import wrap
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from rich.text import Text
 
 from truc_client.board import Board, leaders
-from truc_client.faces import Faces
-from truc_protocol.words import Speech, score_label, side_name, sign_label
+from truc_client.faces import Faces, short
+from truc_client.glyphs import ASCII, MANY, Glyphs
+from truc_client.happenings import Fact
+from truc_protocol.words import Speech, score_label, side_name, sign_label, tell
 
 _WIDTH: Final = 8
 
@@ -40,6 +44,11 @@ class Row(NamedTuple):
     parts: tuple[Part, ...]
 
 
+def glyphs_of(faces: Faces) -> Glyphs:
+    """Return the signs to draw with where cards look like this."""
+    return ASCII if faces.is_plain else MANY
+
+
 def score_line(board: Board, setting: Setting) -> str:
     """Return the score of both sides."""
     return ", ".join(
@@ -47,6 +56,31 @@ def score_line(board: Board, setting: Setting) -> str:
         f" {score_label(board.score[side], setting.target, setting.speech)}"
         for side in (0, 1)
     )
+
+
+def sentence(fact: Fact, board: Board, setting: Setting) -> str | None:
+    """Return what a fact says, as the board stands before it; None if it says nothing to people."""
+    now = {"declined": board.stake} if fact["what"] == "stake_asked" else {}
+    return tell({**fact, **now}, setting.names, setting.faces.card, setting.speech)
+
+
+def committed_text(digests: Sequence[bytes], setting: Setting) -> str:
+    """Return what the server has bound itself to at a deal, in short."""
+    return "  ".join(f"{name} {short(digest)}" for name, digest in zip(setting.names, digests, strict=False))
+
+
+def opened_lines(board: Board, setting: Setting, hands: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield the opened cards of each seat, which were checked against its commitment."""
+    tick = glyphs_of(setting.faces).opened
+    for name, digest, cards in zip_longest(setting.names, board.digests, hands):
+        opened = " ".join(setting.faces.card(card) for card in cards or ())
+        yield f"  {tick} {name} {short(digest or b'')}: {opened}"
+
+
+def wrapped(line: str, width: int) -> list[str]:
+    """Return a line as several that break between words, all but the first indented further."""
+    indent = " " * (len(line) - len(line.lstrip()) + 3)
+    return wrap(line, max(len(indent) + 1, width), subsequent_indent=indent, break_on_hyphens=False)
 
 
 def table_text(board: Board, setting: Setting) -> Text:
@@ -63,44 +97,56 @@ def table_text(board: Board, setting: Setting) -> Text:
 
 def _rows(board: Board, setting: Setting) -> Iterator[Row]:
     said = setting.speech.catalogue.screen
-    yield _plain(said["score"], score_line(board, setting))
+    yield plain_row(said["score"], score_line(board, setting))
     yield from _roles(board, setting)
-    yield _plain(said["stake"], _stake(board, setting))
-    yield from _turned_up(board, setting)
-    if board.duel is not None:
-        yield _plain(setting.speech.term("duel"), " - ".join(setting.names[seat] for seat in board.duel))
-    yield _plain(said["tricks"], _tricks(board, setting))
+    yield plain_row(said["stake"], _stake(board, setting))
+    yield from turned_up(board, setting)
+    yield from duel(board, setting)
+    yield plain_row(said["tricks"], _tricks(board, setting))
     yield Row(said["table"], tuple(_laid(board, setting)))
-    yield from _heard(board, setting)
-    if board.orders:
-        given = ", ".join(f"{order} ({setting.names[seat]})" for seat, order in board.orders)
-        yield _plain(said["order"], given)
+    yield from heard(board, setting)
+    yield from orders(board, setting)
     for seat, cards in board.partners:
         yield Row(
-            said["partner"].format(seat=setting.names[seat]), tuple(_card(card, setting) for card in cards)
+            said["partner"].format(seat=setting.names[seat]),
+            tuple(card_part(card, setting) for card in cards),
         )
     yield _own(board, setting)
 
 
-def _turned_up(board: Board, setting: Setting) -> Iterator[Row]:
+def turned_up(board: Board, setting: Setting) -> Iterator[Row]:
+    """Yield the card that was turned up, and those that it raises."""
     if board.turned_up is None:
         return
-    yield Row(setting.speech.term("turn-up"), (_card(board.turned_up, setting),))
+    yield Row(setting.speech.term("turn-up"), (card_part(board.turned_up, setting),))
     if raised := setting.raised.get(board.turned_up):
-        yield Row(setting.speech.catalogue.screen["raised"], tuple(_card(card, setting) for card in raised))
+        yield Row(
+            setting.speech.catalogue.screen["raised"], tuple(card_part(card, setting) for card in raised)
+        )
 
 
-def _plain(label: str, text: str) -> Row:
+def duel(board: Board, setting: Setting) -> Iterator[Row]:
+    """Yield who plays whom, where two seats play each other."""
+    if board.duel is not None:
+        yield plain_row(setting.speech.term("duel"), " - ".join(setting.names[seat] for seat in board.duel))
+
+
+def plain_row(label: str, text: str) -> Row:
+    """Return a row without styles."""
     return Row(label, ((text, ""),) if text else ())
 
 
 def _roles(board: Board, setting: Setting) -> Iterator[Row]:
-    if board.dealer is None:
-        return
-    yield _plain(setting.speech.term("dealer"), setting.names[board.dealer])
+    if board.dealer is not None:
+        yield plain_row(setting.speech.term("dealer"), setting.names[board.dealer])
+        yield from leading(board, setting)
+
+
+def leading(board: Board, setting: Setting) -> Iterator[Row]:
+    """Yield the seats that lead their sides, if any do."""
     role = setting.speech.local.leaders
     if seats := leaders(board, role):
-        yield _plain(setting.speech.term(role), ", ".join(setting.names[seat] for seat in seats))
+        yield plain_row(setting.speech.term(role), ", ".join(setting.names[seat] for seat in seats))
 
 
 def _stake(board: Board, setting: Setting) -> str:
@@ -113,37 +159,50 @@ def _stake(board: Board, setting: Setting) -> str:
 
 
 def _tricks(board: Board, setting: Setting) -> str:
-    tied = setting.speech.local.facts.get("trick_tied") or setting.speech.catalogue.screen["tied"]
-    return ", ".join(
-        tied if side is None else side_name(side, setting.names, setting.speech) for side in board.tricks
-    )
+    return ", ".join(taker(side, setting) for side in board.tricks)
+
+
+def taker(side: int | None, setting: Setting) -> str:
+    """Return who took a trick, or the game's word for a tied one."""
+    if side is None:
+        return setting.speech.local.facts.get("trick_tied") or setting.speech.catalogue.screen["tied"]
+    return side_name(side, setting.names, setting.speech)
 
 
 def _laid(board: Board, setting: Setting) -> Iterator[Part]:
     face_down = setting.speech.catalogue.screen["face_down"]
     for seat, card in board.laid:
         yield f"{setting.names[seat]} ", ""
-        yield (f"{face_down}  ", "dim") if card is None else _card(card, setting)
+        yield (f"{face_down}  ", "dim") if card is None else card_part(card, setting)
 
 
-def _card(card: str, setting: Setting) -> Part:
+def card_part(card: str, setting: Setting) -> Part:
+    """Return a card by rank and suit, with space after it."""
     return f"{setting.faces.card(card)}  ", setting.faces.colour(card)
 
 
-def _heard(board: Board, setting: Setting) -> Iterator[Row]:
+def heard(board: Board, setting: Setting) -> Iterator[Row]:
+    """Yield the values that were said and the signs that were seen."""
     said, speech = setting.speech.catalogue.screen, setting.speech
     if board.values:
-        yield _plain(said["values"], ", ".join(f"{setting.names[seat]} {n}" for seat, n in board.values))
+        yield plain_row(said["values"], ", ".join(f"{setting.names[seat]} {n}" for seat, n in board.values))
     if board.signs:
         signs = (
             f"{setting.names[seat]} {sign_label(word, speech.lang, speech.words)}"
             for seat, word in board.signs
         )
-        yield _plain(said["signs"], ", ".join(signs))
+        yield plain_row(said["signs"], ", ".join(signs))
+
+
+def orders(board: Board, setting: Setting) -> Iterator[Row]:
+    """Yield the orders in force."""
+    if board.orders:
+        given = ", ".join(f"{order} ({setting.names[seat]})" for seat, order in board.orders)
+        yield plain_row(setting.speech.catalogue.screen["order"], given)
 
 
 def _own(board: Board, setting: Setting) -> Row:
     said = setting.speech.catalogue.screen
     if board.is_blind and not board.cards:
-        return _plain(said["cards"], said["unseen"])
-    return Row(said["cards"], tuple(_card(card, setting) for card in board.cards))
+        return plain_row(said["cards"], said["unseen"])
+    return Row(said["cards"], tuple(card_part(card, setting) for card in board.cards))

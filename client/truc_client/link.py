@@ -42,6 +42,7 @@ from truc_protocol.messages import (
     Ignore,
     Join,
     KeyLogin,
+    Leaderboard,
     Leave,
     ListPlayers,
     ListTables,
@@ -49,6 +50,7 @@ from truc_protocol.messages import (
     OpenSign,
     Ping,
     Pong,
+    Profile,
     ReadRules,
     Ready,
     Refusal,
@@ -109,6 +111,8 @@ ClientRequest = (
     | Chat
     | Ignore
     | Forget
+    | Leaderboard
+    | Profile
 )
 OnAnswer = Callable[[Answer], None]
 

@@ -1,17 +1,27 @@
 """The command line of players: `truc`, with a module for each command."""
 
+import sys
+
 import click
 
 from truc_client.cli.bot import bot
+from truc_client.cli.completion import complete_values, completion
+from truc_client.cli.create import create
 from truc_client.cli.demo import demo
 from truc_client.cli.forget import forget
+from truc_client.cli.history import history
+from truc_client.cli.join import join
 from truc_client.cli.keys import keys
 from truc_client.cli.play import play
+from truc_client.cli.ratings import leaderboard, profile
+from truc_client.cli.replay import replay
+from truc_client.cli.report import report
 from truc_client.cli.rules import rules
 from truc_client.cli.show import show
 from truc_client.cli.tables import tables
 from truc_client.cli.verify import verify
 from truc_client.cli.watch import watch
+from truc_client.spelling import spell_nearest
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -24,7 +34,28 @@ def main() -> None:
 
     Your key and your transcripts are kept in $TRUC_HOME, else where this system keeps such things: `truc keys show` tells where.
     """
+    spell_nearest(sys.stdout)
 
 
-for command in (demo, play, watch, tables, bot, verify, show, rules, keys, forget):
+for command in (
+    demo,
+    play,
+    create,
+    join,
+    watch,
+    tables,
+    leaderboard,
+    profile,
+    bot,
+    verify,
+    show,
+    replay,
+    report,
+    history,
+    rules,
+    keys,
+    forget,
+    completion,
+):
     main.add_command(command)
+complete_values(main)

@@ -1,8 +1,8 @@
-"""Lists that a server gives out page by page: its public tables, the players who are connected."""
+"""Lists that a server gives out page by page: its public tables, the players who are connected, who is best in a game."""
 
 from truc_client.errors import ConnectError
 from truc_client.line import Build, Line
-from truc_protocol.messages import ListPlayers, ListTables, PlayerState, TableState
+from truc_protocol.messages import Leaderboard, ListPlayers, ListTables, PlayerState, Standing, TableState
 
 
 async def list_tables(line: Line, variant: str | None) -> tuple[TableState, ...]:
@@ -27,6 +27,21 @@ async def list_players(line: Line) -> tuple[PlayerState, ...]:
         if not page.more or not page.players:
             return tuple(found)
         after = _next(after, page.players[-1].player)
+
+
+async def list_standings(line: Line, variant: str, seats: int, *, top: int) -> tuple[Standing, ...]:
+    """Return the best of a game, at most `top`."""
+    found: list[Standing] = []
+    while len(found) < top:
+        page = await line.request(_standings_from(variant, seats, len(found)))
+        found += page.standings or ()
+        if not page.more or not page.standings:
+            break
+    return tuple(found[:top])
+
+
+def _standings_from(variant: str, seats: int, first: int) -> Build:
+    return lambda n: Leaderboard(id=n, variant=variant, seats=seats, first=first)
 
 
 def _tables_after(variant: str | None, after: str | None) -> Build:

@@ -10,15 +10,17 @@ from itertools import chain, count
 from pathlib import Path
 from typing import NamedTuple
 
-from truc_client.errors import ConnectError, HomeError
+from truc_client.errors import ConnectError, HomeError, RefusedError
 from truc_client.happenings import Fact
 from truc_client.line import Line
 from truc_client.transcripts import path_of
+from truc_protocol.errors import Code
 from truc_protocol.messages import History, Ok
 from truc_protocol.records import Record, body_hash
 from truc_protocol.transcript import MAX_FILE, write_transcript
 
 _FROM_THE_START = -1
+_NOT_GIVEN = (Code.NO_SUCH_MATCH, Code.PRIVATE_TABLE)
 
 
 class PastRecord(NamedTuple):
@@ -91,6 +93,22 @@ class Past:
                 raise StopAsyncIteration
             self._read.extend(records_of(page, first))
         return self._read.popleft()
+
+
+async def is_given_out(line: Line, match: bytes) -> bool:
+    """Tell whether the server has a match, and gives it out to this player.
+
+    Raises:
+        RefusedError: It says neither: it has no such request, or takes no more of them now.
+        LostError: The connection was lost meanwhile.
+    """
+    try:
+        await line.request(lambda n: History(id=n, match=match, first=_FROM_THE_START, limit=0))
+    except RefusedError as error:
+        if error.code not in _NOT_GIVEN:
+            raise
+        return False
+    return True
 
 
 async def fetch_transcript(line: Line, match: bytes, path: Path) -> Path:

@@ -1,7 +1,7 @@
 """A person at a terminal: what happens is shown, a line they type decides, and leaving is always possible.
 
-Lines are read in a worker thread that is abandoned when the program ends; nothing about the terminal is changed. Where a
-script types, each line waits for a question; only `pause` does not, once a match has begun. A match that rests is one.
+Lines come from a prompt, or are read in a worker thread that is abandoned when the program ends; then nothing about the
+terminal is changed. Where a script types, each line waits for a question; only `pause` does not, once a match has begun. A match that rests is one.
 """
 
 import sys
@@ -15,10 +15,12 @@ from truc_client.answers import find_choice
 from truc_client.errors import ChoiceError, ClientError, RefusedError
 from truc_client.happenings import Happening, MatchEnded, RecordSeen, SeatTakenOver, TableClosed, YourTurn
 from truc_client.screen import Screen
-from truc_client.speaking import TALK, claim, talk
+from truc_client.speaking import TALK, claim, spelled, talk
 from truc_client.table import Table
+from truc_protocol.rules_page import chapter_texts
 
-_HELP = ("?", "h", "help")
+_ASKS = "?"
+_HELP = ("h", "help")
 _QUIT = ("q", "quit", "exit")
 _PAUSE = "pause"
 _ASKED = ("pause_asked", "resume_asked")
@@ -31,10 +33,14 @@ class Typed(NamedTuple):
 
 
 class Lines:
-    """Lines in the order they were typed; the next can be looked at before it is taken."""
+    """Lines in the order they were typed; the next can be looked at before it is taken.
 
-    def __init__(self, channel: trio.MemoryReceiveChannel[Typed]) -> None:
+    `are_typed` tells whether they come from a person at a terminal, who may type at any time.
+    """
+
+    def __init__(self, channel: trio.MemoryReceiveChannel[Typed], *, are_typed: bool = False) -> None:
         self._channel = channel
+        self.are_typed = are_typed
         self._next: Typed | None = None
 
     async def peek(self) -> Typed:
@@ -65,7 +71,7 @@ async def typed_lines(read: Callable[[], str] | None = None) -> AsyncIterator[Li
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(forward)
-        yield Lines(receive)
+        yield Lines(receive, are_typed=sys.stdin.isatty())
         nursery.cancel_scope.cancel()
 
 
@@ -84,6 +90,7 @@ class Person:
         self._table = table
         self._screen = screen
         self._lines = lines
+        self._waits = screen.is_plain and not lines.are_typed
         self._turn: YourTurn | None = None
         self._asked = trio.Event()
         self._resigning = False
@@ -110,6 +117,8 @@ class Person:
                 last = await receive.receive()
                 if isinstance(last, ClientError) or not await self._take(last):
                     break
+                self._screen.offer(self._turn)
+            self._screen.offer(None)
             nursery.cancel_scope.cancel()
         if isinstance(last, ClientError):
             raise last
@@ -141,7 +150,7 @@ class Person:
 
     async def _wait_asked(self) -> None:
         """Wait for a question, where a script answers: each of its lines is for one."""
-        while self._screen.is_plain and not self._asked.is_set():
+        while self._waits and not self._asked.is_set():
             await self._asked.wait()
 
     def _close_question(self) -> None:
@@ -188,7 +197,7 @@ class Person:
         text = line.text
         if text is None or text.lower() in _QUIT:
             return False
-        if not await self._obey(text):
+        if not await self._obey(spelled(text)):
             self._close_question()
             return True
         if self._must_act:
@@ -208,8 +217,8 @@ class Person:
                 return await self._ask_rest(self._table.unpause)
             case "claim" if not self._means_option(text):
                 await claim(self._table, self._screen)
-            case word if word in _HELP:
-                self._help()
+            case word if word.startswith(_ASKS) or word.partition(" ")[0] in _HELP:
+                self._help(word.removeprefix(_ASKS) if word.startswith(_ASKS) else word.partition(" ")[2])
             case word if word.partition(" ")[0] in TALK:
                 await talk(self._table, self._screen, text)
             case _ if text:
@@ -222,8 +231,12 @@ class Person:
         """Tell whether a line is a move that may be chosen now."""
         return self._turn is not None and find_choice(self._turn, text, self._screen.names)[0] is not None
 
-    def _help(self) -> None:
-        if self._turn is None:
+    def _help(self, subject: str) -> None:
+        match = self._table.match
+        if subject.strip() and match is not None:
+            rules = chapter_texts(match.ledger.setup.terms.variant)
+            self._screen.explain_one(subject.strip(), self._turn, rules)
+        elif self._turn is None:
             self._screen.note("resting" if self._screen.rests else "not_your_turn")
         else:
             self._screen.explain(self._turn)

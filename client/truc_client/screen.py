@@ -4,29 +4,28 @@ On a terminal with colours and suit symbols, else in plain text that a script or
 language, with the words of the game. Text that came from other players is never read as markup.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from functools import reduce
-from itertools import zip_longest
-from textwrap import wrap
 from typing import assert_never
 
 from rich.console import Console
-from rich.panel import Panel
 from rich.text import Text
 
 from truc_client.absence import Absences
-from truc_client.answers import grouped, meanings, numbered, unnumbered
-from truc_client.board import (
-    Board,
-    after,
-    answering,
-    with_cards,
-    with_options,
-    with_partner,
-    with_sign,
+from truc_client.answers import find_choice, grouped, numbered, unnumbered
+from truc_client.board import Board, after, answering, with_cards, with_options, with_partner, with_sign
+from truc_client.drawing import (
+    Setting,
+    committed_text,
+    opened_lines,
+    score_line,
+    sentence,
+    table_text,
+    wrapped,
 )
-from truc_client.drawing import Setting, score_line, table_text
-from truc_client.faces import Faces, faces_of, short
+from truc_client.explaining import TABLE, Subject, explained, options_explained, word_expected
+from truc_client.faces import Faces, faces_of
+from truc_client.glyphs import needs_ascii
 from truc_client.happenings import (
     Away,
     CardsDealt,
@@ -51,23 +50,22 @@ from truc_client.happenings import (
     Waiting,
     YourTurn,
 )
+from truc_client.lessons import Taught, Teach, untaught
+from truc_client.picture import picture
+from truc_client.questions import Pose, option_label, option_names, question
 from truc_client.resting import Standstill, followed
 from truc_client.verifying import quoted, verdict_lines
 from truc_protocol.messages import TableState
 from truc_protocol.words import (
     ENGLISH,
     Speech,
-    move_label,
-    move_meaning,
     phrase_label,
     printable,
     shown_name,
     sign_label,
-    tell,
 )
 
-_TICK, _PLAIN_TICK = "✓", "ok"
-_OF_CARDS = ("play", "cover", "show")
+_LESSON = ">"
 _ASKS_TO_JOIN = {"pause_asked": "agree_pause", "resume_asked": "resting"}
 _WAITING = {"rekey": "waiting_rekey", "sub": "waiting_sub"}
 
@@ -75,14 +73,29 @@ _WAITING = {"rekey": "waiting_rekey", "sub": "waiting_sub"}
 class Screen:
     """Shows one table to one player."""
 
-    def __init__(self, console: Console, lang: str = ENGLISH.lang) -> None:
+    def __init__(
+        self,
+        console: Console,
+        lang: str = ENGLISH.lang,
+        terminal: str = "",
+        *,
+        teach: Teach = untaught,
+    ) -> None:
         self._console = console
+        self._teach = teach
+        self._has_ascii = self.is_plain or needs_ascii(console.encoding, terminal)
         self._seated = ""
         self._offered: tuple[str, ...] = ()
         self._board = Board(0, None)
         self._standstill = Standstill(None)
         self._absences = Absences()
         self._setting = Setting((), Faces(is_spanish=False, is_plain=True), Speech(lang), 0)
+        self.pose: Pose | None = None
+
+    @property
+    def is_coloured(self) -> bool:
+        """Whether colours are wanted."""
+        return not self._console.no_color
 
     @property
     def is_plain(self) -> bool:
@@ -199,13 +212,13 @@ class Screen:
         line = self._speech.catalogue.screen["seated"].format(
             table=state.table, taken=len(sitting), seats=state.n, names=names
         )
-        if state.state == "open" and line != self._seated:
+        if state.state in ("open", "over") and line != self._seated:
             self._seated = line
             self.say(line, "dim")
 
     def _begin(self, started: MatchStarted) -> None:
         names = tuple(shown_name(name, seat) for seat, name in enumerate(started.players))
-        faces = faces_of(started.pack, is_plain=self.is_plain)
+        faces = faces_of(started.pack, is_plain=self._has_ascii)
         speech = Speech(self._speech.lang, started.words)
         talk = (started.signs, started.phrases)
         self._setting = Setting(names, faces, speech, started.target, *talk, started.raised)
@@ -234,11 +247,16 @@ class Screen:
         return self._standstill.awaits
 
     def _tell(self, fact: Fact) -> None:
-        now = {"declined": self._board.stake} if fact["what"] == "stake_asked" else {}
-        sentence = tell({**fact, **now}, self._setting.names, self._setting.faces.card, self._speech)
-        self._board = after(self._board, fact)
-        self._tell_what_happened(fact, sentence)
+        told = sentence(fact, self._board, self._setting)
+        before, self._board = self._board, after(self._board, fact)
+        self._tell_what_happened(fact, told)
+        self._tell_why(fact, before)
         self._tell_of_pause(fact)
+
+    def _tell_why(self, taught: Taught, board: Board) -> None:
+        """Tell a beginner what is behind a fact or a turn."""
+        for lesson in self._teach(taught, board, self._setting):
+            self._say_wrapped(f"  {_LESSON} {lesson}", "italic")
 
     def _tell_of_pause(self, fact: Fact) -> None:
         """Tell how to join in where another seat asks for a pause or for its end, and what may be typed in one."""
@@ -249,30 +267,19 @@ class Screen:
         elif self.awaits_resume and not rested:
             self.note("resting", "yellow")
 
-    def _tell_what_happened(self, fact: Fact, sentence: str | None) -> None:
+    def _tell_what_happened(self, fact: Fact, told: str | None) -> None:
         match fact["what"]:
             case "hands_committed":
-                self._show_commitments(fact["digests"])
+                self.note("committed", "cyan", digests=committed_text(fact["digests"], self._setting))
             case "hands_opened":
-                self._tick(fact["cards"])
+                for line in opened_lines(self._board, self._setting, fact["cards"]):
+                    self.say(line, "green")
             case "hand_closed":
                 self.note("new_score", "bold", score=score_line(self._board, self._setting))
-            case _ if sentence is not None:
-                self.say(f"  {sentence}")
+            case _ if told is not None:
+                self.say(f"  {told}")
             case _:
                 pass
-
-    def _show_commitments(self, digests: Sequence[bytes]) -> None:
-        committed = "  ".join(
-            f"{name} {short(digest)}" for name, digest in zip(self._setting.names, digests, strict=False)
-        )
-        self.note("committed", "cyan", digests=committed)
-
-    def _tick(self, hands: Sequence[Sequence[str]]) -> None:
-        tick = _PLAIN_TICK if self.is_plain else _TICK
-        for name, digest, cards in zip_longest(self._setting.names, self._board.digests, hands):
-            opened = " ".join(self._setting.faces.card(card) for card in cards or ())
-            self.say(f"  {tick} {name} {short(digest or b'')}: {opened}", "green")
 
     def _ask(self, turn: YourTurn) -> None:
         if turn.again:
@@ -286,55 +293,53 @@ class Screen:
         self._offered = offered
 
     def _ask_now(self, turn: YourTurn) -> None:
-        title = self._speech.catalogue.screen["your_turn"]
-        table = table_text(self._board, self._setting)
-        if self.is_plain:
-            self.say(f"{title}\n{table}")
-        else:
-            self._console.print(Panel(table, title=title, expand=False))
+        clock = f" ({turn.deadline_ms // 1000} s)" if turn.deadline_ms else ""
+        self.show_table(self._speech.catalogue.screen["your_turn"], clock)
         self._offer(turn)
-        self.prompt(f" ({turn.deadline_ms // 1000} s)" if turn.deadline_ms else "")
+        self._tell_why(turn, self._board)
+        self.prompt(clock)
+
+    def show_table(self, title: str = "", clock: str = "") -> None:
+        """Show the table as it stands, drawn for the size that the terminal has now."""
+        if self.is_plain:
+            self.say(f"{title}\n{table_text(self._board, self._setting)}".lstrip("\n"))
+            return
+        width, height = self._console.size
+        for line in picture(self._board, self._setting, width=width, height=height, title=title + clock):
+            self._console.print(line, soft_wrap=True)
 
     def prompt(self, clock: str = "") -> None:
-        """Ask for a line."""
-        self.note("prompt", "bold", clock=clock)
+        """Ask for a line, where no prompt does."""
+        if self.pose is None:
+            self.note("prompt", "bold", clock=clock)
+
+    def offer(self, turn: YourTurn | None) -> None:
+        """Have the prompt, if there is one, ask for a decision; None if there is none to be made."""
+        if self.pose is not None:
+            self.pose(question(turn, self._board, self._setting))
 
     def _offer(self, turn: YourTurn) -> None:
-        for number, choice in enumerate(numbered(turn), start=1):
-            label = self._label(choice, self._setting.faces)
+        for number, choice in enumerate(numbered(turn) if self.pose is None else (), start=1):
+            label = self._label(choice)
             self._say_wrapped(f"  {number}. {label}  [{choice.line}]")
         if also := unnumbered(turn):
             told = self._speech.catalogue.screen["also"].format(moves=grouped(also))
             self._say_wrapped(f"  {told}")
 
-    def _say_wrapped(self, line: str) -> None:
+    def _say_wrapped(self, line: str, style: str = "") -> None:
         """Print a line, on a terminal in several that break between words."""
         if self.is_plain:
-            self.say(line)
+            self.say(line, style)
             return
-        indent = " " * (len(line) - len(line.lstrip()) + 3)
-        width = max(len(indent) + 1, self._console.width)
-        for part in wrap(printable(line), width, subsequent_indent=indent, break_on_hyphens=False):
-            self.say(part)
+        for part in wrapped(printable(line), self._console.width):
+            self.say(part, style)
 
-    def _label(self, choice: Choice, faces: Faces) -> str:
-        return move_label(
-            choice.line,
-            choice.hints,
-            faces.card,
-            self._speech,
-            answering=answering(self._board),
-            players=self._setting.names,
-        )
+    def _label(self, choice: Choice) -> str:
+        return option_label(choice, self._board, self._setting)
 
     def names(self, choice: Choice) -> Iterator[str]:
-        """Yield what an option may be called besides its move line: as it is shown, with suits as symbols or letters."""
-        kind, *cards = choice.line.split()
-        for faces in (self._setting.faces._replace(is_plain=is_plain) for is_plain in (False, True)):
-            yield " ".join([kind, *map(faces.card, cards)]) if kind in _OF_CARDS else choice.line
-            label = self._label(choice, faces)
-            yield label
-            yield label.partition(" (")[0]
+        """Yield what an option may be called besides its move line."""
+        return option_names(choice, self._board, self._setting)
 
     def expected(self, turn: YourTurn, got: str) -> None:
         """Tell that a line is none of the options."""
@@ -365,34 +370,28 @@ class Screen:
 
     def expected_sign(self, got: str) -> None:
         """Tell that a word cannot be signed in this game."""
-        self._expected_word(got, self.signs, "sign")
+        self.say(word_expected(got, self.signs, "sign", self._speech), "red")
 
     def expected_phrase(self, got: str) -> None:
         """Tell that a phrase is none of the game."""
-        self._expected_word(got, self.phrases, "phrase")
-
-    def _expected_word(self, got: str, words: tuple[str, ...], what: str) -> None:
-        said = self._speech.catalogue.screen
-        key = "words_to_sign" if what == "sign" else "words_to_say"
-        expected = said[key].format(words=", ".join(words)) if words else said[f"no_{what}s"]
-        told = repr(printable(got))
-        self.say(
-            said["no_such_word"].format(got=told, expected=expected) if got and words else expected, "red"
-        )
+        self.say(word_expected(got, self.phrases, "phrase", self._speech), "red")
 
     def explain(self, turn: YourTurn) -> None:
         """Explain the options, those of a kind as one, and what may be signed and said."""
-        if not self.is_plain:
+        if not self._has_ascii:
             self.note(self._setting.faces.legend, "dim")
-        to = answering(self._board)
-        for lines, meaning in meanings(turn, lambda line: move_meaning(line, self._speech, answering=to)):
-            self._say_wrapped(f"  {lines}: {meaning}")
-        for word in self.signs:
-            self._say_wrapped(f"  sign {word}: {self.sign(word)}")
-        for phrase in self.phrases:
-            said = phrase_label(phrase, self._speech.lang, self._speech.words)
-            self._say_wrapped(f"  say {phrase}: {said}")
-        self._say_wrapped(f"  {self._speech.catalogue.screen['explain_end']}")
+        for line in options_explained(turn, answering(self._board), self._setting):
+            self._say_wrapped(f"  {line}")
+
+    def explain_one(self, subject: str, turn: YourTurn | None, rules: Mapping[str, str]) -> None:
+        """Explain a move with its rule, how it stands, or a chapter of the rules."""
+        if subject == TABLE and self.knows_game:
+            self.show_table()
+            return
+        choice = None if turn is None else find_choice(turn, subject, self.names)[0]
+        what = Subject(subject, choice, answering(self._board))
+        for line in explained(what, self._setting, rules):
+            self._say_wrapped(f"  {line}" if line else line)
 
     def _end(self, ended: MatchEnded) -> None:
         for line in verdict_lines(ended.verdict):

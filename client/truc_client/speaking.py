@@ -1,6 +1,8 @@
 """Talk as it is typed, and a claim: what is no move, with what went wrong told in the player's language."""
 
+from collections.abc import Mapping
 from math import ceil
+from types import MappingProxyType
 from typing import Final
 
 from truc_client.errors import ChoiceError, ClientError, RefusedError
@@ -12,6 +14,14 @@ _SIGN: Final = "sign"
 _SAY: Final = "say"
 _CHAT: Final = "chat"
 TALK: Final = (_SIGN, _SAY, _CHAT)
+SHORT: Final[Mapping[str, str]] = MappingProxyType({"'": _CHAT, "!": _SAY, "*": _SIGN})
+"""By the mark that a line may begin with: what it stands for."""
+
+
+def spelled(line: str) -> str:
+    """Return a line with the mark that it begins with, if there is one, as the command that it stands for."""
+    kind = SHORT.get(line[:1])
+    return line if kind is None else f"{kind} {line[1:].lstrip()}"
 
 
 async def talk(table: Table, screen: Screen, line: str) -> None:

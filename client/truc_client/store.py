@@ -229,6 +229,11 @@ class Store:
         """Return the acceptance that became this match."""
         return self._match("mid", mid)
 
+    def played(self, server: bytes) -> tuple[bytes, ...]:
+        """Return every match that this client has a seat in at a server, by its first key, the newest first."""
+        query = "SELECT mid FROM matches WHERE server = ? AND mid IS NOT NULL ORDER BY rowid DESC"
+        return tuple(mid for (mid,) in self._database.execute(query, (server,)))
+
     def _match(self, column: str, value: bytes) -> Joined | None:
         query = f"SELECT {_MATCH_COLUMNS} FROM matches WHERE {column} = ?"
         row = self._database.execute(query, (value,)).fetchone()

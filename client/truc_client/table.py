@@ -9,6 +9,8 @@ from truc_client.seatmatch import SeatMatch
 from truc_client.standing import Standing
 from truc_client.talk import chat, say, sign
 from truc_protocol.errors import Code
+from truc_protocol.handshake import Fingerprint
+from truc_protocol.keys import fingerprint
 from truc_protocol.messages import Leave, Ready, TableState, Unready, Unwatch
 
 if TYPE_CHECKING:
@@ -37,6 +39,12 @@ class Table:
     def code(self) -> str:
         """The table's code."""
         return self._following.code
+
+    @property
+    def invite(self) -> str:
+        """The link that leads here, with the fingerprint of the server's key."""
+        pin = Fingerprint(fingerprint(self._session.spk))
+        return str(self._session.line.address._replace(table=self.code, fingerprint=pin))
 
     @property
     def seat(self) -> int | None:

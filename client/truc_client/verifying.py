@@ -201,12 +201,13 @@ def result_line(verdict: Verdict, names: list[str]) -> str:
 def score_words(score: Sequence[SideScore], names: Sequence[str]) -> str:
     """Return the score of each side behind its name: the games that it has won, and the points of the one in play."""
     return ", ".join(
-        f"{side_name(side, names)} {_side_score(games, points)}"
+        f"{side_name(side, names)} {side_score(games, points)}"
         for side, (games, _upper, points) in enumerate(score)
     )
 
 
-def _side_score(games: int, points: int) -> str:
+def side_score(games: int, points: int) -> str:
+    """Return the score of a side: the games that it has won, and the points of the one in play."""
     won = f"{ENGLISH.counted('game', games)} " if games else ""
     return f"{won}{ENGLISH.counted('point', points)}"
 

@@ -24,7 +24,7 @@ _GUESTS_UNWANTED: Final = (Code.GUESTS_NOT_ALLOWED, Code.KEY_NOT_ALLOWED)
 _CLOSED_DOOR: Final = (Code.KEY_NOT_ALLOWED, Code.BANNED)
 _FAREWELL_S: Final = 1.0
 _GAME: Final = "truc-french"
-_PAIR: Final = 2
+PAIR: Final = 2
 
 
 class UnofferedError(Exception):
@@ -133,13 +133,14 @@ class Visit:
         guests: Sequence[int] = (),
         boxed: bool = True,
         game: str | None = None,
+        private: bool = True,
         **options: int | str,
     ) -> list[Seat]:
         """Return two players at one table, neither of them ready."""
         first = await self.seat(0, keyed=0 not in guests, boxed=boxed)
         second = await self.seat(1, keyed=1 not in guests, boxed=boxed)
-        chosen = ({"guests": _PAIR} if guests else {}) | options
-        reply = await create(first, chosen, game=game)
+        chosen = ({"guests": PAIR} if guests else {}) | options
+        reply = await create(first, chosen, game=game, private=private)
         if reply["t"] == "error" and reply["code"] == Code.BAD_OPTION:
             raise UnofferedError(f"a table with the options {chosen}: {reply['msg']}")
         expect(reply["t"] == "ok", "a table to be created", reply)
@@ -154,10 +155,11 @@ class Visit:
         guests: Sequence[int] = (),
         boxed: bool = True,
         game: str | None = None,
+        private: bool = True,
         **options: int | str,
     ) -> list[Seat]:
         """Return two players who have both said ready."""
-        seats = await self.seats(guests=guests, boxed=boxed, game=game, **options)
+        seats = await self.seats(guests=guests, boxed=boxed, game=game, private=private, **options)
         for seat in seats:
             reply = await seat.ready()
             expect(reply["t"] == "ok", "ok to ready", reply)
@@ -208,7 +210,7 @@ async def create(
     game: str | None = None,
 ) -> Map:
     """Ask for a table for two, of the kit's game or of another, and return the reply."""
-    wanted = {"variant": game or game_of(seat.client), "seats": _PAIR, "private": private}
+    wanted = {"variant": game or game_of(seat.client), "seats": PAIR, "private": private}
     return await seat.client.ask_patiently({"t": "create", **wanted, "options": dict(options or {})})
 
 
@@ -218,7 +220,7 @@ def game_of(client: RawClient) -> str:
     Raises:
         UnofferedError: It has none.
     """
-    offered = [str(offer["name"]) for offer in client.info["variants"] if _PAIR in offer["seats"]]
+    offered = [str(offer["name"]) for offer in client.info["variants"] if PAIR in offer["seats"]]
     if not offered:
         raise UnofferedError("the server offers no game for two")
     return _GAME if _GAME in offered else offered[0]

@@ -12,6 +12,7 @@ from truc_conform import server_cases_limits as limits
 from truc_conform import server_cases_login as login
 from truc_conform import server_cases_play as play
 from truc_conform import server_cases_pressure as pressure
+from truc_conform import server_cases_ratings as ratings
 from truc_conform import server_cases_return as coming_back
 from truc_conform import server_cases_session as session
 from truc_conform import server_cases_tables as tables
@@ -32,6 +33,7 @@ _ALL: Final = (
     *tables.CASES,
     *watch.CASES,
     *company.CASES,
+    *ratings.CASES,
     *play.CASES,
     *guests.CASES,
     *coming_back.CASES,

@@ -24,7 +24,18 @@ from truc_protocol.capabilities import BROUGHT_BY
 from truc_protocol.errors import Code
 
 TO_SERVER: Final = frozenset(
-    {"chat", "ignore", "lobby", "players", "seek", "history", "forget", "claim_match"}
+    {
+        "chat",
+        "ignore",
+        "lobby",
+        "players",
+        "seek",
+        "history",
+        "forget",
+        "claim_match",
+        "leaderboard",
+        "profile",
+    }
 )
 MOST_LINES: Final = 40
 _PAGES: Final = 200
@@ -52,7 +63,7 @@ async def _unannounced(visit: Visit) -> Outcome | None:
 def _sound(client: RawClient, tag: str) -> Map:
     """Return a request with every field that any of these needs."""
     named = {"text": "hello", "player": "guest-nobody", "variant": game_of(client), "match": bytes(32)}
-    return {"t": tag, "from": 0, "table": "K7PQ", **named}
+    return {"t": tag, "from": 0, "seats": 2, "table": "K7PQ", **named}
 
 
 async def say(client: RawClient, text: str, **fields: object) -> Map:

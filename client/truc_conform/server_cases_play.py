@@ -35,10 +35,11 @@ async def in_hand(
     guests: Sequence[int] = (),
     boxed: bool = True,
     game: str | None = None,
+    private: bool = True,
     **options: int | str,
 ) -> tuple[Seat, Seat]:
     """Return two players in a hand that has been dealt, who move no more by themselves: the one to move first."""
-    seats = await visit.match(guests=guests, boxed=boxed, game=game, **options)
+    seats = await visit.match(guests=guests, boxed=boxed, game=game, private=private, **options)
     for seat in seats:
         seat.chooses = _only_cut
     await together(*(partial(seat.play, is_asked) for seat in seats))

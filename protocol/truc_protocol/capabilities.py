@@ -68,6 +68,12 @@ CAPABILITIES: Final[tuple[Capability, ...]] = (
         ("bot_wanted",),
         wanted=True,
     ),
+    Capability(
+        "ratings",
+        "int: standings in one answer at most",
+        "Matches of players with keys are rated, by game and number of seats.",
+        ("leaderboard", "profile"),
+    ),
     Capability("invite", "true", "The server is closed; an invite in `login` makes a key a member."),
 )
 RESERVED: Final[Mapping[str, str]] = MappingProxyType({})

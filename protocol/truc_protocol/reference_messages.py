@@ -19,6 +19,7 @@ from truc_protocol.messages import (
     SeatHeld,
     SeatState,
     Software,
+    Standing,
     encode,
 )
 from truc_protocol.messages.course import COURSES, EVERY
@@ -35,6 +36,7 @@ PARTS: Final[tuple[type[msgspec.Struct], ...]] = (
     SeatState,
     PlayerState,
     PastRecord,
+    Standing,
     Choice,
 )
 _HEX_WIDTH: Final = 96

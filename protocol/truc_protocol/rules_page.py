@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Final
 
 from truc_protocol.rules_text import SENTENCES, TABLES
-from truc_rules import Variant, presets
+from truc_rules import TABLE_OPTIONS, Variant, presets
 from truc_rules import preset as preset_named
 
 CHAPTERS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
@@ -60,6 +60,11 @@ def games() -> tuple[str, ...]:
     return presets()
 
 
+def table_rules() -> tuple[str, ...]:
+    """Return the names of the rules that a table may change, where its game has them."""
+    return TABLE_OPTIONS
+
+
 def summary(name: str) -> str:
     """Return a preset in one line."""
     return variant_summary(preset_named(name))
@@ -75,6 +80,12 @@ def variant_summary(variant: Variant) -> str:
 def chapters(variant: Variant) -> str:
     """Return the rules of a game as Markdown, from the first chapter's heading on."""
     return "\n".join(line for heading in CHAPTERS for line in _chapter(variant, heading)).lstrip("\n") + "\n"
+
+
+def chapter_texts(variant: Variant) -> Mapping[str, str]:
+    """Return the rules of a game by heading, without the chapters that it has nothing for."""
+    told = {heading: "\n".join(_chapter(variant, heading)).partition("\n\n")[2] for heading in CHAPTERS}
+    return {heading: text for heading, text in told.items() if text}
 
 
 def _chapter(variant: Variant, heading: str) -> Iterator[str]:

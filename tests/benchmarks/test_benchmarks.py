@@ -7,7 +7,7 @@ import time
 
 import pytest
 from benchmarks import __main__ as whole
-from benchmarks import audit, boards, engine, fairness, flood, floor, reports
+from benchmarks import audit, boards, bots, engine, fairness, flood, floor, reports
 from benchmarks.boards import Board, Game, Play, Tally
 from benchmarks.generator import Plan, spread
 from benchmarks.loop import Line, Loop
@@ -52,6 +52,16 @@ def test_engine_prints_a_row_for_each_number_of_seats(monkeypatch, capsys):
     monkeypatch.setattr(engine, "ACTIONS", 100)
     lines = printed(engine.main, monkeypatch, capsys, "--rounds", "1", "truc-catalan")
     assert [int(line[1]) for line in lines[2:]] == list(preset("truc-catalan").players)
+
+
+@pytest.mark.slow
+def test_bots_prints_a_row_for_each_pair_of_styles(monkeypatch, capsys):
+    lines = printed(bots.main, monkeypatch, capsys, "--games", "2", "--rollouts", "8", "truc-french")
+    assert [tuple(line[1:3]) for line in lines[2:]] == list(bots.PAIRS)
+
+
+def test_interval_of_a_rate_is_wilsons():
+    assert [round(bound, 3) for bound in bots.Rate(won=81, played=263).interval] == [0.255, 0.366]
 
 
 @pytest.mark.slow

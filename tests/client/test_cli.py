@@ -217,7 +217,7 @@ def run(home: Path, *arguments: str, typed: str = "", **options) -> subprocess.C
 def test_demo_without_a_terminal_plays_a_match_and_keeps_a_proven_transcript(
     tmp_path, variant, seats
 ) -> None:
-    told = run(tmp_path / "home", "demo", "--variant", variant, "--seats", str(seats))
+    told = run(tmp_path / "home", "demo", "--variant", variant, "--seats", str(seats), "--style", "careful")
     assert (told.returncode, told.stderr) == (0, "")
     assert "Verified from the file alone: PROVEN" in told.stdout
     (kept,) = (tmp_path / "home" / "transcripts").iterdir()

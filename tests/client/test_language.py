@@ -38,6 +38,6 @@ def test_rules_in_english_are_the_page_alone(truc) -> None:
 
 @pytest.mark.slow
 def test_demo_speaks_the_language_that_was_asked_for(truc) -> None:
-    told = truc("demo", "--variant", "truc-french", "--lang", "ca")
+    told = truc("demo", "--variant", "truc-french", "--style", "careful", "--lang", "ca")
     assert told.exit_code == 0
     assert "Comença una partida de truc-french" in told.output

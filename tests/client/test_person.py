@@ -2,6 +2,7 @@
 
 import io
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import trio
@@ -14,6 +15,7 @@ from truc_client.happenings import Choice, MatchStarted, RecordSeen, TableClosed
 from truc_client.person import Lines, Person, Typed
 from truc_client.screen import Screen
 from truc_protocol.errors import Code
+from truc_protocol.house_variants import preset_called
 
 
 def turn(*lines: str, at: int = 1, must: bool = True) -> YourTurn:
@@ -28,6 +30,7 @@ class FakeTable:
     """A table whose happenings a test gives; it notes what was chosen, signed and said."""
 
     seat = 0
+    match = None
 
     def __init__(self, *happenings, then=None, refusal=None) -> None:
         self.send, self.told = trio.open_memory_channel(100)
@@ -404,3 +407,45 @@ async def test_claim_that_is_not_granted_is_told(refusal, said) -> None:
 async def test_muted_player_is_told_in_their_language(lang, said) -> None:
     table = FakeTable(refusal=RefusedError(Code.MUTED, "the host lets you play but not talk"))
     assert said in await play(table, "chat hello", terminal=True, lang=lang)
+
+
+def rules_of(name: str):
+    """Return what a table knows of a match of this game."""
+    terms = SimpleNamespace(variant=preset_called(name))
+    return SimpleNamespace(ledger=SimpleNamespace(setup=SimpleNamespace(terms=terms)))
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("?1", "play 3b: Lay the card on the table"),
+        ("? play 3b", "The tricks"),
+        ("help envido", "Bet on who has the best two cards"),
+        ("? flor", "got 'flor'"),
+        ("? trut", "chapter of the rules: Players and cards"),
+        ("? signs", "Signs and talk"),
+        ("? rules", "Chapters of the rules: Players and cards, The deal"),
+        ("? table", "score"),
+        ("? \x1b[2J", "[2j': expected a move, table"),
+    ],
+)
+async def test_question_mark_explains_a_move_and_its_rule(typed, said) -> None:
+    table = FakeTable(turn("play 3b"))
+    table.match = rules_of("truco-argentino")
+    assert said in await play(table, typed)
+    assert table.done == []
+
+
+async def test_mark_before_a_line_talks() -> None:
+    table = FakeTable(turn("play 3b"))
+    await play(table, "'come now", terminal=True)
+    assert table.done == ["chat come now"]
+
+
+async def test_person_at_a_plain_terminal_may_talk_at_any_time() -> None:
+    table = FakeTable()
+    send, lines = trio.open_memory_channel(1)
+    send.send_nowait(Typed("'hello"))
+    with trio.fail_after(5):
+        await Person(table, Screen(Console(file=io.StringIO())), Lines(lines, are_typed=True)).play()
+    assert table.done == ["chat hello"]

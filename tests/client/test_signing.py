@@ -21,7 +21,7 @@ from truc_client import (
     connect,
     open_home,
 )
-from truc_client.person import Person, Typed
+from truc_client.person import Lines, Person, Typed
 from truc_client.screen import Screen
 from truc_client.talk import sign
 from truc_conform.scripted import ScriptedServer
@@ -380,14 +380,14 @@ def printed(shown: Screen) -> str:
 )
 async def test_line_signs_says_or_chats(line, done) -> None:
     table = FakeTable()
-    goes_on = await Person(table, screen(), None)._take(Typed(line))
+    goes_on = await Person(table, screen(), Lines(None))._take(Typed(line))
     assert (table.done, goes_on) == ([done], True)
 
 
 async def test_refused_sign_is_shown(player) -> None:
     shown = screen()
     error = RefusedError("illegal_action", "seat 0 cannot sign three: it has no partner")
-    await Person(FakeTable(error), shown, None)._take(Typed("sign three"))
+    await Person(FakeTable(error), shown, Lines(None))._take(Typed("sign three"))
     assert "You cannot sign a three now" in printed(shown)
 
 

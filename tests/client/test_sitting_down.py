@@ -6,20 +6,21 @@ import pytest
 import trio
 from click.testing import CliRunner
 from client.deserting import DesertedServer
+from client.hosting import Hosting
 from client.playing import play_on
 from msgspec.structs import replace
 from rich.console import Console
 
 from truc_client import ClientError, Player, Resumed, Substituted, YourTurn, connect, open_home
 from truc_client.cli.asking import asked
-from truc_client.cli.play import Wish, _farewell, _sit_down
-from truc_client.cli.tables import table_line
+from truc_client.cli.listing import table_line
+from truc_client.cli.play import Seating, Wish, _farewell, _sit_down
 from truc_client.home import master_seed, write_seed
 from truc_client.main import main
 from truc_client.person import Lines, Typed
 from truc_client.screen import Screen
 from truc_conform.scripted import ScriptedServer
-from truc_protocol.messages import Create, Join, Ok, Resume, SeatState, Unwatch, Watch
+from truc_protocol.messages import Create, Join, Leave, Ok, Resume, SeatHeld, SeatState, Seek, Unwatch, Watch
 
 FRENCH = "truc-french"
 ANY = Wish(None, None, None, {}, private=False, rekey=False)
@@ -175,6 +176,45 @@ async def test_wanted_seat_is_offered_before_a_table_is_opened(nursery, player) 
     table, told = await sit_down(server, player, "y")
     assert (table.code, "Take that seat over" in told) == ("TABLE", True)
     assert not any(isinstance(message, Create) for message in server.received)
+
+
+class WaitingServer(Hosting):
+    """A server at which this player has a seat that waits for a match."""
+
+    def held(self):
+        return (SeatHeld(table="TABLE", match=None, seat=0),)
+
+
+@pytest.mark.parametrize(("answer", "request_sent"), [("n", Create), ("y", Join), (None, None)])
+async def test_new_table_is_opened_only_after_asking_who_has_a_seat(
+    nursery, player, answer, request_sent
+) -> None:
+    server = WaitingServer()
+    server.nursery = nursery
+    table, told = await sit_down(server, player, answer, wish=ANY._replace(seating=Seating.NEW))
+    sent = [type(message) for message in server.received if isinstance(message, Create | Join | Leave)]
+    assert "You have a seat at table TABLE. Go on? [Y/n]" in told
+    assert (sent, table is None) == ([request_sent] if request_sent else [], request_sent is None)
+
+
+@pytest.mark.parametrize(("capabilities", "sent"), [({"seek": True}, Seek), ({}, Join)])
+async def test_quick_match_lets_the_server_seek_where_it_can(nursery, player, capabilities, sent) -> None:
+    server = Hosting()
+    server.nursery, server.caps = nursery, capabilities
+    server.bend = with_free_seat
+    wish = ANY._replace(variant=FRENCH, seating=Seating.QUICK)
+    table, _ = await sit_down(server, player, wish=wish)
+    assert table.code == "TABLE"
+    assert any(isinstance(message, sent) for message in server.received)
+
+
+def with_free_seat(message):
+    """Show the table of an answer with a seat free."""
+    if not isinstance(message, Ok) or not message.tables:
+        return message
+    (state,) = message.tables
+    seats = (SeatState(seat=0, kind="empty"), *state.seats[1:])
+    return replace(message, tables=(replace(state, seats=seats),))
 
 
 async def test_glance_names_who_took_a_seat_and_the_record(nursery, player, tmp_path) -> None:

@@ -1,69 +1,25 @@
 """The demo and the client on a real terminal: a pseudo-terminal, typed into."""
 
 import os
-import pty
 import re
-import select
 import signal
 import socket
 import subprocess
 import sys
-import time
-from pathlib import Path
 
 import pytest
+from client.terminals import Terminal
 
 pytestmark = pytest.mark.slow
 
 PROMPT = b"or ? for help"
-DEADLINE_S = 40
 
 
-class Terminal:
-    """A process on a terminal."""
-
-    def __init__(self, home: Path, *arguments: str) -> None:
-        self.master, slave = pty.openpty()
-        environment = {**os.environ, "TRUC_HOME": str(home), "TERM": "xterm-256color", "COLUMNS": "100"}
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "truc_client", *arguments],
-            env=environment,
-            stdin=slave,
-            stdout=slave,
-            stderr=slave,
-            start_new_session=True,
-        )
-        os.close(slave)
-        self.seen = b""
-        self.until = time.monotonic() + DEADLINE_S
-
-    def read(self) -> bool:
-        """Take what the process prints next; False at its end."""
-        ready, _, _ = select.select([self.master], [], [], max(0, self.until - time.monotonic()))
-        assert ready, self.seen[-2000:]
-        try:
-            received = os.read(self.master, 65536)
-        except OSError:  # the other end is closed
-            return False
-        self.seen += received
-        return bool(received)
-
-    def wait_for(self, text: bytes, *, after: int = 0) -> None:
-        while text not in self.seen[after:]:
-            assert self.read(), self.seen[-2000:]
-
-    def type(self, text: bytes) -> None:
-        os.write(self.master, text)
-
-    def end(self) -> int:
-        while self.read():
-            pass
-        os.close(self.master)
-        return self.process.wait(10)
+DEMO = ("demo", "--variant", "truc-french", "--style", "careful")
 
 
 def test_person_plays_the_demo_by_numbers(tmp_path) -> None:
-    terminal = Terminal(tmp_path / "home", "demo", "--variant", "truc-french")
+    terminal = Terminal(tmp_path / "home", *DEMO)
     at = 0
     while b"Verified from the file alone" not in terminal.seen:
         if PROMPT in terminal.seen[at:]:
@@ -77,7 +33,7 @@ def test_person_plays_the_demo_by_numbers(tmp_path) -> None:
 
 
 def test_question_mark_explains_each_option(tmp_path) -> None:
-    terminal = Terminal(tmp_path / "home", "demo", "--variant", "truc-french")
+    terminal = Terminal(tmp_path / "home", *DEMO)
     terminal.wait_for(PROMPT)
     terminal.type(b"?\n")
     terminal.wait_for(b"resign: give the match up.")
@@ -86,7 +42,7 @@ def test_question_mark_explains_each_option(tmp_path) -> None:
 
 
 def test_ctrl_c_ends_the_demo_and_its_server(tmp_path) -> None:
-    terminal = Terminal(tmp_path / "home", "demo", "--variant", "truc-french")
+    terminal = Terminal(tmp_path / "home", *DEMO)
     terminal.wait_for(PROMPT)
     os.killpg(terminal.process.pid, signal.SIGINT)
     assert terminal.end() == 130
@@ -97,7 +53,7 @@ def test_ctrl_c_ends_the_demo_and_its_server(tmp_path) -> None:
 def test_closing_the_terminal_ends_the_demo_and_its_server(tmp_path, monkeypatch) -> None:
     (tmp_path / "tmp").mkdir()
     monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
-    terminal = Terminal(tmp_path / "home", "demo", "--variant", "truc-french")
+    terminal = Terminal(tmp_path / "home", *DEMO)
     terminal.wait_for(PROMPT)
     port = int(re.search(rb"127\.0\.0\.1:(\d+)", terminal.seen)[1])
     terminal.process.send_signal(signal.SIGHUP)
@@ -113,6 +69,30 @@ def test_ctrl_c_at_a_table_says_how_to_come_back(real_server, tmp_path) -> None:
     os.killpg(terminal.process.pid, signal.SIGINT)
     assert terminal.end() == 130
     assert b"To come back: truc play" in terminal.seen
+
+
+def test_friends_meet_by_a_link_and_the_end_of_input_after_a_match_keeps_the_seat(
+    real_server, tmp_path
+) -> None:
+    create = ("create", real_server.url, "truc-french", "--private", "--clock", "40+100")
+    north = Terminal(tmp_path / "north", *create)
+    north.wait_for(b"bank_ms=100000")
+    north.wait_for(b"This link works on this machine alone")
+    link = re.search(rb"truc join (truc://\S+)", north.seen)[1]
+    south = Terminal(tmp_path / "south", "join", link.decode(), "--name", "south")
+    south.wait_for(b"everybody is dealt 3 cards")
+    south.type(b"resign\n")
+    south.wait_for(b"once more")
+    south.type(b"resign\n")
+    south.wait_for(b"Another match at this table? [Y/n]")
+    north.wait_for(b"Another match at this table? [Y/n]")
+    south.type(b"\n")
+    north.wait_for(b"south wants another match")
+    north.type(b"\x04")
+    north.wait_for(b"Your seat is kept. To come back: truc play")
+    assert north.end() == 0
+    south.type(b"quit\n")
+    assert south.end() == 0
 
 
 def test_person_who_left_is_asked_whether_to_go_on(real_server, tmp_path) -> None:

@@ -35,7 +35,7 @@ def test_tables_says_how_to_open_one_encrypted(tls_server, tmp_path) -> None:
     shown = truc(tmp_path, "tables", tls_server.url)
     place = f"trucs://127.0.0.1:{tls_server.port}"
     assert (shown.returncode, tls_server.url) == (0, place)
-    assert shown.stdout == f"no public tables; to open one: truc play {place} --variant NAME\n"
+    assert shown.stdout == f"no public tables; to open one: truc create {place} NAME\n"
 
 
 def test_address_in_clear_is_answered_with_the_scheme(tls_server, tmp_path) -> None:

@@ -21,6 +21,7 @@ from truc_protocol.messages import Direction
 from truc_server.connections import login, peer
 from truc_server.lobby import company, lobby
 from truc_server.matches import dealer, verifying
+from truc_server.store import sql
 from truc_server.tables import gathering, past, showing, table, tail
 from truc_server.tables import options as table_options
 
@@ -232,6 +233,11 @@ def takes_everybody_for_a_player(patch):
     patch.setattr(past, "_bound", open_to_all)
 
 
+def ranks_the_worst_first(patch):
+    best = sql.SqlStore.leaderboard
+    patch.setattr(sql.SqlStore, "leaderboard", lambda *args, **page: best(*args, **page)[::-1])
+
+
 def says_nothing_of_a_take_over(patch):
     patch.setattr(table, "SeatTakenOver", lambda **fields: table.TableClosed(table="x", reason="lost"))
 
@@ -267,6 +273,7 @@ PATCHED = [
     (deals_from_a_stacked_deck, "S3.audit"),
     (lets_anybody_talk, "S2.chat-outsider"),
     (takes_everybody_for_a_player, "S2.history-none"),
+    (ranks_the_worst_first, "S2.leaderboard"),
     (says_nothing_of_a_take_over, "S3.take-over"),
 ]
 

@@ -100,7 +100,7 @@ def test_sentences_are_translated(lang) -> None:
     spoken = {
         path
         for path in english
-        if path.startswith(("/facts/", "/moves/", "/screen/")) and " " in english[path]
+        if path.startswith(("/facts/", "/moves/", "/lessons/", "/screen/")) and " " in english[path]
     }
     assert {path for path in spoken if said(lang)[path] == english[path]} == set()
 

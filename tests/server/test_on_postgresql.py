@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pytest
 import trio
 from chaos.postgres import Cluster, cluster, programs
-from server import test_store, test_store_company, test_store_sanctions
+from server import test_store, test_store_company, test_store_ratings, test_store_sanctions
 from server.conftest import running, together
 from server.rawclient import GoneError, Seat
 
@@ -33,6 +33,7 @@ TestIgnored = test_store_company.TestIgnored
 TestPlayers = test_store_company.TestPlayers
 TestMembers = test_store_company.TestMembers
 TestInvites = test_store_company.TestInvites
+TestRatings = test_store_ratings.TestRatings
 TestSanctions = test_store_sanctions.TestSanctions
 TestInvitesBesideSanctions = test_store_sanctions.TestInvites
 TestGuests = test_store_sanctions.TestGuests

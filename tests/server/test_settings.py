@@ -266,7 +266,7 @@ class TestPrinted:
 
     def test_file_of_defaults_uncommented_says_the_defaults(self):
         text = re.sub(r"(?m)^#(?=\w)", "", settings_text(Settings()))
-        assert (from_text(text), len(tomllib.loads(text))) == (Settings(), 5 + len(SECTIONS))
+        assert (from_text(text), len(tomllib.loads(text))) == (Settings(), 6 + len(SECTIONS))
 
     @pytest.mark.parametrize("key", KEYS.values(), ids=lambda key: key.name)
     def test_file_explains_every_key(self, key):

@@ -357,6 +357,6 @@ class TestPortability:
         )
 
     @DIALECTS
-    @pytest.mark.parametrize("statement", [*_FORGET, _TRIM_CHAT, _USE, _DROP_SPENT], ids=range(7))
+    @pytest.mark.parametrize("statement", [*_FORGET, _TRIM_CHAT, _USE, _DROP_SPENT], ids=range(8))
     def test_statement_compiles(self, dialect, statement):
         assert str(statement.compile(dialect=dialect)).startswith(("DELETE", "UPDATE"))

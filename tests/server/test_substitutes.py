@@ -135,6 +135,16 @@ async def test_newcomer_takes_the_seat_over_and_plays_to_a_proven_end(server, mo
     assert (reply["t"], results([seats[0], newcomer])) == ("ok", {(Result.PROVEN, "won")})
 
 
+async def test_match_is_rated_for_who_has_left_it_and_not_for_the_newcomer(server, mock_clock):
+    seats = await voided(server, mock_clock)
+    newcomer = await standing_by(server, seats)
+    await step_in(newcomer)
+    await together(seats[0].play, newcomer.play)
+    found = await newcomer.ask({"t": "leaderboard", "variant": "truc-french", "seats": 2})
+    rated = {standing["player"] for standing in found["standings"]}
+    assert rated == {keys.fingerprint(seat.key.public) for seat in seats}
+
+
 async def test_newcomer_is_sent_the_setup_and_every_record(server, mock_clock):
     seats = await voided(server, mock_clock)
     newcomer = await standing_by(server, seats)

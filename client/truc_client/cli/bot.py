@@ -8,7 +8,7 @@ from typing import NamedTuple
 import click
 
 from truc_client.account import Player
-from truc_client.bots import Chooser, play_match, simple_bot
+from truc_client.bots import play_match
 from truc_client.cli.common import (
     OPTION_HELP,
     FailedError,
@@ -26,6 +26,7 @@ from truc_client.connection import Connection
 from truc_client.errors import ClientError, NotPlayedError
 from truc_client.happenings import MatchEnded
 from truc_client.home import Home, open_home, sole_use
+from truc_client.styles import STYLES, style_option
 from truc_client.table import Table
 
 _MOST_BOTS = 1000
@@ -41,6 +42,8 @@ class Work(NamedTuple):
     private: bool
     matches: int
     substitute: bool
+    style: str
+    seed: int
 
 
 @click.command(short_help="Play as a bot.")
@@ -55,6 +58,7 @@ class Work(NamedTuple):
 @click.option(
     "--matches", default=1, show_default=True, type=click.IntRange(1), help="Matches to play, then leave."
 )
+@style_option("careful")
 @click.option("--seed", default=0, show_default=True, help="What its choices are drawn from.")
 @click.option(
     "--name", default="bot", show_default=True, help="Its name, and that of its folder in the home."
@@ -70,27 +74,29 @@ def bot(
     substitute: bool,
     house: bool,
     matches: int,
+    style: str,
     seed: int,
     name: str,
 ) -> None:
-    """Play at ADDRESS (HOST, HOST:PORT) as a bot, choosing from the options alone.
+    """Play at ADDRESS (HOST, HOST:PORT) as a bot.
 
     Without --table, --create, --substitute and --house it takes a free seat at any public table.
 
     A bot has a folder and a key of its own; started again it goes on with its match. Of several bots with one name
     each takes the first folder that no other uses. With --house it plays until it is told to end (SIGTERM, Ctrl-C).
     """
-    work = Work(code and code.upper(), variant, seats, table_options(options), private, matches, substitute)
+    sits = (code and code.upper(), variant, seats, table_options(options), private)
+    work = Work(*sits, matches, substitute, style, seed)
     _check_usage(work, is_called=house)
     with _bot_home(name) as home:
         player = Player(home, home.root.name, on_new_key=tell_new_key, on_delay=tell_delay)
 
         async def main() -> None:
             if house:
-                await until_ended(partial(serve, address, player, seed))
+                await until_ended(partial(serve, address, player, STYLES[style], seed))
                 return
             async with connect(address, player) as connection:
-                await _work(connection, work, simple_bot(seed))
+                await _work(connection, work)
 
         run(main, lambda: "start the bot again to go on; how long its seat is kept, the table's terms say")
 
@@ -128,12 +134,13 @@ def _bot_home(name: str) -> Iterator[Home]:
     raise FailedError(f"{_MOST_BOTS} bots are called {name}")
 
 
-async def _work(connection: Connection, work: Work, choose: Chooser) -> None:
+async def _work(connection: Connection, work: Work) -> None:
     if work.substitute and not any(work.code in (None, held.table) for held in connection.held):
-        await _step_in(connection, work, choose)
+        await _step_in(connection, work)
         return
     table = await _sit_down(connection, work)
-    _tell(connection, table)
+    _tell(table)
+    choose = STYLES[work.style](work.seed, table)
     for number in range(work.matches):
         if number:
             await table.ready()
@@ -141,14 +148,14 @@ async def _work(connection: Connection, work: Work, choose: Chooser) -> None:
     await table.leave()
 
 
-async def _step_in(connection: Connection, work: Work, choose: Chooser) -> None:
+async def _step_in(connection: Connection, work: Work) -> None:
     """Play the rest of a match for somebody who has gone; where nobody is wanted any more, look for the next."""
     while True:
         click.echo("waiting for a match that has lost a player", err=True)
         table = await find_vacant(connection, work.code)
-        _tell(connection, table)
+        _tell(table)
         try:
-            ended = await play_match(table, choose, tell_trouble)
+            ended = await play_match(table, STYLES[work.style](work.seed, table), tell_trouble)
         except NotPlayedError:
             continue
         if table.plays:
@@ -164,8 +171,8 @@ def _played(ended: MatchEnded | None) -> MatchEnded:
     return ended
 
 
-def _tell(connection: Connection, table: Table) -> None:
-    click.echo(f"table {connection.address._replace(table=table.code, fingerprint=connection.fingerprint)}")
+def _tell(table: Table) -> None:
+    click.echo(f"table {table.invite}")
 
 
 async def _sit_down(connection: Connection, work: Work) -> Table:

@@ -10,31 +10,39 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
-from types import FrameType
 from typing import Final
 
 import click
 import trio
-from rich.console import Console
 
 from truc_client.account import Player
-from truc_client.bots import play_match, simple_bot
+from truc_client.bots import careful, play_match
 from truc_client.cli.common import FailedError, lang_option, language, own_home, player_name, run
+from truc_client.cli.terminal import (
+    HANGUP,
+    color_option,
+    ended_as_by_ctrl_c,
+    lines_of,
+    own_screen,
+    plain_option,
+)
 from truc_client.connecting import connect
 from truc_client.errors import ClientError
 from truc_client.home import Home, open_home
-from truc_client.person import Person, typed_lines
+from truc_client.lessons import Teacher, untaught
+from truc_client.person import Person
 from truc_client.screen import Screen
+from truc_client.styles import STYLES, Style, style_option
 from truc_client.verifying import verify_file
 from truc_protocol.audit import Result
+from truc_protocol.house_variants import HouseVariantError
 
 _START_S: Final = 30.0
 _STOP_S: Final = 10.0
 _LISTENING: Final = "listening "
-_HANGUP: Final[signal.Signals] = getattr(signal, "SIGHUP", signal.SIGTERM)  # Windows has none
 _MISSING: Final = "No module named"
 _BOTS: Final = ("bot 1", "bot 2", "bot 3", "bot 4", "bot 5")
 
@@ -43,40 +51,58 @@ _BOTS: Final = ("bot 1", "bot 2", "bot 3", "bot 4", "bot 5")
 @click.option("--variant", default="truc-catalan", show_default=True, help="The game; see `truc rules`.")
 @click.option("--seats", default=2, show_default=True, help="Number of players, you among them.")
 @click.option("--name", help="The name shown.")
+@click.option(
+    "--teach", is_flag=True, help="Be told why things happen, what each option means, and what to try."
+)
+@style_option("sharp")
 @lang_option
-def demo(variant: str, seats: int, name: str | None, lang: str | None) -> None:
+@plain_option
+@color_option
+def demo(
+    *,
+    variant: str,
+    seats: int,
+    name: str | None,
+    style: str,
+    lang: str | None,
+    teach: bool,
+    plain: bool,
+    no_color: bool,
+) -> None:
     """Play a match against bots on this machine, and verify it.
 
-    Without a terminal a bot plays for you.
+    If you have never played, --teach explains the game as it goes. Without a terminal a careful bot plays for you.
     """
     if not 1 < seats <= len(_BOTS) + 1:
         raise FailedError(f"expected 2 to {len(_BOTS) + 1} seats, got {seats}")
     spoken, keep, shown = language(lang), own_home(), player_name(name, own_home())
+    teacher = _teacher(variant) if teach else untaught
 
     async def main() -> None:
         with tempfile.TemporaryDirectory(prefix="truc-demo-", ignore_cleanup_errors=True) as folder:
             async with _server(Path(folder) / "server") as address:
                 you = Player(open_home(Path(folder) / "you"), shown)
-                screen = Screen(Console(highlight=False), spoken)
-                await _play(address, Path(folder), you, screen, keep, variant=variant, seats=seats)
+                screen = own_screen(spoken, plain=plain, no_color=no_color, teach=teacher)
+                await _play(
+                    address,
+                    Path(folder),
+                    you,
+                    screen,
+                    keep,
+                    style=STYLES[style],
+                    variant=variant,
+                    seats=seats,
+                )
 
-    with _ended_as_by_ctrl_c(_HANGUP, signal.SIGTERM):
+    with ended_as_by_ctrl_c(HANGUP, signal.SIGTERM):
         run(main, lambda: "The demo has ended; its server is stopped.")
 
 
-@contextmanager
-def _ended_as_by_ctrl_c(*signals: signal.Signals) -> Iterator[None]:
-    """Let signals, as that of a terminal that was closed, end the block as Ctrl-C does: nothing is left behind."""
-    before = {number: signal.signal(number, _interrupt) for number in signals}
+def _teacher(variant: str) -> Teacher:
     try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def _interrupt(_number: int, _frame: FrameType | None) -> None:
-    signal.raise_signal(signal.SIGINT)
+        return Teacher(variant)
+    except HouseVariantError as error:
+        raise FailedError(str(error)) from error
 
 
 @asynccontextmanager
@@ -141,17 +167,25 @@ async def _stop(process: trio.Process) -> None:
 
 
 async def _play(
-    address: str, folder: Path, you: Player, screen: Screen, keep: Home, *, variant: str, seats: int
+    address: str,
+    folder: Path,
+    you: Player,
+    screen: Screen,
+    keep: Home,
+    *,
+    style: Style,
+    variant: str,
+    seats: int,
 ) -> None:
     screen.say(f"A server of your own runs on this machine: {address}")
     async with connect(address, you) as connection:
         table = await connection.create(variant, seats=seats, options={"decision_ms": 0})  # bots wait
-        async with _bots(address, table.code, folder, seats - 1):
+        async with _bots(address, table.code, folder, style, seats - 1):
             await table.ready()
             if not sys.stdin.isatty():
-                ended = await play_match(table, simple_bot(seats), screen.show)
+                ended = await play_match(table, careful(seats), screen.show)
             else:
-                async with typed_lines() as lines:
+                async with lines_of(screen) as lines:
                     ended = await Person(table, screen, lines).play()
         if ended is None:
             screen.say("You left; the demo ends here, and its server with it.")
@@ -160,20 +194,20 @@ async def _play(
 
 
 @asynccontextmanager
-async def _bots(address: str, code: str, folder: Path, number: int) -> AsyncIterator[None]:
+async def _bots(address: str, code: str, folder: Path, style: Style, number: int) -> AsyncIterator[None]:
     async with trio.open_nursery() as nursery:
         for seat in range(number):
             home = open_home(folder / f"bot-{seat}")
-            nursery.start_soon(_bot, address, code, Player(home, _BOTS[seat]), seat + 1)
+            nursery.start_soon(_bot, address, code, Player(home, _BOTS[seat]), style, seat + 1)
         yield
         nursery.cancel_scope.cancel()
 
 
-async def _bot(address: str, code: str, player: Player, seed: int) -> None:
+async def _bot(address: str, code: str, player: Player, style: Style, seed: int) -> None:
     async with connect(address, player) as connection:
         table = await connection.join(code)
         await table.ready()
-        await play_match(table, simple_bot(seed))
+        await play_match(table, style(seed, table))
         await trio.sleep_forever()
 
 

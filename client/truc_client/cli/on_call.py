@@ -16,7 +16,7 @@ import click
 import trio
 
 from truc_client.account import Player
-from truc_client.bots import play_match, simple_bot
+from truc_client.bots import play_match
 from truc_client.calls import HOUSE_BOTS
 from truc_client.cli.reporting import complain, result_of, tell_trouble
 from truc_client.cli.stepping_in import stand_by
@@ -24,6 +24,7 @@ from truc_client.connecting import WANT, connect
 from truc_client.connection import Connection
 from truc_client.errors import ClientError, ConnectError, LostError, NotPlayedError, ServerKeyError
 from truc_client.happenings import Called, Happening, Substituted
+from truc_client.styles import Style
 from truc_client.table import Table
 from truc_protocol.keys import fingerprint
 from truc_protocol.messages import SeatHeld
@@ -55,7 +56,7 @@ async def until_ended(main: Step) -> None:
         raise failure
 
 
-async def serve(address: str, player: Player, seed: int) -> None:
+async def serve(address: str, player: Player, style: Style, seed: int) -> None:
     """Answer every call of a server, which may come and go; never ends by itself.
 
     Raises:
@@ -66,7 +67,7 @@ async def serve(address: str, player: Player, seed: int) -> None:
         try:
             async with connect(address, player, want=(*WANT, HOUSE_BOTS), patience_s=inf) as connection:
                 _introduce(connection)
-                await OnCall(connection, seed).serve()
+                await OnCall(connection, style, seed).serve()
         except ServerKeyError:
             raise
         except (ConnectError, LostError) as error:
@@ -83,10 +84,11 @@ def _introduce(connection: Connection) -> None:
 
 
 class OnCall:
-    """One bot on one connection; `seed` is what its choices at each table are drawn from."""
+    """One bot on one connection; `style` and `seed` make its choices at each table."""
 
-    def __init__(self, connection: Connection, seed: int) -> None:
+    def __init__(self, connection: Connection, style: Style, seed: int) -> None:
         self._connection = connection
+        self._style = style
         self._seed = seed
         self._at: dict[
             str, Called | None
@@ -162,7 +164,7 @@ class OnCall:
     ) -> None:
         """Play a match to its end, then leave the seat, if it `is_own` by then."""
         try:
-            ended = await play_match(table, simple_bot(self._seed), show)
+            ended = await play_match(table, self._style(self._seed, table), show)
             if ended is not None and is_own():
                 click.echo(f"over {table.code} {result_of(ended)}")
                 await table.leave()

@@ -1,10 +1,11 @@
 """`truc play`: sit down at a table, in person."""
 
+import signal
 import sys
-from typing import Final, NamedTuple
+from enum import Enum
+from typing import Final, NamedTuple, Unpack
 
 import click
-from rich.console import Console
 
 from truc_client.account import Player
 from truc_client.address import Address, parse_address
@@ -23,12 +24,23 @@ from truc_client.cli.common import (
     tell_first_use,
     tell_new_key,
 )
+from truc_client.cli.company import has_free_seat, tell_invite, told_of_waiting
+from truc_client.cli.manner import Manner, guest_option, name_option
+from truc_client.cli.rematch import Another, another
 from truc_client.cli.stepping_in import agrees_to_step_in, look_on, show_terms, wanted
+from truc_client.cli.terminal import (
+    HANGUP,
+    color_option,
+    ended_as_by_ctrl_c,
+    lines_of,
+    own_screen,
+    plain_option,
+)
 from truc_client.connecting import connect
 from truc_client.connection import Connection
 from truc_client.errors import ClientError, RefusedError
 from truc_client.home import Home, keep_name
-from truc_client.person import Lines, Person, typed_lines
+from truc_client.person import Lines, Person
 from truc_client.screen import Screen
 from truc_client.store import Store
 from truc_client.table import Table
@@ -41,6 +53,14 @@ _IN_CLEAR: Final = " your cards travel in clear on this plain connection, and"
 _DEFAULT_VARIANT: Final = "truc-catalan"
 
 
+class Seating(Enum):
+    """Where a player without a seat sits down."""
+
+    ANY = "an open table, else the seat of somebody who has gone, else a new table"
+    NEW = "a new table"
+    QUICK = "the table that the server finds, or makes"
+
+
 class Wish(NamedTuple):
     """What kind of table the player wants."""
 
@@ -50,11 +70,12 @@ class Wish(NamedTuple):
     options: dict[str, int | str]
     private: bool
     rekey: bool
+    seating: Seating = Seating.ANY
 
     @property
     def is_new(self) -> bool:
         """Whether something is wished for that only a new table can have."""
-        return self.private or bool(self.options)
+        return self.private or bool(self.options) or self.seating is Seating.NEW
 
 
 class _LeftError(Exception):
@@ -65,20 +86,26 @@ class _LeftError(Exception):
 @click.argument("address", required=False)
 @click.option("--table", "code", help="Sit down at the table with this code.")
 @click.option("--variant", help="The game; see `truc rules`.")
+@click.option(
+    "--quick", metavar="VARIANT", help="Let the server find you a seat at a table of this game, or make one."
+)
 @click.option("--seats", type=int, help="Number of seats of a new table.")
 @click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help=OPTION_HELP)
 @click.option("--private", is_flag=True, help="Keep a new table out of the list; invite by its link.")
-@click.option("--name", help="The name shown to others.")
-@click.option("--guest", is_flag=True, help="Play without a key.")
+@name_option
+@guest_option
 @click.option(
     "--rekey", is_flag=True, help="Go on with a match whose secrets are not here, from the next deal on."
 )
 @lang_option
+@plain_option
+@color_option
 def play(
     *,
     address: str | None,
     code: str | None,
     variant: str | None,
+    quick: str | None,
     seats: int | None,
     options: tuple[str, ...],
     private: bool,
@@ -86,6 +113,8 @@ def play(
     guest: bool,
     rekey: bool,
     lang: str | None,
+    plain: bool,
+    no_color: bool,
 ) -> None:
     """Play at ADDRESS: HOST, HOST:PORT or a truc:// or trucs:// link; with one server known none is needed.
 
@@ -93,11 +122,30 @@ def play(
     match, else opens a table (of truc-catalan, unless --variant says another). The name is kept for the next time. At the
     table `?` explains what can be typed.
     """
-    spoken, home = language(lang), own_home()
-    where = _address(address, home)
+    where = address_or_known(address, own_home())
     wanted_code = code or where.table
-    wish = Wish(wanted_code and wanted_code.upper(), variant, seats, table_options(options), private, rekey)
+    seating = Seating.ANY if quick is None else Seating.QUICK
+    wish = Wish(
+        wanted_code and wanted_code.upper(),
+        quick or variant,
+        seats,
+        table_options(options),
+        private,
+        rekey,
+        seating,
+    )
+    if quick is not None and (variant is not None or private):
+        raise click.UsageError(
+            "--quick names the game, and finds public tables: --variant and --private exclude it"
+        )
     _check_usage(wish, is_guest=guest)
+    play_at(where, wish, name=name, guest=guest, lang=lang, plain=plain, no_color=no_color)
+
+
+def play_at(where: Address, wish: Wish, **manner: Unpack[Manner]) -> None:
+    """Connect, sit down as wished, and play until the person leaves."""
+    name, guest = manner["name"], manner["guest"]
+    spoken, home = language(manner["lang"]), own_home()
     shown = player_name(name, home)
     if not guest:
         tell_first_use(home)
@@ -112,18 +160,19 @@ def play(
 
     async def main() -> None:
         nonlocal here
-        screen = Screen(Console(highlight=False), spoken)
+        screen = own_screen(spoken, plain=manner["plain"], no_color=manner["no_color"])
         async with connect(where, player) as connection:
             here = connection
             if name is not None:
                 keep_name(home, name)
             _greet(connection, screen, is_guest=guest)
-            async with typed_lines() as lines:
+            async with lines_of(screen) as lines:
                 table = await _sit_down(connection, wish, screen, lines)
                 if table is not None and await play_matches(table, screen, lines):
                     screen.say(farewell())
 
-    run(main, farewell)
+    with ended_as_by_ctrl_c(HANGUP, signal.SIGTERM):
+        run(main, farewell)
 
 
 def _check_usage(wish: Wish, *, is_guest: bool) -> None:
@@ -134,7 +183,7 @@ def _check_usage(wish: Wish, *, is_guest: bool) -> None:
         raise click.UsageError("--rekey goes on with a match: what is for a new table has no meaning")
     if wish.code is not None and is_about_table:
         raise click.UsageError(
-            "--variant, --seats, --option and --private are for a new table, not the one named"
+            "--variant, --quick, --seats, --option and --private are for a new table, not the one named"
         )
 
 
@@ -150,7 +199,12 @@ def _farewell(table: Table, command: str, lang: str) -> str:
     return said[key].format(command=command, n=opts.gone_after)
 
 
-def _address(given: str | None, home: Home) -> Address:
+def address_or_known(given: str | None, home: Home) -> Address:
+    """Read an address; without one return that of the only server known.
+
+    Raises:
+        FailedError: It cannot be read, or there is not exactly one.
+    """
     try:
         if given is not None:
             return parse_address(given)
@@ -213,7 +267,7 @@ async def _come_back(
         _LeftError: The input has ended.
     """
     held = place.held
-    if held.match is None:
+    if held.match is None and wish.seating is not Seating.NEW:
         return None if wish.rekey else await _sit_again(connection, place, screen)
     if not wish.rekey:
         check_here(connection, place)
@@ -221,9 +275,9 @@ async def _come_back(
         if not _answered(await asked(screen, lines, key, default=default, table=held.table)):
             return None
     if wish.is_new or wish.seats is not None:
-        screen.say(
-            "--seats, --option and --private are for a new table; this match goes on as it is", "yellow"
-        )
+        screen.say("what you asked for is for a new table; this one goes on as it is", "yellow")
+    if held.match is None:
+        return await _sit_again(connection, place, screen)
     return await connection.resume(held, rekey=wish.rekey)
 
 
@@ -249,12 +303,14 @@ async def _join(connection: Connection, table: Table, screen: Screen, lines: Lin
             return None
     else:
         show_terms(table, screen)
-        screen.note("invite", table=table.code, link=_invite(connection, table))
+        tell_invite(table, screen)
     await table.ready()
     return table
 
 
 async def _find(connection: Connection, wish: Wish, screen: Screen, lines: Lines) -> Table | None:
+    if wish.seating is Seating.QUICK and "seek" in connection.capabilities:
+        return await _join(connection, await _seek(connection, wish), screen, lines)
     if not wish.is_new:
         code = await _open_table(connection, wish)
         if code is not None:
@@ -267,6 +323,12 @@ async def _find(connection: Connection, wish: Wish, screen: Screen, lines: Lines
     variant = wish.variant or _DEFAULT_VARIANT
     made = await connection.create(variant, seats=wish.seats, options=options, private=wish.private)
     return await _join(connection, made, screen, lines)
+
+
+async def _seek(connection: Connection, wish: Wish) -> Table:
+    """Take the seat that the server finds; tables with the same options alone fit, so guests ask for one that admits two."""
+    options = {"guests": 2, **wish.options} if connection.session.account.is_guest else wish.options
+    return await connection.seek(wish.variant or _DEFAULT_VARIANT, seats=wish.seats, options=options)
 
 
 async def _step_in(connection: Connection, wish: Wish, screen: Screen, lines: Lines) -> Table | None:
@@ -284,9 +346,8 @@ async def _step_in(connection: Connection, wish: Wish, screen: Screen, lines: Li
 
 async def _open_table(connection: Connection, wish: Wish) -> str | None:
     for state in await connection.tables(wish.variant):
-        free = any(seat.kind == "empty" for seat in state.seats)
         admitted = not connection.session.account.is_guest or _admits_guest(state)
-        if state.state == "open" and free and admitted and wish.seats in (None, state.n):
+        if state.state == "open" and has_free_seat(state) and admitted and wish.seats in (None, state.n):
             return state.table
     return None
 
@@ -295,20 +356,19 @@ def _admits_guest(state: TableState) -> bool:
     return read_opts(state.opts).guests > sum(seat.kind == "guest" for seat in state.seats)
 
 
-def _invite(connection: Connection, table: Table) -> str:
-    return str(connection.address._replace(table=table.code, fingerprint=connection.fingerprint))
-
-
 async def play_matches(table: Table, screen: Screen, lines: Lines) -> bool:
     """Play match after match as long as the person wants; tells whether they left a seat that is theirs."""
     while True:
         person = Person(table, screen, lines)
-        ended = await person.play()
+        async with told_of_waiting(table, screen):
+            ended = await person.play()
         if ended is None:
             return not person.has_lost_seat
         screen.say(f"Transcript: {ended.transcript}")
-        if not sys.stdin.isatty() or not await asked(screen, lines, "another", default=False):
+        answer = await another(table, screen, lines) if sys.stdin.isatty() else Another.NO
+        if answer is Another.NO:
             await table.leave()
-            return False
+        if answer is not Another.YES:
+            return answer is Another.LEFT
         show_terms(table, screen)
         await table.ready()

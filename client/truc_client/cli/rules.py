@@ -1,27 +1,13 @@
 """`truc rules`: the games, and the rules of one of them, wherever it is described."""
 
-import os
-import tempfile
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
 import click
 
-from truc_client.account import Player
-from truc_client.cli.common import (
-    FailedError,
-    lang_option,
-    language,
-    player_name,
-    run,
-    tell_delay,
-    tell_new_key,
-)
-from truc_client.connecting import connect
+from truc_client.cli.common import FailedError, lang_option, language
+from truc_client.cli.reading import asked
 from truc_client.connection import Connection
-from truc_client.home import Home, default_root, has_seed, open_home
 from truc_protocol.checks import CheckError
 from truc_protocol.documents import read_document
 from truc_protocol.house_variants import HouseVariantError, preset_called, read_variant
@@ -34,8 +20,6 @@ from truc_protocol.words_page import words_page
 
 _VARIANT: Final = ".toml"
 _TRANSCRIPT: Final = ".truc"
-
-T = TypeVar("T")
 
 
 @click.command(short_help="List the games, or print the rules of one.")
@@ -58,7 +42,7 @@ def _games() -> str:
 
 
 def _games_of(address: str) -> str:
-    offers = _asked(address, _offers)
+    offers = asked(address, _offers)
     return "\n".join(
         f"{printable(offer.name):22} {'/'.join(map(str, offer.seats))} players" for offer in offers
     )
@@ -67,7 +51,7 @@ def _games_of(address: str) -> str:
 def _page(game: str, address: str | None, lang: str, *, as_toml: bool) -> str:
     try:
         if address is not None:
-            variant = read_document(_asked(address, lambda connection: connection.rules(game)))
+            variant = read_document(asked(address, lambda connection: connection.rules(game)))
         elif game.endswith(_VARIANT):
             variant = read_variant(Path(game).read_text("utf-8"), game)
         elif game.endswith(_TRANSCRIPT):
@@ -95,29 +79,3 @@ def _document(file: Path) -> bytes:
 
 async def _offers(connection: Connection) -> tuple[VariantOffer, ...]:
     return connection.info.variants
-
-
-def _asked(address: str, question: Callable[[Connection], Awaitable[T]]) -> T:
-    """Connect to a server, ask it one thing and return the answer."""
-    answers: list[T] = []
-
-    async def main() -> None:
-        with _reader() as player:
-            async with connect(address, player) as connection:
-                answers.append(await question(connection))
-
-    run(main)
-    return answers[0]
-
-
-@contextmanager
-def _reader() -> Iterator[Player]:
-    """Yield who asks: the player of this home, else a guest of whom nothing is kept."""
-    root = default_root(os.environ)
-    if has_seed(Home(root)):
-        yield Player(
-            open_home(root), player_name(None, Home(root)), on_new_key=tell_new_key, on_delay=tell_delay
-        )
-        return
-    with tempfile.TemporaryDirectory(prefix="truc-rules-") as folder:
-        yield Player(open_home(Path(folder)), player_name(None, Home(root)), is_guest=True)

@@ -1,10 +1,10 @@
 """`truc tables`: what is open at a server."""
 
 import click
+from rich.console import Console
 
 from truc_client.account import Player
 from truc_client.cli.common import (
-    address_of,
     own_home,
     player_name,
     run,
@@ -12,35 +12,48 @@ from truc_client.cli.common import (
     tell_first_use,
     tell_new_key,
 )
-from truc_client.cli.stepping_in import vacant_seats
+from truc_client.cli.listing import columns, has_seat, table_line
+from truc_client.cli.play import address_or_known
 from truc_client.connecting import connect
 from truc_client.connection import Connection
-from truc_protocol.messages import SeatState, TableState
-from truc_protocol.words import printable, shown_name
+from truc_protocol.messages import TableState
 
 
 @click.command(short_help="List the public tables of a server.")
-@click.argument("address")
+@click.argument("address", required=False)
 @click.option("--variant", help="Only tables of this game; see `truc rules`.")
-def tables(address: str, variant: str | None) -> None:
+def tables(address: str | None, variant: str | None) -> None:
     """List the public tables at ADDRESS: HOST or HOST:PORT; with a link the one that it leads to.
 
-    Each line begins with the table's code: `truc play HOST --table CODE` sits down there, `truc watch HOST/CODE` looks on.
+    Those first where there is a seat to take: `truc join HOST CODE` sits down there, `truc watch HOST/CODE` looks on. Without
+    a terminal each table is a line that begins with its code. With one server known no ADDRESS is needed.
     """
     home = own_home()
     tell_first_use(home)
     player = Player(home, player_name(None, home), on_new_key=tell_new_key, on_delay=tell_delay)
-    where = address_of(address)
+    where = address_or_known(address, home)
 
     async def main() -> None:
         async with connect(where, player) as connection:
             found = await _tables(connection, where.table, variant)
-            for state in found:
-                click.echo(table_line(state))
-            if not found:
-                click.echo(f"no public tables; to open one: truc play {where.place} --variant NAME")
+            _show(found, where.place)
 
     run(main)
+
+
+def _show(found: tuple[TableState, ...], place: str) -> None:
+    if not found:
+        click.echo(f"no public tables; to open one: truc create {place} NAME")
+        return
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        for state in found:
+            click.echo(table_line(state))
+        return
+    console.print(columns(found))
+    if any(map(has_seat, found)):
+        click.echo(f"To sit down: truc join {place} TABLE")
+    click.echo(f"To look on: truc watch {place}/TABLE")
 
 
 async def _tables(connection: Connection, code: str | None, variant: str | None) -> tuple[TableState, ...]:
@@ -54,18 +67,3 @@ async def _tables(connection: Connection, code: str | None, variant: str | None)
     if not public and glance.refused is not None:
         raise glance.refused
     return public
-
-
-def table_line(state: TableState) -> str:
-    """Return a table in one line."""
-    names = ", ".join(_player(seat) for seat in state.seats if seat.name is not None)
-    taken = sum(seat.kind != "empty" for seat in state.seats)
-    wanted = "  substitute wanted" if vacant_seats(state) else ""
-    return printable(
-        f"{state.table}  {state.variant}  {taken}/{state.n} seats  {state.state}  {names}{wanted}"
-    )
-
-
-def _player(seat: SeatState) -> str:
-    name = shown_name(seat.name or "", seat.seat)
-    return name if seat.online else f"{name} (away)"

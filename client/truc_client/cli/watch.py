@@ -19,7 +19,7 @@ from truc_client.cli.common import (
     tell_first_use,
     tell_new_key,
 )
-from truc_client.cli.tables import table_line
+from truc_client.cli.listing import table_line
 from truc_client.connecting import connect
 from truc_client.happenings import (
     ChatSaid,

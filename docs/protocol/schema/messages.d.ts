@@ -122,6 +122,30 @@ export interface PastRecord {
   means?: Array<{ [name: string]: unknown }>;
 }
 
+/** How a player stands in one game with so many seats. */
+export interface Standing {
+  /** The player's tag. */
+  player: string;
+  /** The name shown in the newest rated match; a label. */
+  name: string;
+  /** The game. */
+  variant: string;
+  /** How many seats. */
+  seats: number;
+  /** The place among all who are rated there, from 1; who has as many points has the same. */
+  rank: number;
+  /** What ranks: 100 times the skill that the player has almost surely. A newcomer has 0; it can be less. */
+  points: number;
+  /** How little is known of the player: 100 times the deviation of the skill. It falls with each match. */
+  doubt: number;
+  /** How many matches were rated. */
+  matches: number;
+  /** How many of them were won. */
+  won: number;
+  /** One of the host's own bots. */
+  bot?: boolean;
+}
+
 /** One option of a guest without a box. */
 export interface Choice {
   /** The move line: what `act` sends back as `choose`. */
@@ -229,7 +253,7 @@ export interface Ok {
   tables?: Array<TableState>;
   /** players: the players found. */
   players?: Array<PlayerState>;
-  /** tables, players: further ones follow, ask again with `after`. history: ask again from `k`. */
+  /** tables, players: further ones follow, ask again with `after`. history: ask again from `k`. leaderboard: ask again `from` the number of places known. */
   more?: boolean;
   /** rules: the rule document ([parameters.md](../rules/parameters.md)), without any table option. history from -1: that of the match. */
   doc?: Uint8Array;
@@ -237,6 +261,8 @@ export interface Ok {
   setup?: Array<SignedRecord>;
   /** history: the records, in order, from the position asked for. */
   past?: Array<PastRecord>;
+  /** leaderboard: the places asked for, the best first. profile: every game in which the player is rated, by its name. */
+  standings?: Array<Standing>;
 }
 
 /** The request, or what was received, is refused. */
@@ -853,6 +879,28 @@ export interface Forget {
   id: number;
 }
 
+/** Ask who is rated best in a game with so many seats, the best first. */
+export interface Leaderboard {
+  t: "leaderboard";
+  /** The client's number for this request; not in use by another request without a reply. */
+  id: number;
+  /** The game, by the name in the server's info. */
+  variant: string;
+  /** How many seats. */
+  seats: number;
+  /** How many places to leave out: the next page. */
+  from?: number;
+}
+
+/** Ask for the standings of one player, in every game that they are rated in. */
+export interface Profile {
+  t: "profile";
+  /** The client's number for this request; not in use by another request without a reply. */
+  id: number;
+  /** The player's tag; oneself if absent. */
+  player?: string;
+}
+
 /** The server has other capabilities from now on. */
 export interface Capabilities {
   t: "caps";
@@ -908,6 +956,8 @@ export type ClientMessage =
   | Chat
   | Ignore
   | Forget
+  | Leaderboard
+  | Profile
   | Ping
   | Pong;
 

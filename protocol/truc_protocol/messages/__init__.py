@@ -37,6 +37,7 @@ from truc_protocol.messages.notices import (
     Waiting,
 )
 from truc_protocol.messages.past import History, PastRecord, Snapshot
+from truc_protocol.messages.ratings import Leaderboard, Profile, Standing
 from truc_protocol.messages.requests import (
     BoxedSign,
     ClaimMatch,
@@ -102,6 +103,7 @@ __all__ = [
     "Info",
     "Join",
     "KeyLogin",
+    "Leaderboard",
     "Leave",
     "Limits",
     "ListPlayers",
@@ -119,6 +121,7 @@ __all__ = [
     "Ping",
     "PlayerState",
     "Pong",
+    "Profile",
     "ReadRules",
     "Ready",
     "Refusal",
@@ -136,6 +139,7 @@ __all__ = [
     "SignedAct",
     "Snapshot",
     "Software",
+    "Standing",
     "TableClosed",
     "TableState",
     "Terms",

@@ -127,6 +127,11 @@ _REQUESTS: Final[Mapping[str, Course]] = MappingProxyType(
         ),
         "ignore": Course("`ok`; no `chat`, `said` or `sign` of that player comes any more."),
         "forget": Course("`ok`; a guest is then told `bye`, a player with a key stays.", (Code.NOT_NOW,)),
+        "leaderboard": Course(
+            "`ok` with `standings`; with `more`, ask again `from` the number of places known.",
+            (Code.NO_SUCH_VARIANT, Code.BAD_OPTION),
+        ),
+        "profile": Course("`ok` with `standings`, none for who is not rated."),
         "ping": Course("`pong` with the same `n`. Never an `error`."),
         "pong": Course("Nothing."),
     }

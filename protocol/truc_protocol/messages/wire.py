@@ -14,7 +14,7 @@ import msgspec
 
 from truc_protocol.codec import EncodingError, pack, unpack
 from truc_protocol.errors import Code, RemoteError
-from truc_protocol.messages import answers, company, notices, past, requests
+from truc_protocol.messages import answers, company, notices, past, ratings, requests
 from truc_protocol.messages.fields import Message
 
 ClientMessage = (
@@ -46,6 +46,8 @@ ClientMessage = (
     | company.Chat
     | company.Ignore
     | company.Forget
+    | ratings.Leaderboard
+    | ratings.Profile
     | notices.Ping
     | notices.Pong
 )
@@ -169,6 +171,8 @@ MESSAGES: Final[tuple[Row, ...]] = (
     Row(_OUT, (Form(company.ChatLine),)),
     Row(_IN, (Form(company.Ignore),), ("ok",)),
     Row(_IN, (Form(company.Forget),), ("ok",)),
+    Row(_IN, (Form(ratings.Leaderboard),), ("ok",)),
+    Row(_IN, (Form(ratings.Profile),), ("ok",)),
     Row(_OUT, (Form(notices.Capabilities),)),
     Row(_IN, (Form(notices.Ping),), ("pong",)),
     Row(_IN, (Form(notices.Pong),)),

@@ -55,6 +55,8 @@ class Catalogue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What is counted: one, several."""
     said: Mapping[str, str]
     """Pieces of sentences."""
+    lessons: Mapping[str, str]
+    """What is told somebody who plays for the first time."""
     screen: Mapping[str, str]
     """The lines of a player's screen."""
 

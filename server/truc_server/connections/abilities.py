@@ -8,6 +8,7 @@ from typing import Final
 from truc_server.host.settings import MAX_DELAY_S, Settings
 
 HISTORY_PAGE: Final = 64  # records in one answer
+STANDINGS_PAGE: Final = 32  # in one answer
 CHAT_CHARS: Final = 200  # of a line
 CHAT_LINES: Final = 10  # of one player in CHAT_SECONDS
 CHAT_TOTAL: Final = 1_000  # characters of one player in CHAT_SECONDS
@@ -31,6 +32,7 @@ def capabilities(settings: Settings) -> dict[str, object]:
         "forget": True,
         "away": True,
         **({"house-bots": True} if settings.access.bots else {}),
+        **({"ratings": STANDINGS_PAGE} if settings.ratings else {}),
         **({"invite": True} if settings.access.members == "invite" else {}),
     }
 

@@ -33,12 +33,14 @@ from truc_protocol.messages import (
     Ignore,
     Join,
     KeyLogin,
+    Leaderboard,
     Leave,
     ListPlayers,
     ListTables,
     OpenSign,
     Ping,
     Pong,
+    Profile,
     ReadRules,
     Ready,
     Request,
@@ -59,7 +61,7 @@ from truc_server.connections.peer import Peer, Player, RefusedError
 from truc_server.host.logs import COMPLAINT_S, Seldom
 from truc_server.house import House, label, now_ms
 from truc_server.journal import JournalStoppedError
-from truc_server.lobby import company, forgetting, members, seating
+from truc_server.lobby import company, forgetting, members, seating, standings
 from truc_server.lobby.lobby import Lobby
 from truc_server.matches import acting
 from truc_server.store import StoreError
@@ -68,7 +70,7 @@ from truc_server.tables.options import played
 
 log = structlog.get_logger()
 
-SlowRequest = Resume | Watch | History | FollowLobby | Seek
+SlowRequest = Resume | Watch | History | FollowLobby | Seek | Leaderboard | Profile
 
 _BEHIND_MS: Final = 1_000  # to wait when the store does not keep up
 
@@ -131,7 +133,7 @@ class Reception:
                 login.greet(self._house, peer, message, self._info)
             case KeyLogin() | GuestLogin() | GuestReturn():
                 await self._enter(peer, message)
-            case Resume() | Watch() | History() | FollowLobby() | Seek():
+            case Resume() | Watch() | History() | FollowLobby() | Seek() | Leaderboard() | Profile():
                 await self._take_slowly(peer, message)
             case Ping() | Pong():
                 self._charge(peer)
@@ -208,6 +210,8 @@ class Reception:
                 await house.pace.wait_page(peer.network)
                 if peer.is_open:
                     seating.take(house, lobby, peer, _player(peer), message)
+            case Leaderboard() | Profile():
+                await standings.take(house, peer, _player(peer), message)
             case _:
                 assert_never(message)
 

@@ -376,6 +376,10 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         str, Meta(extra={"max_bytes": 1_024}, description="A line for everybody who connects.")
     ] = ""
     guests: Annotated[bool, Meta(description="Whether players without a key may log in.")] = True
+    ratings: Annotated[
+        bool,
+        Meta(description="Whether matches at public tables are rated, and everybody may ask who is best."),
+    ] = True
     grease: Annotated[
         bool,
         Meta(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 import structlog
 import trio
 
-from truc_protocol.bodies import AnyBody, Close, Deal, End, Rule, Share
+from truc_protocol.bodies import AnyBody, Close, Deal, Rule, Share
 from truc_protocol.codec import pack
 from truc_protocol.dealing import DealtCards
 from truc_protocol.ledger import Due, Folded, Ledger, due, fold, start
@@ -25,12 +25,13 @@ from truc_server.matches.claims import TooEarlyError, claimed
 from truc_server.matches.clocks import Clocks
 from truc_server.matches.consequences import Unrecorded, consequence, desertion
 from truc_server.matches.dealer import Dealer
+from truc_server.matches.ending import ending
 from truc_server.matches.holding import Hold
 from truc_server.matches.match_secrets import new_root, save_secrets
 from truc_server.matches.rollcall import RollCall
 from truc_server.matches.waits import AGAIN_S, Wait, Waits, owes_chain, vacant
 from truc_server.matches.windows import Window, window
-from truc_server.store import AddRecord, EndMatch, Write
+from truc_server.store import AddRecord, Write
 from truc_server.tables.showing import Showing
 from truc_server.tables.tail import Item, Tail, record_frame, stored_frame
 from truc_server.timers import Alarm
@@ -43,7 +44,7 @@ class RebuildError(Exception):
 
 
 class Game:
-    """One match at a table; `is_claimed` where who is absent forfeits only when the opponents ask for it.
+    """One match at a table; `is_claimed` where who is absent forfeits only when the opponents ask for it, `is_public` where all may join.
 
     Attributes:
         tail: the newest records, as sent.
@@ -64,6 +65,7 @@ class Game:
         guests: Mapping[int, bytes],
         *,
         is_claimed: bool,
+        is_public: bool,
         showing: Showing,
         on_vacancy: Callable[[], None],
         on_end: Callable[[], None],
@@ -86,7 +88,7 @@ class Game:
         self.asking = Asking(table, showing.audience, dealer, self.sealer)
         self._waits = Waits(self.ledger, between_ms=house.settings.tables.between_hands_ms)
         self._roll = RollCall(house, table, showing, self.ledger)
-        self._is_claimed = is_claimed
+        self._is_claimed, self._is_public = is_claimed, is_public
         self._is_deserted = self._is_stopped = False
         self._gate = 0
         self.beyond: tuple[int, ...] = ()
@@ -130,7 +132,7 @@ class Game:
         now = trio.current_time()
         timed = self._waits.timed(folded.ledger, body, now)
         row = AddRecord(self.mid, before.k, *record, pack({"means": facts}), now_ms(), timed.to_bytes())
-        self._house.write(*also, row, *self._ending(body))
+        self._house.write(*also, row, *ending(self._house, self.setup, body, is_public=self._is_public))
         frame = record_frame(self._table, row, facts)
         self.ledger = folded.ledger
         self._note(body, timed, now, opens)
@@ -148,9 +150,6 @@ class Game:
         if isinstance(body, Deal):
             return folded._replace(ledger=self.dealer.know_deal(folded.ledger))
         return folded
-
-    def _ending(self, body: AnyBody) -> tuple[EndMatch, ...]:
-        return (EndMatch(self.mid, body.reason, now_ms()),) if isinstance(body, End) else ()
 
     def _opened(self, body: AnyBody) -> DealtCards | None:
         if not isinstance(body, Close) or body.link is None:

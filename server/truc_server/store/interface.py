@@ -21,6 +21,7 @@ from truc_server.store.writes import (
     SaveGuest,
     SaveSeat,
     SaveTable,
+    Standing,
     StoredTerms,
     StoredTranscript,
     Write,
@@ -110,6 +111,14 @@ class Store(Protocol):
 
     def ignoring(self) -> frozenset[bytes]:
         """Return the ids of the players who ignore anybody."""
+        ...
+
+    def leaderboard(self, variant: str, seats: int, *, first: int, limit: int) -> tuple[Standing, ...]:
+        """Return at most `limit` standings in a game, the best first, without the `first` best."""
+        ...
+
+    def profile(self, tag: str) -> tuple[Standing, ...]:
+        """Return the standings of a player in every game, by its name."""
         ...
 
     def guest_by_token(self, token_hash: bytes) -> SaveGuest | None:

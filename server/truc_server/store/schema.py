@@ -6,9 +6,21 @@ need no mapping. Whoever changes this file adds a revision under migrations/vers
 
 from typing import Final
 
-from sqlalchemy import JSON, BigInteger, Boolean, Column, Integer, LargeBinary, MetaData, String, Table
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Boolean,
+    Column,
+    Double,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+)
 
-REVISION: Final = "0004"
+REVISION: Final = "0005"
 
 metadata = MetaData()
 
@@ -121,6 +133,23 @@ ignored = Table(
     metadata,
     Column("player", LargeBinary, primary_key=True),
     Column("tag", String, primary_key=True),
+)
+
+# Who is rated has a key: `player` is it, and `tag` its fingerprint.
+ratings = Table(
+    "ratings",
+    metadata,
+    Column("variant", String, primary_key=True),
+    Column("seats", Integer, primary_key=True, autoincrement=False),
+    Column("player", LargeBinary, primary_key=True),
+    Column("tag", String, nullable=False, index=True),
+    Column("name", String, nullable=False),
+    Column("mean", Double, nullable=False),
+    Column("deviation", Double, nullable=False),
+    Column("points", Integer, nullable=False),
+    Column("matches", Integer, nullable=False),
+    Column("won", Integer, nullable=False),
+    Index("ix_ratings_board", "variant", "seats", "points"),
 )
 
 members = Table(

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Engine, Select, func, select, update
 from sqlalchemy.exc import SQLAlchemyError
 
 from truc_protocol.records import Record
-from truc_server.store import membership, pruning
+from truc_server.store import membership, pruning, ratings
 from truc_server.store.archive import stored_transcript, unpack_setup
 from truc_server.store.engine import is_busy, open_engine, reading, reason
 from truc_server.store.files import Files, empty_log, files_of
@@ -51,6 +51,7 @@ from truc_server.store.writes import (
     SaveGuest,
     SaveSeat,
     SaveTable,
+    Standing,
     StoredTerms,
     StoredTranscript,
     Write,
@@ -218,6 +219,16 @@ class SqlStore:
     def ignoring(self) -> frozenset[bytes]:
         """Return the ids of the players who ignore anybody."""
         return frozenset(player for (player,) in self._read(select(ignored.c.player).distinct()))
+
+    def leaderboard(self, variant: str, seats: int, *, first: int, limit: int) -> tuple[Standing, ...]:
+        """Return at most `limit` standings in a game, the best first, without the `first` best."""
+        with reading(self._reading) as connection:
+            return ratings.board(connection, variant, seats, first=first, limit=limit)
+
+    def profile(self, tag: str) -> tuple[Standing, ...]:
+        """Return the standings of a player in every game, by its name."""
+        with reading(self._reading) as connection:
+            return ratings.profile(connection, tag)
 
     def guest_by_token(self, token_hash: bytes) -> SaveGuest | None:
         """Return the guest whose token has this hash."""

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Dialect, Executable, Table, bindparam, delete
 from sqlalchemy.exc import IntegrityError
 
 from truc_protocol.codec import enc
+from truc_server.store import ratings as standings
 from truc_server.store import schema
 from truc_server.store.interface import StoreLostError
 from truc_server.store.schema import (
@@ -19,6 +20,7 @@ from truc_server.store.schema import (
     ignored,
     match_players,
     matches,
+    ratings,
     seats,
     secrets,
     tables,
@@ -39,6 +41,7 @@ from truc_server.store.writes import (
     Lease,
     LobbyChange,
     MatchChange,
+    RateMatch,
     SaveChat,
     SaveGuest,
     SaveIgnored,
@@ -76,6 +79,7 @@ _FORGET: Final = (
     delete(guests).where(guests.c.id == bindparam("forgotten")),
     update(chat).where(chat.c.player == bindparam("forgotten")).values(_EMPTIED),
     delete(ignored).where(ignored.c.player == bindparam("forgotten")),
+    delete(ratings).where(ratings.c.player == bindparam("forgotten")),
     update(matches).where(matches.c.mid.in_(_PLAYED), matches.c.readers != "seats").values(readers="seats"),
 )
 _CLEAR_SEAT: Final = delete(seats).where(
@@ -144,7 +148,7 @@ def apply(connection: Connection, lease: Lease, writes: Sequence[Write]) -> None
             SaveSecrets() | DropSecrets() | SaveTerms() | DropTerms() | SaveMatch() | AddPlayer() | EndMatch()
         ) as first:
             _apply_to_matches(connection, first, [write._asdict() for write in writes])
-        case SaveChat() | SaveIgnored() | DropIgnored() | ForgetPlayer() as first:
+        case SaveChat() | SaveIgnored() | DropIgnored() | ForgetPlayer() | RateMatch() as first:
             _apply_to_company(connection, first, [write._asdict() for write in writes])
         case _ as never:
             assert_never(never)
@@ -203,6 +207,8 @@ def _apply_to_company(connection: Connection, first: CompanyChange, rows: Rows) 
         case ForgetPlayer():
             for statement in _FORGET:
                 connection.execute(statement, [{"forgotten": row["player"]} for row in rows])
+        case RateMatch():
+            standings.rate(connection, [RateMatch(**row) for row in rows])
         case _:
             assert_never(first)
 
@@ -221,7 +227,7 @@ def _touched(writes: Sequence[Write]) -> _Touched:
             case SaveMatch(mid=mid, table=code):
                 touched.codes.add(code)
                 touched.created.add(mid)
-            case AddRecord(mid=mid) | EndMatch(mid=mid) | AddPlayer(mid=mid):
+            case AddRecord(mid=mid) | EndMatch(mid=mid) | AddPlayer(mid=mid) | RateMatch(mid=mid):
                 touched.mids.add(mid)
             case SaveGuest() | SaveSecrets() | DropSecrets() | SaveIgnored() | DropIgnored() | ForgetPlayer():
                 pass

@@ -146,6 +146,24 @@ class EndMatch(NamedTuple):
     ended_ms: int
 
 
+class RatedPlayer(NamedTuple):
+    """A player with a key who began a match, under the name of then."""
+
+    player: bytes
+    tag: str
+    name: str
+
+
+class RateMatch(NamedTuple):
+    """Let a match count for all who began it; in the same commit as its last record."""
+
+    mid: bytes
+    variant: str
+    seats: int
+    winners: tuple[RatedPlayer, ...]
+    losers: tuple[RatedPlayer, ...]
+
+
 class SaveChat(NamedTuple):
     """Keep line `n` of a table's chat; those older than the newest `KEPT_LINES` go, and all go with the table."""
 
@@ -181,7 +199,7 @@ class ForgetPlayer(NamedTuple):
 
 LobbyChange = SaveTable | DropTable | SaveSeat | ClearSeat | SaveGuest
 MatchChange = SaveSecrets | DropSecrets | SaveTerms | DropTerms | SaveMatch | AddPlayer | EndMatch
-CompanyChange = SaveChat | SaveIgnored | DropIgnored | ForgetPlayer
+CompanyChange = SaveChat | SaveIgnored | DropIgnored | ForgetPlayer | RateMatch
 Write = LobbyChange | MatchChange | CompanyChange | AddRecord
 
 
@@ -214,6 +232,28 @@ class PastMatch(NamedTuple):
     readers: str
     is_over: bool
     players: frozenset[bytes]
+
+
+class Rating(NamedTuple):
+    """What is known of a player in one game with so many seats; `points` is what ranks, kept to be sorted by."""
+
+    variant: str
+    seats: int
+    player: bytes
+    tag: str
+    name: str
+    mean: float
+    deviation: float
+    points: int
+    matches: int
+    won: int
+
+
+class Standing(NamedTuple):
+    """A rating, and its place among those of the game, from 1."""
+
+    rating: Rating
+    rank: int
 
 
 class Member(NamedTuple):

@@ -96,8 +96,7 @@ class Table:
         Raises:
             RefusedError: They have none.
         """
-        seat = self.seat_of(player)
-        if seat is not None:
+        if (seat := self.seat_of(player)) is not None:
             return seat
         self._check_not_gone(player)
         raise RefusedError(Code.NOT_SEATED, f"expected a player with a seat at table {self.code}")
@@ -274,6 +273,7 @@ class Table:
             dealer,
             guests,
             is_claimed=self.made.chosen.claim == "opponents",
+            is_public=not self.made.private,
             showing=self.showing,
             on_vacancy=self._tell_vacancies,
             on_end=self._end,

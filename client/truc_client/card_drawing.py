@@ -1,0 +1,80 @@
+"""Cards drawn: wide ones with their pips, narrow ones with rank and suit, and backs.
+
+A court card has a figure instead of pips. In ASCII a pip is the letter of the suit, and a figure the rank.
+"""
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from rich.text import Text
+
+from truc_client.blocks import Block
+from truc_client.faces import Faces
+from truc_client.glyphs import Glyphs
+
+
+class CardSize(NamedTuple):
+    """How large a card is drawn, in columns and lines, its frame included."""
+
+    width: int
+    height: int
+
+
+WIDE: Final = CardSize(9, 5)
+NARROW: Final = CardSize(5, 3)
+
+_ROWS: Final = {0: "", 1: "*", 2: "*   *", 3: "* * *", 4: "* * * *"}
+"""A row of pips, by how many it has."""
+_PIPS: Final = {
+    "A": (0, 1, 0),
+    "1": (0, 1, 0),
+    "2": (1, 0, 1),
+    "3": (1, 1, 1),
+    "4": (2, 0, 2),
+    "5": (2, 1, 2),
+    "6": (2, 2, 2),
+    "7": (2, 3, 2),
+    "8": (3, 2, 3),
+    "9": (3, 3, 3),
+    "10": (3, 4, 3),
+}
+"""How many pips stand in each row of a card, by its rank."""
+_SPANISH_FIGURES: Final = {"10": "♙", "11": "♘", "12": "♔"}
+_FRENCH_FIGURES: Final = {"J": "♙", "Q": "♕", "K": "♔"}
+
+
+def card_block(card: str, faces: Faces, size: CardSize, glyphs: Glyphs) -> Block:
+    """Return a card with its face up."""
+    inner = size.width - 2
+    colour = f"bold {faces.colour(card)}"
+    if size == NARROW:
+        return _framed([faces.card(card).rjust(inner)], "", colour, glyphs)
+    return _framed([row.center(inner) for row in _face(card, faces)], card[:-1], colour, glyphs)
+
+
+def back_block(size: CardSize, glyphs: Glyphs) -> Block:
+    """Return a card with its face down."""
+    rows = [glyphs.back * (size.width - 2)] * (size.height - 2)
+    return _framed(rows, "", "dim", glyphs)
+
+
+def _face(card: str, faces: Faces) -> Iterator[str]:
+    rank, pip = card[:-1], faces.card(card)[-1]
+    figure = (_SPANISH_FIGURES if faces.is_spanish else _FRENCH_FIGURES).get(rank)
+    if figure is None and rank in _PIPS:
+        yield from (_ROWS[count].replace("*", pip) for count in _PIPS[rank])
+        return
+    yield f"{pip}    "
+    yield rank if figure is None or faces.is_plain else figure
+    yield f"    {pip}"
+
+
+def _framed(rows: list[str], corner: str, style: str, glyphs: Glyphs) -> Block:
+    """Return rows in a frame, with the rank in two of its corners."""
+    inner = len(rows[0])
+    left, right, low_left, low_right = glyphs.corners
+    edge = glyphs.across * (inner - len(corner))
+    middle = [Text.assemble((glyphs.upright, "dim"), (row, style), (glyphs.upright, "dim")) for row in rows]
+    top = Text.assemble((left, "dim"), (corner, style), (edge + right, "dim"))
+    bottom = Text.assemble((low_left + edge, "dim"), (corner, style), (low_right, "dim"))
+    return (top, *middle, bottom)

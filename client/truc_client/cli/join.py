@@ -1,0 +1,29 @@
+"""`truc join`: sit down at the table that a link leads to."""
+
+from typing import Unpack
+
+import click
+
+from truc_client.cli.common import FailedError, address_of
+from truc_client.cli.manner import Manner, manner_options
+from truc_client.cli.play import Wish, play_at
+
+
+@click.command(short_help="Sit down at a table, by its link.")
+@click.argument("link")
+@click.argument("code", required=False)
+@manner_options
+def join(*, link: str, code: str | None, **manner: Unpack[Manner]) -> None:
+    """Sit down at the table of a LINK that you were given: truc join truc://HOST:7373/K7PQ#FINGERPRINT.
+
+    Or at the table with a CODE: truc join HOST K7PQ; `truc tables HOST` lists those that are public. Who has a seat there goes
+    on with it; where a match has lost a player you are asked whether you step in.
+    """
+    where = address_of(link)
+    table = code or where.table
+    if table is None:
+        raise FailedError(
+            f"expected the link of a table, or its code after the address; to list them: truc tables {where.place}"
+        )
+    wish = Wish(table.upper(), None, None, {}, private=False, rekey=False)
+    play_at(where, wish, **manner)

@@ -1,0 +1,28 @@
+"""How a player comes to a table and is spoken to: the options that every command has which sits down in person."""
+
+from collections.abc import Callable
+from typing import Any, Final, TypedDict
+
+import click
+
+from truc_client.cli.common import lang_option
+from truc_client.cli.terminal import color_option, plain_option
+
+
+class Manner(TypedDict):
+    """What those options say."""
+
+    name: str | None
+    guest: bool
+    lang: str | None
+    plain: bool
+    no_color: bool
+
+
+name_option: Final = click.option("--name", help="The name shown to others.")
+guest_option: Final = click.option("--guest", is_flag=True, help="Play without a key.")
+
+
+def manner_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command all of them."""
+    return name_option(guest_option(lang_option(plain_option(color_option(command)))))

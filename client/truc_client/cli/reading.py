@@ -1,0 +1,42 @@
+"""One question to a server, asked by somebody who sits down nowhere: no key is made for it."""
+
+import os
+import tempfile
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+from truc_client.account import Player
+from truc_client.cli.common import player_name, run, tell_delay, tell_new_key
+from truc_client.connecting import connect
+from truc_client.connection import Connection
+from truc_client.home import Home, default_root, has_seed, open_home
+
+T = TypeVar("T")
+
+
+def asked(address: str, question: Callable[[Connection], Awaitable[T]]) -> T:
+    """Connect to a server, ask it one thing and return the answer."""
+    answers: list[T] = []
+
+    async def main() -> None:
+        with _reader() as player:
+            async with connect(address, player) as connection:
+                answers.append(await question(connection))
+
+    run(main)
+    return answers[0]
+
+
+@contextmanager
+def _reader() -> Iterator[Player]:
+    """Yield who asks: the player of this home, else a guest of whom nothing is kept."""
+    root = default_root(os.environ)
+    if has_seed(Home(root)):
+        yield Player(
+            open_home(root), player_name(None, Home(root)), on_new_key=tell_new_key, on_delay=tell_delay
+        )
+        return
+    with tempfile.TemporaryDirectory(prefix="truc-reader-") as folder:
+        yield Player(open_home(Path(folder)), player_name(None, Home(root)), is_guest=True)

@@ -1,0 +1,36 @@
+"""The clock of a table in a word: `30+120` is 30 seconds for a decision and 120 in the bank."""
+
+import re
+from typing import Final, NamedTuple
+
+_FORM: Final = re.compile(r"(?P<decision>[0-9]{1,5})(\+(?P<bank>[0-9]{1,5}))?")
+_NONE: Final = "none"
+_SECOND: Final = 1000
+_LONGEST_S: Final = 86_400
+
+
+class TableClock(NamedTuple):
+    """The time of a table, under the names of its options; no time for a decision means that it has no limit."""
+
+    decision_ms: int
+    bank_ms: int
+
+    def __str__(self) -> str:
+        if not self.decision_ms:
+            return _NONE
+        return "+".join(f"{ms / _SECOND:g}" for ms in self if ms)
+
+
+def read_clock(text: str) -> TableClock:
+    """Read a clock.
+
+    Raises:
+        ValueError: It is none; the text says what was expected.
+    """
+    if text == _NONE:
+        return TableClock(0, 0)
+    if found := _FORM.fullmatch(text):
+        decision, bank = int(found["decision"]), int(found["bank"] or 0)
+        if 0 < decision <= _LONGEST_S and bank <= _LONGEST_S:
+            return TableClock(decision * _SECOND, bank * _SECOND)
+    raise ValueError(f"expected SECONDS, SECONDS+BANK (up to {_LONGEST_S}) or {_NONE}, got {text!r}")

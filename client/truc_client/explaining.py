@@ -1,0 +1,97 @@
+"""What `?` answers: what the options mean, one move with its rule, and any chapter of the rules of the game at hand.
+
+Moves are explained in the player's language; the rules are the page of the game, in English. Nothing here knows a rule: the
+page comes with the game.
+"""
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from truc_client.answers import meanings
+from truc_client.drawing import Setting
+from truc_client.happenings import Choice, YourTurn
+from truc_protocol.words import Speech, move_meaning, phrase_label, printable, sign_label
+
+TABLE: Final = "table"
+_RULES: Final = "rules"
+_ANSWERS: Final = ("accept", "decline")
+_KINDS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "The deal": ("cut", "tap", "deal", "redeal", "stand", "blind"),
+        "The tricks": ("play", "cover"),
+        "The stake": ("raise", "accept", "decline", "concede"),
+        "Envido": ("envido", "real-envido", "falta-envido", "points", "good", "silent"),
+        "Flor": ("flor", "flor-fold", "contraflor", "contraflor-rest", "claim"),
+        "Signs and talk": ("order", "sign", "say"),
+        "At this table": ("show",),
+    }
+)
+"""By chapter of the rules: the moves that it is about."""
+_ANSWERED: Final[Mapping[str, str]] = MappingProxyType(
+    {"envido": "Envido", "flor": "Flor", "redeal": "The deal", "last-point": "The last point"}
+)
+"""By what an answer is to: the chapter that it is told in, where that is not the stake's."""
+
+
+class Subject(NamedTuple):
+    """What a player asks about: as it was typed, the option that it means, if any, and what that would answer."""
+
+    typed: str
+    choice: Choice | None
+    answering: str
+
+    @property
+    def line(self) -> str:
+        """The move line that is asked about, as far as it may be one."""
+        return self.typed if self.choice is None else self.choice.line
+
+
+def options_explained(turn: YourTurn, answering: str, setting: Setting) -> Iterator[str]:
+    """Yield what the options mean, those of a kind as one, what may be signed and said, and what else may be typed."""
+    speech = setting.speech
+    for lines, meaning in meanings(turn, lambda line: move_meaning(line, speech, answering=answering)):
+        yield f"{lines}: {meaning}"
+    for word in setting.signs:
+        yield f"sign {word}: {sign_label(word, speech.lang, speech.words)}"
+    for phrase in setting.phrases:
+        yield f"say {phrase}: {phrase_label(phrase, speech.lang, speech.words)}"
+    yield speech.catalogue.screen["explain_end"]
+    yield speech.catalogue.screen["explain_more"]
+
+
+def explained(subject: Subject, setting: Setting, rules: Mapping[str, str]) -> Iterator[str]:
+    """Yield what is to be known of a subject; where it is none, what may be asked about."""
+    said = setting.speech.catalogue.screen
+    if subject.typed == _RULES:
+        yield said["rule_chapters"].format(chapters=", ".join(rules))
+        return
+    kind = subject.line.split()[0]
+    chapter = _chapter_of(kind, subject.answering)
+    is_move = kind in setting.speech.catalogue.moves and (subject.choice is not None or chapter in rules)
+    if is_move:
+        yield f"{subject.line}: {move_meaning(subject.line, setting.speech, answering=subject.answering)}"
+    else:
+        chapter = next((heading for heading in rules if subject.typed in heading.casefold()), None)
+    if chapter is not None and chapter in rules:
+        yield from ("", chapter, *rules[chapter].splitlines())
+    elif not is_move:
+        yield said["no_subject"].format(got=repr(printable(subject.typed)), chapters=", ".join(rules))
+
+
+def _chapter_of(kind: str, answering: str) -> str | None:
+    if kind in _ANSWERS and answering in _ANSWERED:
+        return _ANSWERED[answering]
+    return next((chapter for chapter, kinds in _KINDS.items() if kind in kinds), None)
+
+
+def word_expected(got: str, words: tuple[str, ...], what: str, speech: Speech) -> str:
+    """Return the sentence for a word that cannot be signed or said in this game; `what` is "sign" or "phrase"."""
+    said = speech.catalogue.screen
+    key = "words_to_sign" if what == "sign" else "words_to_say"
+    expected = said[key].format(words=", ".join(words)) if words else said[f"no_{what}s"]
+    return (
+        said["no_such_word"].format(got=repr(printable(got)), expected=expected)
+        if got and words
+        else expected
+    )

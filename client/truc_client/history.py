@@ -1,0 +1,148 @@
+"""The matches of a home: its transcripts, each checked again, and how one is found by the first digits of its match's id.
+
+A transcript has no date: when its file was last written stands for when the match was played. Nothing here is taken on
+trust from an earlier check: a verdict is made anew from the file.
+"""
+
+import re
+from collections.abc import Iterable
+from datetime import datetime
+from operator import attrgetter
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from truc_client.errors import HomeError
+from truc_client.transcripts import read_kept
+from truc_client.verifying import game_name, quoted_name, read_file, side_score, verify_file
+from truc_protocol.audit import Verdict, verify
+from truc_protocol.transcript import write_transcript
+from truc_protocol.words import side_name
+
+_FEWEST: Final = 4
+_DIGITS: Final = re.compile(rf"[0-9a-f]{{{_FEWEST},64}}")
+_NAME: Final = re.compile(r"[0-9a-f]{16}")
+_ID: Final = 16
+
+
+class KeptFile(NamedTuple):
+    """A transcript in a home; `match` is the first digits of its match's id, as far as its name tells."""
+
+    path: Path
+    match: str
+    written: datetime
+    size: int
+
+
+def kept_files(folder: Path) -> tuple[KeptFile, ...]:
+    """Return the transcripts of a folder, the newest first.
+
+    Raises:
+        HomeError: The folder cannot be read.
+    """
+    try:
+        found = [_kept(path) for path in folder.glob("*.truc") if _NAME.match(path.name)]
+    except OSError as error:
+        raise HomeError(f"cannot read {error.filename or folder}: {error.strerror}") from error
+    return tuple(sorted(found, key=attrgetter("written", "match"), reverse=True))
+
+
+def _kept(path: Path) -> KeptFile:
+    status = path.stat()
+    written = datetime.fromtimestamp(status.st_mtime).astimezone()
+    return KeptFile(path, path.name[:_ID], written, status.st_size)
+
+
+def whole_part(path: Path) -> bytes:
+    """Return a transcript that may be written at this moment: those of its items that are whole; else what stands there.
+
+    Raises:
+        HomeError: It has more than a transcript can have.
+        OSError: It cannot be read.
+    """
+    kept = read_kept(path)
+    return read_file(path) if kept is None else write_transcript(kept.document, kept.records)
+
+
+def checked(path: Path) -> Verdict:
+    """Return the verdict on a transcript, as far as it is whole."""
+    try:
+        return verify(whole_part(path))
+    except (HomeError, OSError):
+        return verify_file(path)
+
+
+class Row(NamedTuple):
+    """What a list of matches says of one."""
+
+    written: str
+    match: str
+    game: str
+    verdict: str
+    result: str
+
+
+def row_of(kept: KeptFile, verdict: Verdict) -> Row:
+    """Return a match as it stands in a list."""
+    written = kept.written.strftime("%Y-%m-%d %H:%M")
+    if verdict.level is None:
+        return Row(written, kept.match, "-", verdict.result.value, "-")
+    game = game_name(verdict.variant, is_preset=verdict.is_preset)
+    return Row(written, kept.match, game, verdict.result.value, _result(verdict))
+
+
+def _result(verdict: Verdict) -> str:
+    """Return who played whom, how it ended, and the score of the side that is named first."""
+    first = verdict.winner or 0
+    names = [quoted_name(name, seat) for seat, name in enumerate(verdict.players)]
+    one, other = side_name(first, names), side_name(1 - first, names)
+    scores = [side_score(games, points) for games, _upper, points in verdict.score]
+    score = f"{scores[first]} to {scores[1 - first]}"
+    if verdict.reason is None:
+        return f"{one} against {other}: no result yet, {score}"
+    how = f"{verdict.reason} by the server's ruling" if verdict.by_ruling else verdict.reason
+    if verdict.winner is None:
+        return f"{one} against {other}: no winner ({how}), {score}"
+    return f"{one} beat {other} ({how}), {score}"
+
+
+def find_transcript(folder: Path, digits: str) -> Path:
+    """Return the transcript of the match whose id begins with some digits; of several the longest.
+
+    Raises:
+        HomeError: They are no such digits, or there is no match or more than one that begins with them.
+    """
+    files = kept_files(folder)
+    match = one_match(digits, (kept.match for kept in files))
+    return max((kept for kept in files if kept.match == match), key=attrgetter("size", "written")).path
+
+
+def newest(folder: Path) -> Path:
+    """Return the transcript that was written last.
+
+    Raises:
+        HomeError: There is none.
+    """
+    for kept in kept_files(folder):
+        return kept.path
+    raise HomeError(f"there is no transcript in {folder}")
+
+
+def one_match(digits: str, known: Iterable[str]) -> str:
+    """Return the one of the known matches that some digits mean.
+
+    Raises:
+        HomeError: They are no such digits, or mean none or several.
+    """
+    wanted = digits.lower()
+    if not _DIGITS.fullmatch(wanted):
+        raise HomeError(
+            f"expected the first {_FEWEST} or more digits of a match's id, 0-9 and a-f, got {digits!r}"
+        )
+    fitting = sorted({match for match in known if match.startswith(wanted) or wanted.startswith(match)})
+    match fitting:
+        case [one]:
+            return one
+        case []:
+            raise HomeError(f"no match begins with {digits}; `truc history` lists them")
+        case _:
+            raise HomeError(f"{len(fitting)} matches begin with {digits}: {', '.join(fitting)}")

@@ -1,0 +1,268 @@
+"""The table as a picture: the seats around it, cards with their faces, and beside one's own cards what else there is to know.
+
+A function from the board to lines that fit a width: without a clock, a terminal or a rule. One's own seat is at the bottom,
+and who plays next sits to the right; who only watches sees the table from seat 0. `drawing` says the same in rows.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from rich.text import Text
+
+from truc_client.blocks import Align, Block, beside, fitted, in_middle, text_of, width_of, wrapped
+from truc_client.board import Board, held_by, proven_hands
+from truc_client.card_drawing import NARROW, WIDE, CardSize, back_block, card_block
+from truc_client.drawing import (
+    Part,
+    Row,
+    Setting,
+    duel,
+    glyphs_of,
+    heard,
+    leading,
+    orders,
+    plain_row,
+    score_line,
+    sentence,
+    taker,
+    turned_up,
+)
+from truc_client.faces import short
+from truc_client.glyphs import Glyphs
+from truc_protocol.words import printable, shown_name
+
+_LARGE_WIDTH, _LARGE_HEIGHT = 100, 36
+"""The size of a screen from which on the cards on the table are drawn wide."""
+_WIDE_OWN: Final = 72
+"""From how many columns on one's own cards are drawn wide."""
+_AROUND: Final = 60
+"""From how many columns on the seats are drawn around the table; below they are a list."""
+_ROOM_FOR_ROWS: Final = 30
+"""How many columns rows must have to stand beside one's own cards and not under them."""
+_LAID_WIDTH: Final = 4
+"""How many columns a card takes in the list of seats."""
+_GAP: Final = 2
+
+
+class Places(NamedTuple):
+    """Who sits where, seen from the bottom; at the sides from top to bottom."""
+
+    left: tuple[int, ...]
+    top: int
+    right: tuple[int, ...]
+
+
+class Sketch(NamedTuple):
+    """What is drawn, and with what: the signs, the columns, and how large cards on the table are."""
+
+    board: Board
+    setting: Setting
+    glyphs: Glyphs
+    width: int
+    laid: CardSize
+
+    @property
+    def bottom(self) -> int:
+        """The seat from which the table is seen."""
+        return self.board.seat or 0
+
+    def line(self, text: Text, align: Align = "left") -> Text:
+        """Return a line as wide as the sketch."""
+        return fitted(text, self.width, self.glyphs, align)
+
+
+def picture(board: Board, setting: Setting, *, width: int, height: int, title: str = "") -> Iterator[Text]:
+    """Yield the lines of the table, none wider than `width`, for a screen of so many lines, on which it leaves room."""
+    is_large = width >= _LARGE_WIDTH and height >= _LARGE_HEIGHT
+    names = tuple(shown_name(name, seat) for seat, name in enumerate(setting.names))
+    setting = setting._replace(names=names)
+    sketch = Sketch(board, setting, glyphs_of(setting.faces), width, WIDE if is_large else NARROW)
+    for line in _lines(sketch, title):
+        line.rstrip()
+        yield line
+
+
+def places(seats: int, bottom: int) -> Places:
+    """Return where the other seats sit: the next in turn to the right, the one half way round on top."""
+    half = seats // 2
+    others = [(bottom + n) % seats for n in range(1, seats)]
+    return Places(left=tuple(others[half:]), top=others[half - 1], right=tuple(reversed(others[: half - 1])))
+
+
+def _lines(sketch: Sketch, title: str) -> Iterator[Text]:
+    said = sketch.setting.speech.catalogue.screen
+    yield _title(title, sketch)
+    yield from _rows([plain_row(said["score"], score_line(sketch.board, sketch.setting))], sketch)
+    yield from _around(sketch) if sketch.width >= _AROUND else _listed(sketch)
+    yield from _below(sketch)
+
+
+def _title(title: str, sketch: Sketch) -> Text:
+    edge = sketch.glyphs.across
+    told = Text.assemble((edge * 2, "dim"), (f" {printable(title)} " if title else "", "bold"))
+    line = fitted(told, min(told.cell_len, sketch.width), sketch.glyphs)
+    return line.append(edge * (sketch.width - line.cell_len), "dim")
+
+
+def _around(sketch: Sketch) -> Iterator[Text]:
+    """Yield the table with its seats: one on top, those at the sides, oneself."""
+    sitting = places(sketch.board.seats, sketch.bottom)
+    columns = (sitting.left, (sitting.top, sketch.bottom), sitting.right)
+    beside_table = (sketch.width - sum(sketch.laid.width + _GAP for _ in columns) - _GAP) // 2
+    side = sketch._replace(width=beside_table)
+    yield sketch.line(_on_a_line(sitting.top, sketch), "center")
+    yield from beside(
+        _spread([_seat_block(seat, side, "right") for seat in sitting.left], sketch, beside_table),
+        *(
+            _spread([_laid_by(seat, sketch) for seat in seats], sketch, sketch.laid.width)
+            for seats in columns
+        ),
+        _spread([_seat_block(seat, side, "left") for seat in sitting.right], sketch, beside_table),
+        gap=_GAP,
+    )
+    yield sketch.line(_on_a_line(sketch.bottom, sketch), "center")
+
+
+def _spread(blocks: Sequence[Block], sketch: Sketch, width: int) -> Block:
+    """Return blocks under each other, on as many lines as two cards take, each with the same share of them."""
+    height = 2 * sketch.laid.height
+    shares = [in_middle(block, height // len(blocks), width) for block in blocks]
+    return in_middle(tuple(line for share in shares for line in share), height, width)
+
+
+def _seat_block(seat: int, sketch: Sketch, align: Align) -> Block:
+    told = (_named(seat, sketch), _held(seat, sketch), _marks(seat, sketch))
+    return tuple(sketch.line(line, align) for line in told)
+
+
+def _laid_by(seat: int, sketch: Sketch) -> Block:
+    """Return the card that a seat has on the table, or its empty place."""
+    for card in _laid(seat, sketch):
+        return _face(card, sketch.laid, sketch)
+    return (Text(" " * sketch.laid.width),) * sketch.laid.height
+
+
+def _laid(seat: int, sketch: Sketch) -> list[str | None]:
+    return [card for player, card in sketch.board.laid if player == seat]
+
+
+def _face(card: str | None, size: CardSize, sketch: Sketch) -> Block:
+    if card is None:
+        return back_block(size, sketch.glyphs)
+    return card_block(card, sketch.setting.faces, size, sketch.glyphs)
+
+
+def _listed(sketch: Sketch) -> Iterator[Text]:
+    """Yield a line for each seat, the next in turn first, oneself last."""
+    seats = sketch.board.seats
+    widest = min(width_of(sketch.setting.names) + _GAP, sketch.width // 2)
+    for seat in ((sketch.bottom + n) % seats for n in range(1, seats + 1)):
+        parts = (
+            fitted(_named(seat, sketch), widest, sketch.glyphs),
+            fitted(text_of(_part(card, sketch) for card in _laid(seat, sketch)), _LAID_WIDTH, sketch.glyphs),
+            _on_a_line(seat, sketch, is_named=False),
+        )
+        yield sketch.line(Text(" ").join(parts))
+
+
+def _on_a_line(seat: int, sketch: Sketch, *, is_named: bool = True) -> Text:
+    parts = [_named(seat, sketch)] if is_named else []
+    return Text(" " * _GAP).join(part for part in (*parts, _held(seat, sketch), _marks(seat, sketch)) if part)
+
+
+def _named(seat: int, sketch: Sketch) -> Text:
+    name = sketch.setting.names[seat]
+    return Text(f"{sketch.glyphs.turn} {name}", style="bold") if seat in sketch.board.acting else Text(name)
+
+
+def _held(seat: int, sketch: Sketch) -> Text:
+    """Return what another seat holds, as far as it is known here."""
+    cards = held_by(sketch.board, seat) if seat != sketch.board.seat else ()
+    return Text(" ").join(text_of([_part(card, sketch)]) for card in cards)
+
+
+def _part(card: str | None, sketch: Sketch) -> Part:
+    """Return a card by rank and suit, or its back."""
+    if card is None:
+        return sketch.glyphs.back, "dim"
+    return sketch.setting.faces.card(card), sketch.setting.faces.colour(card)
+
+
+def _marks(seat: int, sketch: Sketch) -> Text:
+    """Return whether a seat deals, and the commitment to its cards, ticked once they are open."""
+    board, glyphs = sketch.board, sketch.glyphs
+    marks = [Text(sketch.setting.speech.term("dealer"), style="italic")] if seat == board.dealer else []
+    if seat < len(board.digests):
+        mark, style = (glyphs.opened, "green") if board.is_open else (glyphs.sealed, "dim")
+        marks.append(Text(f"{mark} {short(board.digests[seat])}", style=style))
+    return Text(" ").join(marks)
+
+
+def _below(sketch: Sketch) -> Iterator[Text]:
+    """Yield one's own cards, and beside them, where there is room, what else there is to know."""
+    size = WIDE if sketch.width >= _WIDE_OWN else NARROW
+    cards = beside(*(_face(card, size, sketch) for card in _own(sketch.board)), gap=1)
+    left = sketch.width - cards[0].cell_len - _GAP if cards else sketch.width
+    if not cards or left < _ROOM_FOR_ROWS:
+        yield from (*cards, *_rows([*_details(sketch)], sketch))
+    else:
+        yield from beside(cards, tuple(_rows([*_details(sketch)], sketch._replace(width=left))), gap=_GAP)
+
+
+def _own(board: Board) -> Sequence[str | None]:
+    """Return one's own cards, with their faces down where nobody sees them before they are played."""
+    return held_by(board, board.seat) if _is_unseen(board) and board.seat is not None else board.cards
+
+
+def _is_unseen(board: Board) -> bool:
+    return board.is_blind and not board.cards
+
+
+def _details(sketch: Sketch) -> Iterator[Row]:
+    board, setting = sketch.board, sketch.setting
+    said = setting.speech.catalogue.screen
+    yield plain_row(said["stake"], setting.speech.stake(board.stake))
+    yield from _offers(sketch)
+    for rows in (turned_up, leading, duel):
+        yield from rows(board, setting)
+    yield from _tricks(sketch)
+    for rows in (heard, orders):
+        yield from rows(board, setting)
+    if _is_unseen(board):
+        yield plain_row(said["cards"], said["unseen"])
+    yield from _proven(sketch)
+
+
+def _offers(sketch: Sketch) -> Iterator[Row]:
+    """Yield what waits for an answer, in the sentences in which it was told."""
+    label = sketch.setting.speech.catalogue.screen["open"]
+    for offer in sketch.board.offers:
+        yield Row(label, ((sentence(offer, sketch.board, sketch.setting) or "", "bold yellow"),))
+        label = ""
+
+
+def _proven(sketch: Sketch) -> Iterator[Row]:
+    """Yield of how many hands so far all cards were opened and checked."""
+    if hands := proven_hands(sketch.board):
+        tick, style = (f"{sketch.glyphs.opened} ", "green") if all(hands) else ("", "")
+        label = sketch.setting.speech.catalogue.screen["proven"]
+        yield Row(label, ((f"{tick}{sum(hands)}/{len(hands)}", style),))
+
+
+def _tricks(sketch: Sketch) -> Iterator[Row]:
+    """Yield each trick that was played to its end: its cards as they were played, and who took it."""
+    label = sketch.setting.speech.catalogue.screen["tricks"]
+    for laid, side in zip(sketch.board.past, sketch.board.tricks, strict=False):
+        cards = [part for _, card in laid for part in (_part(card, sketch), (" ", ""))]
+        yield Row(label, (*cards, (f" {taker(side, sketch.setting)}", "")))
+        label = ""
+
+
+def _rows(rows: Sequence[Row], sketch: Sketch) -> Iterator[Text]:
+    """Yield rows, what they tell aligned and wrapped."""
+    widest = min(width_of(row.label for row in rows), sketch.width // 2 - _GAP)
+    for row in rows:
+        label = Text(row.label, style="dim")
+        for line in wrapped(text_of(row.parts), sketch.width - widest - _GAP):
+            yield sketch.line(Text(" " * _GAP).join([fitted(label, widest, sketch.glyphs), line]))
+            label = Text()

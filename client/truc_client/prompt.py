@@ -1,0 +1,223 @@
+"""A line editor at the foot of a terminal: it completes moves, shows the options as keys, and rings when it is one's turn.
+
+It runs in a thread of its own, from which lines come one by one. Invariant: it ends by `stop` alone, by an end of the input or
+by the loss of the terminal, and the terminal is then as it was before; so whoever started it waits for its end.
+"""
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Final
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.application import Application
+from prompt_toolkit.auto_suggest import AutoSuggest, Suggestion
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.completion import WordCompleter
+from prompt_toolkit.document import Document
+from prompt_toolkit.formatted_text import StyleAndTextTuples
+from prompt_toolkit.input import Input
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.output import ColorDepth, Output, create_output
+from prompt_toolkit.output.vt100 import Vt100_Output
+from prompt_toolkit.shortcuts import CompleteStyle
+from prompt_toolkit.utils import get_cwidth
+
+from truc_client.above import Above
+from truc_client.questions import Key, Question
+from truc_protocol.words import printable
+
+_LONGEST: Final = 1000  # characters of a line; more was pasted by mistake
+_BETWEEN_KEYS: Final = 3
+_TICK_S: Final = 1.0
+
+Deliver = Callable[[str | None], None]
+
+
+class Prompt:
+    """A prompt on a terminal, by default that of this process; `deliver` is called with each line, None at the end."""
+
+    def __init__(
+        self,
+        deliver: Deliver,
+        *,
+        is_coloured: bool = True,
+        terminal: Input | None = None,
+        output: Output | None = None,
+    ) -> None:
+        self._deliver = deliver
+        self._question = Question()
+        self._at: int | None = None
+        self._until: float | None = None
+        self._is_due = False
+        self.above = Above(sys.stdout, self._show_above)
+        self._session = self._make_session(is_coloured, terminal, output or _own_output())
+        self._app = self._session.app
+        self._app.refresh_interval = _TICK_S
+
+    def _make_session(
+        self, is_coloured: bool, terminal: Input | None, output: Output
+    ) -> "PromptSession[str]":
+        session: PromptSession[str] = PromptSession(
+            self._message,
+            auto_suggest=_Suggest(self._words),
+            color_depth=None if is_coloured else ColorDepth.DEPTH_1_BIT,
+            complete_style=CompleteStyle.READLINE_LIKE,
+            complete_while_typing=False,
+            completer=WordCompleter(self._words, ignore_case=True, sentence=True),
+            enable_suspend=True,
+            erase_when_done=True,
+            input=terminal,
+            key_bindings=_interrupting(),
+            output=output,
+            reserve_space_for_menu=0,
+        )
+        session.default_buffer.accept_handler = self._accept
+        return session
+
+    def run(self, started: Callable[[], None]) -> None:
+        """Take lines until it is stopped; `started` is called when the prompt stands there."""
+
+        def stands(_app: Application[str]) -> None:
+            self._app.after_render -= stands
+            started()
+
+        self._app.after_render += stands
+        with suppress(EOFError, OSError):  # the terminal's end, or its loss
+            self._app.run(handle_sigint=False, set_exception_handler=False)
+        self._deliver(None)
+
+    def stop(self) -> None:
+        """End the prompt, from any thread; the terminal is restored when `run` has returned."""
+        self._soon(self._exit)
+
+    def _exit(self) -> None:
+        if self._app.is_running and not self._app.is_done:
+            self._app.exit()
+
+    def pose(self, question: Question) -> None:
+        """Ask something else, from any thread."""
+        self._soon(lambda: self._pose(question))
+
+    def _pose(self, question: Question) -> None:
+        self._question = question
+        if question.at is not None and question.at != self._at:
+            self._begin_turn(question.at, question.deadline_ms)
+        self._app.invalidate()
+
+    def _begin_turn(self, at: int, deadline_ms: int | None) -> None:
+        self._at = at
+        self._until = time.monotonic() + deadline_ms / 1000 if deadline_ms else None
+        self._app.output.bell()
+        self._app.output.flush()
+
+    def _soon(self, do: Callable[[], object]) -> None:
+        """Have something done in the prompt's thread; nothing if it has ended."""
+        loop, context = self._app.loop, self._app.context
+        if loop is not None and context is not None:
+            with suppress(RuntimeError):  # the loop was closed at this moment
+                loop.call_soon_threadsafe(do, context=context.copy())
+
+    def _show_above(self) -> None:
+        if not self._is_due:
+            self._is_due = True
+            self._soon(self._release)
+
+    def _release(self) -> None:
+        """Show what was printed, where the prompt was, and the prompt below it; what is typed meanwhile is not echoed."""
+        self._is_due = False
+        if self._app.is_running and not self._app.is_done:
+            self._app.renderer.erase()
+            self.above.release()
+            self._app.invalidate()
+
+    def _accept(self, buffer: Buffer) -> bool:
+        """Take a line; one that was pasted with line breaks is one line.
+
+        A key becomes its move line here: where other options have come meanwhile it must not mean one of those.
+        """
+        text = printable(" ".join(buffer.text.split()))[:_LONGEST]
+        meant = next((key.line for key in self._question.keys if key.typed == text), text)
+        if text:
+            self.above.write(f"> {text}\n")
+            self._question = Question(words=self._question.words)
+        self._deliver(meant)
+        return False
+
+    def _words(self) -> list[str]:
+        return list(self._question.words)
+
+    def _message(self) -> StyleAndTextTuples:
+        """Return the options as keys, line by line, and the question with its clock."""
+        parts: StyleAndTextTuples = []
+        for line in folded(self._question.keys, self._app.output.get_size().columns):
+            for key in line:
+                parts += [("bold", f" {key.typed} "), ("", key.label + " " * (_BETWEEN_KEYS - 1))]
+            parts.append(("", "\n"))
+        asked = " ".join(filter(None, (self._clock(), self._question.text)))
+        parts.append(("bold", f"{asked} " if asked else "> "))
+        return parts
+
+    def _clock(self) -> str:
+        if self._until is None or self._question.at is None:
+            return ""
+        left = max(0, round(self._until - time.monotonic()))
+        return f"{left // 60}:{left % 60:02}"
+
+
+def folded(keys: tuple[Key, ...], width: int) -> Iterator[list[Key]]:
+    """Yield the keys in lines that fit into a width, one at least in each."""
+    line: list[Key] = []
+    taken = 0
+    for key in (_cut(key, width) for key in keys):
+        needed = get_cwidth(key.typed) + get_cwidth(key.label) + 1 + _BETWEEN_KEYS
+        if line and taken + needed > width:
+            yield line
+            line, taken = [], 0
+        line.append(key)
+        taken += needed
+    if line:
+        yield line
+
+
+def _cut(key: Key, width: int) -> Key:
+    """Return a key whose label is cut where it is longer than a line."""
+    room = max(1, width - get_cwidth(key.typed) - 1 - _BETWEEN_KEYS)
+    if get_cwidth(key.label) <= room:
+        return key
+    return key._replace(label=key.label[: room - 1] + "…")
+
+
+class _Suggest(AutoSuggest):
+    """Suggests the first word that goes on as what was typed."""
+
+    def __init__(self, words: Callable[[], list[str]]) -> None:
+        self._words = words
+
+    def get_suggestion(self, buffer: Buffer, document: Document) -> Suggestion | None:
+        typed = document.text
+        matching = (word for word in self._words() if typed and word.startswith(typed) and word != typed)
+        found = next(matching, None)
+        return None if found is None else Suggestion(found[len(typed) :])
+
+
+def _interrupting() -> KeyBindings:
+    """Return what Ctrl-C does: the same as without a prompt, so that there is one way to end."""
+    keys = KeyBindings()
+
+    @keys.add("c-c")
+    def interrupt(_event: KeyPressEvent) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+
+    return keys
+
+
+def _own_output() -> Output:
+    """Return the terminal of this process, which is not asked where its cursor stands: some never answer."""
+    output = create_output(sys.stdout)
+    if isinstance(output, Vt100_Output):
+        output.enable_cpr = False
+    return output

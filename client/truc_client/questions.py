@@ -1,0 +1,91 @@
+"""What a prompt asks: the options as keys, the words it completes, how long there is to decide.
+
+A screen makes a question, a prompt shows it; neither knows the other. A position is asked about once: where the same one is
+asked about again, the clock goes on and nothing rings.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Final, NamedTuple
+
+from truc_client.answers import numbered
+from truc_client.board import Board, answering
+from truc_client.drawing import Setting
+from truc_client.happenings import Choice, YourTurn
+from truc_protocol.words import move_label
+
+_OF_CARDS: Final = ("play", "cover", "show")
+_COMMANDS: Final = ("chat ", "pause", "resume", "claim", "resign", "quit", "? table", "? rules")
+
+
+class Key(NamedTuple):
+    """An option: what is typed for it, what it is called, and its move line."""
+
+    typed: str
+    label: str
+    line: str
+
+
+class Question(NamedTuple):
+    """What may be typed now.
+
+    Attributes:
+        at: the position in the match that is asked about; None if the hand does not wait for this player.
+        text: the question itself; empty if nothing is asked.
+        keys: the options that have a key.
+        words: whatever may be typed, the likeliest first: what a prompt completes.
+        deadline_ms: how much time there is; None if it has no end.
+    """
+
+    at: int | None = None
+    text: str = ""
+    keys: tuple[Key, ...] = ()
+    words: tuple[str, ...] = ()
+    deadline_ms: int | None = None
+
+
+Pose = Callable[[Question], None]
+
+
+def option_label(choice: Choice, board: Board, setting: Setting) -> str:
+    """Return what an option is called on the screen."""
+    return move_label(
+        choice.line,
+        choice.hints,
+        setting.faces.card,
+        setting.speech,
+        answering=answering(board),
+        players=setting.names,
+    )
+
+
+def option_names(choice: Choice, board: Board, setting: Setting) -> Iterator[str]:
+    """Yield what an option may be called besides its move line: as it is shown, with suits as symbols or letters."""
+    kind, *cards = choice.line.split()
+    for faces in (setting.faces._replace(is_plain=is_plain) for is_plain in (False, True)):
+        yield " ".join([kind, *map(faces.card, cards)]) if kind in _OF_CARDS else choice.line
+        label = option_label(choice, board, setting._replace(faces=faces))
+        yield label
+        yield _short(label)
+
+
+def _short(label: str) -> str:
+    """Return a label without what explains it."""
+    return label.partition(" (")[0]
+
+
+def question(turn: YourTurn | None, board: Board, setting: Setting) -> Question:
+    """Return what is asked by a turn; None if nothing is to be decided."""
+    options = () if turn is None else turn.options
+    moves = [
+        word for choice in options for word in (choice.line, _short(option_label(choice, board, setting)))
+    ]
+    said = [f"sign {word}" for word in setting.signs] + [f"say {word}" for word in setting.phrases]
+    words = tuple(dict.fromkeys([*moves, *said, *_COMMANDS]))
+    if turn is None or not turn.must:
+        return Question(words=words)
+    keys = tuple(
+        Key(str(n), option_label(choice, board, setting), choice.line)
+        for n, choice in enumerate(numbered(turn), start=1)
+    )
+    text = setting.speech.catalogue.screen["prompt"].format(clock="")
+    return Question(turn.at, text, keys, words, turn.deadline_ms)

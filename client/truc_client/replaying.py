@@ -1,0 +1,257 @@
+"""A match to be stepped through: where each step leads, and the page of a stage, in rows or with the table drawn.
+
+Functions from values to values; `stepping` has the terminal. Invariant: a page as a seat saw it names no card that the
+seat did not know then.
+"""
+
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+from rich.cells import cell_len
+from rich.text import Text
+
+from truc_client.board import Board
+from truc_client.drawing import Part, Row, Setting, score_line
+from truc_client.faces import Faces, faces_of, short
+from truc_client.glyphs import ASCII, MANY
+from truc_client.picture import picture
+from truc_client.retelling import role_name
+from truc_client.stages import Course, SeatCard, Stage, Trick, Where, seen_by
+from truc_client.verifying import game_name, named_seat, refutation_line, verdict_lines
+from truc_protocol.words import Speech, printable, shown_name, side_name
+
+_GAP: Final = 2
+_UNKNOWN: Final = "??"
+_WHERE: Final = {
+    Where.HELD: "holds",
+    Where.PLAYED: "played",
+    Where.COVERED: "laid face down",
+    Where.SHOWN: "showed",
+}
+
+
+class Step(StrEnum):
+    """A way from one stage to another."""
+
+    FORWARD = "forward"
+    BACK = "back"
+    HAND_FORWARD = "hand forward"
+    HAND_BACK = "hand back"
+    FIRST = "first"
+    LAST = "last"
+
+
+class Replay(NamedTuple):
+    """A match as it is looked at; `seat` is whose eyes see it, None with all cards open."""
+
+    course: Course
+    lang: str
+    is_plain: bool
+    seat: int | None = None
+
+
+def reached(course: Course, at: int, step: Step) -> int:
+    """Return the stage that a step leads to from another; at either end it stays there."""
+    last = len(course.stages) - 1
+    match step:
+        case Step.FORWARD:
+            return min(at + 1, last)
+        case Step.BACK:
+            return max(at - 1, 0)
+        case Step.HAND_FORWARD:
+            return next((hand.first for hand in course.hands if hand.first > at), last)
+        case Step.HAND_BACK:
+            return next((hand.first for hand in reversed(course.hands) if hand.first < at), 0)
+        case Step.FIRST:
+            return 0
+        case Step.LAST:
+            return last
+
+
+def hand_begins(course: Course, number: int) -> int | None:
+    """Return the stage that a hand begins with; None if there is no hand of this number."""
+    return next((hand.first for hand in course.hands if hand.number == number), None)
+
+
+def page(replay: Replay, at: int) -> Text:
+    """Return all that is shown of a stage, in rows that a screen reader or a script can use."""
+    stage = replay.course.stages[at]
+    return _joined(_head(replay, stage), _table(replay, _seen(replay, stage)), _told(replay, stage))
+
+
+def drawn_page(replay: Replay, at: int, *, width: int, height: int) -> Text:
+    """Return all that is shown of a stage, with the table drawn for a terminal of this size."""
+    stage = replay.course.stages[at]
+    if not stage.hand:
+        return page(replay, at)
+    board, setting = _board(replay, _seen(replay, stage)), _setting(replay, stage)
+    table = list(picture(board, setting, width=width, height=height, title=_title(replay, stage)))
+    return _joined(table, [*_told(replay, stage), *_line_of_numbers(replay, stage)])
+
+
+def _joined(*blocks: list[Text]) -> Text:
+    return Text("\n\n").join(Text("\n").join(block) for block in blocks if block)
+
+
+def _seen(replay: Replay, stage: Stage) -> Stage:
+    return stage if replay.seat is None else seen_by(stage, replay.seat)
+
+
+def _board(replay: Replay, stage: Stage) -> Board:
+    """Return the board with the cards that are known to who looks: their own, and as shown those of the others."""
+    left = [
+        tuple(each.card for each in cards if each.card and each.where in (Where.HELD, Where.SHOWN))
+        for cards in stage.cards
+    ]
+    shown = tuple((seat, cards) for seat, cards in enumerate(left) if seat != replay.seat)
+    own = left[replay.seat] if left and replay.seat is not None else ()
+    known = stage.board._replace(seat=replay.seat, cards=own, shown=shown, acting=stage.waiting)
+    digests = known.digests if stage.cards else ()
+    return known._replace(digests=digests, proven=tuple(_proven(replay.course, stage.number)), is_dealt=False)
+
+
+def _proven(course: Course, at: int) -> Iterator[bool]:
+    """Yield of each hand that is closed by a stage whether its deal is open by then."""
+    for hand in course.hands:
+        if any(stage.record.kind == "close" for stage in course.stages[hand.first : min(hand.last, at) + 1]):
+            yield hand.recomputed is not None and hand.recomputed <= at
+
+
+def _head(replay: Replay, stage: Stage) -> list[Text]:
+    return [Text(printable(_title(replay, stage)), style="bold")]
+
+
+def _title(replay: Replay, stage: Stage) -> str:
+    """Return the game, the hand, the record, and whose eyes see it."""
+    verdict, record = replay.course.verdict, stage.record
+    game = game_name(verdict.variant, is_preset=verdict.is_preset) if verdict.variant else "no known game"
+    hand = f"hand {stage.hand} of {len(replay.course.hands)}" if stage.hand else "before the first hand"
+    place = f"{'setup' if record.is_setup else 'record'} {record.place}: {record.kind}"
+    saw = "all cards open" if replay.seat is None else f"as {_name_of(record.names, replay.seat)} saw it"
+    return "  |  ".join((hand, place, saw, game))
+
+
+def _name_of(names: tuple[str, ...], seat: int) -> str:
+    return named_seat(names[seat], seat) if seat < len(names) else f"seat {seat}"
+
+
+def _told(replay: Replay, stage: Stage) -> list[Text]:
+    """Return what a record says; of the last one also what fails in it, and what all of the match comes to."""
+    lines = [Text(printable(f"> {line}"), style="bold cyan") for line in stage.said]
+    if stage.record.refutation is not None:
+        failed = refutation_line(stage.record.refutation, stage.record.names)
+        lines.append(Text(printable(f"> FAILS: {failed}"), style="bold red"))
+    if stage.number == len(replay.course.stages) - 1:
+        lines.append(Text(printable(next(verdict_lines(replay.course.verdict))), style="bold"))
+    return lines
+
+
+def _table(replay: Replay, stage: Stage) -> list[Text]:
+    if not stage.hand:
+        return []
+    setting = _setting(replay, stage)
+    rows = [*_rows(replay, stage, setting)]
+    width = max(cell_len(row.label) for row in rows) + _GAP
+    return [_line(row, width) for row in rows]
+
+
+def _setting(replay: Replay, stage: Stage) -> Setting:
+    names = tuple(shown_name(name, seat) for seat, name in enumerate(stage.record.names))
+    speech, terms = Speech(replay.lang, stage.record.words), replay.course.terms
+    if terms is None:
+        return Setting(names, Faces(is_spanish=False, is_plain=True), speech, 0)
+    faces = faces_of(terms.variant.pack, is_plain=replay.is_plain)
+    return Setting(names, faces, speech, terms.variant.scoring.target)
+
+
+def _line(row: Row, width: int) -> Text:
+    text = Text(row.label + " " * (width - cell_len(row.label)))
+    for part, style in row.parts:
+        text.append(printable(part), style)
+    return text
+
+
+def _rows(replay: Replay, stage: Stage, setting: Setting) -> Iterator[Row]:
+    board, names = stage.board, setting.names
+    yield Row("score", ((score_line(board, setting), ""),))
+    yield Row("stake", ((_stake(stage, setting), ""),))
+    if board.dealer is not None:
+        yield Row("dealer", ((names[board.dealer], ""),))
+    if board.turned_up is not None:
+        yield Row("turned up", (_face(board.turned_up, setting),))
+    for seat, name in enumerate(names):
+        yield Row(f"{_mark(seat, stage)} {name}", tuple(_of_seat(replay, stage, setting, seat)))
+    for number, trick in enumerate(stage.tricks, start=1):
+        yield Row(f"trick {number}", tuple(_trick(trick, setting)))
+    if board.values:
+        yield Row("said", ((", ".join(f"{names[seat]} {n}" for seat, n in board.values), ""),))
+    if told := _numbers(replay, stage):
+        yield Row("deal", ((told, "green"),))
+
+
+def _stake(stage: Stage, setting: Setting) -> str:
+    speech, board = setting.speech, stage.board
+    if board.asked is None:
+        return speech.stake(board.stake)
+    seat, asked = board.asked
+    return f"{speech.stake(board.stake)}; {setting.names[seat]} asks for {speech.stake(asked)}"
+
+
+def _mark(seat: int, stage: Stage) -> str:
+    return ">" if seat in stage.waiting else " "
+
+
+def _of_seat(replay: Replay, stage: Stage, setting: Setting, seat: int) -> Iterator[Part]:
+    """Yield the digest that binds the server to a seat's cards, ticked once all are open, and the cards by where they are."""
+    cards = stage.cards[seat] if stage.cards else ()
+    if cards and seat < len(stage.board.digests):
+        digest = short(stage.board.digests[seat])
+        is_open = all(_is_open(each, stage) for each in cards)
+        yield digest, "green" if is_open else "dim"
+        yield f" {(_tick(replay) if is_open else '').ljust(_GAP)}", "green"
+    for where, verb in _WHERE.items():
+        there = [each for each in cards if each.where is where]
+        if there:
+            yield f"  {verb}", "dim"
+            for each in there:
+                yield " ", ""
+                yield _face(each.card, setting)
+
+
+def _is_open(each: SeatCard, stage: Stage) -> bool:
+    return each.opened is not None and each.opened <= stage.number
+
+
+def _face(card: str | None, setting: Setting) -> Part:
+    if card is None:
+        return _UNKNOWN, "dim"
+    return setting.faces.card(card), setting.faces.colour(card)
+
+
+def _tick(replay: Replay) -> str:
+    return (ASCII if replay.is_plain else MANY).opened
+
+
+def _trick(trick: Trick, setting: Setting) -> Iterator[Part]:
+    for number, (seat, card) in enumerate(trick.laid):
+        yield f"{'  ' if number else ''}{setting.names[seat]} ", ""
+        yield ("face down", "dim") if card is None else _face(card, setting)
+    if trick.is_over:
+        taken = "tied" if trick.side is None else f"taken by {side_name(trick.side, setting.names)}"
+        yield f"  {taken}", "bold"
+
+
+def _line_of_numbers(replay: Replay, stage: Stage) -> list[Text]:
+    told = _numbers(replay, stage)
+    return [Text(printable(told), style="green")] if told else []
+
+
+def _numbers(replay: Replay, stage: Stage) -> str:
+    """Return whose secret numbers of the deal are open by now, and whether it has been dealt again from them."""
+    hand = next(hand for hand in replay.course.hands if hand.number == stage.hand)
+    roles = dict.fromkeys(role_name(stage.record, role) for role, at in hand.links if at <= stage.number)
+    told = f"secret numbers open: {', '.join(roles)}" if roles else ""
+    if hand.recomputed is None or hand.recomputed > stage.number:
+        return told
+    return f"{told}; dealt again from them {_tick(replay)}"

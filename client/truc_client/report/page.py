@@ -1,0 +1,65 @@
+"""The page of a match, from its course: a template, one style and one small script, all in one file.
+
+What others wrote is escaped by the template, and nothing but this style and this script may run: the page says so itself.
+"""
+
+import hashlib
+from base64 import b64encode
+from typing import Final
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from truc_client.report.cards import symbols
+from truc_client.report.curve import curve_of
+from truc_client.report.view import entries_before, hand_views
+from truc_client.stages import Course
+from truc_client.verifying import game_name, refutation_line, seat_rows, verdict_lines
+from truc_protocol.words import Speech, printable, shown_name, side_name
+
+_TEMPLATES: Final = Environment(
+    loader=PackageLoader("truc_client.report", "templates"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    finalize=lambda value: printable(value) if type(value) is str else value,
+)
+
+
+def page(course: Course, *, lang: str) -> str:
+    """Return a match as a page of HTML, what was played in a language, all else in English."""
+    verdict, terms = course.verdict, course.terms
+    words = terms.variant.words if terms else ""
+    speech = Speech(lang, words)
+    names = tuple(shown_name(name, seat) for seat, name in enumerate(verdict.players))
+    failed = course.stages[-1].record.refutation if course.stages else None
+    style, script = (_TEMPLATES.get_template(name).render() for name in ("style.css", "steps.js"))
+    return _TEMPLATES.get_template("page.html").render(
+        lang=lang,
+        title=_title(course, names),
+        result=str(verdict.result),
+        lines=[*verdict_lines(verdict)],
+        failed=failed and refutation_line(failed, verdict.players),
+        seats=[*seat_rows(verdict)],
+        sides=[side_name(side, names, speech) for side in (0, 1)],
+        curve=curve_of(course, speech),
+        symbols=symbols(terms.variant.pack) if terms else "",
+        before=entries_before(course),
+        hands=[*hand_views(course, lang)],
+        style=style,
+        script=script,
+        style_digest=_digest(style),
+        script_digest=_digest(script),
+    )
+
+
+def _title(course: Course, names: tuple[str, ...]) -> str:
+    if course.terms is None:
+        return "a match of which nothing is there"
+    game = game_name(course.terms.variant.name, is_preset=course.verdict.is_preset)
+    return f"{game}: {' - '.join(names)}" if names else game
+
+
+def _digest(source: str) -> str:
+    """Return the digest by which the page allows a style or script."""
+    return b64encode(hashlib.sha256(source.encode()).digest()).decode()

@@ -1,0 +1,266 @@
+"""What the page of a match shows, as plain values: each thing with the stages between which it is so.
+
+Without script a reader sees what has no end; with it, what is so at the stage looked at.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from truc_client.board import Laid
+from truc_client.retelling import commitment_lines, role_name, told
+from truc_client.stages import Course, PlayedHand, SeatCard, Stage, Where
+from truc_protocol.words import Speech, score_label, shown_name, side_name
+
+_SCORED: Final = ("points_scored", "unit_scored", "game_won", "match_won")
+_QUIET: Final = ("release", "ack")
+"""Records that change nothing on the table: steps go over them."""
+
+
+class Span(NamedTuple):
+    """A text that is so from a stage on, and until another; None for good."""
+
+    text: str
+    start: int
+    end: int | None
+
+
+class CardView(NamedTuple):
+    """A card in front of its seat: its name, and the stages that laid it open and in which it left the hand."""
+
+    card: str | None
+    opened: int | None
+    left: int | None
+    where: Where
+
+
+class SeatView(NamedTuple):
+    """A seat in a hand: who sits there, what it held, and when it was waited for and acted."""
+
+    seat: int
+    name: str
+    is_dealer: bool
+    cards: tuple[CardView, ...]
+    before: tuple[tuple[CardView, ...], int] | None
+    turns: tuple[Span, ...]
+    acts: tuple[Span, ...]
+    says: tuple[Span, ...]
+
+
+class LaidView(NamedTuple):
+    """A card on the table, from a stage on; one that lies face down is known once it is opened."""
+
+    seat: int
+    name: str
+    card: str | None
+    start: int
+    is_covered: bool = False
+    opened: int | None = None
+
+
+class TrickView(NamedTuple):
+    """A trick: its cards in order, and who took it, from the stage in which it was over."""
+
+    laid: tuple[LaidView, ...]
+    taken: Span | None
+
+
+class Tick(NamedTuple):
+    """Something committed to, and the stage that opened it; None if none does."""
+
+    label: str
+    opened: int | None
+
+
+class Entry(NamedTuple):
+    """A record in the list beside the table."""
+
+    stage: int
+    place: int
+    kind: str
+    signer: str
+    is_signed: bool
+    is_quiet: bool
+    fails: bool
+    said: tuple[str, ...]
+    opens: tuple[str, ...]
+
+
+class HandView(NamedTuple):
+    """A hand of the match."""
+
+    number: int
+    first: int
+    last: int
+    seats: tuple[SeatView, ...]
+    tricks: tuple[TrickView, ...]
+    turned_up: str | None
+    stakes: tuple[Span, ...]
+    scores: tuple[tuple[str, tuple[Span, ...]], ...]
+    outcome: tuple[str, ...]
+    ticks: tuple[Tick, ...]
+    entries: tuple[Entry, ...]
+
+
+def hand_views(course: Course, lang: str) -> Iterator[HandView]:
+    """Yield the hands of a match, in order."""
+    for hand in course.hands:
+        yield _hand_view(course, hand, course.stages[hand.first : hand.last + 1], lang)
+
+
+def entries_before(course: Course) -> tuple[Entry, ...]:
+    """Return the records before the first hand."""
+    first = course.hands[0].first if course.hands else len(course.stages)
+    return tuple(_entry(stage) for stage in course.stages[:first])
+
+
+def _hand_view(course: Course, hand: PlayedHand, stages: Sequence[Stage], lang: str) -> HandView:
+    last = stages[-1]
+    speech = Speech(lang, last.record.words)
+    names = tuple(shown_name(name, seat) for seat, name in enumerate(last.record.names))
+    return HandView(
+        number=hand.number,
+        first=hand.first,
+        last=hand.last,
+        seats=tuple(_seat_view(seat, name, stages, speech) for seat, name in enumerate(names)),
+        tricks=tuple(_tricks(stages, names, speech)),
+        turned_up=last.board.turned_up,
+        stakes=_spans((stage.number, _stake(stage, names, speech)) for stage in stages),
+        scores=tuple(
+            (
+                side_name(side, names, speech),
+                _spans((at.number, _score(course, at, side, speech)) for at in stages),
+            )
+            for side in (0, 1)
+        ),
+        outcome=tuple(_outcome(stages, lang)),
+        ticks=tuple(_ticks(hand, stages)),
+        entries=tuple(_entry(stage) for stage in stages),
+    )
+
+
+def _spans(told_at: Iterable[tuple[int, str]]) -> tuple[Span, ...]:
+    """Return what was so at each stage as spans, with the silent ones left out."""
+    changes: list[tuple[int, str]] = []
+    for at, text in told_at:
+        if not changes or changes[-1][1] != text:
+            changes.append((at, text))
+    spans = [Span(text, at, after) for (at, text), (after, _) in pairwise(changes)]
+    spans.extend(Span(text, at, None) for at, text in changes[-1:])
+    return tuple(span for span in spans if span.text)
+
+
+def _stake(stage: Stage, names: Sequence[str], speech: Speech) -> str:
+    stake = speech.stake(stage.board.stake)
+    if stage.board.asked is None:
+        return stake
+    seat, asked = stage.board.asked
+    said = speech.catalogue.screen["asked"].format(seat=names[seat], stake=speech.stake(asked))
+    return f"{stake}; {said}"
+
+
+def _score(course: Course, stage: Stage, side: int, speech: Speech) -> str:
+    target = course.terms.variant.scoring.target if course.terms else 0
+    return score_label(stage.board.score[side], target, speech)
+
+
+def _outcome(stages: Sequence[Stage], lang: str) -> Iterator[str]:
+    for stage in stages:
+        for fact in stage.record.facts:
+            if fact["what"] in _SCORED:
+                yield told(fact, stage.record, lang)
+
+
+def _seat_view(seat: int, name: str, stages: Sequence[Stage], speech: Speech) -> SeatView:
+    rows = [(stage.number, stage.cards[seat]) for stage in stages if stage.cards]
+    deals = [number for number, stage in _deals(stages)]
+    newest = [row for number, row in rows if not deals or number >= deals[-1]]
+    older = [row for number, row in rows if deals and number < deals[-1]]
+    return SeatView(
+        seat=seat,
+        name=name,
+        is_dealer=stages[-1].board.dealer == seat,
+        cards=_cards(newest, deals[-1] if deals else 0),
+        before=(_cards(older, deals[-2]), deals[-1]) if len(deals) > 1 else None,
+        turns=_spans((stage.number, _turn(stage, seat)) for stage in stages),
+        acts=tuple(Span("", at.number, at.number + 1) for at in stages if at.record.seat == seat),
+        says=_spans((stage.number, _says(stage, seat)) for stage in stages),
+    )
+
+
+def _deals(stages: Sequence[Stage]) -> Iterator[tuple[int, Stage]]:
+    return ((stage.number, stage) for stage in stages if stage.record.kind == "deal")
+
+
+def _turn(stage: Stage, seat: int) -> str:
+    return "to act" if seat in stage.waiting and stage.cards else ""
+
+
+def _says(stage: Stage, seat: int) -> str:
+    return ", ".join(str(value) for at, value in stage.board.values if at == seat)
+
+
+def _cards(rows: Sequence[tuple[SeatCard, ...]], first: int) -> tuple[CardView, ...]:
+    """Return a seat's cards of a deal, from what they were at each stage since it."""
+    left = {
+        each.slot: first + n
+        for n, row in reversed([*enumerate(rows)])
+        for each in row
+        if each.where in (Where.PLAYED, Where.COVERED)
+    }
+    last = rows[-1] if rows else ()
+    return tuple(CardView(each.card, each.opened, left.get(each.slot), each.where) for each in last)
+
+
+def _tricks(stages: Sequence[Stage], names: Sequence[str], speech: Speech) -> Iterator[TrickView]:
+    for n, trick in enumerate(stages[-1].tricks):
+        starts = [
+            next(at.number for at in stages if len(at.tricks) > n and len(at.tricks[n].laid) > place)
+            for place in range(len(trick.laid))
+        ]
+        laid = tuple(
+            _laid(it, names[it.seat], stages, start) for it, start in zip(trick.laid, starts, strict=True)
+        )
+        yield TrickView(laid, _taken(n, stages, names, speech))
+
+
+def _laid(it: Laid, name: str, stages: Sequence[Stage], start: int) -> LaidView:
+    if it.card is not None:
+        return LaidView(it.seat, name, it.card, start)
+    then = stages[start - stages[0].number]
+    covered = then.record.covered
+    held = None if covered is None else then.cards[covered.seat][covered.slot]
+    known, opened = (None, None) if held is None else (held.card, held.opened)
+    return LaidView(it.seat, name, known, start, is_covered=True, opened=opened)
+
+
+def _taken(n: int, stages: Sequence[Stage], names: Sequence[str], speech: Speech) -> Span | None:
+    trick = stages[-1].tricks[n]
+    if not trick.is_over:
+        return None
+    over = next(at.number for at in stages if len(at.tricks) > n and at.tricks[n].is_over)
+    tied = speech.local.facts.get("trick_tied") or speech.catalogue.screen["tied"]
+    return Span(tied if trick.side is None else side_name(trick.side, names, speech), over, None)
+
+
+def _ticks(hand: PlayedHand, stages: Sequence[Stage]) -> Iterator[Tick]:
+    """Yield the secret numbers of a deal, who opened them and when, and last the deal as a whole."""
+    record = stages[-1].record
+    for role, opened in hand.links:
+        yield Tick(f"{role_name(record, role)}: secret number", opened)
+    yield Tick("the deal, made again from the numbers", hand.recomputed)
+
+
+def _entry(stage: Stage) -> Entry:
+    record = stage.record
+    return Entry(
+        stage=stage.number,
+        place=record.place,
+        kind=record.kind,
+        signer=role_name(record, record.signer),
+        is_signed=record.is_signed,
+        is_quiet=record.kind in _QUIET and record.refutation is None,
+        fails=record.refutation is not None,
+        said=stage.said,
+        opens=tuple(line for it in record.commitments for line in commitment_lines(it, record)),
+    )

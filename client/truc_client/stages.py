@@ -1,0 +1,271 @@
+"""A match as a row of stages, one after each record of its transcript: what lay on the table, and who could see what.
+
+Every record is checked on the way; one that fails is the last stage. A card is named as it was known in the end, with the
+stage that laid it open, so that a stage can be looked at with all cards open, or as one seat, or nobody, saw it.
+"""
+
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+from truc_client.annotating import Annotated, Annotator, CommittedHand, OpenedCard, OpenedDeal, OpenedLink
+from truc_client.board import Board, Laid, after
+from truc_client.happenings import Fact
+from truc_client.retelling import sentences
+from truc_protocol.audit import Refutation, Verdict
+from truc_protocol.setup import Terms
+
+_TABLE_KEPT: Final = ("between", "over", "ended")
+"""Phases in which a hand that is over still lies on the table: of the state, the score alone is taken."""
+
+
+class Where(StrEnum):
+    """Where a card is: in the hand, played, played face down, or shown without being played."""
+
+    HELD = "held"
+    PLAYED = "played"
+    COVERED = "covered"
+    SHOWN = "shown"
+
+
+class SeatCard(NamedTuple):
+    """A card of a seat.
+
+    Attributes:
+        card: its name; None where it is not known: the transcript never opens it, or who looks may not see it.
+        opened: the number of the stage that laid it open to everybody; None if none does.
+    """
+
+    slot: int
+    card: str | None
+    where: Where
+    opened: int | None
+
+
+class Trick(NamedTuple):
+    """The cards laid in a trick, in order, and once it is over the side that took it; None for a tie."""
+
+    laid: tuple[Laid, ...] = ()
+    is_over: bool = False
+    side: int | None = None
+
+
+class Stage(NamedTuple):
+    """A match after one of its records.
+
+    Attributes:
+        number: its place among the stages, from 0.
+        record: the record, and all that it says.
+        said: what it says, in sentences.
+        hand: the number of the hand, from 1; it stands from the call on, until the next. 0 before the first.
+        board: the table as everybody sees it; of a hand that is over, until the next is called.
+        cards: by seat, the cards of the newest deal.
+        tricks: the tricks of the hand, the newest last.
+        shares: who has been shown whose cards: (giver, receiver).
+        waiting: the seats that are waited for.
+    """
+
+    number: int
+    record: Annotated
+    said: tuple[str, ...]
+    hand: int
+    board: Board
+    cards: tuple[tuple[SeatCard, ...], ...] = ()
+    tricks: tuple[Trick, ...] = ()
+    shares: tuple[tuple[int, int], ...] = ()
+    waiting: tuple[int, ...] = ()
+
+
+class PlayedHand(NamedTuple):
+    """A hand among the stages, and how its deal was opened.
+
+    Attributes:
+        number: from 1.
+        deal: the index of its deal, the last one called for it.
+        first: the number of its first stage, its call.
+        last: the number of its last, before the next hand is called.
+        links: the roles whose secret number of this deal is open, each with the stage that opened it.
+        recomputed: the stage that opened the whole deal; None if none does.
+    """
+
+    number: int
+    deal: int
+    first: int
+    last: int
+    links: tuple[tuple[int, int], ...] = ()
+    recomputed: int | None = None
+
+
+class Course(NamedTuple):
+    """All of a match.
+
+    Attributes:
+        terms: the terms of its table; None if the transcript does not reach them.
+        unreadable: why the file could not be read on, if it could not.
+    """
+
+    stages: tuple[Stage, ...]
+    hands: tuple[PlayedHand, ...]
+    terms: Terms | None
+    verdict: Verdict
+    unreadable: Refutation | None = None
+
+
+class _Known(NamedTuple):
+    """Every card that a transcript opens, by (deal, sub-deal, seat, slot), with the stage that does so first."""
+
+    cards: dict[tuple[int, int, int, int], tuple[str, int]]
+    lang: str
+
+
+def course_of(file: bytes, *, lang: str) -> Course:
+    """Return the course of the match in a transcript file, told in a language."""
+    annotator = Annotator(file)
+    records = tuple(annotator.records())
+    terms, known = annotator.terms, _Known(_opened_cards(records), lang)
+    stages: list[Stage] = []
+    seats = terms.table.seats if terms else 0
+    for record in records:
+        blank = Stage(-1, record, (), 0, Board(seats, None))
+        stages.append(_next(stages[-1] if stages else blank, record, known))
+    return Course(tuple(stages), _hands(stages), terms, annotator.verdict(), annotator.unreadable)
+
+
+def seen_by(stage: Stage, seat: int | None) -> Stage:
+    """Return a stage as a seat saw it, or as everybody did: no card that it did not know stands in it."""
+    shown = {giver for giver, receiver in stage.shares if receiver == seat}
+    own = () if stage.board.is_blind else (seat,)
+    cards = tuple(
+        held if at in own or at in shown else tuple(_public(each, stage.number) for each in held)
+        for at, held in enumerate(stage.cards)
+    )
+    return stage._replace(cards=cards)
+
+
+def _public(each: SeatCard, number: int) -> SeatCard:
+    is_open = each.opened is not None and each.opened <= number
+    return each if is_open else each._replace(card=None)
+
+
+def _opened_cards(records: tuple[Annotated, ...]) -> dict[tuple[int, int, int, int], tuple[str, int]]:
+    cards: dict[tuple[int, int, int, int], tuple[str, int]] = {}
+    for number, record in enumerate(records):
+        for it in record.commitments:
+            match it:
+                case OpenedCard():
+                    cards.setdefault((it.j, it.d, it.seat, it.slot), (it.card, number))
+                case OpenedDeal():
+                    for place, card in _of_deal(it):
+                        cards.setdefault(place, (card, number))
+                case _:
+                    pass
+    return cards
+
+
+def _of_deal(deal: OpenedDeal) -> Iterable[tuple[tuple[int, int, int, int], str]]:
+    for d, hands in enumerate(deal.hands):
+        for seat, cards in enumerate(hands):
+            for slot, card in enumerate(cards):
+                yield (deal.j, d, seat, slot), card
+
+
+def _next(before: Stage, record: Annotated, known: _Known) -> Stage:
+    stage = before._replace(
+        number=before.number + 1, record=record, said=tuple(sentences(record, known.lang))
+    )
+    for fact in record.facts:
+        stage = _after(stage, fact)
+    dealt = tuple(it for it in record.commitments if isinstance(it, CommittedHand))
+    if dealt:
+        stage = stage._replace(cards=tuple(_dealt(hand, known) for hand in dealt), shares=())
+    return stage._replace(cards=_moved(stage.cards, record))
+
+
+def _dealt(hand: CommittedHand, known: _Known) -> tuple[SeatCard, ...]:
+    found = (known.cards.get((hand.j, hand.d, hand.seat, slot)) for slot in range(len(hand.leaves)))
+    return tuple(SeatCard(slot, *_held(it)) for slot, it in enumerate(found))
+
+
+def _held(found: tuple[str, int] | None) -> tuple[str | None, Where, int | None]:
+    card, opened = found or (None, None)
+    return card, Where.HELD, opened
+
+
+def _after(stage: Stage, fact: Fact) -> Stage:
+    """Return a stage after one fact of its record."""
+    match fact["what"]:
+        case "called" if fact["cards"]:
+            return _called(stage, fact)
+        case "hand_closed":
+            return stage  # it lies on the table until the next is called
+        case "state":
+            return _stated(stage, fact)
+        case "hand_shared":
+            return stage._replace(shares=(*stage.shares, (fact["giver"], fact["receiver"])))
+        case _:
+            return stage._replace(board=after(stage.board, fact), tricks=_tricks(stage.tricks, fact))
+
+
+def _called(stage: Stage, fact: Fact) -> Stage:
+    is_again = stage.hand > 0 and not stage.cards  # the deal called before was voided
+    board = after(stage.board, {"what": "hand_closed"})._replace(dealer=fact["dealer"], stake=1)
+    return stage._replace(
+        hand=stage.hand if is_again else stage.hand + 1, board=board, cards=(), tricks=(), shares=()
+    )
+
+
+def _stated(stage: Stage, fact: Fact) -> Stage:
+    taken = {"what": "state", "score": fact["score"]} if fact["phase"] in _TABLE_KEPT else fact
+    return stage._replace(board=after(stage.board, taken), waiting=tuple(fact.get("waiting", ())))
+
+
+def _tricks(tricks: tuple[Trick, ...], fact: Fact) -> tuple[Trick, ...]:
+    match fact["what"]:
+        case "card_played" | "card_covered":
+            is_next = not tricks or tricks[-1].is_over
+            done, open_one = (tricks, Trick()) if is_next else (tricks[:-1], tricks[-1])
+            return (*done, Trick((*open_one.laid, Laid(fact["seat"], fact.get("card")))))
+        case "trick_won" | "trick_tied" if tricks:
+            return (*tricks[:-1], Trick(tricks[-1].laid, is_over=True, side=fact.get("side")))
+        case _:
+            return tricks
+
+
+def _moved(cards: tuple[tuple[SeatCard, ...], ...], record: Annotated) -> tuple[tuple[SeatCard, ...], ...]:
+    """Return the cards of all seats after those that a record plays, covers or shows."""
+    played = {fact["card"] for fact in record.facts if fact["what"] == "card_played"}
+    opened = (it for it in record.commitments if isinstance(it, OpenedCard))
+    moves = {(it.seat, it.slot): Where.PLAYED if it.card in played else Where.SHOWN for it in opened}
+    if record.covered is not None:
+        moves[record.covered] = Where.COVERED
+    return tuple(
+        tuple(each._replace(where=moves.get((seat, each.slot), each.where)) for each in held)
+        for seat, held in enumerate(cards)
+    )
+
+
+def _hands(stages: list[Stage]) -> tuple[PlayedHand, ...]:
+    hands: dict[int, PlayedHand] = {}
+    for stage in stages:
+        for fact in stage.record.facts:
+            if fact["what"] == "called" and stage.hand:
+                first = hands[stage.hand].first if stage.hand in hands else stage.number
+                hands[stage.hand] = PlayedHand(stage.hand, fact["index"], first, stage.number)
+        if stage.hand:
+            hands[stage.hand] = hands[stage.hand]._replace(last=stage.number)
+    return tuple(_with_openings(hand, stages) for hand in hands.values())
+
+
+def _with_openings(hand: PlayedHand, stages: list[Stage]) -> PlayedHand:
+    links: dict[int, int] = {}
+    recomputed = None
+    for stage in stages:
+        for it in stage.record.commitments:
+            match it:
+                case OpenedLink(role=role, number=number) if number == hand.deal + 1:
+                    links.setdefault(role, stage.number)
+                case OpenedDeal(j=hand.deal):
+                    recomputed = stage.number
+                case _:
+                    pass
+    return hand._replace(links=tuple(links.items()), recomputed=recomputed)

@@ -1,0 +1,92 @@
+"""Cases S2: who is best in a game, and how one player stands; only where the server announces `ratings`."""
+
+from typing import Final
+
+from truc_conform.judged import (
+    PAIR,
+    Run,
+    ServerCase,
+    Visit,
+    expect,
+    game_of,
+    need,
+    refused,
+    together,
+)
+from truc_conform.raw_client import Map, RawClient
+from truc_conform.result import Case, Outcome, Verdict
+from truc_conform.server_cases_play import in_hand
+from truc_protocol.errors import Code
+
+_UNPLAYED: Final = 3
+_PAGES: Final = 200
+
+
+async def _counted(visit: Visit) -> Outcome | None:
+    loser, winner = await in_hand(visit, private=False)
+    need(loser.client, "ratings")
+    await loser.resign()
+    await together(loser.play, winner.play)
+    (won, lost) = [await _standings(seat.client) for seat in (winner, loser)]
+    if not won and not lost:
+        return Outcome(Verdict.INFO, "the server does not count a match that ends with a resignation")
+    expect(len(won) == len(lost) == 1, "one standing of each player", [won, lost])
+    counts = [(each["matches"], each["won"]) for each in won + lost]
+    expect(counts == [(1, 1), (1, 0)], "a match for both, won by one", counts)
+    expect(won[0]["points"] > lost[0]["points"], "more points for the winner", [won, lost])
+    await _check_board(winner.client)
+    return None
+
+
+async def _standings(client: RawClient, **fields: object) -> list[Map]:
+    """Return the standings of one player."""
+    reply = await client.ask_patiently({"t": "profile", **fields})
+    expect(reply["t"] == "ok" and "standings" in reply, "ok with standings", reply)
+    found: list[Map] = reply["standings"]
+    return found
+
+
+async def _check_board(client: RawClient) -> None:
+    """Check every page of the board; it may change while it is read."""
+    known = 0
+    for _ in range(_PAGES):
+        asked = {"variant": game_of(client), "seats": PAIR, "from": known}
+        reply = await client.ask_patiently({"t": "leaderboard", **asked})
+        expect(reply["t"] == "ok" and "standings" in reply, "ok with standings", reply)
+        points = [each["points"] for each in reply["standings"]]
+        expect(points == sorted(points, reverse=True), "the best first", points)
+        ranks = [each["rank"] for each in reply["standings"]]
+        expect(ranks == sorted(ranks) and min(ranks, default=1) >= 1, "ranks that ascend from 1", ranks)
+        known += len(points)
+        if not reply.get("more"):
+            break
+    expect(known > 0, "a board with those who are rated", known)
+
+
+async def _nobody(visit: Visit) -> None:
+    client = await visit.player()
+    need(client, "ratings")
+    for fields in ({}, {"player": "guest-nobody"}):
+        standings = await _standings(client, **fields)
+        expect(not standings, "no standings of who has not played", standings)
+
+
+async def _no_board(visit: Visit) -> None:
+    client = await visit.player()
+    need(client, "ratings")
+    board = {"t": "leaderboard", "variant": game_of(client), "seats": PAIR}
+    await refused(client, board | {"variant": "no-such-game"}, Code.NO_SUCH_VARIANT)
+    await refused(client, board | {"seats": _UNPLAYED}, Code.BAD_OPTION)
+
+
+def _case(name: str, clause: str, expected: str, run: Run) -> ServerCase:
+    return ServerCase(Case(f"S2.{name}", f"ratings.md#{clause}", expected), run)
+
+
+CASES: Final[tuple[ServerCase, ...]] = (
+    _case("leaderboard", "the-board", "A match counts for both; the board has the best first", _counted),
+    _case(
+        "leaderboard-none", "the-board", "A board of no game, or of seats it has not, is refused", _no_board
+    ),
+    _case("profile-none", "one-player", "Who has not played has no standings", _nobody),
+)

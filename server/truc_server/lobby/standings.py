@@ -1,0 +1,81 @@
+"""Requests about ratings: who is best in a game, and how one player stands.
+
+Both read the store, page by page as fast as it is read for one address. Invariant: only what is durable is told.
+"""
+
+from functools import partial
+from typing import Final, assert_never
+
+import trio
+
+from truc_protocol.errors import Code
+from truc_protocol.messages import Leaderboard, Profile, Standing
+from truc_server.connections.abilities import STANDINGS_PAGE
+from truc_server.connections.peer import Peer, Player, RefusedError
+from truc_server.house import House
+from truc_server.skill import Skill
+from truc_server.store import Standing as Stored
+from truc_server.tables.options import played
+
+_MOST: Final = 1_000_000_000  # places that may be left out: a database counts no further than it must
+
+
+async def take(house: House, peer: Peer, player: Player, message: Leaderboard | Profile) -> None:
+    """Answer a request about ratings.
+
+    Raises:
+        RefusedError: There is no such game or number of seats, or no tag could be so.
+    """
+    match message:
+        case Leaderboard():
+            await _show_board(house, peer, message)
+        case Profile():
+            await _show_profile(house, peer, player, message)
+        case _:
+            assert_never(message)
+
+
+async def _show_board(house: House, peer: Peer, message: Leaderboard) -> None:
+    allowed = played(house.catalogue, message.variant).players
+    if message.seats not in allowed:
+        text = f"seats: expected one of {list(allowed)}, got {message.seats}"
+        raise RefusedError(Code.BAD_OPTION, text, field="seats")
+    await house.pace.wait_page(peer.network)
+    page = partial(
+        house.store.leaderboard,
+        message.variant,
+        message.seats,
+        first=min(message.first, _MOST),
+        limit=STANDINGS_PAGE + 1,
+    )
+    found = await trio.to_thread.run_sync(page)
+    more = len(found) > STANDINGS_PAGE
+    peer.ok(message, standings=_shown(house, found[:STANDINGS_PAGE]), more=more)
+
+
+async def _show_profile(house: House, peer: Peer, player: Player, message: Profile) -> None:
+    tag = message.player or player.tag
+    if not tag.isprintable():  # not every database takes it
+        raise RefusedError(Code.BAD_MESSAGE, "player: expected the tag of a player", field="player")
+    await house.pace.wait_page(peer.network)
+    found = await trio.to_thread.run_sync(house.store.profile, tag)
+    peer.ok(message, standings=_shown(house, found))
+
+
+def _shown(house: House, found: tuple[Stored, ...]) -> tuple[Standing, ...]:
+    bots = frozenset(house.settings.access.bots)
+    return tuple(
+        Standing(
+            player=rating.tag,
+            name=rating.name,
+            variant=rating.variant,
+            seats=rating.seats,
+            rank=rank,
+            points=rating.points,
+            doubt=Skill(rating.mean, rating.deviation).doubt,
+            matches=rating.matches,
+            won=rating.won,
+            bot=rating.tag in bots,
+        )
+        for rating, rank in found
+    )

@@ -1,0 +1,91 @@
+"""Sharp knows what its seat knows, imagines only what agrees with it, and chooses well, but not always the same."""
+
+import random
+from math import inf
+
+import pytest
+from rules.chance import TABLES, some_state
+from rules.played import dealt, options, played
+
+from truc_bots import Effort, Sharp, as_seen, world
+from truc_rules import Seat, deciders, legal, move_line, preset
+from truc_rules.values import envido_value, is_flor
+
+QUICK = Effort(16, inf)
+ARGENTINE = ("7e 6e 1b", "5o 7o 4c")
+
+
+def chosen(match, seat, seed, effort=QUICK):
+    lines = options(match, seat)
+    return lines[Sharp(seed, effort).choose(match, seat, lines)]
+
+
+@pytest.mark.parametrize(("name", "seats"), TABLES)
+def test_every_game_is_played_by_its_options(name, seats):
+    for seed in range(3):
+        match = some_state(preset(name), seats, seed)
+        for seat in deciders(match):
+            lines = [move_line(match.variant, each) for each in legal(match, seat)]
+            assert Sharp(seed, QUICK).choose(match, seat, lines) in range(len(lines))
+
+
+def test_cards_of_others_change_nothing():
+    choices = []
+    for others in ("3e 3c 3b", "4e 5c 6b"):
+        match = played(dealt("truco-argentino", others, "1e 7o 12b"), "0 raise 2")
+        choices.append([chosen(match, 1, seed) for seed in range(3)])
+    assert choices[0] == choices[1]
+
+
+def test_cards_that_were_played_are_seen():
+    match = played(dealt("truco-argentino", *ARGENTINE), "0 play 7e")
+    seen = as_seen(match, Seat(1)).hand.dealt.cards
+    assert seen[0] == (match.variant.pack.index("7e"), None, None)
+    assert None not in seen[1]
+
+
+def test_worlds_hold_every_card_once_and_leave_what_is_known():
+    match = as_seen(played(dealt("truco-argentino", *ARGENTINE), "0 play 7e"), Seat(1))
+    for seed in range(20):
+        cards = world(match, random.Random(seed)).hand.dealt.cards
+        held = [card for hand in cards for card in hand]
+        assert len({*held}) == 6
+        assert (cards[1], cards[0][0]) == (match.hand.dealt.cards[1], match.hand.dealt.cards[0][0])
+
+
+def test_worlds_agree_with_the_envido_that_was_said():
+    match = played(dealt("truco-argentino", *ARGENTINE), "0 envido", "1 accept", "0 points 33", "1 good")
+    for seed in range(5):
+        cards = world(as_seen(match, Seat(1)), random.Random(seed)).hand.dealt.cards[0]
+        assert envido_value(match.variant, cards) == 33
+
+
+def test_worlds_agree_with_a_flor_that_was_declared():
+    match = played(dealt("truco-argentino-flor", "7e 6e 1e", "5o 7o 4c"), "0 flor")
+    for seed in range(5):
+        cards = world(as_seen(match, Seat(1)), random.Random(seed)).hand.dealt.cards[0]
+        assert is_flor(match.variant, cards)
+
+
+def test_ask_is_accepted_or_raised_with_the_best_cards_and_declined_with_the_worst():
+    best = played(dealt("truco-argentino", "4o 4c 5b", "1e 1b 7e"), "0 raise 2")
+    worst = played(dealt("truco-argentino", "1e 1b 7e", "4o 4c 5b"), "0 play 7e", "1 play 5b", "0 raise 2")
+    taken = [chosen(best, 1, seed, Effort(64, inf)) for seed in range(3)]
+    folded = [chosen(worst, 1, seed, Effort(64, inf)) for seed in range(3)]
+    assert "decline" not in taken
+    assert folded == ["decline"] * 3
+
+
+def test_close_choices_are_mixed():
+    match = dealt("truco-argentino", "2e 3c 11b", "5o 7o 4c")
+    assert len({chosen(match, 0, seed) for seed in range(12)}) > 1
+
+
+def test_same_seed_chooses_the_same():
+    match = dealt("truco-argentino", "2e 3c 11b", "5o 7o 4c")
+    assert chosen(match, 0, 7) == chosen(match, 0, 7)
+
+
+def test_what_the_rules_do_not_offer_is_left_to_others():
+    match = dealt("truco-argentino", *ARGENTINE)
+    assert Sharp(1, QUICK).choose(match, 0, ["dance", "accept"]) is None

@@ -1,0 +1,165 @@
+"""What the screen shows at a terminal in the middle of a hand: written to tests/client/pictures, and compared by the tests.
+
+`python -m client.pictured`, with this folder's parent on the path, writes the pictures anew; read the difference.
+"""
+
+import io
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from rich.console import Console
+
+from truc_client import (
+    CardsDealt,
+    Choice,
+    Happening,
+    MatchStarted,
+    PartnerCards,
+    RecordSeen,
+    Signed,
+    YourTurn,
+)
+from truc_client.screen import Screen
+from truc_rules import preset
+
+FOLDER = Path(__file__).parent / "pictures"
+NAMES = ("north", "east", "south", "west", "anna", "gaizka")
+
+
+class Scene(NamedTuple):
+    """A moment at a table: the game, who sits there, what happened, the moves offered, and the screen it is seen on."""
+
+    variant: str
+    seats: int
+    happenings: tuple[Happening, ...]
+    moves: str
+    width: int
+    height: int
+    terminal: str = "xterm-256color"
+    lang: str = "en"
+    target: int = 30
+
+
+def told(*facts: tuple) -> RecordSeen:
+    """Return a record that means these facts, each given by what it is and pairs of fields."""
+    return RecordSeen(8, "act", tuple({"what": what, **fields} for what, fields in facts))
+
+
+def dealt(seats: int) -> RecordSeen:
+    """Return the record of a deal of three cards each."""
+    digests = [bytes([17 * (seat + 1)] * 32) for seat in range(seats)]
+    return told(("dealt", {"each": 3}), ("hands_committed", {"digests": digests}))
+
+
+def played(*cards: str) -> RecordSeen:
+    """Return the record of plays, each written as `SEAT CARD`; `-` is a covered card."""
+    return told(*(_play(*play.split()) for play in cards))
+
+
+def _play(seat: str, card: str) -> tuple:
+    kind = "card_covered" if card == "-" else "card_played"
+    return kind, {"seat": int(seat)} if card == "-" else {"seat": int(seat), "card": card}
+
+
+def stands(
+    score: Iterable[int], dealer: int, stake: int, tricks: Iterable[int | None], to_act: int
+) -> RecordSeen:
+    """Return the record that leaves the hand like this."""
+    first, second = ([0, 0, points] for points in score)
+    rest = {"dealer": dealer, "stake": stake, "tricks": [*tricks], "waiting": [to_act]}
+    return told(("state", {"phase": "hand", "score": [first, second], **rest}))
+
+
+_ENVIDO = (
+    dealt(4),
+    CardsDealt(("7o", "6b", "12c")),
+    told(("envido_called", {"seat": 1, "call": "envido"}), ("envido_accepted", {"seat": 2, "points": 2})),
+    told(("value_said", {"seat": 1, "value": 27}), ("value_said", {"seat": 2, "value": 30})),
+    played("1 4c", "2 3b", "3 10e", "0 12c"),
+    told(("trick_won", {"side": 0, "leader": 2})),
+    Signed(2, "three"),
+    played("2 7e", "3 1e"),
+    told(("stake_asked", {"seat": 3, "stake": 2})),
+    stands((8, 21), 0, 1, [0], 0),
+)
+_TURNED = (
+    dealt(6),
+    told(("turned_up", {"card": "4h"})),
+    CardsDealt(("Kh", "7d", "6c")),
+    played("5 2d", "0 7d", "1 Qc", "2 -", "3 As", "4 3h"),
+    told(("trick_tied", {"leader": 5})),
+    played("5 5s"),
+    stands((7, 10), 4, 3, [None], 0),
+)
+_TWO = (
+    dealt(2),
+    told(
+        ("hand_closed", {"reason": "hand"}),
+        ("hands_opened", {"cards": [["As", "7h", "6c"], ["Kd", "9s", "Jh"]]}),
+    ),
+    dealt(2),
+    CardsDealt(("As", "10h", "7c")),
+    played("1 -"),
+    stands((6, 10), 0, 2, [], 0),
+)
+_GOVERNED = (
+    dealt(4),
+    CardsDealt(("8s", "Kh", "Qd")),
+    PartnerCards(2, ("7s", "9d", "Jc")),
+    played("1 Kc", "2 9d", "3 6h"),
+    told(("order_given", {"seat": 2, "order": "low"})),
+    stands((3, 0), 0, 1, [], 0),
+)
+_ALL = "play 7o, play 6b, accept, decline, raise 3, concede"
+_FIRST = "play Kh, play 6c, cover Kh, cover 6c, raise 6, concede"
+
+SCENES = {
+    "four-80x24": Scene("truco-argentino", 4, _ENVIDO, _ALL, 80, 24),
+    "four-120x40": Scene("truco-argentino", 4, _ENVIDO, _ALL, 120, 40, lang="es"),
+    "six-80x24": Scene("truco-paulista", 6, _TURNED, _FIRST, 80, 24, target=12),
+    "six-120x40": Scene("truco-paulista", 6, _TURNED, _FIRST, 120, 40, lang="pt", target=12),
+    "two-80x24": Scene("truc-french", 2, _TWO, "play As, play 10h, raise 4", 80, 24, lang="fr", target=12),
+    "two-ascii-80x24": Scene(
+        "truc-french", 2, _TWO, "play As, play 10h, raise 4", 80, 24, "linux", target=12
+    ),
+    "partners-50x24": Scene("truc-partnership", 4, _GOVERNED, "play 8s", 50, 24, target=12),
+    "four-ascii-40x24": Scene("truco-argentino", 4, _ENVIDO, _ALL, 40, 24, "dumb"),
+}
+
+
+def shown(scene: Scene) -> str:
+    """Return what the screen prints, without colours."""
+    out = io.StringIO()
+    console = Console(
+        file=out,
+        force_terminal=True,
+        width=scene.width,
+        height=scene.height,
+        highlight=False,
+        color_system=None,
+        no_color=True,
+    )
+    screen = Screen(console, scene.lang, scene.terminal)
+    game = preset(scene.variant)
+    begun = MatchStarted(
+        b"m" * 32,
+        scene.variant,
+        game.pack,
+        NAMES[: scene.seats],
+        0,
+        "A",
+        Path("x.truc"),
+        words=game.words,
+        target=scene.target,
+        raised={"4h": ("5s", "5h", "5d", "5c")} if "paulista" in scene.variant else {},
+    )
+    options = tuple(Choice(line, line.split()[0], {}) for line in scene.moves.split(", "))
+    for happening in (begun, *scene.happenings, YourTurn(9, 8, options, True, 150_000)):
+        screen.show(happening)
+    return out.getvalue()
+
+
+if __name__ == "__main__":
+    for name, scene in SCENES.items():
+        (FOLDER / f"{name}.txt").write_text(shown(scene))

@@ -1,0 +1,176 @@
+"""`truc history`: what it lists of a home, what it says of a server, and a transcript that is fetched and verified again."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+import trio
+from click.testing import CliRunner
+from client.playing import homes, play_bots
+from rich.text import Text
+
+from truc_client.errors import HomeError
+from truc_client.history import find_transcript, one_match
+from truc_client.home import Home, open_home
+from truc_client.main import main
+from truc_protocol.transcript import MAGIC
+
+VECTORS = Path(__file__).parent.parent / "vectors" / "transcripts"
+IDS = {
+    "truc-french": "495bf62a608386d7",
+    "put-forfeit": "0f69cfda13c0ef6b",
+    "truc-lanes-incomplete": "1656c58ef66ce80d",
+}
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch) -> Home:
+    monkeypatch.setenv("TRUC_HOME", str(tmp_path / "home"))
+    return open_home(tmp_path / "home")
+
+
+@pytest.fixture
+def kept(home) -> Home:
+    """Return a home with three matches, an hour between each and the next."""
+    for hour, (name, match) in enumerate(IDS.items()):
+        path = home.transcripts / f"{match}.truc"
+        shutil.copy(VECTORS / f"{name}.truc", path)
+        os.utime(path, (hour * 3600, hour * 3600))
+    return home
+
+
+def truc(*words: str):
+    return CliRunner().invoke(main, words)
+
+
+def test_newest_match_stands_first(kept) -> None:
+    lines = truc("history").stdout.splitlines()
+    assert [line.split("  ")[1] for line in lines] == list(reversed(IDS.values()))
+
+
+def test_match_is_listed_with_game_players_score_and_verdict(kept) -> None:
+    told = truc("history").stdout.splitlines()[-1]
+    assert told.split("  ")[2:] == [
+        "truc-french with house rules",
+        "proven",
+        '"player 1" beat "player 0" (won), 1 game 8 points to 0 points',
+    ]
+
+
+def test_match_that_the_server_ruled_says_so(kept) -> None:
+    told = truc("history").stdout.splitlines()[1]
+    assert told.endswith('"player 0" beat "player 1" (forfeit by the server\'s ruling), 2 points to 1 point')
+
+
+def test_match_without_an_end_has_no_result(kept) -> None:
+    told = truc("history").stdout.splitlines()[0]
+    assert '  incomplete  "player 0" against "guest 1": no result yet, ' in told
+
+
+def test_torn_transcript_counts_as_far_as_it_is_whole(home) -> None:
+    whole = (VECTORS / "truc-french.truc").read_bytes()
+    (home.transcripts / f"{IDS['truc-french']}.truc").write_bytes(whole[:9000])
+    assert "  incomplete  " in truc("history").stdout
+
+
+def test_file_that_is_no_transcript_is_listed_as_unreadable(home) -> None:
+    (home.transcripts / f"{IDS['truc-french']}.truc").write_bytes(b"nothing")
+    assert truc("history").stdout.endswith("495bf62a608386d7  -  unreadable  -\n")
+
+
+def test_programs_get_an_object_for_each_match(kept) -> None:
+    newest = json.loads(truc("history", "--json").stdout.splitlines()[0])
+    match = IDS["truc-lanes-incomplete"]
+    assert newest["file"] == str(kept.transcripts / f"{match}.truc")
+    assert (newest["result"], newest["match"][:16]) == ("incomplete", match)
+
+
+def test_terminal_gets_two_lines_for_a_match(kept) -> None:
+    shown = CliRunner(env={"FORCE_COLOR": "1", "TERM": "xterm"}).invoke(main, ["history"])
+    *_, head, result = Text.from_ansi(shown.stdout).plain.splitlines()
+    assert head.endswith("  495bf62a608386d7  truc-french with house rules  proven")
+    assert result == '    "player 1" beat "player 0" (won), 1 game 8 points to 0 points'
+
+
+def test_older_matches_are_listed_when_asked_for(home) -> None:
+    for n in range(22):
+        (home.transcripts / f"{n:016x}.truc").write_bytes(MAGIC)
+    assert truc("history").stdout.splitlines()[20:] == ["2 more: truc history --all"]
+    assert len(truc("history", "--all").stdout.splitlines()) == 22
+
+
+def test_empty_home_says_how_to_begin(home) -> None:
+    assert "begin with: truc demo" in truc("history").stdout
+
+
+def test_get_without_a_server_says_what_is_missing(home) -> None:
+    shown = truc("history", "--get", "495bf62a")
+    assert (shown.exit_code, "truc history SERVER --get MATCH" in shown.stderr) == (2, True)
+
+
+def test_match_is_found_by_its_first_digits(kept) -> None:
+    assert find_transcript(kept.transcripts, "495B") == kept.transcripts / "495bf62a608386d7.truc"
+
+
+def test_longest_transcript_of_a_match_is_the_one_meant(kept) -> None:
+    kept_one = kept.transcripts / "495bf62a608386d7.truc"
+    longer = kept_one.rename(kept_one.with_stem("495bf62a608386d7-fetched-1"))
+    kept_one.write_bytes(longer.read_bytes()[:4000])
+    assert find_transcript(kept.transcripts, "495bf62a") == longer
+
+
+@pytest.mark.parametrize(
+    ("digits", "complaint"),
+    [
+        ("12", "expected the first 4 or more digits of a match's id, 0-9 and a-f, got '12'"),
+        ("../../x", "expected the first 4 or more digits of a match's id, 0-9 and a-f, got '../../x'"),
+        ("beef", "no match begins with beef; `truc history` lists them"),
+        ("aaaa", "2 matches begin with aaaa: aaaa0, aaaa1"),
+    ],
+)
+def test_digits_that_mean_no_one_match_are_answered_with_why(digits, complaint) -> None:
+    with pytest.raises(HomeError, match=f"^{complaint.replace('.', '[.]')}$"):
+        one_match(digits, ["aaaa0", "aaaa1", "bbbb0"])
+
+
+@pytest.fixture(scope="module")
+def after_a_match(real_server, tmp_path_factory) -> tuple[str, Home]:
+    """Return the address of a server, and the home of somebody who has played a match there."""
+    players = homes(tmp_path_factory.mktemp("players"), False, False)
+    trio.run(lambda: play_bots(real_server.url, players, "truc-french"))
+    return real_server.url, players[0].home
+
+
+@pytest.mark.slow
+def test_server_is_asked_for_the_matches_played_there(after_a_match, monkeypatch) -> None:
+    url, home = after_a_match
+    monkeypatch.setenv("TRUC_HOME", str(home.root))
+    (path,) = home.transcripts.glob("*.truc")
+    shown = truc("history", url)
+    assert shown.stdout == f"{path.stem}  the server gives it out; its transcript is here\n"
+
+
+@pytest.mark.slow
+def test_transcript_is_fetched_and_verified_with_the_one_that_is_here(after_a_match, monkeypatch) -> None:
+    url, home = after_a_match
+    monkeypatch.setenv("TRUC_HOME", str(home.root))
+    (path,) = home.transcripts.glob("*.truc")
+    shown = truc("history", url, "--get", path.stem[:8])
+    first, *lines = shown.stdout.splitlines()
+    assert (shown.exit_code, first) == (0, f"fetched: {path.with_stem(f'{path.stem}-fetched-1')}")
+    assert lines[-1].startswith("2 transcripts of one match agree up to record ")
+
+
+@pytest.mark.slow
+def test_server_where_nobody_was_is_said_to_have_nothing(real_server, home) -> None:
+    shown = truc("history", real_server.url)
+    assert shown.stdout.startswith("no match was played from this home with your key at 127.0.0.1:")
+    assert "no match begins with 495b" in truc("history", real_server.url, "--get", "495b").stderr
+
+
+@pytest.mark.slow
+def test_match_that_the_server_has_not_is_refused_in_a_line(real_server, home) -> None:
+    shown = truc("history", real_server.url, "--get", "0" * 64)
+    assert (shown.exit_code, "(no_such_match)" in shown.stderr) == (1, True)

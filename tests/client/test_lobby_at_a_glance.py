@@ -1,0 +1,192 @@
+"""Tables at a glance: as they are listed, their clocks, the usage of `create` and `join`, and the wait for company."""
+
+import io
+from types import SimpleNamespace
+
+import pytest
+import trio
+import trio.testing
+from click.testing import CliRunner
+from msgspec.structs import replace
+from rich.console import Console
+
+from truc_client.cli.company import is_here_alone, told_of_waiting
+from truc_client.cli.listing import columns, listed
+from truc_client.cli.rematch import Another, another
+from truc_client.cli.table_clock import TableClock, read_clock
+from truc_client.happenings import Happening, TableChanged, TableClosed
+from truc_client.main import main
+from truc_client.person import Lines, Typed
+from truc_client.screen import Screen
+from truc_conform.shown import table_state
+from truc_protocol.messages import SeatState
+from truc_protocol.setup import Opts
+from truc_rules import preset
+
+NORTH = SeatState(seat=0, kind="key", name="north", online=True, ready=True)
+SOUTH = SeatState(seat=1, kind="key", name="south [bold]\x1b", online=True)
+FREE = SeatState(seat=1, kind="empty")
+
+
+def state(code: str, *seats: SeatState, **changes):
+    shown = table_state(preset("truc-french"), Opts(decision_ms=30_000, bank_ms=120_000), len(seats))
+    return replace(shown, table=code, seats=seats, **changes)
+
+
+def test_table_is_listed_with_its_clock_and_the_options_that_were_chosen() -> None:
+    options = {"decision_ms": 30_000, "reveal": "match", "target": 24}
+    row = listed(state("K7PQA", NORTH, FREE, options=options, expires_ms=1_790_000))
+    assert row == (
+        "K7PQA",
+        "truc-french",
+        "1/2",
+        "open, 30 min left",
+        "30+120",
+        "reveal=match target=24",
+        "north",
+    )
+
+
+def test_tables_with_a_seat_to_take_come_first_and_names_are_no_markup() -> None:
+    vacant = state("CCCCC", NORTH, replace(SOUTH, vacant=True), state="playing")
+    tables = (state("AAAAA", NORTH, SOUTH, state="playing"), vacant, state("BBBBB", NORTH, FREE))
+    out = io.StringIO()
+    Console(file=out, width=100).print(columns(tables))
+    _, *lines = out.getvalue().splitlines()
+    assert [line.split()[0] for line in lines] == ["BBBBB", "CCCCC", "AAAAA"]
+    assert "south [bold]" in lines[2]
+    assert "\x1b" not in out.getvalue()
+
+
+@pytest.mark.parametrize("text", ["none", "30", "30+120", "86400+1"])
+def test_clock_is_shown_as_it_is_typed(text) -> None:
+    assert str(read_clock(text)) == text
+
+
+def test_clock_is_in_seconds() -> None:
+    assert read_clock("30+120") == TableClock(decision_ms=30_000, bank_ms=120_000)
+
+
+@pytest.mark.parametrize("text", ["", "0", "30+", "+120", "1.5", "86401", "30+86401", "30+120+1", "\u0663"])
+def test_what_is_no_clock_is_told_with_what_was_expected(text) -> None:
+    with pytest.raises(ValueError, match=r"expected SECONDS, SECONDS\+BANK .* got"):
+        read_clock(text)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("create",), "expected the VARIANT to play"),
+        (("create", "host", "truc-french", "--clock", "soon"), "got 'soon'"),
+        (("create", "host", "truc-french", "--clock", "9", "--option", "bank_ms=1"), "--option bank_ms say"),
+        (("create", "truc-french"), "expected the ADDRESS of a server"),
+        (("join", "host"), "expected the link of a table, or its code after the address"),
+        (("play", "host", "--quick", "truc-french", "--private"), "--quick names the game"),
+    ],
+)
+def test_usage_that_makes_no_sense_is_told_before_anybody_connects(
+    arguments, told, tmp_path, monkeypatch
+) -> None:
+    monkeypatch.setenv("TRUC_HOME", str(tmp_path))
+    shown = CliRunner().invoke(main, arguments)
+    assert shown.exit_code in (1, 2)
+    assert told in shown.output
+
+
+async def waited(*states, seconds: int) -> list[str]:
+    """Wait at a table that stands as given, a minute each; returns what the screen shows."""
+    out = io.StringIO()
+    table = SimpleNamespace(state=None, invite="truc://host/K7PQA#PIN")
+    async with told_of_waiting(table, Screen(Console(file=out, width=400))):
+        for table.state in states:
+            await trio.sleep(seconds)
+    return out.getvalue().splitlines()
+
+
+async def test_wait_for_company_is_told_rarer_and_rarer(autojump_clock) -> None:
+    told = await waited(state("K7PQA", NORTH, FREE), seconds=1201)
+    assert [line.partition("after ")[2].partition(";")[0] for line in told] == [
+        "15 s",
+        "1 min",
+        "2 min",
+        "5 min",
+        "10 min",
+        "20 min",
+    ]
+    assert told[0].startswith(
+        "table K7PQA: 1 of 2 seats taken after 15 s; to invite: truc join truc://host/K7PQA"
+    )
+
+
+async def test_who_is_not_ready_is_named_until_the_match_begins(autojump_clock) -> None:
+    full, playing = state("K7PQA", NORTH, SOUTH), state("K7PQA", NORTH, SOUTH, state="playing")
+    told = await waited(full, playing, seconds=30)
+    assert told == ["table K7PQA: every seat is taken; not ready yet after 15 s: south [bold]"]
+
+
+@pytest.mark.parametrize(
+    ("host", "here"),
+    [
+        ("localhost", True),
+        ("127.0.0.1", True),
+        ("::1", True),
+        ("192.168.1.2", False),
+        ("truc.example.org", False),
+    ],
+)
+def test_link_that_leads_nowhere_for_others_is_known_by_its_host(host, here) -> None:
+    assert is_here_alone(host) is here
+
+
+class AfterMatch:
+    """A table after a match: what happens there, and its state since the last of it."""
+
+    def __init__(self, *happenings: Happening) -> None:
+        self.seat, self.state = 0, None
+        self._happenings = iter(happenings)
+
+    def __aiter__(self) -> "AfterMatch":
+        return self
+
+    async def __anext__(self) -> Happening:
+        happening = next(self._happenings, None)
+        if happening is None:
+            await trio.sleep_forever()
+        if isinstance(happening, TableChanged):
+            self.state = happening.state
+        return happening
+
+
+async def asked_for_another(table: AfterMatch, *typed: str | None) -> tuple[Another, str]:
+    send, receive = trio.open_memory_channel(1)
+    out = io.StringIO()
+
+    async def type_lines() -> None:
+        await trio.testing.wait_all_tasks_blocked()
+        for text in typed:
+            await send.send(Typed(text))
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(type_lines)
+        answer = await another(table, Screen(Console(file=out, width=400)), Lines(receive))
+    return answer, out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("typed", "answer"), [("", Another.YES), ("n", Another.NO), (None, Another.LEFT), ("y", Another.YES)]
+)
+async def test_only_a_no_after_a_match_is_a_no(typed, answer) -> None:
+    assert (await asked_for_another(AfterMatch(), typed))[0] is answer
+
+
+async def test_who_wants_another_match_is_told_once_while_one_is_asked() -> None:
+    over = state("K7PQA", NORTH, replace(SOUTH, name="south", ready=True), state="over")
+    _, told = await asked_for_another(AfterMatch(TableChanged(over), TableChanged(over)), "")
+    assert told.count("south wants another match") == 1
+    assert "north wants" not in told
+
+
+async def test_table_that_is_closed_while_one_is_asked_needs_no_answer() -> None:
+    answer, told = await asked_for_another(AfterMatch(TableClosed("expired", "K7PQA")))
+    assert answer is Another.CLOSED
+    assert "expired" in told

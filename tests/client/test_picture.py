@@ -1,0 +1,200 @@
+from functools import reduce
+from pathlib import Path
+
+import pytest
+from client.pictured import FOLDER, SCENES, shown
+from rich.text import Text
+
+from truc_client.annotating import Annotator
+from truc_client.board import Board, Laid, after, held_by, with_cards, with_partner
+from truc_client.card_drawing import NARROW, WIDE, back_block, card_block
+from truc_client.drawing import Setting
+from truc_client.faces import Faces, faces_of
+from truc_client.glyphs import ASCII, MANY, needs_ascii
+from truc_client.picture import Places, picture, places
+from truc_protocol.words import Speech
+from truc_rules import preset, presets
+
+TRANSCRIPTS = sorted((Path(__file__).parent.parent / "vectors/transcripts").glob("*.truc"))
+SPANISH, FRENCH = Faces(is_spanish=True, is_plain=False), Faces(is_spanish=False, is_plain=False)
+COMMITTED = {"what": "hands_committed", "digests": [b"\xaa" * 32, b"\xbb" * 32]}
+CLOSED = {"what": "hand_closed", "reason": "hand"}
+OPENED = {"what": "hands_opened", "cards": [["7e"], ["3b"]]}
+
+
+def drawn(board: Board, setting: Setting, width: int = 80, height: int = 24) -> str:
+    return "\n".join(line.plain for line in picture(board, setting, width=width, height=height))
+
+
+def setting(*names: str, faces: Faces = SPANISH) -> Setting:
+    return Setting(names, faces, Speech("en"), 12)
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_screen_shows_what_its_picture_has(name) -> None:
+    # made anew by `python -m client.pictured`
+    assert shown(SCENES[name]) == (FOLDER / f"{name}.txt").read_text()
+
+
+@pytest.mark.parametrize("name", [name for name, scene in SCENES.items() if scene.width >= 80])
+def test_table_options_and_prompt_fit_the_screen(name) -> None:
+    lines = shown(SCENES[name]).splitlines()
+    first = next(number for number, line in enumerate(lines) if line.startswith(("──", "--")))
+    assert len(lines) - first < SCENES[name].height
+
+
+@pytest.mark.parametrize("transcript", TRANSCRIPTS, ids=lambda path: path.stem)
+def test_every_moment_of_a_match_fits_every_width(transcript) -> None:
+    board = None
+    for record in Annotator(transcript.read_bytes()).records():
+        if not record.names or record.is_setup:
+            continue
+        board = reduce(after, record.facts, board or Board(len(record.names), None))
+        for width, height in ((120, 40), (60, 24), (30, 24)):
+            faces = Faces(is_spanish="truco" in transcript.stem, is_plain=width == 60)
+            told = Setting(record.names, faces, Speech("en", record.words), 12)
+            lines = [*picture(board, told, width=width, height=height)]
+            assert max(line.cell_len for line in lines) <= width
+
+
+@pytest.mark.parametrize("width", [80, 50])
+def test_terminal_without_signs_is_given_ascii_alone(width) -> None:
+    faces = Faces(is_spanish=True, is_plain=True)
+    board = Board(
+        2, 0, cards=("7o", "12b"), laid=(Laid(1, None),), digests=(b"a", b"b"), each=3, proven=(True,)
+    )
+    assert drawn(board, setting("north", "east", faces=faces), width).isascii()
+
+
+@pytest.mark.parametrize("width", [80, 50])
+def test_name_cannot_write_to_the_terminal_nor_break_a_line(width) -> None:
+    names = ("\x1b[2Jnorth", "[bold]east\n\r", "馬" * 24, "w" * 300)
+    lines = drawn(Board(4, 0, each=3, dealer=2), setting(*names), width).split("\n")
+    assert "\x1b" not in "".join(lines)
+    assert max(Text(line).cell_len for line in lines) <= width
+
+
+@pytest.mark.parametrize(
+    ("seats", "expected"),
+    [
+        (2, Places((), 1, ())),
+        (4, Places((3,), 2, (1,))),
+        (6, Places((4, 5), 3, (2, 1))),
+    ],
+)
+def test_next_seat_sits_to_the_right_and_partners_face_each_other(seats, expected) -> None:
+    assert places(seats, 0) == expected
+
+
+def test_table_is_seen_from_ones_own_seat() -> None:
+    assert places(4, 2) == Places((1,), 0, (3,))
+
+
+def test_who_watches_sees_every_hand_from_behind() -> None:
+    told = drawn(Board(2, None, each=3), setting("north", "east"))
+    assert told.count("▒ ▒ ▒") == 2
+
+
+def test_own_hand_lies_face_down_where_nobody_sees_it() -> None:
+    told = drawn(Board(2, 0, each=3, is_blind=True), setting("north", "east"))
+    assert told.count("│▒▒▒▒▒▒▒│") == 9
+    assert "nobody has seen them" in told
+
+
+def test_commitment_is_ticked_once_it_is_open() -> None:
+    board = after(Board(2, 0), COMMITTED)
+    opened = after(board, OPENED)
+    assert "○ bbbbbbbb" in drawn(board, setting("north", "east"))
+    assert "✓ bbbbbbbb" in drawn(opened, setting("north", "east"))
+
+
+@pytest.mark.parametrize(
+    ("facts", "row"),
+    [
+        ([COMMITTED], None),
+        ([COMMITTED, CLOSED, OPENED], "✓ 1/1"),
+        ([COMMITTED, CLOSED, OPENED, COMMITTED], "✓ 1/1"),
+        ([COMMITTED, COMMITTED, CLOSED, OPENED], "✓ 1/1"),  # new cards in the same hand
+        ([COMMITTED, CLOSED, COMMITTED, CLOSED], "0/2"),
+        ([COMMITTED, CLOSED, COMMITTED, CLOSED, {"what": "match_ended"}], "✓ 2/2"),
+    ],
+)
+def test_hands_that_are_over_are_counted_with_those_that_were_opened(facts, row) -> None:
+    told = drawn(reduce(after, facts, Board(2, 0)), setting("north", "east"))
+    assert (f"opened  {row}" in told) if row else ("opened" not in told)
+
+
+def test_what_waits_for_an_answer_is_said_until_it_has_one() -> None:
+    asked = {"what": "stake_asked", "seat": 1, "stake": 2}
+    bet = {"what": "envido_called", "seat": 0, "call": "falta-envido"}
+    both = reduce(after, (asked, bet), Board(2, 0))
+    told = drawn(both, setting("north", "east"))
+    assert "open   east asks for 2" in told
+    assert "north bets" in told
+    assert "north bets" not in drawn(
+        after(both, {"what": "envido_declined", "seat": 1}), setting("north", "east")
+    )
+
+
+def test_match_that_rests_waits_for_nobody() -> None:
+    state = {"what": "state", "phase": "hand", "score": [[0, 0, 0], [0, 0, 0]], "waiting": [1]}
+    assert after(Board(2, 0), state).acting == (1,)
+    assert after(Board(2, 0), {**state, "paused": True}).acting == ()
+
+
+def test_cards_that_a_seat_has_shown_leave_its_hand_when_they_are_played() -> None:
+    board = after(Board(4, 0, each=3), {"what": "cards_shown", "seat": 2, "cards": ["7e", "3b"]})
+    assert held_by(board, 2) == ("7e", "3b", None)
+    assert held_by(after(board, {"what": "card_played", "seat": 2, "card": "7e"}), 2) == ("3b", None)
+
+
+def test_partners_cards_are_known_though_the_deal_was_not_told() -> None:
+    assert held_by(with_partner(Board(4, 0), 2, ("7e", "3b")), 2) == ("7e", "3b")
+
+
+def test_cards_of_a_trick_are_kept_until_the_hand_ends() -> None:
+    board = with_cards(Board(2, 0, laid=(Laid(0, "7e"), Laid(1, None))), ("3b",))
+    taken = after(board, {"what": "trick_won", "side": 0, "leader": 0})
+    assert taken.past == ((Laid(0, "7e"), Laid(1, None)),)
+    assert after(taken, {"what": "hand_closed", "reason": "hand"}).past == ()
+
+
+@pytest.mark.parametrize("glyphs", [MANY, ASCII], ids=["signs", "ascii"])
+@pytest.mark.parametrize("size", [NARROW, WIDE], ids=["narrow", "wide"])
+def test_every_card_of_every_game_fills_its_frame(size, glyphs) -> None:
+    for pack in {preset(name).pack for name in presets()}:
+        faces = faces_of(pack, is_plain=glyphs is ASCII)
+        blocks = [back_block(size, glyphs), *(card_block(card, faces, size, glyphs) for card in pack)]
+        assert {len(block) for block in blocks} == {size.height}
+        assert {line.cell_len for block in blocks for line in block} == {size.width}
+
+
+@pytest.mark.parametrize(
+    ("card", "faces", "pips"),
+    [("7e", SPANISH, "†" * 7), ("10h", FRENCH, "♥" * 10), ("As", FRENCH, "♠"), ("12o", SPANISH, "◉♔◉")],
+)
+def test_card_has_its_pips_or_its_figure(card, faces, pips) -> None:
+    rows = [line.plain[1:-1] for line in card_block(card, faces, WIDE, MANY)[1:-1]]
+    assert "".join("".join(rows).split()) == pips
+
+
+@pytest.mark.parametrize(
+    ("encoding", "terminal", "expected"),
+    [
+        ("utf-8", "xterm-256color", False),
+        ("UTF8", "", False),
+        ("utf-8", "linux", True),
+        ("utf-8", "dumb", True),
+        ("utf-8", "vt100", True),
+        ("ascii", "xterm", True),
+        ("iso8859-1", "xterm", True),
+    ],
+)
+def test_terminal_tells_which_signs_it_has(encoding, terminal, expected) -> None:
+    assert needs_ascii(encoding, terminal) is expected
+
+
+def test_page_shows_the_picture() -> None:
+    picture_of_four = (FOLDER / "four-80x24.txt").read_text()
+    page = Path(__file__).parent.parent.parent / "docs/playing.md"
+    assert picture_of_four[picture_of_four.index("── your turn") :] in page.read_text()

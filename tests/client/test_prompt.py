@@ -1,0 +1,217 @@
+"""The prompt: lines come one by one, moves are completed, what is printed stands above it, and the terminal is left as it was."""
+
+import io
+import os
+import pty
+import queue
+import sys
+import termios
+import threading
+
+import pyte
+import pytest
+from client.test_person import turn
+from prompt_toolkit.input import create_pipe_input
+from prompt_toolkit.input.vt100 import Vt100Input
+from prompt_toolkit.output import DummyOutput
+from prompt_toolkit.output.vt100 import Vt100_Output
+from rich.console import Console
+
+from truc_client.above import Above
+from truc_client.prompt import Prompt, folded
+from truc_client.questions import Key, Question
+from truc_client.screen import Screen
+from truc_client.speaking import spelled
+
+
+class Rings(DummyOutput):
+    """An output that counts the bells."""
+
+    rung = 0
+
+    def bell(self) -> None:
+        self.rung += 1
+
+
+class Typing:
+    """A prompt in its thread, typed into."""
+
+    def __init__(self, send, terminal, output) -> None:
+        self.send = send
+        self.lines: queue.Queue[str | None] = queue.Queue()
+        self.output = output
+        self.prompt = Prompt(self.lines.put, terminal=terminal, output=output)
+        started = threading.Event()
+        self.thread = threading.Thread(target=self.prompt.run, args=(started.set,), daemon=True)
+        self.thread.start()
+        assert started.wait(10)
+
+    def type(self, text: str) -> None:
+        self.send(text)
+
+    def next(self) -> str | None:
+        return self.lines.get(timeout=10)
+
+    def ask(self, *words: str, **more) -> None:
+        """Ask, and return when the prompt asks."""
+        posed = threading.Event()
+        self.prompt.pose(Question(words=words, **more))
+        self.prompt._soon(posed.set)
+        assert posed.wait(10)
+
+    def end(self) -> None:
+        self.prompt.stop()
+        self.thread.join(10)
+        assert not self.thread.is_alive()
+
+
+@pytest.fixture
+def typing():
+    with create_pipe_input() as terminal:
+        typing = Typing(terminal.send_text, terminal, Rings())
+        yield typing
+        typing.end()
+
+
+def test_lines_come_in_the_order_they_are_typed(typing) -> None:
+    typing.type("1\rplay 3b\n\r")
+    assert [typing.next() for _ in range(3)] == ["1", "play 3b", ""]
+
+
+def test_key_means_the_option_that_was_shown_with_it(typing) -> None:
+    typing.ask(at=1, text="?", keys=(Key("1", "truco", "raise 2"),))
+    typing.type("1\r2\r")
+    assert [typing.next(), typing.next()] == ["raise 2", "2"]
+
+
+def test_tab_completes_a_move(typing) -> None:
+    typing.ask("play 3b", "raise 2")
+    typing.type("PL\t\r")
+    assert typing.next() == "play 3b"
+
+
+def test_arrow_takes_what_is_suggested(typing) -> None:
+    typing.ask("play 3b", "raise 2")
+    typing.type("ra")
+    while typing.prompt._session.default_buffer.suggestion is None:
+        typing.ask("play 3b", "raise 2")
+    typing.type("\x1b[C\r")
+    assert typing.next() == "raise 2"
+
+
+def test_paste_of_several_lines_is_one_line_without_what_a_terminal_obeys(typing) -> None:
+    typing.type("\x1b[200~'one\r\ntwo\x07\n\x1b[201~")
+    typing.type("\r")
+    line = typing.next()
+    assert line.startswith("'one two")
+    assert line.isprintable()
+    assert typing.lines.empty()
+
+
+def test_long_paste_is_cut(typing) -> None:
+    typing.type("\x1b[200~" + "x" * 5000 + "\x1b[201~\r")
+    assert len(typing.next()) == 1000
+
+
+def test_end_of_the_input_is_told(typing) -> None:
+    typing.type("\x04")
+    assert typing.next() is None
+
+
+def test_bell_rings_once_for_each_position_that_waits(typing) -> None:
+    for at in (1, 1, None, 1, 2):
+        typing.ask(at=at, text="?")
+    assert typing.output.rung == 2
+
+
+def test_prompt_that_has_ended_is_asked_nothing(typing) -> None:
+    typing.end()
+    typing.prompt.pose(Question(at=1))
+    typing.prompt.stop()
+
+
+def test_question_has_a_key_for_each_option_and_completes_more() -> None:
+    posed: list[Question] = []
+    screen = Screen(Console(file=io.StringIO(), force_terminal=True))
+    screen.pose = posed.append
+    screen.offer(turn("concede", "play 3b", "order low"))
+    screen.offer(None)
+    assert [key.typed for key in posed[0].keys] == ["1", "2"]
+    assert posed[0].keys[0].label.startswith("play 3")
+    assert {"play 3b", "order low", "chat ", "? rules"} <= set(posed[0].words)
+    assert (posed[1].at, posed[1].keys) == (None, ())
+
+
+def test_keys_are_folded_into_the_width() -> None:
+    keys = tuple(Key(str(n), "play 10c", "play 10c") for n in range(1, 5))
+    assert [len(line) for line in folded(keys, 30)] == [2, 2]
+    assert [len(line) for line in folded(keys, 1)] == [1, 1, 1, 1]
+
+
+def test_label_longer_than_a_line_is_cut() -> None:
+    assert list(folded((Key("1", "play 10c", ""),), 11)) == [[Key("1", "play …", "")]]
+
+
+def test_lines_printed_are_kept_until_they_can_be_shown() -> None:
+    shown, woken = io.StringIO(), []
+    above = Above(shown, lambda: woken.append(shown.getvalue()))
+    above.write("one\ntw")
+    above.release()
+    assert (shown.getvalue(), woken) == ("one\n", [""])
+    above.write("o")
+    above.close()
+    assert shown.getvalue() == "one\ntwo"
+
+
+@pytest.mark.parametrize(
+    ("typed", "line"),
+    [("'hi there", "chat hi there"), ("! come", "say come"), ("*three", "sign three"), ("1", "1")],
+)
+def test_mark_stands_for_a_command(typed, line) -> None:
+    assert spelled(typed) == line
+
+
+def test_every_line_printed_while_somebody_types_stands_above_once_and_whole(monkeypatch) -> None:
+    master, slave = pty.openpty()
+    before = termios.tcgetattr(slave)
+    screen = pyte.HistoryScreen(80, 24, history=5000)
+    stream = pyte.ByteStream(screen)
+    taken = threading.Thread(target=_feed, args=(master, stream), daemon=True)
+    taken.start()
+    with (
+        os.fdopen(slave, "r+b", buffering=0) as file,
+        io.TextIOWrapper(file, "utf-8", write_through=True) as terminal,
+    ):
+        monkeypatch.setattr(sys, "stdout", terminal)
+        output = Vt100_Output.from_pty(terminal, term="xterm")
+        output.enable_cpr = False
+        typing = Typing(lambda text: os.write(master, text.encode()), Vt100Input(terminal), output)
+        for n in range(300):
+            typing.prompt.above.write(f"event {n}\n")
+            if n % 50 == 0:
+                typing.type("1\r")
+                typing.next()
+        typing.end()
+        typing.prompt.above.close()
+        assert termios.tcgetattr(terminal.fileno()) == before
+        terminal.write("end\n")
+        terminal.flush()
+        monkeypatch.undo()
+        taken.join(10)
+    os.close(master)
+    lines = [_text(row) for row in screen.history.top] + screen.display
+    told = [line.rstrip() for line in lines]
+    assert [line for line in told if line.startswith("event")] == [f"event {n}" for n in range(300)]
+    assert set(told) <= {*(f"event {n}" for n in range(300)), "> 1", ">", "end", ""}
+
+
+def _feed(master: int, stream: pyte.ByteStream) -> None:
+    seen = b""
+    while b"end\r\n" not in seen:
+        received = os.read(master, 65536)
+        seen = seen[-10:] + received
+        stream.feed(received)
+
+
+def _text(row) -> str:
+    return "".join(row[column].data for column in range(80))

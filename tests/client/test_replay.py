@@ -1,0 +1,241 @@
+"""`truc replay`: where each step leads, what a page shows and hides, the keys, and a terminal that is given back."""
+
+import re
+import shutil
+import signal
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from client.test_terminal import Terminal
+from prompt_toolkit.input import create_pipe_input
+from prompt_toolkit.output import DummyOutput
+
+from truc_client.home import open_home
+from truc_client.main import main
+from truc_client.replaying import Replay, Step, drawn_page, page, reached
+from truc_client.stages import Course, course_of, seen_by
+from truc_client.stepping import Walk, step_through
+
+VECTORS = Path(__file__).parent.parent / "vectors" / "transcripts"
+FILES = sorted(VECTORS.glob("*.truc"))
+FRENCH = VECTORS / "truc-french.truc"
+
+
+@pytest.fixture(scope="module")
+def french() -> Course:
+    return course_of(FRENCH.read_bytes(), lang="en")
+
+
+def pages(course: Course, seat: int | None = None, *, is_plain: bool = True) -> list[str]:
+    replay = Replay(course, "en", is_plain, seat)
+    return [page(replay, at).plain for at in range(len(course.stages))]
+
+
+def truc(*words: object):
+    return CliRunner().invoke(main, [str(word) for word in words])
+
+
+def walked(course: Course, keys: str, at: int = 0) -> tuple[Walk, int]:
+    with create_pipe_input() as typed:
+        typed.send_text(keys)
+        return step_through(Replay(course, "en", is_plain=False), at, keys=typed, screen=DummyOutput())
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_every_record_of_every_transcript_has_a_page(file) -> None:
+    course = course_of(file.read_bytes(), lang="en")
+    for at, told in enumerate(pages(course)):
+        record = course.stages[at].record
+        head, *rest = told.splitlines()
+        assert f"{'setup' if record.is_setup else 'record'} {record.place}: {record.kind}" in head
+        assert [
+            line[2:] for line in rest if line.startswith("> ") and line[2:] in course.stages[at].said
+        ] == [*course.stages[at].said]
+    assert pages(course)[-1].splitlines()[-1].startswith(course.verdict.result.value.upper())
+
+
+def test_steps_go_back_the_way_they_came(french) -> None:
+    last = len(french.stages) - 1
+    there = [0]
+    while there[-1] < last:
+        there.append(reached(french, there[-1], Step.FORWARD))
+    back = [last]
+    while back[-1] > 0:
+        back.append(reached(french, back[-1], Step.BACK))
+    assert back == there[::-1] == [*range(last, -1, -1)]
+
+
+def test_steps_by_hands_stop_at_the_call_of_each(french) -> None:
+    begins = [hand.first for hand in french.hands]
+    assert reached(french, 0, Step.HAND_FORWARD) == begins[0]
+    assert reached(french, begins[0], Step.HAND_FORWARD) == begins[1]
+    assert reached(french, begins[1] + 2, Step.HAND_BACK) == begins[1]
+    assert reached(french, begins[1], Step.HAND_BACK) == begins[0]
+    assert reached(french, begins[-1], Step.HAND_FORWARD) == len(french.stages) - 1
+
+
+def test_steps_stay_at_the_ends(french) -> None:
+    last = len(french.stages) - 1
+    assert [reached(french, 0, step) for step in (Step.BACK, Step.HAND_BACK, Step.FIRST)] == [0, 0, 0]
+    assert [reached(french, last, step) for step in (Step.FORWARD, Step.HAND_FORWARD, Step.LAST)] == [
+        last
+    ] * 3
+
+
+def test_all_cards_are_open_unless_a_seat_is_named(french) -> None:
+    dealt = next(stage.number for stage in french.stages if stage.record.kind == "deal")
+    assert "??" not in pages(french)[dealt]
+    assert [len(re.findall(r"\?\?", pages(french, seat)[dealt])) for seat in (0, 1)] == [3, 3]
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_page_of_a_seat_names_no_card_that_it_did_not_know(file) -> None:
+    course = course_of(file.read_bytes(), lang="en")
+    for stage, told in zip(course.stages, pages(course, 1), strict=True):
+        rival = stage.cards[0] if stage.cards else ()
+        hidden = [each.card for each in rival if each.opened is None or each.opened > stage.number]
+        (line,) = [line for line in told.splitlines() if re.match(r"[> ] (player|guest) 0  ", line)] or [""]
+        assert not stage.hand or hidden == [] or line.count("??") == len(hidden)
+        assert not {card for card in hidden if card} & set(line.split())
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_drawn_page_of_a_seat_names_no_card_that_it_did_not_know(file) -> None:
+    course = course_of(file.read_bytes(), lang="en")
+    replay = Replay(course, "en", is_plain=True, seat=1)
+    for stage, seen in zip(course.stages, (seen_by(stage, 1) for stage in course.stages), strict=True):
+        told = drawn_page(replay, stage.number, width=80, height=24).plain.partition("\n\n> ")[0]
+        pairs = zip(sum(stage.cards, ()), sum(seen.cards, ()), strict=True)
+        hidden = {known.card for known, it in pairs if known.card and it.card is None}
+        assert not hidden & set(re.findall(r"(?<![0-9a-zA-Z])1?[0-9AJQK][a-z]\b", told))
+        assert not stage.hand or max(map(len, told.splitlines())) <= 80
+
+
+def test_drawn_page_counts_the_hands_that_were_opened(french) -> None:
+    replay, close = Replay(french, "en", is_plain=True), french.hands[0].last
+    counts = [drawn_page(replay, at, width=80, height=24).plain.count("ok 1/1") for at in (close - 12, close)]
+    assert counts == [0, 1]
+
+
+def test_names_obey_no_terminal(french) -> None:
+    names = ("\x1b[2J\x9b1m\x01", "[red]east")
+    stages = tuple(stage._replace(record=stage.record._replace(names=names)) for stage in french.stages)
+    hostile = french._replace(stages=stages)
+    drawn = drawn_page(Replay(hostile, "en", is_plain=False, seat=0), len(stages) - 1, width=80, height=24)
+    for told in (pages(hostile, 0)[-1], drawn.plain):
+        assert all(sign.isprintable() or sign == "\n" for sign in told)
+        assert "[red]east " in told
+
+
+def test_commitments_are_ticked_when_the_hand_is_opened(french) -> None:
+    opened = next(stage.number for stage in french.stages if stage.record.kind == "close")
+    before, after = pages(french, is_plain=False)[opened - 1], pages(french, is_plain=False)[opened]
+    assert (before.count("✓"), after.count("✓")) == (0, 3)
+    assert "dealt again from them ✓" in after
+
+
+def test_record_that_fails_is_the_last_page(french) -> None:
+    damaged = bytearray(FRENCH.read_bytes())
+    damaged[-200] ^= 1
+    course = course_of(bytes(damaged), lang="en")
+    assert "> FAILS: " in pages(course)[-1]
+
+
+def test_keys_step_forward_and_back(french) -> None:
+    assert walked(french, "nn pq")[0].at == 2
+
+
+def test_keys_step_by_hands_and_to_the_ends(french) -> None:
+    first, second = french.hands[0].first, french.hands[1].first
+    assert [walked(french, keys)[0].at for keys in ("]q", "]]q", ">[q", ">q", ">n<q", "]]npn[q")] == [
+        first,
+        second,
+        french.hands[-1].first,
+        len(french.stages) - 1,
+        0,
+        second,
+    ]
+
+
+def test_number_and_enter_jump_to_a_hand(french) -> None:
+    assert walked(french, "2\rq")[0].at == french.hands[1].first
+
+
+def test_hand_that_is_not_there_is_answered_with_what_was_expected(french) -> None:
+    walk, status = walked(french, "n99\rq")
+    assert (walk.at, walk.note, status) == (1, f"expected a hand from 1 to {len(french.hands)}, got 99", 0)
+
+
+def test_page_longer_than_the_terminal_is_moved_within_its_lines(french) -> None:
+    walk = Walk(Replay(french, "en", is_plain=False), 0)
+    tops = []
+    for lines in (1, 5, -1, -9, 2):
+        walk.scroll(lines)
+        walk.fit(lines=26, room=23)
+        tops.append(walk.top)
+    assert tops == [1, 3, 2, 0, 2]
+    walk.step(Step.FORWARD)
+    assert walk.top == 0
+
+
+def test_s_looks_with_the_eyes_of_each_seat_in_turn(french) -> None:
+    assert [walked(french, f"{'s' * n}q")[0].replay.seat for n in range(4)] == [None, 0, 1, None]
+
+
+def test_ctrl_c_leaves(french) -> None:
+    assert walked(french, "nn\x03")[1] == 0
+
+
+def test_match_is_printed_where_there_is_no_terminal(french) -> None:
+    told = truc("replay", FRENCH)
+    assert (told.exit_code, told.stdout) == (0, "\n\n".join(pages(french)) + "\n\n")
+
+
+def test_one_hand_is_printed_alone(french) -> None:
+    heads = [line for line in truc("replay", FRENCH, "--hand", 2).stdout.splitlines() if "  |  " in line]
+    assert {head.split("  |  ")[0] for head in heads} == {f"hand 2 of {len(french.hands)}"}
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (("--hand", 99), "truc: expected a hand from 1 to "),
+        (("--seat", 2), "truc: expected a seat from 0 to 1, got 2\n"),
+    ],
+)
+def test_what_is_not_there_is_answered_with_what_was_expected(words, complaint) -> None:
+    told = truc("replay", FRENCH, *words)
+    assert (told.exit_code, told.stderr[: len(complaint)]) == (2, complaint)
+
+
+def test_file_that_is_no_transcript_is_said_to_be_none(tmp_path) -> None:
+    (tmp_path / "a.truc").write_bytes(b"nothing")
+    told = truc("replay", tmp_path / "a.truc")
+    assert (told.exit_code, told.stderr.startswith("truc: there is no record in it: ")) == (2, True)
+
+
+def test_match_is_found_in_the_home_and_the_newest_needs_no_name(french, tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("TRUC_HOME", str(tmp_path))
+    assert "there is no transcript in" in truc("replay").stderr
+    assert "expected the first 4 or more digits" in truc("replay", "no-such-file").stderr
+    shutil.copy(FRENCH, open_home(tmp_path).transcripts / "495bf62a608386d7.truc")
+    told = "\n\n".join(pages(french)) + "\n\n"
+    assert [truc("replay", "495bf6").stdout, truc("replay").stdout] == [told, told]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("how", "status"), [("q", 0), (signal.SIGTERM, 143)])
+def test_terminal_is_given_back_whatever_ends_it(tmp_path, how, status) -> None:
+    terminal = Terminal(tmp_path / "home", "replay", str(FRENCH))
+    terminal.wait_for(b"q leave")
+    terminal.type(b">")
+    terminal.wait_for(b"PROVEN")
+    if isinstance(how, str):
+        terminal.type(how.encode())
+    else:
+        terminal.process.send_signal(how)
+    assert terminal.end() == status
+    entered, left = terminal.seen.rfind(b"\x1b[?1049h"), terminal.seen.rfind(b"\x1b[?1049l")
+    assert 0 <= entered < left
+    assert b"Traceback" not in terminal.seen

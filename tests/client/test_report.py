@@ -1,0 +1,149 @@
+"""`truc report`: a match as one page, which needs nothing beside itself and can be stepped through."""
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from client.browser import FOUND, browser
+from protocol.forge import small
+from protocol.peers import Player, Table
+
+from truc_client.main import main
+from truc_client.report import page
+from truc_client.stages import course_of
+from truc_protocol.transcript import write_transcript
+
+VECTORS = Path(__file__).parent.parent / "vectors" / "transcripts"
+FILES = sorted(VECTORS.glob("*.truc"))
+needs_browser = pytest.mark.skipif(FOUND is None, reason="needs Chromium: apt-get install chromium")
+
+
+class Reader(HTMLParser):
+    """Gathers what a page refers to and says, and its tags that are not closed."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.ids: set[str] = set()
+        self.text = ""
+        self.feed(source)
+
+    def handle_starttag(self, tag, attrs) -> None:
+        given = dict(attrs)
+        self.tags.append((tag, given))
+        self.links += [given[name] or "" for name in ("href", "src") if name in given]
+        self.ids |= {given["id"] or ""} if "id" in given else set()
+
+    def handle_data(self, data) -> None:
+        self.text += data
+
+
+def report(path: Path, *arguments: str):
+    return CliRunner().invoke(main, ["report", str(path), *arguments])
+
+
+def page_of(name: str, lang: str = "en") -> str:
+    return page(course_of((VECTORS / f"{name}.truc").read_bytes(), lang=lang), lang=lang)
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_page_has_every_hand_and_record_and_refers_to_nothing_outside_it(file) -> None:
+    course = course_of(file.read_bytes(), lang="en")
+    read = Reader(page(course, lang="en"))
+    stages = [given["data-stage"] for tag, given in read.tags if tag == "li" and "data-stage" in given]
+    assert sorted(map(int, stages)) == [stage.number for stage in course.stages]
+    assert {f"hand-{hand.number}" for hand in course.hands} <= read.ids
+    assert set(read.links) <= {f"#{name}" for name in read.ids}
+
+
+def test_report_is_written_and_the_verdict_said(tmp_path) -> None:
+    told = report(VECTORS / "truc-french.truc", "-o", str(tmp_path / "match.html"))
+    assert told.exit_code == 0
+    assert "PROVEN: every card was committed to before play" in told.output
+    assert "PROVEN" in (tmp_path / "match.html").read_text()
+
+
+def test_file_is_named_after_the_transcript(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert report(VECTORS / "truc-french.truc").exit_code == 0
+    assert [it.name for it in tmp_path.iterdir()] == ["truc-french.html"]
+
+
+def test_what_cannot_be_read_or_written_has_a_sentence_and_status_2(tmp_path) -> None:
+    (tmp_path / "a.truc").write_bytes((VECTORS / "truc-french.truc").read_bytes()[:-9])
+    broken = report(tmp_path / "a.truc", "-o", str(tmp_path / "a.html"))
+    assert (broken.exit_code, (tmp_path / "a.html").exists()) == (2, False)
+    lost = report(VECTORS / "truc-french.truc", "-o", str(tmp_path / "none" / "a.html"))
+    assert lost.exit_code == 2
+    assert "cannot write" in lost.output
+
+
+def test_moves_are_told_in_the_language_asked_for() -> None:
+    assert " joue " in Reader(page_of("truc-french", "fr")).text
+
+
+def test_names_are_shown_and_not_obeyed(monkeypatch) -> None:
+    monkeypatch.setattr(Player, "name", b"<img src=x>&\x1b[2J")
+    read = Reader(page(course_of(Table(small(target=2)).run().file(), lang="en"), lang="en"))
+    assert "<img src=x>&[2J" in read.text
+    assert "\x1b" not in read.text
+    assert [tag for tag, _ in read.tags if tag in ("img", "script")] == ["script"]
+
+
+def test_record_that_fails_is_named() -> None:
+    table = Table(small(target=2)).run()
+    forged = table.records[-1]._replace(sig=bytes(64))
+    file = write_transcript(table.document, (*table.records[:-1], forged))
+    read = Reader(page(course_of(file, lang="en"), lang="en"))
+    assert "The record that fails" in read.text
+    assert ("header", {"class": "refuted"}) in read.tags
+
+
+@pytest.mark.parametrize("n", [0, 1, 3, 6])
+def test_match_that_breaks_off_before_its_first_hand_has_a_page(n) -> None:
+    table = Table(small(target=2)).run()
+    course = course_of(write_transcript(table.document, tuple(table.records[:n])), lang="en")
+    read = Reader(page(course, lang="en"))
+    assert ("header", {"class": "incomplete"}) in read.tags
+    assert f"{n} records: the terms, who sat down, and the draw" in read.text
+
+
+def test_covered_card_is_drawn_as_it_was_known_in_the_end() -> None:
+    covered = re.findall(r'class="card covered( closed)?"[^>]*>.*?#card-(\w+)"', page_of("paulista-4-blind"))
+    assert len(covered) == 3
+    assert {closed for closed, _ in covered} == {""}
+
+
+@needs_browser
+@pytest.mark.slow
+def test_page_is_stepped_through_in_a_browser(tmp_path) -> None:
+    (tmp_path / "match.html").write_text(page_of("truc-catalan-4"))
+    with browser(tmp_path / "profile") as shown:
+        shown.open(tmp_path / "match.html")
+
+        def hands() -> list[str]:
+            return shown.look("[...document.querySelectorAll('.hand:not([hidden])')].map((hand) => hand.id)")
+
+        def seen(what: str) -> int:
+            return shown.look(f"document.querySelectorAll('.hand:not([hidden]) {what}:not([hidden])').length")
+
+        assert (hands(), seen(".laid")) == (["hand-1", "hand-2", "hand-3"], 14)
+        shown.press("ArrowRight")
+        assert (hands(), seen(".laid")) == (["hand-1"], 0)
+        shown.look("while (!caption.textContent.includes('plays')) next.click()")
+        assert shown.look("caption.textContent") == '"player 1" plays 6c · "player 1" asks for 2 (“truc”)'
+        assert (seen(".laid"), seen(".held .tick")) == (1, 1)
+        shown.press("ArrowLeft")
+        assert seen(".laid") == 0
+        shown.look("document.getElementById('as-seen').click()")
+        assert seen(".held .closed") == 4
+        shown.look("document.getElementById('next-hand').click()")
+        assert hands() == ["hand-2"]
+        shown.look("location.hash = '#stage-30'")
+        assert hands() == ["hand-2"]
+        shown.press("Escape")
+        assert (hands(), seen(".laid")) == (["hand-1", "hand-2", "hand-3"], 14)
+        assert shown.complaints == []

@@ -1,0 +1,26 @@
+import io
+
+import pytest
+
+from truc_client.spelling import spell_nearest
+
+
+@pytest.mark.parametrize(
+    ("encoding", "expected"),
+    [
+        ("ascii", '"truco" vira ... 10? ?'),
+        ("iso8859-1", '"truco" virá ... 10? ¿'),
+        ("utf-8", "“truco” virá … 10† ¿"),
+    ],
+)
+def test_sign_that_an_output_has_not_is_written_with_the_nearest(encoding, expected) -> None:
+    written = io.BytesIO()
+    output = io.TextIOWrapper(written, encoding=encoding)
+    spell_nearest(output)
+    output.write("“truco” virá … 10† ¿")
+    output.flush()
+    assert written.getvalue().decode(encoding) == expected
+
+
+def test_output_that_is_no_file_is_left_alone() -> None:
+    spell_nearest(io.StringIO())

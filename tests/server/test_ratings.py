@@ -1,0 +1,129 @@
+"""Ratings: which matches count, for whom, and what a server tells of it."""
+
+import pytest
+from server.conftest import QUICK, changed, in_hand, running, together
+from server.rawclient import Seat
+from server.test_recovery import come_back
+from server.visitors import guest, keyed
+
+from truc_protocol.keys import fingerprint
+from truc_server.connections.abilities import STANDINGS_PAGE
+from truc_server.store import RatedPlayer, RateMatch
+
+GAME = {"variant": "truc-french", "seats": 2}
+
+
+async def over(server, **fields) -> list[Seat]:
+    """Return two players whose match is over, as the first has resigned."""
+    seats = await in_hand(server, **fields)
+    await resign(seats)
+    return seats
+
+
+async def resign(seats) -> None:
+    await seats[0].resign()
+    await together(*(seat.play for seat in seats))
+
+
+async def board(client, **fields) -> list[dict]:
+    return (await client.ask({"t": "leaderboard", **GAME, **fields}))["standings"]
+
+
+def places(standings) -> list[tuple[str, int, int]]:
+    return [(found["name"], found["matches"], found["won"]) for found in standings]
+
+
+async def test_winner_is_above_the_loser(server):
+    seats = await over(server)
+    first, second = await board(await guest(server))
+    assert places((first, second)) == [(seats[1].name, 1, 1), (seats[0].name, 1, 0)]
+    assert (first["rank"], second["rank"]) == (1, 2)
+    assert first["points"] > 0 > second["points"]
+    assert first["player"] == fingerprint(seats[1].key.public)
+
+
+async def test_profile_without_a_tag_is_ones_own(server):
+    seats = await over(server)
+    own = (await seats[1].ask({"t": "profile"}))["standings"]
+    told = (await seats[0].ask({"t": "profile", "player": fingerprint(seats[1].key.public)}))["standings"]
+    assert own == told == (await board(seats[0].client))[:1]
+
+
+async def test_who_is_not_rated_has_no_standings(server):
+    client = await keyed(server)
+    assert (await client.ask({"t": "profile"}))["standings"] == []
+
+
+@pytest.mark.parametrize("fields", [{"private": True}, {"guests": (1,)}], ids=["private table", "guest"])
+async def test_match_does_not_count(server, fields):
+    seats = await over(server, **fields)
+    assert await board(seats[0].client) == []
+
+
+async def test_result_is_there_when_the_end_is_told_and_stays(tmp_path):
+    async with running(tmp_path / "data") as server:
+        await over(server)
+    async with running(tmp_path / "data") as server:
+        assert [standing["won"] for standing in await board(await guest(server))] == [1, 0]
+
+
+async def test_match_that_goes_on_after_a_restart_counts_once(tmp_path):
+    async with running(tmp_path / "data") as server:
+        seats = await in_hand(server)
+    async with running(tmp_path / "data") as server:
+        for seat in seats:
+            await come_back(server, seat)
+        await resign(seats)
+    async with running(tmp_path / "data") as server:
+        assert [standing["matches"] for standing in await board(await guest(server))] == [1, 1]
+
+
+async def test_server_without_ratings_neither_keeps_nor_tells_any(tmp_path):
+    async with running(tmp_path / "data", changed(QUICK, ratings=False)) as server:
+        seats = await over(server)
+        assert "ratings" not in seats[0].client.info["caps"]
+        reply = await seats[0].ask({"t": "leaderboard", **GAME})
+        assert (reply["code"], reply["field"]) == ("unknown_request", "t")
+        assert server.store.leaderboard("truc-french", 2, first=0, limit=9) == ()
+
+
+async def test_bot_of_the_host_is_told_as_such(tmp_path):
+    async with running(tmp_path / "data") as server:
+        seats = await over(server)
+    bots = {"bots": (fingerprint(seats[0].key.public),)}
+    async with running(tmp_path / "data", changed(QUICK, access=bots)) as server:
+        assert [found.get("bot", False) for found in await board(await guest(server))] == [False, True]
+
+
+async def test_board_comes_page_by_page(server):
+    names = [f"p{n}" for n in range(STANDINGS_PAGE + 3)]
+    players = [RatedPlayer(name.encode().ljust(32), name, name) for name in names]
+    seats = await in_hand(server)
+    mid = seats[0].ledger.setup.mid
+    server.store.commit([RateMatch(mid, *GAME.values(), (one,), (players[0],)) for one in players[1:]])
+    client = await guest(server)
+    first = await client.ask({"t": "leaderboard", **GAME})
+    rest = await client.ask({"t": "leaderboard", **GAME, "from": STANDINGS_PAGE})
+    told = first["standings"] + rest["standings"]
+    assert (first["more"], rest.get("more", False)) == (True, False)
+    assert sorted(found["name"] for found in told) == sorted(names)
+    assert [found["points"] for found in told] == sorted((found["points"] for found in told), reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("request_", "code", "field"),
+    [
+        ({"t": "leaderboard", "variant": "poker", "seats": 2}, "no_such_variant", "variant"),
+        ({"t": "leaderboard", "variant": "truc-french", "seats": 3}, "bad_option", "seats"),
+        ({"t": "profile", "player": "a\0b"}, "bad_message", "player"),
+    ],
+)
+async def test_request_that_cannot_be_meant_is_refused(server, request_, code, field):
+    reply = await (await guest(server)).ask(request_)
+    assert (reply["code"], reply["field"]) == (code, field)
+
+
+async def test_forgotten_player_is_on_no_board(server):
+    seats = await over(server)
+    await seats[0].ask({"t": "forget"})
+    assert places(await board(await guest(server))) == [(seats[1].name, 1, 1)]
