@@ -78,7 +78,7 @@ class Process:
 
 
 def test_two_bots_play_over_many_chains_to_a_proven_end(short_chains, tmp_path) -> None:
-    options = ("--create", "truc-french", "--private")
+    options = ("--create", "truc-french", "--private", "--option", "match=5")
     first = Process(tmp_path / "home", "bot", short_chains.url, *options)
     second = Process(tmp_path / "home", "bot", short_chains.url, "--table", first.code())
     results = [bot.finish() for bot in (first, second)]

@@ -125,7 +125,7 @@ def lasts(seed: int) -> list[int]:
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("guest", GUESTS)
 def test_guest_comes_back_wherever_its_connection_is_cut(real_server, tmp_path, guest, seed) -> None:
-    options = ("guests=1", "match=1")
+    options = ("guests=1", "match=5")
     with ExitStack() as stack:
         place, _ = stack.enter_context(bot(real_server, tmp_path, "truc-french", *options))
         line, way = stack.enter_context(relay(place, lasts(seed)))
@@ -138,7 +138,7 @@ def test_guest_comes_back_wherever_its_connection_is_cut(real_server, tmp_path, 
 @pytest.mark.parametrize("seed", range(2))
 def test_keyed_client_comes_back_wherever_its_connection_is_cut(real_server, tmp_path, seed) -> None:
     with ExitStack() as stack:
-        place, _ = stack.enter_context(bot(real_server, tmp_path, "truc-french", "match=1"))
+        place, _ = stack.enter_context(bot(real_server, tmp_path, "truc-french", "match=5"))
         line, way = stack.enter_context(relay(place, lasts(seed)))
         ended = told(start(keyed(tmp_path), way))
         assert (ended.code, ended.errors, line.cuts > 3) == (0, "", True)
@@ -149,7 +149,7 @@ def test_keyed_client_comes_back_wherever_its_connection_is_cut(real_server, tmp
 @needs_node
 def test_keyed_client_that_is_killed_goes_on_from_what_it_keeps(real_server, tmp_path) -> None:
     with ExitStack() as stack:
-        place, _ = stack.enter_context(bot(real_server, tmp_path, "truc-french", "match=1"))
+        place, _ = stack.enter_context(bot(real_server, tmp_path, "truc-french", "match=3"))
         line, way = stack.enter_context(relay(place, [900, 3_000, 5_000, 9_000, 30_000]))
         codes = []
         while codes[-1:] != [0]:
