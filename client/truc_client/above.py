@@ -12,23 +12,23 @@ from typing import TextIO
 
 
 class Above(io.TextIOBase):
-    """A stream in the place of a terminal's, which calls `wake` when there is a line to be shown."""
+    """A stream in the place of a terminal's, which calls `wake` when there is a line to be shown.
+
+    Attributes:
+        encoding: that of the terminal.
+        errors: what becomes of characters that the terminal cannot show.
+    """
+
+    encoding: str = ""
+    errors: str | None = None
 
     def __init__(self, terminal: TextIO, wake: Callable[[], None]) -> None:
+        self.encoding = terminal.encoding
+        self.errors = terminal.errors
         self._terminal = terminal
         self._wake = wake
         self._lock = Lock()
         self._kept = ""
-
-    @property
-    def encoding(self) -> str:  # type: ignore[override]
-        """The encoding of the terminal."""
-        return self._terminal.encoding
-
-    @property
-    def errors(self) -> str | None:  # type: ignore[override]
-        """What becomes of characters that the terminal cannot show."""
-        return self._terminal.errors
 
     def isatty(self) -> bool:
         """Tell whether this is a terminal."""

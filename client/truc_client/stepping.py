@@ -153,7 +153,7 @@ def _leave_on_signals(application: Application[int]) -> None:
     for name in _SIGNALS:
         number = getattr(signal, name, None)
         if number is not None:
-            with suppress(NotImplementedError):
+            with suppress(NotImplementedError):  # on Windows loops take none
                 loop.add_signal_handler(number, partial(_end, application, _TERMINATED + number))
 
 

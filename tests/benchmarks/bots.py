@@ -1,4 +1,4 @@
-"""How often one style of bot wins against another: `python tests/benchmarks/bots.py [--games N]`.
+"""How often one style of bot wins against another: `PYTHONPATH=tests python tests/benchmarks/bots.py [--games N]`.
 
 Two seats, each pair of styles in each game; deals and choices follow from the seed, and sharp is held to a fixed number of
 rollouts, so that a run can be repeated. The interval is Wilson's, at 95 %. The rules alone are used: no server, no key.
@@ -13,6 +13,8 @@ from functools import partial
 from math import inf, sqrt
 from typing import NamedTuple
 
+from benchmarks.engine import dealt
+
 from truc_bots import Effort, Sharp
 from truc_client.bots import Chooser, careful, careless
 from truc_client.happenings import Choice, YourTurn
@@ -22,7 +24,6 @@ from truc_rules import (
     Seat,
     apply,
     awaits_deal,
-    deal,
     deciders,
     hand_over,
     hints,
@@ -31,7 +32,6 @@ from truc_rules import (
     new_match,
     next_hand,
     preset,
-    turn_count,
     with_options,
 )
 
@@ -95,15 +95,6 @@ def mover(style: str, seed: int, rollouts: int) -> Mover:
     if style == "sharp":
         return by_rules(Sharp(seed, Effort(rollouts, inf)))
     return by_options({"careless": careless, "careful": careful}[style](seed))
-
-
-def dealt(match: Match, dice: random.Random) -> Match:
-    """Deal random cards that have not been thrown in."""
-    pack = [card for card in range(len(match.variant.pack)) if card not in match.hand.dealt.thrown]
-    dice.shuffle(pack)
-    each, up = match.hand.dealt.each, 0 if match.hand.dealt.redeals else turn_count(match.variant)
-    hands = [tuple(pack[up + seat * each : up + (seat + 1) * each]) for seat in range(match.seats)]
-    return deal(match, hands, pack[:up])[0]
 
 
 def wins(name: str, styles: tuple[str, str], rollouts: int, number: int) -> bool:
