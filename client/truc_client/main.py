@@ -21,7 +21,7 @@ from truc_client.cli.show import show
 from truc_client.cli.tables import tables
 from truc_client.cli.verify import verify
 from truc_client.cli.watch import watch
-from truc_client.spelling import spell_nearest
+from truc_client.terminal.spelling import spell_nearest
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})

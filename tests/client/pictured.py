@@ -20,7 +20,7 @@ from truc_client import (
     Signed,
     YourTurn,
 )
-from truc_client.screen import Screen
+from truc_client.terminal.screen import Screen
 from truc_rules import preset
 
 FOLDER = Path(__file__).parent / "pictures"

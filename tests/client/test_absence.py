@@ -20,7 +20,7 @@ from truc_client import (
     YourTurn,
     connect,
 )
-from truc_client.screen import Screen
+from truc_client.terminal.screen import Screen
 from truc_protocol import messages
 from truc_protocol.errors import Code
 from truc_protocol.messages import ClaimMatch, Ok, SeatState, TableState, refusal

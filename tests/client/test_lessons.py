@@ -8,12 +8,12 @@ import sys
 import pytest
 from rich.console import Console
 
-from truc_client.board import Board, Laid
-from truc_client.drawing import Setting
-from truc_client.faces import faces_of
+from truc_client.course.board import Board, Laid
+from truc_client.course.faces import faces_of
 from truc_client.happenings import Choice, MatchStarted, RecordSeen, YourTurn
-from truc_client.lessons import Teacher, suggestion
-from truc_client.screen import Screen
+from truc_client.terminal.drawing import Setting
+from truc_client.terminal.lessons import Teacher, suggestion
+from truc_client.terminal.screen import Screen
 from truc_protocol.card_order import order_line, stronger
 from truc_protocol.rules_page import games
 from truc_protocol.words import LANGUAGES, Speech

@@ -16,8 +16,8 @@ from truc_client.cli.rematch import Another, another
 from truc_client.cli.table_clock import TableClock, read_clock
 from truc_client.happenings import Happening, TableChanged, TableClosed
 from truc_client.main import main
-from truc_client.person import Lines, Typed
-from truc_client.screen import Screen
+from truc_client.terminal.person import Lines, Typed
+from truc_client.terminal.screen import Screen
 from truc_conform.shown import table_state
 from truc_protocol.messages import SeatState
 from truc_protocol.setup import Opts

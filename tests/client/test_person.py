@@ -9,11 +9,11 @@ import trio
 import trio.testing
 from rich.console import Console
 
-from truc_client.answers import find_choice, numbered
 from truc_client.errors import ChoiceError, RefusedError
 from truc_client.happenings import Choice, MatchStarted, RecordSeen, TableClosed, YourTurn
-from truc_client.person import Lines, Person, Typed
-from truc_client.screen import Screen
+from truc_client.terminal.answers import find_choice, numbered
+from truc_client.terminal.person import Lines, Person, Typed
+from truc_client.terminal.screen import Screen
 from truc_protocol.errors import Code
 from truc_protocol.house_variants import preset_called
 

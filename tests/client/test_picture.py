@@ -5,13 +5,13 @@ import pytest
 from client.pictured import FOLDER, SCENES, shown
 from rich.text import Text
 
-from truc_client.annotating import Annotator
-from truc_client.board import Board, Laid, after, held_by, with_cards, with_partner
-from truc_client.card_drawing import NARROW, WIDE, back_block, card_block
-from truc_client.drawing import Setting
-from truc_client.faces import Faces, faces_of
-from truc_client.glyphs import ASCII, MANY, needs_ascii
-from truc_client.picture import Places, picture, places
+from truc_client.course.annotating import Annotator
+from truc_client.course.board import Board, Laid, after, held_by, with_cards, with_partner
+from truc_client.course.faces import Faces, faces_of
+from truc_client.terminal.card_drawing import NARROW, WIDE, back_block, card_block
+from truc_client.terminal.drawing import Setting
+from truc_client.terminal.glyphs import ASCII, MANY, needs_ascii
+from truc_client.terminal.picture import Places, picture, places
 from truc_protocol.words import Speech
 from truc_rules import preset, presets
 

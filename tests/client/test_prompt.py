@@ -17,11 +17,11 @@ from prompt_toolkit.output import DummyOutput
 from prompt_toolkit.output.vt100 import Vt100_Output
 from rich.console import Console
 
-from truc_client.above import Above
-from truc_client.prompt import Prompt, folded
-from truc_client.questions import Key, Question
-from truc_client.screen import Screen
-from truc_client.speaking import spelled
+from truc_client.terminal.above import Above
+from truc_client.terminal.prompt import Prompt, folded
+from truc_client.terminal.questions import Key, Question
+from truc_client.terminal.screen import Screen
+from truc_client.terminal.speaking import spelled
 
 
 class Rings(DummyOutput):

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from truc_client import Substituted, TableChanged, YourTurn, connect
 from truc_client.cli.play import _greet
-from truc_client.screen import Screen
+from truc_client.terminal.screen import Screen
 from truc_conform.scripted import ScriptedServer
 from truc_protocol.bodies import SeatTaken, Sub
 from truc_protocol.messages import ServerMessage, SignedAct, Welcome

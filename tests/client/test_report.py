@@ -10,9 +10,9 @@ from client.browser import FOUND, browser
 from protocol.forge import small
 from protocol.peers import Player, Table
 
+from truc_client.course.stages import course_of
 from truc_client.main import main
 from truc_client.report import page
-from truc_client.stages import course_of
 from truc_protocol.transcript import write_transcript
 
 VECTORS = Path(__file__).parent.parent / "vectors" / "transcripts"

@@ -18,8 +18,7 @@ from truc_client import (
     Waiting,
     YourTurn,
 )
-from truc_client.answers import find_choice
-from truc_client.board import (
+from truc_client.course.board import (
     Board,
     Laid,
     after,
@@ -30,8 +29,9 @@ from truc_client.board import (
     with_partner,
     with_sign,
 )
-from truc_client.faces import faces_of, short
-from truc_client.screen import Screen
+from truc_client.course.faces import faces_of, short
+from truc_client.terminal.answers import find_choice
+from truc_client.terminal.screen import Screen
 from truc_client.verifying import LEVELS
 from truc_protocol.words import LANGUAGES, catalogue
 

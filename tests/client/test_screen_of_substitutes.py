@@ -8,7 +8,7 @@ from rich.console import Console
 
 from truc_client import MatchStarted, RecordSeen, Substituted, Waiting
 from truc_client.cli.tables import table_line
-from truc_client.screen import Screen
+from truc_client.terminal.screen import Screen
 from truc_protocol.messages import SeatState, TableState
 from truc_protocol.words import LANGUAGES
 

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from protocol.forge import small, until
 from protocol.peers import Player, Table
 
-from truc_client.annotating import Annotator, OpenedCard, OpenedDeal, OpenedLink
+from truc_client.course.annotating import Annotator, OpenedCard, OpenedDeal, OpenedLink
 from truc_client.main import main
 from truc_protocol import dealing
 from truc_protocol.bodies import Act, Close, Deal

@@ -21,9 +21,9 @@ from truc_client import (
     connect,
     open_home,
 )
-from truc_client.person import Lines, Person, Typed
-from truc_client.screen import Screen
 from truc_client.talk import sign
+from truc_client.terminal.person import Lines, Person, Typed
+from truc_client.terminal.screen import Screen
 from truc_conform.scripted import ScriptedServer
 from truc_conform.shown import CODE
 from truc_protocol.boxes import counter, open_sign_up, private_key, seal_sign, upward_key

@@ -17,8 +17,8 @@ from truc_client.cli.listing import table_line
 from truc_client.cli.play import Seating, Wish, _farewell, _sit_down
 from truc_client.home import master_seed, write_seed
 from truc_client.main import main
-from truc_client.person import Lines, Typed
-from truc_client.screen import Screen
+from truc_client.terminal.person import Lines, Typed
+from truc_client.terminal.screen import Screen
 from truc_conform.scripted import ScriptedServer
 from truc_protocol.messages import Create, Join, Leave, Ok, Resume, SeatHeld, SeatState, Seek, Unwatch, Watch
 

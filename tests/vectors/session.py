@@ -15,8 +15,7 @@ from typing import Final
 
 from rich.console import Console
 
-from truc_client.annotating import Annotated, Annotator, OpenedDeal
-from truc_client.answers import numbered
+from truc_client.course.annotating import Annotated, Annotator, OpenedDeal
 from truc_client.happenings import (
     CardsDealt,
     Choice,
@@ -26,7 +25,8 @@ from truc_client.happenings import (
     RecordSeen,
     YourTurn,
 )
-from truc_client.screen import Screen
+from truc_client.terminal.answers import numbered
+from truc_client.terminal.screen import Screen
 from truc_protocol.acts import read_act
 from truc_protocol.audit import Auditor
 from truc_protocol.bodies import Act

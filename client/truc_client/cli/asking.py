@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from truc_client.person import Lines
-from truc_client.screen import Screen
+from truc_client.terminal.person import Lines
+from truc_client.terminal.screen import Screen
 
 _YES: Final = ("y", "yes")
 _NO: Final = ("n", "no")

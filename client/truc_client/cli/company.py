@@ -12,8 +12,8 @@ from typing import Final
 import trio
 
 from truc_client.address import parse_address
-from truc_client.screen import Screen
 from truc_client.table import Table
+from truc_client.terminal.screen import Screen
 from truc_protocol.messages import TableState
 from truc_protocol.words import shown_name
 

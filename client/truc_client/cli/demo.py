@@ -32,10 +32,10 @@ from truc_client.cli.terminal import (
 from truc_client.connecting import connect
 from truc_client.errors import ClientError
 from truc_client.home import Home, open_home
-from truc_client.lessons import Teacher, untaught
-from truc_client.person import Person
-from truc_client.screen import Screen
 from truc_client.styles import STYLES, Style, style_option
+from truc_client.terminal.lessons import Teacher, untaught
+from truc_client.terminal.person import Person
+from truc_client.terminal.screen import Screen
 from truc_client.verifying import verify_file
 from truc_protocol.audit import Result
 from truc_protocol.house_variants import HouseVariantError

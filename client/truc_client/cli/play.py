@@ -40,10 +40,10 @@ from truc_client.connecting import connect
 from truc_client.connection import Connection
 from truc_client.errors import ClientError, RefusedError
 from truc_client.home import Home, keep_name
-from truc_client.person import Lines, Person
-from truc_client.screen import Screen
 from truc_client.store import Store
 from truc_client.table import Table
+from truc_client.terminal.person import Lines, Person
+from truc_client.terminal.screen import Screen
 from truc_client.verifying import quoted
 from truc_protocol.messages import TableState
 from truc_protocol.setup import GONE_SUBSTITUTE, GONE_WAIT, read_opts

@@ -10,9 +10,9 @@ import trio
 
 from truc_client.cli.asking import asked
 from truc_client.happenings import SeatTakenOver, TableClosed
-from truc_client.person import Lines
-from truc_client.screen import Screen
 from truc_client.table import Table
+from truc_client.terminal.person import Lines
+from truc_client.terminal.screen import Screen
 from truc_protocol.words import shown_name
 
 

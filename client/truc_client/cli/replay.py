@@ -8,11 +8,11 @@ import click
 
 from truc_client.cli.common import lang_option, language, own_home
 from truc_client.cli.output import FindingCommand, Output, UnusableError
+from truc_client.course.stages import Course, course_of
 from truc_client.errors import HomeError
-from truc_client.glyphs import needs_ascii
 from truc_client.history import find_transcript, newest, whole_part
-from truc_client.replaying import Replay, hand_begins, page
-from truc_client.stages import Course, course_of
+from truc_client.terminal.glyphs import needs_ascii
+from truc_client.terminal.replaying import Replay, hand_begins, page
 from truc_client.verifying import EXIT_CODES, read_file, shortened, trouble
 from truc_protocol.audit import Result
 from truc_protocol.words import printable
@@ -75,7 +75,7 @@ def _check(course: Course, seat: int | None, hand: int | None) -> None:
 
 
 def _walk(shown: Replay, hand: int | None) -> int:
-    from truc_client.stepping import step_through
+    from truc_client.terminal.stepping import step_through
 
     _, status = step_through(shown, hand_begins(shown.course, hand) or 0 if hand else 0)
     return status

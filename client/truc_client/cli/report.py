@@ -6,8 +6,8 @@ import click
 
 from truc_client.cli.common import lang_option, language
 from truc_client.cli.output import FindingCommand, Output, UnusableError, say
+from truc_client.course.stages import course_of
 from truc_client.errors import HomeError
-from truc_client.stages import course_of
 from truc_client.verifying import EXIT_CODES, read_file, shortened, trouble, verdict_lines
 from truc_protocol.audit import Result
 from truc_protocol.words import printable

@@ -8,12 +8,12 @@ from typing import Any, Final
 import click
 from rich.console import Console
 
-from truc_client.annotating import Annotated, Annotator, Commitment
 from truc_client.cli.common import lang_option, language
 from truc_client.cli.output import FindingCommand, Output, UnusableError, say
+from truc_client.course.annotating import Annotated, Annotator, Commitment
+from truc_client.course.retelling import commitment_lines, role_name, sentences
 from truc_client.errors import HomeError
 from truc_client.plain_values import refutation_facts
-from truc_client.retelling import commitment_lines, role_name, sentences
 from truc_client.verifying import EXIT_CODES, read_file, refutation_line, shortened, trouble, verdict_lines
 from truc_protocol.audit import Result
 from truc_protocol.words import check_words, printable, shown_name

@@ -8,9 +8,9 @@ from truc_client.cli.asking import asked
 from truc_client.connection import Connection
 from truc_client.errors import NotPlayedError, RefusedError
 from truc_client.happenings import MatchStarted, Recalled, RecordSeen, Resumed, TableChanged
-from truc_client.person import Lines
-from truc_client.screen import Screen
 from truc_client.table import Table
+from truc_client.terminal.person import Lines
+from truc_client.terminal.screen import Screen
 from truc_protocol.errors import Code
 from truc_protocol.messages import TableState
 from truc_protocol.setup import read_opts

@@ -12,12 +12,12 @@ import click
 import trio
 from rich.console import Console
 
-from truc_client.lessons import Teach, untaught
-from truc_client.person import Lines, Typed, typed_lines
-from truc_client.screen import Screen
+from truc_client.terminal.lessons import Teach, untaught
+from truc_client.terminal.person import Lines, Typed, typed_lines
+from truc_client.terminal.screen import Screen
 
 if TYPE_CHECKING:
-    from truc_client.prompt import Prompt
+    from truc_client.terminal.prompt import Prompt
 
 HANGUP: Final[signal.Signals] = getattr(signal, "SIGHUP", signal.SIGTERM)  # Windows has none
 _TYPED_AHEAD: Final = 100  # lines; more is a paste by mistake, and is lost
@@ -43,7 +43,7 @@ async def lines_of(screen: Screen) -> AsyncIterator[Lines]:
         async with typed_lines() as lines:
             yield lines
         return
-    from truc_client.prompt import Prompt
+    from truc_client.terminal.prompt import Prompt
 
     send, receive = trio.open_memory_channel[Typed](_TYPED_AHEAD + 1)
     token = trio.lowlevel.current_trio_token()

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from truc_client.stages import Course, Stage
+from truc_client.course.stages import Course, Stage
 from truc_protocol.words import Speech
 
 WIDTH: Final = 960

@@ -9,10 +9,10 @@ from typing import Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from truc_client.course.stages import Course
 from truc_client.report.cards import symbols
 from truc_client.report.curve import curve_of
 from truc_client.report.view import entries_before, hand_views
-from truc_client.stages import Course
 from truc_client.verifying import game_name, refutation_line, seat_rows, verdict_lines
 from truc_protocol.words import Speech, printable, shown_name, side_name
 

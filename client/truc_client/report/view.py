@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from truc_client.board import Laid
-from truc_client.retelling import commitment_lines, role_name, told
-from truc_client.stages import Course, PlayedHand, SeatCard, Stage, Where
+from truc_client.course.board import Laid
+from truc_client.course.retelling import commitment_lines, role_name, told
+from truc_client.course.stages import Course, PlayedHand, SeatCard, Stage, Where
 from truc_protocol.words import Speech, score_label, shown_name, side_name
 
 _SCORED: Final = ("points_scored", "unit_scored", "game_won", "match_won")

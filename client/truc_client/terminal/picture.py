@@ -9,10 +9,11 @@ from typing import Final, NamedTuple
 
 from rich.text import Text
 
-from truc_client.blocks import Align, Block, beside, fitted, in_middle, text_of, width_of, wrapped
-from truc_client.board import Board, held_by, proven_hands
-from truc_client.card_drawing import NARROW, WIDE, CardSize, back_block, card_block
-from truc_client.drawing import (
+from truc_client.course.board import Board, held_by, proven_hands
+from truc_client.course.faces import short
+from truc_client.terminal.blocks import Align, Block, beside, fitted, in_middle, text_of, width_of, wrapped
+from truc_client.terminal.card_drawing import NARROW, WIDE, CardSize, back_block, card_block
+from truc_client.terminal.drawing import (
     Part,
     Row,
     Setting,
@@ -27,8 +28,7 @@ from truc_client.drawing import (
     taker,
     turned_up,
 )
-from truc_client.faces import short
-from truc_client.glyphs import Glyphs
+from truc_client.terminal.glyphs import Glyphs
 from truc_protocol.words import printable, shown_name
 
 _LARGE_WIDTH, _LARGE_HEIGHT = 100, 36

@@ -8,9 +8,9 @@ from typing import Final, NamedTuple
 
 from rich.text import Text
 
-from truc_client.blocks import Block
-from truc_client.faces import Faces
-from truc_client.glyphs import Glyphs
+from truc_client.course.faces import Faces
+from truc_client.terminal.blocks import Block
+from truc_client.terminal.glyphs import Glyphs
 
 
 class CardSize(NamedTuple):

@@ -10,7 +10,7 @@ from typing import Literal
 from rich.cells import cell_len
 from rich.text import Text
 
-from truc_client.glyphs import Glyphs
+from truc_client.terminal.glyphs import Glyphs
 
 Block = tuple[Text, ...]
 Align = Literal["left", "center", "right"]

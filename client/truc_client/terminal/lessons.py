@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Final
 
-from truc_client.answers import numbered
-from truc_client.board import Board, Laid, answering
-from truc_client.drawing import Setting
+from truc_client.course.board import Board, Laid, answering
 from truc_client.happenings import Choice, Fact, YourTurn
+from truc_client.terminal.answers import numbered
+from truc_client.terminal.drawing import Setting
 from truc_protocol.card_order import order_line, stronger
 from truc_protocol.house_variants import preset_called
 from truc_protocol.words import move_meaning

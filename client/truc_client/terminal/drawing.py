@@ -11,10 +11,10 @@ from typing import Final, NamedTuple
 
 from rich.text import Text
 
-from truc_client.board import Board, leaders
-from truc_client.faces import Faces, short
-from truc_client.glyphs import ASCII, MANY, Glyphs
+from truc_client.course.board import Board, leaders
+from truc_client.course.faces import Faces, short
 from truc_client.happenings import Fact
+from truc_client.terminal.glyphs import ASCII, MANY, Glyphs
 from truc_protocol.words import Speech, score_label, side_name, sign_label, tell
 
 _WIDTH: Final = 8

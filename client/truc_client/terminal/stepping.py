@@ -18,7 +18,7 @@ from prompt_toolkit.layout import FormattedTextControl, HSplit, Layout, Window
 from prompt_toolkit.output import Output
 from rich.console import Console
 
-from truc_client.replaying import Replay, Step, drawn_page, hand_begins, reached
+from truc_client.terminal.replaying import Replay, Step, drawn_page, hand_begins, reached
 
 _KEYS: Final = {
     Step.FORWARD: ("space", "n", "right"),

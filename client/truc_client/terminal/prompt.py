@@ -26,8 +26,8 @@ from prompt_toolkit.output.vt100 import Vt100_Output
 from prompt_toolkit.shortcuts import CompleteStyle
 from prompt_toolkit.utils import get_cwidth
 
-from truc_client.above import Above
-from truc_client.questions import Key, Question
+from truc_client.terminal.above import Above
+from truc_client.terminal.questions import Key, Question
 from truc_protocol.words import printable
 
 _LONGEST: Final = 1000  # characters of a line; more was pasted by mistake

@@ -6,7 +6,7 @@ What players say and do is told by the catalogues, in any of their languages; wh
 from collections.abc import Iterator
 from typing import Final, assert_never
 
-from truc_client.annotating import (
+from truc_client.course.annotating import (
     Annotated,
     BegunChain,
     Commitment,
@@ -16,7 +16,7 @@ from truc_client.annotating import (
     OpenedLink,
     OpenedSecret,
 )
-from truc_client.faces import short
+from truc_client.course.faces import short
 from truc_client.happenings import Fact
 from truc_client.verifying import game_name, named_seat, quoted, quoted_name, score_words
 from truc_protocol.setup import Opts

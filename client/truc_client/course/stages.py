@@ -8,10 +8,17 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from truc_client.annotating import Annotated, Annotator, CommittedHand, OpenedCard, OpenedDeal, OpenedLink
-from truc_client.board import Board, Laid, after
+from truc_client.course.annotating import (
+    Annotated,
+    Annotator,
+    CommittedHand,
+    OpenedCard,
+    OpenedDeal,
+    OpenedLink,
+)
+from truc_client.course.board import Board, Laid, after
+from truc_client.course.retelling import sentences
 from truc_client.happenings import Fact
-from truc_client.retelling import sentences
 from truc_protocol.audit import Refutation, Verdict
 from truc_protocol.setup import Terms
 

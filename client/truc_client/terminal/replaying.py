@@ -11,13 +11,13 @@ from typing import Final, NamedTuple
 from rich.cells import cell_len
 from rich.text import Text
 
-from truc_client.board import Board
-from truc_client.drawing import Part, Row, Setting, score_line
-from truc_client.faces import Faces, faces_of, short
-from truc_client.glyphs import ASCII, MANY
-from truc_client.picture import picture
-from truc_client.retelling import role_name
-from truc_client.stages import Course, SeatCard, Stage, Trick, Where, seen_by
+from truc_client.course.board import Board
+from truc_client.course.faces import Faces, faces_of, short
+from truc_client.course.retelling import role_name
+from truc_client.course.stages import Course, SeatCard, Stage, Trick, Where, seen_by
+from truc_client.terminal.drawing import Part, Row, Setting, score_line
+from truc_client.terminal.glyphs import ASCII, MANY
+from truc_client.terminal.picture import picture
 from truc_client.verifying import game_name, named_seat, refutation_line, verdict_lines
 from truc_protocol.words import Speech, printable, shown_name, side_name
 

@@ -6,8 +6,8 @@ from types import MappingProxyType
 from typing import Final
 
 from truc_client.errors import ChoiceError, ClientError, RefusedError
-from truc_client.screen import Screen
 from truc_client.table import Table
+from truc_client.terminal.screen import Screen
 from truc_protocol.errors import Code
 
 _SIGN: Final = "sign"

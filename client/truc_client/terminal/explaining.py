@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from truc_client.answers import meanings
-from truc_client.drawing import Setting
 from truc_client.happenings import Choice, YourTurn
+from truc_client.terminal.answers import meanings
+from truc_client.terminal.drawing import Setting
 from truc_protocol.words import Speech, move_meaning, phrase_label, printable, sign_label
 
 TABLE: Final = "table"

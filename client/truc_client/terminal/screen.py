@@ -11,21 +11,16 @@ from typing import assert_never
 from rich.console import Console
 from rich.text import Text
 
-from truc_client.absence import Absences
-from truc_client.answers import find_choice, grouped, numbered, unnumbered
-from truc_client.board import Board, after, answering, with_cards, with_options, with_partner, with_sign
-from truc_client.drawing import (
-    Setting,
-    committed_text,
-    opened_lines,
-    score_line,
-    sentence,
-    table_text,
-    wrapped,
+from truc_client.course.board import (
+    Board,
+    after,
+    answering,
+    with_cards,
+    with_options,
+    with_partner,
+    with_sign,
 )
-from truc_client.explaining import TABLE, Subject, explained, options_explained, word_expected
-from truc_client.faces import Faces, faces_of
-from truc_client.glyphs import needs_ascii
+from truc_client.course.faces import Faces, faces_of
 from truc_client.happenings import (
     Away,
     CardsDealt,
@@ -50,10 +45,23 @@ from truc_client.happenings import (
     Waiting,
     YourTurn,
 )
-from truc_client.lessons import Taught, Teach, untaught
-from truc_client.picture import picture
-from truc_client.questions import Pose, option_label, option_names, question
 from truc_client.resting import Standstill, followed
+from truc_client.terminal.absence import Absences
+from truc_client.terminal.answers import find_choice, grouped, numbered, unnumbered
+from truc_client.terminal.drawing import (
+    Setting,
+    committed_text,
+    opened_lines,
+    score_line,
+    sentence,
+    table_text,
+    wrapped,
+)
+from truc_client.terminal.explaining import TABLE, Subject, explained, options_explained, word_expected
+from truc_client.terminal.glyphs import needs_ascii
+from truc_client.terminal.lessons import Taught, Teach, untaught
+from truc_client.terminal.picture import picture
+from truc_client.terminal.questions import Pose, option_label, option_names, question
 from truc_client.verifying import quoted, verdict_lines
 from truc_protocol.messages import TableState
 from truc_protocol.words import (

@@ -7,10 +7,10 @@ asked about again, the clock goes on and nothing rings.
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
-from truc_client.answers import numbered
-from truc_client.board import Board, answering
-from truc_client.drawing import Setting
+from truc_client.course.board import Board, answering
 from truc_client.happenings import Choice, YourTurn
+from truc_client.terminal.answers import numbered
+from truc_client.terminal.drawing import Setting
 from truc_protocol.words import move_label
 
 _OF_CARDS: Final = ("play", "cover", "show")

@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 import trio
 
-from truc_client.answers import find_choice
 from truc_client.errors import ChoiceError, ClientError, RefusedError
 from truc_client.happenings import Happening, MatchEnded, RecordSeen, SeatTakenOver, TableClosed, YourTurn
-from truc_client.screen import Screen
-from truc_client.speaking import TALK, claim, spelled, talk
 from truc_client.table import Table
+from truc_client.terminal.answers import find_choice
+from truc_client.terminal.screen import Screen
+from truc_client.terminal.speaking import TALK, claim, spelled, talk
 from truc_protocol.rules_page import chapter_texts
 
 _ASKS = "?"
