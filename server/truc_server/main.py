@@ -5,7 +5,6 @@ The first line `run` prints on standard output is for programs: `listening truc:
 whatever is wrong is said in one line on standard error; exit status 2 for settings, variants and usage, 1 for the rest.
 """
 
-import gc
 import io
 import os
 import signal
@@ -21,6 +20,7 @@ import structlog
 import trio
 
 from truc_server.backups.restored import check_may_start
+from truc_server.collecting import collect_when_grown
 from truc_server.commands import (
     admin,
     backup,
@@ -136,7 +136,7 @@ async def _serve(
     from truc_server.server import serve
 
     def announce(port: int) -> None:
-        gc.freeze()  # what is there by now stays: to walk it again and again would halt every table for 0.1 s
+        nursery.start_soon(collect_when_grown)
         _print(f"listening {address(settings, port, identity)}")
 
     control = Control(trio.Event(), reread)
