@@ -75,6 +75,7 @@ STATES: Final[Mapping[State, str]] = MappingProxyType(
     }
 )
 FATAL: Final = "error, close"
+_READY, _CLOSED = State.READY, State.CLOSED  # looked up once, as a lookup in an Enum is dear
 _HANDSHAKE_TAGS: Final = ("hello", "login", "welcome")
 _REPLY: Final = (ServerHello, Welcome, Ok, Refusal)
 _OPEN: Final = tuple(state for state in State if state is not State.CLOSED)
@@ -138,6 +139,16 @@ class Connection:
         self._outstanding: dict[int, tuple[str, ...]] = {}
         self._hellos: dict[Role, bytes] = {}
         self._deaf = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether anything may still be said."""
+        return self.state is not _CLOSED
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the client is logged in, and nothing has ended the connection."""
+        return self.state is _READY
 
     @property
     def outstanding(self) -> frozenset[int]:

@@ -96,6 +96,13 @@ STATE_FIELDS: Final[dict[str, tuple[str, str, str]]] = {
     ),
 }
 """Fields of the fact `state`: the type of each, when it is there, what it says."""
+_ASIDES: Final = {"pause": "pause_asked", "resume": "resume_asked", "resign": "resigned"}
+"""What a seat said that is no move: the kind of the act, and its fact."""
+_CALLED, _HAND, _BETWEEN = (
+    Phase.CALLED,
+    Phase.HAND,
+    Phase.BETWEEN,
+)  # looked up once, as a lookup in an Enum is dear
 _LOCKED: Final = {REST: "game", TRUT: TRUT}
 """What a hand is worth where it is not points: the whole game, or a whole unit."""
 
@@ -136,6 +143,8 @@ def _fact(what: str, *values: Any) -> Fact:
 
 
 def _record_fact(body: AnyBody, pack: tuple[str, ...]) -> Fact | None:
+    if isinstance(body, Act | Proxy):  # first, as most records are moves
+        return _fact(_ASIDES[body.kind], body.seat) if body.kind in _ASIDES else None
     match body:
         case Call():
             return _fact("called", body.j, body.dealer, body.ncards)
@@ -162,11 +171,9 @@ def _record_fact(body: AnyBody, pack: tuple[str, ...]) -> Fact | None:
 
 
 def _seat_fact(body: AnyBody) -> Fact | None:
-    """Return what a seat said beside its moves, which the rules' events tell."""
+    """Return what a seat did beside its moves, which the rules' events tell."""
     match body:
-        case Act(kind="pause" | "resume" as word) | Proxy(kind="pause" | "resume" as word):
-            return _fact(f"{word}_asked", body.seat)
-        case Resign() | Proxy(kind="resign"):
+        case Resign():
             return _fact("resigned", body.seat)
         case Rekey():
             return _fact("rekeyed", body.role)
@@ -197,9 +204,9 @@ def state_fact(ledger: Ledger) -> Fact:
     }
     if ledger.pause.active:
         fact["paused"] = True
-    if ledger.phase is Phase.CALLED:
+    if ledger.phase is _CALLED:
         fact["waiting"] = list(missing(ledger))
-    elif ledger.match is not None and ledger.phase in (Phase.HAND, Phase.BETWEEN):
+    elif ledger.match is not None and (ledger.phase is _HAND or ledger.phase is _BETWEEN):
         opens = ledger.hand is not None and ledger.hand.unseen is not None
         fact |= _hand_state(ledger.match, waiting=() if opens else deciders_in_view(ledger.match))
     return fact

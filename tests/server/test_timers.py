@@ -9,7 +9,7 @@ from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.records import Record
 from truc_server.store import AddRecord
-from truc_server.tables.tail import Item, Tail, record_frame
+from truc_server.tables.tail import Item, Tail, packed_facts, record_frame
 from truc_server.timers import FEW, Alarm, Timers
 
 
@@ -127,8 +127,8 @@ async def test_calls_still_come_after_cancelled_ones_were_swept(timers, mock_clo
 
 
 def item(k: int, gate: int = 0) -> Item:
-    row = AddRecord(bytes(32), k, 0, bytes([k]), b"", b"", 0, b"")
-    return Item(k, record_frame("AYN3B", row, ()), gate)
+    row = AddRecord(bytes(32), k, 0, bytes([k]), b"", packed_facts(()), 0, b"")
+    return Item(k, record_frame("AYN3B", row), gate)
 
 
 def filled(*ks: int, gate: int = 0) -> Tail:

@@ -5,6 +5,7 @@ record it is given. It does not verify signatures (the caller has, or has just m
 deal (the auditor does); everything else that the records alone decide is checked here.
 """
 
+from collections.abc import Mapping
 from typing import Final, NamedTuple, assert_never, cast
 
 from truc_protocol.bodies import (
@@ -37,6 +38,12 @@ Taken = tuple[Ledger, tuple[Event, ...]]
 SilentBody = Call | Release | Draw | Void | Rekey | Sub | Share | Resign | End | Ack
 """Records that bring no event of the rules."""
 MatchBody = SilentBody | Deal | Act | Proxy | Rule | Open | Close
+_SEATS: Final[Mapping[type, tuple[str, ...]]] = {
+    **dict.fromkeys((Release, Act, Proxy, Open, Rule, Sub, Resign, Ack), ("seat",)),
+    Share: ("giver", "receiver"),
+}
+"""The fields in which a record names seats."""
+_HAND, _BETWEEN = Phase.HAND, Phase.BETWEEN  # looked up once, as a lookup in an Enum is dear
 _IN_A_PAUSE: Final = (Act, Proxy, Rule, Resign, Open, Close, End, Ack)
 """What may stand in a pause; nobody has to decide anything before the opens and the close of a hand that is over."""
 
@@ -72,16 +79,13 @@ def check_place(ledger: Ledger, record: Record, body: AnyBody) -> None:
         raise CheckError("C11", f"{tag_of(body)}: the setup is closed")
     kind = kind_of(body)
     _check_head(ledger, body, is_parallel=kind.binding is Binding.PARALLEL)
-    culprit = _author(record, body)
     if ledger.phase not in kind.phases:
-        raise CheckError("C11", f"{tag_of(body)}: does not stand in the phase {ledger.phase}", culprit)
-    seats = ledger.setup.terms.table.seats
-    for seat in _seats_of(body):
-        if seat >= seats:
-            raise CheckError("C12", f"{tag_of(body)}: expected a seat below {seats}, got {seat}", culprit)
-    _check_due(ledger, body, None if record.signer else culprit)
+        message = f"{tag_of(body)}: does not stand in the phase {ledger.phase}"
+        raise CheckError("C11", message, _author(record, body))
+    _check_seats(ledger, record, body)
+    _check_due(ledger, record, body)
     if ledger.pause.active and not isinstance(body, _IN_A_PAUSE):
-        raise CheckError("C29", f"{tag_of(body)}: the match is paused", culprit)
+        raise CheckError("C29", f"{tag_of(body)}: the match is paused", _author(record, body))
 
 
 def _author(record: Record, body: AnyBody) -> str | None:
@@ -98,23 +102,21 @@ def _check_head(ledger: Ledger, body: Placed, *, is_parallel: bool) -> None:
         raise CheckError("C10", f"{tag_of(body)}: expected position {k}, got {body.k} under {under} head")
 
 
-def _seats_of(body: AnyBody) -> tuple[int, ...]:
-    match body:
-        case Release() | Act() | Proxy() | Open() | Sub() | Resign() | Ack():
-            return (body.seat,)
-        case Rule():
-            return () if body.seat is None else (body.seat,)
-        case Share():
-            return body.giver, body.receiver
-        case _:
-            return ()
+def _check_seats(ledger: Ledger, record: Record, body: AnyBody) -> None:
+    seats = ledger.setup.terms.table.seats
+    for field in _SEATS.get(type(body), ()):
+        seat = getattr(body, field)
+        if seat is not None and seat >= seats:
+            message = f"{tag_of(body)}: expected a seat below {seats}, got {seat}"
+            raise CheckError("C12", message, _author(record, body))
 
 
-def _check_due(ledger: Ledger, body: AnyBody, culprit: str | None) -> None:
+def _check_due(ledger: Ledger, record: Record, body: AnyBody) -> None:
     """Check that no record of the server is owed before this one; a seat that signed too early is not to blame."""
-    if ledger.phase is Phase.HAND:
-        _check_due_in_hand(ledger, body, culprit)
-    elif ledger.phase is Phase.BETWEEN and must_end(ledger) and not _ends(body):
+    if ledger.phase is _HAND:
+        _check_due_in_hand(ledger, body, None if record.signer else _author(record, body))
+    elif ledger.phase is _BETWEEN and must_end(ledger) and not _ends(body):
+        culprit = None if record.signer else _author(record, body)
         raise CheckError("C26", "expected a forfeit or an abandoned match after the void", culprit)
 
 

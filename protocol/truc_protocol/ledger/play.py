@@ -117,8 +117,8 @@ def played_unseen(ledger: Ledger, step: Step) -> Ledger:
 def moved(ledger: Ledger, hand: HandLog | None, match: Match, step: Step, cut: int) -> Ledger:
     """Return the ledger after a move of the rules; `hand` has the cards opened for it."""
     if hand is None:
-        return ledger._replace(match=match, cut=cut or ledger.cut)
-    return ledger._replace(match=match, hand=hand._replace(steps=(*hand.steps, step), unseen=None))
+        return ledger.moved(match, cut or ledger.cut, None)
+    return ledger.moved(match, ledger.cut, hand.stepped(step))
 
 
 def counted(ledger: Ledger, seat: int, count: int) -> tuple[int, ...]:

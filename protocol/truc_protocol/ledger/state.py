@@ -23,6 +23,15 @@ from truc_rules import (
 )
 
 _NOBODY: Final[frozenset[int]] = frozenset()
+_new = (
+    tuple.__new__
+)  # a ledger has 21 fields: to name them all again for each record costs as much as what it checks
+_HAND, _BETWEEN, _CALLED, _OVER = (
+    Phase.HAND,
+    Phase.BETWEEN,
+    Phase.CALLED,
+    Phase.OVER,
+)  # a lookup in an Enum is dear
 Place = tuple[int, bytes]
 Links = tuple[tuple[int, bytes], ...]
 Shown = tuple[int, tuple[int, ...]]
@@ -80,6 +89,11 @@ class HandLog(NamedTuple):
     unseen: Step | None = None
     opens: tuple[Open, ...] = ()
     known: int = 0
+
+    def stepped(self, step: Step) -> "HandLog":
+        """Return the hand after a move of the rules, whose card has been seen."""
+        call, links, start, deals, shares, steps, used, _, opens, known = self
+        return HandLog(call, links, start, deals, shares, (*steps, step), used, None, opens, known)
 
     @property
     def is_known(self) -> bool:
@@ -156,7 +170,11 @@ class Ledger(NamedTuple):
 
     def placed(self, k: int, head: bytes, parallel: Place, covered: tuple[int | None, ...]) -> "Ledger":
         """Return the ledger at another place, the rest as it is."""
-        return Ledger(self.setup, k, head, parallel, covered, *self[5:])
+        return _new(Ledger, (self[0], k, head, parallel, covered, *self[5:]))
+
+    def moved(self, match: Match, cut: int, hand: HandLog | None) -> "Ledger":
+        """Return the ledger after a move of the rules, the rest as it is."""
+        return _new(Ledger, (*self[:10], match, cut, *self[12:14], hand, *self[15:]))
 
     @property
     def seats(self) -> int:
@@ -222,19 +240,16 @@ class Due(Enum):
 @remembered
 def due(ledger: Ledger) -> Due:
     """Tell what the match waits for."""
-    match ledger.phase:
-        case Phase.HAND:
-            return _due_in_hand(ledger)
-        case Phase.BETWEEN:
-            return _due_between(ledger)
-        case Phase.CALLED if missing(ledger):
-            return Due.PLAYERS
-        case Phase.CALLED:
-            return Due.DRAW if ledger.match is None else Due.DEAL
-        case Phase.OVER:
-            return Due.END if ledger.hand is None else Due.CLOSE
-        case _:
-            return Due.PLAYERS
+    phase = ledger.phase
+    if phase is _HAND:
+        return _due_in_hand(ledger)
+    if phase is _BETWEEN:
+        return _due_between(ledger)
+    if phase is _CALLED and not missing(ledger):
+        return Due.DRAW if ledger.match is None else Due.DEAL
+    if phase is _OVER:
+        return Due.END if ledger.hand is None else Due.CLOSE
+    return Due.PLAYERS
 
 
 def _due_between(ledger: Ledger) -> Due:
@@ -278,7 +293,7 @@ def roles(ledger: Ledger) -> tuple[int, ...]:
 
 def missing(ledger: Ledger) -> tuple[int, ...]:
     """Return the seats whose release the open call waits for, ascending."""
-    if ledger.call is None or ledger.phase is not Phase.CALLED:
+    if ledger.call is None or ledger.phase is not _CALLED:
         return ()
     there = {role for role, _ in ledger.released}
     return tuple(role - 1 for role in ledger.call.roles if role > 0 and role not in there)

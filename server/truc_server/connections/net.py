@@ -12,7 +12,6 @@ import structlog
 import trio
 from structlog.contextvars import bind_contextvars
 
-from truc_protocol.connection import State
 from truc_protocol.errors import Code
 from truc_protocol.messages import refusal
 from truc_protocol.transport import ALPN
@@ -173,7 +172,7 @@ class Net:
         if items:
             peer.hear()
         for item in items:
-            if peer.connection.state is State.CLOSED:
+            if not peer.connection.is_open:
                 break  # what came together with the end costs nothing more
             await self._reception.take(peer, item)
 
@@ -192,7 +191,7 @@ class Net:
         """Say goodbye to everybody, also to who was accepted at the last moment."""
         self._goodbye = (code, message)
         for peer in self._peers:
-            if peer.connection.state is not State.CLOSED:
+            if peer.connection.is_open:
                 peer.dismiss(code, message)
 
     def forget(self) -> None:

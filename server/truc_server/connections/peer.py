@@ -174,7 +174,7 @@ class Peer:
     @property
     def is_open(self) -> bool:
         """Whether anything may still be said."""
-        return self.connection.state is not State.CLOSED and not self.outbox.is_broken
+        return self.connection.is_open and not self.outbox.is_broken
 
     def send(self, message: ServerMessage) -> None:
         """Queue a message."""
@@ -185,7 +185,7 @@ class Peer:
 
     def send_frame(self, frame: bytes) -> None:
         """Queue a frame that goes to many; it reaches only those who are logged in."""
-        if self.connection.state is State.READY:
+        if self.connection.is_ready:
             if self._grease is not None:
                 self._push_grease(self._grease)
                 frame = self._grease.frame(frame)
@@ -193,7 +193,7 @@ class Peer:
 
     def send_watched(self, frame: bytes) -> None:
         """Queue a frame for one who watches; it may be dropped, if the client knows how to go on without."""
-        if self.connection.state is not State.READY:
+        if not self.connection.is_ready:
             return
         if SNAPSHOT not in self.wanted:
             self.send_frame(frame)
@@ -205,7 +205,7 @@ class Peer:
         """Queue frames, all of them or none; False if there will be room for them later."""
         dressed = [self._dressed(frame) for frame in frames]
         total = sum(map(len, dressed))
-        if self.connection.state is State.READY and total > self.outbox.room():
+        if self.connection.is_ready and total > self.outbox.room():
             if self.outbox.size > LOW_BYTES:
                 self._await_room()
             else:
@@ -234,7 +234,7 @@ class Peer:
             watched.has_room(self)
 
     def _push_grease(self, grease: "Grease") -> None:
-        if self.connection.state is State.READY:
+        if self.connection.is_ready:
             between = grease.between()
             if between:
                 self._push(between)

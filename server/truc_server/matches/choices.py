@@ -38,6 +38,11 @@ from truc_server.matches.dealer import Dealer
 
 Hints = tuple[tuple[str, int | str], ...]
 
+_HAND, _BETWEEN, _PLAYERS = (
+    Phase.HAND,
+    Phase.BETWEEN,
+    Due.PLAYERS,
+)  # looked up once, as a lookup in an Enum is dear
 _WAITS: Final[Hints] = (("waits", 1),)  # said to one seat alone: the hand waits for it
 
 
@@ -109,7 +114,7 @@ def open_actions(ledger: Ledger) -> tuple[tuple[Action, ...], ...]:
 def may_show(ledger: Ledger) -> bool:
     """Tell whether a hand is over and what comes next is to open its cards or close it: seats may still show theirs."""
     hand = ledger.hand
-    if hand is None or hand.opens or ledger.phase is not Phase.HAND or ledger.pause.active:
+    if hand is None or hand.opens or ledger.phase is not _HAND or ledger.pause.active:
         return False
     return ledger.match is not None and hand_over(ledger.match)
 
@@ -131,9 +136,9 @@ def holders_in_view(ledger: Ledger) -> tuple[int, ...]:
 @remembered
 def _deciding(ledger: Ledger) -> Match | None:
     """Return the rules' state, if it is theirs to say what comes next."""
-    if ledger.phase not in (Phase.BETWEEN, Phase.HAND) or ledger.pause.active:
+    if not (ledger.phase is _HAND or ledger.phase is _BETWEEN) or ledger.pause.active:
         return None
-    return ledger.match if due(ledger) is Due.PLAYERS else None
+    return ledger.match if due(ledger) is _PLAYERS else None
 
 
 def some_cut(ledger: Ledger) -> int:

@@ -48,7 +48,7 @@ from truc_protocol.ledger import (
     next_share,
     score,
 )
-from truc_protocol.records import Record, body_hash, encode, parse
+from truc_protocol.records import Record, body_hash, encode_own, parse
 from truc_protocol.setup import Opts, Terms, own_terms
 from truc_rules import Variant, ruled, turn_count
 from truc_server.matches.match_secrets import MatchSecrets
@@ -99,7 +99,7 @@ class Dealer:
         return chain
 
     def _signed(self, body: Body) -> Record:
-        encoded = encode(body)
+        encoded = encode_own(body)
         return Record(0, encoded, self._key.sign(encoded))
 
     def terms(self, variant: Variant, *, seats: int, opts: Opts, name: str, opened: int) -> Terms:

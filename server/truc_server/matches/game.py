@@ -10,12 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 import structlog
 import trio
 
-from truc_protocol.bodies import AnyBody, Close, Deal, Rule, Share
-from truc_protocol.codec import pack
+from truc_protocol.bodies import Act, AnyBody, Close, Deal, Proxy, Rule, Share
 from truc_protocol.dealing import DealtCards
 from truc_protocol.ledger import Due, Folded, Ledger, due, fold, start
 from truc_protocol.meaning import Fact, means
-from truc_protocol.records import Phase, Record, parse
+from truc_protocol.records import Phase, Record, parse, parse_own
 from truc_protocol.setup import Setup
 from truc_server.connections.peer import Peer, Player
 from truc_server.house import House, label, now_ms
@@ -33,8 +32,10 @@ from truc_server.matches.waits import AGAIN_S, Wait, Waits, owes_chain, vacant
 from truc_server.matches.windows import Window, window
 from truc_server.store import AddRecord, Write
 from truc_server.tables.showing import Showing
-from truc_server.tables.tail import Item, Tail, record_frame, stored_frame
+from truc_server.tables.tail import Item, Tail, packed_facts, record_frame
 from truc_server.timers import Alarm
+
+_CALLED, _ENDED = Phase.CALLED, Phase.ENDED  # looked up once, as a lookup in an Enum is dear
 
 log = structlog.get_logger()
 
@@ -104,7 +105,7 @@ class Game:
     @property
     def is_over(self) -> bool:
         """Whether the match has ended; acks may still come."""
-        return self.ledger.phase is Phase.ENDED
+        return self.ledger.phase is _ENDED
 
     def is_of(self, seat: int, player: Player) -> bool:
         """Tell whether a player is the one this match has at a seat now, or had when it ended."""
@@ -117,7 +118,7 @@ class Game:
 
     def add(self, record: Record) -> None:
         """Append a record of the server's own."""
-        self.take(record, parse(record))
+        self.take(record, parse_own(record))
 
     def take(self, record: Record, body: AnyBody, *also: Write) -> int:
         """Append a record that follows, publish it, and return its position; `also` is stored before it.
@@ -131,9 +132,9 @@ class Game:
         facts = self._facts(body, folded, opened, opens)
         now = trio.current_time()
         timed = self._waits.timed(folded.ledger, body, now)
-        row = AddRecord(self.mid, before.k, *record, pack({"means": facts}), now_ms(), timed.to_bytes())
+        row = AddRecord(self.mid, before.k, *record, packed_facts(facts), now_ms(), timed.to_bytes())
         self._house.write(*also, row, *ending(self._house, self.setup, body, is_public=self._is_public))
-        frame = record_frame(self._table, row, facts)
+        frame = record_frame(self._table, row)
         self.ledger = folded.ledger
         self._note(body, timed, now, opens)
         if self._gate != self._house.gate:
@@ -173,6 +174,8 @@ class Game:
 
     def _publish(self, frame: bytes, body: AnyBody) -> None:
         self._audience.show_seats(frame)
+        if isinstance(body, Act | Proxy):  # first, as most records are moves
+            return
         match body:
             case Deal():
                 for seat in range(self.ledger.seats):
@@ -189,7 +192,7 @@ class Game:
 
     def _show(self, item: Item, body: AnyBody, at_ms: int) -> None:
         """Let those who watch see a record in their time."""
-        is_between = self.ledger.hand is None and self.ledger.phase is not Phase.CALLED
+        is_between = self.ledger.hand is None and self.ledger.phase is not _CALLED
         self._showing.took(self._shown, item, body, at_ms=at_ms, is_between=is_between)
 
     def drive(self) -> None:
@@ -272,7 +275,9 @@ class Game:
     def _rekey(self) -> None:
         """Start a new chain of the server's; its secrets are stored with the record, and before it."""
         record = self.dealer.rekey(self.ledger, new_root())
-        self.take(record, parse(record), save_secrets(self._house, self.setup.terms.th, self.dealer.secrets))
+        self.take(
+            record, parse_own(record), save_secrets(self._house, self.setup.terms.th, self.dealer.secrets)
+        )
 
     def wish(self, seat: int) -> None:
         """Let a seat have time to rekey before the next call.
@@ -351,7 +356,7 @@ class Game:
         if record is None:
             wait_ms = self._roll.claimable_in_ms(self.ledger, self._waits, others)
             raise TooEarlyError("expected the other side to be away for longer", wait_ms)
-        return self.take(record, parse(record))
+        return self.take(record, parse_own(record))
 
     def stop(self) -> None:
         """Ask for no more time: the table has done with this match."""
@@ -389,7 +394,7 @@ class Game:
             self.ledger = folded.ledger
             timed, opens = Clocks.from_bytes(row.clocks), window(before, record, body, folded)
             self._note(body, timed, trio.current_time(), opens)
-            item = Item(row.k, stored_frame(self._table, row), 0)
+            item = Item(row.k, record_frame(self._table, row), 0)
             self.tail.add(item)
             if isinstance(body, Close):
                 self.tail.close_hand(0)

@@ -64,7 +64,7 @@ class RollCall:
     def tell(self, ledger: Ledger, waits: Waits) -> None:
         """Tell everybody of the seats that stand otherwise than they were told, while the match goes on."""
         standing = self._standing_in(ledger)
-        if ledger.phase is Phase.ENDED or standing == self._told == self._shown:
+        if standing == self._told == self._shown or ledger.phase is Phase.ENDED:
             return
         told, self._told = self._told, standing
         for seat in standing.changed(told):

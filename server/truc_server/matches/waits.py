@@ -24,7 +24,13 @@ from truc_server.matches import clocks
 from truc_server.matches.choices import holders, holders_in_view, may_show, open_actions
 from truc_server.matches.clocks import Clocks
 
-_BESIDE_DECISIONS = (Kind.PAUSE, Kind.RESUME, Kind.ORDER, Kind.CLAIM)
+_BESIDE_DECISIONS = frozenset({Kind.PAUSE, Kind.RESUME, Kind.ORDER, Kind.CLAIM})
+_OVER, _ENDED, _CALLED, _BETWEEN = (
+    Phase.OVER,
+    Phase.ENDED,
+    Phase.CALLED,
+    Phase.BETWEEN,
+)  # a lookup in an Enum is dear
 
 What = Literal["pause", "rest", "release", "window", "decision", "rekey", "sub"]
 AGAIN_S: Final = 5.0  # until a time that is over is looked at again, where no answers were taken
@@ -69,7 +75,7 @@ class Waits:
 
     def _next(self) -> Wait | None:
         ledger = self._ledger
-        if ledger.phase in (Phase.OVER, Phase.ENDED):
+        if ledger.phase is _OVER or ledger.phase is _ENDED:
             return None
         if ledger.pause.active:
             return Wait("pause", (), self._opts.pause_ms)
@@ -244,13 +250,10 @@ class Waits:
         if not (rests or isinstance(body, Release)):
             self._asked_at = now
             self._since = now + (window_ms or 0) / 1000
-        match body:
-            case Rekey(role=role):
-                self._wishes.discard(role - 1)
-            case Sub(seat=seat):
-                self._wishes.discard(seat)
-            case _:
-                pass
+        if isinstance(body, Rekey):
+            self._wishes.discard(body.role - 1)
+        elif isinstance(body, Sub):
+            self._wishes.discard(body.seat)
         self.now = self._next()
 
     @property
@@ -269,7 +272,7 @@ class Waits:
 def vacant(ledger: Ledger, returned: Collection[int] = ()) -> tuple[int, ...]:
     """Return the seats that a substitute may take over now; who has come back keeps the seat, unless a void names it."""
     gone = ledger.setup.terms.opts.gone
-    if gone != GONE_SUBSTITUTE or ledger.phase is not Phase.BETWEEN or must_end(ledger):
+    if gone != GONE_SUBSTITUTE or ledger.phase is not _BETWEEN or must_end(ledger):
         return ()
     return tuple(
         seat
@@ -280,24 +283,22 @@ def vacant(ledger: Ledger, returned: Collection[int] = ()) -> tuple[int, ...]:
 
 def owes_chain(ledger: Ledger) -> bool:
     """Tell whether the server has to rekey: its chain has no link for the next call."""
-    between = ledger.phase is Phase.BETWEEN and not ledger.pause.active
+    between = ledger.phase is _BETWEEN and not ledger.pause.active
     return between and not must_end(ledger) and is_exhausted(ledger, 0)
 
 
 def opens_decision(body: AnyBody) -> bool:
     """Tell whether a record opens another decision than the one before it."""
-    match body:
-        case Share() | Rekey() | Sub() | Rule(ruling="pause" | "resume"):
-            return False
-        case Act(kind=kind) | Proxy(kind=kind) if kind in _BESIDE_DECISIONS:
-            return False
-        case _:
-            return True
+    if isinstance(body, Act | Proxy):
+        return body.kind not in _BESIDE_DECISIONS
+    if isinstance(body, Rule):
+        return body.ruling not in ("pause", "resume")
+    return not isinstance(body, Share | Rekey | Sub)
 
 
 def _awaits_call(ledger: Ledger) -> bool:
     """Tell whether the next call could come but for chains and seats."""
-    if ledger.phase is not Phase.BETWEEN or ledger.pause.active:
+    if ledger.phase is not _BETWEEN or ledger.pause.active:
         return False
     return not must_end(ledger) and due(ledger) is not Due.PLAYERS
 
@@ -315,7 +316,7 @@ def _ends_before_call(ledger: Ledger, seat: int) -> bool:
 
 def _deals_unasked(ledger: Ledger) -> bool:
     """Tell whether a deal is due for which no release was waited for, so that nobody had time."""
-    return ledger.phase is Phase.CALLED and not any(ledger.contributors[1:]) and due(ledger) is Due.DEAL
+    return ledger.phase is _CALLED and not any(ledger.contributors[1:]) and due(ledger) is Due.DEAL
 
 
 def _may_be_shown(ledger: Ledger) -> bool:

@@ -188,13 +188,13 @@ class Audience:
 
     def show_seats(self, frame: bytes) -> None:
         """Send a record to the seats that have all before it, and to those beside them."""
-        for peer in (*self._seats, *self._beside):
+        for peer in (*self._seats, *self._beside) if self._beside else self._seats:
             if peer in self._live:
                 peer.send_frame(frame)
 
     def show_watchers(self, frame: bytes, of: str | None = None) -> None:
         """Send a record to the watchers that have all before it, or a notice, but to those who ignore its player."""
-        for peer in tuple(self._watchers):
+        for peer in tuple(self._watchers) if self._watchers else ():
             if peer in self._live and of not in peer.ignored:
                 peer.send_watched(frame)
 

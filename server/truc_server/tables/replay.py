@@ -22,7 +22,7 @@ from truc_server.tables.giving_up import give_up
 from truc_server.tables.seats import setup_message, terms_message
 from truc_server.tables.shown import Shown
 from truc_server.tables.table import Table
-from truc_server.tables.tail import Tail, stored_frame
+from truc_server.tables.tail import Tail, record_frame
 
 PAGE: Final = 64  # records read at once
 
@@ -190,7 +190,7 @@ async def _read_up(house: House, peer: Peer, source: Source, k: int) -> int:
             peer.send_frame(item.frame)
             k += 1
         elif rows and rows[0].k == k:
-            peer.send_frame(stored_frame(source.table, rows.popleft()))
+            peer.send_frame(record_frame(source.table, rows.popleft()))
             k += 1
         else:
             await house.pace.wait_page(peer.network)

@@ -17,7 +17,7 @@ import trio
 from truc_protocol.bodies import AnyBody
 from truc_protocol.connection import broadcast_frame
 from truc_protocol.messages import ServerMessage, TableClosed, TableState
-from truc_protocol.records import Record, parse
+from truc_protocol.records import Record, parse_own
 from truc_protocol.setup import Setup as MatchSetup
 from truc_protocol.setup import close_setup, open_terms
 from truc_server.connections.peer import Peer
@@ -29,7 +29,7 @@ from truc_server.tables.options import HAND, LATE
 from truc_server.tables.pages import PAGE
 from truc_server.tables.seats import setup_message
 from truc_server.tables.shown import Shown
-from truc_server.tables.tail import Item, Tail, stored_frame
+from truc_server.tables.tail import Item, Tail, record_frame
 from truc_server.timers import Alarm
 
 MATCHES: Final = 32  # held back at one table; of more than that the third oldest is left out
@@ -204,14 +204,14 @@ class Showing:
         shown, mark = self.match, self._turns[0].line.due(trio.current_time())
         for row in rows:
             if mark is not None and shown.k == row.k < mark.k:
-                body = parse(Record(row.signer, row.body, row.sig))
-                self._show(shown, Item(row.k, stored_frame(self._table, row), 0), body)
+                body = parse_own(Record(row.signer, row.body, row.sig))
+                self._show(shown, Item(row.k, record_frame(self._table, row), 0), body)
         self._show_due()
 
     def _show_tail(self, shown: Shown, k: int) -> None:
         for item in shown.tail.since(shown.k):
             if item.k < k:
-                self._show(shown, item, parse(item.record))
+                self._show(shown, item, parse_own(item.record))
 
     def _show(self, shown: Shown, item: Item, body: AnyBody) -> None:
         shown.add(item, body)

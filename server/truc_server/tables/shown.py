@@ -10,24 +10,23 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from truc_protocol.bodies import AnyBody, Call, Close, Guest, SeatTaken, Sub
+from truc_protocol.bodies import AnyBody, Call, Close, Guest, Placed, SeatTaken, Sub
 from truc_protocol.codec import unpack
 from truc_protocol.frames import LENGTH_BYTES
 from truc_protocol.keys import fingerprint
 from truc_protocol.meaning import Fact
 from truc_protocol.messages import SeatState, Snapshot, TableState
-from truc_protocol.records import link
+from truc_protocol.records import link, parse_own
 from truc_protocol.setup import Setup
 from truc_server.connections.peer import tag_of
 from truc_server.store import PlayerKind
-from truc_server.tables.tail import Item, Tail
+from truc_server.tables.tail import Item, Tail, record_of
 
 
 class Begun(NamedTuple):
-    """Where a hand begins: position and head before its first record, and the frame of the record before that."""
+    """Where a hand begins: the position of its first record, and the frame of the record before that."""
 
     k: int
-    head: bytes
     before: bytes | None
 
 
@@ -46,7 +45,7 @@ class Shown:
         self.tail = tail
         self.k = 0
         self.made = 0
-        self.begun = Begun(0, setup.mid, None)
+        self.begun = Begun(0, None)
         self._guests = guests
         self._seats: tuple[SeatTaken | Guest | Sub, ...] = setup.seats
         self._table = table
@@ -61,20 +60,17 @@ class Shown:
     def add(self, item: Item, body: AnyBody) -> None:
         """Count the next record as shown."""
         if isinstance(body, Call):
-            self._begin(body.head)
+            self._begin()
         self._hand.append(item.frame)
         self._newest = item.frame
         self.k += 1
-        match body:
-            case Close():
-                self._begin(link(body.head, item.record))
-            case Sub(seat=seat):
-                self._seats = (*self._seats[:seat], body, *self._seats[seat + 1 :])
-            case _:
-                pass
+        if isinstance(body, Close):
+            self._begin()
+        elif isinstance(body, Sub):
+            self._seats = (*self._seats[: body.seat], body, *self._seats[body.seat + 1 :])
 
-    def _begin(self, head: bytes) -> None:
-        self.begun = Begun(self.k, head, self._newest)
+    def _begin(self) -> None:
+        self.begun = Begun(self.k, self._newest)
         self._hand = []
 
     def hand(self) -> Sequence[bytes]:
@@ -87,7 +83,7 @@ class Shown:
             table=self._table,
             match=self.setup.mid,
             k=self.begun.k,
-            head=self.begun.head,
+            head=self.setup.mid if self.begun.before is None else _head_after(self.begun.before),
             doc=self.setup.terms.document,
             records=self.setup.records,
             view={} if self.begun.before is None else _state(self.begun.before),
@@ -106,6 +102,15 @@ def _masked(of_match: SeatState, now: SeatState) -> SeatState:
     if of_match.player is None or of_match.player != now.player:
         return of_match
     return replace(of_match, online=now.online)
+
+
+def _head_after(frame: bytes) -> bytes:
+    """Return the head after a record as sent, one that is bound to its position."""
+    record = record_of(frame)
+    body = parse_own(record)
+    if not isinstance(body, Placed):
+        raise TypeError(f"expected a record of a match, got {type(body).__name__}")
+    return link(body.head, record)
 
 
 def _state(frame: bytes) -> Fact:

@@ -5,15 +5,19 @@ together have no hole.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple, cast
 
-from truc_protocol.codec import unpack
+from msgspec import Raw
+
+from truc_protocol.codec import pack, unpack
 from truc_protocol.connection import broadcast_frame
 from truc_protocol.frames import LENGTH_BYTES
 from truc_protocol.meaning import Fact
 from truc_protocol.messages import MatchRecord
 from truc_protocol.records import Record
 from truc_server.store import AddRecord
+
+_MEANS: Final = pack({"means": ()})[:-1]  # all of the map that is stored, but the list of facts
 
 
 class Item(NamedTuple):
@@ -26,8 +30,7 @@ class Item(NamedTuple):
     @property
     def record(self) -> Record:
         """The record in the frame, which is read again: hardly any is asked for, and the frame has all of it."""
-        sent = unpack(self.frame[LENGTH_BYTES:])
-        return Record(sent["signer"], sent["body"], sent["sig"])
+        return record_of(self.frame)
 
     def is_of(self, *, signer: int, body: bytes) -> bool:
         """Tell whether this is the record of a body, under any signature."""
@@ -81,21 +84,24 @@ class Tail:
         )
 
 
-def stored_frame(table: str, row: AddRecord) -> bytes:
-    """Return the frame of a stored record: the same bytes for everybody, and again after a restart."""
-    return record_frame(table, row, unpack(row.means)["means"])
+def record_of(frame: bytes) -> Record:
+    """Return the record in a frame."""
+    sent = unpack(frame[LENGTH_BYTES:])
+    return Record(sent["signer"], sent["body"], sent["sig"])
 
 
-def record_frame(table: str, row: AddRecord, facts: Sequence[Fact]) -> bytes:
-    """Return the frame that carries a record to everybody."""
+def packed_facts(facts: Sequence[Fact]) -> bytes:
+    """Return what is stored of what a record means."""
+    return _MEANS + pack(facts)
+
+
+def record_frame(table: str, row: AddRecord) -> bytes:
+    """Return the frame that carries a record to everybody: the same bytes for all, and again after a restart."""
+    facts = cast(
+        "tuple[Fact, ...]", Raw(row.means[len(_MEANS) :])
+    )  # packed once, to be stored and to be sent
     return broadcast_frame(
         MatchRecord(
-            table=table,
-            match=row.mid,
-            k=row.k,
-            signer=row.signer,
-            body=row.body,
-            sig=row.sig,
-            means=tuple(facts),
+            table=table, match=row.mid, k=row.k, signer=row.signer, body=row.body, sig=row.sig, means=facts
         )
     )
