@@ -202,8 +202,16 @@ class TestRecords:
         ended: list[str] = []
         event.listen(store._engine, "begin", lambda _connection: begun.append("begin"))
         event.listen(store._engine, "commit", lambda _connection: ended.append("commit"))
-        store.commit([record(k) for k in range(100)])
+        store.commit([TABLE, *(record(k) for k in range(100))])
         assert (begun, ended) == (["begin"], ["commit"])
+
+    def test_of_records_alone_none_is_written_where_one_cannot_be(self, store):
+        store.commit([record(0)])
+        with pytest.raises(StoreLostError, match="expected free positions"):
+            store.commit([record(1), record(0)])
+        assert store.record_count(MID) == 1
+        store.commit([record(1)])
+        assert store.record_count(MID) == 2
 
     def test_records_in_a_row_are_one_statement(self, store):
         statements: list[str] = []
@@ -212,8 +220,8 @@ class TestRecords:
             "before_cursor_execute",
             lambda _connection, _cursor, statement, *_: statements.append(statement),
         )
-        store.commit([record(k) for k in range(100)])
-        assert sum("INSERT" in statement for statement in statements) == 1
+        store.commit([TABLE, *(record(k) for k in range(100))])
+        assert sum("INSERT INTO records" in statement for statement in statements) == 1
 
     def test_reading_goes_on_while_a_commit_is_open(self, store):
         with store._transaction("write to"):

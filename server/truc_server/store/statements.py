@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, assert_never
 
-from sqlalchemy import Connection, Dialect, Executable, Table, bindparam, delete, insert, select, update
+from sqlalchemy import Connection, Executable, Table, bindparam, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from truc_protocol.codec import enc
 from truc_server.store import ratings as standings
-from truc_server.store import schema
+from truc_server.store.appending import ADD_RECORD, NEWEST_CLAIM, taken
 from truc_server.store.interface import StoreLostError
 from truc_server.store.schema import (
     chat,
@@ -59,7 +59,6 @@ if TYPE_CHECKING:
 Name = str | bytes
 Rows = list[dict[str, Any]]
 
-_ADD_RECORD: Final = insert(schema.records)
 _SAVE_MATCH: Final = insert(matches)
 _END_MATCH: Final = update(matches).where(matches.c.mid == bindparam("ended"))
 _DROP_TABLE: Final = delete(tables).where(tables.c.code == bindparam("code"))
@@ -86,7 +85,6 @@ _CLEAR_SEAT: Final = delete(seats).where(
     seats.c.table == bindparam("table"), seats.c.seat == bindparam("seat")
 )
 _DROP_SECRETS: Final = delete(secrets).where(secrets.c.th == bindparam("th"))
-_NEWEST_CLAIM: Final = select(schema.ownership.c.epoch).with_for_update(read=True)
 _TABLE_HOLDERS: Final = (
     select(tables.c.code, tables.c.owner, tables.c.epoch)
     .where(tables.c.code.in_(bindparam("codes", expanding=True)))
@@ -114,7 +112,7 @@ def check_fence(connection: Connection, lease: Lease, writes: Sequence[Write]) -
     Raises:
         StoreLostError: Somebody else claimed one, or removed it.
     """
-    if connection.execute(_NEWEST_CLAIM).scalar_one() == lease.epoch:
+    if connection.execute(NEWEST_CLAIM).scalar_one() == lease.epoch:
         return  # every claim raises it, so no table has changed hands since ours
     touched = _touched(writes)
     holders: dict[Name, Lease] = {}
@@ -241,20 +239,10 @@ def _holders(connection: Connection, statement: Executable, names: dict[str, Any
 
 
 def _add_records(connection: Connection, writes: Sequence[Write]) -> None:
-    dialect = connection.dialect
     try:
-        if dialect.positional:
-            # The columns stand in the order of the fields, so that a write is a row: half of the cost of a commit.
-            connection.exec_driver_sql(_insert_record(dialect), [tuple(write) for write in writes])
-        else:
-            connection.execute(_ADD_RECORD, [write._asdict() for write in writes])
+        connection.execute(ADD_RECORD, [write._asdict() for write in writes])
     except IntegrityError as error:
-        raise StoreLostError(f"expected free positions for {len(writes)} records: {error.orig}") from error
-
-
-@cache
-def _insert_record(dialect: Dialect) -> str:
-    return str(_ADD_RECORD.compile(dialect=dialect))
+        raise taken(writes, error.orig) from error
 
 
 @cache

@@ -1,0 +1,73 @@
+"""Appending records: the commit that is made all the time, by the database's own driver.
+
+What SQLAlchemy does around each statement is worth its price where statements differ; here are the same three again and again, and it would be
+two thirds of the work of a small commit. Their texts are SQLAlchemy's, for every database. Invariant: either all records are durable and `append`
+tells so, or nothing was written.
+"""
+
+from collections.abc import Sequence
+from contextlib import closing
+from functools import cache
+from typing import Any, Final
+
+from sqlalchemy import Connection, Dialect, insert, select
+from sqlalchemy.exc import DBAPIError
+
+from truc_server.store import schema
+from truc_server.store.interface import StoreLostError
+from truc_server.store.writes import AddRecord, Lease
+
+ADD_RECORD: Final = insert(schema.records)
+NEWEST_CLAIM: Final = select(schema.ownership.c.epoch).with_for_update(read=True)
+
+
+def append(connection: Connection, lease: Lease, writes: Sequence[AddRecord]) -> bool:
+    """Append records in a transaction of its own; False if tables may have been claimed since, and nothing was written.
+
+    Raises:
+        StoreLostError: A position is taken.
+        DBAPIError: The database failed.
+    """
+    dialect, driver = connection.dialect, connection.connection.dbapi_connection
+    if driver is None:
+        return False
+    try:
+        with closing(driver.cursor()) as cursor:
+            is_ours = _append(cursor, dialect, lease, writes)
+        (driver.commit if is_ours else driver.rollback)()
+    except dialect.loaded_dbapi.Error as error:
+        _give_up(connection, driver, error)
+        if isinstance(error, dialect.loaded_dbapi.IntegrityError):
+            raise taken(writes, error) from error
+        raise DBAPIError(None, None, error, hide_parameters=True) from error
+    return is_ours
+
+
+def _give_up(connection: Connection, driver: Any, error: Any) -> None:
+    """Roll back; a connection that is lost is not used again."""
+    if connection.dialect.is_disconnect(error, driver, None):
+        connection.invalidate(error)
+    else:
+        driver.rollback()
+
+
+def _append(cursor: Any, dialect: Dialect, lease: Lease, writes: Sequence[AddRecord]) -> bool:
+    if dialect.name == "sqlite":  # others begin by themselves
+        cursor.execute("BEGIN IMMEDIATE")
+    cursor.execute(_text(dialect, NEWEST_CLAIM))
+    if cursor.fetchone() != (lease.epoch,):
+        return False
+    # The columns stand in the order of the fields.
+    rows = writes if dialect.positional else [write._asdict() for write in writes]
+    cursor.executemany(_text(dialect, ADD_RECORD), rows)
+    return True
+
+
+@cache
+def _text(dialect: Dialect, statement: Any) -> str:
+    return str(statement.compile(dialect=dialect))
+
+
+def taken(writes: Sequence[object], error: BaseException | None) -> StoreLostError:
+    """Return what a position means that is taken: another server has written there."""
+    return StoreLostError(f"expected free positions for {len(writes)} records: {error}")
