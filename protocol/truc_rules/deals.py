@@ -1,6 +1,7 @@
 """Cards in and out of a hand: the deal, cards learnt later, and the slot a card came from."""
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 
 from . import events, lastpoint, orders, pica, redeal
 from .actions import Action, Kind
@@ -77,24 +78,29 @@ def with_cards_known(match: Match, known: Iterable[KnownCard]) -> Hand:
     """
     hand, pack = match.hand, match.variant.pack
     dealt = hand.dealt
-    cards, out = dealt.cards, (*dealt.thrown, *dealt.up)
+    cards: Sequence[Sequence[Card | None]] = dealt.cards
+    learnt: list[list[Card | None]] = []
+    out: set[Card | None] = set()
     for seat, slot, card in known:
         if not (0 <= seat < len(cards) and 0 <= slot < dealt.each and 0 <= card < len(pack)):
             raise CardError(
                 f"expected a slot and a card of this deal, got slot {slot} of seat {seat} and card {card}"
             )
-        mine = cards[seat]
-        held = mine[slot]
+        held = cards[seat][slot]
         if held == card:
             continue
         if held is not None:
             raise CardError(f"expected {pack[held]} in slot {slot} of seat {seat}, got {pack[card]}")
-        if card in out or any(card in others for others in cards):
+        if not learnt:
+            cards = learnt = [list(mine) for mine in dealt.cards]
+            out = {*dealt.thrown, *dealt.up, *chain.from_iterable(learnt)}
+        if card in out:
             raise CardError(
                 f"expected every card once in a hand, got {pack[card]} again in slot {slot} of seat {seat}"
             )
-        cards = (*cards[:seat], (*mine[:slot], card, *mine[slot + 1 :]), *cards[seat + 1 :])
-    return hand if cards is dealt.cards else hand._replace(dealt=dealt._replace(cards=cards))
+        learnt[seat][slot] = card
+        out.add(card)
+    return hand._replace(dealt=dealt._replace(cards=tuple(map(tuple, learnt)))) if learnt else hand
 
 
 def slot_of(match: Match, action: Action) -> int:

@@ -179,7 +179,7 @@ class Ledger(NamedTuple):
     @property
     def seats(self) -> int:
         """Number of seats."""
-        return self.setup.terms.table.seats
+        return len(self.streaks)
 
     @property
     def opens_at_close(self) -> bool:

@@ -182,8 +182,6 @@ MESSAGES: Final[tuple[Row, ...]] = (
 _ROWS: Final[Mapping[Direction, Mapping[str, Row]]] = {
     direction: {row.tag: row for row in MESSAGES if row.direction is direction} for direction in Direction
 }
-_WIDE: Final = frozenset({notices.TableState, answers.Ok})
-"""Messages with a map of more than 15 fields in them: msgspec writes its long header even where fields are left out."""
 _PLACE: Final = re.compile(r" - at (?:`key` in )?`\$\.?(?P<path>[^`]*)`$")
 _MISSING: Final = re.compile(r"missing required field `(?P<name>[^`]+)`")
 _LARGEST_ID: Final = 2**32 - 1
@@ -196,8 +194,14 @@ def row_of(direction: Direction, tag: str) -> Row | None:
 
 def encode(message: AnyMessage) -> bytes:
     """Return the bytes of a message, without optional fields that were not set."""
-    is_wide = type(message) in _WIDE
-    return pack(msgspec.to_builtins(message, builtin_types=(bytes,)) if is_wide else message)
+    return pack(msgspec.to_builtins(message, builtin_types=(bytes,)) if _is_wide(message) else message)
+
+
+def _is_wide(message: AnyMessage) -> bool:
+    """Tell whether a state of a table is in it, which has more than 15 fields: msgspec writes the header of as many, also where some are left out."""
+    return isinstance(message, notices.TableState) or (
+        isinstance(message, answers.Ok) and bool(message.tables)
+    )
 
 
 def decode(frame: bytes, direction: Direction) -> AnyMessage:

@@ -141,8 +141,9 @@ class Net:
                 peer.refuse(refusal(Code.UNSUPPORTED, f"expected the protocol name {ALPN} (ALPN) from TLS"))
             try:
                 await self._speak(peer)
-                scope.deadline = trio.current_time() + LINGER_S
-                await peer.outbox.wait_empty()
+                if not peer.outbox.is_empty:
+                    scope.deadline = trio.current_time() + LINGER_S
+                    await peer.outbox.wait_empty()
             finally:
                 self._leave(peer)
 

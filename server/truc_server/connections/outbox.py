@@ -165,6 +165,11 @@ class Outbox:
             self._drained.set()
             self._drained = None
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is left to send."""
+        return self.is_broken or not (self.size or self.is_draining)
+
     async def wait_low(self) -> None:
         """Wait until little is left to send."""
         while self.size > LOW_BYTES and not self.is_broken:
@@ -172,7 +177,7 @@ class Outbox:
 
     async def wait_empty(self) -> None:
         """Wait until nothing is left to send."""
-        while (self.size or self.is_draining) and not self.is_broken:
+        while not self.is_empty:
             await self._wait()
 
     async def _wait(self) -> None:

@@ -13,7 +13,7 @@ import trio
 from msgspec.structs import replace
 
 from truc_protocol.codec import sha256
-from truc_protocol.connection import Connection, Failure, Pulse, Role, State, pulse
+from truc_protocol.connection import Connection, Failure, Pulse, Role, State, broadcast_frame, pulse
 from truc_protocol.errors import Code
 from truc_protocol.keys import fingerprint
 from truc_protocol.messages import Ok, Ping, Refusal, Request, ServerMessage, bye, encode, refusal
@@ -190,6 +190,10 @@ class Peer:
                 self._push_grease(self._grease)
                 frame = self._grease.frame(frame)
             self._push(frame)
+
+    def notify(self, notice: ServerMessage) -> None:
+        """Queue a notice, which answers nothing; it reaches only those who are logged in."""
+        self.send_frame(broadcast_frame(notice))
 
     def send_watched(self, frame: bytes) -> None:
         """Queue a frame for one who watches; it may be dropped, if the client knows how to go on without."""

@@ -10,10 +10,11 @@ import trio
 
 async def receive(stream: trio.SocketStream, most: int) -> bytes:
     """Return what comes next, at most so many bytes; nothing at the end, or when the connection is lost."""
+    number = stream.socket.fileno()
     while True:
         try:
-            await trio.lowlevel.wait_readable(stream.socket)
-            return os.read(stream.socket.fileno(), most)
+            await trio.lowlevel.wait_readable(number)
+            return os.read(number, most)
         except BlockingIOError:
             continue  # it was said to be readable too early
         except (OSError, trio.ClosedResourceError):

@@ -49,7 +49,7 @@ class Asking:
         if peer is not None:
             cards = cards_message(ledger, self._dealer, self._table, seat=seat, of=of)
             if cards is not None:
-                peer.send(cards)
+                peer.notify(cards)
 
     def show_all_cards(self, ledger: Ledger, seat: int) -> None:
         """Send a guest without a box its cards, and those it was shown."""
@@ -79,7 +79,7 @@ class Asking:
         is_secret = not moment.must and comes_always(ledger, seat)
         if actions or is_secret:
             cut = self.cut(ledger)
-            peer.send(options_message(ledger, self._sealer, self._dealer, moment, actions=actions, cut=cut))
+            peer.notify(options_message(ledger, self._sealer, self._dealer, moment, actions=actions, cut=cut))
         return bool(actions) and not is_secret
 
     def _moment(self, ledger: Ledger, offer: int, waiting: Waiting | None, seat: int) -> Moment:

@@ -48,17 +48,15 @@ class RollCall:
 
     def note(self, ledger: Ledger, body: AnyBody) -> None:
         """Note what a record that was taken tells of who is there."""
-        match body:
-            case Act(seat=seat) | Proxy(seat=seat):
-                self.attendance = away.answered(self.attendance, ledger, seat)
-                self._count_anew(range(1 - seat % 2, ledger.seats, 2))
-            case Rule(ruling="resume"):
-                self._count_anew(range(ledger.seats))
-            case _:
-                pass
+        if isinstance(body, Act | Proxy):
+            self.attendance = away.answered(self.attendance, ledger, body.seat)
+            self._count_anew(ledger, 1 - body.seat % 2, 2)
+        elif isinstance(body, Rule) and body.ruling == "resume":
+            self._count_anew(ledger)
 
-    def _count_anew(self, seats: Collection[int]) -> None:
+    def _count_anew(self, ledger: Ledger, first: int = 0, step: int = 1) -> None:
         if not self.attendance.is_full:
+            seats = range(first, ledger.seats, step)
             self.attendance = away.counted_anew(self.attendance, seats, trio.current_time())
 
     def tell(self, ledger: Ledger, waits: Waits) -> None:
