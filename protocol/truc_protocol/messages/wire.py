@@ -182,6 +182,7 @@ MESSAGES: Final[tuple[Row, ...]] = (
 _ROWS: Final[Mapping[Direction, Mapping[str, Row]]] = {
     direction: {row.tag: row for row in MESSAGES if row.direction is direction} for direction in Direction
 }
+_MAY_BE_WIDE: Final = frozenset({notices.TableState, answers.Ok})
 _PLACE: Final = re.compile(r" - at (?:`key` in )?`\$\.?(?P<path>[^`]*)`$")
 _MISSING: Final = re.compile(r"missing required field `(?P<name>[^`]+)`")
 _LARGEST_ID: Final = 2**32 - 1
@@ -194,14 +195,14 @@ def row_of(direction: Direction, tag: str) -> Row | None:
 
 def encode(message: AnyMessage) -> bytes:
     """Return the bytes of a message, without optional fields that were not set."""
-    return pack(msgspec.to_builtins(message, builtin_types=(bytes,)) if _is_wide(message) else message)
+    if type(message) in _MAY_BE_WIDE and _is_wide(message):
+        return pack(msgspec.to_builtins(message, builtin_types=(bytes,)))
+    return pack(message)
 
 
 def _is_wide(message: AnyMessage) -> bool:
-    """Tell whether a state of a table is in it, which has more than 15 fields: msgspec writes the header of as many, also where some are left out."""
-    return isinstance(message, notices.TableState) or (
-        isinstance(message, answers.Ok) and bool(message.tables)
-    )
+    """Tell whether a map of more than 15 fields is in a message: msgspec writes its long header even where fields are left out."""
+    return not isinstance(message, answers.Ok) or bool(message.tables)
 
 
 def decode(frame: bytes, direction: Direction) -> AnyMessage:

@@ -82,10 +82,11 @@ class Outbox:
         if self.finishing or self.is_broken:
             return True
         before = self.size
-        if before + len(frame) > self.limit:
+        after = before + len(frame)
+        if after > self.limit:
             return False
         self._frames.append((gate, frame, is_loose))
-        self.size = before + len(frame)
+        self.size = after
         if not before:  # one that holds something is known to the flusher
             self._flusher.touch(self)
         return True
