@@ -10,6 +10,7 @@ import trio
 from truc_server.connections.grease import Grease
 from truc_server.connections.outbox import Flusher
 from truc_server.connections.pacing import Pace
+from truc_server.connections.tokens import Tokens
 from truc_server.host.disk import Disk
 from truc_server.host.settings import Settings
 from truc_server.host.variants import Catalogue
@@ -47,6 +48,7 @@ class House:
         grease: what is put into everything that is sent, to try clients; None unless the host wants it.
         figures: what has happened so far, for who watches the server.
         verifier: checks signatures beside the main thread.
+        tokens: finds guests by their tokens.
         starts: what is to be done when a batch of the journal is durable.
         failure: why the store has stopped taking writes.
         failed: set when it has.
@@ -75,6 +77,7 @@ class House:
         self.journal = Journal(store, on_durable=self._release, on_failure=self._fail)
         self.gate = 0
         self.verifier = Verifier()
+        self.tokens = Tokens(store)
         self.pages = Pages()
         self.pace = Pace(settings.limits)
         self.sanctions = Sanctions.of(settings.access)

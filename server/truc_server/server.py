@@ -128,8 +128,8 @@ async def _run(
 
 async def _start_inside(house: House, tasks: trio.Nursery) -> None:
     """Start what tables and connections lean on."""
-    for run in (house.flusher.run, house.timers.run, house.journal.run, house.pages.run, house.verifier.run):
-        tasks.start_soon(run)
+    for part in (house.flusher, house.timers, house.journal, house.pages, house.verifier, house.tokens):
+        tasks.start_soon(part.run)
     await house.disk.look()
     tasks.start_soon(house.disk.run)
 

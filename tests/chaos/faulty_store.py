@@ -34,7 +34,7 @@ READS: Final = frozenset(
         "chat",
         "next_line",
         "ignored",
-        "guest_by_token",
+        "guests_by_tokens",
         "transcript",
         "stray_secrets",
         "members",

@@ -7,7 +7,7 @@ from alembic.config import Config
 from sqlalchemy import create_engine
 
 from truc_protocol.records import Record
-from truc_server.store import AddRecord, PlayerKind, SaveMatch, SaveSeat, SaveTable
+from truc_server.store import AddRecord, PlayerKind, SaveGuest, SaveMatch, SaveSeat, SaveTable, Store
 
 MID, TH = b"m" * 32, b"t" * 32
 TABLE = SaveTable(
@@ -28,6 +28,11 @@ MATCH = SaveMatch(MID, "ABC", b"document", (Record(0, b"body", b"sig"), Record(1
 
 def record(k: int, mid: bytes = MID) -> AddRecord:
     return AddRecord(mid, k, 0, b"body %d" % k, b"s" * 64, b"means", 1_000 + k, b"clocks")
+
+
+def guest_of(store: Store, token_hash: bytes) -> SaveGuest | None:
+    """Return the guest whose token has this hash."""
+    return store.guests_by_tokens([token_hash]).get(token_hash)
 
 
 def url(folder: Path) -> str:

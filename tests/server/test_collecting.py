@@ -5,6 +5,7 @@ import weakref
 
 import pytest
 import trio
+import trio.testing
 from server.conftest import together
 
 from truc_server import collecting

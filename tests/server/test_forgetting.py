@@ -50,15 +50,15 @@ class TestGuest:
         guest = await seated_guest(server)
         client = await server.connect()
         await client.hello()
-        lookup, looked, gate = server.store.guest_by_token, threading.Event(), threading.Event()
+        lookup, looked, gate = server.store.guests_by_tokens, threading.Event(), threading.Event()
 
-        def slow_lookup(token_hash):
-            found = lookup(token_hash)
+        def slow_lookup(hashes):
+            found = lookup(hashes)
             looked.set()
             gate.wait(10)
             return found
 
-        monkeypatch.setattr(server.store, "guest_by_token", slow_lookup)
+        monkeypatch.setattr(server.store, "guests_by_tokens", slow_lookup)
         number = await client.send({"t": "login", "token": guest.token})
         await trio.to_thread.run_sync(looked.wait, 10)
         await guest.ask(FORGET)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import trio
+from server.stored import guest_of
 from structlog.testing import capture_logs
 from trio.testing import wait_all_tasks_blocked
 
@@ -353,7 +354,7 @@ async def test_on_a_real_store_everything_durable_is_found_again(tmp_path: Path)
         nursery.cancel_scope.cancel()
     store.close()
     reopened = open_store(url)
-    found = [reopened.guest_by_token(b"%d" % n) for n in (0, 499, 500, 699)]
+    found = [guest_of(reopened, b"%d" % n) for n in (0, 499, 500, 699)]
     reopened.close()
     assert found == [guest(0), guest(499), guest(500), guest(699)]
 

@@ -9,7 +9,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from server.stored import KILLED_MIGRATIONS, MATCH, MID, SEAT, TABLE, TH, older, record, url
+from server.stored import KILLED_MIGRATIONS, MATCH, MID, SEAT, TABLE, TH, guest_of, older, record, url
 from sqlalchemy import event
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.schema import CreateTable
@@ -86,15 +86,15 @@ class TestGuests:
     def test_guest_is_found_by_token_hash(self, store):
         guest = SaveGuest(b"id", "Pau", b"h" * 32, 0)
         store.commit([guest])
-        assert store.guest_by_token(b"h" * 32) == guest
+        assert guest_of(store, b"h" * 32) == guest
 
     def test_unknown_token_hash_finds_nobody(self, store):
-        assert store.guest_by_token(b"?" * 32) is None
+        assert guest_of(store, b"?" * 32) is None
 
     def test_new_token_replaces_the_old_one(self, store):
         store.commit([SaveGuest(b"id", "Pau", b"old", 0)])
         store.commit([SaveGuest(b"id", "Pau", b"new", 0)])
-        assert store.guest_by_token(b"old") is None
+        assert guest_of(store, b"old") is None
 
 
 class TestMatches:
@@ -284,7 +284,7 @@ class TestFence:
         rival.claim("rival")
         with pytest.raises(StoreLostError):
             store.commit([SaveGuest(b"id", "Pau", b"h", 0), record(0)])
-        assert (store.record_count(MID), store.guest_by_token(b"h")) == (0, None)
+        assert (store.record_count(MID), guest_of(store, b"h")) == (0, None)
 
     def test_new_owner_writes_on_at_the_next_position(self, store, rival):
         store.commit([TABLE, MATCH, record(0)])

@@ -6,7 +6,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from server.stored import KILLED_MIGRATIONS, MATCH, MID, TABLE, older, record, url
+from server.stored import KILLED_MIGRATIONS, MATCH, MID, TABLE, guest_of, older, record, url
 from sqlalchemy import event
 from sqlalchemy.dialects import postgresql, sqlite
 
@@ -154,7 +154,7 @@ class TestForgetting:
     def test_token_of_a_forgotten_guest_is_unknown(self, store):
         store.commit([SaveGuest(PAU, "Pau", b"hash", 0)])
         store.commit([ForgetPlayer(PAU)])
-        assert store.guest_by_token(b"hash") is None
+        assert guest_of(store, b"hash") is None
 
     def test_chat_of_the_forgotten_goes_and_that_of_others_stays(self, store):
         store.commit([TABLE, line(0), line(1, PAU), ForgetPlayer(ANA)])

@@ -4,7 +4,7 @@ import sqlite3
 from contextlib import closing
 
 import pytest
-from server.stored import SEAT, TABLE, older, url
+from server.stored import SEAT, TABLE, guest_of, older, url
 from sqlalchemy.dialects import postgresql, sqlite
 
 from truc_server.house import now_ms
@@ -107,20 +107,20 @@ class TestGuests:
 
     def test_guest_who_was_seen_before_the_time_is_forgotten(self, store):
         store.commit([PAU])
-        assert [self.prune(store), store.guest_by_token(PAU.token_hash)] == [1, None]
+        assert [self.prune(store), guest_of(store, PAU.token_hash)] == [1, None]
 
     def test_guest_who_was_seen_at_the_time_stays(self, store):
         store.commit([PAU])
-        assert [self.prune(store, before_ms=100), store.guest_by_token(PAU.token_hash)] == [0, PAU]
+        assert [self.prune(store, before_ms=100), guest_of(store, PAU.token_hash)] == [0, PAU]
 
     def test_guest_with_a_seat_stays(self, store):
         store.commit([TABLE, SEAT._replace(kind=PlayerKind.GUEST, player=PAU.id), PAU])
-        assert [self.prune(store), store.guest_by_token(PAU.token_hash)] == [0, PAU]
+        assert [self.prune(store), guest_of(store, PAU.token_hash)] == [0, PAU]
 
     def test_guest_who_is_connected_stays_and_is_seen_now(self, store):
         store.commit([PAU])
         assert self.prune(store, connected=[PAU.id]) == 0
-        assert store.guest_by_token(PAU.token_hash) == PAU._replace(seen_ms=300)
+        assert guest_of(store, PAU.token_hash) == PAU._replace(seen_ms=300)
 
     def test_guest_who_is_connected_and_was_never_stored_is_not(self, store):
         assert self.prune(store, connected=[b"x" * 16]) == 0
@@ -147,11 +147,11 @@ def upgraded(tmp_path_factory):
 class TestUpgrade:
     def test_guests_of_before_count_as_seen_now(self, upgraded):
         store, before = upgraded
-        assert before <= store.guest_by_token(PAU.token_hash).seen_ms <= now_ms()
+        assert before <= guest_of(store, PAU.token_hash).seen_ms <= now_ms()
 
     def test_their_names_stay(self, upgraded):
         store, _ = upgraded
-        assert store.guest_by_token(PAU.token_hash)[:3] == PAU[:3]
+        assert guest_of(store, PAU.token_hash)[:3] == PAU[:3]
 
     def test_members_stay(self, upgraded):
         assert upgraded[0].is_member(WHO)

@@ -163,7 +163,7 @@ async def enter_again(house: House, lobby: Lobby, peer: Peer, login: GuestReturn
     members.check_guest(house)
     with lobby.noting_forgotten() as forgotten:
         await house.journal.wait_durable(house.gate)  # by then it tells who was forgotten before
-        known = await trio.to_thread.run_sync(house.store.guest_by_token, _hash(login.token))
+        known = await house.tokens.guest(_hash(login.token))
     if known is None or known.id in forgotten:
         raise RefusedError(Code.BAD_TOKEN, "expected a token that this server gave", field="token")
     player = Player(PlayerKind.GUEST, known.id, known.name)

@@ -121,8 +121,8 @@ class Store(Protocol):
         """Return the standings of a player in every game, by its name."""
         ...
 
-    def guest_by_token(self, token_hash: bytes) -> SaveGuest | None:
-        """Return the guest whose token has this hash."""
+    def guests_by_tokens(self, hashes: Collection[bytes]) -> dict[bytes, SaveGuest]:
+        """Return, by the hash of their token, the guests who have one of these."""
         ...
 
     def transcript(self, mid: bytes) -> StoredTranscript | None:

@@ -234,10 +234,10 @@ class SqlStore:
         with reading(self._reading) as connection:
             return ratings.profile(connection, tag)
 
-    def guest_by_token(self, token_hash: bytes) -> SaveGuest | None:
-        """Return the guest whose token has this hash."""
-        rows = self._read(_GUESTS.where(guests.c.token_hash == token_hash))
-        return SaveGuest._make(rows[0]) if rows else None
+    def guests_by_tokens(self, hashes: Collection[bytes]) -> dict[bytes, SaveGuest]:
+        """Return, by the hash of their token, the guests who have one of these."""
+        found = map(SaveGuest._make, self._read(_GUESTS.where(guests.c.token_hash.in_(hashes))))
+        return {guest.token_hash: guest for guest in found}
 
     def transcript(self, mid: bytes) -> StoredTranscript | None:
         """Return the whole transcript of a match, or None if there is no such match."""
