@@ -98,11 +98,8 @@ STATE_FIELDS: Final[dict[str, tuple[str, str, str]]] = {
 """Fields of the fact `state`: the type of each, when it is there, what it says."""
 _ASIDES: Final = {"pause": "pause_asked", "resume": "resume_asked", "resign": "resigned"}
 """What a seat said that is no move: the kind of the act, and its fact."""
-_CALLED, _HAND, _BETWEEN = (
-    Phase.CALLED,
-    Phase.HAND,
-    Phase.BETWEEN,
-)  # looked up once, as a lookup in an Enum is dear
+# looked up once, as a lookup in an Enum is dear
+_CALLED, _HAND, _BETWEEN = Phase.CALLED, Phase.HAND, Phase.BETWEEN
 _LOCKED: Final = {REST: "game", TRUT: TRUT}
 """What a hand is worth where it is not points: the whole game, or a whole unit."""
 

@@ -1,8 +1,8 @@
 """The cyclic garbage collector: a round of it only when there may be something for it to find.
 
 What the server lets go does not hold itself, and is freed at once; the collector is there for what is overlooked. A round
-halts every table, for most of a second where there are thousands of them. Invariant: no round begins by itself, and what only one could free is
-never more than what the last one left, or a little.
+halts every table, for most of a second where there are thousands of them. Invariant: no round begins by itself, and what
+only one could free is never more than what the last one left, or a little.
 """
 
 import gc

@@ -23,15 +23,9 @@ from truc_rules import (
 )
 
 _NOBODY: Final[frozenset[int]] = frozenset()
-_new = (
-    tuple.__new__
-)  # a ledger has 21 fields: to name them all again for each record costs as much as what it checks
-_HAND, _BETWEEN, _CALLED, _OVER = (
-    Phase.HAND,
-    Phase.BETWEEN,
-    Phase.CALLED,
-    Phase.OVER,
-)  # a lookup in an Enum is dear
+# A ledger has 21 fields: to name them all for each record would cost as much as to check it. And a lookup in an Enum is dear.
+_new = tuple.__new__
+_HAND, _BETWEEN, _CALLED, _OVER = Phase.HAND, Phase.BETWEEN, Phase.CALLED, Phase.OVER
 Place = tuple[int, bytes]
 Links = tuple[tuple[int, bytes], ...]
 Shown = tuple[int, tuple[int, ...]]

@@ -1,7 +1,7 @@
 """Guests who come back, found in the store by their tokens: those who have come meanwhile are looked for together.
 
-A line that fails sends everybody back at the same moment, and to read for each costs more than all else of their login. Invariant:
-whoever asks is answered from a state of the store that is no older than their question.
+A line that fails sends everybody back at the same moment, and to read for each costs more than all else of their login.
+Invariant: whoever asks is answered from a state of the store that is no older than their question.
 """
 
 from typing import Final

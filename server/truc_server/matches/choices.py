@@ -38,11 +38,8 @@ from truc_server.matches.dealer import Dealer
 
 Hints = tuple[tuple[str, int | str], ...]
 
-_HAND, _BETWEEN, _PLAYERS = (
-    Phase.HAND,
-    Phase.BETWEEN,
-    Due.PLAYERS,
-)  # looked up once, as a lookup in an Enum is dear
+# looked up once, as a lookup in an Enum is dear
+_HAND, _BETWEEN, _PLAYERS = Phase.HAND, Phase.BETWEEN, Due.PLAYERS
 _WAITS: Final[Hints] = (("waits", 1),)  # said to one seat alone: the hand waits for it
 
 

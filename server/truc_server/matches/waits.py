@@ -25,12 +25,8 @@ from truc_server.matches.choices import holders, holders_in_view, may_show, open
 from truc_server.matches.clocks import Clocks
 
 _BESIDE_DECISIONS = frozenset({Kind.PAUSE, Kind.RESUME, Kind.ORDER, Kind.CLAIM})
-_OVER, _ENDED, _CALLED, _BETWEEN = (
-    Phase.OVER,
-    Phase.ENDED,
-    Phase.CALLED,
-    Phase.BETWEEN,
-)  # a lookup in an Enum is dear
+# looked up once, as a lookup in an Enum is dear
+_OVER, _ENDED, _CALLED, _BETWEEN = Phase.OVER, Phase.ENDED, Phase.CALLED, Phase.BETWEEN
 
 What = Literal["pause", "rest", "release", "window", "decision", "rekey", "sub"]
 AGAIN_S: Final = 5.0  # until a time that is over is looked at again, where no answers were taken

@@ -1,8 +1,8 @@
 """Appending records: the commit that is made all the time, by the database's own driver.
 
-What SQLAlchemy does around each statement is worth its price where statements differ; here are the same three again and again, and it would be
-two thirds of the work of a small commit. Their texts are SQLAlchemy's, for every database. Invariant: either all records are durable and `append`
-tells so, or nothing was written.
+What SQLAlchemy does around each statement is two fifths of the work of a small commit, and here are the same few again and
+again. Their texts are SQLAlchemy's, for every database. Invariant: either all records are durable and `append` tells so, or
+nothing was written.
 """
 
 from collections.abc import Sequence
@@ -54,17 +54,18 @@ def _give_up(connection: Connection, driver: Any, error: Any) -> None:
 def _append(cursor: Any, dialect: Dialect, lease: Lease, writes: Sequence[AddRecord]) -> bool:
     if dialect.name == "sqlite":  # others begin by themselves
         cursor.execute("BEGIN IMMEDIATE")
-    cursor.execute(_text(dialect, NEWEST_CLAIM))
+    cursor.execute(text_of(dialect, NEWEST_CLAIM))
     if cursor.fetchone() != (lease.epoch,):
         return False
     # The columns stand in the order of the fields.
     rows = writes if dialect.positional else [write._asdict() for write in writes]
-    cursor.executemany(_text(dialect, ADD_RECORD), rows)
+    cursor.executemany(text_of(dialect, ADD_RECORD), rows)
     return True
 
 
 @cache
-def _text(dialect: Dialect, statement: Any) -> str:
+def text_of(dialect: Dialect, statement: Any) -> str:
+    """Return a statement as the driver of a database takes it."""
     return str(statement.compile(dialect=dialect))
 
 

@@ -12,7 +12,7 @@ from sqlalchemy.exc import IntegrityError
 
 from truc_protocol.codec import enc
 from truc_server.store import ratings as standings
-from truc_server.store.appending import ADD_RECORD, NEWEST_CLAIM, taken
+from truc_server.store.appending import ADD_RECORD, NEWEST_CLAIM, taken, text_of
 from truc_server.store.interface import StoreLostError
 from truc_server.store.schema import (
     chat,
@@ -239,8 +239,13 @@ def _holders(connection: Connection, statement: Executable, names: dict[str, Any
 
 
 def _add_records(connection: Connection, writes: Sequence[Write]) -> None:
+    dialect = connection.dialect
     try:
-        connection.execute(ADD_RECORD, [write._asdict() for write in writes])
+        if dialect.positional:
+            # The columns stand in the order of the fields, so that a write is a row: half of the cost of a long commit.
+            connection.exec_driver_sql(text_of(dialect, ADD_RECORD), [tuple(write) for write in writes])
+        else:
+            connection.execute(ADD_RECORD, [write._asdict() for write in writes])
     except IntegrityError as error:
         raise taken(writes, error.orig) from error
 
