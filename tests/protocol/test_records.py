@@ -36,6 +36,13 @@ def test_every_record_of_a_match_survives_parsing_and_encoding():
     ]
 
 
+def test_own_bodies_are_written_and_read_as_all_others_are():
+    table = Table("truc-catalan", seats=4, guests=(2,)).run()
+    read = [(records.parse_own(record), parse(record)) for record in table.records]
+    assert [own for own, _ in read] == [body for _, body in read]
+    assert [records.encode_own(body) for body, _ in read] == [record.body for record in table.records]
+
+
 @pytest.mark.parametrize(
     ("body", "role"), [(CALL, 0), (Resign(H, 0, H, 3), 4), (Rekey(H, 0, H, 2, 0, H, H), 2)]
 )
