@@ -11,7 +11,7 @@ from truc_client.games import rules_of
 from truc_client.glance import Glance, look
 from truc_client.line import Build
 from truc_client.lobby import Lobby, LobbyFollowing
-from truc_client.paging import list_players, list_standings, list_tables
+from truc_client.paging import list_matches, list_players, list_standings, list_tables
 from truc_client.past import Past, fetch_transcript, free_path
 from truc_client.session import Session
 from truc_client.standing import Wish
@@ -27,6 +27,7 @@ from truc_protocol.messages import (
     Info,
     Join,
     Ok,
+    PlayedMatch,
     PlayerState,
     Profile,
     SeatHeld,
@@ -304,6 +305,14 @@ class Connection:
             RefusedError: A match is played in which one has a seat, or this server forgets nobody.
         """
         await self.session.request(lambda n: Forget(id=n), lambda _answer: self.session.forgotten())
+
+    async def matches(self, newest: int | None = None) -> tuple[PlayedMatch, ...]:
+        """Return the matches that one has had a seat in and the server still has, the newest first: all, or so many.
+
+        Raises:
+            RefusedError: This server does not tell.
+        """
+        return await list_matches(self.session.line, newest=newest)
 
     def history(self, match: bytes, first: int = 0) -> Past:
         """Return the records of a match from a position on, to be iterated; unchecked, as far as they may be read now."""

@@ -40,13 +40,14 @@ def kept_files(folder: Path) -> tuple[KeptFile, ...]:
         HomeError: The folder cannot be read.
     """
     try:
-        found = [_kept(path) for path in folder.glob("*.truc") if _NAME.match(path.name)]
+        found = [kept_file(path) for path in folder.glob("*.truc") if _NAME.match(path.name)]
     except OSError as error:
         raise HomeError(f"cannot read {error.filename or folder}: {error.strerror}") from error
     return tuple(sorted(found, key=attrgetter("written", "match"), reverse=True))
 
 
-def _kept(path: Path) -> KeptFile:
+def kept_file(path: Path) -> KeptFile:
+    """Return what the name and the status of a transcript's file tell."""
     status = path.stat()
     written = datetime.fromtimestamp(status.st_mtime).astimezone()
     return KeptFile(path, path.name[:_ID], written, status.st_size)

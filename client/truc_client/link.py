@@ -44,6 +44,7 @@ from truc_protocol.messages import (
     KeyLogin,
     Leaderboard,
     Leave,
+    ListMatches,
     ListPlayers,
     ListTables,
     Ok,
@@ -105,6 +106,7 @@ ClientRequest = (
     | Watch
     | Unwatch
     | History
+    | ListMatches
     | FollowLobby
     | ListPlayers
     | Seek

@@ -1,8 +1,17 @@
-"""Lists that a server gives out page by page: its public tables, the players who are connected, who is best in a game."""
+"""Lists that a server gives out page by page: tables, players, who is best in a game, the matches somebody has played."""
 
 from truc_client.errors import ConnectError
 from truc_client.line import Build, Line
-from truc_protocol.messages import Leaderboard, ListPlayers, ListTables, PlayerState, Standing, TableState
+from truc_protocol.messages import (
+    Leaderboard,
+    ListMatches,
+    ListPlayers,
+    ListTables,
+    PlayedMatch,
+    PlayerState,
+    Standing,
+    TableState,
+)
 
 
 async def list_tables(line: Line, variant: str | None) -> tuple[TableState, ...]:
@@ -40,8 +49,28 @@ async def list_standings(line: Line, variant: str, seats: int, *, top: int) -> t
     return tuple(found[:top])
 
 
+async def list_matches(line: Line, *, newest: int | None) -> tuple[PlayedMatch, ...]:
+    """Return the matches that one has had a seat in, the newest first: all, or so many."""
+    found: dict[bytes, PlayedMatch] = {}
+    after: bytes | None = None
+    while newest is None or len(found) < newest:
+        page = await line.request(_matches_after(after))
+        for played in page.matches or ():
+            if played.match in found:  # a list that goes round would never end
+                raise ConnectError(f"the server lists the match {played.match.hex()} twice")
+            found[played.match] = played
+            after = played.match
+        if not page.more or not page.matches:
+            break
+    return tuple(found.values())[:newest]
+
+
 def _standings_from(variant: str, seats: int, first: int) -> Build:
     return lambda n: Leaderboard(id=n, variant=variant, seats=seats, first=first)
+
+
+def _matches_after(after: bytes | None) -> Build:
+    return lambda n: ListMatches(id=n, after=after)
 
 
 def _tables_after(variant: str | None, after: str | None) -> Build:

@@ -21,7 +21,7 @@ _HEAD: Final = """\
 <!-- Made by `python -m truc_client.reference docs/clients`. Change the code, not this page. -->
 
 What `truc_client` exports, as it stands in the code: a change here is a change for whoever builds on it. `TableState`,
-`SeatHeld`, `PlayerState`, `Standing`, `LobbyState` and `Info` are what the server sent, field by field as in
+`SeatHeld`, `PlayerState`, `PlayedMatch`, `Standing`, `LobbyState` and `Info` are what the server sent, field by field as in
 [messages.md](../protocol/messages.md).
 """
 _REWRITTEN: Final = (

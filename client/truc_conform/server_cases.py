@@ -10,6 +10,7 @@ from truc_conform import server_cases_company as company
 from truc_conform import server_cases_guests as guests
 from truc_conform import server_cases_limits as limits
 from truc_conform import server_cases_login as login
+from truc_conform import server_cases_past as past
 from truc_conform import server_cases_play as play
 from truc_conform import server_cases_pressure as pressure
 from truc_conform import server_cases_ratings as ratings
@@ -33,6 +34,7 @@ _ALL: Final = (
     *tables.CASES,
     *watch.CASES,
     *company.CASES,
+    *past.CASES,
     *ratings.CASES,
     *play.CASES,
     *guests.CASES,

@@ -31,6 +31,7 @@ TO_SERVER: Final = frozenset(
         "players",
         "seek",
         "history",
+        "matches",
         "forget",
         "claim_match",
         "leaderboard",

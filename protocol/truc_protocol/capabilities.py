@@ -53,6 +53,12 @@ CAPABILITIES: Final[tuple[Capability, ...]] = (
     Capability(
         "history", "int: records in one answer at most", "The records of matches, page by page.", ("history",)
     ),
+    Capability(
+        "matches",
+        "int: matches in one answer at most",
+        "A player is told which matches they have had a seat in.",
+        ("matches",),
+    ),
     Capability("delay", "int: the longest delay in seconds", "Tables may be watched so many seconds late."),
     Capability("forget", "true", "A player can ask to be forgotten.", ("forget",)),
     Capability(

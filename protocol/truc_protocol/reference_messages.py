@@ -15,6 +15,7 @@ from truc_protocol.messages import (
     Info,
     Message,
     PastRecord,
+    PlayedMatch,
     PlayerState,
     SeatHeld,
     SeatState,
@@ -36,6 +37,7 @@ PARTS: Final[tuple[type[msgspec.Struct], ...]] = (
     SeatState,
     PlayerState,
     PastRecord,
+    PlayedMatch,
     Standing,
     Choice,
 )

@@ -11,10 +11,14 @@ from click.testing import CliRunner
 from client.playing import homes, play_bots
 from rich.text import Text
 
-from truc_client.errors import HomeError
+from truc_client import past
+from truc_client.connection import Connection
+from truc_client.errors import ConnectError, HomeError
 from truc_client.history import find_transcript, one_match
 from truc_client.home import Home, open_home
 from truc_client.main import main
+from truc_client.paging import list_matches
+from truc_protocol.messages import Ok, PlayedMatch
 from truc_protocol.transcript import MAGIC
 
 VECTORS = Path(__file__).parent.parent / "vectors" / "transcripts"
@@ -110,6 +114,11 @@ def test_get_without_a_server_says_what_is_missing(home) -> None:
     assert (shown.exit_code, "truc history SERVER --get MATCH" in shown.stderr) == (2, True)
 
 
+def test_fetch_without_a_server_says_what_is_missing(home) -> None:
+    shown = truc("history", "--fetch")
+    assert (shown.exit_code, "truc history SERVER --fetch" in shown.stderr) == (2, True)
+
+
 def test_match_is_found_by_its_first_digits(kept) -> None:
     assert find_transcript(kept.transcripts, "495B") == kept.transcripts / "495bf62a608386d7.truc"
 
@@ -148,8 +157,101 @@ def test_server_is_asked_for_the_matches_played_there(after_a_match, monkeypatch
     url, home = after_a_match
     monkeypatch.setenv("TRUC_HOME", str(home.root))
     (path,) = home.transcripts.glob("*.truc")
-    shown = truc("history", url)
-    assert shown.stdout == f"{path.stem}  the server gives it out; its transcript is here\n"
+    (line,) = truc("history", url).stdout.splitlines()
+    assert line.split("  ")[1:] == [
+        path.stem,
+        "truc-french",
+        "won",
+        '"player 0" against "player 1"; its transcript is here',
+    ]
+
+
+@pytest.fixture
+def new_machine(after_a_match, home) -> tuple[str, Home]:
+    """Return the address of the server, and a home that has nothing of that somebody but the key."""
+    url, before = after_a_match
+    home.seed.write_bytes(before.seed.read_bytes())
+    home.seed.chmod(0o600)
+    return url, home
+
+
+@pytest.mark.slow
+def test_matches_of_a_key_are_fetched_and_verified_on_a_new_machine(new_machine) -> None:
+    url, home = new_machine
+    listed, fetched, row = truc("history", url, "--fetch").stdout.splitlines()
+    (path,) = home.transcripts.glob("*.truc")
+    assert listed.endswith('"player 0" against "player 1"; no transcript of it is here')
+    assert fetched == f"fetched: {path}"
+    assert row.split("  ")[1:4] == [path.stem, "truc-french", "proven"]
+    assert truc("history").stdout == f"{row}\n"
+
+
+@pytest.mark.slow
+def test_what_is_here_is_not_fetched_again(new_machine) -> None:
+    url, home = new_machine
+    truc("history", url, "--fetch")
+    again = truc("history", url, "--fetch")
+    assert (len(again.stdout.splitlines()), again.exit_code) == (1, 0)
+    assert len(list(home.transcripts.iterdir())) == 1
+
+
+@pytest.mark.slow
+def test_match_is_found_by_its_first_digits_on_a_new_machine(new_machine, after_a_match) -> None:
+    url, _home = new_machine
+    (path,) = after_a_match[1].transcripts.glob("????????????????.truc")
+    assert truc("history", url, "--get", path.stem[:8]).exit_code == 0
+
+
+def transcript_of_another(patch) -> None:
+    """Let whatever is fetched be a transcript with a record too little."""
+    whole = past.write_transcript
+    patch.setattr(
+        past, "write_transcript", lambda document, records: whole(document, records[:-4] + records[-3:])
+    )
+
+
+@pytest.mark.slow
+def test_transcript_that_does_not_verify_shows_in_the_row_and_the_status(new_machine, monkeypatch) -> None:
+    url, _home = new_machine
+    transcript_of_another(monkeypatch)
+    shown = truc("history", url, "--fetch")
+    assert (shown.exit_code, "proven" in shown.stdout) == (1, False)
+
+
+@pytest.mark.slow
+def test_server_that_does_not_list_is_asked_for_what_was_played_from_here(after_a_match, monkeypatch) -> None:
+    url, home = after_a_match
+    monkeypatch.setenv("TRUC_HOME", str(home.root))
+    monkeypatch.setattr(Connection, "capabilities", {})
+    (path,) = home.transcripts.glob("????????????????.truc")
+    assert truc("history", url).stdout == f"{path.stem}  the server gives it out; its transcript is here\n"
+    assert "name one with --get" in truc("history", url, "--fetch").stderr
+
+
+class Listing:
+    """A line to a server that lists these pages."""
+
+    def __init__(self, *pages: list[int]) -> None:
+        self.pages = [
+            [PlayedMatch(match=bytes([n]) * 32, seat=0, since_ms=n) for n in page] for page in pages
+        ]
+        self.asked: list[bytes | None] = []
+
+    async def request(self, build):
+        self.asked.append(build(1).after)
+        page = self.pages[len(self.asked) - 1]
+        return Ok(re=1, matches=tuple(page), more=len(self.asked) < len(self.pages))
+
+
+async def test_pages_are_asked_for_until_there_are_enough() -> None:
+    line = Listing([9, 8], [7, 6], [5])
+    assert [match.since_ms for match in await list_matches(line, newest=3)] == [9, 8, 7]
+    assert line.asked == [None, b"\x08" * 32]
+
+
+async def test_server_that_lists_in_a_circle_is_not_followed() -> None:
+    with pytest.raises(ConnectError, match="twice"):
+        await list_matches(Listing([9, 8], [8, 7]), newest=None)
 
 
 @pytest.mark.slow
@@ -166,7 +268,7 @@ def test_transcript_is_fetched_and_verified_with_the_one_that_is_here(after_a_ma
 @pytest.mark.slow
 def test_server_where_nobody_was_is_said_to_have_nothing(real_server, home) -> None:
     shown = truc("history", real_server.url)
-    assert shown.stdout.startswith("no match was played from this home with your key at 127.0.0.1:")
+    assert shown.stdout.startswith("no match was played with your key at 127.0.0.1:")
     assert "no match begins with 495b" in truc("history", real_server.url, "--get", "495b").stderr
 
 

@@ -11,6 +11,7 @@ import msgspec
 import pytest
 from conform.altering import altered
 from server.conftest import QUICK, changed, running
+from sqlalchemy import select
 
 from truc_conform import server_cases
 from truc_conform.result import Verdict
@@ -22,6 +23,7 @@ from truc_server.connections import login, peer
 from truc_server.lobby import company, lobby
 from truc_server.matches import dealer, verifying
 from truc_server.store import sql
+from truc_server.store.schema import match_players
 from truc_server.tables import gathering, past, showing, table, tail
 from truc_server.tables import options as table_options
 
@@ -238,6 +240,16 @@ def ranks_the_worst_first(patch):
     patch.setattr(sql.SqlStore, "leaderboard", lambda *args, **page: best(*args, **page)[::-1])
 
 
+def lists_the_matches_of_others(patch):
+    listed = sql.SqlStore.played
+
+    def everybody(self, player, **page):
+        others = self._read(select(match_players.c.player).limit(1))
+        return listed(self, others[0].player if others else player, **page)
+
+    patch.setattr(sql.SqlStore, "played", everybody)
+
+
 def says_nothing_of_a_take_over(patch):
     patch.setattr(table, "SeatTakenOver", lambda **fields: table.TableClosed(table="x", reason="lost"))
 
@@ -274,6 +286,7 @@ PATCHED = [
     (lets_anybody_talk, "S2.chat-outsider"),
     (takes_everybody_for_a_player, "S2.history-none"),
     (ranks_the_worst_first, "S2.leaderboard"),
+    (lists_the_matches_of_others, "S2.matches"),
     (says_nothing_of_a_take_over, "S3.take-over"),
 ]
 

@@ -47,6 +47,7 @@ from truc_protocol.messages import (
     refusal,
 )
 from truc_protocol.reference import PAGES
+from truc_protocol.reference_messages import PARTS
 from truc_protocol.setup import Opts
 from truc_rules import TABLE_OPTIONS, Event
 
@@ -150,9 +151,8 @@ def test_codes_named_in_a_chapter_exist(path):
     known = {code.value for code in Code} | {row.tag for row in MESSAGES}
     forms = [form.message for row in MESSAGES for form in row.forms]
     known |= {field.encode_name for form in forms for field in msgspec.structs.fields(form)}
-    known |= (
-        set(Info.__struct_fields__) | set(Limits.__struct_fields__) | {"now_ms", "not_before", "big_endian"}
-    )
+    known |= {field.encode_name for part in PARTS for field in msgspec.structs.fields(part)}
+    known |= {"now_ms", "not_before", "big_endian"}
     named = re.findall(r"`([a-z]+(?:_[a-z]+)+)`", path.read_text(encoding="utf-8"))
     known |= {*Opts._fields, *TABLE_OPTIONS, "hand_end", "truc_client"}
     facts = set(re.findall(r"^\| `(\w+)`", chapter("facts.md"), re.MULTILINE))

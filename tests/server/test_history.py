@@ -1,4 +1,4 @@
-"""Pages of a match's records: what they hold, how large they are, and who may have them."""
+"""Pages of a match's records: what they hold, how large they are, who may have them; and which matches one has played."""
 
 import threading
 
@@ -7,8 +7,9 @@ from server.conftest import QUICK, changed, holder_of, in_hand, running, togethe
 from server.test_substitutes import standing_by, step_in, voided
 from trio.testing import wait_all_tasks_blocked
 
-from truc_protocol.codec import pack
-from truc_protocol.records import Record, parse
+from truc_protocol.bodies import Guest
+from truc_protocol.codec import enc, pack
+from truc_protocol.records import Record, parse, tag_of
 from truc_server.store import AddPlayer, AddRecord, PlayerKind, SaveMatch
 from truc_server.tables.past import MAX_BYTES
 
@@ -39,13 +40,38 @@ def mid_of(seats) -> bytes:
     return seats[0].ledger.setup.mid
 
 
+async def own(client, **fields):
+    return await client.ask({"t": "matches", **fields})
+
+
+def number(n) -> bytes:
+    return n.to_bytes(32, "big")
+
+
+async def with_matches(server, count):
+    """Return a client who has had the seat of a guest in so many stored matches."""
+    seat = await server.seat()
+    guest = enc([tag_of(Guest), MADE, 0, None, "Núria".encode()])
+    server.store.commit(
+        [
+            write
+            for n in range(count)
+            for write in (
+                SaveMatch(number(n), "GONE", b"document", (Record(0, guest, b"s" * 64),), number(n), 2),
+                AddPlayer(number(n), 0, seat.key.public, PlayerKind.KEY, 1_000 + n),
+            )
+        ]
+    )
+    return seat.client
+
+
 async def with_records(server, count, *, means=1, body=b"body"):
     """Return a client, one of the players of a stored match of so many records."""
     seat = await server.seat()
     server.store.commit(
         [
             SaveMatch(MADE, "GONE", b"document", (Record(0, b"table", b"s" * 64),), MADE, 2),
-            AddPlayer(MADE, 0, seat.key.public, PlayerKind.KEY),
+            AddPlayer(MADE, 0, seat.key.public, PlayerKind.KEY, 0),
             *(
                 AddRecord(MADE, k, 0, body, b"s" * 64, pack({"means": [{"fact": "f" * means}]}), 1, b"")
                 for k in range(count)
@@ -188,6 +214,66 @@ class TestSubstitutes:
         seats = await voided(server, mock_clock, spectators=0)
         newcomer = await standing_by(server, seats)
         assert (await ask(newcomer.client, mid_of(seats)))["code"] == "private_table"
+
+
+class TestOwnMatches:
+    async def test_match_is_listed_with_game_seat_and_names(self, server):
+        seats = await in_hand(server)
+        ((match,),) = [(await own(seats[1].client))["matches"]]
+        assert match.pop("since_ms") > 1_700_000_000_000
+        assert match == {
+            "match": mid_of(seats),
+            "seat": 1,
+            "variant": "truc-french",
+            "names": [seat.name for seat in seats],
+        }
+
+    async def test_end_is_told_when_it_is_over(self, server):
+        seats = await over(server)
+        (match,) = (await own(seats[0].client))["matches"]
+        assert (match["reason"], match["ended_ms"] >= match["since_ms"]) == ("resigned", True)
+
+    async def test_who_has_played_nothing_is_told_of_nothing(self, server):
+        await over(server, options={"transcript": "all"})
+        assert (await own(await stranger(server)))["matches"] == []
+
+    async def test_guest_finds_their_own_with_the_token_and_another_does_not(self, server):
+        seats = await over(server, guests=(1,))
+        same, other = await server.connect(), await server.connect()
+        await same.login_token(seats[1].token)
+        await other.login_guest(seats[1].name)
+        assert [len((await own(client))["matches"]) for client in (same, other)] == [1, 0]
+
+    async def test_player_finds_it_after_a_restart_and_with_the_table_gone(self, tmp_path):
+        async with running(tmp_path / "data", QUICK) as server:
+            seats = await over(server)
+            for seat in seats:
+                await seat.ask({"t": "leave", "table": seat.table})
+        async with running(tmp_path / "data", QUICK) as server:
+            client = await server.connect()
+            await client.login_key(seats[0].key)
+            assert [match["match"] for match in (await own(client))["matches"]] == [mid_of(seats)]
+
+    async def test_pages_follow_each_other(self, server):
+        client = await with_matches(server, 40)
+        first = await own(client)
+        rest = await own(client, after=first["matches"][-1]["match"])
+        listed = [match["match"] for match in first["matches"] + rest["matches"]]
+        assert (len(first["matches"]), first["more"], rest.get("more", False)) == (32, True, False)
+        assert listed == [number(n) for n in reversed(range(40))]
+
+    async def test_page_after_another_match_is_refused(self, server):
+        answer = await own(await with_matches(server, 1), after=b"?" * 32)
+        assert (answer["code"], answer["field"]) == ("no_such_match", "after")
+
+    async def test_match_with_a_rule_document_that_cannot_be_read_is_listed_without_a_game(self, server):
+        (match,) = (await own(await with_matches(server, 1)))["matches"]
+        assert ("variant" in match, match["names"]) == (False, ["Núria"])
+
+    async def test_before_login_nothing_is_told(self, server):
+        client = await server.connect()
+        await client.hello()
+        assert (await own(client))["code"] == "auth_required"
 
 
 class TestWhileItIsPlayed:

@@ -33,6 +33,7 @@ def test_figures_of_the_lobby_are_those_of_the_server():
         "tables in an answer to `tables`": lobby.PAGE,
         "players in an answer to `players`": presence.PAGE,
         "records in an answer to `history`": abilities.HISTORY_PAGE,
+        "matches in an answer to `matches`": abilities.MATCHES_PAGE,
         "seconds of delay for who watches": settings.MAX_DELAY_S,
         f"lists of all tables, by `lobby`, to one player in {abilities.LISTS_SECONDS} seconds": abilities.LISTS,
         "tables at which one player may have a seat": settings.Limits().seats_per_player,

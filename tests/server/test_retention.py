@@ -25,7 +25,7 @@ from truc_server.store import AddPlayer, EndMatch, PlayerKind, SaveSecrets, SqlS
 DAY_MS = 86_400_000
 KEEPING = changed(QUICK, store={"keep_days": 30})
 ENDED_MS = 10_000
-PLAYER = AddPlayer(MID, 0, b"p" * 32, PlayerKind.KEY)
+PLAYER = AddPlayer(MID, 0, b"p" * 32, PlayerKind.KEY, 0)
 OVER = EndMatch(MID, "won", ENDED_MS)
 OF_A_MATCH = ("matches", "records", "match_players")
 

@@ -377,7 +377,7 @@ class TestMigrations:
         with sqlite3.connect(folder / "truc.db") as raw:
             raw.execute("UPDATE alembic_version SET version_num = '9999'")
         raw.close()
-        with pytest.raises(StoreError, match="newer version: expected revision 0005 or older, found 9999"):
+        with pytest.raises(StoreError, match="newer version: expected revision 0006 or older, found 9999"):
             open_store(url(folder))
 
     def test_table_of_the_first_schema_gets_the_document_of_its_match(self, tmp_path):

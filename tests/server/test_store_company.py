@@ -109,23 +109,33 @@ class TestIgnored:
 class TestPlayers:
     def test_players_of_a_match_come_back(self, store):
         store.commit(
-            [TABLE, MATCH, AddPlayer(MID, 0, ANA, PlayerKind.KEY), AddPlayer(MID, 1, PAU, PlayerKind.GUEST)]
+            [
+                TABLE,
+                MATCH,
+                AddPlayer(MID, 0, ANA, PlayerKind.KEY, 0),
+                AddPlayer(MID, 1, PAU, PlayerKind.GUEST, 0),
+            ]
         )
         assert store.past(MID).players == {ANA, PAU}
 
     def test_substitute_is_a_player_beside_who_had_the_seat(self, store):
-        store.commit([TABLE, MATCH, AddPlayer(MID, 0, PAU, PlayerKind.GUEST)])
-        store.commit([AddPlayer(MID, 0, ANA, PlayerKind.KEY)])
+        store.commit([TABLE, MATCH, AddPlayer(MID, 0, PAU, PlayerKind.GUEST, 0)])
+        store.commit([AddPlayer(MID, 0, ANA, PlayerKind.KEY, 0)])
         assert store.past(MID).players == {ANA, PAU}
 
     def test_guests_of_a_match_come_back_by_seat(self, store):
         store.commit(
-            [TABLE, MATCH, AddPlayer(MID, 0, ANA, PlayerKind.KEY), AddPlayer(MID, 1, PAU, PlayerKind.GUEST)]
+            [
+                TABLE,
+                MATCH,
+                AddPlayer(MID, 0, ANA, PlayerKind.KEY, 0),
+                AddPlayer(MID, 1, PAU, PlayerKind.GUEST, 0),
+            ]
         )
         assert store.guests(MID) == {1: PAU}
 
     def test_players_outlive_their_table(self, store):
-        store.commit([TABLE, MATCH, AddPlayer(MID, 0, ANA, PlayerKind.KEY), DropTable("ABC")])
+        store.commit([TABLE, MATCH, AddPlayer(MID, 0, ANA, PlayerKind.KEY, 0), DropTable("ABC")])
         assert store.past(MID).players == {ANA}
 
     def test_readers_come_back_as_saved(self, store):
@@ -147,7 +157,7 @@ class TestPlayers:
         store.commit([TABLE, MATCH])
         rival.claim("rival")
         with pytest.raises(StoreLostError, match="of match"):
-            store.commit([AddPlayer(MID, 0, ANA, PlayerKind.KEY)])
+            store.commit([AddPlayer(MID, 0, ANA, PlayerKind.KEY, 0)])
 
 
 class TestForgetting:
@@ -172,7 +182,7 @@ class TestForgetting:
         assert rows == [("ABC", 3, b"", "", "", None, "", 0)]
 
     def test_matches_that_are_for_their_players_already_are_not_written_again(self, store):
-        store.commit([TABLE, MATCH, AddPlayer(MID, 0, ANA, PlayerKind.KEY)])
+        store.commit([TABLE, MATCH, AddPlayer(MID, 0, ANA, PlayerKind.KEY, 0)])
         written = []
         event.listen(store._engine, "after_cursor_execute", lambda *call: written.append(call[1].rowcount))
         store.commit([ForgetPlayer(ANA)])
@@ -183,17 +193,17 @@ class TestForgetting:
         assert store.ignored(ANA) == frozenset()
 
     def test_their_matches_are_for_their_players_alone(self, store):
-        store.commit([TABLE, MATCH._replace(readers="all"), AddPlayer(MID, 0, ANA, PlayerKind.KEY)])
+        store.commit([TABLE, MATCH._replace(readers="all"), AddPlayer(MID, 0, ANA, PlayerKind.KEY, 0)])
         store.commit([ForgetPlayer(ANA)])
         assert store.past(MID).readers == "seats"
 
     def test_matches_of_others_stay_as_they_are(self, store):
-        store.commit([TABLE, MATCH._replace(readers="all"), AddPlayer(MID, 0, ANA, PlayerKind.KEY)])
+        store.commit([TABLE, MATCH._replace(readers="all"), AddPlayer(MID, 0, ANA, PlayerKind.KEY, 0)])
         store.commit([ForgetPlayer(PAU)])
         assert store.past(MID).readers == "all"
 
     def test_records_stay(self, store):
-        store.commit([TABLE, MATCH, AddPlayer(MID, 0, ANA, PlayerKind.KEY), record(0), ForgetPlayer(ANA)])
+        store.commit([TABLE, MATCH, AddPlayer(MID, 0, ANA, PlayerKind.KEY, 0), record(0), ForgetPlayer(ANA)])
         assert store.record_count(MID) == 1
 
     def test_membership_stays(self, store):

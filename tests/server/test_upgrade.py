@@ -120,6 +120,15 @@ def test_kill_at_any_statement_of_the_migration_leaves_it_repeatable(left):
     assert column(left.data, "SELECT count(*) FROM matches") == [4]
 
 
+async def test_matches_of_that_time_are_listed_for_who_has_played_them(left):
+    async with running(left.data) as server:
+        seats = [await come_back(server, kept) for kept in left.seats]
+        found = [(await seat.ask({"t": "matches"}))["matches"] for seat in seats]
+    first = f"FROM records JOIN tables ON match_id = mid WHERE k = 0 AND code = '{seats[0].table}'"
+    (began,) = column(left.data, f"SELECT at_ms {first}")
+    assert [[match["since_ms"] for match in matches] for matches in found] == [[began], [began]]
+
+
 async def test_match_in_the_middle_of_a_hand_goes_on_to_a_proven_end(left):
     async with running(left.data) as server:
         seats = [await come_back(server, kept) for kept in left.seats]

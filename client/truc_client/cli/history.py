@@ -1,7 +1,11 @@
-"""`truc history`: the matches of this home, those that a server still has, and their transcripts fetched and verified."""
+"""`truc history`: the matches of this home, those that a server still has, and their transcripts fetched and verified.
+
+What a server lists is its word, and shown as such; what is fetched is judged from the file alone.
+"""
 
 import json
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
+from datetime import datetime
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -21,16 +25,19 @@ from truc_client.cli.common import (
     tell_new_key,
 )
 from truc_client.cli.output import FindingCommand, Output, UnusableError, say
-from truc_client.cli.verify import verify
+from truc_client.cli.verify import severest, verify
 from truc_client.connecting import connect
 from truc_client.connection import Connection
 from truc_client.errors import ClientError, HomeError
-from truc_client.history import KeptFile, checked, kept_files, one_match, row_of
+from truc_client.history import KeptFile, Row, checked, kept_file, kept_files, one_match, row_of
 from truc_client.home import Home
 from truc_client.past import is_given_out
 from truc_client.plain_values import verdict_facts
 from truc_client.transcripts import path_of
+from truc_client.verifying import EXIT_CODES, quoted_name
 from truc_protocol.audit import Result
+from truc_protocol.messages import PlayedMatch
+from truc_protocol.words import side_name
 
 _NEWEST: Final = 20
 _STYLES: Final = {Result.PROVEN.value: "green", Result.REFUTED.value: "red"}
@@ -43,32 +50,44 @@ _ID_DIGITS: Final = 64
 @click.option(
     "--get", "wanted", metavar="MATCH", help="Fetch this match's transcript from SERVER and verify it."
 )
+@click.option(
+    "--fetch",
+    "is_fetching",
+    is_flag=True,
+    help="Fetch every match listed that is over and not in this home yet, and verify it.",
+)
 @click.option("--all", "is_all", is_flag=True, help=f"List every match, not the newest {_NEWEST} alone.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object for each match of this home.")
-def history(server: str | None, wanted: str | None, *, is_all: bool, as_json: bool) -> None:
+def history(
+    server: str | None, wanted: str | None, *, is_fetching: bool, is_all: bool, as_json: bool
+) -> None:
     """List the matches of this home, the newest first: when, which, the game, the verdict, how it ended.
 
     Every transcript is checked for that, as by `truc verify`. A transcript has no date: the time is that at which its file
     was last written.
 
-    With a SERVER (host:port) list the matches that you have played there with your key from this home, and ask which of
-    them the server gives out. With --get fetch one, named by the first digits of its id or by all 64, and verify it, together
-    with the transcript that is here, if one is: then the exit status is that of `truc verify`.
+    With a SERVER (host:port) list the matches that you have played there with your key, from whichever home, as far as
+    the server still has them. With --fetch those that are over and have no transcript here are fetched and verified, the
+    newest ones, or with --all every one. With --get fetch one, named by the first digits of its id or by all 64, and verify
+    it, together with the transcript that is here, if one is. The exit status of both is that of `truc verify`.
     """
     home = own_home()
     if server is None:
-        if wanted is not None:
-            raise click.UsageError("expected a SERVER to get a match from: truc history SERVER --get MATCH")
+        if wanted is not None or is_fetching:
+            how = "--fetch" if wanted is None else "--get MATCH"
+            raise click.UsageError(f"expected a SERVER to get a match from: truc history SERVER {how}")
         _list(home, None if is_all else _NEWEST, as_json=as_json)
         return
+    if wanted is not None and is_fetching:
+        raise click.UsageError("expected --get or --fetch, got both")
     if as_json:
         raise click.UsageError("--json lists the matches of this home, not those of a SERVER")
     where = address_of(server)
     tell_first_use(home)
     player = Player(home, player_name(None, home), on_new_key=tell_new_key, on_delay=tell_delay)
     if wanted is None:
-        run(lambda: _ask(where, player, None if is_all else _NEWEST))
-        return
+        fetched = _ask(where, player, None if is_all else _NEWEST, is_fetching=is_fetching)
+        raise click.exceptions.Exit(_judge(fetched))
     click.get_current_context().invoke(verify, files=_get(where, player, wanted), as_json=False)
 
 
@@ -95,32 +114,112 @@ def _list(home: Home, most: int | None, *, as_json: bool) -> None:
 def _print(files: Iterable[KeptFile], console: Console) -> None:
     """Print each match as soon as its transcript is checked: on a terminal in two lines, else in one."""
     for each in files:
-        row = row_of(each, checked(each.path))
-        *head, result = row
-        if not console.is_terminal:
-            say(console, "  ".join(row))
-            continue
-        say(console, "  ".join(head), _STYLES.get(row.verdict, "yellow"))
-        say(console, f"    {result}")
+        _print_row(row_of(each, checked(each.path)), console)
 
 
-async def _ask(where: Address, player: Player, most: int | None) -> None:
-    async with connect(where, player) as connection:
-        played, there = _played(connection), player.home.transcripts
-        for match in islice(played, most):
-            has = (
-                "gives it out"
-                if await is_given_out(connection.session.line, match)
-                else "does not give it out"
-            )
-            here = (
-                "its transcript is here" if path_of(there, match).exists() else "no transcript of it is here"
-            )
-            click.echo(f"{match.hex()[:_ID]}  the server {has}; {here}")
-        if not played:
-            click.echo(f"no match was played from this home with your key at {where.server}")
-        elif most is not None and len(played) > most:
-            click.echo(f"{len(played) - most} more: truc history {where.place} --all")
+def _print_row(row: Row, console: Console) -> None:
+    *head, result = row
+    if not console.is_terminal:
+        say(console, "  ".join(row))
+        return
+    say(console, "  ".join(head), _STYLES.get(row.verdict, "yellow"))
+    say(console, f"    {result}")
+
+
+def _ask(where: Address, player: Player, most: int | None, *, is_fetching: bool) -> tuple[Path, ...]:
+    """List the matches that a server has of a player; returns the files of those that were fetched."""
+    fetched: list[Path] = []
+
+    async def main() -> None:
+        async with connect(where, player) as connection:
+            if "matches" in connection.capabilities:
+                listed = await _list_there(connection, most)
+            elif is_fetching:
+                raise ClientError(
+                    f"{where.server} does not list the matches of a player; name one with --get"
+                )
+            else:
+                listed = ()
+                await _ask_for_each(connection, most)
+            if is_fetching:
+                fetched.extend([path async for path in _fetched(connection, listed)])
+
+    run(main)
+    return tuple(fetched)
+
+
+async def _list_there(connection: Connection, most: int | None) -> tuple[PlayedMatch, ...]:
+    """Print the matches that the server lists, and those that were played from this home and are gone from there."""
+    found = await connection.matches(None if most is None else most + 1)
+    listed, place = found[:most], connection.address.place
+    for played in listed:
+        say(Output(), f"{_described(played)}; {_here(connection, played.match)}")
+    if len(listed) < len(found):
+        click.echo(f"there are more: truc history {place} --all")
+        return listed
+    known = {played.match for played in listed}
+    gone = [match for match in _played(connection) if match not in known]
+    for match in gone[:most]:
+        click.echo(f"{match.hex()[:_ID]}  the server has it no more; {_here(connection, match)}")
+    if not listed and not gone:
+        click.echo(f"no match was played with your key at {connection.address.server}")
+    return listed
+
+
+def _described(played: PlayedMatch) -> str:
+    names = [quoted_name(name, seat) for seat, name in enumerate(played.names)]
+    sides = f"{side_name(0, names)} against {side_name(1, names)}" if len(names) > 1 else "players unknown"
+    words = (
+        _when(played.since_ms),
+        played.match.hex()[:_ID],
+        played.variant or "-",
+        played.reason or "not over",
+    )
+    return "  ".join((*words, sides))
+
+
+def _when(unix_ms: int) -> str:
+    try:
+        return datetime.fromtimestamp(unix_ms / 1000).astimezone().strftime("%Y-%m-%d %H:%M")
+    except (ValueError, OverflowError, OSError):  # no such year
+        return "-"
+
+
+def _here(connection: Connection, match: bytes) -> str:
+    kept = path_of(connection.session.account.home.transcripts, match)
+    return "its transcript is here" if kept.exists() else "no transcript of it is here"
+
+
+async def _fetched(connection: Connection, listed: Iterable[PlayedMatch]) -> AsyncIterator[Path]:
+    """Fetch the matches that are over and not here; what is played still is written by who plays it."""
+    folder = connection.session.account.home.transcripts
+    for played in listed:
+        if played.ended_ms is not None and not path_of(folder, played.match).exists():
+            yield await connection.transcript(played.match)
+
+
+def _judge(files: Iterable[Path]) -> int:
+    """Print the verdict on each file; returns the exit status."""
+    codes = set()
+    for path in files:
+        click.echo(f"fetched: {path}")
+        verdict = checked(path)
+        codes.add(EXIT_CODES[verdict.result])
+        _print_row(row_of(kept_file(path), verdict), Output())
+    return severest(codes)
+
+
+async def _ask_for_each(connection: Connection, most: int | None) -> None:
+    """Ask a server that lists nothing for each match that was played from this home."""
+    played, where = _played(connection), connection.address
+    for match in islice(played, most):
+        is_out = await is_given_out(connection.session.line, match)
+        has = "gives it out" if is_out else "does not give it out"
+        click.echo(f"{match.hex()[:_ID]}  the server {has}; {_here(connection, match)}")
+    if not played:
+        click.echo(f"no match was played from this home with your key at {where.server}")
+    elif most is not None and len(played) > most:
+        click.echo(f"{len(played) - most} more: truc history {where.place} --all")
 
 
 def _played(connection: Connection) -> tuple[bytes, ...]:
@@ -134,7 +233,7 @@ def _get(where: Address, player: Player, wanted: str) -> tuple[Path, ...]:
 
     async def main() -> None:
         async with connect(where, player) as connection:
-            match = _meant(wanted, connection)
+            match = await _meant(wanted, connection)
             kept = path_of(player.home.transcripts, match)
             got.extend([kept] if kept.exists() else [])
             got.append(await connection.transcript(match))
@@ -144,8 +243,8 @@ def _get(where: Address, player: Player, wanted: str) -> tuple[Path, ...]:
     return tuple(got)
 
 
-def _meant(wanted: str, connection: Connection) -> bytes:
-    """Return the id that some digits mean: all of it, or the first of a match that was played from this home.
+async def _meant(wanted: str, connection: Connection) -> bytes:
+    """Return the id that some digits mean: all of it, or the first of a match that the server lists, or of this home.
 
     Raises:
         ClientError: They mean none.
@@ -155,4 +254,7 @@ def _meant(wanted: str, connection: Connection) -> bytes:
             return bytes.fromhex(wanted)
         except ValueError:
             raise ClientError(f"expected {_ID_DIGITS} digits 0-9 and a-f, got {wanted!r}") from None
-    return bytes.fromhex(one_match(wanted, (match.hex() for match in _played(connection))))
+    known = [*_played(connection)]
+    if "matches" in connection.capabilities:
+        known += [played.match for played in await connection.matches()]
+    return bytes.fromhex(one_match(wanted, (match.hex() for match in known)))

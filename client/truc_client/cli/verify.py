@@ -1,7 +1,7 @@
 """`truc verify`: the verdict on transcript files, alone, beside evidence, and compared with each other."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import assert_never
 
@@ -72,6 +72,11 @@ def _exit_code(together: Together) -> int:
         codes.add(EXIT_CODES[Result.REFUTED])
     if not _has_transcript(together):
         codes.add(EXIT_CODES[Result.INCOMPLETE])
+    return severest(codes)
+
+
+def severest(codes: Collection[int]) -> int:
+    """Return the status of several files, each of which has one."""
     return next((code for code in _SEVERITY if code in codes), 0)
 
 

@@ -122,6 +122,24 @@ export interface PastRecord {
   means?: Array<{ [name: string]: unknown }>;
 }
 
+/** A match that a player has had a seat in; the server's word. */
+export interface PlayedMatch {
+  /** The match id. */
+  match: Uint8Array;
+  /** The seat that the player had, or has. */
+  seat: number;
+  /** When they got it, in Unix milliseconds: the beginning of the match, but for a substitute. */
+  since_ms: number;
+  /** The game, by the name in its rule document; absent if the server cannot read that any more. */
+  variant?: string;
+  /** The names of those who began the match, by seat. */
+  names?: Array<string>;
+  /** Why it ended, as in its `end` record; absent if it is not over, or was given up. */
+  reason?: string;
+  /** When it ended, in Unix milliseconds; with `reason`. */
+  ended_ms?: number;
+}
+
 /** How a player stands in one game with so many seats. */
 export interface Standing {
   /** The player's tag. */
@@ -253,7 +271,7 @@ export interface Ok {
   tables?: Array<TableState>;
   /** players: the players found. */
   players?: Array<PlayerState>;
-  /** tables, players: further ones follow, ask again with `after`. history: ask again from `k`. leaderboard: ask again `from` the number of places known. */
+  /** tables, players, matches: further ones follow, ask again with `after`. history: ask again from `k`. leaderboard: ask again `from` the number of places known. */
   more?: boolean;
   /** rules: the rule document ([parameters.md](../rules/parameters.md)), without any table option. history from -1: that of the match. */
   doc?: Uint8Array;
@@ -261,6 +279,8 @@ export interface Ok {
   setup?: Array<SignedRecord>;
   /** history: the records, in order, from the position asked for. */
   past?: Array<PastRecord>;
+  /** matches: the matches found, the newest first. */
+  matches?: Array<PlayedMatch>;
   /** leaderboard: the places asked for, the best first. profile: every game in which the player is rated, by its name. */
   standings?: Array<Standing>;
 }
@@ -774,6 +794,15 @@ export interface History {
   limit?: number;
 }
 
+/** Ask which matches one has had a seat in, the newest first: those that the server still has. */
+export interface ListMatches {
+  t: "matches";
+  /** The client's number for this request; not in use by another request without a reply. */
+  id: number;
+  /** The last match known: the next page. */
+  after?: Uint8Array;
+}
+
 /** Follow the lobby: its state, its chat, and every public table as it changes. */
 export interface FollowLobby {
   t: "lobby";
@@ -950,6 +979,7 @@ export type ClientMessage =
   | Watch
   | Unwatch
   | History
+  | ListMatches
   | FollowLobby
   | ListPlayers
   | Seek

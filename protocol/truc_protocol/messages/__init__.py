@@ -36,7 +36,7 @@ from truc_protocol.messages.notices import (
     Terms,
     Waiting,
 )
-from truc_protocol.messages.past import History, PastRecord, Snapshot
+from truc_protocol.messages.past import History, ListMatches, PastRecord, PlayedMatch, Snapshot
 from truc_protocol.messages.ratings import Leaderboard, Profile, Standing
 from truc_protocol.messages.requests import (
     BoxedSign,
@@ -106,6 +106,7 @@ __all__ = [
     "Leaderboard",
     "Leave",
     "Limits",
+    "ListMatches",
     "ListPlayers",
     "ListTables",
     "LobbyState",
@@ -119,6 +120,7 @@ __all__ = [
     "OwnCards",
     "PastRecord",
     "Ping",
+    "PlayedMatch",
     "PlayerState",
     "Pong",
     "Profile",

@@ -24,7 +24,7 @@ from truc_protocol.messages.fields import (
     Word,
 )
 from truc_protocol.messages.notices import TableState
-from truc_protocol.messages.past import PastRecord
+from truc_protocol.messages.past import PastRecord, PlayedMatch
 from truc_protocol.messages.ratings import Standing
 
 _LONGEST_TEXT = 400
@@ -89,13 +89,15 @@ class Ok(Message, frozen=True, kw_only=True, tag="ok"):
     players: tuple[PlayerState, ...] | None = None
     """players: the players found."""
     more: bool = False
-    """tables, players: further ones follow, ask again with `after`. history: ask again from `k`. leaderboard: ask again `from` the number of places known."""
+    """tables, players, matches: further ones follow, ask again with `after`. history: ask again from `k`. leaderboard: ask again `from` the number of places known."""
     doc: bytes | None = None
     """rules: the rule document ([parameters.md](../rules/parameters.md)), without any table option. history from -1: that of the match."""
     setup: tuple[Record, ...] | None = None
     """history from -1: the `table` record, `seat` or `guest` by seat, `match`."""
     past: tuple[PastRecord, ...] | None = None
     """history: the records, in order, from the position asked for."""
+    matches: tuple[PlayedMatch, ...] | None = None
+    """matches: the matches found, the newest first."""
     standings: tuple[Standing, ...] | None = None
     """leaderboard: the places asked for, the best first. profile: every game in which the player is rated, by its name."""
 

@@ -118,6 +118,10 @@ _REQUESTS: Final[Mapping[str, Course]] = MappingProxyType(
             "`ok` with `past`; with `more`, ask again from `k`.",
             (Code.NO_SUCH_MATCH, Code.PRIVATE_TABLE, Code.BAD_POSITION),
         ),
+        "matches": Course(
+            "`ok` with `matches`; with `more`, ask again with `after` set to the last match.",
+            (Code.NO_SUCH_MATCH,),
+        ),
         "lobby": Course("`lobby` and `table` of every public table, then as they change; `closed`, `chat`."),
         "players": Course("`ok` with `players`; with `more`, ask again with `after` set to the last tag."),
         "seek": Course("As after `create` or `join`.", _MAKING),

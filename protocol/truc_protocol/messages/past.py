@@ -1,4 +1,4 @@
-"""What was before: the place where who watches may begin, and the pages of a match.
+"""What was before: the place where who watches may begin, the pages of a match, and which matches somebody has played.
 
 Every field has a line under it, from which docs/protocol/messages.md is made. Seats need none of it: they are sent every
 record that they miss.
@@ -11,11 +11,14 @@ from truc_protocol.messages.fields import (
     Fact,
     Hash,
     Message,
+    Name,
     Position,
     Record,
     Request,
     RoleNumber,
+    SeatNumber,
     TableCode,
+    Word,
 )
 
 
@@ -41,6 +44,32 @@ class History(Request, frozen=True, kw_only=True, tag="history"):
     """The first position wanted; -1 asks for the setup too."""
     limit: U | None = None
     """How many records at most; the server may send fewer. 0 only with -1: the setup alone."""
+
+
+class PlayedMatch(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A match that a player has had a seat in; the server's word."""
+
+    match: Hash
+    """The match id."""
+    seat: SeatNumber
+    """The seat that the player had, or has."""
+    since_ms: U
+    """When they got it, in Unix milliseconds: the beginning of the match, but for a substitute."""
+    variant: Word | None = None
+    """The game, by the name in its rule document; absent if the server cannot read that any more."""
+    names: tuple[Name, ...] = ()
+    """The names of those who began the match, by seat."""
+    reason: Word | None = None
+    """Why it ended, as in its `end` record; absent if it is not over, or was given up."""
+    ended_ms: U | None = None
+    """When it ended, in Unix milliseconds; with `reason`."""
+
+
+class ListMatches(Request, frozen=True, kw_only=True, tag="matches"):
+    """Ask which matches one has had a seat in, the newest first: those that the server still has."""
+
+    after: Hash | None = None
+    """The last match known: the next page."""
 
 
 class Snapshot(Message, frozen=True, kw_only=True, tag="snapshot"):

@@ -40,6 +40,7 @@ ClientMessage = (
     | requests.Watch
     | requests.Unwatch
     | past.History
+    | past.ListMatches
     | company.FollowLobby
     | company.ListPlayers
     | company.Seek
@@ -162,6 +163,7 @@ MESSAGES: Final[tuple[Row, ...]] = (
     Row(_OUT, (Form(notices.SeatTakenOver),)),
     Row(_OUT, (Form(past.Snapshot),)),
     Row(_IN, (Form(past.History),), ("ok",)),
+    Row(_IN, (Form(past.ListMatches),), ("ok",)),
     Row(_IN, (Form(company.FollowLobby),), ("ok",)),
     Row(_OUT, (Form(company.LobbyState),)),
     Row(_IN, (Form(company.ListPlayers),), ("ok",)),

@@ -8,6 +8,7 @@ from typing import Final
 from truc_server.host.settings import MAX_DELAY_S, Settings
 
 HISTORY_PAGE: Final = 64  # records in one answer
+MATCHES_PAGE: Final = 32  # in one answer
 STANDINGS_PAGE: Final = 32  # in one answer
 CHAT_CHARS: Final = 200  # of a line
 CHAT_LINES: Final = 10  # of one player in CHAT_SECONDS
@@ -28,6 +29,7 @@ def capabilities(settings: Settings) -> dict[str, object]:
         "seek": True,
         "snapshot": True,
         "history": HISTORY_PAGE,
+        "matches": MATCHES_PAGE,
         "delay": MAX_DELAY_S,
         "forget": True,
         "away": True,

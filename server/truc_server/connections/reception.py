@@ -35,6 +35,7 @@ from truc_protocol.messages import (
     KeyLogin,
     Leaderboard,
     Leave,
+    ListMatches,
     ListPlayers,
     ListTables,
     OpenSign,
@@ -70,7 +71,7 @@ from truc_server.tables.options import played
 
 log = structlog.get_logger()
 
-SlowRequest = Resume | Watch | History | FollowLobby | Seek | Leaderboard | Profile
+SlowRequest = Resume | Watch | History | ListMatches | FollowLobby | Seek | Leaderboard | Profile
 
 _BEHIND_MS: Final = 1_000  # to wait when the store does not keep up
 
@@ -133,7 +134,16 @@ class Reception:
                 login.greet(self._house, peer, message, self._info)
             case KeyLogin() | GuestLogin() | GuestReturn():
                 await self._enter(peer, message)
-            case Resume() | Watch() | History() | FollowLobby() | Seek() | Leaderboard() | Profile():
+            case (
+                Resume()
+                | Watch()
+                | History()
+                | ListMatches()
+                | FollowLobby()
+                | Seek()
+                | Leaderboard()
+                | Profile()
+            ):
                 await self._take_slowly(peer, message)
             case Ping() | Pong():
                 self._charge(peer)
@@ -202,8 +212,8 @@ class Reception:
                 table = lobby.table(message.table)
                 await replay.watch(house, table, peer, message)
                 table.chat.catch_up(peer)
-            case History():
-                await past.history(house, lobby, peer, message)
+            case History() | ListMatches():
+                await past.take(house, lobby, peer, _player(peer), message)
             case FollowLobby():
                 await company.follow(house, lobby, peer, _player(peer), message)
             case Seek():

@@ -13,6 +13,7 @@ from truc_server.store.writes import (
     Invite,
     Lease,
     Member,
+    OwnMatch,
     PastMatch,
     RunningMatch,
     Sanction,
@@ -91,6 +92,10 @@ class Store(Protocol):
 
     def past(self, mid: bytes) -> PastMatch | None:
         """Return what decides who may read a match, or None if there is no such match."""
+        ...
+
+    def played(self, player: bytes, *, after: bytes | None, limit: int) -> tuple[OwnMatch, ...] | None:
+        """Return the newest matches that a player has had a seat in, or those before one of them; None if it is none."""
         ...
 
     def guests(self, mid: bytes) -> dict[int, bytes]:

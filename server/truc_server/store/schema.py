@@ -20,7 +20,7 @@ from sqlalchemy import (
     Table,
 )
 
-REVISION: Final = "0005"
+REVISION: Final = "0006"
 
 metadata = MetaData()
 
@@ -111,8 +111,10 @@ match_players = Table(
     metadata,
     Column("mid", LargeBinary, primary_key=True),
     Column("seat", Integer, primary_key=True, autoincrement=False),
-    Column("player", LargeBinary, primary_key=True, index=True),
+    Column("player", LargeBinary, primary_key=True),
     Column("kind", String, nullable=False),
+    Column("since_ms", BigInteger, nullable=False),
+    Index("ix_match_players_since", "player", "since_ms", "mid"),
 )
 
 chat = Table(

@@ -21,6 +21,7 @@ from truc_server.store.archive import stored_transcript, unpack_setup
 from truc_server.store.engine import is_busy, open_engine, reading, reason
 from truc_server.store.files import Files, empty_log, files_of
 from truc_server.store.interface import StoreBusyError, StoreError
+from truc_server.store.played import played
 from truc_server.store.schema import (
     chat,
     guests,
@@ -43,6 +44,7 @@ from truc_server.store.writes import (
     Invite,
     Lease,
     Member,
+    OwnMatch,
     PastMatch,
     PlayerKind,
     RunningMatch,
@@ -197,6 +199,11 @@ class SqlStore:
         players = self._read(select(match_players.c.player).where(match_players.c.mid == mid))
         ids = frozenset(player for (player,) in players)
         return PastMatch(table, document, unpack_setup(setup), readers, ended_ms is not None, ids)
+
+    def played(self, player: bytes, *, after: bytes | None, limit: int) -> tuple[OwnMatch, ...] | None:
+        """Return the newest matches that a player has had a seat in, or those before one of them; None if it is none."""
+        with reading(self._reading) as connection:
+            return played(connection, player, after=after, limit=limit)
 
     def guests(self, mid: bytes) -> dict[int, bytes]:
         """Return the ids of the guests who have played a match, by seat."""

@@ -123,6 +123,7 @@ class AddPlayer(NamedTuple):
     seat: int
     player: bytes
     kind: PlayerKind
+    since_ms: int
 
 
 class AddRecord(NamedTuple):
@@ -232,6 +233,18 @@ class PastMatch(NamedTuple):
     readers: str
     is_over: bool
     players: frozenset[bytes]
+
+
+class OwnMatch(NamedTuple):
+    """A match as those see it who have had a seat in it, since then; without an end it is played, or was given up."""
+
+    mid: bytes
+    seat: int
+    since_ms: int
+    document: bytes
+    setup: tuple[Record, ...]
+    reason: str | None
+    ended_ms: int | None
 
 
 class Rating(NamedTuple):

@@ -1,26 +1,29 @@
-"""The pages of a match's records: who may have them, and how far.
+"""The pages of a match's records: who may have them, and how far; and which matches somebody has played.
 
 Who has played may have all. Others are shown a match that is played as far as watchers are; and one that is over if the
 word of its table's option `transcript` lets them. Invariant: only what is durable is sent, and nobody who watches late
 learns here what they are not shown yet.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, assert_never
 
 import trio
 
+from truc_protocol.bodies import Guest, SeatTaken
 from truc_protocol.bodies import Table as TableBody
+from truc_protocol.checks import CheckError
 from truc_protocol.codec import unpack
+from truc_protocol.documents import read_document
 from truc_protocol.errors import Code
-from truc_protocol.messages import History, PastRecord
+from truc_protocol.messages import History, ListMatches, PastRecord, PlayedMatch
 from truc_protocol.records import Record, parse
-from truc_server.connections.abilities import HISTORY_PAGE
+from truc_server.connections.abilities import HISTORY_PAGE, MATCHES_PAGE
 from truc_server.connections.peer import Peer, Player, RefusedError
 from truc_server.house import House, now_ms
 from truc_server.lobby.lobby import Lobby
-from truc_server.store import AddRecord, PastMatch, Store
+from truc_server.store import AddRecord, OwnMatch, PastMatch, Store
 from truc_server.tables.options import LATE
 from truc_server.tables.showing import Extent
 
@@ -44,14 +47,25 @@ class _Bound(NamedTuple):
     made_ms: int | None = None
 
 
-async def history(house: House, lobby: Lobby, peer: Peer, request: History) -> None:
-    """Answer with a page of a match's records, and from -1 with its setup.
+async def take(
+    house: House, lobby: Lobby, peer: Peer, player: Player, request: History | ListMatches
+) -> None:
+    """Answer a request about what was played.
 
     Raises:
         RefusedError: There is no such match or position, or it is not for this player.
     """
-    if peer.player is None:
-        raise RefusedError(Code.AUTH_REQUIRED, "expected a login first")
+    match request:
+        case History():
+            await _history(house, lobby, peer, player, request)
+        case ListMatches():
+            await _matches(house, peer, player, request)
+        case _:
+            assert_never(request)
+
+
+async def _history(house: House, lobby: Lobby, peer: Peer, player: Player, request: History) -> None:
+    """Answer with a page of a match's records, and from -1 with its setup."""
     if request.limit == 0 and request.first >= 0:
         message = "limit: expected at least 1 record, or the setup too"
         raise RefusedError(Code.BAD_MESSAGE, message, field="limit")
@@ -60,13 +74,51 @@ async def history(house: House, lobby: Lobby, peer: Peer, request: History) -> N
     found = await trio.to_thread.run_sync(house.store.past, request.match)
     if found is None:
         raise RefusedError(Code.NO_SUCH_MATCH, "match: expected the id of a match played here", field="match")
-    bound = _bound(_extent(lobby, found.table, request.match), peer.player, found)
+    bound = _bound(_extent(lobby, found.table, request.match), player, found)
     setup = found.setup if request.first < 0 else ()
     document = found.document if request.first < 0 else None
     room = MAX_BYTES - len(document or b"") - _size_of(setup)
     page = await trio.to_thread.run_sync(partial(_page, house.store, request, bound, room=room))
     setup_fields = {"doc": document, "setup": setup} if request.first < 0 else {}
     peer.ok(request, past=page.records, k=page.k, more=page.more, **setup_fields)
+
+
+async def _matches(house: House, peer: Peer, player: Player, request: ListMatches) -> None:
+    """Answer with a page of the matches that a player has had a seat in."""
+    await house.pace.wait_page(peer.network)
+    page = partial(house.store.played, player.id, after=request.after, limit=MATCHES_PAGE + 1)
+    found = await trio.to_thread.run_sync(page)
+    if found is None:
+        message = "after: expected one of one's own matches, or one that is not deleted yet"
+        raise RefusedError(Code.NO_SUCH_MATCH, message, field="after")
+    more = len(found) > MATCHES_PAGE
+    peer.ok(request, matches=tuple(map(_played_match, found[:MATCHES_PAGE])), more=more)
+
+
+def _played_match(own: OwnMatch) -> PlayedMatch:
+    return PlayedMatch(
+        match=own.mid,
+        seat=own.seat,
+        since_ms=own.since_ms,
+        variant=_game(own.document),
+        names=tuple(_names(own.setup)),
+        reason=own.reason,
+        ended_ms=own.ended_ms,
+    )
+
+
+def _game(document: bytes) -> str | None:
+    try:
+        return read_document(document).name
+    except CheckError:  # of an engine that is not ours any more
+        return None
+
+
+def _names(setup: Iterable[Record]) -> Iterator[str]:
+    for record in setup:
+        body = parse(record)
+        if isinstance(body, SeatTaken | Guest):
+            yield body.name.decode()
 
 
 def _extent(lobby: Lobby, code: str, mid: bytes) -> Extent | None:

@@ -9,6 +9,7 @@ from truc_protocol.messages import SeatState, Setup, TableState, Terms
 from truc_protocol.setup import Setup as MatchSetup
 from truc_protocol.setup import Terms as MatchTerms
 from truc_server.connections.peer import Player, RefusedError
+from truc_server.house import now_ms
 from truc_server.store import AddPlayer, DropTerms, PlayerKind, SaveMatch, SaveSeat, SaveTable
 from truc_server.tables.options import Chosen, Options
 
@@ -120,8 +121,9 @@ def match_rows(
     """Return what is stored of a match that begins, in the place of its terms: the match, and who plays it."""
     terms, readers = setup.terms, made.chosen.transcript
     match = SaveMatch(setup.mid, made.code, terms.document, setup.records, terms.th, made.seats, readers)
+    since_ms = now_ms()
     players = (
-        AddPlayer(setup.mid, seat, seated.player.id, seated.player.kind)
+        AddPlayer(setup.mid, seat, seated.player.id, seated.player.kind, since_ms)
         for seat, seated in enumerate(seats)
         if seated is not None
     )

@@ -10,7 +10,7 @@ import structlog
 from truc_protocol.errors import Code
 from truc_protocol.messages import SeatTakenOver
 from truc_server.connections.peer import Peer, Player, RefusedError
-from truc_server.house import label
+from truc_server.house import label, now_ms
 from truc_server.matches.game import Game
 from truc_server.matches.signed import Accepted, Signed, accept_substitute
 from truc_server.store import AddPlayer
@@ -38,7 +38,8 @@ def substitute(table: Table, game: Game, peer: Peer, player: Player, signed: Sig
     if table.audience.is_skipped(peer):
         raise RefusedError(Code.NOT_NOW, "expected a connection that has been sent every record")
     left, newcomer = table.seats[seat], Seated(player, is_ready=True)
-    rows = AddPlayer(game.mid, seat, player.id, player.kind), seat_row(table.code, seat, newcomer)
+    had = AddPlayer(game.mid, seat, player.id, player.kind, now_ms())
+    rows = had, seat_row(table.code, seat, newcomer)
     accepted = accept_substitute(game, signed, player, *rows)
     table.seats[seat] = newcomer
     table.standins.drop(peer)

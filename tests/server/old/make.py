@@ -24,7 +24,7 @@ from server.rawclient import RawClient, Seat
 
 HOST = "127.0.0.1"
 SHORT = {"target": 3, "match": 1}
-LONG = {"target": 12, "match": 1}
+LONG = {"target": 12, "match": 3}
 SETTINGS = {"TRUC_TABLES_BETWEEN_HANDS_MS": "0", "TRUC_MATCH_GUESTS": "2"}
 A_CARD_PLAYED = 12  # records, at least: it may be in the second hand
 IN_A_HAND = 26  # records of the match of the bots, at least

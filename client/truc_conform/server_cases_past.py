@@ -1,0 +1,53 @@
+"""Cases S2: which matches a player is told to have played; only where the server announces `matches`."""
+
+from typing import Final
+
+from truc_conform.judged import Run, ServerCase, Visit, check_refusal, expect, game_of, need, together
+from truc_conform.raw_client import Map, RawClient
+from truc_conform.result import Case
+from truc_conform.server_cases_play import in_hand
+from truc_protocol.errors import Code
+
+_CLAUSE: Final = "views.md#ones-own-matches"
+
+
+async def _own(client: RawClient, **fields: object) -> list[Map]:
+    need(client, "matches")
+    reply = await client.ask_patiently({"t": "matches", **fields})
+    expect(reply["t"] == "ok" and "matches" in reply, "ok with matches", reply)
+    found: list[Map] = reply["matches"]
+    return found
+
+
+async def _listed(visit: Visit) -> None:
+    loser, winner = await in_hand(visit)
+    before = await _own(loser.client)
+    await loser.resign()
+    await together(loser.play, winner.play)
+    for seat in (loser, winner):
+        (match, *others) = await _own(seat.client)
+        expect(not others, "the one match that was played with this key", others)
+        known = {"match": seat.ledger.setup.mid, "seat": seat.seat, "variant": game_of(seat.client)}
+        told = {name: match.get(name) for name in known}
+        expect(told == known, f"{known}", told)
+        expect(match.get("reason") and match.get("ended_ms"), "how it ended, and when", match)
+    expect(len(before) == 1 and "ended_ms" not in before[0], "no end of a match that is played", before)
+    strangers = await _own(await visit.player())
+    expect(not strangers, "nothing for who has played nothing", strangers)
+
+
+async def _after_none(visit: Visit) -> None:
+    client = await visit.player()
+    need(client, "matches")
+    reply = await client.ask_patiently({"t": "matches", "after": bytes(32)})
+    check_refusal(reply, Code.NO_SUCH_MATCH, field="after")
+
+
+def _case(name: str, expected: str, run: Run) -> ServerCase:
+    return ServerCase(Case(f"S2.{name}", _CLAUSE, expected), run)
+
+
+CASES: Final[tuple[ServerCase, ...]] = (
+    _case("matches", "Who has played a match is told of it, and nobody else", _listed),
+    _case("matches-none", "What follows a match that one has not played is no_such_match", _after_none),
+)
