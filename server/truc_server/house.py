@@ -92,6 +92,7 @@ class House:
         """Go by other settings from now on."""
         if settings.limits != self.settings.limits:
             self.pace = Pace(settings.limits)
+        self.disk.renew(settings.store)
         self.settings = settings
 
     def write(self, *writes: Write) -> None:

@@ -108,7 +108,7 @@ async def _run(
             tasks.start_soon(_accept, net, listeners, tasks, accepting)
             port = port_of(listeners)
             if control is not None:
-                desk = Desk(house, lobby, net, keep, control, port, now_ms())
+                desk = Desk(house, lobby, net, keep, control, folder, port, now_ms())
                 await tasks.start(partial(counter.serve, desk, folder))
                 asked = partial(draining.drain_when_asked, asked=control.drain, stop=stop)
                 tasks.start_soon(asked, house, lobby)

@@ -203,7 +203,12 @@ class TestReload:
         server.host.settings = changed(QUICK, name="La Penya", motd="hello")
         answer = await ask(server, "reload")
         info = (await (await server.connect()).hello())["info"]
-        assert answer == {"ok": True, "changed": ["name", "motd"], "left": []}
+        assert answer == {
+            "ok": True,
+            "changed": ["name", "motd"],
+            "left": [],
+            "certificate_until_ms": None,
+        }
         assert b"La Penya" in info
 
     async def test_who_is_shut_out_by_it_is_cut(self, server):
@@ -239,8 +244,18 @@ class TestReload:
     def test_fixed_settings_are_these(self):
         fixed = {name for name in KEYS if is_fixed(name)}
         own = {"data", "grease", "access.moved_to", "limits.connections", "tables.drain_s"}
-        sections = {name for name in KEYS if name.startswith(("listen.", "metrics.", "store."))}
-        assert fixed == own | sections
+        store = {"store.url", "store.passphrase_file"}
+        places = {"listen.hosts", "listen.port", "listen.tls", "metrics.host", "metrics.port"}
+        assert fixed == own | store | places
+
+    async def test_disk_is_looked_at_again_with_what_is_to_be_spared_now(self, server):
+        client = await guest(server)
+        server.host.settings = changed(QUICK, store={"spare_mb": 1_000_000})
+        assert (await ask(server, "reload"))["changed"] == ["store.spare_mb"]
+        assert (await client.ask(FRENCH))["code"] == "too_many_tables"
+        server.host.settings = changed(QUICK, store={"spare_mb": 0})
+        await ask(server, "reload")
+        assert (await client.ask(FRENCH))["t"] == "ok"
 
     async def test_level_of_the_log_changes(self, server, shown):
         server.host.settings = changed(QUICK, log={"level": "error"})

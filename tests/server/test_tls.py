@@ -12,8 +12,10 @@ from subprocess import DEVNULL, PIPE
 
 import pytest
 import trio
+from server.admins import host_says, hosting
 from server.conftest import QUICK, changed, running
 from server.rawclient import RawClient, frame, length
+from server.test_certificate import own
 from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.certificates import make_certificate, read_certificate
@@ -314,3 +316,69 @@ async def test_client_that_asks_for_new_keys_again_and_again_is_cut(server):
         with trio.fail_after(30), pytest.raises(trio.BrokenResourceError):
             await ask_for_keys(process.stdin)
     assert (await (await ready(server)).ask({"t": "tables"}))["t"] == "ok"
+
+
+DAY_S = 86_400
+
+
+@pytest.fixture
+async def with_own(tmp_path):
+    """Return a server that somebody has in hand, with a certificate of the host's own; `renew` replaces its files, `mix` one of them."""
+    make = partial(make_certificate, int(time.time()))
+    chain, key = own(tmp_path, make(lasts_s=30 * DAY_S))
+    files = {"certificate": str(chain), "certificate_key": str(key)}
+    async with hosting(tmp_path / "data", changed(TLS, listen=files)) as server:
+        server.renew = lambda: own(tmp_path, make(lasts_s=90 * DAY_S))
+        server.mix = lambda: key.write_bytes(make(lasts_s=90 * DAY_S).partition(b"-----BEGIN CERT")[0])
+        yield server
+
+
+async def test_renewed_certificate_is_shown_and_vouched_for_to_whoever_connects(with_own):
+    before = await ready(with_own)
+    with_own.renew()
+    answer = await host_says(with_own.folder, command="reload")
+    after = await ready(with_own)
+    shown = after.stream.getpeercert(binary_form=True)
+    assert answer["certificate_until_ms"] > (time.time() + 80 * DAY_S) * 1_000
+    assert after.certificate == sha256(shown)
+    assert after.certificate != before.certificate
+
+
+async def test_connections_go_on_when_the_certificate_is_renewed(with_own):
+    client = await ready(with_own)
+    with_own.renew()
+    await host_says(with_own.folder, command="reload")
+    assert (await client.ask({"t": "tables"}))["t"] == "ok"
+
+
+async def test_certificate_that_is_the_same_is_not_told_as_a_new_one(with_own):
+    assert (await host_says(with_own.folder, command="reload"))["certificate_until_ms"] is None
+
+
+async def test_pair_that_does_not_fit_leaves_everything_as_it_was_and_says_why(with_own):
+    before = await ready(with_own)
+    with_own.mix()
+    with_own.host.settings = changed(with_own.host.settings, name="La Penya")
+    answer = await host_says(with_own.folder, command="reload")
+    assert "expected the key of the certificate, got another one; nothing has changed" in answer["error"]
+    assert (await ready(with_own)).certificate == before.certificate
+    assert (await host_says(with_own.folder, command="status"))["name"] == "Truc"
+
+
+async def test_other_files_can_be_named(with_own, tmp_path):
+    (tmp_path / "other").mkdir()
+    before = await ready(with_own)
+    chain, key = own(tmp_path / "other", make_certificate(int(time.time()), lasts_s=90 * DAY_S))
+    listen = {"certificate": str(chain), "certificate_key": str(key)}
+    with_own.host.settings = changed(with_own.host.settings, listen=listen)
+    answer = await host_says(with_own.folder, command="reload")
+    assert answer["changed"] == ["listen.certificate", "listen.certificate_key"]
+    assert (await ready(with_own)).certificate != before.certificate
+
+
+async def test_certificate_that_was_made_and_is_gone_is_made_again(tmp_path):
+    async with hosting(tmp_path / "data", TLS) as server:
+        before = await ready(server)
+        server.folder.certificate.unlink()
+        await host_says(server.folder, command="reload")
+        assert (await ready(server)).certificate != before.certificate

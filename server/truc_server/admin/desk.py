@@ -30,6 +30,7 @@ from truc_server.admin.requests import (
 from truc_server.connections.net import Net
 from truc_server.connections.peer import Peer, RefusedError
 from truc_server.control import Control
+from truc_server.host.folder import Folder
 from truc_server.host.subjects import Subjects, normal_subject
 from truc_server.house import House, now_ms
 from truc_server.lobby.lobby import Lobby
@@ -48,6 +49,7 @@ class Desk(NamedTuple):
     net: Net
     upkeep: Upkeep
     control: Control
+    folder: Folder
     port: int
     since_ms: int
 
@@ -70,7 +72,9 @@ class Desk(NamedTuple):
             case Drain():
                 return self._drain()
             case Reload():
-                return await reloading.reload(self.house, self.lobby, self.net, self.upkeep, self.control)
+                return await reloading.reload(
+                    self.house, self.lobby, self.net, self.upkeep, self.control, folder=self.folder
+                )
 
     def _show(self, request: Who | Tables | Status) -> Answer:
         match request:

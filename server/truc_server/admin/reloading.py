@@ -1,9 +1,11 @@
-"""Settings that are read again while the server runs: what holds from now on, and what waits for the next start.
+"""Settings and certificate that are read again while the server runs: what holds from now on, and what waits for a start.
 
-Invariants: what is wrong in any place changes nothing; what was agreed on by a match or a table stays as it was.
+Invariants: what is wrong in any place changes nothing; what was agreed on by a match or a table stays as it was, and so does
+the encryption of a connection.
 """
 
 import sys
+import time
 from typing import Any, Final
 
 import structlog
@@ -15,18 +17,23 @@ from truc_server.commands.command_line import SettingsFailure
 from truc_server.connections.net import Net
 from truc_server.control import Control
 from truc_server.host import logs
+from truc_server.host.folder import Folder
 from truc_server.host.setting_keys import KEYS
 from truc_server.host.settings import Settings
 from truc_server.house import House
+from truc_server.keys.certificate import Tls, TlsError, open_tls
 from truc_server.lobby.lobby import Lobby
 from truc_server.lobby.upkeep import Upkeep
 
 FIXED: Final = (
     "data",
     "grease",
-    "listen.",
+    "listen.hosts",
+    "listen.port",
+    "listen.tls",
     "metrics.",
-    "store.",
+    "store.url",
+    "store.passphrase_file",
     "access.moved_to",
     "limits.connections",
     "tables.drain_s",
@@ -36,11 +43,13 @@ FIXED: Final = (
 log = structlog.get_logger()
 
 
-async def reload(house: House, lobby: Lobby, net: Net, upkeep: Upkeep, control: Control) -> Answer:
-    """Read the settings again, and go by what of them can change now; return which have, and which could not.
+async def reload(
+    house: House, lobby: Lobby, net: Net, upkeep: Upkeep, control: Control, *, folder: Folder
+) -> Answer:
+    """Read the settings and the certificate again, and go by what can change now; return what has, and what could not.
 
     Raises:
-        AdminError: They are wrong, and nothing has changed.
+        AdminError: Something is wrong with them, and nothing has changed.
     """
     try:
         wanted = await trio.to_thread.run_sync(control.reread)
@@ -48,15 +57,25 @@ async def reload(house: House, lobby: Lobby, net: Net, upkeep: Upkeep, control: 
         raise AdminError(f"{error.message}; nothing has changed") from error
     before = house.settings
     taken = changeable(before, wanted)
+    tls = await _open_tls(taken, folder)
     changed, left = differing(before, taken), differing(taken, wanted)
     house.renew(taken)
     lobby.renew(taken)
     net.renew(taken)
+    until_ms = tls.ends * 1_000 if net.show(tls) and tls is not None else None
+    await house.disk.look()
     if taken.log != before.log:
         logs.configure(taken.log, sys.stderr)
-    log.info("reloaded", changed=changed, left=left)
+    log.info("reloaded", changed=changed, left=left, certificate=until_ms is not None)
     upkeep.heed()
-    return {"changed": changed, "left": left}
+    return {"changed": changed, "left": left, "certificate_until_ms": until_ms}
+
+
+async def _open_tls(settings: Settings, folder: Folder) -> Tls | None:
+    try:
+        return await trio.to_thread.run_sync(open_tls, settings.listen, folder, int(time.time()))
+    except (TlsError, OSError) as error:
+        raise AdminError(f"TLS: {error}; nothing has changed") from error
 
 
 def changeable(before: Settings, wanted: Settings) -> Settings:

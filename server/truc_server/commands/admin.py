@@ -118,7 +118,7 @@ def drain(**given: Any) -> None:
 @admin.command()
 @_to_server
 def reload(**given: Any) -> None:
-    """Read the settings again, and go by those that can change while the server runs."""
+    """Read the settings and the certificate again, and go by what can change while the server runs."""
     _ask({"command": "reload"}, _reload_lines, **given)
 
 
@@ -294,6 +294,8 @@ def _reload_lines(answer: _Answer) -> Iterator[str]:
     yield "changed: " + (", ".join(answer["changed"]) or "nothing")
     if answer["left"]:
         yield f"left until the next start: {', '.join(answer['left'])}"
+    if answer["certificate_until_ms"] is not None:
+        yield f"whoever connects is shown the new certificate, good until {minute(answer['certificate_until_ms'])}"
 
 
 def _status_lines(answer: _Answer) -> Iterator[str]:

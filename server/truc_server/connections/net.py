@@ -184,6 +184,11 @@ class Net:
             self._door.renew(settings.limits)
         self._reception.renew()
 
+    def show(self, tls: Tls | None) -> bool:
+        """Encrypt with this whoever connects from now on; tell whether it shows another certificate than before."""
+        before, self._tls = self._tls, tls
+        return tls is not None and (before is None or before.digest != tls.digest)
+
     def everybody(self) -> tuple[Peer, ...]:
         """Return every connection, logged in or not."""
         return tuple(self._peers)

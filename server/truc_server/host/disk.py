@@ -29,6 +29,10 @@ class Disk:
     def __init__(self, folder: Path, database: Database) -> None:
         self.is_nearly_full = False
         self._folder = folder
+        self.renew(database)
+
+    def renew(self, database: Database) -> None:
+        """Spare what these settings say, from the next look on."""
         self._spare = 0 if database.url else database.spare_mb * MB
 
     async def run(self) -> None:
@@ -39,7 +43,7 @@ class Disk:
 
     async def look(self) -> None:
         """Look how much is free; a disk that cannot be looked at is as it was."""
-        if not self._spare:
+        if not (self._spare or self.is_nearly_full):
             return
         try:
             free = await trio.to_thread.run_sync(free_bytes, self._folder)

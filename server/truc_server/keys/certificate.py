@@ -1,8 +1,8 @@
 """The certificate of a server with TLS: the host's own, or one that is made in the data folder.
 
 Players know the server by its key, which signs the hash of the certificate in every hello; so the certificate that is made
-is no secret to keep and no name to renew: it is made anew at a start that finds it damaged or near its end. Invariant: the
-hash told is that of the certificate shown. A host's own is taken as it is, or the start fails: what is wrong with it is
+is no secret to keep and no name to renew: it is made anew at a start, or a reload, that finds it damaged or near its end. Invariant: the
+hash told is that of the certificate shown. A host's own is taken as it is, or not at all: what is wrong with it is
 said in one line.
 """
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _DAY_S: Final = 86_400
 LASTS_S: Final = 365 * _DAY_S
-RENEW_S: Final = 60 * _DAY_S  # before the end of one that was made, a start makes another
+RENEW_S: Final = 60 * _DAY_S  # before the end of one that was made, a start or a reload makes another
 NEAR_S: Final = 14 * _DAY_S  # before the end of the host's own it is said
 
 log = structlog.get_logger()
@@ -37,10 +37,11 @@ class TlsError(Exception):
 
 
 class Tls(NamedTuple):
-    """What a server encrypts its connections with; `digest` is the SHA-256 of the certificate it shows."""
+    """What a server encrypts its connections with: the SHA-256 of the certificate it shows, and its end in Unix seconds."""
 
     context: ssl.SSLContext
     digest: bytes
+    ends: int
 
 
 class _Files(NamedTuple):
@@ -156,8 +157,8 @@ def _load(files: _Files) -> Tls:
     before = _read(files)
     context = _context(files)
     if _read(files) != before:
-        raise TlsError(f"{files.chain} was replaced while it was read: start again")
-    return Tls(context, before.digest)
+        raise TlsError(f"{files.chain} was replaced while it was read: try again")
+    return Tls(context, before.digest, before.ends)
 
 
 def _context(files: _Files) -> ssl.SSLContext:
