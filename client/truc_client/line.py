@@ -104,8 +104,7 @@ class Line:
         waiter = Waiter(at_once)
         self._waiting.add(waiter)
         try:
-            if not self.post(build, waiter.answer):
-                raise LostError("the connection was lost")
+            self._link.post(build(self._link.next_id()), waiter.answer)
             return await waiter.wait()
         finally:
             self._waiting.discard(waiter)

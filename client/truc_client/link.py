@@ -8,6 +8,7 @@ import secrets
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from importlib.metadata import version
 from typing import Final, NamedTuple
 
@@ -158,6 +159,7 @@ class Link:
         self._heard = trio.current_time()
         self._pinged: float | None = None
         self._requests = 1
+        self._goodbye: Bye | None = None
         self._answers: dict[int, OnAnswer] = {}
         self._sending, self._to_send = trio.open_memory_channel[bytes](_MAX_WAITING)
 
@@ -181,6 +183,8 @@ class Link:
         except (trio.WouldBlock, trio.BrokenResourceError) as error:
             raise LostError("the server does not read") from error
         except LocalError as error:
+            if self._goodbye is not None:
+                raise _farewell(self._goodbye) from error
             raise LostError(f"nothing can be sent now: {error}") from error
 
     async def run(self, handle: Callable[[ServerMessage], None]) -> None:
@@ -211,8 +215,9 @@ class Link:
         return list(map(_sound, self._protocol.receive(bytes(received))))
 
     async def _write(self) -> None:
-        async for frame in self._to_send:
-            await self._stream.send_all(frame)
+        with suppress(trio.BrokenResourceError):  # who reads finds the end, and a goodbye that came before it
+            async for frame in self._to_send:
+                await self._stream.send_all(frame)
 
     async def _keep_alive(self) -> None:
         while True:
@@ -239,6 +244,7 @@ class Link:
             case Refusal():
                 raise LostError(f"the server did not understand: {message.msg} ({message.code})", again=False)
             case Bye():
+                self._goodbye = message
                 raise _farewell(message)
             case Ping():
                 self._queue(Pong(n=message.n, now_ms=int(time.time() * 1000)))

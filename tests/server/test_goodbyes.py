@@ -1,8 +1,10 @@
 """Every way in which a server ends a connection tells the client why, in a last `bye`."""
 
 from collections.abc import Awaitable, Callable
+from types import SimpleNamespace
 
 import pytest
+from server.admins import host_says, hosting
 from server.conftest import QUICK, changed, in_hand, running
 from server.rawclient import RawClient, frame
 from server.watching import Held
@@ -155,3 +157,35 @@ async def test_last_word_is_a_bye_with_its_reason(tmp_path, mock_clock, monkeypa
         rest = await client.closed()
         goodbye = (client.log + rest)[-1]
         assert (goodbye["t"], goodbye["code"]) == ("bye", code)
+
+
+async def kick(server, subject) -> None:
+    await host_says(server.folder, command="kick", subject=subject)
+
+
+async def ban(server, subject) -> None:
+    await host_says(server.folder, command="ban", subject=subject)
+
+
+async def drain(server, _subject) -> None:
+    server.host.drain.set()
+
+
+@pytest.mark.parametrize(
+    ("end", "code"),
+    [(kick, "kicked"), (ban, "banned"), (drain, "shutting_down")],
+    ids=["kick", "ban", "drain"],
+)
+async def test_last_word_has_its_reason_where_no_room_was_left_for_it(tmp_path, monkeypatch, end, code):
+    held = Held(monkeypatch)
+    async with hosting(tmp_path / "data") as server:
+        client = await server.connect()
+        welcome = await client.login_guest()
+        held.hold(SimpleNamespace(client=client))
+        await client.send({"t": "rules", "variant": "truco-argentino"})
+        await wait_all_tasks_blocked()
+        held.leave_no_room(SimpleNamespace(client=client))
+        await end(server, welcome["player"])
+        await wait_all_tasks_blocked()
+        held.release(SimpleNamespace(client=client))
+        assert [(last["t"], last["code"]) for last in (await client.closed())[-1:]] == [("bye", code)]

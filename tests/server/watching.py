@@ -127,6 +127,11 @@ class Held:
         """Write nothing to a follower."""
         self._ports.add(_port(follower))
 
+    def leave_no_room(self, follower) -> None:
+        """Let what waits for a follower be all that may."""
+        for _, outbox in self._waiting[_port(follower)]:
+            outbox.limit = outbox.size
+
     def release(self, follower) -> None:
         """Write again."""
         self._ports.discard(_port(follower))

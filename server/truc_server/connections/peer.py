@@ -310,12 +310,16 @@ class Peer:
         self.dismiss(Code.SLOW_CONSUMER, "more waits for this connection than it may")
 
     def _finish_with(self, frame: bytes) -> None:
-        self._push(frame)
-        if self.connection.state is State.CLOSED:
-            self.outbox.finishing = True
-            self._house.flusher.touch(self.outbox)
-            self._timer.cancel()
-            self._timer = self._house.timers.after(LINGER_S, self._scope.cancel)
+        if self.connection.state is not State.CLOSED:
+            self._push(frame)
+            return
+        if not self.outbox.push(frame, self._house.gate):
+            self.outbox.forget()  # it can be had again; why the connection ends cannot
+            self.outbox.push(frame, self._house.gate)
+        self.outbox.finishing = True
+        self._house.flusher.touch(self.outbox)
+        self._timer.cancel()
+        self._timer = self._house.timers.after(LINGER_S, self._scope.cancel)
 
     def _miss_login(self) -> None:
         seconds = self._house.settings.limits.login_s

@@ -1,0 +1,92 @@
+"""The last word of a server reaches who asks something at that moment, whatever else goes wrong."""
+
+import pytest
+import trio
+from trio.testing import wait_all_tasks_blocked
+
+from truc_client import LostError, connect
+from truc_protocol.messages import Bye
+
+SHUT_OUT = Bye(code="banned", msg="you are shut out", retryable=False)
+
+
+class Wire(trio.abc.Stream):
+    """A stream of which either way can be held up, and what is sent can fail."""
+
+    def __init__(self, stream: trio.abc.Stream) -> None:
+        self.stream = stream
+        self.is_broken = False
+        self.may_send, self.may_receive = trio.Event(), trio.Event()
+        self.may_send.set()
+        self.may_receive.set()
+
+    async def send_all(self, data) -> None:
+        with trio.CancelScope(shield=True):
+            await self.may_send.wait()
+        if self.is_broken:
+            raise trio.BrokenResourceError
+        await self.stream.send_all(data)
+
+    async def wait_send_all_might_not_block(self) -> None:
+        await self.stream.wait_send_all_might_not_block()
+
+    async def receive_some(self, max_bytes=None):
+        received = await self.stream.receive_some(max_bytes)
+        await self.may_receive.wait()
+        return received
+
+    async def aclose(self) -> None:
+        await self.stream.aclose()
+
+
+@pytest.fixture
+def wires() -> list[Wire]:
+    return []
+
+
+@pytest.fixture
+def dial(scripted, wires):
+    """Connect to a scripted server through a wire; returns how, and the server."""
+    server = scripted()
+
+    async def dial(*place) -> Wire:
+        wires.append(Wire(await server.dial(*place)))
+        return wires[-1]
+
+    return dial, server
+
+
+async def test_goodbye_is_read_although_a_request_cannot_be_sent_any_more(dial, wires, player) -> None:
+    through, server = dial
+    async with connect("host", player, dial=through) as connection, trio.open_nursery() as nursery:
+        (wire,) = wires
+        wire.may_receive = trio.Event()
+        await server.send(SHUT_OUT)
+        wire.is_broken = True
+        told = []
+        nursery.start_soon(ask, connection, told)
+        await wait_all_tasks_blocked()
+        wire.may_receive.set()
+    assert told == ["the server says goodbye: you are shut out (banned)"]
+
+
+async def test_who_asks_right_after_the_goodbye_is_told_of_it(dial, wires, player) -> None:
+    through, server = dial
+    async with connect("host", player, dial=through) as connection, trio.open_nursery() as nursery:
+        (wire,) = wires
+        wire.may_send = trio.Event()
+        first, second = [], []
+        nursery.start_soon(ask, connection, first)
+        await wait_all_tasks_blocked()
+        await server.send(SHUT_OUT)
+        await wait_all_tasks_blocked()
+        await ask(connection, second)
+        wire.may_send.set()
+    assert first == second == ["the server says goodbye: you are shut out (banned)"]
+
+
+async def ask(connection, told: list[str]) -> None:
+    try:
+        await connection.tables()
+    except LostError as error:
+        told.append(str(error))
