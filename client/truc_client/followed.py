@@ -10,7 +10,7 @@ from truc_client.errors import ClientError
 from truc_client.following import Following
 from truc_client.happenings import Called
 from truc_client.reports import Reports
-from truc_protocol.messages import BotWanted, SeatHeld, ServerMessage, TableState
+from truc_protocol.messages import BotWanted, Draining, SeatHeld, ServerMessage, TableState
 
 if TYPE_CHECKING:
     from truc_client.glance import Glance
@@ -51,9 +51,17 @@ class Followed:
         """Give a message to whom it is for."""
         if self.lobby is not None:
             self.lobby.handle(message)
-        if isinstance(message, BotWanted):
-            self._hear_call(message)
-            return
+        match message:
+            case BotWanted():
+                self._hear_call(message)
+            case Draining():
+                for following in tuple(self.tables.values()):
+                    following.handle(message)
+            case _:
+                self._give(message)
+
+    def _give(self, message: ServerMessage) -> None:
+        """Give a message to the table it is of, if it is of any."""
         code: str | None = getattr(message, "table", None)
         if code is None:
             return

@@ -24,6 +24,7 @@ from truc_client.happenings import (
     PhraseSaid,
     Resumed,
     SeatTakenOver,
+    ServerDraining,
     TableChanged,
     TableClosed,
 )
@@ -120,7 +121,13 @@ class Following:
                 self._begin(message)
             case Snapshot() if self.seat is None:
                 self._take_snapshot(message)
-            case messages.SeatTakenOver() | messages.Said() | ChatLine() | messages.Away():
+            case (
+                messages.SeatTakenOver()
+                | messages.Said()
+                | ChatLine()
+                | messages.Away()
+                | messages.Draining()
+            ):
                 self._hear(message)
             case messages.TableClosed():
                 self.maker.drop_unbegun(self._session)
@@ -131,7 +138,9 @@ class Following:
             case _:
                 pass
 
-    def _hear(self, message: messages.SeatTakenOver | messages.Said | ChatLine | messages.Away) -> None:
+    def _hear(
+        self, message: messages.SeatTakenOver | messages.Said | ChatLine | messages.Away | messages.Draining
+    ) -> None:
         match message:
             case messages.SeatTakenOver():
                 self._yield_seat(message.seat)
@@ -141,6 +150,8 @@ class Following:
                 self._say(chat_said(message))
             case messages.Away():
                 self._tell_away(message)
+            case messages.Draining():
+                self._say(ServerDraining(message.left_ms))
             case _:
                 assert_never(message)
 

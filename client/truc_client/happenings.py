@@ -253,6 +253,12 @@ class SeatTakenOver(NamedTuple):
     seat: int
 
 
+class ServerDraining(NamedTuple):
+    """The server is about to be stopped, in `left_ms` at the latest: no new hand begins until it is back."""
+
+    left_ms: int
+
+
 class TableClosed(NamedTuple):
     """The table is gone; `table` is its code."""
 
@@ -281,6 +287,7 @@ Happening = (
     | TranscriptSetAside
     | Resumed
     | SeatTakenOver
+    | ServerDraining
     | TableClosed
 )
 """What can happen at a table."""

@@ -80,6 +80,12 @@ CAPABILITIES: Final[tuple[Capability, ...]] = (
         "Matches of players with keys are rated, by game and number of seats.",
         ("leaderboard", "profile"),
     ),
+    Capability(
+        "draining",
+        "true",
+        "Who is logged in is told when the server is about to be stopped.",
+        ("draining",),
+    ),
     Capability("invite", "true", "The server is closed; an invite in `login` makes a key a member."),
 )
 RESERVED: Final[Mapping[str, str]] = MappingProxyType({})

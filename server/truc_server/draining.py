@@ -28,8 +28,9 @@ log = structlog.get_logger()
 async def drain_when_asked(house: House, lobby: Lobby, *, asked: trio.Event, stop: trio.Event) -> None:
     """Wait until the host wants the server drained; stop it when every hand is over, or tables.drain_s is."""
     await asked.wait()
-    house.is_draining = True
     seconds = house.settings.tables.drain_s
+    house.drained_by = trio.current_time() + seconds
+    lobby.tell_draining()
     log.info("draining", under_way=hands_under_way(lobby), seconds=seconds)
     notify.tell(notify.STOPPING, status="draining: hands under way end")
     with trio.move_on_after(seconds):

@@ -42,7 +42,7 @@ class House:
         pace: how fast pages of what is stored, or of the lobby, go to one address.
         sanctions: who is shut out or muted by now.
         refused_talk: the connections of muted players that have tried to talk, of whom it is in the log.
-        is_draining: whether the server is about to be stopped: hands under way go on, and nothing else begins.
+        drained_by: when the server says goodbye at the latest, as it is about to be stopped; None while it is not.
         unasked: the matches that were stopped where the next call was due and nobody had asked for time, and at which
             position.
         grease: what is put into everything that is sent, to try clients; None unless the host wants it.
@@ -82,11 +82,16 @@ class House:
         self.pace = Pace(settings.limits)
         self.sanctions = Sanctions.of(settings.access)
         self.refused_talk: WeakSet[Peer] = WeakSet()
-        self.is_draining = False
+        self.drained_by: float | None = None
         self.unasked: Mapping[bytes, int] = {}
         self.grease = Grease(randbits(64)) if settings.grease else None
         self.failed = trio.Event()
         self.failure: StoreError | None = None
+
+    @property
+    def is_draining(self) -> bool:
+        """Whether the server is about to be stopped: hands under way go on, and nothing else begins."""
+        return self.drained_by is not None
 
     def renew(self, settings: Settings) -> None:
         """Go by other settings from now on."""

@@ -1,4 +1,4 @@
-"""Who is away: told by the library, on a player's screen, and claimed."""
+"""Who is away, and why nothing goes on: told by the library, on a player's screen, and claimed."""
 
 import io
 from pathlib import Path
@@ -15,6 +15,7 @@ from truc_client import (
     MatchEnded,
     MatchStarted,
     RefusedError,
+    ServerDraining,
     TableChanged,
     TableClosed,
     YourTurn,
@@ -206,3 +207,10 @@ async def test_match_that_has_not_begun_cannot_be_claimed(server, player) -> Non
         table = await connection.create("truc-french")
         with pytest.raises(ChoiceError):
             await table.claim()
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_server_that_is_about_to_be_stopped_is_told_of_with_its_time_in_every_language(lang):
+    (told,) = shown(ServerDraining(59_001), lang=lang)
+    assert " 60 s" in told
+    assert ("no new one begins" in told) == (lang == "en")

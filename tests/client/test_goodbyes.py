@@ -1,11 +1,12 @@
-"""The last word of a server reaches who asks something at that moment, whatever else goes wrong."""
+"""The last words of a server reach the player: why it holds the game up, and why it ends the connection."""
 
 import pytest
 import trio
+from client.playing import play_on
 from trio.testing import wait_all_tasks_blocked
 
-from truc_client import LostError, connect
-from truc_protocol.messages import Bye
+from truc_client import LostError, ServerDraining, connect
+from truc_protocol.messages import Bye, Draining
 
 SHUT_OUT = Bye(code="banned", msg="you are shut out", retryable=False)
 
@@ -90,3 +91,12 @@ async def ask(connection, told: list[str]) -> None:
         await connection.tables()
     except LostError as error:
         told.append(str(error))
+
+
+async def test_every_table_hears_that_the_server_is_about_to_be_stopped(scripted, player) -> None:
+    server = scripted()
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create("truc-french")
+        await server.send(Draining(left_ms=60_000))
+        seen = await play_on(table, until=lambda happening: isinstance(happening, ServerDraining))
+    assert seen[-1] == ServerDraining(60_000)

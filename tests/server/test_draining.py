@@ -113,6 +113,24 @@ class TestWhatBegins:
         ] * 3
         assert "about to be stopped" in answers[0]["msg"]
 
+    async def test_everybody_is_told_why_nothing_begins_and_for_how_long(self, server):
+        seats = await in_hand(server)
+        visitor = await guest(server)
+        before = await server.connect()
+        await before.hello()
+        await drain(server)
+        told = [await client.until("draining") for client in (seats[0].client, seats[1].client, visitor)]
+        most_ms = server.settings.tables.drain_s * 1_000
+        assert [0 < notice["left_ms"] <= most_ms for notice in told] == [True] * 3
+
+    async def test_who_comes_back_is_told_too(self, server):
+        seats = await in_hand(server)
+        await drain(server)
+        first = await seats[0].client.until("draining")
+        await come_back(server, seats[:1])
+        again = next(message for message in seats[0].client.log if message["t"] == "draining")
+        assert again["left_ms"] <= first["left_ms"]
+
     async def test_status_says_so(self, server):
         await in_hand(server)
         await drain(server)

@@ -1,6 +1,7 @@
 """`truc watch`: what happens at a table, line by line, for who has no seat there."""
 
 from collections.abc import Iterator
+from math import ceil
 from typing import Final
 
 import click
@@ -32,6 +33,7 @@ from truc_client.happenings import (
     RecordSeen,
     RecordUnchecked,
     Resumed,
+    ServerDraining,
     Signed,
     SnapshotTaken,
     Substituted,
@@ -111,7 +113,14 @@ class Commentary:
             case MatchEnded(verdict, transcript):
                 yield from verdict_lines(verdict)
                 yield f"transcript: {transcript}"
-            case TableChanged() | TableClosed() | Interrupted() | Resumed() | TranscriptSetAside():
+            case (
+                TableChanged()
+                | TableClosed()
+                | ServerDraining()
+                | Interrupted()
+                | Resumed()
+                | TranscriptSetAside()
+            ):
                 yield from self._of_the_line(happening)
             case _:
                 yield from self._of_people(happening)
@@ -143,7 +152,8 @@ class Commentary:
         return f"score: {score_words(state['score'], self._names)}"
 
     def _of_the_line(
-        self, happening: TableChanged | TableClosed | Interrupted | Resumed | TranscriptSetAside
+        self,
+        happening: TableChanged | TableClosed | ServerDraining | Interrupted | Resumed | TranscriptSetAside,
     ) -> Iterator[str]:
         match happening:
             case TableChanged(state):
@@ -152,6 +162,8 @@ class Commentary:
                     yield self._table
             case TableClosed(reason):
                 yield f"the table is gone: {reason}"
+            case ServerDraining(left_ms):
+                yield f"the server is about to be stopped, in {ceil(left_ms / 1000)} s at the latest: no new hand begins until it is back"
             case Interrupted(reason):
                 yield f"{reason}; connecting again"
             case Resumed(k):

@@ -6,6 +6,7 @@ language, with the words of the game. Text that came from other players is never
 
 from collections.abc import Iterator, Mapping
 from functools import reduce
+from math import ceil
 from typing import assert_never
 
 from rich.console import Console
@@ -37,6 +38,7 @@ from truc_client.happenings import (
     RecordSeen,
     Resumed,
     SeatTakenOver,
+    ServerDraining,
     Signed,
     Substituted,
     TableChanged,
@@ -151,7 +153,7 @@ class Screen:
                 self.note(_WAITING.get(what, "waiting"), "dim", seats=names)
             case Substituted(seat, name):
                 self._rename(seat, name)
-            case Interrupted() | TranscriptSetAside() | Resumed() | Away():
+            case Interrupted() | TranscriptSetAside() | Resumed() | Away() | ServerDraining():
                 self._note_line(happening)
             case ChatSaid(player, name, text):
                 self.say(f"{quoted(name)} ({player}): {text}", "cyan")
@@ -162,7 +164,9 @@ class Screen:
             case _:
                 pass
 
-    def _note_line(self, happening: Interrupted | TranscriptSetAside | Resumed | Away) -> None:
+    def _note_line(
+        self, happening: Interrupted | TranscriptSetAside | Resumed | Away | ServerDraining
+    ) -> None:
         match happening:
             case Interrupted(reason):
                 self.note("interrupted", "yellow", reason=reason)
@@ -172,6 +176,8 @@ class Screen:
                 self.note("resumed", "dim")
             case Away():
                 self._tell_away(happening)
+            case ServerDraining(left_ms):
+                self.note("draining", "yellow", n=ceil(left_ms / 1000))
             case _:
                 assert_never(happening)
 

@@ -939,6 +939,13 @@ export interface Capabilities {
   del?: Array<string>;
 }
 
+/** The server is about to be stopped: hands under way are played to their end, and nothing new begins. */
+export interface Draining {
+  t: "draining";
+  /** After how long, at the latest, it says goodbye. */
+  left_ms: number;
+}
+
 /** Ask for a sign of life. */
 export interface Ping {
   t: "ping";
@@ -1017,5 +1024,6 @@ export type ServerMessage =
   | BotWanted
   | ChatLine
   | Capabilities
+  | Draining
   | Ping
   | Pong;

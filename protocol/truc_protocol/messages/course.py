@@ -178,6 +178,9 @@ _ANSWERS: Final[Mapping[str, Course]] = MappingProxyType(
         "lobby": Course("Replaces the state before."),
         "chat": Course("Nothing."),
         "caps": Course("A request of a capability that is gone is answered `unknown_request`."),
+        "draining": Course(
+            "What a hand under way needs, but no `call`; then `bye` with `shutting_down`. After the start matches go on."
+        ),
         "ping": Course("`pong` with the same `n`, at once."),
         "pong": Course("Nothing."),
     }

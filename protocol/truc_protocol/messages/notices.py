@@ -294,6 +294,13 @@ class Capabilities(Message, frozen=True, kw_only=True, tag="caps"):
     """Those that are gone."""
 
 
+class Draining(Message, frozen=True, kw_only=True, tag="draining"):
+    """The server is about to be stopped: hands under way are played to their end, and nothing new begins."""
+
+    left_ms: U
+    """After how long, at the latest, it says goodbye."""
+
+
 class Ping(Message, frozen=True, kw_only=True, tag="ping"):
     """Ask for a sign of life."""
 

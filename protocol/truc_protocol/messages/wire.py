@@ -73,6 +73,7 @@ ServerMessage = (
     | notices.Said
     | notices.SeatTakenOver
     | notices.Capabilities
+    | notices.Draining
     | past.Snapshot
     | company.LobbyState
     | company.BotWanted
@@ -176,6 +177,7 @@ MESSAGES: Final[tuple[Row, ...]] = (
     Row(_IN, (Form(ratings.Leaderboard),), ("ok",)),
     Row(_IN, (Form(ratings.Profile),), ("ok",)),
     Row(_OUT, (Form(notices.Capabilities),)),
+    Row(_OUT, (Form(notices.Draining),)),
     Row(_IN, (Form(notices.Ping),), ("pong",)),
     Row(_IN, (Form(notices.Pong),)),
     Row(_OUT, (Form(notices.Ping),), ("pong",)),

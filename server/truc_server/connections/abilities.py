@@ -33,6 +33,7 @@ def capabilities(settings: Settings) -> dict[str, object]:
         "delay": MAX_DELAY_S,
         "forget": True,
         "away": True,
+        "draining": True,
         **({"house-bots": True} if settings.access.bots else {}),
         **({"ratings": STANDINGS_PAGE} if settings.ratings else {}),
         **({"invite": True} if settings.access.members == "invite" else {}),

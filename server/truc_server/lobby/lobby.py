@@ -10,9 +10,11 @@ from secrets import choice
 from typing import Final, NamedTuple
 
 import structlog
+import trio
 
+from truc_protocol.connection import broadcast_frame
 from truc_protocol.errors import Code
-from truc_protocol.messages import Create, LobbyState, SeatHeld, Seek, TableClosed
+from truc_protocol.messages import Create, Draining, LobbyState, SeatHeld, Seek, TableClosed
 from truc_rules import Variant
 from truc_server.connections.floods import CHAT, LISTS, Allowance
 from truc_server.connections.names import Names
@@ -332,8 +334,17 @@ class Lobby:
     def enter(self, peer: Peer, player: Player) -> None:
         """Note that a connection speaks for a player now."""
         self.presence.enter(peer, player)
+        if self._house.drained_by is not None:
+            peer.send(_draining(self._house.drained_by))
         self.following.note_state()
         self.calls.catch_up(peer, player, self._tables.values())
+
+    def tell_draining(self) -> None:
+        """Tell everybody who is logged in that the server is about to be stopped."""
+        if self._house.drained_by is not None:
+            frame = broadcast_frame(_draining(self._house.drained_by))
+            for peer in self.presence.everybody():
+                peer.send_frame(frame)
 
     def tidy(self, peer: Peer) -> None:
         """Forget which tables that are gone a connection has followed, if it has followed many."""
@@ -355,3 +366,7 @@ class Lobby:
     def _state(self) -> LobbyState:
         playing = sum(table.is_seen_playing for table in self._tables.values())
         return LobbyState(online=len(self.presence), tables=len(self._tables), playing=playing)
+
+
+def _draining(by: float) -> Draining:
+    return Draining(left_ms=max(0, round((by - trio.current_time()) * 1_000)))

@@ -6,6 +6,8 @@ listed exactly while one of their connections is logged in; every key that ignor
 """
 
 from bisect import bisect_left, bisect_right, insort
+from collections.abc import Iterator
+from itertools import chain
 from typing import Final, NamedTuple
 
 from truc_server.connections.peer import Peer, Player
@@ -61,6 +63,10 @@ class Presence:
             self._peers[tag] = others
         elif self._peers.pop(tag, ()):
             del self._tags[bisect_left(self._tags, tag)]
+
+    def everybody(self) -> Iterator[Peer]:
+        """Yield every connection on which somebody is logged in."""
+        return chain.from_iterable(self._peers.values())
 
     def connections(self, tag: str) -> tuple[Peer, ...]:
         """Return the connections of a player, the oldest first."""
