@@ -31,6 +31,7 @@ from truc_server.commands import (
     retention,
     sanctions,
     setting_up,
+    unrating,
 )
 from truc_server.commands.command_line import (
     SettingsFailure,
@@ -104,6 +105,7 @@ main.add_command(sanctions.unban)
 main.add_command(sanctions.mute)
 main.add_command(sanctions.unmute)
 main.add_command(sanctions.sanctions)
+main.add_command(unrating.unrate)
 main.add_command(admin.admin)
 main.add_command(key.key)
 main.add_command(backup.backup)

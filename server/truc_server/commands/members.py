@@ -145,7 +145,7 @@ def add_member(file: Path | None, key: str, **flags: object) -> None:
     from truc_server.house import now_ms
     from truc_server.store import Member
 
-    settings, who = load_settings(file, flags), _fingerprint(key)
+    settings, who = load_settings(file, flags), read_fingerprint(key)
     with failures(), used_store(settings) as store:
         is_new = store.admit(Member(who, now_ms()))
     click.echo(f"{who} is a member {'now' if is_new else 'already'}")
@@ -159,7 +159,7 @@ def add_member(file: Path | None, key: str, **flags: object) -> None:
 @click.argument("key")
 def remove_member(file: Path | None, key: str, **flags: object) -> None:
     """End the membership of KEY; whoever is connected with it stays until they leave."""
-    who = _fingerprint(key)
+    who = read_fingerprint(key)
     with failures(), used_store(load_settings(file, flags)) as store:
         was_member = store.expel(who)
     if not was_member:
@@ -167,7 +167,12 @@ def remove_member(file: Path | None, key: str, **flags: object) -> None:
     click.echo(f"{who} is no member any more")
 
 
-def _fingerprint(key: str) -> str:
+def read_fingerprint(key: str) -> str:
+    """Return the fingerprint that an argument is, or that of the key that it is.
+
+    Raises:
+        click.BadParameter: It is neither.
+    """
     found = normal_key(key)
     if found is None:
         raise click.BadParameter(

@@ -182,6 +182,10 @@ class Store(Protocol):
         """Lift a sanction, durably; False if there was none. Needs no claim."""
         ...
 
+    def unrate(self, tag: str) -> int:
+        """Drop the ratings of a player, by its name, durably; return how many there were. Needs no claim."""
+        ...
+
     def prune_guests(self, *, before_ms: int, connected: Collection[bytes], now_ms: int) -> int:
         """Forget the guests without a seat who were last seen before a time, durably; return how many.
 

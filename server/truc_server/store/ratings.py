@@ -41,6 +41,7 @@ _ONE: Final = (
     ratings.c.player == bindparam("who"),
 )
 _FIND: Final = _RATINGS.where(*_ONE)
+_UNRATE: Final = delete(ratings).where(ratings.c.tag == bindparam("whose"))
 _DROP: Final = delete(ratings).where(*_ONE)
 
 
@@ -68,6 +69,11 @@ def board(
 def profile(connection: Connection, tag: str) -> tuple[Standing, ...]:
     """Return the standings of a player in every game, by its name."""
     return _standings(connection, _PROFILE, {"whose": tag})
+
+
+def unrate(connection: Connection, tag: str) -> int:
+    """Drop the ratings of a player, by its name; return how many there were."""
+    return connection.execute(_UNRATE, {"whose": tag}).rowcount
 
 
 def _ratings(connection: Connection, match: RateMatch, side: Iterable[RatedPlayer]) -> tuple[Rating, ...]:

@@ -309,6 +309,11 @@ class SqlStore:
         with self._transaction("write to") as connection:
             return membership.lift(connection, subject, kind)
 
+    def unrate(self, tag: str) -> int:
+        """Drop the ratings of a player, by its name, durably; return how many there were. Needs no claim."""
+        with self._transaction("write to") as connection:
+            return ratings.unrate(connection, tag)
+
     def prune_guests(self, *, before_ms: int, connected: Collection[bytes], now_ms: int) -> int:
         """Forget the guests without a seat who were last seen before a time, durably; return how many.
 
