@@ -21,6 +21,7 @@ async def dial_tcp(address: Address) -> trio.abc.Stream:
 
     Raises:
         ConnectError: Nobody answers there, or does not encrypt.
+        RefusedError: Nobody is let in there now.
     """
     try:
         with trio.fail_after(DIAL_S):

@@ -12,28 +12,28 @@ from typing import Final
 import trio
 
 from truc_client.address import Address
-from truc_client.errors import ConnectError
+from truc_client.errors import ConnectError, RefusedError
 from truc_protocol.codec import sha256
-from truc_protocol.transport import ALPN, ENCRYPTED, PLAIN
+from truc_protocol.errors import Code
+from truc_protocol.transport import ALPN
 
 _NOT_TLS: Final = frozenset({"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"})
-_SAID: Final = {
-    "TLSV1_ALERT_ACCESS_DENIED": "the host has shut this address out",
-    "TLSV1_ALERT_INTERNAL_ERROR": "it takes no connection from here now: too many at once, or in a short time; try later",
-}
+_SHUT_OUT: Final = "TLSV1_ALERT_ACCESS_DENIED"
+_COME_LATER: Final = "TLSV1_ALERT_INTERNAL_ERROR"
 
 
 async def encrypt(stream: trio.abc.Stream, address: Address) -> trio.abc.Stream:
     """Agree on encryption with a server.
 
     Raises:
-        ConnectError: It does not encrypt, does not speak this protocol, or takes no connection.
+        ConnectError: It does not encrypt, does not speak this protocol, or has shut this address out.
+        RefusedError: It takes no connection from here now.
     """
     encrypted = trio.SSLStream(stream, _context(), server_hostname=address.host, https_compatible=True)
     try:
         await encrypted.do_handshake()
     except trio.BrokenResourceError as error:
-        raise ConnectError(f"{address.server}: {_reason(error.__cause__)}") from error
+        raise _failure(address, getattr(error.__cause__, "reason", None)) from error
     if encrypted.selected_alpn_protocol() != ALPN:
         raise ConnectError(f"{address.server} speaks another protocol over TLS")
     return encrypted
@@ -56,10 +56,16 @@ def _context() -> ssl.SSLContext:
     return context
 
 
-def _reason(cause: BaseException | None) -> str:
-    reason = getattr(cause, "reason", None)
+def _failure(address: Address, reason: str | None) -> ConnectError | RefusedError:
+    """Return why there is no encrypted connection, by the reason that TLS gives."""
+    if reason == _COME_LATER:
+        message = "it takes no connection from here now: too many at once, or in a short time"
+        return RefusedError(Code.RATE_LIMITED, f"{address.server}: {message}")
     if reason in _NOT_TLS:
-        return f"it does not encrypt its connections: its addresses begin with {PLAIN}, not {ENCRYPTED}"
-    if reason in _SAID:
-        return _SAID[str(reason)]
-    return f"no encrypted connection: {reason or 'the connection was lost'}"
+        in_clear = address._replace(is_tls=False)
+        why = f"it does not encrypt its connections; if its host wants it so, come by {in_clear}"
+    elif reason == _SHUT_OUT:
+        why = "the host has shut this address out"
+    else:
+        why = f"no encrypted connection: {reason or 'the connection was lost'}"
+    return ConnectError(f"{address.server}: {why}")

@@ -50,6 +50,15 @@ class LostError(ClientError):
         self.after_ms = after_ms
 
 
+class EncryptedError(LostError):
+    """A server was come to in clear that encrypts its connections; nothing about the player was said to it."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the server encrypts its connections: its addresses begin with trucs://", again=False
+        )
+
+
 class RefusedError(ClientError):
     """The server refused a request; `code` is one of the protocol's registry."""
 

@@ -18,7 +18,7 @@ from truc_client.account import Account
 from truc_client.address import Address
 from truc_client.clock import Clock
 from truc_client.encryption import certificate_of
-from truc_client.errors import ConnectError, LostError, RefusedError
+from truc_client.errors import ConnectError, EncryptedError, LostError, RefusedError
 from truc_client.home import revoked_keys
 from truc_client.recognition import Shown, keys_shown, recognise
 from truc_protocol.connection import Connection, Failure, Pulse, Role, pulse
@@ -69,7 +69,6 @@ from truc_protocol.messages import (
     Watch,
     Welcome,
 )
-from truc_protocol.transport import ENCRYPTED
 
 HANDSHAKE_S: Final = 10.0
 _READ_BYTES: Final = 65_536
@@ -290,9 +289,7 @@ def leaves(group: BaseExceptionGroup[BaseException]) -> list[BaseException]:
 def _sound(item: AnyMessage | Failure) -> AnyMessage:
     if isinstance(item, Failure):
         if item.message == _TLS_INSTEAD:
-            raise LostError(
-                f"the server encrypts its connections: its addresses begin with {ENCRYPTED}", again=False
-            )
+            raise EncryptedError
         raise LostError(f"the server broke the protocol: {item.message} ({item.code})", again=False)
     return item
 
@@ -310,6 +307,7 @@ async def enter(
         ServerKeyError: The server is not the one known.
         ConnectError: It is no server of this protocol, or does not answer in time.
         RefusedError: It does not let this player in.
+        EncryptedError: It encrypts its connections, and this one is not.
         LostError: It is elsewhere now; `to` says where.
         HomeError: The player's home cannot be used.
     """
@@ -318,6 +316,8 @@ async def enter(
             return await _enter(stream, address, account, demands, known)
     except trio.TooSlowError as error:
         raise ConnectError(f"{address.server} does not answer") from error
+    except EncryptedError:
+        raise
     except LostError as error:
         if error.to is not None:
             raise
@@ -374,6 +374,8 @@ class _Talk:
             self.inbox.extend(map(_sound, self.protocol.receive(bytes(received))))
         answer = self.inbox.popleft()
         match answer:
+            case Refusal(code=Code.UNSUPPORTED, detail={"tls": True}):
+                raise EncryptedError
             case Refusal():
                 raise RefusedError(answer.code, answer.msg, retry_after_ms=answer.retry_after_ms)
             case Bye() if answer.code == Code.MOVED and answer.to is not None:

@@ -1,7 +1,7 @@
 """From an address to a connection that is logged in, also where the server has moved or a guest's token is stale.
 
 A server that says it has moved is followed to where it says, a few times; there the same server must prove itself, by
-the key that is pinned. Nothing about the player is said to anybody else. Every wait has a part that is drawn, so that
+the key that is pinned. A server that encrypts is come to again by TLS, whoever it was that said so: it must prove itself there, too. The other way round nobody is followed. Nothing about the player is said to anybody else. Every wait has a part that is drawn, so that
 those who have lost a server together do not come back to it together; none is shorter than the server has asked for.
 """
 
@@ -14,7 +14,14 @@ import trio
 from truc_client.account import Account, Delay
 from truc_client.address import Address, parse_address
 from truc_client.dialing import Dial
-from truc_client.errors import AddressError, ConnectError, LostError, RefusedError, ServerKeyError
+from truc_client.errors import (
+    AddressError,
+    ConnectError,
+    EncryptedError,
+    LostError,
+    RefusedError,
+    ServerKeyError,
+)
 from truc_client.link import Demands, Entered, enter, is_unknown_token
 from truc_protocol.errors import REGISTRY, Code
 from truc_protocol.handshake import Pin
@@ -39,6 +46,10 @@ class Visit(NamedTuple):
     demands: Demands
     known: Pin | None = None
     patience_s: float = PATIENCE_S
+
+    def encrypted(self) -> "Visit":
+        """Return the visit to the same place by TLS."""
+        return self._replace(address=self.address._replace(is_tls=True))
 
     def elsewhere(self, to: str) -> "Visit":
         """Return the visit to where the server says it is now.
@@ -118,6 +129,10 @@ async def _follow_moves(visit: Visit) -> Entered:
     for _ in range(MAX_MOVES + 1):
         try:
             return await _enter_known(visit)
+        except EncryptedError as error:
+            if visit.address.is_tls:
+                raise ConnectError(f"{visit.address.server}: {error}") from error
+            visit = visit.encrypted()
         except LostError as moved:
             if moved.to is None:
                 raise

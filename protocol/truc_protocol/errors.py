@@ -138,7 +138,7 @@ REGISTRY: Final[Mapping[Code, Row]] = MappingProxyType(
             Topic.PROTOCOL,
             Outcome.ENDED,
             "The server speaks none of the protocol numbers offered, lacks a required capability, or encrypts otherwise than the client does.",
-            "Offer another number, drop the capability that `field` points at, or come by TLS as the address says.",
+            "Offer another number, or drop the capability that `field` points at; with `detail.tls` come again by TLS.",
         ),
         Code.NOT_NOW: Row(
             Topic.PROTOCOL,

@@ -3,6 +3,7 @@
 import shutil
 import ssl
 import time
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
@@ -36,8 +37,7 @@ from truc_server.host.settings import Logs
 pytestmark = pytest.mark.slow
 TLS = changed(QUICK, listen={"tls": True})
 PAGE = Path(__file__).parents[2] / "docs" / "hosting" / "tls.md"
-MISTAKEN = "expected TLS: the addresses of this server begin with trucs://, not truc://"
-IN_CLEAR = "it does not encrypt its connections: its addresses begin with truc://, not trucs://"
+IN_CLEAR = "it does not encrypt its connections; if its host wants it so, come by truc://"
 ANOTHER = (
     "C37: this connection is encrypted with another certificate than the server's;"
     " somebody may stand between you and the server: nothing was said to it about you"
@@ -213,14 +213,21 @@ async def test_relay_that_carries_what_is_encrypted_is_none_of_anybodys_business
 # The wrong scheme, and the door
 
 
-async def test_address_in_clear_of_a_server_that_encrypts_names_the_right_one(server, player) -> None:
-    logs.configure(Logs(), shown := StringIO())
-    with pytest.raises(RefusedError) as refused:
-        async with connect(link(server, "truc"), player):
+async def test_address_in_clear_of_a_server_that_encrypts_leads_to_an_encrypted_connection(
+    server, player
+) -> None:
+    async with connect(link(server, "truc"), player) as connection:
+        assert connection.address == parse_address(link(server))
+        assert await connection.tables() == ()
+    store = Store(player.home.state)
+    assert store.encrypts(f"127.0.0.1:{server.port}")
+    store.close()
+
+
+async def test_whoever_says_that_a_server_encrypts_must_be_it(server, player) -> None:
+    with pytest.raises(ServerKeyError):
+        async with connect(f"{link(server, 'truc')}#{'A' * 26}", player):
             pass
-    assert refused.value.code == "unsupported"
-    assert str(refused.value) == f"{MISTAKEN} (unsupported)"
-    assert "expected TLS" in shown.getvalue()
 
 
 async def test_address_with_encryption_of_a_server_in_clear_names_the_right_one(tmp_path, player) -> None:
@@ -229,34 +236,45 @@ async def test_address_with_encryption_of_a_server_in_clear_names_the_right_one(
         with pytest.raises(ConnectError) as refused:
             async with connect(link(server), player):
                 pass
-    assert str(refused.value) == f"127.0.0.1:{server.port}: {IN_CLEAR}"
+    place = f"127.0.0.1:{server.port}"
+    assert str(refused.value) == f"{place}: {IN_CLEAR}{place}"
     assert "expected a frame, got TLS" in shown.getvalue()
 
 
-async def test_client_in_clear_that_is_turned_away_is_told_that_it_should_encrypt(tmp_path, player) -> None:
-    settings = changed(TLS, limits={"connections_per_address": 1})
-    async with running(tmp_path / "data", settings) as server, connect(link(server), player):
-        with pytest.raises(ConnectError, match="its addresses begin with trucs://"):
-            async with connect(link(server, "truc"), Player(open_home(tmp_path / "other"), "south")):
+async def test_client_that_is_shut_out_before_the_handshake_is_told_why(tmp_path, player) -> None:
+    async with running(tmp_path / "data", changed(TLS, access={"banned": ("127.0.0.1",)})) as server:
+        with pytest.raises(ConnectError, match="the host has shut this address out"):
+            async with connect(link(server), player):
                 pass
 
 
-@pytest.mark.parametrize(
-    ("section", "told"),
-    [
-        ({"limits": {"connections_per_address": 1}}, "it takes no connection from here now"),
-        ({"access": {"banned": ("127.0.0.1",)}}, "the host has shut this address out"),
-    ],
-)
-async def test_client_that_is_turned_away_before_the_handshake_is_told_why(
-    tmp_path, player, section, told
+@pytest.mark.parametrize("scheme", ["trucs", "truc"])
+async def test_client_that_finds_no_room_before_the_handshake_is_let_in_when_there_is(
+    tmp_path, player, scheme
 ) -> None:
-    async with running(tmp_path / "data", changed(TLS, **section)) as server:
+    told = []
+    settings = changed(TLS, limits={"connections_per_address": 1})
+    async with running(tmp_path / "data", settings) as server:
         occupier = await trio.open_tcp_stream("127.0.0.1", server.port)
-        async with occupier:
-            with pytest.raises(ConnectError, match=told):
-                async with connect(link(server), player):
-                    pass
+
+        def make_room(delay) -> None:
+            told.append(str(delay))
+            occupier.socket.close()
+
+        waiting = replace(player, on_delay=make_room)
+        async with connect(link(server, scheme), waiting) as connection:
+            assert connection.address.is_tls
+    assert "it takes no connection from here now" in told[0]
+
+
+async def test_client_that_finds_no_room_for_long_gives_up(tmp_path, player) -> None:
+    settings = changed(TLS, limits={"connections_per_address": 1})
+    async with running(tmp_path / "data", settings) as server:
+        occupier = await trio.open_tcp_stream("127.0.0.1", server.port)
+        with pytest.raises(RefusedError, match="takes no connection"):
+            async with connect(link(server), player, patience_s=0):
+                pass
+        await occupier.aclose()
 
 
 async def test_server_that_has_moved_is_followed_encrypted(tmp_path, player) -> None:
@@ -310,6 +328,5 @@ async def test_match_goes_on_when_encryption_is_turned_on(tmp_path) -> None:
 
 def test_page_has_the_lines_that_players_are_shown() -> None:
     page = PAGE.read_text(encoding="utf-8")
-    assert f"truc: {MISTAKEN} (unsupported)\n" in page
-    assert f"truc: truc.example.org:7373: {IN_CLEAR}\n" in page
+    assert f"truc: truc.example.org:7373: {IN_CLEAR}truc.example.org:7373\n" in page
     assert f"truc: truc.example.org:7373: {ANOTHER}\n" in page

@@ -133,6 +133,7 @@ async def test_frame_in_clear_is_answered_in_clear_with_the_right_scheme(server)
     error, bye = await client.closed()
     assert (error["t"], error["code"], bye["t"]) == ("error", "unsupported", "bye")
     assert error["msg"] == "expected TLS: the addresses of this server begin with trucs://, not truc://"
+    assert error["detail"] == {"tls": True}
 
 
 @pytest.mark.parametrize("raw", [b"GET / HTTP/1.1\r\n\r\n", b"SSH-2.0-OpenSSH_9.2\r\n", b"\xff"])

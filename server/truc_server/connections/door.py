@@ -104,7 +104,9 @@ class Door:
         """Tell a connection that begins with another byte than TLS does how to come instead."""
         text = f"expected TLS: the addresses of this server begin with {ENCRYPTED}, not {PLAIN}"
         is_frame = first == FRAME_BYTE
-        words = self._last_words(refusal(Code.UNSUPPORTED, text)) if is_frame else _TLS_ONLY
+        words = (
+            self._last_words(refusal(Code.UNSUPPORTED, text, detail={"tls": True})) if is_frame else _TLS_ONLY
+        )
         await self.part(stream, words)
 
     async def part(self, stream: trio.SocketStream, words: bytes) -> None:
