@@ -5,7 +5,7 @@ import sys
 import click
 
 from truc_client.cli.bot import bot
-from truc_client.cli.completion import complete_values, completion
+from truc_client.cli.completion import complete_known_values, completion
 from truc_client.cli.create import create
 from truc_client.cli.demo import demo
 from truc_client.cli.forget import forget
@@ -58,4 +58,4 @@ for command in (
     completion,
 ):
     main.add_command(command)
-complete_values(main)
+complete_known_values(main)

@@ -8,7 +8,8 @@ from typing import Final
 import click
 import trio
 
-from truc_conform import server_cases
+from truc_commands.completion import Values, complete_values, completion_command
+from truc_conform import client_cases, server_cases
 from truc_conform.client_cases import chosen, fits
 from truc_conform.report import Report, as_html, as_json, line, summary
 from truc_conform.result import MEANINGS, Case, Level, Result
@@ -151,3 +152,12 @@ def _conclude(report: Report, as_data: Path | None, page: Path | None) -> None:
     except OSError as error:
         raise click.FileError(str(error.filename), error.strerror or "cannot be written") from error
     raise click.exceptions.Exit(0 if report.is_passed else 1)
+
+
+def _names(cases: tuple[Case, ...]) -> Values:
+    return lambda: (case.name for case in cases)
+
+
+main.add_command(completion_command("truc-conform", "commands, options, levels and the names of cases"))
+complete_values(client, {"patterns": _names(client_cases.CASES)})
+complete_values(server, {"patterns": _names(server_cases.CASES)})

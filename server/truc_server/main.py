@@ -13,12 +13,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 import structlog
 import trio
 
+from truc_commands.completion import complete_values, completion_command
 from truc_server.backups.restored import check_may_start
 from truc_server.collecting import collect_when_grown
 from truc_server.commands import (
@@ -46,6 +47,7 @@ from truc_server.host import logs
 from truc_server.host.file_limit import needed_files, raise_file_limit
 from truc_server.host.folder import Folder, locked, open_folder
 from truc_server.host.links import address
+from truc_server.host.setting_keys import words_of
 from truc_server.host.settings import Settings
 from truc_server.host.variants import Catalogue, VariantsError, read_catalogue
 from truc_server.keys.identity import Identity, load_identity
@@ -53,6 +55,10 @@ from truc_server.keys.passphrases import passphrase_of
 
 if TYPE_CHECKING:
     from truc_server.store import Store
+
+
+_WORDS: Final = {"log_format": "log.format", "log_level": "log.level"}
+"""Parameters that take one of the words of a setting."""
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -113,6 +119,10 @@ main.add_command(backup.restore)
 main.add_command(export.export)
 main.add_command(retention.prune)
 main.add_command(retention.compact)
+main.add_command(
+    completion_command("truc-server", "commands, options, files and the words that settings take")
+)
+complete_values(main, {flag: partial(words_of, name) for flag, name in _WORDS.items()})
 
 
 def _fill_streams() -> None:

@@ -49,6 +49,12 @@ def expected(key: Key) -> str:
     return f"str of {_bound(key, 'min_length') or 0}..{max_bytes(key)} bytes"
 
 
+def words_of(name: str) -> tuple[str, ...]:
+    """Return the words that a setting takes one of; none if it takes anything else."""
+    kind = plain(KEYS[name].type)
+    return get_args(kind) if get_origin(kind) is Literal else ()
+
+
 def plain(annotated: object) -> object:
     """Return a setting's type without range and description."""
     return get_args(annotated)[0] if get_origin(annotated) is Annotated else annotated

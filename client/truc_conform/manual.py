@@ -1,0 +1,10 @@
+"""The pages for `man` of `truc-conform`: `python -m truc_conform.manual FOLDER`."""
+
+import sys
+from pathlib import Path
+
+from truc_commands.manual import write_pages
+from truc_conform.main import main
+
+if __name__ == "__main__":
+    write_pages(main, "truc-conform", Path(sys.argv[1]))

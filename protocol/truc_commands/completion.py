@@ -1,0 +1,70 @@
+"""Completion in a shell: the command that prints the script for it, and the values that a parameter usually has.
+
+The script asks the program itself, so that it knows every command there is.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Final
+
+import click
+from click.shell_completion import CompletionItem, get_completion_class
+from click.types import StringParamType
+
+SHELLS: Final = ("bash", "zsh", "fish")
+_FILE: Final = "file"
+
+Values = Callable[[], Iterable[str]]
+
+
+class Known(StringParamType):
+    """A text of which the usual values are known; any other is taken, too."""
+
+    def __init__(self, values: Values, *, or_file: bool) -> None:
+        self._values = values
+        self._or_file = or_file
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Return the values that begin with what was typed; a shell falls back on files where there may be one."""
+        del ctx, param
+        files = [CompletionItem(incomplete, type=_FILE)] if self._or_file else []
+        return files + [CompletionItem(value) for value in self._values() if value.startswith(incomplete)]
+
+
+def complete_values(
+    command: click.Command, values: Mapping[str, Values], *, or_file: Collection[str] = ()
+) -> None:
+    """Let a shell complete the values of a command and its subcommands, by the names of their parameters.
+
+    Those that stand in `or_file` may also be the name of a file.
+    """
+    for param in command.params:
+        if param.name in values:
+            param.type = Known(values[param.name], or_file=param.name in or_file)
+    for inner in command.commands.values() if isinstance(command, click.Group) else ():
+        complete_values(inner, values, or_file=or_file)
+
+
+def completion_command(program: str, what: str) -> click.Command:
+    """Return the command `completion` of a program; `what` is what it completes, in words."""
+
+    @click.pass_context
+    def completion(ctx: click.Context, shell: str) -> None:
+        found = get_completion_class(shell)
+        if found is None:
+            raise ValueError(f"click does not know {shell}")
+        asked_by = f"_{program.replace('-', '_').upper()}_COMPLETE"
+        click.echo(found(ctx.find_root().command, {}, program, asked_by).source())
+
+    return click.Command(
+        "completion",
+        callback=completion,
+        params=[click.Argument(["shell"], type=click.Choice(SHELLS))],
+        short_help=f"Print what makes a shell complete `{program}`.",
+        help=f"""Print the script that makes SHELL complete {what}.
+
+        bash: eval "$({program} completion bash)" in ~/.bashrc; zsh: the same with zsh in ~/.zshrc, after compinit; fish: {program}
+        completion fish > ~/.config/fish/completions/{program}.fish
+        """,
+    )

@@ -1,0 +1,116 @@
+"""Pages for `man`, one for each command of a program, made from what its `--help` says.
+
+Invariant: a page says nothing that does not stand in the command, so that the two cannot part.
+"""
+
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
+from typing import Final
+
+import click
+
+_SECTION: Final = 1
+_PACKAGE: Final = "truc"
+_ENDS: Final = "Exit status: "
+
+
+def pages(main: click.Command, program: str) -> dict[str, str]:
+    """Return every page by the name of its file: that of the program, then those of its commands."""
+    context = click.Context(main, info_name=program, **main.context_settings)
+    return {f"{name}.{_SECTION}": page for name, page in _pages(main, context)}
+
+
+def write_pages(main: click.Command, program: str, folder: Path) -> None:
+    """Write every page to a folder, which is made if it is not there.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for file, text in pages(main, program).items():
+        (folder / file).write_text(text, "utf-8")
+
+
+def _pages(command: click.Command, context: click.Context) -> Iterator[tuple[str, str]]:
+    yield _name(context), "\n".join(_page(command, context)) + "\n"
+    for inner, its_context in _inner(command, context):
+        yield from _pages(inner, its_context)
+
+
+def _inner(command: click.Command, context: click.Context) -> Iterator[tuple[click.Command, click.Context]]:
+    for name, inner in sorted(command.commands.items()) if isinstance(command, click.Group) else ():
+        yield inner, click.Context(inner, parent=context, info_name=name)
+
+
+def _page(command: click.Command, context: click.Context) -> Iterator[str]:
+    path = " ".join(_names(context))
+    yield f'.TH "{_name(context).upper()}" "{_SECTION}" "" "{_PACKAGE} {version(_PACKAGE)}" "Truc"'
+    yield from (".SH NAME", rf"{_text(_name(context))} \- {_text(_summary(command))}")
+    yield from (
+        ".SH SYNOPSIS",
+        rf"\fB{_text(path)}\fR {_text(' '.join(command.collect_usage_pieces(context)))}",
+    )
+    yield ".SH DESCRIPTION"
+    yield from _described(command)
+    yield from _listed("OPTIONS", _options(command, context))
+    yield from _listed("COMMANDS", _commands(command, context))
+    yield from _related(context)
+
+
+def _name(context: click.Context) -> str:
+    return "-".join(_names(context))
+
+
+def _names(context: click.Context) -> list[str]:
+    """Return the words by which a command is called, the program first."""
+    before = [] if context.parent is None else _names(context.parent)
+    return [*before, context.info_name or ""]
+
+
+def _summary(command: click.Command) -> str:
+    """Return what a command does in one line, as the list of commands has it."""
+    return command.get_short_help_str(limit=1000).removesuffix(".")
+
+
+def _described(command: click.Command) -> Iterator[str]:
+    paragraphs = (command.help or "").strip().split("\n\n")
+    for number, paragraph in enumerate(paragraphs):
+        text = " ".join(paragraph.split())
+        if text.startswith(_ENDS):
+            yield ".SH EXIT STATUS"
+            text = text.removeprefix(_ENDS)
+        elif number:
+            yield ".PP"
+        yield _text(text)
+    if command.epilog:
+        yield from (".PP", _text(command.epilog))
+
+
+def _options(command: click.Command, context: click.Context) -> Iterator[tuple[str, str]]:
+    for param in command.get_params(context):
+        record = param.get_help_record(context)
+        if record is not None and record[1]:  # an argument is told of in the description
+            yield record
+
+
+def _commands(command: click.Command, context: click.Context) -> Iterator[tuple[str, str]]:
+    for inner, its_context in _inner(command, context):
+        yield " ".join(_names(its_context)), inner.get_short_help_str(limit=1000)
+
+
+def _listed(heading: str, rows: Iterator[tuple[str, str]]) -> Iterator[str]:
+    for number, (term, meaning) in enumerate(rows):
+        yield from () if number else (f".SH {heading}",)
+        yield from (".TP", rf"\fB{_text(term)}\fR", _text(meaning))
+
+
+def _related(context: click.Context) -> Iterator[str]:
+    if context.parent is not None:
+        yield from (".SH SEE ALSO", rf"\fB{_text(_name(context.parent))}\fR({_SECTION})")
+
+
+def _text(text: str) -> str:
+    """Return a text as roff prints it, letter by letter, and takes no line of it for a request."""
+    plain = text.replace("\\", r"\e").replace("-", r"\-").replace("`", r"\(ga").replace("'", r"\(aq")
+    return rf"\&{plain}" if plain.startswith(".") else plain

@@ -1,0 +1,72 @@
+"""What a shell completes of `truc-server` and `truc-conform`: asked as their scripts ask."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+from click.shell_completion import ShellComplete
+from click.testing import CliRunner
+
+from truc_conform import server_cases
+from truc_conform.main import main as conform
+from truc_server.main import main as server
+
+PROGRAMS = {"truc-server": server, "truc-conform": conform}
+
+
+def completed(program: str, *arguments: str) -> list[str]:
+    """Return what the last argument may become."""
+    found = ShellComplete(PROGRAMS[program], {}, program, "_").get_completions(
+        list(arguments[:-1]), arguments[-1]
+    )
+    return [item.value for item in found if item.type == "plain"]
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_every_command_is_completed(program) -> None:
+    assert completed(program, "") == sorted(PROGRAMS[program].commands)
+
+
+def test_words_of_settings_are_completed() -> None:
+    assert completed("truc-server", "run", "--log-level", "") == ["debug", "info", "warning", "error"]
+    assert completed("truc-server", "run", "--log-format", "j") == ["json"]
+
+
+def test_names_of_cases_are_completed_for_what_is_judged() -> None:
+    assert completed("truc-conform", "server", "--case", "S2.") == [
+        case.name for case in server_cases.CASES if case.name.startswith("S2.")
+    ]
+    assert completed("truc-conform", "client", "--case", "S") == []
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize(
+    ("shell", "mark"),
+    [("bash", "complete -o nosort"), ("zsh", "#compdef {}"), ("fish", "complete --no-files --command {}")],
+)
+def test_script_is_printed_for_each_shell(program, shell, mark) -> None:
+    told = CliRunner().invoke(PROGRAMS[program], ["completion", shell])
+    assert (told.exit_code, mark.format(program) in told.output) == (0, True)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+def test_bash_completes_by_the_script(tmp_path) -> None:
+    program = tmp_path / "truc-server"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m truc_server "$@"\n')
+    program.chmod(0o755)
+    script = (
+        'eval "$(truc-server completion bash)"; COMP_WORDS=(truc-server admin rel); COMP_CWORD=2;'
+        ' _truc_server_completion truc-server; printf "%s\\n" "${COMPREPLY[@]}"'
+    )
+    told = subprocess.run(
+        ["bash", "--norc", "-c", script],
+        env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        timeout=40,
+        check=False,
+    )
+    assert (told.stdout.split(), told.stderr) == (["reload"], "")

@@ -1,0 +1,72 @@
+"""The pages for `man`: one for each command, with all that its help says, and as roff has it."""
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from functools import cache
+
+import click
+import pytest
+
+from truc_client.main import main as truc
+from truc_commands.manual import pages, write_pages
+from truc_conform.main import main as conform
+from truc_server.main import main as server
+
+PROGRAMS = {"truc": truc, "truc-server": server, "truc-conform": conform}
+CHECKERS = {
+    "groff": ["groff", "-man", "-Tutf8", "-ww", "-z"],
+    "mandoc": ["mandoc", "-man", "-T", "lint", "-W", "error"],
+}
+
+
+def commands(command: click.Command, name: str) -> Iterator[tuple[str, click.Command]]:
+    yield name, command
+    for word, inner in command.commands.items() if isinstance(command, click.Group) else ():
+        yield from commands(inner, f"{name}-{word}")
+
+
+@cache
+def pages_of(program: str) -> dict[str, str]:
+    return pages(PROGRAMS[program], program)
+
+
+def read(page: str) -> str:
+    """Return what a page says, without roff's own marks."""
+    plain = page.replace(r"\-", "-").replace(r"\(ga", "`").replace(r"\(aq", "'").replace(r"\&", "")
+    return re.sub(r"\\f[BR]", "", plain)
+
+
+@pytest.mark.parametrize(("program", "main"), PROGRAMS.items(), ids=list(PROGRAMS))
+def test_every_command_has_a_page(program, main) -> None:
+    assert {f"{name}.1" for name, _ in commands(main, program)} == set(pages(main, program))
+
+
+ALL = [
+    (program, name, command)
+    for program, main in PROGRAMS.items()
+    for name, command in commands(main, program)
+]
+
+
+@pytest.mark.parametrize(("program", "name", "command"), ALL, ids=[name for _, name, _ in ALL])
+def test_page_says_every_option_with_its_help(program, name, command) -> None:
+    page = read(pages_of(program)[f"{name}.1"])
+    options = [param for param in command.params if isinstance(param, click.Option)]
+    assert all(f"{option.opts[0]}" in page and (option.help or "") in page for option in options)
+
+
+def test_page_says_what_stands_below_the_help() -> None:
+    assert "Levels: C0" in read(pages_of("truc-conform")["truc-conform-client.1"])
+
+
+@pytest.mark.parametrize("checker", CHECKERS)
+@pytest.mark.parametrize(("program", "main"), PROGRAMS.items(), ids=list(PROGRAMS))
+def test_page_is_accepted(checker, program, main, tmp_path) -> None:
+    if shutil.which(checker) is None:
+        pytest.skip(f"{checker} is not installed")
+    write_pages(main, program, tmp_path / "man1")
+    files = sorted((tmp_path / "man1").iterdir())
+    told = subprocess.run([*CHECKERS[checker], *files], capture_output=True, text=True, check=False)
+    assert (told.returncode, told.stderr) == (0, "")
