@@ -38,7 +38,7 @@ def main() -> None:
     """
 
 
-@main.command(epilog=f"Levels: {_LEVELS}.")
+@main.command(epilog=f"Levels: {_LEVELS}.", short_help="Judge a client, by scripted servers.")
 @click.option(
     "--level",
     type=click.Choice(list(Level), case_sensitive=False),
@@ -83,7 +83,7 @@ def client(
     _conclude(Report(shlex.join(command), asked or "some cases", seed, results), as_data, page)
 
 
-@main.command()
+@main.command(short_help="Judge a server, by scripted clients.")
 @_cases
 @_seed
 @_json

@@ -67,7 +67,7 @@ def main() -> None:
     """Run and look after a server for the Truc family of card games."""
 
 
-@main.command()
+@main.command(short_help="Run the server.")
 @settings_option
 @data_option
 @click.option("--host", "hosts", multiple=True, help="Address to listen on; may be given several times.")

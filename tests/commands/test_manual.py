@@ -38,16 +38,22 @@ def read(page: str) -> str:
     return re.sub(r"\\f[BR]", "", plain)
 
 
-@pytest.mark.parametrize(("program", "main"), PROGRAMS.items(), ids=list(PROGRAMS))
-def test_every_command_has_a_page(program, main) -> None:
-    assert {f"{name}.1" for name, _ in commands(main, program)} == set(pages(main, program))
-
-
 ALL = [
     (program, name, command)
     for program, main in PROGRAMS.items()
     for name, command in commands(main, program)
 ]
+
+
+@pytest.mark.parametrize(("program", "name", "command"), ALL, ids=[name for _, name, _ in ALL])
+def test_list_of_commands_is_cut_off_nowhere(program, name, command) -> None:
+    shown = command.get_help(click.Context(command, info_name=name, max_content_width=80, terminal_width=80))
+    assert "..." not in shown.partition("\nCommands:\n")[2]
+
+
+@pytest.mark.parametrize(("program", "main"), PROGRAMS.items(), ids=list(PROGRAMS))
+def test_every_command_has_a_page(program, main) -> None:
+    assert {f"{name}.1" for name, _ in commands(main, program)} == set(pages(main, program))
 
 
 @pytest.mark.parametrize(("program", "name", "command"), ALL, ids=[name for _, name, _ in ALL])

@@ -51,7 +51,7 @@ def keys() -> None:
     """
 
 
-@keys.command("show")
+@keys.command("show", short_help="Show where the key is, and its public keys.")
 def show_keys() -> None:
     """Show where the key is, and the public key for each server known."""
     home = Home(default_root(os.environ))
@@ -80,7 +80,7 @@ def _server_key(pin: Pin) -> str:
     return present if pin.first == pin.present else f"{present} (at first {fingerprint(pin.first)})"
 
 
-@keys.command("export")
+@keys.command("export", short_help="Print the key as text, to keep it or carry it elsewhere.")
 @click.option(
     "--out", type=click.Path(path_type=Path), help="Write to this new file instead of the terminal."
 )
@@ -92,7 +92,7 @@ def export_key(out: Path | None) -> None:
     _hand_over(export_seed(_seed(home)), out)
 
 
-@keys.command("import")
+@keys.command("import", short_help="Take a key that `truc keys export` has printed.")
 @click.argument("file", type=click.File("r"))
 def import_key(file: TextIO) -> None:
     """Take a key that `truc keys export` printed, from FILE or - for standard input."""
@@ -104,7 +104,7 @@ def import_key(file: TextIO) -> None:
     click.echo(f"key written to {home.seed}; play from one machine at a time")
 
 
-@keys.command("forget")
+@keys.command("forget", short_help="Forget the key of a server, after it has changed.")
 @click.argument("server")
 def forget(server: str) -> None:
     """Forget the key of SERVER (host:port), after its host has confirmed that it changed.
@@ -125,7 +125,7 @@ def forget(server: str) -> None:
     )
 
 
-@keys.command("revocation")
+@keys.command("revocation", short_help="Print the statement that gives your key for a server up.")
 @click.argument("server")
 @click.option(
     "--out", type=click.Path(path_type=Path), help="Write to this new file instead of the terminal."
@@ -151,7 +151,7 @@ def revocation(server: str, out: Path | None) -> None:
     _hand_over(revocation_text(give_up(player_key(_seed(home), pin.first))), out)
 
 
-@keys.command("revoke")
+@keys.command("revoke", short_help="Heed the revocation of a server's key.")
 @click.argument("file", type=click.File("rb"))
 def revoke(file: BinaryIO) -> None:
     """Heed the revocation of a server's key in FILE, or in - for standard input.

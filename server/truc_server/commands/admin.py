@@ -37,7 +37,7 @@ def _for_a_while(command: _Command) -> _Command:
     return days(hours(command))
 
 
-@click.group()
+@click.group(short_help="Look into the running server, and change it.")
 def admin() -> None:
     """Look into the running server and change it, without stopping it."""
 
@@ -50,7 +50,7 @@ def who(text: str, **given: Any) -> None:
     _ask({"command": "who", "text": text}, _who_lines, **given)
 
 
-@admin.command()
+@admin.command(short_help="List the tables, or those that TEXT stands in.")
 @_to_server
 @click.argument("text", default="")
 def tables(text: str, **given: Any) -> None:
@@ -58,7 +58,7 @@ def tables(text: str, **given: Any) -> None:
     _ask({"command": "tables", "text": text}, _table_lines, **given)
 
 
-@admin.command()
+@admin.command(short_help="End every connection of SUBJECT, who may come back.")
 @_to_server
 @click.argument("subject")
 def kick(subject: str, **given: Any) -> None:
@@ -115,7 +115,7 @@ def drain(**given: Any) -> None:
     _ask({"command": "drain"}, _drain_lines, **given)
 
 
-@admin.command()
+@admin.command(short_help="Read the settings and the certificate again.")
 @_to_server
 def reload(**given: Any) -> None:
     """Read the settings and the certificate again, and go by what can change while the server runs."""

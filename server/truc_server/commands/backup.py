@@ -30,7 +30,7 @@ _MEANS: Final[dict[OpenMatches, str]] = {
 }
 
 
-@click.command()
+@click.command(short_help="Copy all that makes this server what it is.")
 @settings_option
 @data_option
 @click.option(
@@ -59,7 +59,7 @@ def backup(file: Path | None, target: Path, is_final: bool, **flags: object) -> 
         click.echo(f"no server starts on {folder.root} any more, unless access.moved_to is set", err=True)
 
 
-@click.command()
+@click.command(short_help="Restore a backup into an empty data folder.")
 @settings_option
 @data_option
 @click.option(

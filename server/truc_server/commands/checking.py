@@ -25,7 +25,7 @@ from truc_server.host.variants import VariantsError, read_catalogue
 from truc_server.keys.certificate import look_at_certificate
 
 
-@click.command()
+@click.command(short_help="Say what is wrong, and what to do; change nothing.")
 @settings_option
 @data_option
 def check(file: Path | None, **flags: object) -> None:

@@ -56,7 +56,7 @@ class Exported(NamedTuple):
     records: int
 
 
-@click.command()
+@click.command(short_help="Write the matches that are over as transcripts.")
 @settings_option
 @data_option
 @click.argument("dest", type=click.Path(path_type=Path))

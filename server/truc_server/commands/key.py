@@ -46,7 +46,7 @@ def key() -> None:
 key.add_command(key_show.show)
 
 
-@key.command()
+@key.command(short_help="Give the server a new key, signed by the present one.")
 @settings_option
 @data_option
 def roll(file: Path | None, **flags: object) -> None:
@@ -69,7 +69,7 @@ def roll(file: Path | None, **flags: object) -> None:
     )
 
 
-@key.command()
+@key.command(short_help="Write the statement that gives the key up.")
 @settings_option
 @data_option
 @click.argument("out", type=click.Path(path_type=Path, allow_dash=True))
@@ -94,7 +94,7 @@ def revocation(file: Path | None, out: Path, **flags: object) -> None:
     )
 
 
-@key.command()
+@key.command(short_help="Heed a revocation, from the next start on.")
 @settings_option
 @data_option
 @click.argument("given", metavar="FILE", type=click.File("rb"))
@@ -114,7 +114,7 @@ def revoke(file: Path | None, given: BinaryIO, **flags: object) -> None:
         _warn(folder, public)
 
 
-@key.command()
+@key.command(short_help="Seal the key files with a passphrase, or open them.")
 @settings_option
 @data_option
 @click.option(

@@ -24,7 +24,7 @@ from truc_server.keys.rotation import made_at
 _COLUMN: Final = 13
 
 
-@click.command()
+@click.command(short_help="Print fingerprint, key, and every change of the key.")
 @settings_option
 @data_option
 def show(file: Path | None, **flags: object) -> None:

@@ -35,7 +35,7 @@ _DAYS: Final = 7
 _MARK_CHARS: Final = 8  # of the hash of an invite, by which it is named
 
 
-@click.command()
+@click.command(short_help="Print the address to give to players.")
 @settings_option
 @data_option
 @click.option("--public-host", help="Name or address that players use.")
@@ -78,12 +78,12 @@ def _mark(code: str) -> str:
     return hash_of(code).hex()[:_MARK_CHARS]
 
 
-@click.group()
+@click.group(short_help="List and withdraw invites.")
 def invites() -> None:
     """List and withdraw the invites to a closed server, also while it runs."""
 
 
-@invites.command("list")
+@invites.command("list", short_help="Print every invite that is good.")
 @settings_option
 @data_option
 def list_invites(file: Path | None, **flags: object) -> None:
@@ -94,7 +94,7 @@ def list_invites(file: Path | None, **flags: object) -> None:
             click.echo(f"{mark}  for {kept.uses}  until {minute(kept.until_ms)}")
 
 
-@invites.command("withdraw")
+@invites.command("withdraw", short_help="Withdraw an invite.")
 @settings_option
 @data_option
 @click.argument("mark")
@@ -119,7 +119,7 @@ def _good_invites(store: "Store") -> "tuple[Invite, ...]":
     return tuple(kept for kept in store.invites() if kept.uses > 0 and now < kept.until_ms)
 
 
-@click.group()
+@click.group(short_help="List, add and remove the members of a closed server.")
 def members() -> None:
     """List, add and remove the members of a closed server, also while it runs."""
 
@@ -135,7 +135,7 @@ def list_members(file: Path | None, **flags: object) -> None:
             click.echo(f"{member.fingerprint}  since {since:%Y-%m-%d}")
 
 
-@members.command("add")
+@members.command("add", short_help="Admit a key.")
 @settings_option
 @data_option
 @click.argument("key")
@@ -153,7 +153,7 @@ def add_member(file: Path | None, key: str, **flags: object) -> None:
         click.echo('access.members = "anyone": everybody may log in, members or not', err=True)
 
 
-@members.command("remove")
+@members.command("remove", short_help="End a membership.")
 @settings_option
 @data_option
 @click.argument("key")

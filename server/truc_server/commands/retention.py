@@ -29,7 +29,7 @@ _MB: Final = 1_000_000
 _TIMES: Final = 2  # the database stands beside itself twice while it is written anew
 
 
-@click.command()
+@click.command(short_help="Delete the matches that are older than so many days.")
 @settings_option
 @data_option
 @click.option("--older-than", "days", type=click.IntRange(1, _MOST_DAYS), required=True, metavar="DAYS")
@@ -52,7 +52,7 @@ def prune(file: Path | None, days: int, *, dry_run: bool, **flags: object) -> No
     click.echo(f"{_matches(deleted)} {what}: deleted")
 
 
-@click.command()
+@click.command(short_help="Make the database of a stopped server smaller.")
 @settings_option
 @data_option
 def compact(file: Path | None, **flags: object) -> None:

@@ -35,7 +35,7 @@ def _for_a_while(command: _Command) -> _Command:
     return days(hours(command))
 
 
-@click.command()
+@click.command(short_help="Shut a player or an address out.")
 @_on_subject
 @_for_a_while
 def ban(**given: Any) -> None:
@@ -50,7 +50,7 @@ def unban(**given: Any) -> None:
     _lift("ban", "shut out", **given)
 
 
-@click.command()
+@click.command(short_help="Let a player play but not talk.")
 @_on_subject
 @_for_a_while
 def mute(**given: Any) -> None:

@@ -40,7 +40,7 @@ _STEPS: Final = (
 )
 
 
-@click.command()
+@click.command(short_help="Set a new server up: data folder, settings, keys.")
 @settings_option
 @data_option
 @click.option("--name", help="Name of the server.")
@@ -71,7 +71,7 @@ def init(file: Path | None, **flags: object) -> None:
         click.echo(line)
 
 
-@click.command("settings")
+@click.command("settings", short_help="Print what is in force as a settings file.")
 @settings_option
 @data_option
 def print_settings(file: Path | None, **flags: object) -> None:

@@ -21,7 +21,7 @@ from truc_server.commands.members import read_fingerprint, used_store
 from truc_server.host.folder import used_folder
 
 
-@click.command()
+@click.command(short_help="Take a player off every leaderboard.")
 @settings_option
 @data_option
 @click.argument("key")
