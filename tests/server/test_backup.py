@@ -111,7 +111,7 @@ def test_manifest_names_the_hash_of_each_file_and_the_schema(copy):
     found = {name: hashlib.sha256(content).hexdigest() for name, content in kept(copy).items()}
     del found["manifest.json"]
     assert (manifest["files"], manifest["format"], manifest["is_final"]) == (found, 1, False)
-    assert manifest["schema"] == "0005"
+    assert manifest["schema"] == "0006"
 
 
 def test_settings_file_from_elsewhere_is_taken(data, tmp_path):
@@ -125,7 +125,7 @@ def test_settings_file_from_elsewhere_is_taken(data, tmp_path):
 def test_backup_is_said_in_a_line(data, tmp_path):
     result = call("backup", data.root, tmp_path / "copy")
     made = json.loads((tmp_path / "copy" / "manifest.json").read_text())["made"]
-    line = f"{tmp_path / 'copy'}: backup of {made}, 3 files, schema 0005, matches under way: 0\n"
+    line = f"{tmp_path / 'copy'}: backup of {made}, 3 files, schema 0006, matches under way: 0\n"
     assert (result.stdout, result.stderr) == (line, "")
 
 
@@ -251,7 +251,7 @@ def test_restored_files_are_for_their_owner_alone(copy, tmp_path):
 def test_restoring_is_said_in_lines(copy, tmp_path):
     result = call("restore", tmp_path / "new", copy)
     made = json.loads((copy / "manifest.json").read_text())["made"]
-    line = f"{tmp_path / 'new'}: restored, backup of {made}, 3 files, schema 0005, matches under way: 0\n"
+    line = f"{tmp_path / 'new'}: restored, backup of {made}, 3 files, schema 0006, matches under way: 0\n"
     assert (result.stdout, result.stderr) == (line, "the old server must not run any more\n")
 
 
