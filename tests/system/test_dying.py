@@ -16,12 +16,14 @@ from chaos.servers import QUICK, serving
 from server.conftest import together
 from server.rawclient import GoneError, RawClient, Seat
 
+import truc_protocol
 import truc_server
 from truc_protocol.audit import Result
 
 pytestmark = pytest.mark.slow
 TESTS = Path(__file__).parents[1]
-SETTINGS = {**QUICK, "PYTHONPATH": os.pathsep.join([str(TESTS), str(Path(truc_server.__file__).parents[1])])}
+PACKAGES = [str(Path(each.__file__).parents[1]) for each in (truc_server, truc_protocol)]
+SETTINGS = {**QUICK, "PYTHONPATH": os.pathsep.join([str(TESTS), *PACKAGES])}
 ENDINGS = (GoneError, trio.BrokenResourceError, trio.ClosedResourceError)
 
 

@@ -23,6 +23,7 @@ from server.conftest import together
 from server.rawclient import RawClient, Seat
 from system.confined import values
 
+import truc_protocol
 import truc_server
 from truc_protocol.audit import Result
 from truc_server.host.file_limit import needed_files
@@ -41,7 +42,8 @@ PAGE = (ROOT / "docs" / "hosting" / "service.md").read_text("utf-8")
 CONTAINER = (SERVICE / "Containerfile").read_text()
 COMPOSE = (SERVICE / "compose.yaml").read_text()
 INSTALLED = "/opt/truc/bin/truc-server"
-HERE = {"PYTHONPATH": os.pathsep.join([str(ROOT / "tests"), str(Path(truc_server.__file__).parents[1])])}
+PACKAGES = [str(Path(each.__file__).parents[1]) for each in (truc_server, truc_protocol)]
+HERE = {"PYTHONPATH": os.pathsep.join([str(ROOT / "tests"), *PACKAGES])}
 systemd = pytest.mark.skipif(
     shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed"
 )
