@@ -182,9 +182,8 @@ class Link:
         except (trio.WouldBlock, trio.BrokenResourceError) as error:
             raise LostError("the server does not read") from error
         except LocalError as error:
-            if self._goodbye is not None:
-                raise _farewell(self._goodbye) from error
-            raise LostError(f"nothing can be sent now: {error}") from error
+            told = self._goodbye
+            raise _farewell(told) if told else LostError(f"nothing can be sent now: {error}") from error
 
     async def run(self, handle: Callable[[ServerMessage], None]) -> None:
         """Read until the connection is lost; `handle` gets every message that is no reply.
@@ -316,10 +315,8 @@ async def enter(
             return await _enter(stream, address, account, demands, known)
     except trio.TooSlowError as error:
         raise ConnectError(f"{address.server} does not answer") from error
-    except EncryptedError:
-        raise
     except LostError as error:
-        if error.to is not None:
+        if error.to is not None or isinstance(error, EncryptedError):
             raise
         raise ConnectError(f"{address.server}: {error}") from error
     except trio.BrokenResourceError as error:
