@@ -5,24 +5,27 @@ drawn, the likelier the better it did (softmax): the same hand is not always pla
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import exp
 from random import Random
+from statistics import fmean
 from typing import Final, NamedTuple
 
 from truc_bots.rollout import played_out
-from truc_bots.strength import chance
+from truc_bots.strength import chance, lead
 from truc_bots.worlds import as_seen, world
-from truc_rules import Action, Match, MoveError, Seat, apply, legal, parse_move, side_of
+from truc_rules import Action, Kind, Match, MoveError, Seat, Side, apply, legal, parse_move, side_of
 
 _MIXING: Final = 0.1
 """What is about the same to it, as a chance of winning the game, times its target; smaller plays better, and is read easier."""
 _COMPARED: Final = 2
 """Options that are compared to the end."""
 
+Clock = Callable[[], float]
+
 
 class Effort(NamedTuple):
-    """How long it thinks about a choice: until either is spent."""
+    """How long it thinks about a choice: until either is spent; once through all options in any case."""
 
     rollouts: int
     seconds: float
@@ -31,32 +34,101 @@ class Effort(NamedTuple):
 LIVE: Final = Effort(600, 0.6)
 
 
+class Try(NamedTuple):
+    """What became of an option in one deal: the chance of winning the game after the hand, and what was gained in it."""
+
+    chance: float
+    gain: float
+
+
+class Tried(NamedTuple):
+    """What became of an option in deals that were imagined.
+
+    Attributes:
+        deals: how many they were.
+        chance: about how likely it wins the game, 0 to 1.
+        ahead: in how many of them its side gained more points in the hand than the other.
+        points: how many more it gained on average; fewer, where negative.
+        is_certain: whether it was as many in each.
+    """
+
+    deals: int
+    chance: float
+    ahead: int
+    points: float
+    is_certain: bool
+
+
 class Sharp:
     """A player that chooses by rollouts; the same seed, with the same effort, chooses the same."""
 
-    def __init__(self, seed: int, effort: Effort = LIVE) -> None:
+    def __init__(self, seed: int, effort: Effort = LIVE, clock: Clock = time.monotonic) -> None:
         self._dice = Random(seed)
         self._effort = effort
+        self._clock = clock
 
     def choose(self, match: Match, seat: int, lines: Sequence[str]) -> int | None:
         """Return the place of a choice among the move lines offered to `seat`; None if it can judge none of them.
 
         Other seats' cards that were not shown are not looked at, should they be known in `match`.
         """
-        own = Seat(seat)
-        seen = as_seen(match, own)
-        places = {action: place for place, line in enumerate(lines) if (action := _read(seen, own, line))}
+        seen = as_seen(match, Seat(seat))
+        places = _places(seen, Seat(seat), lines)
         if len(places) < _COMPARED:
             return next(iter(places.values()), None)
-        values = weigh(seen, own, [*places], self._effort, self._dice)
+        values = {action: each.chance for action, each in self._compare(seen, Seat(seat), [*places]).items()}
         best = max(values.values())
         mixing = _MIXING / match.variant.scoring.target
         shares = [exp((value - best) / mixing) for value in values.values()]
         return places[self._dice.choices([*values], shares)[0]]
 
+    def compare(self, match: Match, seat: int, lines: Sequence[str]) -> dict[int, Tried]:
+        """Return what became of the options that were compared to the end, by their places, the best first.
+
+        It is empty if there are not two that it can judge. Nothing is looked at that `choose` would not look at.
+        """
+        seen = as_seen(match, Seat(seat))
+        places = _places(seen, Seat(seat), lines)
+        if len(places) < _COMPARED:
+            return {}
+        return {places[action]: each for action, each in self._compare(seen, Seat(seat), [*places]).items()}
+
+    def _compare(self, seen: Match, seat: Seat, options: Sequence[Action]) -> dict[Action, Tried]:
+        """Return the options that are worth comparing to the end, the best first, and what became of them in the same deals.
+
+        Once the time is up no deal is begun but the first.
+        """
+        until = self._clock() + self._effort.seconds
+        tries: dict[Action, list[Try]] = {option: [] for option in options}
+        alive = [*options]
+        stages = max(1, (len(alive) - 1).bit_length())
+        for _ in range(stages):
+            for _ in range(max(1, self._effort.rollouts // stages // len(alive))):
+                if tries[alive[0]] and self._clock() > until:
+                    break
+                for option, end in zip(alive, self._ends(seen, alive), strict=True):
+                    tries[option].append(_try(seen, end, side_of(seat)))
+            alive.sort(key=lambda option: -sum(each.chance for each in tries[option]))
+            alive = alive[: max(_COMPARED, (len(alive) + 1) // 2)]
+        return {option: _summed(tries[option]) for option in alive}
+
+    def _ends(self, seen: Match, options: Iterable[Action]) -> Iterator[Match]:
+        """Yield how a hand ends after each option, in one deal."""
+        whole = world(seen, self._dice)
+        for option in options:
+            yield played_out(apply(whole, option)[0], self._dice)
+
+
+def _places(seen: Match, seat: Seat, lines: Sequence[str]) -> dict[Action, int]:
+    """Return the places of the lines that the rules allow now, by what they stand for.
+
+    Giving up is no choice beside others: it costs no more once the other side asks.
+    """
+    places = {action: place for place, line in enumerate(lines) if (action := _read(seen, seat, line))}
+    return {action: place for action, place in places.items() if action.kind is not Kind.CONCEDE} or places
+
 
 def _read(seen: Match, seat: Seat, line: str) -> Action | None:
-    """Return the action that a line stands for, if the rules allow it now."""
     try:
         action = parse_move(seen.variant, seat, line)
     except MoveError:
@@ -64,21 +136,16 @@ def _read(seen: Match, seat: Seat, line: str) -> Action | None:
     return action if action in legal(seen, seat) else None
 
 
-def weigh(
-    seen: Match, seat: Seat, options: Sequence[Action], effort: Effort, dice: Random
-) -> dict[Action, float]:
-    """Return the options that are worth comparing to the end, with the chance of winning the game after each."""
-    until = time.monotonic() + effort.seconds
-    sums, alive, rounds = dict.fromkeys(options, 0.0), [*options], 0
-    stages = max(1, (len(alive) - 1).bit_length())
-    side = side_of(seat)
-    for _ in range(stages):
-        for _ in range(max(1, effort.rollouts // stages // len(alive))):
-            whole, rounds = world(seen, dice), rounds + 1
-            for option in alive:
-                sums[option] += chance(played_out(apply(whole, option)[0], dice), side)
-            if time.monotonic() > until:
-                break
-        alive.sort(key=lambda option: -sums[option])
-        alive = alive[: max(_COMPARED, (len(alive) + 1) // 2)]
-    return {option: sums[option] / rounds for option in alive}
+def _try(seen: Match, end: Match, side: Side) -> Try:
+    return Try(chance(end, side), lead(end, side) - lead(seen, side))
+
+
+def _summed(tries: Sequence[Try]) -> Tried:
+    gains = [each.gain for each in tries]
+    return Tried(
+        deals=len(tries),
+        chance=fmean(each.chance for each in tries),
+        ahead=sum(gain > 0 for gain in gains),
+        points=fmean(gains),
+        is_certain=min(gains) == max(gains),
+    )

@@ -71,6 +71,15 @@ def chance(match: Match, side: Side) -> float:
     return 1 / (1 + math.pow(mine / theirs, _STEEP))
 
 
+def lead(match: Match, side: Side) -> int:
+    """Return how many points `side` is ahead in the game; those that have made a unit count as they did before."""
+    each = max(1, match.variant.scoring.points_per_unit)
+    mine, theirs = (
+        score.upper * each + score.points for score in (match.score[side], match.score[other_side(side)])
+    )
+    return mine - theirs
+
+
 def _lacks(match: Match, side: Side) -> float:
     """Return what `side` still needs, in the units that the game is counted in."""
     scoring, score = match.variant.scoring, match.score[side]

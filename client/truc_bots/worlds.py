@@ -15,8 +15,8 @@ from truc_rules.values import envido_value, is_flor
 
 _TRIES: Final = 400
 """Draws for a seat of which something was heard, before it is given any cards."""
-_DRAWS: Final = 2
-"""Draws for a seat that has asked: the best of them is supposed."""
+_DRAWS: Final = 3
+"""Draws for a seat that has asked: the best of them is supposed. With two it loses to itself with three."""
 
 Cards = tuple[Card | None, ...]
 
@@ -79,7 +79,7 @@ def _told_of(match: Match) -> dict[Seat, int]:
 
 
 def _drawn(match: Match, seat: Seat, pool: list[Card], count: int, dice: Random) -> list[Card]:
-    """Draw cards for `seat` that agree with what was heard of it; of a side that asked, the best of two draws."""
+    """Draw cards for `seat` that agree with what was heard of it; of a side that asked, the best of several."""
     held = [card for card in match.hand.dealt.cards[seat] if card is not None]
     draws: list[list[Card]] = []
     wanted = _DRAWS if side_of(seat) == _asking(match) else 1

@@ -8,6 +8,7 @@ from truc_client.home import Home, master_seed, player_key
 from truc_client.store import Store
 from truc_protocol.handshake import Fingerprint
 from truc_protocol.keys import SigningKey
+from truc_protocol.words import Sentence
 
 
 class NewKey(NamedTuple):
@@ -17,11 +18,10 @@ class NewKey(NamedTuple):
     present: Fingerprint
     before: Fingerprint | None = None
 
-    def __str__(self) -> str:
+    def __str__(self) -> Sentence:
         """Say it to the player."""
-        if self.before is None:
-            return f"{self.server}: first contact; its key {self.present} is remembered"
-        return f"{self.server} has a new key, signed by the one before: {self.before} -> {self.present}; it is remembered"
+        key = "connecting.first_contact" if self.before is None else "connecting.new_key"
+        return Sentence(key, **self._asdict())
 
 
 class Delay(NamedTuple):
@@ -31,9 +31,10 @@ class Delay(NamedTuple):
     seconds: float
     reason: str
 
-    def __str__(self) -> str:
+    def __str__(self) -> Sentence:
         """Say it to the player."""
-        return f"{self.server}: {self.reason}; trying again in {max(1, round(self.seconds))} s"
+        seconds = max(1, round(self.seconds))
+        return Sentence("connecting.delay", server=self.server, reason=self.reason, n=seconds)
 
 
 OnNewKey = Callable[[NewKey], None]

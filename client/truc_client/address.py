@@ -11,6 +11,7 @@ from truc_client.errors import AddressError
 from truc_protocol.handshake import Fingerprint
 from truc_protocol.keys import FINGERPRINT_CHARACTERS
 from truc_protocol.transport import ENCRYPTED, PLAIN, scheme
+from truc_protocol.words import Sentence
 
 PORT: Final = 7373
 _FINGERPRINT: Final = re.compile(rf"[A-Z2-7]{{{FINGERPRINT_CHARACTERS}}}")
@@ -63,14 +64,16 @@ def parse_address(text: str) -> Address:
     is_tls = text.startswith(ENCRYPTED)
     rest = text.removeprefix(ENCRYPTED if is_tls else PLAIN)
     if "://" in rest:
-        raise AddressError(f"expected a link that starts with {PLAIN} or {ENCRYPTED}, got {text!r}")
+        raise AddressError(
+            Sentence("failures.scheme_expected", plain=PLAIN, encrypted=ENCRYPTED, got=repr(text))
+        )
     try:
         parts = urlsplit(PLAIN + rest)
         host, port = parts.hostname, parts.port
     except ValueError as error:
-        raise AddressError(f"expected HOST:PORT or a link, got {text!r}: {error}") from error
+        raise AddressError(Sentence("failures.address_expected", got=repr(text))) from error
     if not host or parts.username or any(sign.isspace() for sign in text):
-        raise AddressError(f"expected HOST:PORT or a link, got {text!r}")
+        raise AddressError(Sentence("failures.address_expected", got=repr(text)))
     table, pin, invite = _table(parts.path), _fingerprint(parts.fragment), _invite(parts.query)
     return Address(host, port or PORT, table, pin, invite, is_tls)
 
@@ -78,14 +81,14 @@ def parse_address(text: str) -> Address:
 def _table(path: str) -> str | None:
     code = path.strip("/")
     if code and not _TABLE.fullmatch(code):
-        raise AddressError(f"expected a table's code after the slash, got {code!r}")
+        raise AddressError(Sentence("failures.code_expected", got=repr(code)))
     return code or None
 
 
 def _fingerprint(fragment: str) -> Fingerprint | None:
     if fragment and not _FINGERPRINT.fullmatch(fragment):
         raise AddressError(
-            f"expected a fingerprint of {FINGERPRINT_CHARACTERS} capital letters and digits after #, got {fragment!r}"
+            Sentence("failures.fingerprint_expected", n=FINGERPRINT_CHARACTERS, got=repr(fragment))
         )
     return Fingerprint(fragment) if fragment else None
 
@@ -93,5 +96,5 @@ def _fingerprint(fragment: str) -> Fingerprint | None:
 def _invite(query: str) -> str | None:
     found = _INVITE.fullmatch(query)
     if query and found is None:
-        raise AddressError(f"expected nothing but invite=CODE after ?, got {query!r}")
+        raise AddressError(Sentence("failures.invite_expected", got=repr(query)))
     return None if found is None else found["code"]

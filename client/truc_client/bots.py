@@ -4,7 +4,7 @@ A bot is a client like any other, with a key of its own; the server does not kno
 """
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from typing import Final
 
@@ -83,18 +83,25 @@ def _weight(choice: Choice) -> float:
 
 
 async def play_match(
-    table: Table, choose: Chooser, show: Callable[[Happening], None] = lambda _happening: None
+    table: Table,
+    choose: Chooser,
+    show: Callable[[Happening], None] = lambda _happening: None,
+    *,
+    leave_to: Collection[int] = (),
 ) -> MatchEnded | None:
     """Play at a table until a match has ended; None if the table or the seat was lost. `show` sees what happens.
 
-    Where another seat asks for a pause, or for its end, this one asks too.
+    Where another seat asks for a pause, or for its end, this one asks too. A decision for which a seat in `leave_to` is waited
+    for as well, as for the answer of a side, is left to it.
     """
+    waiting: Collection[int] = ()
     async for happening in table:
         show(happening)
         match happening:
-            case YourTurn(must=True):
+            case YourTurn(must=True) if set(leave_to).isdisjoint(waiting):
                 await _decide(table, await trio.to_thread.run_sync(choose, happening))
-            case RecordSeen():
+            case RecordSeen(means=means):
+                waiting = means[-1].get("waiting", ()) if means else ()
                 await _join_in(table)
             case MatchEnded():
                 return happening

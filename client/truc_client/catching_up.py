@@ -17,6 +17,7 @@ from truc_protocol.checks import CheckError
 from truc_protocol.errors import Code
 from truc_protocol.messages import History, MatchRecord, Ok, Refusal, Snapshot
 from truc_protocol.records import Record, parse, tag_of
+from truc_protocol.words import Sentence
 
 if TYPE_CHECKING:
     from truc_client.session import Session
@@ -70,7 +71,7 @@ class CatchingUp:
         if self._is_given_up:
             self._tell(match, message)
         elif len(self._held) >= MAX_HELD:
-            raise LostError(f"more than {MAX_HELD} records wait for those before them")
+            raise LostError(Sentence("failures.records_missing", most=MAX_HELD))
         else:
             self._held.append(message)
 

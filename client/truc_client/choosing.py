@@ -21,13 +21,12 @@ from truc_protocol.boxes import BoxError
 from truc_protocol.ledger import Ledger
 from truc_protocol.messages import BoxedOptions, OpenOptions
 from truc_protocol.records import Phase
+from truc_protocol.words import Sentence
 
 _CUT: Final = "cut"
 _OPEN: Final = (Phase.BETWEEN, Phase.HAND)
-_BEHIND: Final = (
-    "records that this client has seen before are missing still: nothing is signed until they have come"
-)
-_LOST: Final = "this seat's secrets were lost: nothing is signed for it before its next deal"
+_BEHIND: Final = "failures.behind"
+_LOST: Final = "failures.secrets_lost"
 
 
 class GuestChoice(NamedTuple):
@@ -141,7 +140,7 @@ class Choosing:
         if choice.at < self._ledger.k:
             return None
         if offered is None or choice not in offered.choices:
-            raise ChoiceError(f"expected one of the newest options, got {choice.line!r}")
+            raise ChoiceError(Sentence("failures.newest_options_expected", got=repr(choice.line)))
         return self._decided(offered, choice, place)
 
     def _decided(self, offered: Offered, choice: Choice, place: int | None) -> Sendable:
@@ -158,7 +157,7 @@ class Choosing:
         if choice.kind == _CUT and place is not None:
             deck = self._ledger.setup.terms.table.deck
             if not 0 < place < deck:
-                raise ChoiceError(f"expected a place from 1 to {deck - 1} to cut, got {place}")
+                raise ChoiceError(Sentence("failures.place_expected", last=deck - 1, got=place))
             return (place,)
         return choice.args or ()
 
@@ -177,7 +176,7 @@ class Choosing:
             ChoiceError: It may not, or has; or an act was signed for this position already.
         """
         if self._seat is None:
-            raise ChoiceError("only a player may ask for a pause or for its end")
+            raise ChoiceError(Sentence("failures.only_players_pause"))
         check_rest(self._ledger, self._seat, kind)
         return self._beside(kind, lambda signer: signer.act(self._ledger, kind, ()))
 
@@ -186,7 +185,7 @@ class Choosing:
         if self._signer is None:
             return GuestChoice(self._ledger.k, line)
         if not self._may_decide():
-            raise ChoiceError(_BEHIND if self._signer.is_behind(self._ledger) else _LOST)
+            raise ChoiceError(Sentence(_BEHIND if self._signer.is_behind(self._ledger) else _LOST))
         try:
             return sign(self._signer)
         except SignedBeforeError as error:

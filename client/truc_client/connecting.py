@@ -14,8 +14,9 @@ from truc_client.address import Address, parse_address
 from truc_client.calls import HOUSE_BOTS
 from truc_client.connection import Connection
 from truc_client.dialing import Dial, dial_tcp
+from truc_client.entering import Demands
 from truc_client.line import Line
-from truc_client.link import Demands, leaves
+from truc_client.link import leaves
 from truc_client.opening import PATIENCE_S, Visit, come_in
 from truc_client.session import Session
 

@@ -36,6 +36,7 @@ from truc_protocol.messages import (
     TableState,
     Watch,
 )
+from truc_protocol.words import Sentence
 
 
 class Connection:
@@ -184,7 +185,7 @@ class Connection:
 
     def _claim(self, answer: Ok) -> Following:
         if answer.table is None:
-            raise LostError("the server gave a seat at a table without a code", again=False)
+            raise LostError(Sentence("failures.table_without_code"), again=False)
         following = Following(self.session, answer.table, answer.seat)
         self.session.followed.claim(following)
         return following
@@ -277,7 +278,7 @@ class Connection:
         """
         reports = self.session.followed.calls
         if reports is None:
-            raise ClientError(f"to be called, connect with {HOUSE_BOTS!r} among what is wanted")
+            raise ClientError(Sentence("failures.calls_unwanted", name=repr(HOUSE_BOTS)))
         return Calls(reports)
 
     async def chat(self, text: str) -> None:

@@ -1,6 +1,8 @@
 """Opening a stream to a server: TCP, with TLS where its address says so, or what a test puts in its place."""
 
+import errno
 import os
+import socket
 from collections.abc import Awaitable, Callable
 from typing import Final
 
@@ -10,8 +12,16 @@ from truc_client.address import Address
 from truc_client.encryption import encrypt
 from truc_client.errors import ConnectError
 from truc_client.link import leaves
+from truc_protocol.words import Sentence
 
 DIAL_S: Final = 10.0
+_SAID: Final = {
+    errno.ECONNREFUSED: "failures.connection_refused",
+    errno.EHOSTUNREACH: "failures.no_route",
+    errno.ENETUNREACH: "failures.no_route",
+    socket.EAI_NONAME: "failures.no_such_host",
+}
+"""The commonest reasons, by number; of the others the system's own words are shown."""
 
 Dial = Callable[[Address], Awaitable[trio.abc.Stream]]
 
@@ -27,7 +37,9 @@ async def dial_tcp(address: Address) -> trio.abc.Stream:
         with trio.fail_after(DIAL_S):
             return await _open(address)
     except (OSError, trio.TooSlowError) as error:
-        raise ConnectError(f"cannot reach {address.server}: {_reason(error)}") from error
+        raise ConnectError(
+            Sentence("failures.cannot_reach", server=address.server, reason=_reason(error))
+        ) from error
 
 
 async def _open(address: Address) -> trio.abc.Stream:
@@ -42,10 +54,12 @@ async def _open(address: Address) -> trio.abc.Stream:
 
 
 def _reason(error: BaseException) -> str:
-    """Return why dialing failed: the system's own words for the first attempt that failed."""
+    """Return why the first attempt failed that did."""
     cause = error.__cause__
     first = leaves(cause)[0] if isinstance(cause, BaseExceptionGroup) else cause or error
     number = getattr(first, "errno", None)
     if number is None:
-        return "no answer"
-    return os.strerror(number) if number > 0 else getattr(first, "strerror", "no such host")
+        return Sentence("failures.nothing_answers")
+    if number in _SAID:
+        return Sentence(_SAID[number])
+    return str(getattr(first, "strerror", None) or os.strerror(number))

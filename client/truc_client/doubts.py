@@ -12,6 +12,7 @@ from typing import Final
 from truc_client.errors import ClientError, LostError, UnboundError
 from truc_client.playing import Playing
 from truc_client.setting_up import MatchMaker
+from truc_protocol.words import Sentence
 
 MAX_TRIES: Final = 3
 """How often in a row something may fail in one place."""
@@ -70,7 +71,7 @@ class Doubts:
             return
         if step is Step.ANEW and match is not None:
             self._begin_anew(match.witness.file.path, str(error))
-        raise LostError(f"what came fails a check, and nobody has signed it ({error})")
+        raise LostError(Sentence("failures.unsigned_fails", error=str(error)))
 
     def _begin_anew(self, path: Path, reason: str) -> None:
         self._playing.drop_match()

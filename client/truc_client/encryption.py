@@ -16,6 +16,7 @@ from truc_client.errors import ConnectError, RefusedError
 from truc_protocol.codec import sha256
 from truc_protocol.errors import Code
 from truc_protocol.transport import ALPN
+from truc_protocol.words import Sentence
 
 _NOT_TLS: Final = frozenset({"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"})
 _SHUT_OUT: Final = "TLSV1_ALERT_ACCESS_DENIED"
@@ -35,7 +36,7 @@ async def encrypt(stream: trio.abc.Stream, address: Address) -> trio.abc.Stream:
     except trio.BrokenResourceError as error:
         raise _failure(address, getattr(error.__cause__, "reason", None)) from error
     if encrypted.selected_alpn_protocol() != ALPN:
-        raise ConnectError(f"{address.server} speaks another protocol over TLS")
+        raise ConnectError(Sentence("failures.other_protocol", server=address.server))
     return encrypted
 
 
@@ -59,13 +60,12 @@ def _context() -> ssl.SSLContext:
 def _failure(address: Address, reason: str | None) -> ConnectError | RefusedError:
     """Return why there is no encrypted connection, by the reason that TLS gives."""
     if reason == _COME_LATER:
-        message = "it takes no connection from here now: too many at once, or in a short time"
-        return RefusedError(Code.RATE_LIMITED, f"{address.server}: {message}")
+        why = Sentence("failures.no_room_now")
+        return RefusedError(Code.RATE_LIMITED, Sentence("failures.at", server=address.server, error=why))
     if reason in _NOT_TLS:
-        in_clear = address._replace(is_tls=False)
-        why = f"it does not encrypt its connections; if its host wants it so, come by {in_clear}"
+        why = Sentence("failures.not_tls", address=address._replace(is_tls=False))
     elif reason == _SHUT_OUT:
-        why = "the host has shut this address out"
+        why = Sentence("failures.address_shut_out")
     else:
-        why = f"no encrypted connection: {reason or 'the connection was lost'}"
-    return ConnectError(f"{address.server}: {why}")
+        why = Sentence("failures.not_encrypted", reason=reason or Sentence("failures.connection_lost"))
+    return ConnectError(Sentence("failures.at", server=address.server, error=why))

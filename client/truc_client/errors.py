@@ -1,15 +1,15 @@
-"""What can go wrong for a player, as values that a program can act on; every text is one line for a person."""
+"""What can go wrong for a player, as values that a program can act on; every text is one line for a person.
+
+A text is a `Sentence` of the catalogues, in English: `told(str(error), lang)` says it in another language.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
-from truc_protocol.words import check_words
-
-_UNBOUND: Final = (
-    "What came failed a check {tries} times in the same place, and no signature binds anybody to it: whether the line or the"
-    " server is at fault cannot be told. This table ends here. The match is not stopped for good: start again to try again."
-)
+from truc_protocol.errors import REGISTRY
+from truc_protocol.transport import ENCRYPTED
+from truc_protocol.words import Sentence, check_words
 
 
 class ClientError(Exception):
@@ -54,19 +54,23 @@ class EncryptedError(LostError):
     """A server was come to in clear that encrypts its connections; nothing about the player was said to it."""
 
     def __init__(self) -> None:
-        super().__init__(
-            "the server encrypts its connections: its addresses begin with trucs://", again=False
-        )
+        super().__init__(Sentence("failures.encrypts", scheme=ENCRYPTED), again=False)
 
 
 class RefusedError(ClientError):
-    """The server refused a request; `code` is one of the protocol's registry."""
+    """The server refused a request; `code` is one of the protocol's registry, `message` the server's own words."""
 
     def __init__(self, code: str, message: str, *, retry_after_ms: int | None = None) -> None:
-        super().__init__(f"{message} ({code})")
+        super().__init__(refused(code, message))
         self.code = code
         self.message = message
         self.retry_after_ms = retry_after_ms
+
+
+def refused(code: str, words: str) -> Sentence:
+    """Return what a refusal means, with the server's own words where they say more."""
+    key = code if code in REGISTRY else "unknown"
+    return Sentence("failures.refused", told=Sentence(f"refused.{key}", words=words), code=code)
 
 
 class ChoiceError(ClientError):
@@ -77,10 +81,7 @@ class TakenOverError(ChoiceError):
     """The seat is another connection's, or a substitute's: nothing more is signed or sent for it here."""
 
     def __init__(self) -> None:
-        super().__init__(
-            "another connection of this player, or a substitute, has this seat now;"
-            " nothing more is signed or sent for it here"
-        )
+        super().__init__(Sentence("failures.taken_over"))
 
 
 class NotPlayedError(ClientError):
@@ -95,10 +96,16 @@ class StoppedError(ClientError):
     """A match that was stopped for good is not gone on with; `why` says why, `evidence` is the file that shows it, if it is still there."""
 
     def __init__(self, why: str, evidence: Path | None) -> None:
-        shown = f"; the evidence is {evidence}: truc verify {evidence}" if evidence else ""
-        super().__init__(f"this match was stopped because a check failed, and stays so: {why}{shown}")
+        super().__init__(_stopped(why, evidence))
         self.why = why
         self.evidence = evidence
+
+
+def _stopped(why: str, evidence: Path | None) -> Sentence:
+    if evidence is None:
+        return Sentence("failures.stopped", why=why)
+    command = f"truc verify {evidence}"
+    return Sentence("failures.stopped_with_evidence", why=why, path=evidence, command=command)
 
 
 class Kept(NamedTuple):
@@ -123,8 +130,8 @@ class CheckFailedError(ClientError):
         *,
         words: str | None = None,
     ) -> None:
-        blame = f"; to blame: {culprit}" if culprit else ""
-        super().__init__(f"{words or check_words(check)} ({check}: {message}{blame}){_told(kept)}")
+        failed = {"words": words or str(check_words(check)), "check": check, "message": message}
+        super().__init__(_with_kept(_failed(failed, culprit), kept))
         self.check = check
         self.message = message
         self.culprit = culprit
@@ -156,14 +163,28 @@ class UnboundError(ClientError):
     def after(self, tries: int) -> CheckFailedError:
         """Return the error that ends the table, now that it has failed in the same place so many times."""
         return CheckFailedError(
-            self.check, self.message, None, self.keep(), words=_UNBOUND.format(tries=tries)
+            self.check, self.message, None, self.keep(), words=Sentence("failures.unbound", tries=tries)
         )
 
 
-def _told(kept: Kept | None) -> str:
+def _failed(failed: dict[str, str], culprit: str | None) -> Sentence:
+    if culprit is None:
+        return Sentence("failures.check_failed", **failed)
+    return Sentence("failures.check_blames", **failed, culprit=blamed(culprit))
+
+
+def blamed(culprit: str) -> str:
+    """Return who is to blame: "server", or a seat."""
+    if culprit == "server":
+        return Sentence("failures.culprit_server")
+    role, _, n = culprit.partition(" ")
+    return Sentence("failures.culprit_seat", n=n) if role == "seat" else culprit
+
+
+def _with_kept(told: Sentence, kept: Kept | None) -> Sentence:
     if kept is None:
-        return ""
+        return told
     files = " ".join(map(str, kept.files))
     if kept.is_shown:
-        return f" Kept, and shown to anybody by: truc verify {files}"
-    return f" Kept in {files}; but nothing that a server signed shows it to others, who have only your word."
+        return Sentence("failures.kept_and_shown", told=told, command=f"truc verify {files}")
+    return Sentence("failures.kept_unshown", told=told, files=files)

@@ -10,7 +10,7 @@ from truc_client.errors import ClientError
 from truc_client.following import Following
 from truc_client.happenings import Called
 from truc_client.reports import Reports
-from truc_protocol.messages import BotWanted, Draining, SeatHeld, ServerMessage, TableState
+from truc_protocol.messages import BotWanted, Draining, PlayersWanted, SeatHeld, ServerMessage, TableState
 
 if TYPE_CHECKING:
     from truc_client.glance import Glance
@@ -52,7 +52,7 @@ class Followed:
         if self.lobby is not None:
             self.lobby.handle(message)
         match message:
-            case BotWanted():
+            case BotWanted() | PlayersWanted():
                 self._hear_call(message)
             case Draining():
                 for following in tuple(self.tables.values()):
@@ -73,7 +73,7 @@ class Followed:
         elif self._seeking and isinstance(message, TableState):
             self._keep_unclaimed(message)
 
-    def _hear_call(self, message: BotWanted) -> None:
+    def _hear_call(self, message: BotWanted | PlayersWanted) -> None:
         if self.calls is not None:
             self.calls.say(called(message))
 

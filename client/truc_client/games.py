@@ -6,6 +6,7 @@ A document is bytes here: the library needs no rules, and whoever shows one has 
 from truc_client.errors import ConnectError
 from truc_client.line import Line
 from truc_protocol.messages import ReadRules
+from truc_protocol.words import Sentence
 
 
 async def rules_of(line: Line, variant: str) -> bytes:
@@ -17,5 +18,5 @@ async def rules_of(line: Line, variant: str) -> bytes:
     """
     answer = await line.request(lambda n: ReadRules(id=n, variant=variant))
     if answer.doc is None:
-        raise ConnectError("the server sent no rule document")
+        raise ConnectError(Sentence("failures.no_document"))
     return answer.doc

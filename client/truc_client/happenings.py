@@ -8,13 +8,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from truc_protocol.audit import Verdict
 from truc_protocol.messages import LobbyState, TableState
+from truc_protocol.words import Sentence
 
 Fact = Mapping[str, Any]
 """Something that has happened: `what`, and the fields that docs/protocol/facts.md lists for it."""
+
+_CLOSED: Final = ("expired", "empty", "server")
+"""The reasons for a table's end that have a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,18 +132,20 @@ class Away(NamedTuple):
 
 
 class Called(NamedTuple):
-    """A seat of a running match is vacant, and the server calls this bot of its host: `join` it to stand by.
+    """A seat of a running match is vacant, or one of an open table free, and the server calls this bot of its host.
+
+    `join` it: to stand by for the match, or to sit down where there is none; then `ready`.
 
     Attributes:
         table: the code of the table.
-        match: the match.
-        seat: the vacant seat.
+        match: the match; None if somebody waits at an open table for players.
+        seat: the vacant seat, or the free one.
         variant: the game.
         left_ms: how long the seat is offered still; None if that was not said.
     """
 
     table: str
-    match: bytes
+    match: bytes | None
     seat: int
     variant: str
     left_ms: int | None = None
@@ -264,6 +270,11 @@ class TableClosed(NamedTuple):
 
     reason: str
     table: str = ""
+
+    @property
+    def why(self) -> str:
+        """The reason as a sentence; one that is newer than this client as the server says it."""
+        return Sentence(f"closed.{self.reason}") if self.reason in _CLOSED else self.reason
 
 
 Happening = (

@@ -16,7 +16,7 @@ from truc_client.transcripts import read_kept
 from truc_client.verifying import game_name, quoted_name, read_file, side_score, verify_file
 from truc_protocol.audit import Verdict, verify
 from truc_protocol.transcript import write_transcript
-from truc_protocol.words import side_name
+from truc_protocol.words import ENGLISH, Sentence, Speech, side_name
 
 _FEWEST: Final = 4
 _DIGITS: Final = re.compile(rf"[0-9a-f]{{{_FEWEST},64}}")
@@ -42,7 +42,9 @@ def kept_files(folder: Path) -> tuple[KeptFile, ...]:
     try:
         found = [kept_file(path) for path in folder.glob("*.truc") if _NAME.match(path.name)]
     except OSError as error:
-        raise HomeError(f"cannot read {error.filename or folder}: {error.strerror}") from error
+        raise HomeError(
+            Sentence("failures.cannot_read", path=error.filename or folder, reason=error.strerror)
+        ) from error
     return tuple(sorted(found, key=attrgetter("written", "match"), reverse=True))
 
 
@@ -82,28 +84,39 @@ class Row(NamedTuple):
     result: str
 
 
-def row_of(kept: KeptFile, verdict: Verdict) -> Row:
+def row_of(kept: KeptFile, verdict: Verdict, speech: Speech = ENGLISH) -> Row:
     """Return a match as it stands in a list."""
     written = kept.written.strftime("%Y-%m-%d %H:%M")
     if verdict.level is None:
         return Row(written, kept.match, "-", verdict.result.value, "-")
-    game = game_name(verdict.variant, is_preset=verdict.is_preset)
-    return Row(written, kept.match, game, verdict.result.value, _result(verdict))
+    game = game_name(verdict.variant, is_preset=verdict.is_preset, speech=speech)
+    return Row(written, kept.match, game, verdict.result.value, _result(verdict, speech))
 
 
-def _result(verdict: Verdict) -> str:
+def _result(verdict: Verdict, speech: Speech) -> str:
     """Return who played whom, how it ended, and the score of the side that is named first."""
-    first = verdict.winner or 0
+    said, first = speech.catalogue.history, verdict.winner or 0
     names = [quoted_name(name, seat) for seat, name in enumerate(verdict.players)]
-    one, other = side_name(first, names), side_name(1 - first, names)
-    scores = [side_score(games, points) for games, _upper, points in verdict.score]
-    score = f"{scores[first]} to {scores[1 - first]}"
+    scores = [side_score(games, points, speech) for games, _upper, points in verdict.score]
+    return said[_ending(verdict)].format(
+        one=side_name(first, names, speech),
+        other=side_name(1 - first, names, speech),
+        how=_how(verdict, speech),
+        score=scores[first],
+        rest=scores[1 - first],
+    )
+
+
+def _ending(verdict: Verdict) -> str:
+    """Return under which key stands how a match ended."""
     if verdict.reason is None:
-        return f"{one} against {other}: no result yet, {score}"
-    how = f"{verdict.reason} by the server's ruling" if verdict.by_ruling else verdict.reason
-    if verdict.winner is None:
-        return f"{one} against {other}: no winner ({how}), {score}"
-    return f"{one} beat {other} ({how}), {score}"
+        return "no_result"
+    return "no_winner" if verdict.winner is None else "beat"
+
+
+def _how(verdict: Verdict, speech: Speech) -> str:
+    reason = speech.reason(verdict.reason or "")
+    return speech.catalogue.history["by_ruling"].format(reason=reason) if verdict.by_ruling else reason
 
 
 def find_transcript(folder: Path, digits: str) -> Path:
@@ -125,7 +138,7 @@ def newest(folder: Path) -> Path:
     """
     for kept in kept_files(folder):
         return kept.path
-    raise HomeError(f"there is no transcript in {folder}")
+    raise HomeError(Sentence("failures.no_transcripts", folder=folder))
 
 
 def one_match(digits: str, known: Iterable[str]) -> str:
@@ -136,14 +149,19 @@ def one_match(digits: str, known: Iterable[str]) -> str:
     """
     wanted = digits.lower()
     if not _DIGITS.fullmatch(wanted):
-        raise HomeError(
-            f"expected the first {_FEWEST} or more digits of a match's id, 0-9 and a-f, got {digits!r}"
-        )
+        raise HomeError(Sentence("failures.digits_expected", fewest=_FEWEST, got=repr(digits)))
     fitting = sorted({match for match in known if match.startswith(wanted) or wanted.startswith(match)})
     match fitting:
         case [one]:
             return one
         case []:
-            raise HomeError(f"no match begins with {digits}; `truc history` lists them")
+            raise HomeError(Sentence("failures.no_match_begins", digits=digits))
         case _:
-            raise HomeError(f"{len(fitting)} matches begin with {digits}: {', '.join(fitting)}")
+            raise HomeError(
+                Sentence(
+                    "failures.several_matches_begin",
+                    n=len(fitting),
+                    digits=digits,
+                    matches=", ".join(fitting),
+                )
+            )

@@ -22,6 +22,7 @@ from truc_protocol.keys import (
     player_seed,
     signing_key_from_seed,
 )
+from truc_protocol.words import Sentence
 
 VARIABLE: Final = "TRUC_HOME"
 _EXPORT_HEAD: Final = "truc player key 1"
@@ -93,7 +94,9 @@ def open_home(root: Path | str) -> Home:
         for folder in (home.transcripts, home.evidence):
             folder.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
-        raise HomeError(f"cannot use the folder {root}: {error.strerror or error}") from error
+        raise HomeError(
+            Sentence("failures.folder_unusable", path=root, reason=error.strerror or error)
+        ) from error
     return home
 
 
@@ -113,9 +116,9 @@ def master_seed(home: Home) -> bytes:
     try:
         seed = home.seed.read_bytes()
     except OSError as error:
-        raise HomeError(f"cannot read the key file {home.seed}: {error.strerror}") from error
+        raise HomeError(Sentence("failures.key_unread", path=home.seed, reason=error.strerror)) from error
     if len(seed) != KEY_BYTES:
-        raise HomeError(f"{home.seed}: expected {KEY_BYTES} bytes, got {len(seed)}")
+        raise HomeError(Sentence("failures.key_length", path=home.seed, n=KEY_BYTES, got=len(seed)))
     return seed
 
 
@@ -132,9 +135,9 @@ def write_seed(home: Home, seed: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
     except FileExistsError as error:
-        raise HomeError(f"there is a key in {home.seed} already; move it away first") from error
+        raise HomeError(Sentence("failures.key_there", path=home.seed)) from error
     except OSError as error:
-        raise HomeError(f"cannot write the key file {home.seed}: {error.strerror}") from error
+        raise HomeError(Sentence("failures.key_unwritten", path=home.seed, reason=error.strerror)) from error
 
 
 def kept_name(home: Home) -> str | None:
@@ -154,7 +157,7 @@ def keep_name(home: Home, name: str) -> None:
     try:
         home.name.write_text(f"{name}\n", "utf-8")
     except OSError as error:
-        raise HomeError(f"cannot write {home.name}: {error.strerror}") from error
+        raise HomeError(Sentence("failures.cannot_write", path=home.name, reason=error.strerror)) from error
 
 
 def player_key(seed: bytes, first_spk: bytes) -> SigningKey:
@@ -179,7 +182,7 @@ def import_seed(text: str) -> bytes:
     except ValueError:
         seed = b""
     if head.strip() != _EXPORT_HEAD or len(seed) != KEY_BYTES:
-        raise HomeError(f"expected {_EXPORT_HEAD!r} and {2 * KEY_BYTES} hex digits on the next line")
+        raise HomeError(Sentence("failures.export_expected", head=repr(_EXPORT_HEAD), n=2 * KEY_BYTES))
     return seed
 
 
@@ -216,25 +219,27 @@ def accept_revocation(home: Home, text: str) -> bytes:
             os.fsync(file.fileno())
         unfinished.replace(path)
     except KeyFileError as error:
-        raise HomeError(f"expected a revocation: {_plain(error)}") from error
+        raise HomeError(Sentence("failures.revocation_expected", error=_plain(error))) from error
     except OSError as error:
-        raise HomeError(f"cannot keep the revocation in {home.revoked}: {error.strerror}") from error
+        raise HomeError(
+            Sentence("failures.revocation_unkept", path=home.revoked, reason=error.strerror)
+        ) from error
     return public
 
 
 def _plain(error: KeyFileError) -> str:
     """Return what is wrong with a statement without the number of a check, which only readers of the specification know."""
     text = str(error)
-    return "it is damaged, or not signed by the key that it gives up" if text.startswith("C40:") else text
+    return Sentence("failures.revocation_damaged") if text.startswith("C40:") else text
 
 
 def _read_revocation(path: Path) -> bytes:
     try:
         return read_revocation(path.read_text("ascii", "replace"))
     except KeyFileError as error:
-        raise HomeError(f"{path}: expected a revocation: {error}") from error
+        raise HomeError(Sentence("failures.revocation_in_file", path=path, error=error)) from error
     except OSError as error:
-        raise HomeError(f"cannot read {path}: {error.strerror}") from error
+        raise HomeError(Sentence("failures.cannot_read", path=path, reason=error.strerror)) from error
 
 
 def hold(descriptor: int) -> bool:

@@ -10,12 +10,14 @@ from typing import Final, Protocol
 import trio
 
 from truc_client.address import Address
+from truc_client.entering import Entered
 from truc_client.errors import ClientError, LostError, RefusedError
-from truc_client.link import Answer, ClientRequest, Entered, Link
+from truc_client.link import Answer, ClientRequest, Link
 from truc_client.opening import Visit, come_back
 from truc_client.replies import Waiter
 from truc_protocol.errors import Code
 from truc_protocol.messages import Ok, ServerMessage
+from truc_protocol.words import Sentence
 
 Build = Callable[[int], ClientRequest]
 """Makes a request with the number given."""
@@ -93,7 +95,7 @@ class Line:
             if answer.code != Code.RATE_LIMITED:
                 raise RefusedError(answer.code, answer.msg, retry_after_ms=answer.retry_after_ms)
             await trio.sleep(pause_of(answer.retry_after_ms))
-        raise RefusedError(Code.RATE_LIMITED, "the server takes no more requests now")
+        raise RefusedError(Code.RATE_LIMITED, Sentence("failures.busy"))
 
     async def _wait_open(self) -> None:
         await self._open.wait()

@@ -9,6 +9,7 @@ from truc_client.cli.completion import complete_known_values, completion
 from truc_client.cli.create import create
 from truc_client.cli.demo import demo
 from truc_client.cli.forget import forget
+from truc_client.cli.helping import SpokenGroup
 from truc_client.cli.history import history
 from truc_client.cli.join import join
 from truc_client.cli.keys import keys
@@ -24,7 +25,7 @@ from truc_client.cli.watch import watch
 from truc_client.terminal.spelling import spell_nearest
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=SpokenGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="truc", prog_name="truc")
 def main() -> None:
     """Play card games of the Truc family, and prove that the deals were fair.

@@ -1,10 +1,32 @@
-"""The pages for `man` of `truc`: `python -m truc_client.manual FOLDER`."""
+"""The pages for `man` of `truc`, one for each command and language: `python -m truc_client.manual FOLDER`.
+
+Invariant: a page says nothing that does not stand in the command or in its translation, so that they cannot part.
+"""
 
 import sys
 from pathlib import Path
+from typing import Final
 
+from truc_client.cli.helping import click_in, help_in, translated
 from truc_client.main import main
-from truc_commands.manual import write_pages
+from truc_commands import manual
+from truc_protocol.words import ENGLISH, LANGUAGES
+
+_PROGRAM: Final = "truc"
+_FOLDER: Final = f"man{manual.SECTION}"
+
+
+def pages(lang: str = "en") -> dict[str, str]:
+    """Return every page in a language by the name of its file: that of `truc`, then those of its commands."""
+    with click_in(lang):
+        return manual.pages(translated(main, lang), _PROGRAM, help_in(lang).manual)
+
+
+def write(folder: Path) -> None:
+    """Write every page where `man` looks for it under a folder: the English ones first, the others by their language."""
+    for lang in LANGUAGES:
+        manual.write_pages(pages(lang), folder / _FOLDER if lang == ENGLISH.lang else folder / lang / _FOLDER)
+
 
 if __name__ == "__main__":
-    write_pages(main, "truc", Path(sys.argv[1]))
+    write(Path(sys.argv[1]))

@@ -14,6 +14,7 @@ import trio
 from truc_client.account import Account, Delay
 from truc_client.address import Address, parse_address
 from truc_client.dialing import Dial
+from truc_client.entering import Demands, Entered, enter, is_unknown_token
 from truc_client.errors import (
     AddressError,
     ConnectError,
@@ -22,9 +23,9 @@ from truc_client.errors import (
     RefusedError,
     ServerKeyError,
 )
-from truc_client.link import Demands, Entered, enter, is_unknown_token
 from truc_protocol.errors import REGISTRY, Code
 from truc_protocol.handshake import Pin
+from truc_protocol.words import Sentence
 
 MAX_MOVES: Final = 3
 """How often in a row a server may send a client elsewhere."""
@@ -60,7 +61,9 @@ class Visit(NamedTuple):
         try:
             host, port, *_ = parse_address(to)
         except AddressError as error:
-            raise ConnectError(f"{self.address.server} has moved, but does not say where: {error}") from error
+            raise ConnectError(
+                Sentence("failures.moved_nowhere", server=self.address.server, error=str(error))
+            ) from error
         known = self.account.store.pin(self.address.server) or self.known
         return self._replace(address=self.address._replace(host=host, port=port), known=known)
 
@@ -105,7 +108,7 @@ def _told_wait(visit: Visit, error: ConnectError | RefusedError, pause: float) -
     if not isinstance(error, RefusedError):
         return _wait(pause, None)
     seconds = _wait(pause, error.retry_after_ms)
-    visit.account.on_delay(Delay(visit.address.server, seconds, error.message))
+    visit.account.on_delay(Delay(visit.address.server, seconds, str(error)))
     return seconds
 
 
@@ -137,9 +140,7 @@ async def _follow_moves(visit: Visit) -> Entered:
             if moved.to is None:
                 raise
             visit = visit.elsewhere(moved.to)
-    raise ConnectError(
-        f"the server has moved more than {MAX_MOVES} times; it is at {visit.address} now, it says"
-    )
+    raise ConnectError(Sentence("failures.moves_on", most=MAX_MOVES, address=visit.address))
 
 
 async def _enter_known(visit: Visit) -> Entered:

@@ -12,6 +12,7 @@ from truc_protocol.messages import (
     Standing,
     TableState,
 )
+from truc_protocol.words import Sentence
 
 
 async def list_tables(line: Line, variant: str | None) -> tuple[TableState, ...]:
@@ -57,7 +58,7 @@ async def list_matches(line: Line, *, newest: int | None) -> tuple[PlayedMatch, 
         page = await line.request(_matches_after(after))
         for played in page.matches or ():
             if played.match in found:  # a list that goes round would never end
-                raise ConnectError(f"the server lists the match {played.match.hex()} twice")
+                raise ConnectError(Sentence("failures.listed_twice", match=played.match.hex()))
             found[played.match] = played
             after = played.match
         if not page.more or not page.matches:
@@ -84,5 +85,5 @@ def _players_after(after: str | None) -> Build:
 def _next(after: str | None, last: str) -> str:
     """Return where the next page begins; a list that does not ascend would never end."""
     if after is not None and last <= after:
-        raise ConnectError(f"the server lists {last!r} after {after!r}")
+        raise ConnectError(Sentence("failures.bad_list", last=repr(last), after=repr(after)))
     return last

@@ -18,6 +18,7 @@ from truc_protocol.errors import Code
 from truc_protocol.messages import History, Ok
 from truc_protocol.records import Record, body_hash
 from truc_protocol.transcript import MAX_FILE, write_transcript
+from truc_protocol.words import Sentence
 
 _FROM_THE_START = -1
 _NOT_GIVEN = (Code.NO_SUCH_MATCH, Code.PRIVATE_TABLE)
@@ -65,7 +66,7 @@ class Pages:
         self._has_more = page.more
         self.at = first if page.k is None else page.k
         if page.more and self.at <= first:
-            raise ConnectError("the server gives out the same page of a match again")
+            raise ConnectError(Sentence("failures.same_page"))
         return page
 
 
@@ -129,9 +130,9 @@ async def fetch_transcript(line: Line, match: bytes, path: Path) -> Path:
         records += [Record(past.signer, past.body, past.sig) for past in page.past or ()]
         size += sum(len(past.body) + len(past.sig) for past in page.past or ())
         if size > MAX_FILE:
-            raise ConnectError(f"the server gives out more than {MAX_FILE} bytes of a match")
+            raise ConnectError(Sentence("failures.match_too_long", most=MAX_FILE))
     if document is None or match not in map(body_hash, records):
-        raise ConnectError("the server gives out another match than was asked for")
+        raise ConnectError(Sentence("failures.another_match"))
     _write(path, write_transcript(document, records))
     return path
 
@@ -147,7 +148,7 @@ def _write(path: Path, transcript: bytes) -> None:
         unfinished.unlink()
     except OSError as error:
         unfinished.unlink(missing_ok=True)
-        raise HomeError(f"cannot write {path}: {error.strerror}") from error
+        raise HomeError(Sentence("failures.cannot_write", path=path, reason=error.strerror)) from error
 
 
 def free_path(folder: Path, match: bytes) -> Path:

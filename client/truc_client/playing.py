@@ -40,14 +40,12 @@ from truc_protocol.messages import (
     ServerMessage,
     WantRekey,
 )
+from truc_protocol.words import Sentence
 
 if TYPE_CHECKING:
     from truc_client.session import Session
 
 _TOO_LATE: Final = (Code.STALE_POSITION, Code.VOID_BET)
-_NO_LONGER_VACANT: Final = (
-    "nobody is wanted for this seat any more: its player is back, or another has taken it"
-)
 
 
 class Playing:
@@ -96,7 +94,7 @@ class Playing:
         if match is None or not self._has_stood_by or self._is_stepping_in or self.is_vacant:
             return
         if match.standing is Standing.ANOTHERS:
-            raise NotPlayedError(_NO_LONGER_VACANT)
+            raise NotPlayedError(Sentence("failures.no_longer_vacant"))
 
     def current(self) -> SeatMatch:
         """Return the match, to do something in it for the seat.
@@ -108,7 +106,7 @@ class Playing:
         if self._reports.failure is not None:
             raise self._reports.failure
         if self.match is None:
-            raise ChoiceError("no match is being played")
+            raise ChoiceError(Sentence("failures.no_match_played"))
         if self.match.is_yielded:
             raise TakenOverError
         return self.match
@@ -140,7 +138,7 @@ class Playing:
             if match.has_taken(at, asked) or (match.next == at and not is_late):
                 return
             if match.next == at:
-                raise RefusedError(Code.STALE_POSITION, "another record came first, but none was shown")
+                raise RefusedError(Code.STALE_POSITION, Sentence("failures.overtaken_unseen"))
 
     async def _decide(self, match: SeatMatch, sendable: Sendable) -> bool:
         """Send a decision and wait for its fate; tells whether another record came first."""
@@ -149,7 +147,7 @@ class Playing:
         except trio.EndOfChannel:
             if match.is_yielded:
                 raise TakenOverError from None
-            raise self._reports.failure or LostError("the table was left") from None
+            raise self._reports.failure or LostError(Sentence("failures.table_left")) from None
         if refusal is not None and refusal.code not in _TOO_LATE:
             raise RefusedError(refusal.code, refusal.msg)
         return refusal is not None
@@ -240,7 +238,7 @@ class Playing:
             return
         self._is_stepping_in = False
         if refusal.code == Code.NOT_SEATED:  # another who stood by was quicker
-            self._fail(NotPlayedError(_NO_LONGER_VACANT))
+            self._fail(NotPlayedError(Sentence("failures.no_longer_vacant")))
             return
         if refusal.code not in (*_TOO_LATE, Code.PAUSED) and not refusal.retryable:
             self._fail(RefusedError(refusal.code, refusal.msg))

@@ -6,7 +6,7 @@ Anything else is a hard stop before anything was said about the player; its text
 
 import time
 from collections.abc import Collection
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from truc_client.account import Account, NewKey
 from truc_client.address import Address
@@ -28,6 +28,13 @@ from truc_protocol.handshake import (
 from truc_protocol.key_files import open_roll
 from truc_protocol.keys import KeyFileError, fingerprint
 from truc_protocol.messages import ServerHello
+from truc_protocol.words import Sentence
+
+_OF_THE_CONNECTION: Final = {
+    Broken.IN_CLEAR: "failures.sealed_and_seen_clear",
+    Broken.ENCRYPTION: "failures.sealed_by_another",
+    Broken.CERTIFICATE: "failures.other_certificate",
+}
 
 
 class Shown(NamedTuple):
@@ -64,7 +71,7 @@ def recognise(
     except HandshakeError as error:
         raise ServerKeyError(_stop(error, hello, address, pin)) from error
     except RemoteError as error:
-        raise ConnectError(f"{address.server}: {error}") from error
+        raise ConnectError(Sentence("failures.at", server=address.server, error=error)) from error
     if pin is not None:
         _check_link(hello, contact, address, server)
     account.store.keep_pin(address.server, server.pin, is_tls=address.is_tls)
@@ -81,11 +88,8 @@ def _expected(pin: Pin | None, moved: Pin | None, address: Address) -> Pin | Non
     if pin is None or moved is None:
         return pin or moved
     if pin.first != moved.first:
-        raise ServerKeyError(
-            f"{address.server}: another server has sent this client here: expected its key"
-            f" {fingerprint(moved.present)}, but {fingerprint(pin.present)} is known at this address;"
-            " do not go on before its host has told you why"
-        )
+        keys = {"expected": fingerprint(moved.present), "known": fingerprint(pin.present)}
+        raise ServerKeyError(Sentence("failures.sent_by_another", server=address.server, **keys))
     return max(pin, moved, key=lambda each: each.serial)
 
 
@@ -116,10 +120,8 @@ def _check_link(hello: ServerHello, contact: Contact, address: Address, server: 
     try:
         check_server_hello(hello, contact._replace(known=invited))
     except HandshakeError as error:
-        raise ServerKeyError(
-            f"{address.server} is known with the key {fingerprint(server.spk)}, but the link says {invited}: "
-            "the link is for another server, or older than it can show; ask for a new one"
-        ) from error
+        keys = {"key": fingerprint(server.spk), "invited": invited}
+        raise ServerKeyError(Sentence("failures.other_link", server=address.server, **keys)) from error
 
 
 def _tell(server: ServerIdentity, address: Address, account: Account, pin: Pin | None) -> None:
@@ -134,27 +136,38 @@ def _tell(server: ServerIdentity, address: Address, account: Account, pin: Pin |
             pass
 
 
-def _stop(error: HandshakeError, hello: ServerHello, address: Address, pin: Pin | None) -> str:
+def _stop(error: HandshakeError, hello: ServerHello, address: Address, pin: Pin | None) -> Sentence:
     """Say what is wrong with a server's proof, and what a person can do."""
-    told = f"{address.server}: {error.message}"
+    found = _found(error, hello, address, pin)
+    told = Sentence("failures.at", server=address.server, error=found)
     forget = f"truc keys forget {address.server}"
     if error.check == "C40":
-        again = f"; then: {forget}" if pin is not None else ""
-        return f"{told}: do not play there; ask its host for the address of a new server{again}"
-    if error.what is Broken.CERTIFICATE:
-        return f"{told}; somebody may stand between you and the server: nothing was said to it about you"
-    if error.check == "C39":
-        told += _both_keys(hello, address, pin)
-    elif "has changed" not in error.message:
+        told = Sentence("failures.revoked", told=told)
+        return told if pin is None else Sentence("failures.then", told=told, command=forget)
+    if error.what in _OF_THE_CONNECTION:
+        return Sentence("failures.in_between", told=told)
+    if error.check != "C39" and error.what is not Broken.KEY:
         return told
     if pin is not None:
-        return f"{told}; if its host confirms the change: {forget}"
-    link = "; the link is for another server, or older than it can show: ask its host for a new one"
-    return told if address.fingerprint is None else told + link
+        return Sentence("failures.if_confirmed", told=told, command=forget)
+    return told if address.fingerprint is None else Sentence("failures.stale_link", told=told)
 
 
-def _both_keys(hello: ServerHello, address: Address, pin: Pin | None) -> str:
-    """Name the key known and the one shown; only for a hello whose body has passed."""
+def _found(error: HandshakeError, hello: ServerHello, address: Address, pin: Pin | None) -> str:
+    """Return what is wrong, with the key known and the one shown where that is what a person must compare."""
+    if error.what in _OF_THE_CONNECTION:
+        return Sentence(_OF_THE_CONNECTION[error.what], check=error.check)
+    if error.what is not Broken.KEY and error.check != "C39":
+        return error.message
+    keys = _keys(hello, address, pin)
+    if error.what is Broken.KEY:
+        return Sentence("failures.key_changed", check=error.check, **keys)
+    key = "failures.both_keys" if "expected" in keys else "failures.shows_key"
+    return Sentence(key, told=error.message, **keys)
+
+
+def _keys(hello: ServerHello, address: Address, pin: Pin | None) -> dict[str, str]:
+    """Return the key that was expected, if any was, and the one shown; only for a hello whose body has passed."""
+    shown = {"shown": fingerprint(dec(hello.body)[1])}
     known = address.fingerprint if pin is None else fingerprint(pin.present)
-    shown = fingerprint(dec(hello.body)[1])
-    return f"; it shows the key {shown}" if known is None else f"; expected {known}, got {shown}"
+    return shown if known is None else {"expected": known, **shown}

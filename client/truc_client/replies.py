@@ -7,6 +7,7 @@ import trio
 from truc_client.errors import ClientError, LostError
 from truc_client.link import Answer
 from truc_protocol.messages import Ok
+from truc_protocol.words import Sentence
 
 
 class Waiter:
@@ -34,5 +35,5 @@ class Waiter:
         """Return the reply; raises what ended the connection."""
         await self._done.wait()
         if self._answer is None:
-            raise self._error or LostError("the connection was lost")
+            raise self._error or LostError(Sentence("failures.connection_lost"))
         return self._answer

@@ -8,6 +8,7 @@ from typing import Final, Generic, TypeVar
 import trio
 
 from truc_client.errors import ClientError, LostError
+from truc_protocol.words import Sentence
 
 Told = TypeVar("Told")
 
@@ -31,7 +32,9 @@ class Reports(Generic[Told]):
             for happening in happenings:
                 self._tell.send_nowait(happening)
         except trio.WouldBlock as error:
-            raise LostError(f"more than {MAX_HAPPENINGS} happenings wait to be read", again=False) from error
+            raise LostError(
+                Sentence("failures.unread_happenings", most=MAX_HAPPENINGS), again=False
+            ) from error
         except trio.ClosedResourceError:
             return
 

@@ -4,16 +4,15 @@ Any seat may ask for a pause once a hand; the match rests once every seat has as
 on. Invariant: what is not allowed is refused before anything is signed.
 """
 
-from typing import Final, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from truc_client.errors import ChoiceError
 from truc_client.happenings import Fact
 from truc_protocol.ledger import Ledger
 from truc_protocol.records import Phase
+from truc_protocol.words import Sentence
 
 Rest = Literal["pause", "resume"]
-
-_ASKS: Final = ("pause_asked", "resume_asked")
 
 
 def check_rest(ledger: Ledger, seat: int, kind: Rest) -> None:
@@ -23,47 +22,49 @@ def check_rest(ledger: Ledger, seat: int, kind: Rest) -> None:
         ChoiceError: It may not.
     """
     if ledger.phase is Phase.CALLED:
-        raise ChoiceError(f"{kind}: expected once the cards are dealt; they are being dealt now")
-    if ledger.phase not in (Phase.BETWEEN, Phase.HAND):
-        raise ChoiceError(f"{kind}: the match is over")
-    objection = _against_pause(ledger, seat) if kind == "pause" else _against_resume(ledger, seat)
+        objection = "failures.rest_while_dealing"
+    elif ledger.phase not in (Phase.BETWEEN, Phase.HAND):
+        objection = "failures.match_over"
+    else:
+        objection = _against_pause(ledger, seat) if kind == "pause" else _against_resume(ledger, seat)
     if objection:
-        raise ChoiceError(f"{kind}: {objection}")
+        raise ChoiceError(Sentence("failures.rest", kind=kind, objection=Sentence(objection)))
 
 
 def _against_pause(ledger: Ledger, seat: int) -> str:
     pause = ledger.pause
     if pause.active:
-        return "the match rests already; resume asks to go on"
+        return "failures.rests_already"
     if seat in pause.asked:
-        return "you have asked already; the match rests once every seat has asked"
-    return "each seat may ask once a hand, and you have" if seat in pause.spent else ""
+        return "failures.asked_for_rest"
+    return "failures.rest_spent" if seat in pause.spent else ""
 
 
 def _against_resume(ledger: Ledger, seat: int) -> str:
     if not ledger.pause.active:
-        return "the match does not rest"
+        return "failures.rests_not"
     if seat in ledger.pause.asked:
-        return "you have asked already; the match goes on once every seat has asked"
+        return "failures.asked_to_go_on"
     return ""
 
 
 class Standstill(NamedTuple):
-    """How a pause stands for one seat: whether the match rests, and whether the seat has asked for what comes next."""
+    """How a pause stands for one seat: whether the match rests, and whether the seat, and another, has asked for what comes next."""
 
     seat: int | None
     rests: bool = False
     has_asked: bool = False
+    others_ask: bool = False
 
     @property
     def awaits(self) -> bool:
         """Whether the match rests and this seat has not asked to go on."""
         return self.rests and self.seat is not None and not self.has_asked
 
-    def calls_for(self, fact: Fact) -> bool:
-        """Tell whether a fact is another seat's asking, in which this seat has not joined."""
-        is_ask = fact["what"] in _ASKS and fact["seat"] != self.seat
-        return is_ask and self.seat is not None and not self.has_asked
+    @property
+    def is_called(self) -> bool:
+        """Whether another seat has asked, and this one has not joined."""
+        return self.others_ask and self.seat is not None and not self.has_asked
 
 
 def followed(before: Standstill, fact: Fact) -> Standstill:
@@ -71,13 +72,17 @@ def followed(before: Standstill, fact: Fact) -> Standstill:
     match fact["what"]:
         case "pause_asked" | "resume_asked" if fact["seat"] == before.seat:
             return before._replace(has_asked=True)
+        case "pause_asked" | "resume_asked":
+            return before._replace(others_ask=True)
         case "state":
             return _stated(before, rests=fact.get("paused", False))
         case "hand_closed":
-            return before._replace(has_asked=False)
+            return before._replace(has_asked=False, others_ask=False)
         case _:
             return before
 
 
 def _stated(before: Standstill, *, rests: bool) -> Standstill:
-    return before if rests == before.rests else before._replace(rests=rests, has_asked=False)
+    return (
+        before if rests == before.rests else before._replace(rests=rests, has_asked=False, others_ask=False)
+    )

@@ -9,6 +9,7 @@ from typing import Final
 
 from truc_client.errors import HomeError
 from truc_protocol.keys import box_key
+from truc_protocol.words import Sentence
 
 VERSION: Final = 4
 _MATCHES: Final = """CREATE TABLE matches (
@@ -43,7 +44,7 @@ def bring_up_to_date(database: sqlite3.Connection) -> None:
     """
     (version,) = database.execute("PRAGMA user_version").fetchone()
     if version > VERSION:
-        raise HomeError(f"the client's database has version {version}, made by a newer client")
+        raise HomeError(Sentence("failures.newer_database", version=version))
     if version == 0:
         for statement in _TABLES:
             database.execute(statement)

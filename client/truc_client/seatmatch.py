@@ -48,6 +48,7 @@ from truc_protocol.messages import (
 from truc_protocol.messages import Waiting as WaitingNotice
 from truc_protocol.records import Phase, Record, parse, tag_of
 from truc_protocol.talk import addressee, check_seen
+from truc_protocol.words import Sentence
 
 _TAG = "truc/1/"
 Notice = OwnCards | WaitingNotice | BoxedSignSeen | OpenSignSeen
@@ -313,7 +314,7 @@ class SeatMatch:
         """
         to = None if self.seat is None else addressee(self.ledger, self.seat)
         if to is None or self._reader is None:
-            raise ChoiceError("nobody sees a sign of this seat")
+            raise ChoiceError(Sentence("failures.sign_unseen"))
         return to, self._reader.seal_sign(self.ledger, to, word)
 
     def take_options(self, message: BoxedOptions | OpenOptions) -> tuple[list[Happening], Sendable | None]:

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 import trio
 
 from truc_client.account import Account
+from truc_client.entering import Entered
 from truc_client.errors import ClientError
 from truc_client.followed import Followed
 from truc_client.following import Following
 from truc_client.line import Build, Line
-from truc_client.link import Answer, Entered
+from truc_client.link import Answer
 from truc_protocol.messages import Capabilities, FollowLobby, Ok, SeatHeld, ServerMessage
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ Invariants: no transcript that can be used is written over; none is touched on t
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from truc_client.account import Account
 from truc_client.agreement import Agreement
@@ -39,21 +39,12 @@ from truc_protocol.records import Record, body_hash
 from truc_protocol.setup import GONE_SUBSTITUTE, close_setup, open_terms
 from truc_protocol.setup import Setup as ClosedSetup
 from truc_protocol.setup import Terms as ServerTerms
+from truc_protocol.words import Sentence
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from truc_client.session import Session
-
-
-_UNKNOWN_KEY: Final = (
-    "the match began under another key than this server shows: an older key of the server, which this client has never seen,"
-    " or another server; go on with it at the address where it began"
-)
-_ELSEWHERE: Final = (
-    "this match was begun at another server, which alone can go on with it: connect to that one again;"
-    " nothing that is kept of it was touched"
-)
 
 
 class MatchMaker:
@@ -178,9 +169,9 @@ class MatchMaker:
         """
         known = self._account.store.playing(mid)
         if known is not None and known.server != session.first_spk:
-            raise ClientError(_ELSEWHERE)
+            raise ClientError(Sentence("failures.begun_elsewhere"))
         if terms.table.spk not in session.keys:
-            raise ClientError(_UNKNOWN_KEY)
+            raise ClientError(Sentence("failures.unknown_key"))
 
     def has_begun(self, mid: bytes, seat: int | None) -> bool:
         """Tell whether a match was played from here before: it is gone on with, never begun anew."""
@@ -222,7 +213,7 @@ class MatchMaker:
         """Check a match that is kept before its transcript is opened to go on with it."""
         known = self._account.store.playing(mid)
         if known is not None and known.server != session.first_spk:
-            raise ClientError(_ELSEWHERE)
+            raise ClientError(Sentence("failures.begun_elsewhere"))
         kept = read_kept(path_of(self._account.home.transcripts, mid))
         if kept is None or not kept.records:
             return
@@ -237,7 +228,7 @@ class MatchMaker:
         path = self._path(mid, seat)
         file = reopen(path, alone=seat is None)
         if file is None and path.exists():
-            self.set_aside(path, "it cannot be read")
+            self.set_aside(path, Sentence("failures.unreadable"))
         if file is None:
             return None
         if not file.records:
@@ -254,7 +245,7 @@ class MatchMaker:
             return None
         if match.mid != mid:
             file.close()
-            raise HomeError(f"{file.path} holds another match than its name says")
+            raise HomeError(Sentence("failures.other_match", path=file.path))
         return match
 
     def _path(self, mid: bytes, seat: int | None) -> "Path":
@@ -314,7 +305,7 @@ class MatchMaker:
         """
         terms = match.ledger.setup.terms
         if terms.table.spk not in session.keys:
-            raise ClientError(_UNKNOWN_KEY)
+            raise ClientError(Sentence("failures.unknown_key"))
         try:
             agreement.check(terms, session.keys)
         except CheckError as error:

@@ -8,20 +8,11 @@ from enum import Enum
 from typing import Final, assert_never
 
 from truc_client.errors import ClientError, NotPlayedError
+from truc_protocol.words import Sentence
 
-NOT_HERE: Final = (
-    "this seat's secrets are not here: it was taken on another machine, or its home was lost;"
-    " to go on from here with a new chain, once the hand is over: truc play --rekey"
-)
-PLAYED_ELSEWHERE: Final = (
-    "another machine with your key has begun a new chain for this seat and plays it from now on; this one has stopped,"
-    " its transcript is kept; to play from here again: truc play --rekey"
-)
-_SUBSTITUTED: Final = (
-    "a substitute has taken this seat over: its player was gone; this client has stopped, its transcript is kept;"
-    " once the match is over you may sit down at the table again"
-)
-NOT_PLAYED: Final = "another player had this seat in that match"
+_REKEY: Final = "truc play --rekey"
+NOT_HERE: Final = Sentence("failures.secrets_not_here", command=_REKEY)
+PLAYED_ELSEWHERE: Final = Sentence("failures.played_elsewhere", command=_REKEY)
 
 
 class Standing(Enum):
@@ -61,8 +52,8 @@ def check_standing(standing: Standing, wish: Wish, *, has_held: bool) -> None:
                 raise ClientError(PLAYED_ELSEWHERE if has_held else NOT_HERE)
         case Standing.ANOTHERS:
             if has_held:
-                raise ClientError(_SUBSTITUTED)
+                raise ClientError(Sentence("failures.substituted"))
             if wish is not Wish.STEP_IN:
-                raise NotPlayedError(NOT_PLAYED)
+                raise NotPlayedError(Sentence("failures.anothers_seat"))
         case _:
             assert_never(standing)

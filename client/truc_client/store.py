@@ -16,6 +16,7 @@ from truc_client.errors import HomeError, SignedBeforeError
 from truc_client.schema import bring_up_to_date
 from truc_protocol.handshake import Pin
 from truc_protocol.records import SERVER, SIGNATURE_BYTES, Record
+from truc_protocol.words import Sentence
 
 _BUSY_S: Final = 10.0
 _MATCH_COLUMNS: Final = "th, tn, server, code, seat, mid, k, head"
@@ -94,7 +95,7 @@ class Store:
                 path.chmod(0o600)
             self._open()
         except (sqlite3.Error, OSError) as error:
-            raise HomeError(f"cannot use {path}: {error}") from error
+            raise HomeError(Sentence("failures.cannot_use", path=path, reason=error)) from error
 
     def _open(self) -> None:
         for pragma in ("journal_mode = WAL", "synchronous = FULL", "secure_delete = ON"):
@@ -300,7 +301,9 @@ class Store:
             row = self._newest(match, slot)
             if row and row[3] is None:
                 if row[1] != statement.body:
-                    raise SignedBeforeError(f"another {slot.what} was signed for {slot.number} before")
+                    raise SignedBeforeError(
+                        Sentence("failures.signed_before", what=slot.what, number=slot.number)
+                    )
                 statement = Statement(row[1], row[2])
             else:
                 self._insert(match, slot, row[0] + 1 if row else 0, statement)

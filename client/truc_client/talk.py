@@ -11,6 +11,7 @@ from truc_client.errors import ChoiceError, RefusedError
 from truc_client.seatmatch import SeatMatch
 from truc_protocol.errors import Code
 from truc_protocol.messages import BoxedSign, Chat, OpenSign, Say
+from truc_protocol.words import Sentence
 
 if TYPE_CHECKING:
     from truc_client.session import Session
@@ -51,7 +52,7 @@ async def sign(session: "Session", code: str, playing: Callable[[], SeatMatch], 
     def build(n: int) -> BoxedSign | OpenSign:
         match = playing()
         if _hand(match) != hand:
-            raise ChoiceError("the hand is over")
+            raise ChoiceError(Sentence("failures.hand_over"))
         return _request(n, code, match, word)
 
     for _ in range(_TRIES - 1):

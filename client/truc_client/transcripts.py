@@ -27,6 +27,7 @@ from truc_protocol.transcript import (
     record_item,
     write_transcript,
 )
+from truc_protocol.words import Sentence
 
 _LENGTH = 4
 _SECOND = "-second.truc"
@@ -97,14 +98,14 @@ def create(path: Path, document: bytes, *, alone: bool = False) -> TranscriptFil
         file.truncate()
         file.write(MAGIC + item(document))
     except OSError as error:
-        raise HomeError(f"cannot write {path}: {error.strerror}") from error
+        raise HomeError(Sentence("failures.cannot_write", path=path, reason=error.strerror)) from error
     return TranscriptFile(path, file, Transcript(document, ()))
 
 
 def _claim(path: Path, file: BinaryIO) -> None:
     if not hold(file.fileno()):
         file.close()
-        raise HomeError(f"another program writes {path} at this moment; try again")
+        raise HomeError(Sentence("failures.written_by_another", path=path))
 
 
 def reopen(path: Path, *, alone: bool = False) -> TranscriptFile | None:
@@ -138,7 +139,7 @@ def set_aside(path: Path) -> Path:
     try:
         return path.rename(aside)
     except OSError as error:
-        raise HomeError(f"cannot rename {path}: {error.strerror}") from error
+        raise HomeError(Sentence("failures.cannot_rename", path=path, reason=error.strerror)) from error
 
 
 def read_kept(path: Path) -> Transcript | None:

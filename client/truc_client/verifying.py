@@ -1,6 +1,7 @@
 """Verifying files: every check again, from the files alone, and what they come to in words and as plain values.
 
-Nothing here needs a server, a network or the client's home.
+Nothing here needs a server, a network or the client's home. The sentences are in the reader's language; words for machines are
+not: the four results, the kinds of rulings, and what a check says of the record that fails it.
 """
 
 import re
@@ -24,26 +25,23 @@ from truc_protocol.audit import (
 )
 from truc_protocol.bodies import Rule, SideScore
 from truc_protocol.transcript import MAX_FILE
-from truc_protocol.words import ENGLISH, check_words, printable, shown_name, side_name
+from truc_protocol.words import (
+    ENGLISH,
+    Sentence,
+    Speech,
+    check_words,
+    printable,
+    shown_name,
+    side_name,
+    told,
+)
 
 EXIT_CODES: Final = {Result.PROVEN: 0, Result.REFUTED: 1, Result.UNREADABLE: 2, Result.INCOMPLETE: 3}
 """What `truc verify` ends with; of several files the first of refuted, unreadable, incomplete that occurs."""
 
-LEVELS: Final = {
-    "A": "every player has a key of their own",
-    "B": "some players are guests without a key: their cards and acts are the server's word",
-    "C": "no player has a key: the server may have chosen every card and act",
-}
-
 _LONGEST: Final = 400
 """Signs of a message that are shown: it may repeat what a stranger wrote."""
 _SEAT: Final = re.compile(r"\bseat (\d+)\b")
-_UNKNOWN: Final = "who kept it back, if anybody did, cannot be told"
-_ENTROPY: Final = {
-    "A": "everybody's entropy",
-    "B": "the entropy of the server and of every player with a key",
-    "C": "the server's entropy alone, as it may have wished",
-}
 
 
 def verify_file(path: Path) -> Verdict:
@@ -80,7 +78,7 @@ def read_file(path: Path) -> bytes:
     """
     try:
         if path.stat().st_size > MAX_FILE:
-            raise HomeError(f"expected at most {MAX_FILE} bytes")
+            raise HomeError(Sentence("failures.too_large", most=MAX_FILE))
         return path.read_bytes()
     except OSError as error:
         error.filename = str(path)
@@ -89,44 +87,60 @@ def read_file(path: Path) -> bytes:
 
 def trouble(error: HomeError | OSError) -> str:
     """Return why a file cannot be read, without the file."""
-    return error.strerror or "it cannot be read" if isinstance(error, OSError) else str(error)
+    return error.strerror or Sentence("failures.unreadable") if isinstance(error, OSError) else str(error)
 
 
 def _unreadable(message: str) -> Verdict:
     return Verdict(Result.UNREADABLE, Refutation("C41", message, None, None, 0))
 
 
-def verdict_lines(verdict: Verdict) -> Iterator[str]:
-    """Yield the verdict in sentences, the first of them alone enough."""
-    names = player_names(verdict)
-    yield _first_line(verdict)
+def verdict_lines(verdict: Verdict, speech: Speech = ENGLISH) -> Iterator[str]:
+    """Yield the verdict in sentences, the first of them alone enough; the words of machines in it are in English."""
+    names = player_names(verdict, speech)
+    yield _first_line(verdict, speech)
     if verdict.refutation is not None:
-        yield str(check_words(verdict.refutation.check))
+        yield told(str(check_words(verdict.refutation.check)), speech.lang)
     if verdict.level is not None:
-        yield f"{game_name(verdict.variant, is_preset=verdict.is_preset)}, {' - '.join(names)}, {verdict.records} records"
-        yield f"assurance level {verdict.level}: {LEVELS[verdict.level]}"
-        yield result_line(verdict, names)
-        yield from (line for _, line in sorted([*_on_the_servers_word(verdict), *_changes(verdict)]))
-        yield from _counted(verdict)
+        game = game_name(verdict.variant, is_preset=verdict.is_preset, speech=speech)
+        yield speech.say(
+            "verdict.match",
+            game=game,
+            players=" - ".join(names),
+            records=speech.counted("record", verdict.records),
+        )
+        yield level_line(verdict.level, speech)
+        yield result_line(verdict, names, speech)
+        yield from (line for _, line in sorted(_noted(verdict, speech)))
+        yield from _counted(verdict, speech)
 
 
-def game_name(variant: str | None, *, is_preset: bool) -> str:
+def level_line(level: str, speech: Speech = ENGLISH) -> str:
+    """Return how sure a match is whose players have keys, or not all of them, or none."""
+    return speech.say("screen.level", level=level, meaning=Sentence(f"screen.level_{level.lower()}"))
+
+
+def game_name(variant: str | None, *, is_preset: bool, speech: Speech = ENGLISH) -> str:
     """Return the name of a game; a table may have its own rules under the name of a known one."""
-    return f"{variant}" if is_preset else f"{variant} with house rules"
+    return f"{variant}" if is_preset else speech.say("verdict.house_rules", game=variant)
 
 
-def player_names(verdict: Verdict) -> list[str]:
+def player_names(verdict: Verdict, speech: Speech = ENGLISH) -> list[str]:
     """Return the players by seat, as they may be shown; a name alone could be anything, also "the server"."""
-    return _named(verdict.players)
+    return _named(verdict.players, speech)
 
 
-def _named(players: Sequence[str]) -> list[str]:
-    return [named_seat(name, seat) for seat, name in enumerate(players)]
+def _named(players: Sequence[str], speech: Speech) -> list[str]:
+    return [named_seat(name, seat, speech) for seat, name in enumerate(players)]
 
 
-def named_seat(name: str, seat: int) -> str:
+def named_seat(name: str, seat: int, speech: Speech = ENGLISH) -> str:
     """Return a seat with the name of its player, which stands in quotes."""
-    return f"seat {seat} {quoted_name(name, seat)}"
+    return speech.say("verdict.seat", n=seat, name=quoted_name(name, seat))
+
+
+def seat_name(seat: int, speech: Speech = ENGLISH) -> str:
+    """Return how a seat is called whose player has no name here."""
+    return speech.say("together.seat", n=seat)
 
 
 def quoted_name(name: str, seat: int) -> str:
@@ -140,25 +154,27 @@ def quoted(text: str) -> str:
     return f'"{inner}"'
 
 
-def _first_line(verdict: Verdict) -> str:
+def _first_line(verdict: Verdict, speech: Speech) -> str:
     match verdict.result:
         case Result.PROVEN:
-            entropy = _ENTROPY[verdict.level or "C"]
-            then = ", at each deal of those who sat there then" if verdict.substitutes else ""
-            ruled = (
-                "; who won was decided by the server's ruling, which is not proven"
-                if verdict.by_ruling
-                else ""
-            )
-            return f"PROVEN: every card was committed to before play and dealt from {entropy}{then}{ruled}."
+            return _proven(verdict, speech)
         case Result.REFUTED:
-            return f"REFUTED: {refutation_line(verdict.refutation, players_then(verdict))}"
+            failed = refutation_line(verdict.refutation, players_then(verdict), speech)
+            return speech.say("verdict.refuted", failed=failed)
         case Result.INCOMPLETE:
-            return f"INCOMPLETE: what is there is sound, but the end is missing; {_UNKNOWN}."
+            return speech.say("verdict.incomplete")
         case Result.UNREADABLE:
-            return f"UNREADABLE: {shortened(str(verdict.refutation))}"
+            return speech.say("verdict.unreadable", failed=shortened(str(verdict.refutation)))
         case _:
             assert_never(verdict.result)
+
+
+def _proven(verdict: Verdict, speech: Speech) -> str:
+    entropy = speech.say(f"verdict.entropy_{(verdict.level or 'C').lower()}")
+    if verdict.substitutes:
+        entropy = speech.say("verdict.of_those_then", entropy=entropy)
+    key = "verdict.proven_by_ruling" if verdict.by_ruling else "verdict.proven"
+    return speech.say(key, entropy=entropy)
 
 
 def players_then(verdict: Verdict) -> Sequence[str]:
@@ -182,94 +198,103 @@ def shortened(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]} ... {text[-_LONGEST // 2 :]}"
 
 
-def refutation_line(refutation: Refutation | None, players: Sequence[str]) -> str:
+def refutation_line(refutation: Refutation | None, players: Sequence[str], speech: Speech = ENGLISH) -> str:
     """Return what failed and who is to blame, as far as the records show it."""
-    blamed = refutation is not None and refutation.culprit is not None
+    has_culprit = refutation is not None and refutation.culprit is not None
     failed = with_names(shortened(str(refutation)), players)
-    return failed if blamed else f"{failed}; the records do not show who is to blame"
+    return failed if has_culprit else speech.say("verdict.nobody_blamed", failed=failed)
 
 
-def result_line(verdict: Verdict, names: list[str]) -> str:
+def result_line(verdict: Verdict, names: list[str], speech: Speech = ENGLISH) -> str:
     """Return who won and the score, with what in it is the server's word."""
-    score = score_words(verdict.score, names)
+    score = score_words(verdict.score, names, speech)
     if verdict.reason is None:
-        return f"no result yet, {score}"
-    winner = "nobody" if verdict.winner is None else side_name(verdict.winner, names)
-    return f"winner: {winner} ({'; '.join([verdict.reason, *_doubts(verdict)])}), {score}"
+        return speech.say("verdict.no_result", score=score)
+    nobody = verdict.winner is None
+    winner = speech.say("verdict.nobody") if nobody else side_name(verdict.winner or 0, names, speech)
+    how = speech.catalogue.said["separator"].join([speech.reason(verdict.reason), *_doubts(verdict, speech)])
+    return speech.say("verdict.winner", winner=winner, how=how, score=score)
 
 
-def score_words(score: Sequence[SideScore], names: Sequence[str]) -> str:
+def score_words(score: Sequence[SideScore], names: Sequence[str], speech: Speech = ENGLISH) -> str:
     """Return the score of each side behind its name: the games that it has won, and the points of the one in play."""
     return ", ".join(
-        f"{side_name(side, names)} {side_score(games, points)}"
+        f"{side_name(side, names, speech)} {side_score(games, points, speech)}"
         for side, (games, _upper, points) in enumerate(score)
     )
 
 
-def side_score(games: int, points: int) -> str:
+def side_score(games: int, points: int, speech: Speech = ENGLISH) -> str:
     """Return the score of a side: the games that it has won, and the points of the one in play."""
-    won = f"{ENGLISH.counted('game', games)} " if games else ""
-    return f"{won}{ENGLISH.counted('point', points)}"
+    won = f"{speech.counted('game', games)} " if games else ""
+    return f"{won}{speech.counted('point', points)}"
 
 
-def _doubts(verdict: Verdict) -> Iterator[str]:
+def _doubts(verdict: Verdict, speech: Speech) -> Iterator[str]:
     """Yield what in the result is not the players' own doing, as far as the records show."""
     if verdict.result is not Result.PROVEN:
-        yield "as far as the records go"
+        yield speech.say("verdict.as_far")
     if verdict.by_ruling:
-        yield "decided by the server's ruling, not proven"
+        yield speech.say("verdict.decided")
     if verdict.guest_resigned:
-        yield "a guest's resignation: the server's word, signed by nobody else"
+        yield speech.say("verdict.guest_resigned")
     seats = [rule.seat for _, rule in verdict.rulings if rule.ruling == "move" and rule.seat is not None]
     lost = 0 if verdict.winner is None else sum(seat % 2 != verdict.winner for seat in seats)
     if lost:
-        what = "1 move" if lost == 1 else f"{lost} moves"
-        yield f"{what} of the losing side made by the server's rulings"
+        yield speech.say("verdict.one_move_ruled" if lost == 1 else "verdict.moves_ruled", n=lost)
 
 
-def _on_the_servers_word(verdict: Verdict) -> Iterator[tuple[int, str]]:
+def _noted(verdict: Verdict, speech: Speech) -> Iterator[tuple[int, str]]:
+    """Yield what is to be known of single records, each behind its position."""
+    yield from _on_the_servers_word(verdict, speech)
+    yield from _changes(verdict, speech)
+
+
+def _on_the_servers_word(verdict: Verdict, speech: Speech) -> Iterator[tuple[int, str]]:
     """Yield the rulings and voids, each behind its position."""
     for k, ruling in verdict.rulings:
-        who = "" if ruling.seat is None else f" for {_name_at(verdict, k, ruling.seat)}"
-        yield k, f"record {k}: ruling {ruling.ruling}{who}: {_ground(verdict, k, ruling)}"
+        values = {"k": k, "ruling": ruling.ruling, "ground": Sentence(_ground(verdict, k, ruling))}
+        if ruling.seat is None:
+            yield k, speech.say("verdict.ruling", **values)
+        else:
+            seat = _name_at(verdict, k, ruling.seat, speech)
+            yield k, speech.say("verdict.ruling_for", **values, seat=seat)
     for k, seats in verdict.silent:
-        silent = " and ".join(_name_at(verdict, k, seat) for seat in seats)
-        yield k, f"record {k}: the server voided a deal and called {silent} silent: its word, not proven"
+        names = [_name_at(verdict, k, seat, speech) for seat in seats]
+        yield k, speech.say("verdict.voided", k=k, seats=speech.catalogue.said["and"].join(names))
 
 
-def _counted(verdict: Verdict) -> Iterator[str]:
+def _counted(verdict: Verdict, speech: Speech) -> Iterator[str]:
     """Yield what there may be much of, each kind in a line."""
     if verdict.scheduled:
-        first = f"the first is record {verdict.scheduled[0]}"
-        yield f"new chains on schedule: {len(verdict.scheduled)} ({first})"
+        yield speech.say("verdict.chains_on_schedule", n=len(verdict.scheduled), k=verdict.scheduled[0])
     if verdict.proxies:
-        yield f"{len(verdict.proxies)} acts of guests: the server's word"
+        yield speech.say("verdict.guests_acts", n=len(verdict.proxies))
     if verdict.unsigned:
-        yield f"{len(verdict.unsigned)} acts of guests after the last signature prove nothing"
+        yield speech.say("verdict.unsigned_acts", n=len(verdict.unsigned))
 
 
-def _name_at(verdict: Verdict, k: int, seat: int) -> str:
+def _name_at(verdict: Verdict, k: int, seat: int, speech: Speech) -> str:
     """Return who sat in a seat when a record was made."""
-    return _named(verdict.players_at(k))[seat]
+    return _named(verdict.players_at(k), speech)[seat]
 
 
 def _ground(verdict: Verdict, k: int, ruling: Rule) -> str:
     if k in verdict.asked:
-        return "every player had asked for it, as the records show"
-    if ruling.ruling == "abandon":
-        return "the server's word, not proven"
-    return "the server's word that time ran out, not proven"
+        return "verdict.asked_by_all"
+    return "verdict.servers_word" if ruling.ruling == "abandon" else "verdict.time_ran_out"
 
 
-def _changes(verdict: Verdict) -> Iterator[tuple[int, str]]:
+def _changes(verdict: Verdict, speech: Speech) -> Iterator[tuple[int, str]]:
     """Yield the substitutes and the new chains that nothing called for, each behind its position."""
     for k, newcomer in verdict.substitutes:
         name = quoted_name(newcomer.name.decode(errors="replace"), newcomer.seat)
-        yield k, f"record {k}: {name} took {_name_at(verdict, k, newcomer.seat)} as a substitute"
+        seat = _name_at(verdict, k, newcomer.seat, speech)
+        yield k, speech.say("verdict.substitute", k=k, name=name, seat=seat)
     for k, role in verdict.rekeys:
         if k not in verdict.scheduled:
-            who = _name_at(verdict, k, role - 1)
-            yield k, f"record {k}: {who} began a new chain before its time, with a new box key"
+            seat = _name_at(verdict, k, role - 1, speech)
+            yield k, speech.say("verdict.early_chain", k=k, seat=seat)
 
 
 class SeatRow(NamedTuple):
@@ -281,25 +306,28 @@ class SeatRow(NamedTuple):
     signed: str
 
 
-def seat_rows(verdict: Verdict) -> Iterator[SeatRow]:
+def seat_rows(verdict: Verdict, speech: Speech = ENGLISH) -> Iterator[SeatRow]:
     """Yield for each seat up to where its newest signature binds what happened."""
     for seat, name in enumerate(verdict.players):
         covered = verdict.covered[seat]
-        signed = "signed nothing" if covered is None else f"signed what stands before record {covered}"
-        yield SeatRow(seat, quoted_name(name, seat), "guest" if seat in verdict.guests else "key", signed)
+        nothing = covered is None
+        signed = speech.say("verdict.signed_nothing" if nothing else "verdict.signed_before", k=covered)
+        kind = speech.say("verdict.by_guest" if seat in verdict.guests else "verdict.by_key")
+        yield SeatRow(seat, quoted_name(name, seat), kind, signed)
 
 
-def contradiction_lines(together: Together, files: Sequence[Path]) -> Iterator[str]:
+def contradiction_lines(together: Together, files: Sequence[Path], speech: Speech = ENGLISH) -> Iterator[str]:
     """Yield what pairs of transcripts show: the first of each kind with its meaning, and how many more there are."""
     groups: dict[tuple[int, int, str, str], list[Contradiction]] = {}
     for each in together.contradictions:
         groups.setdefault((each.first, each.second, each.found.check, each.found.culprit), []).append(each)
     for (first, second, check, culprit), found in groups.items():
-        more = f" ({len(found) - 1} more like it)" if len(found) > 1 else ""
         players = _players(together.files[first], found[0].found.places[0])
         message = with_names(f"{check}: {found[0].found.message}; to blame: {culprit}", players)
-        yield f"{files[first]} and {files[second]}: REFUTED: {message}{more}"
-        yield f"  {check_words(check)}"
+        more = [speech.say("together.more_like_it", n=len(found) - 1)] if len(found) > 1 else []
+        shown = speech.noted(message, more)
+        yield speech.say("together.both", first=files[first], second=files[second], found=shown)
+        yield f"  {told(str(check_words(check)), speech.lang)}"
 
 
 def _players(file: Examined, k: int | None) -> Sequence[str]:
@@ -309,25 +337,22 @@ def _players(file: Examined, k: int | None) -> Sequence[str]:
     return file.verdict.players if k is None else file.verdict.players_at(k)
 
 
-def agreement_lines(together: Together) -> Iterator[str]:
+def agreement_lines(together: Together, speech: Speech = ENGLISH) -> Iterator[str]:
     """Yield for each match how far its transcripts are the same, and that different matches are not compared."""
     for each in together.agreements:
-        yield f"{len(each.files)} transcripts of one match {_agreement(each)}."
+        yield speech.say(_agreement(each), n=len(each.files), k=each.records - 1)
     matches = {file.verdict.match for file in together.files if isinstance(file, TranscriptExamined)} - {None}
     if len(matches) > 1:
-        yield f"transcripts of {len(matches)} different matches: nothing to compare record by record."
+        yield speech.say("together.different", n=len(matches))
 
 
 def _agreement(each: Agreement) -> str:
     if not each.records:
-        return "have no sound record of play in common"
-    where = f"agree up to record {each.records - 1}"
-    return (
-        f"{where}, the last sound one of the shortest" if each.is_whole else f"{where}; after it they differ"
-    )
+        return "together.nothing_common"
+    return "together.agree" if each.is_whole else "together.differ"
 
 
-def evidence_line(each: Weighed, together: Together) -> str:
+def evidence_line(each: Weighed, together: Together, speech: Speech = ENGLISH) -> str:
     """Return what an item of evidence says, and what it refutes."""
     failed = each.refutation
     at = None if failed is None else failed.k
@@ -335,4 +360,5 @@ def evidence_line(each: Weighed, together: Together) -> str:
     message = with_names(shortened(each.message), players)
     if failed is None:
         return message
-    return f"{message}; refutes {failed.where} ({failed.check}); to blame: {failed.culprit}"
+    values = {"where": failed.where, "check": failed.check, "culprit": failed.culprit}
+    return speech.say("together.refutes", message=message, **values)

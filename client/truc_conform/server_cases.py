@@ -4,6 +4,7 @@ from typing import Final
 
 import trio
 
+from truc_conform import server_cases_age as age
 from truc_conform import server_cases_audit as audit
 from truc_conform import server_cases_away as away
 from truc_conform import server_cases_company as company
@@ -32,6 +33,7 @@ _ALL: Final = (
     *session.CASES,
     *login.CASES,
     *tables.CASES,
+    *age.CASES,
     *watch.CASES,
     *company.CASES,
     *past.CASES,

@@ -26,11 +26,11 @@ async def find_match(server):
     while True:
         match await anext(lobby):
             case TableChanged(state) if state.state != "over" and state.opts[SPECTATORS]:
-                print("watching", state.table)
                 return state.table
 
 
 async def watch(table):
+    print("watching", table.code)
     async for happening in table:
         match happening:
             case SnapshotTaken(k=k, view=view):

@@ -7,13 +7,14 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Final
 
 import click
-from click.shell_completion import CompletionItem, get_completion_class
+from click.shell_completion import CompletionItem, ZshComplete, add_completion_class, get_completion_class
 from click.types import StringParamType
 
 SHELLS: Final = ("bash", "zsh", "fish")
 _FILE: Final = "file"
+_NOTHING: Final = "_"
 
-Values = Callable[[], Iterable[str]]
+Values = Callable[[], Iterable[str | CompletionItem]]
 
 
 class Known(StringParamType):
@@ -29,7 +30,20 @@ class Known(StringParamType):
         """Return the values that begin with what was typed; a shell falls back on files where there may be one."""
         del ctx, param
         files = [CompletionItem(incomplete, type=_FILE)] if self._or_file else []
-        return files + [CompletionItem(value) for value in self._values() if value.startswith(incomplete)]
+        items = (
+            each if isinstance(each, CompletionItem) else CompletionItem(each) for each in self._values()
+        )
+        return files + [item for item in items if item.value.startswith(incomplete)]
+
+
+@add_completion_class
+class _Zsh(ZshComplete):
+    """What zsh is told: each value something, as its script passes over an empty one and loses count."""
+
+    def format_completion(self, item: CompletionItem) -> str:
+        return super().format_completion(
+            CompletionItem(item.value or _NOTHING, type=item.type, help=item.help)
+        )
 
 
 def complete_values(

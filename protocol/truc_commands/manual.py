@@ -3,39 +3,44 @@
 Invariant: a page says nothing that does not stand in the command, so that the two cannot part.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
 import click
 
-_SECTION: Final = 1
+SECTION: Final = 1
 _PACKAGE: Final = "truc"
 _ENDS: Final = "Exit status: "
 
 
-def pages(main: click.Command, program: str) -> dict[str, str]:
-    """Return every page by the name of its file: that of the program, then those of its commands."""
+def pages(main: click.Command, program: str, headings: Mapping[str, str] = {}) -> dict[str, str]:
+    """Return every page by the name of its file: that of the program, then those of its commands.
+
+    `headings` are those of another language, and what its paragraph on exit statuses begins with, by the English ones.
+    """
     context = click.Context(main, info_name=program, **main.context_settings)
-    return {f"{name}.{_SECTION}": page for name, page in _pages(main, context)}
+    return {f"{name}.{SECTION}": page for name, page in _pages(main, context, headings)}
 
 
-def write_pages(main: click.Command, program: str, folder: Path) -> None:
-    """Write every page to a folder, which is made if it is not there.
+def write_pages(made: Mapping[str, str], folder: Path) -> None:
+    """Write pages to a folder, which is made if it is not there.
 
     Raises:
         OSError: It cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    for file, text in pages(main, program).items():
+    for file, text in made.items():
         (folder / file).write_text(text, "utf-8")
 
 
-def _pages(command: click.Command, context: click.Context) -> Iterator[tuple[str, str]]:
-    yield _name(context), "\n".join(_page(command, context)) + "\n"
+def _pages(
+    command: click.Command, context: click.Context, headings: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    yield _name(context), "\n".join(_page(command, context, headings)) + "\n"
     for inner, its_context in _inner(command, context):
-        yield from _pages(inner, its_context)
+        yield from _pages(inner, its_context, headings)
 
 
 def _inner(command: click.Command, context: click.Context) -> Iterator[tuple[click.Command, click.Context]]:
@@ -43,19 +48,20 @@ def _inner(command: click.Command, context: click.Context) -> Iterator[tuple[cli
         yield inner, click.Context(inner, parent=context, info_name=name)
 
 
-def _page(command: click.Command, context: click.Context) -> Iterator[str]:
+def _page(command: click.Command, context: click.Context, headings: Mapping[str, str]) -> Iterator[str]:
+    def head(text: str) -> str:
+        return f".SH {headings.get(text, text)}"
+
     path = " ".join(_names(context))
-    yield f'.TH "{_name(context).upper()}" "{_SECTION}" "" "{_PACKAGE} {version(_PACKAGE)}" "Truc"'
-    yield from (".SH NAME", rf"{_text(_name(context))} \- {_text(_summary(command))}")
-    yield from (
-        ".SH SYNOPSIS",
-        rf"\fB{_text(path)}\fR {_text(' '.join(command.collect_usage_pieces(context)))}",
-    )
-    yield ".SH DESCRIPTION"
-    yield from _described(command)
-    yield from _listed("OPTIONS", _options(command, context))
-    yield from _listed("COMMANDS", _commands(command, context))
-    yield from _related(context)
+    yield f'.TH "{_name(context).upper()}" "{SECTION}" "" "{_PACKAGE} {version(_PACKAGE)}" "Truc"'
+    yield from (head("NAME"), rf"{_text(_name(context))} \- {_text(_summary(command))}")
+    usage = " ".join(command.collect_usage_pieces(context))
+    yield from (head("SYNOPSIS"), rf"\fB{_text(path)}\fR {_text(usage)}")
+    yield head("DESCRIPTION")
+    yield from _described(command, head("EXIT STATUS"), headings.get(_ENDS, _ENDS))
+    yield from _listed(head("OPTIONS"), _options(command, context))
+    yield from _listed(head("COMMANDS"), _commands(command, context))
+    yield from _related(context, head("SEE ALSO"))
 
 
 def _name(context: click.Context) -> str:
@@ -73,16 +79,19 @@ def _summary(command: click.Command) -> str:
     return command.get_short_help_str(limit=1000).removesuffix(".")
 
 
-def _described(command: click.Command) -> Iterator[str]:
-    paragraphs = (command.help or "").strip().split("\n\n")
-    for number, paragraph in enumerate(paragraphs):
-        text = " ".join(paragraph.split())
-        if text.startswith(_ENDS):
-            yield ".SH EXIT STATUS"
-            text = text.removeprefix(_ENDS)
+def _paragraphs(text: str | None) -> Iterator[str]:
+    """Yield the paragraphs of a text, each in one line."""
+    return (" ".join(paragraph.split()) for paragraph in (text or "").strip().split("\n\n"))
+
+
+def _described(command: click.Command, heading: str, ends: str) -> Iterator[str]:
+    """Yield what a command does, and under a heading of its own the paragraph that begins with how it ends."""
+    for number, paragraph in enumerate(_paragraphs(command.help)):
+        if paragraph.startswith(ends):
+            yield heading
         elif number:
             yield ".PP"
-        yield _text(text)
+        yield _text(paragraph.removeprefix(ends))
     if command.epilog:
         yield from (".PP", _text(command.epilog))
 
@@ -101,13 +110,13 @@ def _commands(command: click.Command, context: click.Context) -> Iterator[tuple[
 
 def _listed(heading: str, rows: Iterator[tuple[str, str]]) -> Iterator[str]:
     for number, (term, meaning) in enumerate(rows):
-        yield from () if number else (f".SH {heading}",)
+        yield from () if number else (heading,)
         yield from (".TP", rf"\fB{_text(term)}\fR", _text(meaning))
 
 
-def _related(context: click.Context) -> Iterator[str]:
+def _related(context: click.Context, heading: str) -> Iterator[str]:
     if context.parent is not None:
-        yield from (".SH SEE ALSO", rf"\fB{_text(_name(context.parent))}\fR({_SECTION})")
+        yield from (heading, rf"\fB{_text(_name(context.parent))}\fR({SECTION})")
 
 
 def _text(text: str) -> str:

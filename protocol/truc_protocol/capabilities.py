@@ -70,8 +70,8 @@ CAPABILITIES: Final[tuple[Capability, ...]] = (
     Capability(
         "house-bots",
         "true",
-        "The host has bots that are called for vacant seats; only their keys are sent the call.",
-        ("bot_wanted",),
+        "The host has bots that are called for vacant seats, and for free ones where somebody waits; only their keys are sent the call.",
+        ("bot_wanted", "players_wanted"),
         wanted=True,
     ),
     Capability(

@@ -332,10 +332,13 @@ def broadcast_frame(message: ServerMessage) -> bytes:
 
 
 def pulse(now: float, *, heard: float, pinged: float | None, idle_s: float) -> Pulse:
-    """Tell what to do about a peer last heard at `heard` and last pinged at `pinged`."""
+    """Tell what to do about a peer last heard at `heard` and last pinged at `pinged`.
+
+    What was heard at the instant of a ping has answered it, however coarse the clock: only after a silence was there a ping.
+    """
     silence = now - heard
     if silence >= 1.5 * idle_s:
         return Pulse.GIVE_UP
-    if silence >= idle_s and (pinged is None or pinged < heard):
+    if silence >= idle_s and (pinged is None or pinged <= heard):
         return Pulse.PING
     return Pulse.REST

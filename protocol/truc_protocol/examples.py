@@ -45,6 +45,7 @@ from truc_protocol.messages import (
     OpenSignSeen,
     OwnCards,
     Ping,
+    PlayersWanted,
     Pong,
     Profile,
     ReadRules,
@@ -99,6 +100,7 @@ _OPEN_TABLE: Final = TableState(
     opts=(30_000, 120_000),
     policy="hand",
     expires_ms=600_000,
+    age_ms=1_200_000,
 )
 
 EXAMPLES: Final[tuple[tuple[Direction, AnyMessage], ...]] = (
@@ -228,6 +230,7 @@ EXAMPLES: Final[tuple[tuple[Direction, AnyMessage], ...]] = (
     (_IN, ListPlayers(id=17, after=_TAG)),
     (_IN, Seek(id=18, variant="truc-french", seats=2, options={"match": 3})),
     (_OUT, BotWanted(table=_TABLE, match=_MATCH, seat=1, variant="truc-french", left_ms=60_000)),
+    (_OUT, PlayersWanted(table=_TABLE, seat=1, variant="truc-french")),
     (_IN, Chat(id=19, table=_TABLE, text="well played")),
     (_OUT, ChatLine(table=_TABLE, n=4, player=_TAG, name="Ana", seat=0, text="well played")),
     (_IN, Ignore(id=20, player=_TAG)),

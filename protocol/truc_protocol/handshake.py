@@ -66,7 +66,18 @@ class Broken(Enum):
     """What a check found broken, where that matters to who reads of it."""
 
     PROOF = auto()
+    KEY = auto()
+    """The server's key has changed."""
+    IN_CLEAR = auto()
+    ENCRYPTION = auto()
     CERTIFICATE = auto()
+
+
+_NOT_ITS_CERTIFICATE: Final = {
+    Broken.IN_CLEAR: "the server has encrypted this connection, but it comes in clear",
+    Broken.ENCRYPTION: "this connection is encrypted, but not by the server",
+    Broken.CERTIFICATE: "this connection is encrypted with another certificate than the server's",
+}
 
 
 class HandshakeError(RemoteError):
@@ -356,9 +367,8 @@ def _check_roll_keys(roll: KeyRoll, revoked: Collection[bytes]) -> None:
     for key in (roll.old, roll.new):
         _check_revoked(key, revoked)
         if not admissible(key):
-            raise HandshakeError(
-                "C39", f"rotation {roll.serial} names an inadmissible key", Code.KEY_NOT_ALLOWED
-            )
+            message = f"rotation {roll.serial} names an inadmissible key"
+            raise HandshakeError("C39", message, Code.KEY_NOT_ALLOWED)
 
 
 def _check_revoked(key: bytes, revoked: Collection[bytes]) -> None:
@@ -367,20 +377,15 @@ def _check_revoked(key: bytes, revoked: Collection[bytes]) -> None:
 
 
 def _changed(known: str, spk: bytes) -> HandshakeError:
-    return HandshakeError("C37", f"the server's key has changed: expected {known}, got {fingerprint(spk)}")
+    message = f"the server's key has changed: expected {known}, got {fingerprint(spk)}"
+    return HandshakeError("C37", message, what=Broken.KEY)
 
 
 def _check_certificate(signed: bytes | None, seen: bytes | None) -> None:
     """Check that the hello was made for what the client sees: this certificate, or none."""
-    if signed == seen:
-        return
-    if seen is None:
-        message = "the server has encrypted this connection, but it comes in clear"
-    elif signed is None:
-        message = "this connection is encrypted, but not by the server"
-    else:
-        message = "this connection is encrypted with another certificate than the server's"
-    raise HandshakeError("C37", message, what=Broken.CERTIFICATE)
+    if signed != seen:
+        what = Broken.IN_CLEAR if seen is None else Broken.CERTIFICATE if signed else Broken.ENCRYPTION
+        raise HandshakeError("C37", _NOT_ITS_CERTIFICATE[what], what=what)
 
 
 def _expect(check: str, what: str, came: bytes | None, expected: bytes | None) -> None:

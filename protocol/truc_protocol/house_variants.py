@@ -7,24 +7,37 @@ that whoever has a transcript needs no file.
 from truc_protocol.checks import CheckError
 from truc_protocol.codec import EncodingError
 from truc_protocol.documents import MAX_DOCUMENT, read_document, rule_document
+from truc_protocol.words import Sentence
 from truc_rules import Variant, preset, presets
 from truc_rules.house import MAX_FILE, HouseVariantError, variant_from_toml
-from truc_rules.nearest import nearest
+from truc_rules.nearest import most_like
 from truc_rules.toml_text import as_toml
 
-__all__ = ["MAX_FILE", "HouseVariantError", "preset_called", "read_variant"]
+__all__ = ["MAX_FILE", "HouseVariantError", "NoSuchGameError", "preset_called", "read_variant"]
 
 
-def preset_called(name: str) -> Variant:
-    """Return a preset.
+class NoSuchGameError(HouseVariantError):
+    """No preset is called like that; the text, a sentence, says which are like it, and where others are listed."""
+
+    def __init__(self, name: str, others: str) -> None:
+        like = ", ".join(most_like(name, presets()))
+        key = "failures.game_meant" if like else "failures.no_such_game"
+        self.sentence = Sentence(key, got=as_toml(name), like=like, others=others)
+        super().__init__("no such game", [self.sentence])
+
+    def __str__(self) -> Sentence:
+        return self.sentence
+
+
+def preset_called(name: str, others: str) -> Variant:
+    """Return a preset; `others` says how another game is named.
 
     Raises:
-        HouseVariantError: There is none of that name; the text says which are like it, and where others are listed.
+        NoSuchGameError: There is none of that name.
     """
-    if name in presets():
-        return preset(name)
-    told = f"expected the name of a preset, got {as_toml(name)}{nearest(name, presets())}"
-    raise HouseVariantError("no such game", [f"{told}; for a server's own games use --from ADDRESS"])
+    if name not in presets():
+        raise NoSuchGameError(name, others)
+    return preset(name)
 
 
 def read_variant(text: str, source: str) -> Variant:

@@ -8,9 +8,14 @@ _LIKE: Final = 0.7
 """Less would find names that share the name of the family and no more."""
 
 
+def most_like(name: str, known: Iterable[str]) -> list[str]:
+    """Return the known names that are most like a name, three at most, the nearest first."""
+    return get_close_matches(name, [*known], cutoff=_LIKE)
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return `; the nearest is NAME`, up to three names, or nothing if no known name is like `name`."""
-    found = get_close_matches(name, [*known], cutoff=_LIKE)
+    found = most_like(name, known)
     match found:
         case []:
             return ""

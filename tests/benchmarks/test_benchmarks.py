@@ -57,7 +57,7 @@ def test_engine_prints_a_row_for_each_number_of_seats(monkeypatch, capsys):
 @pytest.mark.slow
 def test_bots_prints_a_row_for_each_pair_of_styles(monkeypatch, capsys):
     lines = printed(bots.main, monkeypatch, capsys, "--games", "2", "--rollouts", "8", "truc-french")
-    assert [tuple(line[1:3]) for line in lines[2:]] == list(bots.PAIRS)
+    assert [tuple(line[1:3]) for line in lines[2:]] == list(bots.LEAST)
 
 
 def test_interval_of_a_rate_is_wilsons():

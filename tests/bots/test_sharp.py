@@ -1,6 +1,7 @@
 """Sharp knows what its seat knows, imagines only what agrees with it, and chooses well, but not always the same."""
 
 import random
+from itertools import count
 from math import inf
 
 import pytest
@@ -76,9 +77,53 @@ def test_ask_is_accepted_or_raised_with_the_best_cards_and_declined_with_the_wor
     assert folded == ["decline"] * 3
 
 
+def test_once_the_time_is_up_no_deal_is_begun():
+    match = dealt("truco-argentino", "2e 3c 11b", "5o 7o 4c")
+    lines = options(match, 0)
+    seconds = count()  # each look at the clock takes one
+    for allowed, deals in ((0, 1), (5, 6)):
+        player = Sharp(1, Effort(10_000, allowed), lambda: next(seconds))
+        assert {tried.deals for tried in player.compare(match, 0, lines).values()} == {deals}
+
+
+def test_options_are_compared_in_as_many_deals_the_best_first():
+    match = dealt("truco-argentino", "1e 1b 7e", "4o 5c 6b")
+    tried = Sharp(1, Effort(64, inf)).compare(match, 0, options(match, 0))
+    assert len(tried) == 2
+    best, other = tried.values()
+    assert best.deals == other.deals
+    assert best.chance >= other.chance
+
+
+def test_giving_up_is_compared_as_what_it_costs_in_any_case():
+    match = played(dealt("truco-argentino", "1e 1b 7e", "4o 4c 5b"), "0 play 7e", "1 play 5b", "0 raise 2")
+    tried = Sharp(1, Effort(64, inf)).compare(match, 1, ["accept", "decline"])
+    assert next(iter(tried)) == 1
+    assert tried[1][2:] == (0, -1, True)
+    assert tried[0].points < -1
+
+
+def test_hand_is_not_given_up_unasked():
+    match = dealt("truc-french", "7s 7h 8s", "Ks Js 9s")
+    lines = ["concede", "stand", "redeal"]
+    assert Sharp(1, QUICK).compare(match, 0, lines).keys() == {1, 2}
+    assert Sharp(1, QUICK).choose(match, 0, ["concede"]) == 0
+
+
+def test_nothing_is_compared_with_a_single_option():
+    match = dealt("truco-argentino", *ARGENTINE)
+    assert Sharp(1, QUICK).compare(match, 0, ["play 7e", "dance"]) == {}
+
+
 def test_close_choices_are_mixed():
     match = dealt("truco-argentino", "2e 3c 11b", "5o 7o 4c")
     assert len({chosen(match, 0, seed) for seed in range(12)}) > 1
+
+
+def test_ask_with_the_worst_cards_is_made_at_times_and_not_always():
+    match = dealt("truco-argentino", "5c 4o 10b", "5o 7o 4c")  # 5 for envido
+    bluffs = [chosen(match, 0, seed, Effort(48, inf)).endswith("envido") for seed in range(24)]
+    assert 0 < sum(bluffs) < len(bluffs) / 2
 
 
 def test_same_seed_chooses_the_same():

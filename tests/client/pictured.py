@@ -103,6 +103,20 @@ _TWO = (
     played("1 -"),
     stands((6, 10), 0, 2, [], 0),
 )
+_WON = (
+    dealt(2),
+    CardsDealt(("7e", "6b", "12c")),
+    played("1 4c", "0 7e"),
+    told(("trick_won", {"side": 0, "leader": 0})),
+    stands((8, 21), 1, 1, [0], 0),
+)
+_CLOCKWISE = (
+    dealt(4),
+    CardsDealt(("7s", "Kh", "Qd")),
+    played("1 8c", "2 9d", "3 Ah", "0 7s"),
+    told(("trick_won", {"side": 0, "leader": 0})),
+    stands((3, 0), 0, 1, [0], 0),
+)
 _GOVERNED = (
     dealt(4),
     CardsDealt(("8s", "Kh", "Qd")),
@@ -123,6 +137,9 @@ SCENES = {
     "two-ascii-80x24": Scene(
         "truc-french", 2, _TWO, "play As, play 10h, raise 4", 80, 24, "linux", target=12
     ),
+    "won-80x24": Scene("truco-argentino", 2, _WON, "play 6b, play 12c, raise 2", 80, 24, lang="ca"),
+    "clockwise-120x40": Scene("trut", 4, _CLOCKWISE, "play Kh, play Qd", 120, 40, target=7),
+    "clockwise-ascii-80x24": Scene("trut", 4, _CLOCKWISE, "play Kh, play Qd", 80, 24, "linux", target=7),
     "partners-50x24": Scene("truc-partnership", 4, _GOVERNED, "play 8s", 50, 24, target=12),
     "four-ascii-40x24": Scene("truco-argentino", 4, _ENVIDO, _ALL, 40, 24, "dumb"),
 }

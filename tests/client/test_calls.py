@@ -7,7 +7,7 @@ from client.hosting import Hosting
 
 from truc_client import HOUSE_BOTS, WANT, Called, ClientError, connect
 from truc_protocol.errors import Code
-from truc_protocol.messages import BotWanted, ClientHello, bye
+from truc_protocol.messages import BotWanted, ClientHello, PlayersWanted, bye
 
 MATCH = b"m" * 32
 CALL = BotWanted(table="K7PQ3", match=MATCH, seat=1, variant="truc-french", left_ms=60_000)
@@ -25,6 +25,12 @@ async def test_call_is_told_with_all_that_it_says(server, player) -> None:
     async with connect("host", player, want=WANTED, dial=server.dial) as connection:
         await server.send(CALL)
         assert await anext(connection.calls()) == Called("K7PQ3", MATCH, 1, "truc-french", 60_000)
+
+
+async def test_call_to_a_free_seat_is_one_without_a_match(server, player) -> None:
+    async with connect("host", player, want=WANTED, dial=server.dial) as connection:
+        await server.send(PlayersWanted(table="K7PQ3", seat=1, variant="truc-french"))
+        assert await anext(connection.calls()) == Called("K7PQ3", None, 1, "truc-french")
 
 
 async def test_call_that_came_before_anybody_listened_is_told(server, player) -> None:

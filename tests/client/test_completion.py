@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from click.shell_completion import ShellComplete
 from click.testing import CliRunner
+from client.terminals import Terminal
 
 from truc_client.home import open_home
 from truc_client.main import main
@@ -82,22 +83,72 @@ def test_unknown_shell_is_told_which_are_known() -> None:
     assert (told.exit_code, "'bash', 'zsh', 'fish'" in told.stderr) == (2, True)
 
 
+def test_own_matches_are_completed_the_newest_first_each_once(home) -> None:
+    folder = open_home(home).transcripts
+    for age, name in enumerate(("beef0123456789ab-watched", "cafe0123456789ab", "beef0123456789ab", "notes")):
+        (folder / f"{name}.truc").touch()
+        os.utime(folder / f"{name}.truc", (10**9 - age, 10**9 - age))
+    both = ["beef0123456789ab", "cafe0123456789ab"]
+    for command in (("replay",), ("report",), ("show",), ("verify", "some.truc")):
+        assert completed(*command, "") == both
+    assert completed("replay", "ca") == both[1:]
+
+
+@pytest.fixture
+def truc(tmp_path, home) -> Path:
+    """Return the folder of the program by its name, for a home in which a match was played."""
+    (open_home(home).transcripts / "beef0123456789ab.truc").touch()
+    program = tmp_path / "bin" / "truc"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m truc_client "$@"\n')
+    program.chmod(0o755)
+    return program.parent
+
+
+def needs(shell: str) -> pytest.MarkDecorator:
+    return pytest.mark.skipif(shutil.which(shell) is None, reason=f"{shell} is not installed")
+
+
 @pytest.mark.slow
-@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
-def test_bash_completes_by_the_script(tmp_path) -> None:
-    truc = tmp_path / "truc"
-    truc.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m truc_client "$@"\n')
-    truc.chmod(0o755)
-    script = (
-        'eval "$(truc completion bash)"; COMP_WORDS=(truc demo --variant truc-p); COMP_CWORD=3;'
-        ' _truc_completion truc; printf "%s\\n" "${COMPREPLY[@]}"'
-    )
+@pytest.mark.parametrize(
+    ("shell", "options", "before"),
+    [
+        pytest.param("bash", ("--norc", "-i"), b"", marks=needs("bash")),
+        pytest.param("zsh", ("-f", "-i"), b"autoload -U compinit && compinit -u -D && ", marks=needs("zsh")),
+    ],
+)
+def test_shell_completes_by_the_script(truc, home, shell, options, before) -> None:
+    path = f"{truc}:{os.environ['PATH']}"
+    terminal = Terminal(home, *options, program=(shell,), PATH=path, PS1="ask> ")
+    terminal.wait_shown("ask>")
+    terminal.type(before + b'eval "$(truc completion %s)" && echo now=$((6*7))\r' % shell.encode())
+    terminal.wait_shown("now=42")
+    terminal.type(b"truc demo --variant truc-p\t")
+    terminal.wait_shown("--variant truc-partnership")
+    terminal.type(b"\x15truc replay \t")
+    terminal.wait_shown("beef0123456789ab")
+    terminal.type(b"\x15exit\r")
+    assert terminal.end() == 0
+
+
+@pytest.mark.slow
+@needs("fish")
+def test_fish_completes_by_the_script(truc, tmp_path) -> None:
+    script = """
+        truc completion fish | source
+        complete -C "truc demo --variant truc-p"
+        complete -C "truc replay "
+    """
+    (tmp_path / "here").mkdir()
+    (tmp_path / "here" / "some.truc").touch()
     told = subprocess.run(
-        ["bash", "--norc", "-c", script],
-        env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"},
+        ["fish", "--no-config", "-c", script],
+        cwd=tmp_path / "here",
+        env={**os.environ, "HOME": str(tmp_path), "PATH": f"{truc}:{os.environ['PATH']}"},
         capture_output=True,
         text=True,
         timeout=40,
         check=False,
     )
-    assert (told.stdout.split(), told.stderr) == (["truc-partnership"], "")
+    offered = [line.split("\t")[0] for line in told.stdout.splitlines()]
+    assert (sorted(offered), told.stderr) == (["beef0123456789ab", "some.truc", "truc-partnership"], "")

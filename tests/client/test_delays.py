@@ -59,8 +59,9 @@ async def test_wait_for_a_login_is_told(busy, player, autojump_clock) -> None:
     told: list[Delay] = []
     async with connect("host", with_field(player, on_delay=told.append), dial=busy.dial):
         pass
-    assert [(delay.server, delay.reason) for delay in told] == [("host:7373", "too many logins")]
-    assert str(told[0]).startswith("host:7373: too many logins; trying again in ")
+    reason = "too much was asked in a short time: too many logins (rate_limited)"
+    assert [(delay.server, delay.reason) for delay in told] == [("host:7373", reason)]
+    assert str(told[0]).startswith(f"host:7373: {reason}; trying again in ")
 
 
 async def test_server_that_stays_busy_is_given_up_with_its_own_words(busy, player, autojump_clock) -> None:

@@ -130,6 +130,7 @@ def test_player_and_spectator_of_the_docs_see_the_same_match(watched_server, tmp
     player = Program("player.py", watched_server.url, tmp_path / "player", typed="0\n" * 500)
     code = player.line("table").split()[1]
     spectator = Program("spectator.py", watched_server.url, tmp_path / "spectator", code)
+    spectator.line("watching")  # else the match may be over, and the table gone, before
     bot = Program("bot.py", watched_server.url, tmp_path / "bot")
     bot.wait()
     shown = [program.wait().splitlines()[-1].split() for program in (player, spectator)]

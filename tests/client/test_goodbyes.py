@@ -68,7 +68,9 @@ async def test_goodbye_is_read_although_a_request_cannot_be_sent_any_more(dial, 
         nursery.start_soon(ask, connection, told)
         await wait_all_tasks_blocked()
         wire.may_receive.set()
-    assert told == ["the server says goodbye: you are shut out (banned)"]
+    assert told == [
+        "the server says goodbye: the host of this server has shut you out: you are shut out (banned)"
+    ]
 
 
 async def test_who_asks_right_after_the_goodbye_is_told_of_it(dial, wires, player) -> None:
@@ -83,7 +85,11 @@ async def test_who_asks_right_after_the_goodbye_is_told_of_it(dial, wires, playe
         await wait_all_tasks_blocked()
         await ask(connection, second)
         wire.may_send.set()
-    assert first == second == ["the server says goodbye: you are shut out (banned)"]
+    assert (
+        first
+        == second
+        == ["the server says goodbye: the host of this server has shut you out: you are shut out (banned)"]
+    )
 
 
 async def ask(connection, told: list[str]) -> None:

@@ -65,7 +65,9 @@ def test_match_is_listed_with_game_players_score_and_verdict(kept) -> None:
 
 def test_match_that_the_server_ruled_says_so(kept) -> None:
     told = truc("history").stdout.splitlines()[1]
-    assert told.endswith('"player 0" beat "player 1" (forfeit by the server\'s ruling), 2 points to 1 point')
+    assert told.endswith(
+        '"player 0" beat "player 1" (time ran out, by the server\'s ruling), 2 points to 1 point'
+    )
 
 
 def test_match_without_an_end_has_no_result(kept) -> None:

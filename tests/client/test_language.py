@@ -1,9 +1,16 @@
 """The language a player is spoken to in, from the command line."""
 
-import pytest
-from click.testing import CliRunner
+import io
 
+import pytest
+import trio
+from click.testing import CliRunner
+from rich.console import Console
+
+from truc_client.cli.asking import asked
 from truc_client.main import main
+from truc_client.terminal.person import Lines, Typed
+from truc_client.terminal.screen import Screen
 from truc_protocol.rules_page import preset_page
 
 
@@ -14,7 +21,20 @@ def truc(tmp_path, monkeypatch):
     return lambda *arguments: CliRunner().invoke(main, arguments)
 
 
-@pytest.mark.parametrize("command", [("play", "localhost:1"), ("demo",), ("rules", "truc-catalan")])
+COMMANDS = [
+    ("play", "localhost:1"),
+    ("create", "localhost:1", "truc-french"),
+    ("join", "localhost:1", "K7PQA"),
+    ("tables", "localhost:1"),
+    ("bot", "localhost:1"),
+    ("keys", "show"),
+    ("forget", "localhost:1"),
+    ("demo",),
+    ("rules", "truc-catalan"),
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
 def test_unknown_language_is_one_line_that_lists_the_known(truc, command) -> None:
     told = truc(*command, "--lang", "xx")
     expected = "truc: --lang: expected one of the languages en, ca, es, fr, pt, got 'xx'\n"
@@ -41,3 +61,80 @@ def test_demo_speaks_the_language_that_was_asked_for(truc) -> None:
     told = truc("demo", "--variant", "truc-french", "--style", "careful", "--lang", "ca")
     assert told.exit_code == 0
     assert "Comença una partida de truc-french" in told.output
+
+
+def test_what_is_wrong_with_a_language_is_told_in_that_of_the_environment(truc, monkeypatch) -> None:
+    monkeypatch.setenv("LC_ALL", "ca_ES.UTF-8@valencia")
+    assert truc("keys", "show", "--lang", "xx").stderr == (
+        "truc: --lang: cal una de les llengües en, ca, es, fr, pt, no 'xx'\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("variables", "told"),
+    [
+        ({"LC_ALL": "", "LC_MESSAGES": "fr_FR.UTF-8", "LANG": "es_ES.UTF-8"}, "pas encore de clé"),
+        ({"LC_ALL": "", "LC_MESSAGES": "", "LANG": "pt_BR.UTF-8"}, "ainda não há chave"),
+        ({"LC_ALL": "de_DE.UTF-8", "LANGUAGE": "de:es"}, "todavía no hay clave"),
+        ({"LC_ALL": "C", "LANGUAGE": "es"}, "no key yet"),
+    ],
+)
+def test_commands_go_by_the_locale(truc, monkeypatch, variables, told) -> None:
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert truc("keys", "show").stdout.startswith(told)
+
+
+def test_what_goes_wrong_is_told_in_the_language_that_was_asked_for(truc) -> None:
+    told = truc("play", "127.0.0.1:1", "--guest", "--lang", "ca")
+    assert told.stderr == "truc: no es pot arribar a 127.0.0.1:1: connexió rebutjada\n"
+
+
+def test_wrong_use_is_told_in_the_language_that_was_asked_for(truc) -> None:
+    told = truc("play", "host", "--rekey", "--guest", "--lang", "fr")
+    assert "--rekey et --guest s'excluent : un invité n'a pas de chaîne" in told.stderr
+
+
+@pytest.mark.parametrize(
+    ("lang", "text", "answer"),
+    [
+        ("ca", "s", True),
+        ("ca", "Sí", True),
+        ("es", "si", True),
+        ("fr", "oui", True),
+        ("fr", "O", True),
+        ("fr", "non", False),
+        ("pt", "sim", True),
+        ("pt", "não", False),
+        ("pt", "y", True),
+        ("en", "yes", True),
+        ("en", "n", False),
+    ],
+)
+async def test_questions_are_answered_in_the_own_language_and_with_y(lang, text, answer) -> None:
+    assert await answered(lang, text) == (answer, 0)
+
+
+async def test_answer_of_another_language_is_asked_for_again() -> None:
+    assert await answered("en", "oui", "s", "y") == (True, 2)
+
+
+async def answered(lang: str, *typed: str) -> tuple[bool | None, int]:
+    """Return what an answer means, and how often it was asked for again."""
+    send, receive = trio.open_memory_channel[Typed](len(typed))
+    for text in typed:
+        send.send_nowait(Typed(text))
+    out = io.StringIO()
+    screen = Screen(Console(file=out, width=200), lang)
+    answer = await asked(screen, Lines(receive), "another", default=not typed)
+    return answer, out.getvalue().count("Please type")
+
+
+def test_who_wants_to_be_forgotten_says_so_in_their_language(truc, monkeypatch) -> None:
+    truc("play", "127.0.0.1:1")
+    told = truc("forget", "127.0.0.1:1", "--lang", "pt")
+    assert (told.exit_code, told.stderr.endswith("Interrompido.\n")) == (1, True)
+    refused = CliRunner().invoke(main, ["forget", "127.0.0.1:1", "--lang", "pt"], input="não\n")
+    assert (refused.exit_code, "truc: Nada foi feito." in refused.stderr) == (1, True)
+    agreed = CliRunner().invoke(main, ["forget", "127.0.0.1:1", "--lang", "pt"], input="sim\n")
+    assert "truc: não é possível alcançar 127.0.0.1:1: conexão recusada" in agreed.stderr

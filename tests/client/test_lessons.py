@@ -2,26 +2,37 @@
 
 import io
 import os
+import re
 import subprocess
 import sys
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+import trio
+from client.playing import homes
 from rich.console import Console
 
+from truc_bots import Tried
+from truc_client import careful, connect, play_match
+from truc_client.advice import Advice
 from truc_client.course.board import Board, Laid
 from truc_client.course.faces import faces_of
 from truc_client.happenings import Choice, MatchStarted, RecordSeen, YourTurn
 from truc_client.terminal.drawing import Setting
-from truc_client.terminal.lessons import Teacher, suggestion
+from truc_client.terminal.lessons import Teacher, teaching_at
 from truc_client.terminal.screen import Screen
-from truc_protocol.card_order import order_line, stronger
+from truc_protocol.house_variants import read_variant
+from truc_protocol.primer import Primer
 from truc_protocol.rules_page import games
 from truc_protocol.words import LANGUAGES, Speech
 from truc_rules import preset
 
-CATALAN = stronger(preset("truc-catalan"))
 PLAYS = ("play 3o", "play 1c", "play 4b", "raise 2")
-ANSWERS = ("accept", "decline")
+OWN = (
+    'name = "club-truc"\nversion = 1\nbase = "truc-french"\nmatch = 3\n'
+    'order = ["A", "K", "Q", "J", "10", "9", "8", "7"]\n[scoring]\ntarget = 3\n'
+)
 
 
 def turn(*lines: str) -> YourTurn:
@@ -34,31 +45,69 @@ def setting(game: str = "truc-catalan", seats: int = 2, lang: str = "en") -> Set
     return Setting(names, faces_of(variant.pack, is_plain=True), Speech(lang, variant.words), 12)
 
 
+def started(game: str = "truc-catalan") -> MatchStarted:
+    return MatchStarted(bytes(32), game, preset(game).pack, ("north", "east"), 0, "A", Path())
+
+
+class Lessons:
+    """A teacher whose match has begun, and what it says of it and of what comes then."""
+
+    def __init__(self, primer: Primer | str = "truc-catalan", at: Setting | None = None) -> None:
+        if isinstance(primer, str):
+            at, primer = at or setting(primer), Primer(preset(primer))
+        self.teacher, self.setting = Teacher(primer), at or setting()
+        self.first = self.of(started(), Board(0, None))
+
+    def of(self, taught, board=None) -> list[str]:
+        return [*self.teacher(taught, board or Board(2, 0), self.setting)]
+
+
 def taught(board: Board, *lines: str) -> list[str]:
-    return [*Teacher("truc-catalan")(turn(*lines), board, setting(seats=board.seats))][2:]
+    return Lessons(at=setting(seats=board.seats)).of(turn(*lines), board)
 
 
-def suggested(board: Board, *lines: str) -> str | None:
-    found = suggestion(turn(*lines).options, board, CATALAN)
-    return found and found.line
+def test_game_is_told_when_the_match_begins() -> None:
+    assert Lessons("truc-french").first[1:] == [
+        "The first side to reach 12 points wins the game.",
+        "The match is the best of 3 games.",
+        "The cards from strong to weak: 7, 8, A, K, Q, J, 10, 9.",
+    ]
 
 
-def test_cards_are_counted_by_how_many_are_stronger() -> None:
-    assert (CATALAN["3o"], CATALAN["2c"], CATALAN["4b"]) == (0, 4, 36)
+def test_game_that_is_counted_in_units_is_told_in_its_own() -> None:
+    assert Lessons("trut").first[1] == "The first side to reach 7 truts wins the game."
 
 
-def test_card_named_by_itself_does_not_count_with_its_rank() -> None:
-    argentine = stronger(preset("truco-argentino"))
-    assert (argentine["1e"], argentine["7o"], argentine["7c"]) == (0, 3, 26)
+def test_game_of_a_house_is_taught_by_its_own_rules() -> None:
+    lessons = Lessons(Primer(read_variant(OWN, "own.toml")), setting("truc-french"))
+    assert lessons.first[1:] == [
+        "The first side to reach 3 points wins the game.",
+        "The match is the best of 3 games.",
+        "The cards from strong to weak: A, K, Q, J, 10, 9, 8, 7.",
+    ]
+    assert lessons.of(turn("play 7s")) == ["1. 7s leads the trick; stronger cards in the pack: 28 of 32."]
 
 
-def test_turned_up_card_makes_the_next_rank_the_strongest() -> None:
-    paulista = stronger(preset("truco-paulista"), "Ks")
-    assert [paulista[card] for card in ("Ac", "Ah", "As", "Ad", "3c")] == [0, 1, 2, 3, 4]
+def test_what_was_told_of_a_game_is_not_told_again_at_the_next_match() -> None:
+    assert Lessons().of(started()) == []
 
 
-def test_order_is_told_from_strong_to_weak() -> None:
-    assert order_line(preset("truc-catalan")) == "3, 2, 1, 12, 11, 10, 7, 6, 5, 4"
+def test_game_is_told_first_to_who_comes_in_the_middle_of_a_match() -> None:
+    teacher = Teacher(Primer(preset("truc-catalan")))
+    told = [*teacher({"what": "trick_tied"}, Board(2, 0), setting())]
+    assert told[1] == "The first side to reach 12 points wins the game."
+    assert told[-1].startswith("The best cards of both sides are equally strong")
+
+
+def test_lessons_of_a_table_are_of_its_match_and_none_where_there_is_none() -> None:
+    teach = teaching_at(at := SimpleNamespace(match=None))
+    assert teach(started(), Board(2, 0), setting()) == ()
+    terms = SimpleNamespace(variant=read_variant(OWN, "own.toml"))
+    at.match = SimpleNamespace(ledger=SimpleNamespace(setup=SimpleNamespace(terms=terms)))
+    told = [*teach(started(), Board(2, 0), setting("truc-french"))]
+    at.match = None
+    assert told[1] == "The first side to reach 3 points wins the game."
+    assert [*teach(started(), Board(2, 0), setting("truc-french"))] == []
 
 
 def test_option_tells_what_a_card_does_to_the_trick() -> None:
@@ -68,7 +117,6 @@ def test_option_tells_what_a_card_does_to_the_trick() -> None:
         "2. 1c is as strong as 1e of east: the trick would be tied.",
         "3. 4b does not beat 1e of east.",
         "4. Ask to play for more. Declining it gives the hand away at the old stake.",
-        "Suggestion: 1 (play 3o)",
     ]
 
 
@@ -87,62 +135,107 @@ def test_options_of_one_meaning_are_told_as_one() -> None:
     assert told[0].startswith("1, 3. Ask to play for more.")
 
 
+def test_what_a_move_means_is_told_the_first_time_it_is_offered() -> None:
+    lessons = Lessons()
+    told = [lessons.of(turn("raise 2", "play 2c")) for _ in range(2)]
+    assert [len(lines) for lines in told] == [2, 1]
+    assert told[1][0].startswith("2. 2c leads the trick")
+
+
+def test_envido_is_told_once_and_what_ones_cards_count_in_every_hand() -> None:
+    lessons = Lessons("truco-argentino")
+    told = [
+        lessons.of(turn("envido", "play 7e"), Board(2, 0, cards=cards))
+        for cards in (("7e", "6e", "1b"), ("7e", "6e", "1b"), ("7e", "12e", "1b"), ("7e", "12o", "1b"))
+    ]
+    assert told[0][0].startswith("The best pair: two cards of one suit count 20 and their numbers")
+    assert told[0][1] == "Your best pair counts 33."
+    assert [lines[0] for lines in told[1:]] == [
+        "2. 7e leads the trick; stronger cards in the pack: 2 of 40.",
+        "Your best pair counts 27.",
+        "Your best pair counts 7.",
+    ]
+
+
+def advice(*tried: Tried, lines: tuple[str, ...] = PLAYS) -> Advice:
+    asked = turn(*lines)
+    return Advice(asked, tuple(zip(asked.options, tried, strict=False)))
+
+
+HOLDING = Board(2, 0, cards=("3o", "1c", "4b"))
+
+
+def test_suggestion_is_told_with_how_it_fared_beside_the_next_best() -> None:
+    told = Lessons().of(advice(Tried(50, 0.6, 31, 0.84, False), Tried(50, 0.5, 20, -0.96, False)), HOLDING)
+    assert told[1:] == [
+        "Suggestion: 1 (play 3o). In 31 of 50 imagined hands you come out ahead; points on average: +0.8.",
+        "Next best: 2 (play 1c). In 20 of 50 imagined hands you come out ahead; points on average: -1.",
+    ]
+
+
+def test_what_an_option_costs_in_any_case_is_told_as_certain() -> None:
+    given = advice(
+        Tried(50, 0.4, 0, -1, True), Tried(50, 0.3, 0, -1.5, False), lines=("decline", "accept", "raise 3")
+    )
+    assert Lessons().of(given, HOLDING)[1] == ("Suggestion: 1 (no vull). Points, whatever the cards: -1.")
+
+
+def test_suggestion_that_brings_fewer_points_is_told_to_fit_the_score() -> None:
+    given = advice(Tried(50, 0.9, 40, 0.8, False), Tried(50, 0.8, 30, 1.2, False))
+    assert Lessons().of(given, HOLDING)[-1].startswith("The suggestion brings fewer points, but")
+
+
+def test_points_are_told_with_the_comma_of_the_language() -> None:
+    lessons = Lessons(at=setting(lang="ca"))
+    told = lessons.of(advice(Tried(50, 0.6, 31, 0.84, False), Tried(50, 0.5, 20, 0.02, False)), HOLDING)
+    assert [line.rpartition(": ")[2] for line in told[1:]] == ["+0,8.", "0."]
+
+
+def test_option_without_a_number_is_suggested_by_its_name() -> None:
+    given = advice(Tried(9, 0.6, 5, 0.4, False), Tried(9, 0.5, 5, 0.3, False), lines=("order 7", "play 3o"))
+    assert Lessons().of(given, HOLDING)[1].startswith("Suggestion: order a seven")
+
+
 @pytest.mark.parametrize(
-    ("board", "lines", "move"),
-    [
-        (Board(2, 0), PLAYS, "play 3o"),
-        (Board(2, 0, laid=(Laid(1, "7e"),)), PLAYS, "play 1c"),
-        (Board(2, 0, laid=(Laid(1, "3e"),)), PLAYS, "play 4b"),
-        (Board(4, 0, laid=(Laid(2, "2e"), Laid(3, "4e"))), PLAYS, "play 4b"),
-        (Board(2, 0, laid=(Laid(1, None),)), PLAYS, "play 3o"),
-        (Board(2, 0, cards=("3o", "4b"), offers=({"what": "stake_asked"},)), ANSWERS, "accept"),
-        (Board(2, 0, cards=("5o", "4b"), offers=({"what": "stake_asked"},)), ANSWERS, "decline"),
-        (Board(2, 0, cards=("5o", "4b"), offers=({"what": "envido_called"},)), ANSWERS, None),
-        (Board(2, 0), ("cut", "tap"), None),
-    ],
-    ids=["leads", "cheapest", "none wins", "partner's", "face down", "strong", "weak", "envido", "cut"],
+    ("given", "board"),
+    [(advice(), HOLDING), (advice(Tried(9, 0.6, 5, 0.4, False)), Board(2, 0))],
+    ids=["nothing to compare", "no cards yet"],
 )
-def test_suggestion_is_a_beginners(board, lines, move) -> None:
-    assert suggested(board, *lines) == move
+def test_nothing_is_suggested_where_nothing_can_be_judged(given, board) -> None:
+    assert Lessons().of(given, board) == []
 
 
 def test_what_holds_in_every_hand_is_told_once() -> None:
-    teacher, bound = Teacher("truc-catalan"), {"what": "hands_committed", "digests": ()}
-    assert [len([*teacher(bound, Board(2, 0), setting())]) for _ in range(2)] == [1, 0]
+    lessons, bound = Lessons(), {"what": "hands_committed", "digests": ()}
+    assert [len(lessons.of(bound)) for _ in range(2)] == [1, 0]
 
 
-def test_symbols_of_the_suits_are_told_once_where_they_are_shown() -> None:
-    teacher, plain = Teacher("truc-catalan"), setting()
+def test_symbols_of_the_suits_are_told_where_they_are_shown() -> None:
+    plain = setting()
     shown = plain._replace(faces=plain.faces._replace(is_plain=False))
-    told = [[*teacher(turn("cut"), Board(2, 0), at)] for at in (plain, shown, shown)]
-    assert ["◉ coins (o), ◡ cups (c), † swords (e), ♣ batons (b)" in lines for lines in told] == [
-        False,
-        True,
-        False,
-    ]
+    legend = "◉ coins (o), ◡ cups (c), † swords (e), ♣ batons (b)"
+    assert [legend in Lessons(at=at).first for at in (plain, shown)] == [False, True]
 
 
 def test_won_trick_is_told_with_the_card_that_took_it() -> None:
     board = Board(2, 0, laid=(Laid(1, "1e"), Laid(0, "3o")))
     won = {"what": "trick_won", "side": 0, "leader": 0}
-    assert [*Teacher("truc-catalan")(won, board, setting())] == [
-        "3o of north is the strongest card on the table."
-    ]
+    assert Lessons().of(won, board) == ["3o of north is the strongest card on the table."]
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_first_turn_of_every_game_is_taught_in_every_language(lang) -> None:
+def test_every_game_is_taught_in_every_language(lang) -> None:
     for game in games():
-        told = [*Teacher(game)(turn(f"play {preset(game).pack[0]}"), Board(2, 0), setting(game, lang=lang))]
-        assert len(told) == 4, game
-        assert order_line(preset(game)) in told[1], game
+        lessons = Lessons(game, setting(game, lang=lang))
+        assert Primer(preset(game)).order in lessons.first[-1], game
+        assert len(lessons.of(turn(f"play {preset(game).pack[0]}"))) == 1, game
 
 
 def test_lesson_stands_under_what_it_is_about() -> None:
     file = io.StringIO()
-    screen = Screen(Console(file=file), teach=Teacher("truc-catalan"))
-    pack = preset("truc-catalan").pack
-    screen.show(MatchStarted(bytes(32), "truc-catalan", pack, ("north", "east"), 0, "A", None))
+    screen = Screen(Console(file=file))
+    screen.teach = Teacher(Primer(preset("truc-catalan")))
+    screen.show(started())
     played = (
         {"what": "card_played", "seat": 1, "card": "1e"},
         {"what": "card_played", "seat": 0, "card": "3o"},
@@ -155,10 +248,22 @@ def test_lesson_stands_under_what_it_is_about() -> None:
 
 
 @pytest.mark.slow
-def test_demo_teaches_while_it_is_played(tmp_path) -> None:
+def test_demo_teaches_the_game_of_a_file_while_it_is_played(tmp_path) -> None:
+    (tmp_path / "own.toml").write_text(OWN)
     told = subprocess.run(
-        [sys.executable, "-m", "truc_client", "demo", "--teach", "--variant", "truc-french"],
-        env={**os.environ, "TRUC_HOME": str(tmp_path), "LC_ALL": "en_US.UTF-8"},
+        [
+            sys.executable,
+            "-m",
+            "truc_client",
+            "demo",
+            "--teach",
+            "--variant",
+            "own.toml",
+            "--style",
+            "careful",
+        ],
+        cwd=tmp_path,
+        env={**os.environ, "TRUC_HOME": str(tmp_path / "home"), "LC_ALL": "en_US.UTF-8"},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -166,5 +271,29 @@ def test_demo_teaches_while_it_is_played(tmp_path) -> None:
         check=False,
     )
     assert (told.returncode, told.stderr) == (0, "")
+    assert "A match of club-truc begins" in told.stdout
+    assert "  > The cards from strong to weak: A, K, Q, J, 10, 9, 8, 7." in told.stdout
     assert "  > The server has just bound itself to every card of this hand." in told.stdout
-    assert "  > Suggestion: " in told.stdout
+
+
+@pytest.mark.slow
+async def test_who_plays_others_is_taught_without_suggestions(real_server, tmp_path) -> None:
+    (opponent,) = homes(tmp_path, False)
+    told = b""
+
+    async def leave_at_the_first_question(code: str) -> None:
+        nonlocal told
+        command = [sys.executable, "-m", "truc_client", "play", real_server.url, "--table", code, "--teach"]
+        environment = {**os.environ, "TRUC_HOME": str(tmp_path / "home"), "LC_ALL": "en_US.UTF-8"}
+        told = (await trio.run_process(command, stdin=b"", env=environment, capture_stdout=True)).stdout
+        nursery.cancel_scope.cancel()
+
+    with trio.fail_after(60):
+        async with connect(real_server.url, opponent) as connection, trio.open_nursery() as nursery:
+            table = await connection.create("truc-french", seats=2, private=True)
+            nursery.start_soon(leave_at_the_first_question, table.code)
+            await table.ready()
+            await play_match(table, careful(1))
+    assert b"  > The cards from strong to weak: 7, 8, A, K, Q, J, 10, 9." in told
+    assert re.search(rb"  > \d", told)
+    assert b"Suggestion" not in told

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from truc_client.cli.company import is_here_alone, told_of_waiting
-from truc_client.cli.listing import columns, listed
+from truc_client.cli.listing import age, columns, in_order, listed, table_line
 from truc_client.cli.rematch import Another, another
 from truc_client.cli.table_clock import TableClock, read_clock
 from truc_client.happenings import Happening, TableChanged, TableClosed
@@ -35,12 +35,13 @@ def state(code: str, *seats: SeatState, **changes):
 
 def test_table_is_listed_with_its_clock_and_the_options_that_were_chosen() -> None:
     options = {"decision_ms": 30_000, "reveal": "match", "target": 24}
-    row = listed(state("K7PQA", NORTH, FREE, options=options, expires_ms=1_790_000))
+    row = listed(state("K7PQA", NORTH, FREE, options=options, expires_ms=1_790_000, age_ms=75_000))
     assert row == (
         "K7PQA",
         "truc-french",
         "1/2",
         "open, 30 min left",
+        "1 min",
         "30+120",
         "reveal=match target=24",
         "north",
@@ -56,6 +57,37 @@ def test_tables_with_a_seat_to_take_come_first_and_names_are_no_markup() -> None
     assert [line.split()[0] for line in lines] == ["BBBBB", "CCCCC", "AAAAA"]
     assert "south [bold]" in lines[2]
     assert "\x1b" not in out.getvalue()
+
+
+def test_of_tables_with_a_seat_to_take_those_come_first_that_have_waited_longest() -> None:
+    tables = (
+        state("AAAAA", NORTH, SOUTH, state="playing", age_ms=9_000_000),
+        state("BBBBB", NORTH, FREE, age_ms=60_000),
+        state("CCCCC", NORTH, FREE, age_ms=120_000),
+        state("DDDDD", NORTH, FREE),
+    )
+    assert [each.table for each in in_order(tables)] == ["CCCCC", "BBBBB", "DDDDD", "AAAAA"]
+
+
+@pytest.mark.parametrize(
+    ("age_ms", "shown"),
+    [
+        (None, ""),
+        (59_999, "0 min"),
+        (3_599_999, "59 min"),
+        (3_600_000, "1 h 00 min"),
+        (90_061_000, "25 h 01 min"),
+    ],
+)
+def test_age_is_shown_in_minutes_and_hours(age_ms, shown) -> None:
+    assert age(state("K7PQA", NORTH, FREE, age_ms=age_ms)) == shown
+
+
+def test_line_for_a_script_ends_with_the_age() -> None:
+    vacant = state("K7PQA", NORTH, replace(SOUTH, name="south", vacant=True), state="playing", age_ms=60_000)
+    line = "K7PQA  truc-french  2/2 seats  playing  north, south  substitute wanted  1 min"
+    assert table_line(vacant) == line
+    assert table_line(state("K7PQA", NORTH, FREE)) == "K7PQA  truc-french  1/2 seats  open  north"
 
 
 @pytest.mark.parametrize("text", ["none", "30", "30+120", "86400+1"])
@@ -80,6 +112,7 @@ def test_what_is_no_clock_is_told_with_what_was_expected(text) -> None:
         (("create", "host", "truc-french", "--clock", "soon"), "got 'soon'"),
         (("create", "host", "truc-french", "--clock", "9", "--option", "bank_ms=1"), "--option bank_ms say"),
         (("create", "truc-french"), "expected the ADDRESS of a server"),
+        (("tables", "host/K7PQA", "--follow"), "to follow one: truc watch ADDRESS/TABLE"),
         (("join", "host"), "expected the link of a table, or its code after the address"),
         (("play", "host", "--quick", "truc-french", "--private"), "--quick names the game"),
     ],
@@ -96,9 +129,10 @@ def test_usage_that_makes_no_sense_is_told_before_anybody_connects(
 async def waited(*states, seconds: int) -> list[str]:
     """Wait at a table that stands as given, a minute each; returns what the screen shows."""
     out = io.StringIO()
-    table = SimpleNamespace(state=None, invite="truc://host/K7PQA#PIN")
+    table = SimpleNamespace(state=None, invite="truc://host/K7PQA#PIN", match=None)
     async with told_of_waiting(table, Screen(Console(file=out, width=400))):
         for table.state in states:
+            table.match = table.state.match
             await trio.sleep(seconds)
     return out.getvalue().splitlines()
 
@@ -122,6 +156,11 @@ async def test_who_is_not_ready_is_named_until_the_match_begins(autojump_clock) 
     full, playing = state("K7PQA", NORTH, SOUTH), state("K7PQA", NORTH, SOUTH, state="playing")
     told = await waited(full, playing, seconds=30)
     assert told == ["table K7PQA: every seat is taken; not ready yet after 15 s: south [bold]"]
+
+
+async def test_match_that_was_over_before_the_first_line_was_due_is_no_wait(autojump_clock) -> None:
+    over = state("K7PQA", NORTH, SOUTH, state="over", match=b"m" * 32)
+    assert await waited(state("K7PQA", NORTH, SOUTH), over, seconds=10) == []
 
 
 @pytest.mark.parametrize(
@@ -189,4 +228,4 @@ async def test_who_wants_another_match_is_told_once_while_one_is_asked() -> None
 async def test_table_that_is_closed_while_one_is_asked_needs_no_answer() -> None:
     answer, told = await asked_for_another(AfterMatch(TableClosed("expired", "K7PQA")))
     assert answer is Another.CLOSED
-    assert "expired" in told
+    assert "nobody started it" in told

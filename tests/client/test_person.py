@@ -1,6 +1,8 @@
 """A person at a table: what each typed line does, and when it is read."""
 
 import io
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -9,6 +11,7 @@ import trio
 import trio.testing
 from rich.console import Console
 
+from truc_client.advice import Advice
 from truc_client.errors import ChoiceError, RefusedError
 from truc_client.happenings import Choice, MatchStarted, RecordSeen, TableClosed, YourTurn
 from truc_client.terminal.answers import find_choice, numbered
@@ -135,6 +138,72 @@ async def test_line_of_a_script_waits_when_its_question_has_passed() -> None:
         await trio.testing.wait_all_tasks_blocked()
         table.send.send_nowait(NEXT)
     assert table.done == ["play 3b"]
+
+
+class Noting:
+    """Lessons that give none, and note about which positions advice was given."""
+
+    def __init__(self) -> None:
+        self.told: list[int] = []
+
+    def __call__(self, taught, _board, _setting) -> tuple[()]:
+        if isinstance(taught, Advice):
+            self.told.append(taught.turn.at)
+        return ()
+
+
+@asynccontextmanager
+async def advised(table: FakeTable, advise) -> AsyncIterator[tuple[trio.MemorySendChannel[Typed], list[int]]]:
+    """Let a person play who is advised; yields where they type, and the positions of the advice that they were told."""
+    screen = Screen(Console(file=io.StringIO(), force_terminal=True))
+    screen.show(_started("catalan"))
+    screen.teach = lessons = Noting()
+    send, lines = trio.open_memory_channel(3)
+    with trio.fail_after(5):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(Person(table, screen, Lines(lines), advise).play)
+            await trio.testing.wait_all_tasks_blocked()
+            yield send, lessons.told
+            send.send_nowait(Typed(None))
+
+
+async def test_turn_is_thought_about_once_and_only_if_the_hand_waits() -> None:
+    thought: list[int] = []
+
+    async def advise(_table, about: YourTurn) -> Advice:
+        thought.append(about.at)
+        return Advice(about, ())
+
+    async with advised(FakeTable(turn("concede", must=False), NEXT), advise) as (send, told):
+        send.send_nowait(Typed("?"))
+        await trio.testing.wait_all_tasks_blocked()
+        assert (thought, told) == ([2], [2])
+
+
+async def test_advice_that_comes_when_the_turn_is_over_is_not_told() -> None:
+    thinking = trio.Event()
+
+    async def advise(_table, about: YourTurn) -> Advice:
+        if about is not NEXT:
+            await thinking.wait()
+        return Advice(about, ())
+
+    table = FakeTable(turn("play 7e"), then={"play 7e": (RecordSeen(1, "act", ()), NEXT)})
+    async with advised(table, advise) as (send, told):
+        send.send_nowait(Typed("play 7e"))
+        await trio.testing.wait_all_tasks_blocked()
+        thinking.set()
+        await trio.testing.wait_all_tasks_blocked()
+        assert (table.done, told) == (["play 7e"], [2])
+
+
+async def test_who_leaves_does_not_wait_for_advice() -> None:
+    async def advise(_table, _about: YourTurn) -> Advice:
+        await trio.sleep_forever()
+
+    async with advised(FakeTable(NEXT), advise) as (_send, told):
+        pass
+    assert told == []
 
 
 async def test_wrong_line_is_told_and_asked_again() -> None:
@@ -411,7 +480,7 @@ async def test_muted_player_is_told_in_their_language(lang, said) -> None:
 
 def rules_of(name: str):
     """Return what a table knows of a match of this game."""
-    terms = SimpleNamespace(variant=preset_called(name))
+    terms = SimpleNamespace(variant=preset_called(name, ""))
     return SimpleNamespace(ledger=SimpleNamespace(setup=SimpleNamespace(terms=terms)))
 
 

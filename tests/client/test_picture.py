@@ -1,3 +1,4 @@
+import re
 from functools import reduce
 from pathlib import Path
 
@@ -6,10 +7,10 @@ from client.pictured import FOLDER, SCENES, shown
 from rich.text import Text
 
 from truc_client.course.annotating import Annotator
-from truc_client.course.board import Board, Laid, after, held_by, with_cards, with_partner
+from truc_client.course.board import Board, Laid, after, held_by, last_trick, with_cards, with_partner
 from truc_client.course.faces import Faces, faces_of
-from truc_client.terminal.card_drawing import NARROW, WIDE, back_block, card_block
-from truc_client.terminal.drawing import Setting
+from truc_client.terminal.card_drawing import NARROW, WIDE, Edge, back_block, card_block
+from truc_client.terminal.drawing import Setting, table_text
 from truc_client.terminal.glyphs import ASCII, MANY, needs_ascii
 from truc_client.terminal.picture import Places, picture, places
 from truc_protocol.words import Speech
@@ -83,11 +84,60 @@ def test_name_cannot_write_to_the_terminal_nor_break_a_line(width) -> None:
     ],
 )
 def test_next_seat_sits_to_the_right_and_partners_face_each_other(seats, expected) -> None:
-    assert places(seats, 0) == expected
+    assert places(seats, 0, "right") == expected
+
+
+def test_next_seat_sits_to_the_left_where_play_goes_clockwise() -> None:
+    assert places(6, 0, "left") == Places((2, 1), 3, (4, 5))
+    told = drawn(Board(4, 0), Setting(("me", "next", "partner", "last"), FRENCH, Speech("en", "trut"), 12))
+    assert re.search(r"next .* last", told)
 
 
 def test_table_is_seen_from_ones_own_seat() -> None:
-    assert places(4, 2) == Places((1,), 0, (3,))
+    assert places(4, 2, "right") == Places((1,), 0, (3,))
+
+
+TRICK = (
+    {"what": "card_played", "seat": 0, "card": "7e"},
+    {"what": "card_played", "seat": 1, "card": "3b"},
+    {"what": "trick_won", "side": 0, "leader": 0},
+    {"what": "state", "score": [[0, 0, 0], [0, 0, 0]], "tricks": [0], "waiting": [0]},
+)
+LED = {"what": "card_played", "seat": 0, "card": "4c"}
+
+
+def test_cards_of_a_trick_lie_there_until_the_next_begins_and_the_one_that_took_it_is_marked() -> None:
+    names = setting("north", "east")
+    over = reduce(after, TRICK, Board(2, 0))
+    assert last_trick(over) == ((Laid(0, "7e"), Laid(1, "3b")), 0)
+    told = drawn(over, names)
+    assert "┃ 7†┃" in told
+    assert "│ 3♣│" in told
+    assert "★7† 3♣" in told
+    led = drawn(after(over, LED), names)
+    assert "┃" not in led
+    assert "★7† 3♣" in led
+
+
+def test_no_card_is_marked_in_a_tied_trick() -> None:
+    tied = reduce(after, (*TRICK[:2], {"what": "trick_tied", "leader": 0}), Board(2, 0))
+    assert last_trick(tied) == ((Laid(0, "7e"), Laid(1, "3b")), None)
+    assert "┃" not in drawn(tied, setting("north", "east"))
+
+
+def test_card_that_took_a_trick_is_marked_in_ascii_and_named_in_rows() -> None:
+    over = reduce(after, TRICK, Board(2, 0))
+    plain = setting("north", "east", faces=Faces(is_spanish=True, is_plain=True))
+    assert "* 7e*" in drawn(over, plain)
+    assert "*7e" in drawn(over, plain, width=50)
+    assert "tricks  north (7e)" in table_text(over, plain).plain
+
+
+def test_cards_of_two_lie_side_by_side_each_towards_its_seat() -> None:
+    lines = drawn(reduce(after, TRICK, Board(2, 0)), setting("north", "east")).splitlines()
+    theirs, own = (next(line for line in lines if card in line) for card in ("│ 3♣│", "┃ 7†┃"))
+    assert lines.index(own) == lines.index(theirs) + 1
+    assert theirs.index("3♣") < own.index("7†")
 
 
 def test_who_watches_sees_every_hand_from_behind() -> None:
@@ -164,7 +214,8 @@ def test_cards_of_a_trick_are_kept_until_the_hand_ends() -> None:
 def test_every_card_of_every_game_fills_its_frame(size, glyphs) -> None:
     for pack in {preset(name).pack for name in presets()}:
         faces = faces_of(pack, is_plain=glyphs is ASCII)
-        blocks = [back_block(size, glyphs), *(card_block(card, faces, size, glyphs) for card in pack)]
+        edge = Edge(glyphs.taking)
+        blocks = [back_block("#", size, edge), *(card_block(card, faces, size, edge) for card in pack)]
         assert {len(block) for block in blocks} == {size.height}
         assert {line.cell_len for block in blocks for line in block} == {size.width}
 
@@ -174,7 +225,7 @@ def test_every_card_of_every_game_fills_its_frame(size, glyphs) -> None:
     [("7e", SPANISH, "†" * 7), ("10h", FRENCH, "♥" * 10), ("As", FRENCH, "♠"), ("12o", SPANISH, "◉♔◉")],
 )
 def test_card_has_its_pips_or_its_figure(card, faces, pips) -> None:
-    rows = [line.plain[1:-1] for line in card_block(card, faces, WIDE, MANY)[1:-1]]
+    rows = [line.plain[1:-1] for line in card_block(card, faces, WIDE, Edge(MANY.frame))[1:-1]]
     assert "".join("".join(rows).split()) == pips
 
 

@@ -11,12 +11,14 @@ import threading
 import pyte
 import pytest
 from client.test_person import turn
+from client.test_screen import seen, started
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.input.vt100 import Vt100Input
 from prompt_toolkit.output import DummyOutput
 from prompt_toolkit.output.vt100 import Vt100_Output
 from rich.console import Console
 
+from truc_client.happenings import Waiting
 from truc_client.terminal.above import Above
 from truc_client.terminal.prompt import Prompt, folded
 from truc_client.terminal.questions import Key, Question
@@ -140,6 +142,19 @@ def test_question_has_a_key_for_each_option_and_completes_more() -> None:
     assert posed[0].keys[0].label.startswith("play 3")
     assert {"play 3b", "order low", "chat ", "? rules"} <= set(posed[0].words)
     assert (posed[1].at, posed[1].keys) == (None, ())
+
+
+def test_prompt_says_who_is_waited_for_until_there_is_news() -> None:
+    posed: list[Question] = []
+    out = io.StringIO()
+    screen = Screen(Console(file=out, force_terminal=True))
+    screen.pose = posed.append
+    screen.show(started())
+    for happening in (Waiting((1,), None), seen()):
+        screen.show(happening)
+        screen.offer(None)
+    assert [question.text for question in posed] == ["waiting for east >", ""]
+    assert "waiting" not in out.getvalue()
 
 
 def test_keys_are_folded_into_the_width() -> None:

@@ -1,13 +1,12 @@
 """`truc play` on a real terminal: what a person sees there, and that they have their terminal back whatever happens."""
 
 import os
-import signal
 import subprocess
 import sys
 
 import pytest
 from client.serving import RealServer
-from client.terminals import Terminal
+from client.terminals import CTRL_C, TERM, Terminal, leave
 
 pytestmark = pytest.mark.slow
 
@@ -43,24 +42,33 @@ def test_person_asks_completes_and_resizes_at_a_prompt(real_server, bot, tmp_pat
     assert terminal.was_restored
 
 
-@pytest.mark.parametrize("how", ["key", signal.SIGTERM])
+def alone(server: RealServer) -> tuple[str, ...]:
+    """Return what makes a table where nobody else sits."""
+    return "play", server.url, "--variant", "truc-french", "--private"
+
+
+@pytest.mark.parametrize("how", [CTRL_C, TERM])
 def test_terminal_is_restored_and_the_way_back_told(real_server, tmp_path, how) -> None:
-    terminal = Terminal(tmp_path / "home", "play", real_server.url, "--variant", "truc-french", "--private")
+    terminal = Terminal(tmp_path / "home", *alone(real_server))
     terminal.wait_for(b"to invite:")
-    terminal.wait_shown("\n> ")
-    if how == "key":
-        terminal.type(b"\x03")
-    else:
-        terminal.process.send_signal(how)
-    assert terminal.end() == 130
-    assert terminal.was_restored
+    terminal.wait_until(lambda: terminal.foot == ">")
+    leave(terminal, how)
     assert b"To come back: truc play" in terminal.seen
     assert b"Traceback" not in terminal.seen
 
 
+@pytest.mark.parametrize("how", [CTRL_C, TERM])
+def test_client_that_was_started_with_ctrl_c_ignored_can_be_ended(real_server, tmp_path, how) -> None:
+    ignoring = ("sh", "-c", 'trap "" INT; exec "$@"', "sh")
+    terminal = Terminal(tmp_path / "home", *alone(real_server), within=ignoring)
+    terminal.wait_for(b"to invite:")
+    terminal.wait_until(lambda: terminal.foot == ">")
+    leave(terminal, how)
+
+
 def test_terminal_of_a_lost_line_is_restored(tmp_path) -> None:
     server = RealServer(tmp_path / "server").start()
-    terminal = Terminal(tmp_path / "home", "play", server.url, "--variant", "truc-french", "--private")
+    terminal = Terminal(tmp_path / "home", *alone(server))
     terminal.wait_for(b"to invite:")
     terminal.type(b"?\r")
     terminal.wait_for(b"You may type")
@@ -72,8 +80,7 @@ def test_terminal_of_a_lost_line_is_restored(tmp_path) -> None:
 
 
 def test_plain_is_text_alone_and_takes_a_line_at_any_time(real_server, tmp_path) -> None:
-    arguments = ("--variant", "truc-french", "--private", "--plain")
-    terminal = Terminal(tmp_path / "home", "play", real_server.url, *arguments)
+    terminal = Terminal(tmp_path / "home", *alone(real_server), "--plain")
     terminal.wait_for(b"to invite:")
     assert terminal.is_restored
     terminal.type(b"?\n")
@@ -81,3 +88,42 @@ def test_plain_is_text_alone_and_takes_a_line_at_any_time(real_server, tmp_path)
     terminal.type(b"quit\n")
     assert terminal.end() == 0
     assert b"\x1b" not in terminal.seen
+
+
+def test_line_half_typed_is_there_once_whatever_the_size_and_a_paste_is_one_line(
+    real_server, tmp_path
+) -> None:
+    terminal = Terminal(tmp_path / "home", *alone(real_server), columns=80, rows=24)
+    terminal.wait_for(b"to invite:")
+    terminal.type(b"'good")
+    for columns, rows in ((120, 40), (80, 24)):
+        terminal.wait_until(lambda: terminal.foot == "> 'good")
+        terminal.resize(columns, rows)
+        at = len(terminal.seen)
+        terminal.wait_for(b"'good", after=at)
+        assert terminal.shown.count("'good") == 1
+    terminal.type(b"\x1b[200~ evening\r\nto all\n\x1b[201~\r")
+    terminal.wait_shown("): good evening to all")
+    terminal.wait_until(lambda: terminal.foot == ">")
+    assert terminal.shown.count("evening") == 2  # as it was typed, and as it was said
+    terminal.type(b"quit\r")
+    assert terminal.end() == 0
+
+
+def test_terminal_is_sane_while_the_client_is_stopped_and_drawn_again_after(real_server, tmp_path) -> None:
+    job = ("sh", "-c", 'set -m; "$@"; echo it has stopped; read answer; fg; exit $?', "sh")
+    terminal = Terminal(tmp_path / "home", *alone(real_server), within=job)
+    terminal.wait_for(b"to invite:")
+    terminal.type(b"'good")
+    terminal.wait_until(lambda: terminal.foot == "> 'good")
+    terminal.type(b"\x1a")
+    terminal.wait_for(b"it has stopped")
+    assert terminal.is_cooked
+    assert "'good" not in terminal.shown
+    terminal.type(b"\n")
+    terminal.wait_until(lambda: terminal.foot == "> 'good")
+    terminal.type(b" evening\r")
+    terminal.wait_shown("): good evening")
+    terminal.type(b"quit\r")
+    assert terminal.end() == 0
+    assert terminal.was_restored

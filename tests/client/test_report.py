@@ -13,6 +13,7 @@ from protocol.peers import Player, Table
 from truc_client.course.stages import course_of
 from truc_client.main import main
 from truc_client.report import page
+from truc_client.report.view import hand_views
 from truc_protocol.transcript import write_transcript
 
 VECTORS = Path(__file__).parent.parent / "vectors" / "transcripts"
@@ -57,6 +58,16 @@ def test_page_has_every_hand_and_record_and_refers_to_nothing_outside_it(file) -
     assert sorted(map(int, stages)) == [stage.number for stage in course.stages]
     assert {f"hand-{hand.number}" for hand in course.hands} <= read.ids
     assert set(read.links) <= {f"#{name}" for name in read.ids}
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_card_that_took_a_trick_is_marked(file) -> None:
+    course = course_of(file.read_bytes(), lang="en")
+    won = [trick for hand in hand_views(course, "en") for row in hand.rows for trick in row.tricks]
+    best = [next((it for it in trick.laid if it.seat == trick.best), None) for trick in won]
+    sides = [trick.side for hand in course.hands for trick in course.stages[hand.last].tricks]
+    assert [None if it is None else it.seat % 2 for it in best] == sides
+    assert page(course, lang="en").count('class="best"') == sum(it is not None for it in best)
 
 
 def test_report_is_written_and_the_verdict_said(tmp_path) -> None:
@@ -108,7 +119,7 @@ def test_match_that_breaks_off_before_its_first_hand_has_a_page(n) -> None:
     course = course_of(write_transcript(table.document, tuple(table.records[:n])), lang="en")
     read = Reader(page(course, lang="en"))
     assert ("header", {"class": "incomplete"}) in read.tags
-    assert f"{n} records: the terms, who sat down, and the draw" in read.text
+    assert f"{n} record{'' if n == 1 else 's'}: the terms, who sat down, and the draw" in read.text
 
 
 def test_covered_card_is_drawn_as_it_was_known_in_the_end() -> None:

@@ -32,7 +32,6 @@ from truc_client.course.board import (
 from truc_client.course.faces import faces_of, short
 from truc_client.terminal.answers import find_choice
 from truc_client.terminal.screen import Screen
-from truc_client.verifying import LEVELS
 from truc_protocol.words import LANGUAGES, catalogue
 
 SPANISH = ("1o", "7e", "3b", "2c")
@@ -150,7 +149,7 @@ def test_markup_in_a_name_is_text() -> None:
     [
         (Waiting((1,), None), "waiting for east"),
         (Interrupted("the connection was lost"), "your seat is kept"),
-        (TableClosed("expired"), "the table is closed: expired"),
+        (TableClosed("expired"), "the table is closed: nobody started it"),
         (TURN._replace(again=True), "Somebody was faster"),
         (seen({"what": "stake_asked", "seat": 1, "stake": 2}), "east asks for 2"),
         (seen({"what": "deal_voided", "seats": [1]}), "not proven"),
@@ -333,11 +332,6 @@ def test_screen_speaks_every_language(lang) -> None:
         words="argentine",
     )
     assert "{" not in told
-
-
-@pytest.mark.parametrize("level", LEVELS)
-def test_levels_are_said_as_by_the_verdict(level) -> None:
-    assert catalogue("en").screen[f"level_{level.lower()}"] == LEVELS[level]
 
 
 @pytest.mark.parametrize(

@@ -41,6 +41,12 @@ def test_asking_of_another_seat_is_told_with_what_to_type() -> None:
     assert AGREE in told
 
 
+def test_asking_that_was_missed_is_told_on_coming_back_with_what_to_type() -> None:
+    assert shown(before=[asks(1)]).count(AGREE) == 1
+    assert AGREE not in shown(before=[asks(1), asks(0)])
+    assert AGREE not in shown(before=[asks(1), CLOSED])
+
+
 def test_own_asking_needs_no_agreement() -> None:
     told = shown(asks(0))
     assert "north asks for a pause" in told

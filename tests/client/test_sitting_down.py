@@ -240,7 +240,7 @@ async def test_seat_is_kept_only_as_long_as_the_terms_say(nursery, player) -> No
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.join("TABLE", 0)
         await play_on(table, until=lambda happening: table.stands_by)
-        told = _farewell(table, "truc play host", "en")
+        told = _farewell(table, "truc play host")
     assert told.startswith("Your seat is kept until 1 of your decisions in a row are missed; then somebody")
 
 

@@ -63,6 +63,18 @@ def test_blind_hand_is_seen_by_nobody_before_it_is_played() -> None:
     assert {each.card for held in seen_by(blind, 0).cards for each in held} == {None}
 
 
+@pytest.mark.parametrize("file", sorted(VECTORS.glob("*.truc")), ids=lambda file: file.stem)
+def test_every_record_says_something(file) -> None:
+    course = course_of(file.read_bytes(), lang="en")
+    assert [stage.number for stage in course.stages if not stage.said] == []
+
+
+def test_card_played_blind_is_told_before_it_is_opened() -> None:
+    unseen = [stage for stage in read("paulista-4-blind").stages if stage.record.is_unseen]
+    assert len(unseen) == 8
+    assert unseen[0].said == ('"player 2" plays a card that nobody has seen',)
+
+
 def test_partner_is_seen_once_its_hand_was_shared() -> None:
     course = read("paulista-4-blind")
     shared = next(stage for stage in course.stages if stage.shares)

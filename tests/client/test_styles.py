@@ -5,10 +5,12 @@ from math import inf
 import pytest
 import trio
 from client.playing import homes
+from client.test_person import FakeTable
+from client.test_person import turn as asked
 
 from truc_bots import Effort, Sharp
 from truc_client import MatchEnded, YourTurn, careful, careless, connect, play_match, styles
-from truc_client.happenings import Choice
+from truc_client.happenings import Choice, RecordSeen
 from truc_client.styles import STYLES
 from truc_protocol.audit import Result
 
@@ -71,3 +73,16 @@ async def test_sharp_plays_a_match_on_what_its_seat_knows(real_server, tmp_path,
     assert [match.verdict.result for match in ended] == [Result.PROVEN] * 2
     assert judged
     assert None not in judged
+
+
+def waiting_for(*seats: int, k: int) -> RecordSeen:
+    return RecordSeen(k, "act", ({"what": "state", "waiting": [*seats]},))
+
+
+@pytest.mark.parametrize(("leave_to", "done"), [((), "accept"), ((0,), "play 3b")])
+async def test_answer_is_left_to_who_may_give_it_too(leave_to, done):
+    table = FakeTable(
+        waiting_for(0, 2, k=1), asked("accept", at=2), waiting_for(2, k=2), asked("play 3b", at=3)
+    )
+    await play_match(table, lambda turn: turn.options[0], leave_to=leave_to)
+    assert table.done[0] == done

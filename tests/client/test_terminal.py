@@ -41,6 +41,17 @@ def test_question_mark_explains_each_option(tmp_path) -> None:
     assert terminal.end() == 0
 
 
+def test_beginner_is_told_what_to_try_while_the_prompt_stands(tmp_path) -> None:
+    terminal = Terminal(tmp_path / "home", *DEMO, "--teach", "--lang", "fr", columns=80, rows=24)
+    terminal.wait_for(b"> Suggestion : ")
+    terminal.wait_shown("Le second choix")
+    while not terminal.screen.display[terminal.screen.cursor.y].startswith("Numéro, coup"):
+        assert terminal.read()
+    terminal.type(b"quit\n")
+    terminal.wait_for("Vous êtes parti".encode())
+    assert terminal.end() == 0
+
+
 def test_ctrl_c_ends_the_demo_and_its_server(tmp_path) -> None:
     terminal = Terminal(tmp_path / "home", *DEMO)
     terminal.wait_for(PROMPT)
@@ -114,7 +125,7 @@ def test_person_who_left_is_asked_whether_to_go_on(real_server, tmp_path) -> Non
     again.type(b"resign\n")
     again.wait_for(b"once more")
     again.type(b"resign\n")
-    again.wait_for(b"(resigned)")
+    again.wait_for(b"Another match at this table? [Y/n]")
     again.type(b"n\n")
     assert again.end() == 0
     bot.communicate(timeout=20)

@@ -32,7 +32,7 @@ def truc(home, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_tables_says_how_to_open_one_encrypted(tls_server, tmp_path) -> None:
-    shown = truc(tmp_path, "tables", tls_server.url)
+    shown = truc(tmp_path, "tables", tls_server.url, "--variant", "put")
     place = f"trucs://127.0.0.1:{tls_server.port}"
     assert (shown.returncode, tls_server.url) == (0, place)
     assert shown.stdout == f"no public tables; to open one: truc create {place} NAME\n"

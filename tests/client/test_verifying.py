@@ -159,7 +159,7 @@ def test_forfeit_is_told_as_the_servers_ruling(write) -> None:
     table.silent = frozenset({1})
     told = verify(write("a", table.run().file()))
     assert told.exit_code == 0
-    assert "(forfeit; decided by the server's ruling, not proven)" in told.output
+    assert "(time ran out; decided by the server's ruling, not proven)" in told.output
 
 
 def test_substitutes_and_new_chains_are_told(write) -> None:

@@ -7,92 +7,11 @@ import sys
 import pytest
 from click.testing import CliRunner
 from client.serving import RealServer
+from client.terminals import Terminal
 
-from truc_client import (
-    ChatSaid,
-    Interrupted,
-    MatchStarted,
-    PhraseSaid,
-    RecordSeen,
-    RecordUnchecked,
-    Resumed,
-    SnapshotTaken,
-    Substituted,
-    TableClosed,
-)
-from truc_client.cli.watch import Commentary
 from truc_client.home import master_seed, open_home
 from truc_client.main import main
-
-STATE = {"what": "state", "score": [[0, 0, 2], [0, 0, 1]]}
-ASKED = {"what": "stake_asked", "seat": 0, "stake": 2}
-
-
-@pytest.fixture
-def commentary() -> Commentary:
-    told = Commentary("en")
-    list(told.lines(MatchStarted(bytes(32), "truc-french", (), ("north", "east"), None, "A", "x.truc")))
-    return told
-
-
-def lines(commentary: Commentary, happening) -> list[str]:
-    return list(commentary.lines(happening))
-
-
-def test_what_happens_is_told_in_sentences(commentary) -> None:
-    assert lines(commentary, RecordSeen(3, "act", (ASKED, STATE))) == ['"north" asks for 2']
-
-
-def test_what_is_not_checked_says_so_in_each_line(commentary) -> None:
-    told = lines(commentary, RecordUnchecked(3, "act", (ASKED, STATE)))
-    assert told[1:] == ['unchecked: "north" asks for 2']
-
-
-def test_why_nothing_can_be_checked_is_said_once(commentary) -> None:
-    unchecked = RecordUnchecked(3, "act", (ASKED, STATE))
-    told = lines(commentary, unchecked) + lines(commentary, unchecked)
-    assert [line.startswith("the server does not give out") for line in told] == [True, False, False]
-
-
-def test_score_is_told_at_the_end_of_a_hand(commentary) -> None:
-    closed = ({"what": "hand_closed", "reason": "hand"}, STATE)
-    assert lines(commentary, RecordSeen(9, "close", closed)) == ['score: "north" 2 points, "east" 1 point']
-
-
-def test_snapshot_tells_the_score_and_that_nothing_is_checked(commentary) -> None:
-    assert lines(commentary, SnapshotTaken(bytes(32), 7, STATE, skipped=False)) == [
-        'score: "north" 2 points, "east" 1 point',
-        "it goes on with record 7; what stood before it is not checked yet",
-    ]
-
-
-def test_snapshot_at_the_beginning_has_no_score(commentary) -> None:
-    assert len(lines(commentary, SnapshotTaken(bytes(32), 0, {}, skipped=False))) == 1
-
-
-def test_snapshot_that_skips_says_that_this_client_was_slow(commentary) -> None:
-    told = lines(commentary, SnapshotTaken(bytes(32), 7, STATE, skipped=True))
-    assert told[0] == "too much has happened while this client did not read"
-
-
-@pytest.mark.parametrize(
-    ("happening", "line"),
-    [
-        (Resumed(7), "every record before 7 is here, and has passed its checks"),
-        (TableClosed("expired", "K7PQ"), "the table is gone: expired"),
-        (Interrupted("it was lost"), "it was lost; connecting again"),
-        (ChatSaid("TAG", "north", "hello"), '"north" (TAG): hello'),
-        (Substituted(1, "west"), '"west" takes the seat of "east"'),
-        (PhraseSaid(1, "come"), '"east": come (Play your lowest card)'),
-    ],
-)
-def test_line_for_what_happens_beside_the_cards(commentary, happening, line) -> None:
-    assert lines(commentary, happening) == [line]
-
-
-def test_substitute_has_the_name_from_then_on(commentary) -> None:
-    lines(commentary, Substituted(0, "west"))
-    assert lines(commentary, RecordSeen(3, "act", (ASKED, STATE))) == ['"west" asks for 2']
+from truc_client.verifying import verify_file
 
 
 def test_watch_without_a_table_asks_for_one(tmp_path) -> None:
@@ -136,22 +55,42 @@ def truc(home, *arguments: str) -> subprocess.CompletedProcess:
 
 
 @pytest.mark.slow
-def test_watch_tells_a_match_of_bots_to_its_verdict(tmp_path) -> None:
+def test_watch_tells_a_match_of_bots_to_its_verdict_on_a_terminal_and_without(tmp_path) -> None:
     server = RealServer(tmp_path / "server", {"TRUC_MATCH_SPECTATORS": "live"}).start()
     bot = [sys.executable, "-m", "truc_client", "bot", server.url]
-    create = ["--create", "truc-french", "--option", "match=1"]
+    create = ["--create", "truc-french", "--option", "match=1", "--option", "target=4"]
     home = {**os.environ, "TRUC_HOME": str(tmp_path / "bots")}
     try:
         first = subprocess.Popen([*bot, *create], env=home, stdout=subprocess.PIPE, text=True)
         code = first.stdout.readline().split("/")[-1].split("#")[0].strip()
+        link = f"{server.url}/{code}"
+        piped = subprocess.Popen(
+            [sys.executable, "-m", "truc_client", "watch", link],
+            env={**os.environ, "TRUC_HOME": str(tmp_path / "home")},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        terminal = Terminal(tmp_path / "eyes", "watch", link, "--lang", "ca", "--follow")
+        terminal.wait_shown("quit per deixar-ho:")
+        assert piped.stdout.readline() == f"table {code}: 1 of 2 seats taken: bot\n"
         second = subprocess.Popen([*bot, "--table", code], env=home, stdout=subprocess.DEVNULL)
-        told = truc(tmp_path / "home", "watch", f"{server.url}/{code}")
+        told, _ = piped.communicate(timeout=40)
+        terminal.wait_for(b"De nou: truc replay ")
+        terminal.type(b"quit\r")
+        status = terminal.end()
         first.communicate(timeout=40)
         second.wait(40)
     finally:
         server.stop()
-    assert told.returncode == 0
-    assert "PROVEN" in told.stdout
+    (kept,) = (tmp_path / "home" / "transcripts").glob("*.truc")
+    match = kept.name[:6]
+    assert piped.returncode == 0
+    assert "PROVEN" in told
+    assert f"See it again: truc replay {match}; as a page: truc report {match} -o {match}.html" in told
+    assert verify_file(kept).result == "proven"
+    assert (status, terminal.was_restored) == (0, True)
+    assert "totes les cartes són obertes".encode() in terminal.seen
 
 
 @pytest.mark.slow

@@ -72,7 +72,7 @@ def test_page_says_what_stands_below_the_help() -> None:
 def test_page_is_accepted(checker, program, main, tmp_path) -> None:
     if shutil.which(checker) is None:
         pytest.skip(f"{checker} is not installed")
-    write_pages(main, program, tmp_path / "man1")
+    write_pages(pages(main, program), tmp_path / "man1")
     files = sorted((tmp_path / "man1").iterdir())
     told = subprocess.run([*CHECKERS[checker], *files], capture_output=True, text=True, check=False)
     assert (told.returncode, told.stderr) == (0, "")

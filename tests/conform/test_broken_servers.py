@@ -254,6 +254,10 @@ def says_nothing_of_a_take_over(patch):
     patch.setattr(table, "SeatTakenOver", lambda **fields: table.TableClosed(table="x", reason="lost"))
 
 
+def counts_a_table_as_an_hour_old(patch):
+    patch.setattr(showing.Showing, "age_ms", lambda *args, **named: 3_600_000)
+
+
 def never_tires(patch):
     patch.setattr(peer.Bucket, "take", lambda self, now: 0)
 
@@ -287,6 +291,7 @@ PATCHED = [
     (takes_everybody_for_a_player, "S2.history-none"),
     (ranks_the_worst_first, "S2.leaderboard"),
     (lists_the_matches_of_others, "S2.matches"),
+    (counts_a_table_as_an_hour_old, "S2.table-age"),
     (says_nothing_of_a_take_over, "S3.take-over"),
 ]
 

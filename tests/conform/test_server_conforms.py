@@ -8,6 +8,7 @@ from server.conftest import QUICK, changed, running
 
 from truc_conform import (
     server_cases,
+    server_cases_age,
     server_cases_audit,
     server_cases_away,
     server_cases_company,
@@ -32,6 +33,7 @@ PATIENCE_S = 8.0
 GROUPS = {
     module.__name__.rpartition(".")[2]: [each.case for each in module.CASES]
     for module in (
+        server_cases_age,
         server_cases_audit,
         server_cases_away,
         server_cases_company,

@@ -3,24 +3,37 @@
 import pytest
 
 from truc_protocol.checks import CHECKS
-from truc_protocol.words import check_words
-from truc_protocol.words.checks import CHECK_WORDS
+from truc_protocol.words import LANGUAGES, catalogue, check_words, told
 
 
 def test_every_check_has_its_words():
-    assert list(CHECK_WORDS) == list(CHECKS)
+    words = catalogue("en")
+    assert list(words.wrong) == list(words.means) == list(CHECKS)
 
 
+@pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("check", CHECKS)
-def test_words_are_three_whole_sentences(check):
-    for sentence in check_words(check):
+def test_words_are_three_whole_sentences(check, lang):
+    for sentence in (told(words, lang) for words in check_words(check)):
         assert sentence[0].isupper()
         assert sentence.endswith(".")
         assert sentence.isprintable()
 
 
-def test_no_two_checks_say_the_same():
-    assert len({words.wrong for words in CHECK_WORDS.values()}) == len(CHECKS)
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_no_two_checks_say_the_same(lang):
+    assert len(set(catalogue(lang).wrong.values())) == len(CHECKS)
+
+
+def test_every_remedy_is_one_for_a_check():
+    assert {check_words(check).do.key for check in CHECKS} == {
+        f"remedies.{name}" for name in catalogue("en").remedies
+    }
+
+
+def test_words_are_told_as_one_text():
+    words = check_words("C19")
+    assert told(str(words), "es") == " ".join(told(sentence, "es") for sentence in words)
 
 
 @pytest.mark.parametrize("check", CHECKS)

@@ -482,6 +482,7 @@ def test_broadcast_frame_is_what_each_connection_would_send():
         (130.0, None, Pulse.PING),
         (131.0, 130.0, Pulse.REST),
         (131.0, 60.0, Pulse.PING),
+        (131.0, 100.0, Pulse.PING),  # answered before the clock went on
         (144.9, 130.0, Pulse.REST),
         (145.0, 130.0, Pulse.GIVE_UP),
         (145.0, None, Pulse.GIVE_UP),

@@ -348,17 +348,15 @@ def test_example_of_the_page_for_hosts_is_a_variant():
 
 def test_unknown_preset_is_answered_with_those_like_it():
     with pytest.raises(
-        HouseVariantError, match=r'expected the name of a preset, got "puts"; the nearest is put;'
+        HouseVariantError, match=r'expected the name of a preset, got "puts"; the nearest: put;'
     ):
-        preset_called("puts")
+        preset_called("puts", "")
 
 
-def test_unknown_preset_is_answered_with_where_the_games_of_a_server_are():
-    with pytest.raises(
-        HouseVariantError, match=r'got "poker"; for a server\'s own games use --from ADDRESS$'
-    ):
-        preset_called("poker")
+def test_unknown_preset_is_answered_with_how_others_are_named():
+    with pytest.raises(HouseVariantError, match=r'got "poker"; others have files$'):
+        preset_called("poker", "others have files")
 
 
 def test_preset_is_found_by_name():
-    assert preset_called("truc-lanes") is LANES
+    assert preset_called("truc-lanes", "") is LANES

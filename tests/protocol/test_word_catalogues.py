@@ -54,7 +54,7 @@ def _said(path: str, value: object) -> Iterator[tuple[str, str]]:
         case dict():
             for name, inner in value.items():
                 yield from _said(f"{path}/{name}", inner)
-        case list() | tuple() if path != "/singular":
+        case list() | tuple() if path not in ("/singular", "/yes", "/no"):
             for number, inner in enumerate(value):
                 yield from _said(f"{path}/{number}", inner)
         case str():
@@ -94,15 +94,45 @@ def test_everything_said_can_be_printed(lang) -> None:
     assert [path for path, text in said(lang).items() if not text.isprintable()] == []
 
 
+SENTENCES = (
+    *("facts", "moves", "lessons", "screen", "watching", "closed"),
+    *("asked", "connecting", "commands", "verdict", "failures", "refused", "wrong", "means", "remedies"),
+    *("records", "together", "replay", "report", "history", "ratings"),
+)
+
+
 @pytest.mark.parametrize("lang", OTHERS)
 def test_sentences_are_translated(lang) -> None:
     english = said("en")
-    spoken = {
-        path
-        for path in english
-        if path.startswith(("/facts/", "/moves/", "/lessons/", "/screen/")) and " " in english[path]
-    }
+    spoken = {path for path in english if path.split("/")[1] in SENTENCES and is_sentence(english[path])}
     assert {path for path in spoken if said(lang)[path] == english[path]} == set()
+
+
+def is_sentence(text: str) -> bool:
+    """Tell whether a text has words beside what it fills in, and they are not those of machines."""
+    words = "".join(plain for plain, _, _, _ in string.Formatter().parse(text))
+    return " " in text and re.search("[a-z]{2}", words) is not None
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_no_answer_means_yes_and_no(lang) -> None:
+    answers = (*catalogue(lang).yes, *catalogue(lang).no, "y", "n")
+    assert len({*answers}) == len(answers)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_questions_name_an_answer_that_is_taken(lang) -> None:
+    words = catalogue(lang)
+    hints = {
+        path: re.search(r"\[(\w+)/(\w+)\]$", text)
+        for path, text in said(lang).items()
+        if re.search(r"\[.*/.*\]$", text)
+    }
+    assert len(hints) == 5
+    for found in hints.values():
+        assert found is not None
+        assert found[1].lower() in (*words.yes, "y")
+        assert found[2].lower() in (*words.no, "n")
 
 
 def test_every_kind_of_move_has_words() -> None:
@@ -250,6 +280,16 @@ def test_unknown_language_is_an_error_that_lists_the_known() -> None:
         (None, {"LC_ALL": "", "LANG": "ca_ES.UTF-8"}, "ca"),
         (None, {"LANG": "es"}, "es"),
         (None, {"LANG": "pt-BR"}, "pt"),
+        (None, {"LANG": "pt_BR.UTF-8"}, "pt"),
+        (None, {"LC_MESSAGES": "ca_ES.UTF-8@valencia", "LANG": "es_ES.UTF-8"}, "ca"),
+        (None, {"LANG": "ca@valencia"}, "ca"),
+        (None, {"LC_ALL": "fr_FR.UTF-8", "LC_MESSAGES": "ca_ES.UTF-8"}, "fr"),
+        (None, {"LANG": "de_DE.UTF-8", "LANGUAGE": "de:ca_ES:es"}, "ca"),
+        (None, {"LANG": "es_ES.UTF-8", "LANGUAGE": "eu"}, "es"),
+        (None, {"LC_ALL": "C.UTF-8", "LANGUAGE": "ca"}, "en"),
+        (None, {"LC_ALL": "C", "LANG": "ca_ES.UTF-8"}, "en"),
+        (None, {"LANG": "POSIX"}, "en"),
+        (None, {"LANGUAGE": "ca"}, "en"),
         (None, {"LANG": "C.UTF-8"}, "en"),
         (None, {"LANG": "de_DE.UTF-8"}, "en"),
         (None, {}, "en"),

@@ -1,27 +1,40 @@
-"""Questions with yes or no, at a terminal or to a script."""
+"""Questions with yes or no, at a terminal or to a script: in the player's language, with `y` and `n` in every one."""
 
-from typing import Final
+import click
 
-from truc_client.terminal.person import Lines
+from truc_client.terminal.person import QUIT, Lines
 from truc_client.terminal.screen import Screen
+from truc_protocol.words import Sentence, catalogue, told
 
-_YES: Final = ("y", "yes")
-_NO: Final = ("n", "no")
+
+def meant(text: str, lang: str) -> bool | None:
+    """Return whether an answer means yes; None if it means neither yes nor no."""
+    words, answer = catalogue(lang), text.strip().casefold()
+    if answer in ("y", *words.yes):
+        return True
+    return False if answer in ("n", *words.no) else None
 
 
 async def asked(screen: Screen, lines: Lines, key: str, *, default: bool, **values: object) -> bool | None:
-    """Ask until the answer is yes or no; an empty line is the default, the end of the input None."""
+    """Ask until the answer is yes or no; an empty line is the default; None if the player leaves."""
     while True:
         screen.note(key, "bold", **values)
         text = (await lines.receive()).text
-        match text and text.lower():
-            case None:
-                return None
-            case "":
-                return default
-            case word if word in _YES:
-                return True
-            case word if word in _NO:
-                return False
-            case _:
-                screen.note("y_or_n", "red")
+        if not text:
+            return default if text is not None else None
+        if text.strip().casefold() in QUIT:
+            return None
+        answer = meant(text, screen.lang)
+        if answer is not None:
+            return answer
+        screen.note("y_or_n", "red")
+
+
+def confirmed(question: Sentence, lang: str) -> bool:
+    """Ask on standard input before there is a screen; only a yes is one, and the end of the input ends the command."""
+    while True:
+        text = click.prompt(told(question, lang), default="", show_default=False, prompt_suffix=" ", err=True)
+        answer = meant(text, lang) if text else False
+        if answer is not None:
+            return answer
+        click.echo(told(Sentence("screen.y_or_n"), lang), err=True)

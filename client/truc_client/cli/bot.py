@@ -14,9 +14,12 @@ from truc_client.cli.common import (
     FailedError,
     own_home,
     run,
+    speaking,
     table_options,
+    tell,
     tell_delay,
     tell_new_key,
+    usage_error,
 )
 from truc_client.cli.on_call import serve, until_ended
 from truc_client.cli.reporting import result_of, tell_trouble
@@ -28,6 +31,7 @@ from truc_client.happenings import MatchEnded
 from truc_client.home import Home, open_home, sole_use
 from truc_client.styles import STYLES, style_option
 from truc_client.table import Table
+from truc_protocol.words import Sentence
 
 _MOST_BOTS = 1000
 
@@ -63,6 +67,7 @@ class Work(NamedTuple):
 @click.option(
     "--name", default="bot", show_default=True, help="Its name, and that of its folder in the home."
 )
+@speaking
 def bot(
     *,
     address: str,
@@ -98,7 +103,7 @@ def bot(
             async with connect(address, player) as connection:
                 await _work(connection, work)
 
-        run(main, lambda: "start the bot again to go on; how long its seat is kept, the table's terms say")
+        run(main, lambda: Sentence("commands.start_bot_again"))
 
 
 def _check_usage(work: Work, *, is_called: bool) -> None:
@@ -106,21 +111,23 @@ def _check_usage(work: Work, *, is_called: bool) -> None:
     if is_called and (
         work.code is not None or work.variant is not None or work.substitute or work.matches > 1
     ):
-        raise click.UsageError(
-            "--house waits for calls: --table, --create, --substitute and --matches exclude it"
-        )
+        raise usage_error(Sentence("commands.house_excludes"))
     if work.code is not None and work.variant is not None:
-        raise click.UsageError("--table and --create exclude each other")
+        raise usage_error(_exclude("--table", "--create"))
     if work.substitute and work.variant is not None:
-        raise click.UsageError("--substitute and --create exclude each other")
+        raise usage_error(_exclude("--substitute", "--create"))
     if work.code is not None and is_about_table:
-        raise click.UsageError("--seats, --option and --private are for a new table: --table excludes them")
+        raise usage_error(Sentence("commands.for_new_table", options="--seats, --option, --private"))
+
+
+def _exclude(one: str, other: str) -> Sentence:
+    return Sentence("commands.exclude_each_other", one=one, other=other)
 
 
 @contextmanager
 def _bot_home(name: str) -> Iterator[Home]:
     if not name.isprintable() or "/" in name or name.startswith("."):
-        raise FailedError(f"expected a name that can be a folder's, got {name!r}")
+        raise FailedError(Sentence("commands.folder_expected", got=repr(name)))
     bots = own_home().root / "bots"
     for number in range(1, _MOST_BOTS):
         try:
@@ -131,7 +138,7 @@ def _bot_home(name: str) -> Iterator[Home]:
             if stack.enter_context(sole_use(home.root)):
                 yield home
                 return
-    raise FailedError(f"{_MOST_BOTS} bots are called {name}")
+    raise FailedError(Sentence("commands.too_many_bots", n=_MOST_BOTS, name=name))
 
 
 async def _work(connection: Connection, work: Work) -> None:
@@ -144,14 +151,14 @@ async def _work(connection: Connection, work: Work) -> None:
     for number in range(work.matches):
         if number:
             await table.ready()
-        click.echo(result_of(_played(await play_match(table, choose, tell_trouble))))
+        tell(result_of(_played(await play_match(table, choose, tell_trouble))))
     await table.leave()
 
 
 async def _step_in(connection: Connection, work: Work) -> None:
     """Play the rest of a match for somebody who has gone; where nobody is wanted any more, look for the next."""
     while True:
-        click.echo("waiting for a match that has lost a player", err=True)
+        tell(Sentence("commands.awaits_vacancy"), err=True)
         table = await find_vacant(connection, work.code)
         _tell(table)
         try:
@@ -159,7 +166,7 @@ async def _step_in(connection: Connection, work: Work) -> None:
         except NotPlayedError:
             continue
         if table.plays:
-            click.echo(result_of(_played(ended)))
+            tell(result_of(_played(ended)))
             await table.leave()
             return
         table.close()  # the match ended before anybody was wanted
@@ -167,7 +174,7 @@ async def _step_in(connection: Connection, work: Work) -> None:
 
 def _played(ended: MatchEnded | None) -> MatchEnded:
     if ended is None:
-        raise ClientError("the table was closed, or another process took the seat over")
+        raise ClientError(Sentence("commands.seat_lost"))
     return ended
 
 
@@ -196,4 +203,4 @@ async def _open_table(connection: Connection) -> str:
     for state in await connection.tables():
         if state.state == "open" and any(seat.kind == "empty" for seat in state.seats):
             return state.table
-    raise ClientError("no public table has a free seat; name one with --table, or open one with --create")
+    raise ClientError(Sentence("commands.no_free_seat"))

@@ -15,7 +15,7 @@ from truc_client.terminal.screen import Screen
 from truc_client.transcripts import path_of
 from truc_protocol.errors import Code
 from truc_protocol.messages import SeatHeld
-from truc_protocol.words import shown_name
+from truc_protocol.words import Sentence, shown_name
 
 
 class Place(NamedTuple):
@@ -91,18 +91,18 @@ async def tell_lost_seats(connection: Connection, code: str | None, screen: Scre
         screen.say(told, "yellow")
 
 
-def _lost(connection: Connection, joined: Joined, mid: bytes, glance: Glance) -> str | None:
+def _lost(connection: Connection, joined: Joined, mid: bytes, glance: Glance) -> Sentence | None:
     """Return the sentence about a seat that is another's; None if the table does not show that match any more."""
     state = glance.state
     if state is None and (glance.refused is None or glance.refused.code != Code.PRIVATE_TABLE):
         return None
     if state is not None and state.match != mid:
         return None
-    path = path_of(connection.session.account.home.transcripts, mid)
-    kept = f"; your transcript goes to where you left: {path}" if path.exists() else ""
     successor = glance.successor(mid, joined.seat)
-    if successor is not None:
-        who = f"by {shown_name(successor.name, joined.seat)} at record {successor.k}"
+    if successor is None:
+        told = Sentence("commands.seat_taken", table=joined.code)
     else:
-        who = "by somebody else"
-    return f"your seat at table {joined.code} was taken {who} while you were away; nobody is to blame{kept}"
+        who = {"name": shown_name(successor.name, joined.seat), "k": successor.k}
+        told = Sentence("commands.seat_taken_by", table=joined.code, **who)
+    path = path_of(connection.session.account.home.transcripts, mid)
+    return Sentence("commands.transcript_so_far", told=told, path=path) if path.exists() else told

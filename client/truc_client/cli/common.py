@@ -1,10 +1,14 @@
-"""What every command shares: one-line failures, the player's home and name, table options from the command line."""
+"""What every command shares: its language, one-line failures, the player's home and name, table options from the command line.
+
+The language is that of `--lang`, else of the locale; whatever a command prints is told in it.
+"""
 
 import getpass
 import os
 import sys
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from functools import partial
 from typing import IO, Any, Final
 
 import click
@@ -14,29 +18,74 @@ from truc_client.account import Delay, NewKey
 from truc_client.address import Address, parse_address
 from truc_client.errors import ClientError
 from truc_client.home import Home, default_root, has_seed, kept_name, master_seed, open_home
-from truc_protocol.words import LANGUAGES, LanguageError, chosen_language, printable
+from truc_protocol.words import LANGUAGES, LanguageError, Sentence, chosen_language, printable, told
 
 INTERRUPTED: Final = 130
 _NAME_BYTES: Final = 64
+_KEPT: Final = "truc_client.lang"
 
 OPTION_HELP: Final = "A table option of a new table, such as target=24; may be given several times."
 
-lang_option = click.option(
-    "--lang",
-    metavar="|".join(LANGUAGES),
-    help="The language to be spoken to in; else that of $LC_ALL or $LANG.",
-)
+
+def spoken() -> str:
+    """Return the language that is spoken now."""
+    context = click.get_current_context(silent=True)
+    kept: str | None = None if context is None else context.meta.get(_KEPT)
+    return kept or chosen_language(None, os.environ)
 
 
 class FailedError(click.ClickException):
-    """Something that ends the command: one line on standard error, exit status 1."""
+    """Something that ends the command: one line on standard error, in the language spoken, and exit status 1."""
 
     def __init__(self, message: str) -> None:
-        super().__init__(printable(message))
+        super().__init__(printable(told(message, spoken())))
 
     def show(self, file: IO[Any] | None = None) -> None:
         """Print the line."""
         click.echo(f"truc: {self.message}", file=file, err=file is None)
+
+
+def tell(text: str, *, err: bool = False) -> None:
+    """Print a line, a sentence in the language spoken; nothing in it is obeyed by the terminal."""
+    click.echo(printable(told(text, spoken())), err=err)
+
+
+def usage_error(sentence: Sentence) -> click.UsageError:
+    """Return what ends a command that was called wrongly, in the language spoken."""
+    return click.UsageError(told(sentence, spoken()))
+
+
+def language(given: str | None) -> str:
+    """Return the language to speak: the one given, or that of the environment.
+
+    Raises:
+        FailedError: There are no words in the language given.
+    """
+    try:
+        return chosen_language(given, os.environ)
+    except LanguageError as error:
+        wanted = {"langs": ", ".join(LANGUAGES), "got": repr(given)}
+        raise FailedError(Sentence("commands.language_expected", **wanted)) from error
+
+
+def _keep(context: click.Context, _option: click.Parameter, given: str | None) -> str | None:
+    """Note the language for all that the command says, also of its other options."""
+    if not context.resilient_parsing:
+        context.meta[_KEPT] = language(given)
+    return given
+
+
+_language_option: Final = partial(
+    click.option,
+    "--lang",
+    metavar="|".join(LANGUAGES),
+    help="The language to be spoken to in; else that of the locale.",
+    is_eager=True,
+    callback=_keep,
+)
+lang_option: Final = _language_option()
+speaking: Final = _language_option(expose_value=False)
+"""The same option, for a command that only speaks."""
 
 
 def run(main: Callable[[], Awaitable[None]], farewell: Callable[[], str] = str) -> None:
@@ -46,8 +95,9 @@ def run(main: Callable[[], Awaitable[None]], farewell: Callable[[], str] = str) 
     except ClientError as error:
         raise FailedError(str(error)) from error
     except KeyboardInterrupt:
-        if told := farewell():
-            click.echo(f"\n{told}", err=True)
+        if words := farewell():
+            click.echo(err=True)
+            tell(words, err=True)
         raise click.exceptions.Exit(INTERRUPTED) from None
 
 
@@ -87,21 +137,17 @@ def tell_first_use(home: Home) -> None:
     """Make the player's key at first use, and say what losing it means."""
     if not has_seed(home):
         master_seed(home)
-        click.echo(
-            f"A key was made for you: {home.seed}. It is you: whoever loses it loses seats and rating."
-            " Keep a copy: truc keys export",
-            err=True,
-        )
+        tell(Sentence("connecting.key_made", path=home.seed), err=True)
 
 
 def tell_new_key(key: NewKey) -> None:
     """Say that a server's key is new to this client; on standard error, where it is in the way of no program."""
-    click.echo(printable(str(key)), err=True)
+    tell(str(key), err=True)
 
 
 def tell_delay(delay: Delay) -> None:
     """Say that a server takes nobody now; on standard error, where it is in the way of no program."""
-    click.echo(printable(str(delay)), err=True)
+    tell(str(delay), err=True)
 
 
 def player_name(given: str | None, home: Home) -> str:
@@ -111,20 +157,8 @@ def player_name(given: str | None, home: Home) -> str:
     except (KeyError, OSError):
         name = "player"
     if len(name.encode()) > _NAME_BYTES:
-        raise FailedError(f"expected a name of at most {_NAME_BYTES} bytes")
+        raise FailedError(Sentence("commands.name_too_long", most=_NAME_BYTES))
     return name
-
-
-def language(given: str | None) -> str:
-    """Return the language to speak: the one given, or that of the environment.
-
-    Raises:
-        FailedError: There are no words in the language given.
-    """
-    try:
-        return chosen_language(given, os.environ)
-    except LanguageError as error:
-        raise FailedError(f"--lang: {error}") from error
 
 
 def table_options(pairs: tuple[str, ...]) -> dict[str, int | str]:
@@ -133,6 +167,6 @@ def table_options(pairs: tuple[str, ...]) -> dict[str, int | str]:
     for pair in pairs:
         name, sign, value = pair.partition("=")
         if not sign or not name:
-            raise FailedError(f"expected NAME=VALUE for a table option, got {pair!r}")
+            raise FailedError(Sentence("commands.option_expected", got=repr(pair)))
         options[name] = int(value) if value.isdigit() else value
     return options

@@ -50,11 +50,12 @@ async def told_of_waiting(table: Table, screen: Screen) -> AsyncIterator[None]:
 
 
 async def _tell(table: Table, screen: Screen) -> None:
-    began = trio.current_time()
+    began, before = trio.current_time(), table.match
     for waited in _moments():
         await trio.sleep_until(began + waited)
         state = table.state
-        if state is None or state.state not in _WAITING:
+        has_begun = table.match is not None and table.match is not before
+        if state is None or state.state not in _WAITING or has_begun:
             return
         tell_waiting(state, screen, table.invite, waited)
 

@@ -8,8 +8,11 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 import click
+from click.shell_completion import CompletionItem
 
-from truc_client.errors import ClientError
+from truc_client.cli.meant import own_transcripts
+from truc_client.errors import ClientError, HomeError
+from truc_client.history import KeptFile, kept_files
 from truc_client.home import Home, default_root
 from truc_client.store import Store
 from truc_commands.completion import Values, complete_values, completion_command
@@ -39,21 +42,36 @@ def _known_servers() -> tuple[str, ...]:
         return ()
 
 
+def _own_matches() -> Iterator[CompletionItem]:
+    """Yield the matches of this home by the first digits of their ids, the newest first, each with its date."""
+    try:
+        kept = kept_files(own_transcripts())
+    except HomeError:
+        return
+    newest: dict[str, KeptFile] = {}
+    for each in kept:
+        newest.setdefault(each.match, each)
+    for each in newest.values():
+        yield CompletionItem(each.match, help=each.written.strftime("%Y-%m-%d %H:%M"))
+
+
 _VALUES: Final[Mapping[str, Values]] = {
     "address": _known_servers,
+    "files": _own_matches,
     "game": games,
     "lang": lambda: LANGUAGES,
+    "match": _own_matches,
     "options": _options,
     "server": _known_servers,
     "variant": games,
 }
 """By the name of a parameter, in whichever command: what may stand there."""
 
-_OR_FILE: Final = ("game",)
+_OR_FILE: Final = ("files", "game", "match")
 """Parameters that may also be the name of a file."""
 
 
-completion = completion_command("truc", "commands, options, games, languages and known servers")
+completion = completion_command("truc", "commands, options, games, languages, known servers and your matches")
 
 
 def complete_known_values(main: click.Command) -> None:

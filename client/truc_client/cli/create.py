@@ -4,10 +4,11 @@ from typing import Final, Unpack
 
 import click
 
-from truc_client.cli.common import OPTION_HELP, own_home, table_options
+from truc_client.cli.common import OPTION_HELP, own_home, spoken, table_options, usage_error
 from truc_client.cli.manner import Manner, manner_options
 from truc_client.cli.play import Seating, Wish, address_or_known, play_at
 from truc_client.cli.table_clock import TableClock, read_clock
+from truc_protocol.words import Sentence, told
 
 _TWICE: Final = {"decision_ms": "--clock", "bank_ms": "--clock", "reveal": "--reveal"}
 
@@ -16,7 +17,7 @@ def _clock(_context: click.Context, _option: click.Parameter, given: str | None)
     try:
         return None if given is None else read_clock(given)
     except ValueError as error:
-        raise click.BadParameter(str(error)) from error
+        raise click.BadParameter(told(str(error), spoken())) from error
 
 
 @click.command(short_help="Open a table, and invite others.")
@@ -57,7 +58,7 @@ def create(
     If you have a seat already you are asked first whether to go on there.
     """
     if address is None:
-        raise click.UsageError("expected the VARIANT to play; see `truc rules`")
+        raise usage_error(Sentence("commands.variant_expected"))
     server, game = (None, address) if variant is None else (address, variant)
     where = address_or_known(server, own_home())
     chosen = _chosen(clock, reveal, table_options(options))
@@ -73,5 +74,5 @@ def _chosen(
     if reveal is not None:
         named["reveal"] = reveal
     for name in named.keys() & options.keys():
-        raise click.UsageError(f"{_TWICE[name]} and --option {name} say the same thing twice")
+        raise usage_error(Sentence("commands.said_twice", option=_TWICE[name], name=name))
     return {**named, **options}

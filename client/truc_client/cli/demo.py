@@ -19,8 +19,11 @@ import click
 import trio
 
 from truc_client.account import Player
+from truc_client.advice import sharp_advice
 from truc_client.bots import careful, play_match
+from truc_client.cli.afterwards import tell_commands
 from truc_client.cli.common import FailedError, lang_option, language, own_home, player_name, run
+from truc_client.cli.game_files import game_called
 from truc_client.cli.terminal import (
     HANGUP,
     color_option,
@@ -33,22 +36,25 @@ from truc_client.connecting import connect
 from truc_client.errors import ClientError
 from truc_client.home import Home, open_home
 from truc_client.styles import STYLES, Style, style_option
-from truc_client.terminal.lessons import Teacher, untaught
+from truc_client.terminal.lessons import teaching_at
 from truc_client.terminal.person import Person
 from truc_client.terminal.screen import Screen
 from truc_client.verifying import verify_file
 from truc_protocol.audit import Result
-from truc_protocol.house_variants import HouseVariantError
+from truc_protocol.words import Sentence
 
 _START_S: Final = 30.0
 _STOP_S: Final = 10.0
 _LISTENING: Final = "listening "
 _MISSING: Final = "No module named"
+_YOU: Final = 0  # the seat of whoever opens a table
 _BOTS: Final = ("bot 1", "bot 2", "bot 3", "bot 4", "bot 5")
 
 
 @click.command()
-@click.option("--variant", default="truc-catalan", show_default=True, help="The game; see `truc rules`.")
+@click.option(
+    "--variant", default="truc-catalan", show_default=True, help="The game: see `truc rules`; or FILE.toml."
+)
 @click.option("--seats", default=2, show_default=True, help="Number of players, you among them.")
 @click.option("--name", help="The name shown.")
 @click.option(
@@ -74,15 +80,18 @@ def demo(
     If you have never played, --teach explains the game as it goes. Without a terminal a careful bot plays for you.
     """
     if not 1 < seats <= len(_BOTS) + 1:
-        raise FailedError(f"expected 2 to {len(_BOTS) + 1} seats, got {seats}")
+        raise FailedError(Sentence("commands.seats_expected", most=len(_BOTS) + 1, got=seats))
     spoken, keep, shown = language(lang), own_home(), player_name(name, own_home())
-    teacher = _teacher(variant) if teach else untaught
+    game = game_called(variant)
 
     async def main() -> None:
         with tempfile.TemporaryDirectory(prefix="truc-demo-", ignore_cleanup_errors=True) as folder:
-            async with _server(Path(folder) / "server") as address:
+            data = Path(folder) / "server"
+            if game.text is not None:
+                _add_game(data, game.text)
+            async with _server(data) as address:
                 you = Player(open_home(Path(folder) / "you"), shown)
-                screen = own_screen(spoken, plain=plain, no_color=no_color, teach=teacher)
+                screen = own_screen(spoken, plain=plain, no_color=no_color)
                 await _play(
                     address,
                     Path(folder),
@@ -90,19 +99,20 @@ def demo(
                     screen,
                     keep,
                     style=STYLES[style],
-                    variant=variant,
+                    variant=game.name,
                     seats=seats,
+                    teach=teach,
                 )
 
     with ended_as_by_ctrl_c(HANGUP, signal.SIGTERM):
-        run(main, lambda: "The demo has ended; its server is stopped.")
+        run(main, lambda: Sentence("commands.demo_stopped"))
 
 
-def _teacher(variant: str) -> Teacher:
-    try:
-        return Teacher(variant)
-    except HouseVariantError as error:
-        raise FailedError(str(error)) from error
+def _add_game(data: Path, text: str) -> None:
+    """Lay the file of a game where the server finds it."""
+    for folder in (data, data / "variants"):
+        folder.mkdir(mode=0o700)
+    (data / "variants" / "own.toml").write_text(text, encoding="utf-8")
 
 
 @asynccontextmanager
@@ -132,7 +142,7 @@ async def _address(process: trio.Process) -> str:
                 break
     text = text.partition("\n")[0]
     if not text.startswith(_LISTENING):
-        raise ClientError(f"the server did not start: {await _complaint(process)}")
+        raise ClientError(Sentence("commands.no_start", reason=await _complaint(process)))
     return text.removeprefix(_LISTENING)
 
 
@@ -148,8 +158,8 @@ async def _complaint(process: trio.Process) -> str:
         async for received in _pipe(process.stderr):
             told += received
     lines = told.decode(errors="replace").strip().splitlines()
-    reason = lines[-1] if lines else "it said nothing"
-    return f'{reason}; is truc installed with "truc[server]"?' if _MISSING in reason else reason
+    reason = lines[-1] if lines else Sentence("commands.said_nothing")
+    return Sentence("commands.not_installed", reason=reason) if _MISSING in reason else reason
 
 
 async def _stop(process: trio.Process) -> None:
@@ -176,19 +186,22 @@ async def _play(
     style: Style,
     variant: str,
     seats: int,
+    teach: bool,
 ) -> None:
-    screen.say(f"A server of your own runs on this machine: {address}")
+    screen.say(Sentence("connecting.own_server", address=address))
     async with connect(address, you) as connection:
         table = await connection.create(variant, seats=seats, options={"decision_ms": 0})  # bots wait
         async with _bots(address, table.code, folder, style, seats - 1):
             await table.ready()
+            if teach:
+                screen.teach = teaching_at(table)
             if not sys.stdin.isatty():
                 ended = await play_match(table, careful(seats), screen.show)
             else:
                 async with lines_of(screen) as lines:
-                    ended = await Person(table, screen, lines).play()
+                    ended = await Person(table, screen, lines, sharp_advice if teach else None).play()
         if ended is None:
-            screen.say("You left; the demo ends here, and its server with it.")
+            screen.say(Sentence("commands.demo_left"))
         else:
             _verify(ended.transcript, keep, screen)
 
@@ -196,18 +209,18 @@ async def _play(
 @asynccontextmanager
 async def _bots(address: str, code: str, folder: Path, style: Style, number: int) -> AsyncIterator[None]:
     async with trio.open_nursery() as nursery:
-        for seat in range(number):
+        for seat, name in enumerate(_BOTS[:number], start=_YOU + 1):
             home = open_home(folder / f"bot-{seat}")
-            nursery.start_soon(_bot, address, code, Player(home, _BOTS[seat]), style, seat + 1)
+            nursery.start_soon(_bot, address, code, Player(home, name), style, seat)
         yield
         nursery.cancel_scope.cancel()
 
 
-async def _bot(address: str, code: str, player: Player, style: Style, seed: int) -> None:
+async def _bot(address: str, code: str, player: Player, style: Style, seat: int) -> None:
     async with connect(address, player) as connection:
-        table = await connection.join(code)
+        table = await connection.join(code, seat)
         await table.ready()
-        await play_match(table, style(seed, table))
+        await play_match(table, style(seat, table), leave_to=(_YOU,))
         await trio.sleep_forever()
 
 
@@ -215,10 +228,10 @@ def _verify(transcript: Path, keep: Home, screen: Screen) -> None:
     kept = keep.transcripts / transcript.name
     shutil.copyfile(transcript, kept)
     verdict = verify_file(kept)
-    screen.say(f"Verified from the file alone: {verdict.result.upper()}, the same verdict", "bold")
-    screen.say(f"The transcript is yours: {kept}")
-    screen.say(
-        f"Check it again: truc verify {os.path.relpath(kept) if kept.is_relative_to(Path.cwd()) else kept}"
-    )
+    path = os.path.relpath(kept) if kept.is_relative_to(Path.cwd()) else kept
+    screen.say(Sentence("commands.demo_verified", result=verdict.result.upper()), "bold")
+    screen.say(Sentence("commands.demo_kept", path=kept))
+    screen.say(Sentence("commands.demo_check", command=f"truc verify {path}"))
+    tell_commands(screen, kept)
     if verdict.result is not Result.PROVEN:
-        raise ClientError(f"the transcript is {verdict.result}")
+        raise ClientError(Sentence("commands.demo_not_proven", result=verdict.result))

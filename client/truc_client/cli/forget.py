@@ -4,12 +4,16 @@ import click
 
 from truc_client.account import Player
 from truc_client.address import Address
+from truc_client.cli.asking import confirmed
 from truc_client.cli.common import (
     FailedError,
     address_of,
     own_home,
     player_name,
     run,
+    speaking,
+    spoken,
+    tell,
     tell_delay,
     tell_new_key,
 )
@@ -17,12 +21,14 @@ from truc_client.connecting import connect
 from truc_client.errors import ClientError
 from truc_client.home import Home, has_seed
 from truc_client.store import Store
+from truc_protocol.words import Sentence
 
 
 @click.command(short_help="Ask a server to forget you.")
 @click.argument("server")
 @click.option("--guest", is_flag=True, help="Forget the guest that this home is there, not the key.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
+@speaking
 def forget(server: str, *, guest: bool, yes: bool) -> None:
     """Ask SERVER (host:port) to forget you: your name, a guest's token, what you said, whom you ignore.
 
@@ -31,14 +37,14 @@ def forget(server: str, *, guest: bool, yes: bool) -> None:
     """
     where, home = address_of(server), own_home()
     _check_known(where, home, is_guest=guest)
-    if not yes:
-        click.confirm(f"Ask {where.server} to forget you?", abort=True)
+    if not yes and not confirmed(Sentence("asked.forget", server=where.server), spoken()):
+        raise FailedError(Sentence("asked.nothing_done"))
     player = Player(home, player_name(None, home), guest, tell_new_key, tell_delay)
 
     async def main() -> None:
         async with connect(where, player) as connection:
             await connection.forget()
-            click.echo(f"{where.server} has forgotten {connection.name}")
+            tell(Sentence("commands.forgotten", server=where.server, name=connection.name))
 
     run(main)
 
@@ -50,9 +56,9 @@ def _check_known(where: Address, home: Home, *, is_guest: bool) -> None:
         FailedError: It is nobody.
     """
     if is_guest and not _is_guest(where, home):
-        raise FailedError(f"this home is no guest at {where.server}: there is nobody to forget")
+        raise FailedError(Sentence("commands.no_guest_here", server=where.server))
     if not is_guest and not has_seed(home):
-        raise FailedError(f"this home has no key yet: at {where.server} there is nobody to forget")
+        raise FailedError(Sentence("commands.nobody_here", server=where.server))
 
 
 def _is_guest(where: Address, home: Home) -> bool:

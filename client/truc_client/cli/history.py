@@ -17,12 +17,16 @@ from truc_client.account import Player
 from truc_client.address import Address
 from truc_client.cli.common import (
     address_of,
+    lang_option,
+    language,
     own_home,
     player_name,
     run,
+    tell,
     tell_delay,
     tell_first_use,
     tell_new_key,
+    usage_error,
 )
 from truc_client.cli.output import FindingCommand, Output, UnusableError, say
 from truc_client.cli.verify import severest, verify
@@ -37,7 +41,7 @@ from truc_client.transcripts import path_of
 from truc_client.verifying import EXIT_CODES, quoted_name
 from truc_protocol.audit import Result
 from truc_protocol.messages import PlayedMatch
-from truc_protocol.words import side_name
+from truc_protocol.words import Sentence, Speech, side_name
 
 _NEWEST: Final = 20
 _STYLES: Final = {Result.PROVEN.value: "green", Result.REFUTED.value: "red"}
@@ -58,8 +62,15 @@ _ID_DIGITS: Final = 64
 )
 @click.option("--all", "is_all", is_flag=True, help=f"List every match, not the newest {_NEWEST} alone.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object for each match of this home.")
+@lang_option
 def history(
-    server: str | None, wanted: str | None, *, is_fetching: bool, is_all: bool, as_json: bool
+    server: str | None,
+    wanted: str | None,
+    *,
+    is_fetching: bool,
+    is_all: bool,
+    as_json: bool,
+    lang: str | None,
 ) -> None:
     """List the matches of this home, the newest first: when, which, the game, the verdict, how it ended.
 
@@ -71,27 +82,29 @@ def history(
     newest ones, or with --all every one. With --get fetch one, named by the first digits of its id or by all 64, and verify
     it, together with the transcript that is here, if one is. The exit status of both is that of `truc verify`.
     """
-    home = own_home()
+    home, speech, most = own_home(), Speech(language(lang)), None if is_all else _NEWEST
     if server is None:
         if wanted is not None or is_fetching:
             how = "--fetch" if wanted is None else "--get MATCH"
-            raise click.UsageError(f"expected a SERVER to get a match from: truc history SERVER {how}")
-        _list(home, None if is_all else _NEWEST, as_json=as_json)
+            raise usage_error(Sentence("history.which_server", command=f"truc history SERVER {how}"))
+        _list(home, most, speech, as_json=as_json)
         return
     if wanted is not None and is_fetching:
-        raise click.UsageError("expected --get or --fetch, got both")
+        raise usage_error(Sentence("history.either"))
     if as_json:
-        raise click.UsageError("--json lists the matches of this home, not those of a SERVER")
+        raise usage_error(Sentence("history.json_here"))
     where = address_of(server)
     tell_first_use(home)
     player = Player(home, player_name(None, home), on_new_key=tell_new_key, on_delay=tell_delay)
     if wanted is None:
-        fetched = _ask(where, player, None if is_all else _NEWEST, is_fetching=is_fetching)
-        raise click.exceptions.Exit(_judge(fetched))
-    click.get_current_context().invoke(verify, files=_get(where, player, wanted), as_json=False)
+        raise click.exceptions.Exit(
+            _judge(_ask(where, player, most, speech, is_fetching=is_fetching), speech)
+        )
+    files = _get(where, player, wanted, speech)
+    click.get_current_context().invoke(verify, files=tuple(map(str, files)), as_json=False, lang=speech.lang)
 
 
-def _list(home: Home, most: int | None, *, as_json: bool) -> None:
+def _list(home: Home, most: int | None, speech: Speech, *, as_json: bool) -> None:
     try:
         kept = kept_files(home.transcripts)
     except HomeError as error:
@@ -102,19 +115,17 @@ def _list(home: Home, most: int | None, *, as_json: bool) -> None:
             facts = {"file": str(each.path), "written": each.written.isoformat(timespec="seconds")}
             click.echo(json.dumps(facts | verdict_facts(checked(each.path))))
         return
-    _print(shown, Output())
+    _print(shown, Output(), speech)
     if not kept:
-        click.echo(
-            f"no match was played or watched from this home yet ({home.transcripts}); begin with: truc demo"
-        )
+        tell(Sentence("history.none", folder=home.transcripts))
     elif len(shown) < len(kept):
-        click.echo(f"{len(kept) - len(shown)} more: truc history --all")
+        click.echo(speech.say("history.more", n=len(kept) - len(shown), command="truc history --all"))
 
 
-def _print(files: Iterable[KeptFile], console: Console) -> None:
+def _print(files: Iterable[KeptFile], console: Console, speech: Speech) -> None:
     """Print each match as soon as its transcript is checked: on a terminal in two lines, else in one."""
     for each in files:
-        _print_row(row_of(each, checked(each.path)), console)
+        _print_row(row_of(each, checked(each.path), speech), console)
 
 
 def _print_row(row: Row, console: Console) -> None:
@@ -126,21 +137,21 @@ def _print_row(row: Row, console: Console) -> None:
     say(console, f"    {result}")
 
 
-def _ask(where: Address, player: Player, most: int | None, *, is_fetching: bool) -> tuple[Path, ...]:
+def _ask(
+    where: Address, player: Player, most: int | None, speech: Speech, *, is_fetching: bool
+) -> tuple[Path, ...]:
     """List the matches that a server has of a player; returns the files of those that were fetched."""
     fetched: list[Path] = []
 
     async def main() -> None:
         async with connect(where, player) as connection:
             if "matches" in connection.capabilities:
-                listed = await _list_there(connection, most)
+                listed = await _list_there(connection, most, speech)
             elif is_fetching:
-                raise ClientError(
-                    f"{where.server} does not list the matches of a player; name one with --get"
-                )
+                raise ClientError(Sentence("history.lists_none", server=where.server))
             else:
                 listed = ()
-                await _ask_for_each(connection, most)
+                await _ask_for_each(connection, most, speech)
             if is_fetching:
                 fetched.extend([path async for path in _fetched(connection, listed)])
 
@@ -148,34 +159,39 @@ def _ask(where: Address, player: Player, most: int | None, *, is_fetching: bool)
     return tuple(fetched)
 
 
-async def _list_there(connection: Connection, most: int | None) -> tuple[PlayedMatch, ...]:
+async def _list_there(connection: Connection, most: int | None, speech: Speech) -> tuple[PlayedMatch, ...]:
     """Print the matches that the server lists, and those that were played from this home and are gone from there."""
     found = await connection.matches(None if most is None else most + 1)
     listed, place = found[:most], connection.address.place
     for played in listed:
-        say(Output(), f"{_described(played)}; {_here(connection, played.match)}")
+        say(Output(), f"{_described(played, speech)}; {_here(connection, played.match, speech)}")
     if len(listed) < len(found):
-        click.echo(f"there are more: truc history {place} --all")
+        tell(Sentence("history.there_more", command=f"truc history {place} --all"))
         return listed
     known = {played.match for played in listed}
     gone = [match for match in _played(connection) if match not in known]
     for match in gone[:most]:
-        click.echo(f"{match.hex()[:_ID]}  the server has it no more; {_here(connection, match)}")
+        click.echo(f"{match.hex()[:_ID]}  {speech.say('history.gone')}; {_here(connection, match, speech)}")
     if not listed and not gone:
-        click.echo(f"no match was played with your key at {connection.address.server}")
+        tell(Sentence("history.none_listed", server=connection.address.server))
     return listed
 
 
-def _described(played: PlayedMatch) -> str:
+def _described(played: PlayedMatch, speech: Speech) -> str:
     names = [quoted_name(name, seat) for seat, name in enumerate(played.names)]
-    sides = f"{side_name(0, names)} against {side_name(1, names)}" if len(names) > 1 else "players unknown"
     words = (
         _when(played.since_ms),
         played.match.hex()[:_ID],
         played.variant or "-",
-        played.reason or "not over",
+        speech.say("history.not_over") if played.reason is None else speech.reason(played.reason),
     )
-    return "  ".join((*words, sides))
+    return "  ".join((*words, _sides(names, speech)))
+
+
+def _sides(names: list[str], speech: Speech) -> str:
+    if not names[1:]:
+        return speech.say("history.unknown")
+    return speech.say("history.versus", one=side_name(0, names, speech), other=side_name(1, names, speech))
 
 
 def _when(unix_ms: int) -> str:
@@ -185,9 +201,9 @@ def _when(unix_ms: int) -> str:
         return "-"
 
 
-def _here(connection: Connection, match: bytes) -> str:
+def _here(connection: Connection, match: bytes, speech: Speech) -> str:
     kept = path_of(connection.session.account.home.transcripts, match)
-    return "its transcript is here" if kept.exists() else "no transcript of it is here"
+    return speech.say("history.kept" if kept.exists() else "history.not_kept")
 
 
 async def _fetched(connection: Connection, listed: Iterable[PlayedMatch]) -> AsyncIterator[Path]:
@@ -198,28 +214,28 @@ async def _fetched(connection: Connection, listed: Iterable[PlayedMatch]) -> Asy
             yield await connection.transcript(played.match)
 
 
-def _judge(files: Iterable[Path]) -> int:
+def _judge(files: Iterable[Path], speech: Speech) -> int:
     """Print the verdict on each file; returns the exit status."""
     codes = set()
     for path in files:
-        click.echo(f"fetched: {path}")
+        tell(Sentence("history.fetched", file=path))
         verdict = checked(path)
         codes.add(EXIT_CODES[verdict.result])
-        _print_row(row_of(kept_file(path), verdict), Output())
+        _print_row(row_of(kept_file(path), verdict, speech), Output())
     return severest(codes)
 
 
-async def _ask_for_each(connection: Connection, most: int | None) -> None:
+async def _ask_for_each(connection: Connection, most: int | None, speech: Speech) -> None:
     """Ask a server that lists nothing for each match that was played from this home."""
     played, where = _played(connection), connection.address
     for match in islice(played, most):
-        is_out = await is_given_out(connection.session.line, match)
-        has = "gives it out" if is_out else "does not give it out"
-        click.echo(f"{match.hex()[:_ID]}  the server {has}; {_here(connection, match)}")
+        has = "history.given" if await is_given_out(connection.session.line, match) else "history.withheld"
+        click.echo(f"{match.hex()[:_ID]}  {speech.say(has)}; {_here(connection, match, speech)}")
     if not played:
-        click.echo(f"no match was played from this home with your key at {where.server}")
+        tell(Sentence("history.none_there", server=where.server))
     elif most is not None and len(played) > most:
-        click.echo(f"{len(played) - most} more: truc history {where.place} --all")
+        command = f"truc history {where.place} --all"
+        click.echo(speech.say("history.more", n=len(played) - most, command=command))
 
 
 def _played(connection: Connection) -> tuple[bytes, ...]:
@@ -227,7 +243,7 @@ def _played(connection: Connection) -> tuple[bytes, ...]:
     return session.account.store.played(session.first_spk)
 
 
-def _get(where: Address, player: Player, wanted: str) -> tuple[Path, ...]:
+def _get(where: Address, player: Player, wanted: str, speech: Speech) -> tuple[Path, ...]:
     """Fetch a match; returns the file, behind the one that was kept, if one was."""
     got: list[Path] = []
 
@@ -239,7 +255,7 @@ def _get(where: Address, player: Player, wanted: str) -> tuple[Path, ...]:
             got.append(await connection.transcript(match))
 
     run(main)
-    say(Output(), f"fetched: {got[-1]}")
+    tell(Sentence("history.fetched", file=got[-1]))
     return tuple(got)
 
 
@@ -253,7 +269,7 @@ async def _meant(wanted: str, connection: Connection) -> bytes:
         try:
             return bytes.fromhex(wanted)
         except ValueError:
-            raise ClientError(f"expected {_ID_DIGITS} digits 0-9 and a-f, got {wanted!r}") from None
+            raise ClientError(Sentence("history.no_digits", n=_ID_DIGITS, got=repr(wanted))) from None
     known = [*_played(connection)]
     if "matches" in connection.capabilities:
         known += [played.match for played in await connection.matches()]

@@ -7,6 +7,7 @@ import click
 from truc_client.cli.common import FailedError, address_of
 from truc_client.cli.manner import Manner, manner_options
 from truc_client.cli.play import Wish, play_at
+from truc_protocol.words import Sentence
 
 
 @click.command(short_help="Sit down at a table, by its link.")
@@ -22,8 +23,6 @@ def join(*, link: str, code: str | None, **manner: Unpack[Manner]) -> None:
     where = address_of(link)
     table = code or where.table
     if table is None:
-        raise FailedError(
-            f"expected the link of a table, or its code after the address; to list them: truc tables {where.place}"
-        )
+        raise FailedError(Sentence("commands.link_expected", command=f"truc tables {where.place}"))
     wish = Wish(table.upper(), None, None, {}, private=False, rekey=False)
     play_at(where, wish, **manner)

@@ -8,7 +8,7 @@ from typing import BinaryIO, TextIO
 import click
 
 from truc_client.address import parse_address
-from truc_client.cli.common import FailedError, drop_output, own_home
+from truc_client.cli.common import FailedError, drop_output, own_home, speaking, tell
 from truc_client.errors import ClientError
 from truc_client.home import (
     Home,
@@ -27,6 +27,7 @@ from truc_protocol.handshake import Pin
 from truc_protocol.handshake import revoke as give_up
 from truc_protocol.key_files import REVOCATION_LIMIT, read_revocation, revocation_text
 from truc_protocol.keys import KeyFileError, fingerprint
+from truc_protocol.words import Sentence
 
 
 class _Commands(click.Group):
@@ -40,7 +41,7 @@ class _Commands(click.Group):
             raise
         except OSError as error:
             drop_output()
-            raise FailedError(f"cannot write what was asked for: {error.strerror}") from error
+            raise FailedError(Sentence("commands.asked_unwritten", reason=error.strerror)) from error
 
 
 @click.group(cls=_Commands)
@@ -52,22 +53,23 @@ def keys() -> None:
 
 
 @keys.command("show", short_help="Show where the key is, and its public keys.")
+@speaking
 def show_keys() -> None:
     """Show where the key is, and the public key for each server known."""
     home = Home(default_root(os.environ))
     if not has_seed(home):
-        click.echo(f"no key yet; one is made at the first use, in {home.seed}")
+        tell(Sentence("commands.no_key_yet", path=home.seed))
         return
     home = own_home()
     seed = _seed(home)
-    click.echo(f"key file  {home.seed}")
+    tell(Sentence("commands.key_file", path=home.seed))
     store = Store(home.state)
     try:
         for server, pin in store.pins().items():
             you = fingerprint(player_key(seed, pin.first).public)
-            click.echo(f"{server}  server {_server_key(pin)}  you {you}")
+            tell(Sentence("commands.known_server", server=server, key=_server_key(pin), you=you))
         for key in sorted(map(fingerprint, revoked_keys(home))):
-            click.echo(f"given up  {key}")
+            tell(Sentence("commands.given_up", key=key))
     except ClientError as error:
         raise FailedError(str(error)) from error
     finally:
@@ -77,23 +79,27 @@ def show_keys() -> None:
 def _server_key(pin: Pin) -> str:
     """Return a server's key, and the first one known where it was changed: the own key hangs on that."""
     present = fingerprint(pin.present)
-    return present if pin.first == pin.present else f"{present} (at first {fingerprint(pin.first)})"
+    if pin.first == pin.present:
+        return present
+    return Sentence("commands.first_key", key=present, first=fingerprint(pin.first))
 
 
 @keys.command("export", short_help="Print the key as text, to keep it or carry it elsewhere.")
 @click.option(
     "--out", type=click.Path(path_type=Path), help="Write to this new file instead of the terminal."
 )
+@speaking
 def export_key(out: Path | None) -> None:
     """Print the key as text, to keep it safe or carry it to another machine."""
     home = own_home()
     if not has_seed(home):
-        raise FailedError(f"there is no key in {home.root} yet")
+        raise FailedError(Sentence("commands.no_key", path=home.root))
     _hand_over(export_seed(_seed(home)), out)
 
 
 @keys.command("import", short_help="Take a key that `truc keys export` has printed.")
 @click.argument("file", type=click.File("r"))
+@speaking
 def import_key(file: TextIO) -> None:
     """Take a key that `truc keys export` printed, from FILE or - for standard input."""
     home = own_home()
@@ -101,11 +107,12 @@ def import_key(file: TextIO) -> None:
         write_seed(home, import_seed(file.read()))
     except ClientError as error:
         raise FailedError(str(error)) from error
-    click.echo(f"key written to {home.seed}; play from one machine at a time")
+    tell(Sentence("commands.key_written", path=home.seed))
 
 
 @keys.command("forget", short_help="Forget the key of a server, after it has changed.")
 @click.argument("server")
+@speaking
 def forget(server: str) -> None:
     """Forget the key of SERVER (host:port), after its host has confirmed that it changed.
 
@@ -119,10 +126,8 @@ def forget(server: str) -> None:
     finally:
         store.close()
     if not known:
-        raise FailedError(f"{server} is not known")
-    click.echo(
-        f"{server} is forgotten: the next contact is a first one; if its key has changed you are somebody new there"
-    )
+        raise FailedError(Sentence("commands.server_unknown", server=server))
+    tell(Sentence("commands.server_forgotten", server=server))
 
 
 @keys.command("revocation", short_help="Print the statement that gives your key for a server up.")
@@ -130,6 +135,7 @@ def forget(server: str) -> None:
 @click.option(
     "--out", type=click.Path(path_type=Path), help="Write to this new file instead of the terminal."
 )
+@speaking
 def revocation(server: str, out: Path | None) -> None:
     """Print the statement that gives your key for SERVER (host:port) up.
 
@@ -138,7 +144,7 @@ def revocation(server: str, out: Path | None) -> None:
     """
     home = own_home()
     if not has_seed(home):
-        raise FailedError(f"there is no key in {home.root} yet")
+        raise FailedError(Sentence("commands.no_key", path=home.root))
     store = Store(home.state)
     try:
         pin = store.pin(parse_address(server).server)
@@ -147,12 +153,13 @@ def revocation(server: str, out: Path | None) -> None:
     finally:
         store.close()
     if pin is None:
-        raise FailedError(f"{server} is not known; you have a key there after the first contact")
+        raise FailedError(Sentence("commands.server_unmet", server=server))
     _hand_over(revocation_text(give_up(player_key(_seed(home), pin.first))), out)
 
 
 @keys.command("revoke", short_help="Heed the revocation of a server's key.")
 @click.argument("file", type=click.File("rb"))
+@speaking
 def revoke(file: BinaryIO) -> None:
     """Heed the revocation of a server's key in FILE, or in - for standard input.
 
@@ -169,13 +176,10 @@ def revoke(file: BinaryIO) -> None:
         raise FailedError(str(error)) from error
     finally:
         store.close()
-    click.echo(f"{fingerprint(public)} was given up; it is trusted no more{_known_as(known)}")
+    key = "commands.revoked_known" if known else "commands.revoked"
+    tell(Sentence(key, key=fingerprint(public), servers=", ".join(known)))
     if not known:
-        click.echo(
-            "No server known here has that key. If it is a player's, this changes nothing:"
-            " the statement is for the server's host (truc-server key revoke FILE).",
-            err=True,
-        )
+        tell(Sentence("commands.revoked_unknown"), err=True)
 
 
 def _check_no_own(home: Home, pins: Mapping[str, Pin], text: str) -> None:
@@ -193,14 +197,8 @@ def _check_no_own(home: Home, pins: Mapping[str, Pin], text: str) -> None:
     seed = _seed(home)
     for server, pin in pins.items():
         if player_key(seed, pin.first).public == public:
-            raise FailedError(
-                f"this gives up your own key for {server}, {fingerprint(public)}; nothing was done:"
-                " hand it to the host of that server (truc-server key revoke FILE)"
-            )
-
-
-def _known_as(servers: list[str]) -> str:
-    return f" (known as {', '.join(servers)})" if servers else ""
+            own = {"server": server, "key": fingerprint(public)}
+            raise FailedError(Sentence("commands.own_revocation", **own))
 
 
 def _hand_over(text: str, out: Path | None) -> None:
@@ -211,7 +209,7 @@ def _hand_over(text: str, out: Path | None) -> None:
         with open(os.open(out, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
             file.write(text)
     except OSError as error:
-        raise FailedError(f"cannot write {out}: {error.strerror}") from error
+        raise FailedError(Sentence("failures.cannot_write", path=out, reason=error.strerror)) from error
 
 
 def _seed(home: Home) -> bytes:

@@ -1,7 +1,7 @@
-"""Tables of a server at a glance: for each one what is played, who sits there, the clock, and which options were chosen.
+"""Tables of a server at a glance: what is played at each, who sits there, since when, the clock, which options were chosen.
 
-A person at a terminal is shown columns, those tables first where they can sit down; a script gets one line for each table,
-in the order of the server.
+A person at a terminal is shown columns, a script gets one line for each table. Those tables come first where there is a seat to
+take.
 """
 
 from collections.abc import Iterable
@@ -15,10 +15,10 @@ from truc_client.cli.stepping_in import vacant_seats
 from truc_client.cli.table_clock import TableClock
 from truc_protocol.messages import SeatState, TableState
 from truc_protocol.setup import read_opts
-from truc_protocol.words import printable, shown_name
+from truc_protocol.words import ENGLISH, Speech, printable, shown_name
 
-_STATES: Final = {"open": "open", "terms": "about to begin", "playing": "playing", "over": "between matches"}
 _MINUTE_MS: Final = 60_000
+_HOUR_MIN: Final = 60
 
 
 class Listed(NamedTuple):
@@ -28,12 +28,13 @@ class Listed(NamedTuple):
     game: str
     seats: str
     state: str
+    age: str
     clock: str
     options: str
     players: str
 
 
-def listed(state: TableState) -> Listed:
+def listed(state: TableState, speech: Speech = ENGLISH) -> Listed:
     """Return what is listed of a table."""
     opts = read_opts(state.opts)
     chosen = (f"{name}={value}" for name, value in state.options.items() if name not in TableClock._fields)
@@ -41,27 +42,42 @@ def listed(state: TableState) -> Listed:
         state.table,
         state.variant,
         f"{taken_seats(state)}/{state.n}",
-        "substitute wanted" if vacant_seats(state) else _STATES[state.state] + _closing(state),
+        _stage(state, speech),
+        age(state),
         str(TableClock(opts.decision_ms, opts.bank_ms)),
         printable(" ".join(chosen)),
-        printable(_players(state)),
+        printable(_players(state, speech)),
     )
 
 
-def columns(states: Iterable[TableState]) -> Columns:
-    """Return tables for a terminal, those first where there is a seat to take."""
-    shown = Columns(*(name.capitalize() for name in Listed._fields), box=None, padding=(0, 2, 0, 0))
-    for state in sorted(states, key=_readiness):
-        shown.add_row(*map(Text, listed(state)), style="" if has_seat(state) else "dim")
+def in_order(states: Iterable[TableState]) -> list[TableState]:
+    """Return tables, those first where there is a seat to take, of these the ones that have waited longest."""
+    return sorted(states, key=_readiness)
+
+
+def columns(states: Iterable[TableState], speech: Speech = ENGLISH) -> Columns:
+    """Return tables for a terminal, in order."""
+    heads = (speech.catalogue.listing[name] for name in Listed._fields)
+    shown = Columns(*heads, box=None, padding=(0, 2, 0, 0))
+    for state in in_order(states):
+        shown.add_row(*map(Text, listed(state, speech)), style="" if has_seat(state) else "dim")
     return shown
 
 
 def table_line(state: TableState) -> str:
-    """Return a table in one line."""
-    wanted = "  substitute wanted" if vacant_seats(state) else ""
-    return printable(
-        f"{state.table}  {state.variant}  {taken_seats(state)}/{state.n} seats  {state.state}  {_players(state)}{wanted}"
-    )
+    """Return a table in one line, in English whoever asks: it is for programs."""
+    wanted = "substitute wanted" if vacant_seats(state) else ""
+    seats = f"{taken_seats(state)}/{state.n} seats"
+    told = (state.table, state.variant, seats, state.state, _players(state), wanted, age(state))
+    return printable("  ".join(filter(None, told)))
+
+
+def age(state: TableState) -> str:
+    """Return for how long a table has waited or its match been played; nothing where the server does not tell it."""
+    if state.age_ms is None:
+        return ""
+    hours, minutes = divmod(state.age_ms // _MINUTE_MS, _HOUR_MIN)
+    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min"
 
 
 def has_seat(state: TableState) -> bool:
@@ -75,23 +91,27 @@ def taken_seats(state: TableState) -> int:
     return sum(seat.kind != "empty" for seat in state.seats)
 
 
-def _readiness(state: TableState) -> tuple[bool, bool, int, str]:
-    """Order tables: a seat to take, nobody's match to enter, few players missing."""
-    return not has_seat(state), bool(vacant_seats(state)), state.n - taken_seats(state), state.table
+def _readiness(state: TableState) -> tuple[bool, bool, int, int, str]:
+    """Order tables: a seat to take, nobody's match to enter, few players missing, a long wait."""
+    missing = state.n - taken_seats(state)
+    return not has_seat(state), bool(vacant_seats(state)), missing, -(state.age_ms or 0), state.table
 
 
-def _closing(state: TableState) -> str:
-    """Tell when a table that nobody starts is closed."""
+def _stage(state: TableState, speech: Speech) -> str:
+    """Tell what goes on at a table, and when it is closed if nobody starts it."""
+    if vacant_seats(state):
+        return speech.say("listing.substitute_wanted")
+    stage = speech.say(f"listing.state_{state.state}")
     if state.expires_ms is None:
-        return ""
+        return stage
     minutes = round(state.expires_ms / _MINUTE_MS)
-    return f", {minutes} min left" if minutes else ", closes now"
+    return speech.say("listing.minutes_left" if minutes else "listing.closes_now", state=stage, n=minutes)
 
 
-def _players(state: TableState) -> str:
-    return ", ".join(_player(seat) for seat in state.seats if seat.name is not None)
+def _players(state: TableState, speech: Speech = ENGLISH) -> str:
+    return ", ".join(_player(seat, speech) for seat in state.seats if seat.name is not None)
 
 
-def _player(seat: SeatState) -> str:
+def _player(seat: SeatState, speech: Speech) -> str:
     name = shown_name(seat.name or "", seat.seat)
-    return name if seat.online else f"{name} (away)"
+    return name if seat.online else speech.say("listing.away", name=name)

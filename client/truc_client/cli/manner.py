@@ -17,12 +17,16 @@ class Manner(TypedDict):
     lang: str | None
     plain: bool
     no_color: bool
+    teach: bool
 
 
 name_option: Final = click.option("--name", help="The name shown to others.")
 guest_option: Final = click.option("--guest", is_flag=True, help="Play without a key.")
+teach_option: Final = click.option(
+    "--teach", is_flag=True, help="Be told why things happen, and what each option means."
+)
 
 
 def manner_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command all of them."""
-    return name_option(guest_option(lang_option(plain_option(color_option(command)))))
+    return name_option(guest_option(lang_option(plain_option(color_option(teach_option(command))))))

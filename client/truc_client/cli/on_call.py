@@ -1,4 +1,4 @@
-"""A bot of the house: it waits until the server calls it to a vacant seat, steps in, plays the match to its end, and waits on.
+"""A bot of the house: it waits until the server calls it to a seat, steps in or sits down, plays the match to its end, and waits on.
 
 At several tables at once, each a task of its own: what goes wrong at one ends it alone, in a line. Started again it goes on
 with every seat that it has. Invariant: at a table it does one thing at a time, and of the calls that come meanwhile it
@@ -19,17 +19,26 @@ from truc_client.account import Player
 from truc_client.bots import play_match
 from truc_client.calls import HOUSE_BOTS
 from truc_client.cli.reporting import complain, result_of, tell_trouble
-from truc_client.cli.stepping_in import stand_by
+from truc_client.cli.stepping_in import is_alone, sit_by, stand_by
 from truc_client.connecting import WANT, connect
 from truc_client.connection import Connection
-from truc_client.errors import ClientError, ConnectError, LostError, NotPlayedError, ServerKeyError
-from truc_client.happenings import Called, Happening, Substituted
+from truc_client.errors import (
+    ClientError,
+    ConnectError,
+    LostError,
+    NotPlayedError,
+    RefusedError,
+    ServerKeyError,
+)
+from truc_client.happenings import Called, Happening, MatchStarted, Substituted, TableChanged
 from truc_client.styles import Style
 from truc_client.table import Table
 from truc_protocol.keys import fingerprint
 from truc_protocol.messages import SeatHeld
+from truc_protocol.words import Sentence
 
 _AGAIN_S: Final = 5.0  # until a server that could not be reached is tried again, and up to as long more
+_PATIENCE_S: Final = 300.0  # that a seat is kept at a table where no match begins
 _DICE: Final = SystemRandom()
 
 
@@ -71,7 +80,7 @@ async def serve(address: str, player: Player, style: Style, seed: int) -> None:
         except ServerKeyError:
             raise
         except (ConnectError, LostError) as error:
-            complain(f"{error}; trying again")
+            complain(Sentence("connecting.trying_again", error=str(error)))
         await trio.sleep(_AGAIN_S * _DICE.uniform(1, 2))
 
 
@@ -80,7 +89,7 @@ def _introduce(connection: Connection) -> None:
     account = connection.session.account
     click.echo(f"key {fingerprint(account.key(connection.session.first_spk).public)}")
     if HOUSE_BOTS not in connection.capabilities:
-        complain("this server calls no bots yet: its host lists their keys in access.bots")
+        complain(Sentence("commands.no_calls_yet"))
 
 
 class OnCall:
@@ -119,7 +128,7 @@ class OnCall:
                     nursery.start_soon(self._attend, call.table, partial(self._answer, call))
         except ClientError as error:
             return error
-        return LostError("the calls have ended")
+        return LostError(Sentence("failures.calls_ended"))
 
     async def _attend(self, code: str, step: Step) -> None:
         """Take a step at a table, then answer the newest call that has come from there meanwhile."""
@@ -136,9 +145,39 @@ class OnCall:
         except NotPlayedError:
             pass  # another was quicker, or the player is back
         except ClientError as error:
-            complain(f"table {code}: {error}")
+            complain(Sentence("commands.at_table", table=code, error=str(error)))
 
     async def _answer(self, call: Called) -> None:
+        """Take the seat of a call, if it is to be had, and play the match."""
+        if call.match is None:
+            await self._sit_down(call)
+        else:
+            await self._step_in(call)
+
+    async def _sit_down(self, call: Called) -> None:
+        """Keep somebody company who waits; where no match begins, or everybody else goes, give the seat up."""
+        try:
+            table = await sit_by(self._connection, call.table, call.seat)
+        except RefusedError:
+            return  # somebody was quicker
+        with trio.move_on_after(_PATIENCE_S) as patience:
+
+            def show(happening: Happening) -> None:
+                tell_trouble(happening)
+                match happening:
+                    case MatchStarted():
+                        patience.deadline = inf
+                        click.echo(f"called {call.table} seat {call.seat} {call.variant}")
+                    case TableChanged(state) if is_alone(state, table.seat):
+                        patience.cancel()
+                    case _:
+                        pass
+
+            await self._play(table, show, is_own=lambda: True)
+        if patience.cancelled_caught:
+            await table.leave()
+
+    async def _step_in(self, call: Called) -> None:
         """Stand by for the seat of a call, and play the match if it becomes this bot's."""
         table = await stand_by(self._connection, call.table, call.seat)
         if table is None:

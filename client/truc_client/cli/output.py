@@ -10,14 +10,20 @@ from rich.console import Console
 from rich.text import Text
 
 from truc_client.cli.common import FailedError, drop_output
+from truc_client.errors import HomeError
 from truc_client.verifying import trouble
-from truc_protocol.words import printable
+from truc_protocol.words import Sentence, printable
 
 
 class UnusableError(FailedError):
     """A file that cannot be read, or findings that cannot be written."""
 
     exit_code = 2
+
+
+def unusable(what: str, file: object, error: HomeError | OSError) -> UnusableError:
+    """Return the error of a file that `cannot_read` or `cannot_write` is true of, and why."""
+    return UnusableError(Sentence(f"failures.{what}", path=file, reason=trouble(error)))
 
 
 class FindingCommand(click.Command):
@@ -35,7 +41,7 @@ class FindingCommand(click.Command):
             raise click.exceptions.Exit(UnusableError.exit_code) from None
         except OSError as error:
             drop_output()
-            raise UnusableError(f"cannot write what was found: {trouble(error)}") from error
+            raise UnusableError(Sentence("commands.found_unwritten", reason=trouble(error))) from error
 
 
 class Output(Console):

@@ -9,6 +9,7 @@ import click
 
 from truc_client.account import Player
 from truc_client.address import Address, parse_address
+from truc_client.cli.afterwards import tell_commands
 from truc_client.cli.asking import asked
 from truc_client.cli.coming_back import Place, check_here, places, tell_lost_seats
 from truc_client.cli.common import (
@@ -23,9 +24,10 @@ from truc_client.cli.common import (
     tell_delay,
     tell_first_use,
     tell_new_key,
+    usage_error,
 )
 from truc_client.cli.company import has_free_seat, tell_invite, told_of_waiting
-from truc_client.cli.manner import Manner, guest_option, name_option
+from truc_client.cli.manner import Manner, guest_option, name_option, teach_option
 from truc_client.cli.rematch import Another, another
 from truc_client.cli.stepping_in import agrees_to_step_in, look_on, show_terms, wanted
 from truc_client.cli.terminal import (
@@ -42,14 +44,15 @@ from truc_client.errors import ClientError, RefusedError
 from truc_client.home import Home, keep_name
 from truc_client.store import Store
 from truc_client.table import Table
+from truc_client.terminal.lessons import teaching_at
 from truc_client.terminal.person import Lines, Person
 from truc_client.terminal.screen import Screen
 from truc_client.verifying import quoted
 from truc_protocol.messages import TableState
 from truc_protocol.setup import GONE_SUBSTITUTE, GONE_WAIT, read_opts
-from truc_protocol.words import catalogue
+from truc_protocol.words import Sentence
 
-_IN_CLEAR: Final = " your cards travel in clear on this plain connection, and"
+_FOR_NEW_TABLE: Final = "--variant, --quick, --seats, --option, --private"
 _DEFAULT_VARIANT: Final = "truc-catalan"
 
 
@@ -100,6 +103,7 @@ class _LeftError(Exception):
 @lang_option
 @plain_option
 @color_option
+@teach_option
 def play(
     *,
     address: str | None,
@@ -115,6 +119,7 @@ def play(
     lang: str | None,
     plain: bool,
     no_color: bool,
+    teach: bool,
 ) -> None:
     """Play at ADDRESS: HOST, HOST:PORT or a truc:// or trucs:// link; with one server known none is needed.
 
@@ -135,11 +140,9 @@ def play(
         seating,
     )
     if quick is not None and (variant is not None or private):
-        raise click.UsageError(
-            "--quick names the game, and finds public tables: --variant and --private exclude it"
-        )
+        raise usage_error(Sentence("commands.quick_excludes"))
     _check_usage(wish, is_guest=guest)
-    play_at(where, wish, name=name, guest=guest, lang=lang, plain=plain, no_color=no_color)
+    play_at(where, wish, name=name, guest=guest, lang=lang, plain=plain, no_color=no_color, teach=teach)
 
 
 def play_at(where: Address, wish: Wish, **manner: Unpack[Manner]) -> None:
@@ -156,7 +159,7 @@ def play_at(where: Address, wish: Wish, **manner: Unpack[Manner]) -> None:
     def farewell() -> str:
         seated = () if here is None else here.followed
         own = (table for table in seated if table.seat is not None and not table.stands_by)
-        return next((_farewell(table, command, spoken) for table in own), "")
+        return next((_farewell(table, command) for table in own), "")
 
     async def main() -> None:
         nonlocal here
@@ -168,6 +171,8 @@ def play_at(where: Address, wish: Wish, **manner: Unpack[Manner]) -> None:
             _greet(connection, screen, is_guest=guest)
             async with lines_of(screen) as lines:
                 table = await _sit_down(connection, wish, screen, lines)
+                if table is not None and manner["teach"]:
+                    screen.teach = teaching_at(table)
                 if table is not None and await play_matches(table, screen, lines):
                     screen.say(farewell())
 
@@ -178,25 +183,23 @@ def play_at(where: Address, wish: Wish, **manner: Unpack[Manner]) -> None:
 def _check_usage(wish: Wish, *, is_guest: bool) -> None:
     is_about_table = wish.is_new or wish.seats is not None or wish.variant is not None
     if wish.rekey and is_guest:
-        raise click.UsageError("--rekey and --guest exclude each other: a guest has no chain")
+        raise usage_error(Sentence("commands.rekey_or_guest"))
     if wish.rekey and is_about_table:
-        raise click.UsageError("--rekey goes on with a match: what is for a new table has no meaning")
+        raise usage_error(Sentence("commands.rekey_goes_on"))
     if wish.code is not None and is_about_table:
-        raise click.UsageError(
-            "--variant, --quick, --seats, --option and --private are for a new table, not the one named"
-        )
+        raise usage_error(Sentence("commands.for_new_table", options=_FOR_NEW_TABLE))
 
 
-def _farewell(table: Table, command: str, lang: str) -> str:
+def _farewell(table: Table, command: str) -> Sentence:
     """Say how to come back, and how long the seat is kept by the table's terms."""
-    said, state = catalogue(lang).screen, table.state
+    kept, state = Sentence("screen.kept_seat", command=command), table.state
     if state is None or state.state != "playing":
-        return said["kept_seat"].format(command=command)
+        return kept
     opts = read_opts(state.opts)
     if opts.gone == GONE_WAIT or not opts.decision_ms or not opts.gone_after:
-        return said["kept_seat"].format(command=command)
-    key = "kept_until_taken" if opts.gone == GONE_SUBSTITUTE else "kept_until_lost"
-    return said[key].format(command=command, n=opts.gone_after)
+        return kept
+    key = "screen.kept_until_taken" if opts.gone == GONE_SUBSTITUTE else "screen.kept_until_lost"
+    return Sentence(key, command=command, n=opts.gone_after)
 
 
 def address_or_known(given: str | None, home: Home) -> Address:
@@ -215,7 +218,8 @@ def address_or_known(given: str | None, home: Home) -> Address:
             return parse_address(servers[0])
     except ClientError as error:
         raise FailedError(str(error)) from error
-    raise FailedError(f"expected the ADDRESS of a server{': ' if servers else ''}{', '.join(servers)}")
+    key = "commands.one_of_servers" if servers else "commands.address_expected"
+    raise FailedError(Sentence(key, servers=", ".join(servers)))
 
 
 def _known(server: str, store: Store) -> Address:
@@ -230,11 +234,8 @@ def _greet(connection: Connection, screen: Screen, *, is_guest: bool) -> None:
         key = "named" if is_guest else "renamed"
         screen.note(key, "yellow", name=quoted(connection.name), asked=quoted(asked_for))
     if is_guest:
-        in_clear = "" if connection.address.is_tls else _IN_CLEAR
-        screen.say(
-            f"You play as a guest, without a key:{in_clear} others have only the server's word for what you did.",
-            "yellow",
-        )
+        is_tls = connection.address.is_tls
+        screen.say(Sentence("connecting.guest" if is_tls else "connecting.guest_in_clear"), "yellow")
 
 
 async def _sit_down(connection: Connection, wish: Wish, screen: Screen, lines: Lines) -> Table | None:
@@ -247,7 +248,7 @@ async def _sit_down(connection: Connection, wish: Wish, screen: Screen, lines: L
             if table is not None:
                 return table
         if wish.rekey:
-            raise ClientError(f"there is no match to go on with at {connection.address.server}")
+            raise ClientError(Sentence("commands.no_match_to_go_on", server=connection.address.server))
         if own and wish.code is not None:
             return None
         if wish.code is not None:
@@ -275,7 +276,7 @@ async def _come_back(
         if not _answered(await asked(screen, lines, key, default=default, table=held.table)):
             return None
     if wish.is_new or wish.seats is not None:
-        screen.say("what you asked for is for a new table; this one goes on as it is", "yellow")
+        screen.say(Sentence("commands.goes_on_as_it_is"), "yellow")
     if held.match is None:
         return await _sit_again(connection, place, screen)
     return await connection.resume(held, rekey=wish.rekey)
@@ -364,7 +365,8 @@ async def play_matches(table: Table, screen: Screen, lines: Lines) -> bool:
             ended = await person.play()
         if ended is None:
             return not person.has_lost_seat
-        screen.say(f"Transcript: {ended.transcript}")
+        screen.say(Sentence("commands.transcript", path=ended.transcript))
+        tell_commands(screen, ended.transcript)
         answer = await another(table, screen, lines) if sys.stdin.isatty() else Another.NO
         if answer is Another.NO:
             await table.leave()

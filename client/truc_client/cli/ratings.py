@@ -5,12 +5,12 @@ from typing import Final
 
 import click
 
-from truc_client.cli.common import FailedError, address_of
+from truc_client.cli.common import FailedError, address_of, lang_option, language, tell
 from truc_client.cli.reading import asked
 from truc_client.connection import Connection
 from truc_client.home import Home, default_root, has_seed
 from truc_protocol.messages import Standing
-from truc_protocol.words import printable
+from truc_protocol.words import ENGLISH, Sentence, Speech, printable
 
 _TOP: Final = 20
 _NAME: Final = 20  # characters of a name on the board
@@ -21,13 +21,14 @@ _NAME: Final = 20  # characters of a name on the board
 @click.argument("game")
 @click.option("--seats", type=click.IntRange(min=1), help="At tables of so many; the fewest if not given.")
 @click.option("--top", type=click.IntRange(min=1), default=_TOP, show_default=True, help="How many places.")
-def leaderboard(address: str, game: str, seats: int | None, top: int) -> None:
+@lang_option
+def leaderboard(address: str, game: str, *, seats: int | None, top: int, lang: str | None) -> None:
     """Show who is best in GAME (see `truc rules`) at ADDRESS: HOST or HOST:PORT.
 
     A line is a place: name, points, matches, matches won, and the player's tag, by which `truc profile` finds them. Points are
     what a player's skill almost surely is; a newcomer has 0.
     """
-    where = address_of(address)
+    where, speech = address_of(address), Speech(language(lang))
 
     async def best(connection: Connection) -> tuple[tuple[Standing, ...], str | None]:
         count = seats or _fewest(connection, game)
@@ -35,24 +36,25 @@ def leaderboard(address: str, game: str, seats: int | None, top: int) -> None:
 
     found, own = asked(where.place, best)
     for standing in found:
-        click.echo(place_line(standing, own))
+        click.echo(place_line(standing, own, speech))
     if not found:
-        click.echo(f"nobody is rated in {printable(game)} yet")
+        tell(Sentence("ratings.nobody", game=game))
 
 
 @click.command(short_help="Show how a player stands at a server.")
 @click.argument("address")
 @click.argument("player", required=False)
-def profile(address: str, player: str | None) -> None:
+@lang_option
+def profile(address: str, player: str | None, lang: str | None) -> None:
     """Show how PLAYER, a tag, stands at ADDRESS in every game; you, if none is given."""
-    where = address_of(address)
+    where, speech = address_of(address), Speech(language(lang))
     if player is None and not has_seed(Home(default_root(os.environ))):
-        raise FailedError("this home has no key yet, and only who plays with a key is rated: expected a tag")
+        raise FailedError(Sentence("ratings.no_key"))
     found = asked(where.place, lambda connection: connection.profile(player))
     for standing in found:
-        click.echo(_game_line(standing))
+        click.echo(_game_line(standing, speech))
     if not found:
-        click.echo("not rated yet: matches at public tables count, where every seat has a key")
+        tell(Sentence("ratings.unrated"))
 
 
 def _fewest(connection: Connection, game: str) -> int:
@@ -60,17 +62,21 @@ def _fewest(connection: Connection, game: str) -> int:
     return next((min(offer.seats) for offer in connection.info.variants if offer.name == game), 2)
 
 
-def place_line(standing: Standing, own: str | None) -> str:
+def place_line(standing: Standing, own: str | None, speech: Speech = ENGLISH) -> str:
     """Return a place of the leaderboard in one line; `own` is the tag of who looks."""
-    marks = ("  bot of the host" if standing.bot else "") + ("  you" if standing.player == own else "")
+    said = speech.catalogue.ratings
+    marks = [said["host_bot"]] * standing.bot + [said["you"]] * (standing.player == own)
     name = printable(standing.name)[:_NAME]
-    return printable(f"{standing.rank:>4}  {name:{_NAME}}  {_success(standing)}  {standing.player}{marks}")
+    told = (f"{standing.rank:>4}", f"{name:{_NAME}}", _success(standing, speech), standing.player, *marks)
+    return printable("  ".join(told))
 
 
-def _game_line(standing: Standing) -> str:
-    where = f"{standing.variant:22}  {standing.seats} seats  place {standing.rank:<4}"
-    return printable(f"{where}  {_success(standing)}  {standing.name}")
+def _game_line(standing: Standing, speech: Speech) -> str:
+    place = speech.catalogue.ratings["place"].format(seats=standing.seats, rank=standing.rank)
+    return printable("  ".join((f"{standing.variant:22}", place, _success(standing, speech), standing.name)))
 
 
-def _success(standing: Standing) -> str:
-    return f"{standing.points:>5} points  {standing.matches:>4} played  {standing.won:>4} won"
+def _success(standing: Standing, speech: Speech) -> str:
+    return speech.catalogue.ratings["success"].format(
+        points=standing.points, matches=standing.matches, won=standing.won
+    )

@@ -5,7 +5,8 @@ from typing import Final
 
 import click
 
-from truc_client.cli.common import FailedError, lang_option, language
+from truc_client.cli.common import FailedError, lang_option, language, spoken
+from truc_client.cli.game_files import VARIANT_FILE, read_text
 from truc_client.cli.reading import asked
 from truc_client.connection import Connection
 from truc_protocol.checks import CheckError
@@ -15,10 +16,9 @@ from truc_protocol.messages import VariantOffer
 from truc_protocol.rules_page import games, rules_page, summary
 from truc_protocol.transcript import MAX_FILE, read_document_item
 from truc_protocol.variant_files import variant_file
-from truc_protocol.words import ENGLISH, printable
+from truc_protocol.words import ENGLISH, Sentence, printable, told
 from truc_protocol.words_page import words_page
 
-_VARIANT: Final = ".toml"
 _TRANSCRIPT: Final = ".truc"
 
 
@@ -30,10 +30,10 @@ _TRANSCRIPT: Final = ".truc"
 def rules(game: str | None, address: str | None, lang: str | None, *, as_toml: bool) -> None:
     """List the games, or print the rules of one: by NAME, from a variant FILE.toml or a transcript FILE.truc."""
     if game is None:
-        told = _games() if address is None else _games_of(address)
+        text = _games() if address is None else _games_of(address)
     else:
-        told = _page(game, address, language(lang), as_toml=as_toml)
-    for line in told.splitlines():
+        text = _page(game, address, language(lang), as_toml=as_toml)
+    for line in text.splitlines():
         click.echo(printable(line))
 
 
@@ -42,28 +42,32 @@ def _games() -> str:
 
 
 def _games_of(address: str) -> str:
-    offers = asked(address, _offers)
-    return "\n".join(
-        f"{printable(offer.name):22} {'/'.join(map(str, offer.seats))} players" for offer in offers
-    )
+    return "\n".join(map(_offered, asked(address, _offers)))
+
+
+def _offered(offer: VariantOffer) -> str:
+    game, seats = f"{printable(offer.name):22}", "/".join(map(str, offer.seats))
+    return told(Sentence("listing.game_of_server", game=game, seats=seats), spoken())
 
 
 def _page(game: str, address: str | None, lang: str, *, as_toml: bool) -> str:
     try:
         if address is not None:
             variant = read_document(asked(address, lambda connection: connection.rules(game)))
-        elif game.endswith(_VARIANT):
-            variant = read_variant(Path(game).read_text("utf-8"), game)
+        elif game.endswith(VARIANT_FILE):
+            variant = read_variant(read_text(game), game)
         elif game.endswith(_TRANSCRIPT):
             variant = read_document(_document(Path(game)))
         else:
-            variant = preset_called(game)
+            variant = preset_called(game, Sentence("failures.others_of_server"))
     except (HouseVariantError, CheckError) as error:
         raise FailedError(str(error)) from error
     except OSError as error:
-        raise FailedError(f"cannot read {game}: {error.strerror}") from error
+        raise FailedError(Sentence("failures.cannot_read", path=game, reason=error.strerror)) from error
     except UnicodeDecodeError as error:
-        raise FailedError(f"cannot read {game}: it is no text") from error
+        raise FailedError(
+            Sentence("failures.cannot_read", path=game, reason=Sentence("failures.no_text"))
+        ) from error
     if as_toml:
         return variant_file(variant)
     page = rules_page(variant)

@@ -96,6 +96,28 @@ async def _shown(connection: Connection, code: str | None) -> tuple[TableState, 
     return tuple(state for state in await connection.tables() if state.table == code)
 
 
+async def sit_by(connection: Connection, code: str, seat: int) -> Table:
+    """Take a free seat of an open table, and agree to what is shown there.
+
+    Raises:
+        RefusedError: It is not to be had.
+    """
+    table = await connection.join(code, seat)
+    await _wait_shown(table)
+    try:
+        await table.ready()
+    except RefusedError:
+        await table.leave()
+        raise
+    return table
+
+
+def is_alone(state: TableState, seat: int | None) -> bool:
+    """Tell whether nobody else sits at a table that no match is played at."""
+    others = (each for each in state.seats if each.seat != seat)
+    return state.state in ("open", "over") and all(each.kind == "empty" for each in others)
+
+
 async def stand_by(connection: Connection, code: str, seat: int) -> Table | None:
     """Agree to take a vacant seat over; None if it is not to be had."""
     try:

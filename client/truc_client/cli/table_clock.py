@@ -3,6 +3,8 @@
 import re
 from typing import Final, NamedTuple
 
+from truc_protocol.words import Sentence
+
 _FORM: Final = re.compile(r"(?P<decision>[0-9]{1,5})(\+(?P<bank>[0-9]{1,5}))?")
 _NONE: Final = "none"
 _SECOND: Final = 1000
@@ -33,4 +35,4 @@ def read_clock(text: str) -> TableClock:
         decision, bank = int(found["decision"]), int(found["bank"] or 0)
         if 0 < decision <= _LONGEST_S and bank <= _LONGEST_S:
             return TableClock(decision * _SECOND, bank * _SECOND)
-    raise ValueError(f"expected SECONDS, SECONDS+BANK (up to {_LONGEST_S}) or {_NONE}, got {text!r}")
+    raise ValueError(Sentence("commands.clock_expected", most=_LONGEST_S, none=_NONE, got=repr(text)))

@@ -1,59 +1,89 @@
 """`truc tables`: what is open at a server."""
 
+import signal
+
 import click
-from rich.console import Console
+from rich.console import Console, Group, RenderableType
+from rich.text import Text
 
 from truc_client.account import Player
 from truc_client.cli.common import (
     own_home,
     player_name,
     run,
+    speaking,
+    spoken,
     tell_delay,
     tell_first_use,
     tell_new_key,
+    usage_error,
 )
-from truc_client.cli.listing import columns, has_seat, table_line
+from truc_client.cli.listing import columns, has_seat, in_order, table_line
 from truc_client.cli.play import address_or_known
+from truc_client.cli.tables_followed import FollowedTables, follow_lines, follow_list
+from truc_client.cli.terminal import HANGUP, ended_as_by_ctrl_c
 from truc_client.connecting import connect
 from truc_client.connection import Connection
 from truc_protocol.messages import TableState
+from truc_protocol.words import Sentence, Speech
 
 
 @click.command(short_help="List the public tables of a server.")
 @click.argument("address", required=False)
 @click.option("--variant", help="Only tables of this game; see `truc rules`.")
-def tables(address: str | None, variant: str | None) -> None:
+@click.option("--follow", is_flag=True, help="Stay, and show every change, until Ctrl-C.")
+@speaking
+def tables(address: str | None, variant: str | None, *, follow: bool) -> None:
     """List the public tables at ADDRESS: HOST or HOST:PORT; with a link the one that it leads to.
 
-    Those first where there is a seat to take: `truc join HOST CODE` sits down there, `truc watch HOST/CODE` looks on. Without
+    Those first where there is a seat to take: `truc join HOST CODE` sits down there, `truc watch HOST/CODE` looks on. The age is
+    how long a table has waited, or how long its match has been played. Without
     a terminal each table is a line that begins with its code. With one server known no ADDRESS is needed.
     """
     home = own_home()
     tell_first_use(home)
     player = Player(home, player_name(None, home), on_new_key=tell_new_key, on_delay=tell_delay)
     where = address_or_known(address, home)
+    if follow and where.table is not None:
+        raise usage_error(Sentence("commands.follow_one", command="truc watch ADDRESS/TABLE"))
 
     async def main() -> None:
         async with connect(where, player) as connection:
-            found = await _tables(connection, where.table, variant)
-            _show(found, where.place)
+            if follow:
+                await _follow(connection, FollowedTables(variant, spoken()), where.place)
+            else:
+                _show(await _tables(connection, where.table, variant), where.place)
 
-    run(main)
+    with ended_as_by_ctrl_c(HANGUP, signal.SIGTERM):
+        run(main)
+
+
+async def _follow(connection: Connection, followed: FollowedTables, place: str) -> None:
+    lobby, console = await connection.lobby(), Console(highlight=False)
+    if console.is_terminal:
+        await follow_list(lobby, followed, console, lambda found: _listed(found, place))
+    else:
+        await follow_lines(lobby, followed)
 
 
 def _show(found: tuple[TableState, ...], place: str) -> None:
-    if not found:
-        click.echo(f"no public tables; to open one: truc create {place} NAME")
-        return
     console = Console(highlight=False)
-    if not console.is_terminal:
-        for state in found:
+    if found and not console.is_terminal:
+        for state in in_order(found):
             click.echo(table_line(state))
         return
-    console.print(columns(found))
+    console.print(_listed(found, place), soft_wrap=not found)
+
+
+def _listed(found: tuple[TableState, ...], place: str) -> RenderableType:
+    """Return tables as they are shown at a terminal, with what can be done about them."""
+    speech = Speech(spoken())
+    if not found:
+        return Text(speech.say("listing.none", command=f"truc create {place} NAME"))
+    told = [Text(speech.say("listing.to_look_on", command=f"truc watch {place}/TABLE"))]
     if any(map(has_seat, found)):
-        click.echo(f"To sit down: truc join {place} TABLE")
-    click.echo(f"To look on: truc watch {place}/TABLE")
+        told.insert(0, Text(speech.say("listing.to_sit_down", command=f"truc join {place} TABLE")))
+    return Group(columns(found, speech), *told)
 
 
 async def _tables(connection: Connection, code: str | None, variant: str | None) -> tuple[TableState, ...]:

@@ -12,7 +12,6 @@ import click
 import trio
 from rich.console import Console
 
-from truc_client.terminal.lessons import Teach, untaught
 from truc_client.terminal.person import Lines, Typed, typed_lines
 from truc_client.terminal.screen import Screen
 
@@ -30,10 +29,10 @@ color_option = click.option(
 )
 
 
-def own_screen(lang: str, *, plain: bool, no_color: bool, teach: Teach = untaught) -> Screen:
+def own_screen(lang: str, *, plain: bool, no_color: bool) -> Screen:
     """Return the screen on standard output: plain where it is no terminal, or is to look like none."""
     console = Console(force_terminal=False if plain else None, no_color=no_color or None, highlight=False)
-    return Screen(console, lang, os.environ.get("TERM", ""), teach=teach)
+    return Screen(console, lang, os.environ.get("TERM", ""))
 
 
 @asynccontextmanager
@@ -95,8 +94,12 @@ async def _running(prompt: "Prompt") -> AsyncIterator[None]:
 
 @contextmanager
 def ended_as_by_ctrl_c(*signals: signal.Signals) -> Iterator[None]:
-    """Let signals, as that of a terminal that was closed, end the block as Ctrl-C does: nothing is left behind."""
-    before = {number: signal.signal(number, _interrupt) for number in signals}
+    """Let signals, as that of a terminal that was closed, end the block as Ctrl-C does: nothing is left behind.
+
+    Ctrl-C ends it also where whoever started the process has it ignored, as shells do for what runs in the background.
+    """
+    handlers = {signal.SIGINT: signal.default_int_handler, **dict.fromkeys(signals, _interrupt)}
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:
         yield
     finally:

@@ -10,7 +10,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from truc_client.cli.output import FindingCommand, Output, UnusableError, say
+from truc_client.cli.common import lang_option, language
+from truc_client.cli.meant import file_meant
+from truc_client.cli.output import FindingCommand, Output, say, unusable
 from truc_client.plain_values import agreement_facts, contradiction_facts, evidence_facts, verdict_facts
 from truc_client.verifying import (
     EXIT_CODES,
@@ -18,25 +20,27 @@ from truc_client.verifying import (
     contradiction_lines,
     evidence_line,
     examine_files,
+    seat_name,
     seat_rows,
     shortened,
-    trouble,
     verdict_lines,
 )
 from truc_protocol.audit import EvidenceExamined, Examined, Result, Together, TranscriptExamined, Verdict
+from truc_protocol.words import Speech
 
 _SEVERITY = (1, 2, 3)
 
 
 @click.command(cls=FindingCommand, short_help="Check transcripts, every record of them.")
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("files", nargs=-1, required=True, metavar="FILE|MATCH...")
 @click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object for each file, and for what two show."
 )
-def verify(files: tuple[Path, ...], as_json: bool) -> None:
-    """Check transcript FILES, every record of them, with files of evidence beside them.
+@lang_option
+def verify(files: tuple[str, ...], *, as_json: bool, lang: str | None) -> None:
+    """Check transcripts, every record of them, with files of evidence beside them.
 
-    Transcripts of one match are compared with each other.
+    FILE is a transcript or evidence, MATCH one of your matches by the first digits of its id. Transcripts of one match are compared with each other.
 
     Exit status: 0 proven, 1 refuted, 2 unreadable, 3 incomplete.
 
@@ -44,13 +48,15 @@ def verify(files: tuple[Path, ...], as_json: bool) -> None:
 
     Without a transcript among the files nothing is proven, and the status is 3.
     """
-    together = _examined(files)
+    speech = Speech(language(lang))
+    paths = tuple(file_meant(text) for text in files)
+    together = _examined(paths)
     if as_json:
-        _print_json(together, files)
+        _print_json(together, paths)
     else:
-        _print(together, files, Output())
+        _print(together, paths, Output(), speech)
     if not _has_transcript(together):
-        click.echo("truc: there is no transcript among these files: nothing is proven", err=True)
+        click.echo(f"truc: {speech.say('together.no_transcript')}", err=True)
     raise click.exceptions.Exit(_exit_code(together))
 
 
@@ -58,7 +64,7 @@ def _examined(files: tuple[Path, ...]) -> Together:
     try:
         return examine_files(files)
     except OSError as error:
-        raise UnusableError(f"cannot read {error.filename}: {trouble(error)}") from error
+        raise unusable("cannot_read", error.filename, error) from error
 
 
 def _has_transcript(together: Together) -> bool:
@@ -80,47 +86,49 @@ def severest(codes: Collection[int]) -> int:
     return next((code for code in _SEVERITY if code in codes), 0)
 
 
-def _print(together: Together, files: tuple[Path, ...], console: Console) -> None:
-    for line in contradiction_lines(together, files):
+def _print(together: Together, files: tuple[Path, ...], console: Console, speech: Speech) -> None:
+    for line in contradiction_lines(together, files, speech):
         say(console, line)
     for path, file in zip(files, together.files, strict=True):
-        first, *rest = _lines(file, together)
+        first, *rest = _lines(file, together, speech)
         say(console, f"{path}: {first}")
         for line in rest:
             say(console, f"  {line}")
         if isinstance(file, TranscriptExamined):
-            _print_seats(file.verdict, console)
-    for line in agreement_lines(together):
+            _print_seats(file.verdict, console, speech)
+    for line in agreement_lines(together, speech):
         say(console, line)
 
 
-def _lines(file: Examined, together: Together) -> Iterator[str]:
+def _lines(file: Examined, together: Together, speech: Speech) -> Iterator[str]:
     match file:
         case TranscriptExamined():
-            yield from verdict_lines(file.verdict)
+            yield from verdict_lines(file.verdict, speech)
         case EvidenceExamined():
-            yield from _evidence_lines(file, together)
+            yield from _evidence_lines(file, together, speech)
         case _:
             assert_never(file)
 
 
-def _evidence_lines(file: EvidenceExamined, together: Together) -> Iterator[str]:
+def _evidence_lines(file: EvidenceExamined, together: Together, speech: Speech) -> Iterator[str]:
     if file.unreadable is not None:
         yield f"UNREADABLE: {shortened(str(file.unreadable))}"
     else:
-        yield f"evidence, {len(file.weighed)} {'item' if len(file.weighed) == 1 else 'items'}"
+        items = speech.counted("item", len(file.weighed))
+        yield speech.catalogue.together["evidence"].format(items=items)
     for each in file.weighed:
-        yield evidence_line(each, together)
+        yield evidence_line(each, together, speech)
 
 
-def _print_seats(verdict: Verdict, console: Console) -> None:
+def _print_seats(verdict: Verdict, console: Console, speech: Speech) -> None:
     """Print where the signatures of each seat end: as a table on a terminal, else a line for each."""
-    rows = list(seat_rows(verdict))
+    said, rows = speech.catalogue.together, list(seat_rows(verdict, speech))
     if not console.is_terminal:
         for row in rows:
-            say(console, f"  seat {row.seat}: {row.name} ({row.kind}): {row.signed}")
+            seat = seat_name(row.seat, speech)
+            say(console, f"  {seat}: {row.name} ({row.kind}): {row.signed}")
         return
-    table = Table("seat", "name", "", "signatures")
+    table = Table(said["head_seat"], said["name"], "", said["signatures"])
     for row in rows:
         table.add_row(str(row.seat), Text(row.name), row.kind, row.signed)
     if rows:

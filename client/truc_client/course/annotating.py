@@ -131,6 +131,7 @@ class Annotated(NamedTuple):
         words: the game's set of local words.
         seat: the seat whose doing it is, or that is ruled for; None of the server's own records.
         covered: the card that it lays face down, if it does.
+        is_unseen: whether it plays a card that nobody has seen, which the next record opens.
         refutation: why it failed, if it did.
     """
 
@@ -145,6 +146,7 @@ class Annotated(NamedTuple):
     commitments: tuple[Commitment, ...] = ()
     seat: int | None = None
     covered: CoveredCard | None = None
+    is_unseen: bool = False
     refutation: Refutation | None = None
 
 
@@ -203,6 +205,7 @@ class Annotator:
             commitments=opened,
             seat=_seat(finding.body),
             covered=_covered(finding.body),
+            is_unseen=getattr(finding.body, "kind", None) == "blind",
         )
 
     def _blank(self, record: Record, before: Ledger | None) -> Annotated:

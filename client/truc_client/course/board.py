@@ -4,7 +4,7 @@ It knows no rules: everything in it was said by a fact, a notice or an option. I
 may not see.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from truc_client.happenings import Fact
@@ -45,6 +45,7 @@ class Board(NamedTuple):
         each: how many cards every seat was dealt.
         used: the seats that have played the cards of this hand, one for each.
         past: the cards of the tricks that were played to their end.
+        takers: of each of those tricks the seat whose card took it, None for a tied one.
         shown: per seat, cards that everybody sees though they are not played.
         acting: the seats that the match waits for, as far as everybody may know.
         proven: of each hand that was dealt, whether its cards were opened and checked.
@@ -75,6 +76,7 @@ class Board(NamedTuple):
     each: int = 0
     used: tuple[int, ...] = ()
     past: tuple[tuple[Laid, ...], ...] = ()
+    takers: tuple[int | None, ...] = ()
     shown: tuple[tuple[int, tuple[str, ...]], ...] = ()
     acting: tuple[int, ...] = ()
     proven: tuple[bool, ...] = ()
@@ -111,6 +113,7 @@ _NEW_ROW: Final[Mapping[str, Any]] = {
     "offers": (),
     "values": (),
     "past": (),
+    "takers": (),
 }
 _NEW_HAND: Final[Mapping[str, Any]] = {
     **_NEW_ROW,
@@ -172,6 +175,28 @@ def _partner(seat: int) -> int:
 def _first_two(line: str) -> tuple[str, str]:
     kind, word, *_ = [*line.split(), "", ""]
     return kind, word
+
+
+def last_trick(board: Board) -> tuple[tuple[Laid, ...], int | None]:
+    """Return the cards that lie before the seats, and the seat whose card has taken them, if the trick is over.
+
+    Those of a trick lie there until the first card of the next is played.
+    """
+    if board.laid or not board.past:
+        return board.laid, None
+    return board.past[-1], board.takers[-1]
+
+
+def taking_cards(board: Board) -> Iterator[str | None]:
+    """Yield of each trick that is over the card that took it; None for a tied one, or if the card lies face down."""
+    for laid, taker in zip(board.past, board.takers, strict=True):
+        yield next((card for seat, card in laid if seat == taker), None)
+
+
+def with_all_open(board: Board, hands: Iterable[Sequence[str]]) -> Board:
+    """Return the board of a hand that is over, with the cards of every seat as they were opened and checked."""
+    shown = tuple((seat, tuple(cards)) for seat, cards in enumerate(hands))
+    return _opened(board)._replace(shown=shown, acting=())
 
 
 def proven_hands(board: Board) -> tuple[bool, ...]:
@@ -249,8 +274,17 @@ def _shown(board: Board, fact: Fact) -> Board:
     return board._replace(shown=(*others, (seat, tuple(dict.fromkeys((*before, *fact["cards"]))))))
 
 
-def _taken(board: Board, _fact: Fact) -> Board:
-    return board._replace(laid=(), past=(*board.past, board.laid))
+def _won(board: Board, fact: Fact) -> Board:
+    # rules.md 1.4: who wins a trick leads the next
+    return _trick_over(board, fact["leader"])
+
+
+def _tied(board: Board, _fact: Fact) -> Board:
+    return _trick_over(board, None)
+
+
+def _trick_over(board: Board, taker: int | None) -> Board:
+    return board._replace(laid=(), past=(*board.past, board.laid), takers=(*board.takers, taker))
 
 
 def _committed(board: Board, fact: Fact) -> Board:
@@ -259,7 +293,7 @@ def _committed(board: Board, fact: Fact) -> Board:
     return board._replace(**_NEW_ROW, played=(), used=(), shown=())
 
 
-def _opened(board: Board, _fact: Fact) -> Board:
+def _opened(board: Board, _fact: Fact | None = None) -> Board:
     return board._replace(proven=(*board.proven[:-1], True), is_open=True)
 
 
@@ -297,8 +331,8 @@ _FOLDS: Final[Mapping[str, Callable[[Board, Fact], Board]]] = {
     "cards_shown": _shown,
     "value_said": _said,
     "order_given": _ordered,
-    "trick_won": _taken,
-    "trick_tied": _taken,
+    "trick_won": _won,
+    "trick_tied": _tied,
     "hands_committed": _committed,
     "hands_opened": _opened,
     "match_ended": _all_opened,  # its record opens all that was not open yet

@@ -1,10 +1,11 @@
-"""What a record of a transcript says, in sentences.
+"""What a record of a transcript says, in sentences of the reader's language.
 
-What players say and do is told by the catalogues, in any of their languages; what has no sentence there, in English.
+What players say and do is told as on a player's screen, with the words of the game; what that shows in other ways, and what
+binds or opens a commitment, has sentences of its own.
 """
 
-from collections.abc import Iterator
-from typing import Final, assert_never
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple, assert_never
 
 from truc_client.course.annotating import (
     Annotated,
@@ -18,9 +19,9 @@ from truc_client.course.annotating import (
 )
 from truc_client.course.faces import short
 from truc_client.happenings import Fact
-from truc_client.verifying import game_name, named_seat, quoted, quoted_name, score_words
+from truc_client.verifying import game_name, named_seat, quoted, quoted_name, score_words, seat_name
 from truc_protocol.setup import Opts
-from truc_protocol.words import ENGLISH, Speech, tell
+from truc_protocol.words import Speech, tell
 
 _SCORED: Final = ("close", "end")
 
@@ -28,104 +29,142 @@ _SCORED: Final = ("close", "end")
 def sentences(each: Annotated, lang: str) -> Iterator[str]:
     """Yield what a record says, a sentence for each fact that has one, in a language and the words of the game."""
     yield from filter(None, (told(fact, each, lang) for fact in each.facts))
+    if each.is_unseen and each.seat is not None:
+        telling = Telling(each, lang)
+        yield telling.said("unseen", who=telling.names[each.seat])
 
 
 def told(fact: Fact, each: Annotated, lang: str) -> str:
     """Return the sentence for one fact of a record; empty if there is none."""
-    return tell(fact, _names(each), speech=Speech(lang, each.words)) or _plainly(fact, each)
+    telling = Telling(each, lang)
+    return tell(fact, telling.names, speech=telling.speech) or telling.plainly(fact)
 
 
-def role_name(each: Annotated, role: int) -> str:
+def role_name(each: Annotated, role: int, lang: str) -> str:
     """Return a role as it is told: a player always with the seat, as a name may be anything."""
-    if role == 0:
-        return "the server"
-    return named_seat(each.names[role - 1], role - 1) if role <= len(each.names) else f"seat {role - 1}"
+    return Telling(each, lang).role(role)
 
 
-def commitment_lines(commitment: Commitment, each: Annotated) -> Iterator[str]:
+def commitment_lines(commitment: Commitment, each: Annotated, lang: str) -> Iterator[str]:
     """Yield what a commitment is that a record makes, or what opens it."""
-    match commitment:
-        case BegunChain(role, first, anchor):
-            yield f"{role_name(each, role)} commits to secret numbers for the deals from {first}: {anchor.hex()}"
-        case OpenedLink(role, number, first, link):
-            chain = f"of the chain for the deals from {first}"
-            yield f"{role_name(each, role)} opens number {number} {chain}: {link.hex()}"
-        case CommittedHand():
-            name = role_name(each, commitment.seat + 1)
-            cards = ENGLISH.counted("card", len(commitment.leaves))
-            yield f"{cards} for {name}, bound by the digest {short(commitment.digest)}"
-        case OpenedCard():
-            name, slot = role_name(each, commitment.seat + 1), commitment.slot + 1
-            fits = f"with the salt {commitment.salt.hex()} it hashes to its leaf {short(commitment.leaf)}"
-            yield f"{commitment.card}, card {slot} of {name}: {fits}"
-        case OpenedDeal():
-            yield from _deal_lines(commitment, each)
-        case OpenedSecret():
-            yield "the server's key of all sealed hands is open; each was made again, and is the same"
-        case _:
-            assert_never(commitment)
+    return Telling(each, lang).commitment(commitment)
 
 
-def _names(each: Annotated) -> tuple[str, ...]:
-    return tuple(quoted_name(name, seat) for seat, name in enumerate(each.names))
+class Telling(NamedTuple):
+    """A record and the language in which it is told."""
 
+    each: Annotated
+    lang: str
 
-def _plainly(fact: Fact, each: Annotated) -> str:
-    """Return what the catalogues have no sentence for, as a player's screen shows it in other ways; empty if nothing."""
-    match fact["what"]:
-        case "called":
-            return _called(fact, each)
-        case "released":
-            return f"{role_name(each, fact['seat'] + 1)} opens a secret number for this deal"
-        case "acked":
-            return f"{role_name(each, fact['seat'] + 1)} confirms the end of the match"
-        case "hand_closed":
-            return "the hand is closed" if fact["reason"] == "hand" else "the hand is cut short"
-        case "state":
-            return _score(fact, each) if each.kind in _SCORED else ""
-        case _:
-            return _of_setup(fact, each)
+    @property
+    def speech(self) -> Speech:
+        """The language, with the words of the game that is played."""
+        return Speech(self.lang, self.each.words)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The players by seat, in quotes."""
+        return tuple(quoted_name(name, seat) for seat, name in enumerate(self.each.names))
 
-def _called(fact: Fact, each: Annotated) -> str:
-    if not fact["cards"]:
-        return f"deal {fact['index']} is called: it draws the first dealer"
-    cards = ENGLISH.counted("card", fact["cards"])
-    return f"deal {fact['index']} is called: {role_name(each, fact['dealer'] + 1)} deals {cards} to each seat"
+    def role(self, role: int) -> str:
+        """Return a role as it is told."""
+        names, seat = self.each.names, role - 1
+        if role == 0:
+            return self.speech.catalogue.said["the_server"]
+        return (
+            named_seat(names[seat], seat, self.speech) if role <= len(names) else seat_name(seat, self.speech)
+        )
 
+    def plainly(self, fact: Fact) -> str:
+        """Return what the screen of a player shows in other ways; empty if nothing is to be said."""
+        match fact["what"]:
+            case "called":
+                return self._called(fact)
+            case "released" | "acked":
+                return self.said(fact["what"], who=self.role(fact["seat"] + 1))
+            case "hand_closed":
+                return self.said("hand_closed" if fact["reason"] == "hand" else "hand_cut")
+            case "state":
+                return self._score(fact) if self.each.kind in _SCORED else ""
+            case _:
+                return self._of_setup(fact)
 
-def _score(fact: Fact, each: Annotated) -> str:
-    names = [named_seat(name, seat) for seat, name in enumerate(each.names)]
-    return f"score: {score_words(fact['score'], names)}"
+    def commitment(self, commitment: Commitment) -> Iterator[str]:
+        """Yield what a commitment is, or what opens it."""
+        match commitment:
+            case BegunChain(role, first, anchor):
+                yield self.said("chain_begun", who=self.role(role), first=first, anchor=anchor.hex())
+            case OpenedLink(role, number, first, link):
+                yield self.said(
+                    "link_opened", who=self.role(role), number=number, first=first, link=link.hex()
+                )
+            case CommittedHand():
+                yield self._hand(commitment)
+            case OpenedCard():
+                yield self._card(commitment)
+            case OpenedDeal():
+                yield from self._deal(commitment)
+            case OpenedSecret():
+                yield self.said("secret_opened")
+            case _:
+                assert_never(commitment)
 
+    def said(self, key: str, /, **values: object) -> str:
+        """Return a text of the catalogue that is for records."""
+        return self.speech.catalogue.records[key].format(**values)
 
-def _of_setup(fact: Fact, each: Annotated) -> str:
-    match fact["what"]:
-        case "table_offered":
-            terms = ", ".join(f"{name} {fact[name]}" for name in Opts._fields)
-            played = game_name(fact["variant"], is_preset=fact["is_preset"])
-            game = f"{played} for {fact['seats']}, cards open at the end of each {fact['reveal']}"
-            return f"the terms of the server {quoted(fact['server'])}: {game}; {terms}"
-        case "seat_taken":
-            return f"{role_name(each, fact['seat'] + 1)} joins these terms with the key {fact['key'].hex()}"
-        case "guest_seated":
-            return f"{role_name(each, fact['seat'] + 1)} is seated as a guest, without a key"
-        case "match_begun":
-            return f"the match {fact['match'].hex()} begins, assurance level {fact['level']}"
-        case _:
-            return ""
+    def _called(self, fact: Fact) -> str:
+        if not fact["cards"]:
+            return self.said("called-draw", index=fact["index"])
+        cards = self.speech.counted("card", fact["cards"])
+        return self.said("called", index=fact["index"], dealer=self.role(fact["dealer"] + 1), cards=cards)
 
+    def _score(self, fact: Fact) -> str:
+        names = [named_seat(name, seat, self.speech) for seat, name in enumerate(self.each.names)]
+        return self.said("score", score=score_words(fact["score"], names, self.speech))
 
-def _deal_lines(deal: OpenedDeal, each: Annotated) -> Iterator[str]:
-    yield f"deal {deal.j}, seed from everybody's numbers: {deal.seed.hex()}"
-    yield f"the pack, shuffled and cut: {' '.join(deal.pack)}"
-    for d, hands in enumerate(deal.hands):
-        held = "; ".join(f"{role_name(each, seat + 1)} {' '.join(cards)}" for seat, cards in enumerate(hands))
-        yield f"held{' after a redeal' if d else ''}: {held}"
-    if deal.up:
-        yield f"turned up: {' '.join(deal.up)}"
-    left = [
-        f"{role_name(each, seat + 1)} {' '.join(cards)}" for seat, cards in enumerate(deal.unplayed) if cards
-    ]
-    if left:
-        yield f"not played: {'; '.join(left)}"
+    def _of_setup(self, fact: Fact) -> str:
+        match fact["what"]:
+            case "table_offered":
+                return self._offered(fact)
+            case "seat_taken":
+                return self.said("seat_taken", who=self.role(fact["seat"] + 1), key=fact["key"].hex())
+            case "guest_seated":
+                return self.said("guest_seated", who=self.role(fact["seat"] + 1))
+            case "match_begun":
+                return self.said("match_begun", match=fact["match"].hex(), level=fact["level"])
+            case _:
+                return ""
+
+    def _offered(self, fact: Fact) -> str:
+        return self.said(
+            "table_offered",
+            server=quoted(fact["server"]),
+            game=game_name(fact["variant"], is_preset=fact["is_preset"], speech=self.speech),
+            seats=fact["seats"],
+            reveal=self.speech.catalogue.terms[fact["reveal"]],
+            terms=", ".join(f"{name} {fact[name]}" for name in Opts._fields),
+        )
+
+    def _hand(self, hand: CommittedHand) -> str:
+        cards, who = self.speech.counted("card", len(hand.leaves)), self.role(hand.seat + 1)
+        return self.said("hand_committed", cards=cards, who=who, digest=short(hand.digest))
+
+    def _card(self, it: OpenedCard) -> str:
+        who, salt, leaf = self.role(it.seat + 1), it.salt.hex(), short(it.leaf)
+        return self.said("card_opened", card=it.card, slot=it.slot + 1, who=who, salt=salt, leaf=leaf)
+
+    def _deal(self, deal: OpenedDeal) -> Iterator[str]:
+        yield self.said("deal_seed", j=deal.j, seed=deal.seed.hex())
+        yield self.said("deal_pack", cards=" ".join(deal.pack))
+        for d, hands in enumerate(deal.hands):
+            yield self.said("deal_held-again" if d else "deal_held", held=self._cards_of(hands))
+        if deal.up:
+            yield self.said("deal_up", cards=" ".join(deal.up))
+        if left := self._cards_of(deal.unplayed):
+            yield self.said("deal_left", left=left)
+
+    def _cards_of(self, hands: Sequence[Sequence[str]]) -> str:
+        """Return the cards of each seat that has any."""
+        held = (f"{self.role(seat + 1)} {' '.join(cards)}" for seat, cards in enumerate(hands) if cards)
+        return self.speech.catalogue.said["separator"].join(held)

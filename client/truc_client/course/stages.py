@@ -50,11 +50,19 @@ class SeatCard(NamedTuple):
 
 
 class Trick(NamedTuple):
-    """The cards laid in a trick, in order, and once it is over the side that took it; None for a tie."""
+    """The cards laid in a trick, in order.
+
+    Attributes:
+        side: once it is over the side that took it; None for a tie.
+        best: the seat whose card took it; None for a tie.
+        duel: the two seats that play each other, where not all play together.
+    """
 
     laid: tuple[Laid, ...] = ()
     is_over: bool = False
     side: int | None = None
+    best: int | None = None
+    duel: tuple[int, int] | None = None
 
 
 class Stage(NamedTuple):
@@ -210,7 +218,7 @@ def _after(stage: Stage, fact: Fact) -> Stage:
         case "hand_shared":
             return stage._replace(shares=(*stage.shares, (fact["giver"], fact["receiver"])))
         case _:
-            return stage._replace(board=after(stage.board, fact), tricks=_tricks(stage.tricks, fact))
+            return stage._replace(board=after(stage.board, fact), tricks=_tricks(stage, fact))
 
 
 def _called(stage: Stage, fact: Fact) -> Stage:
@@ -226,16 +234,27 @@ def _stated(stage: Stage, fact: Fact) -> Stage:
     return stage._replace(board=after(stage.board, taken), waiting=tuple(fact.get("waiting", ())))
 
 
-def _tricks(tricks: tuple[Trick, ...], fact: Fact) -> tuple[Trick, ...]:
+def _tricks(stage: Stage, fact: Fact) -> tuple[Trick, ...]:
+    tricks, duel = stage.tricks, stage.board.duel
     match fact["what"]:
         case "card_played" | "card_covered":
-            is_next = not tricks or tricks[-1].is_over
-            done, open_one = (tricks, Trick()) if is_next else (tricks[:-1], tricks[-1])
-            return (*done, Trick((*open_one.laid, Laid(fact["seat"], fact.get("card")))))
-        case "trick_won" | "trick_tied" if tricks:
-            return (*tricks[:-1], Trick(tricks[-1].laid, is_over=True, side=fact.get("side")))
+            is_next = not tricks or tricks[-1].is_over or tricks[-1].duel != duel
+            done, open_one = (tricks, Trick(duel=duel)) if is_next else (tricks[:-1], tricks[-1])
+            laid = (*open_one.laid, Laid(fact["seat"], fact.get("card")))
+            return (*done, open_one._replace(laid=laid))
+        case "trick_won":
+            return _ended(tricks, side=fact["side"], best=fact["leader"])
+        case "trick_tied":
+            return _ended(tricks)
         case _:
             return tricks
+
+
+def _ended(
+    tricks: tuple[Trick, ...], *, side: int | None = None, best: int | None = None
+) -> tuple[Trick, ...]:
+    """Return the tricks with the newest over."""
+    return (*tricks[:-1], *(each._replace(is_over=True, side=side, best=best) for each in tricks[-1:]))
 
 
 def _moved(cards: tuple[tuple[SeatCard, ...], ...], record: Annotated) -> tuple[tuple[SeatCard, ...], ...]:

@@ -13,7 +13,7 @@ from truc_client.course.stages import Course
 from truc_client.report.cards import symbols
 from truc_client.report.curve import curve_of
 from truc_client.report.view import entries_before, hand_views
-from truc_client.verifying import game_name, refutation_line, seat_rows, verdict_lines
+from truc_client.verifying import game_name, refutation_line, seat_name, seat_rows, verdict_lines
 from truc_protocol.words import Speech, printable, shown_name, side_name
 
 _TEMPLATES: Final = Environment(
@@ -27,7 +27,7 @@ _TEMPLATES: Final = Environment(
 
 
 def page(course: Course, *, lang: str) -> str:
-    """Return a match as a page of HTML, what was played in a language, all else in English."""
+    """Return a match as a page of HTML, told in a language."""
     verdict, terms = course.verdict, course.terms
     words = terms.variant.words if terms else ""
     speech = Speech(lang, words)
@@ -36,15 +36,20 @@ def page(course: Course, *, lang: str) -> str:
     style, script = (_TEMPLATES.get_template(name).render() for name in ("style.css", "steps.js"))
     return _TEMPLATES.get_template("page.html").render(
         lang=lang,
-        title=_title(course, names),
+        said=speech.catalogue.report,
+        table=speech.catalogue.screen,
+        records=speech.catalogue.records,
+        term=speech.term,
+        counted=speech.counted,
+        title=_title(course, names, speech),
         result=str(verdict.result),
-        lines=[*verdict_lines(verdict)],
-        failed=failed and refutation_line(failed, verdict.players),
-        seats=[*seat_rows(verdict)],
+        lines=[*verdict_lines(verdict, speech)],
+        failed=failed and refutation_line(failed, verdict.players, speech),
+        seats=[(seat_name(row.seat, speech), *row[1:]) for row in seat_rows(verdict, speech)],
         sides=[side_name(side, names, speech) for side in (0, 1)],
         curve=curve_of(course, speech),
         symbols=symbols(terms.variant.pack) if terms else "",
-        before=entries_before(course),
+        before=entries_before(course, lang),
         hands=[*hand_views(course, lang)],
         style=style,
         script=script,
@@ -53,10 +58,10 @@ def page(course: Course, *, lang: str) -> str:
     )
 
 
-def _title(course: Course, names: tuple[str, ...]) -> str:
+def _title(course: Course, names: tuple[str, ...], speech: Speech) -> str:
     if course.terms is None:
-        return "a match of which nothing is there"
-    game = game_name(course.terms.variant.name, is_preset=course.verdict.is_preset)
+        return speech.catalogue.report["nothing"]
+    game = game_name(course.terms.variant.name, is_preset=course.verdict.is_preset, speech=speech)
     return f"{game}: {' - '.join(names)}" if names else game
 
 

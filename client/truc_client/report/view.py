@@ -9,7 +9,8 @@ from typing import Final, NamedTuple
 
 from truc_client.course.board import Laid
 from truc_client.course.retelling import commitment_lines, role_name, told
-from truc_client.course.stages import Course, PlayedHand, SeatCard, Stage, Where
+from truc_client.course.stages import Course, PlayedHand, SeatCard, Stage, Trick, Where
+from truc_client.happenings import Fact
 from truc_protocol.words import Speech, score_label, shown_name, side_name
 
 _SCORED: Final = ("points_scored", "unit_scored", "game_won", "match_won")
@@ -59,10 +60,19 @@ class LaidView(NamedTuple):
 
 
 class TrickView(NamedTuple):
-    """A trick: its cards in order, and who took it, from the stage in which it was over."""
+    """A trick: its cards in order, who took it, from the stage in which it was over, and by which seat's card."""
 
     laid: tuple[LaidView, ...]
     taken: Span | None
+    best: int | None
+
+
+class RowView(NamedTuple):
+    """Tricks that are played for one result: those of a hand, or of a duel in it, with who plays whom and what came of it."""
+
+    tricks: tuple[TrickView, ...]
+    duel: Span | None = None
+    outcome: tuple[Span, ...] = ()
 
 
 class Tick(NamedTuple):
@@ -93,7 +103,7 @@ class HandView(NamedTuple):
     first: int
     last: int
     seats: tuple[SeatView, ...]
-    tricks: tuple[TrickView, ...]
+    rows: tuple[RowView, ...]
     turned_up: str | None
     stakes: tuple[Span, ...]
     scores: tuple[tuple[str, tuple[Span, ...]], ...]
@@ -108,10 +118,10 @@ def hand_views(course: Course, lang: str) -> Iterator[HandView]:
         yield _hand_view(course, hand, course.stages[hand.first : hand.last + 1], lang)
 
 
-def entries_before(course: Course) -> tuple[Entry, ...]:
+def entries_before(course: Course, lang: str) -> tuple[Entry, ...]:
     """Return the records before the first hand."""
     first = course.hands[0].first if course.hands else len(course.stages)
-    return tuple(_entry(stage) for stage in course.stages[:first])
+    return tuple(_entry(stage, lang) for stage in course.stages[:first])
 
 
 def _hand_view(course: Course, hand: PlayedHand, stages: Sequence[Stage], lang: str) -> HandView:
@@ -123,7 +133,7 @@ def _hand_view(course: Course, hand: PlayedHand, stages: Sequence[Stage], lang: 
         first=hand.first,
         last=hand.last,
         seats=tuple(_seat_view(seat, name, stages, speech) for seat, name in enumerate(names)),
-        tricks=tuple(_tricks(stages, names, speech)),
+        rows=tuple(_rows(stages, names, speech)),
         turned_up=last.board.turned_up,
         stakes=_spans((stage.number, _stake(stage, names, speech)) for stage in stages),
         scores=tuple(
@@ -134,8 +144,8 @@ def _hand_view(course: Course, hand: PlayedHand, stages: Sequence[Stage], lang: 
             for side in (0, 1)
         ),
         outcome=tuple(_outcome(stages, lang)),
-        ticks=tuple(_ticks(hand, stages)),
-        entries=tuple(_entry(stage) for stage in stages),
+        ticks=tuple(_ticks(hand, stages, speech)),
+        entries=tuple(_entry(stage, lang) for stage in stages),
     )
 
 
@@ -182,7 +192,7 @@ def _seat_view(seat: int, name: str, stages: Sequence[Stage], speech: Speech) ->
         is_dealer=stages[-1].board.dealer == seat,
         cards=_cards(newest, deals[-1] if deals else 0),
         before=(_cards(older, deals[-2]), deals[-1]) if len(deals) > 1 else None,
-        turns=_spans((stage.number, _turn(stage, seat)) for stage in stages),
+        turns=_spans((stage.number, _turn(stage, seat, speech)) for stage in stages),
         acts=tuple(Span("", at.number, at.number + 1) for at in stages if at.record.seat == seat),
         says=_spans((stage.number, _says(stage, seat)) for stage in stages),
     )
@@ -192,8 +202,8 @@ def _deals(stages: Sequence[Stage]) -> Iterator[tuple[int, Stage]]:
     return ((stage.number, stage) for stage in stages if stage.record.kind == "deal")
 
 
-def _turn(stage: Stage, seat: int) -> str:
-    return "to act" if seat in stage.waiting and stage.cards else ""
+def _turn(stage: Stage, seat: int, speech: Speech) -> str:
+    return speech.catalogue.report["to_act"] if seat in stage.waiting and stage.cards else ""
 
 
 def _says(stage: Stage, seat: int) -> str:
@@ -212,7 +222,34 @@ def _cards(rows: Sequence[tuple[SeatCard, ...]], first: int) -> tuple[CardView, 
     return tuple(CardView(each.card, each.opened, left.get(each.slot), each.where) for each in last)
 
 
-def _tricks(stages: Sequence[Stage], names: Sequence[str], speech: Speech) -> Iterator[TrickView]:
+def _rows(stages: Sequence[Stage], names: Sequence[str], speech: Speech) -> Iterator[RowView]:
+    """Yield a row for each duel of a hand; else one for all of it."""
+    tricks = [*_tricks(stages, names, speech)]
+    duels = [*_duels(stages)]
+    if not duels:
+        yield RowView(tuple(view for _, view in tricks))
+    for number, facts in duels:
+        seats = (facts[0][1]["seat"], facts[0][1]["opponent"])
+        met = Span(" - ".join(names[seat] for seat in seats), number, None)
+        scored = tuple(
+            Span(told(fact, stage.record, speech.lang), stage.number, None)
+            for stage, fact in facts
+            if fact["what"] in _SCORED
+        )
+        yield RowView(tuple(view for trick, view in tricks if trick.duel == seats), met, scored)
+
+
+def _duels(stages: Sequence[Stage]) -> Iterator[tuple[int, list[tuple[Stage, Fact]]]]:
+    """Yield each duel: the stage in which it begins, and its facts, the first that it has begun."""
+    facts = [(stage, fact) for stage in stages for fact in stage.record.facts]
+    begun = [at for at, (_, fact) in enumerate(facts) if fact["what"] == "duel_begun"]
+    for at, following in pairwise([*begun, len(facts)]):
+        yield facts[at][0].number, facts[at:following]
+
+
+def _tricks(
+    stages: Sequence[Stage], names: Sequence[str], speech: Speech
+) -> Iterator[tuple[Trick, TrickView]]:
     for n, trick in enumerate(stages[-1].tricks):
         starts = [
             next(at.number for at in stages if len(at.tricks) > n and len(at.tricks[n].laid) > place)
@@ -221,7 +258,7 @@ def _tricks(stages: Sequence[Stage], names: Sequence[str], speech: Speech) -> It
         laid = tuple(
             _laid(it, names[it.seat], stages, start) for it, start in zip(trick.laid, starts, strict=True)
         )
-        yield TrickView(laid, _taken(n, stages, names, speech))
+        yield trick, TrickView(laid, _taken(n, stages, names, speech), trick.best)
 
 
 def _laid(it: Laid, name: str, stages: Sequence[Stage], start: int) -> LaidView:
@@ -243,24 +280,24 @@ def _taken(n: int, stages: Sequence[Stage], names: Sequence[str], speech: Speech
     return Span(tied if trick.side is None else side_name(trick.side, names, speech), over, None)
 
 
-def _ticks(hand: PlayedHand, stages: Sequence[Stage]) -> Iterator[Tick]:
+def _ticks(hand: PlayedHand, stages: Sequence[Stage], speech: Speech) -> Iterator[Tick]:
     """Yield the secret numbers of a deal, who opened them and when, and last the deal as a whole."""
-    record = stages[-1].record
+    record, said = stages[-1].record, speech.catalogue.report
     for role, opened in hand.links:
-        yield Tick(f"{role_name(record, role)}: secret number", opened)
-    yield Tick("the deal, made again from the numbers", hand.recomputed)
+        yield Tick(said["number"].format(who=role_name(record, role, speech.lang)), opened)
+    yield Tick(said["deal"], hand.recomputed)
 
 
-def _entry(stage: Stage) -> Entry:
+def _entry(stage: Stage, lang: str) -> Entry:
     record = stage.record
     return Entry(
         stage=stage.number,
         place=record.place,
         kind=record.kind,
-        signer=role_name(record, record.signer),
+        signer=role_name(record, record.signer, lang),
         is_signed=record.is_signed,
         is_quiet=record.kind in _QUIET and record.refutation is None,
         fails=record.refutation is not None,
         said=stage.said,
-        opens=tuple(line for it in record.commitments for line in commitment_lines(it, record)),
+        opens=tuple(line for it in record.commitments for line in commitment_lines(it, record, lang)),
     )

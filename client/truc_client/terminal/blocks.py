@@ -39,12 +39,15 @@ def beside(*blocks: Block, gap: int = 0) -> Block:
     )
 
 
+def lowered(block: Block, above: int, height: int, width: int) -> Block:
+    """Return a block with so many empty lines above it, on a height."""
+    empty = Text(" " * width)
+    return (*[empty] * above, *block, *[empty] * (height - above - len(block)))
+
+
 def in_middle(block: Block, height: int, width: int) -> Block:
     """Return a block at half the height of empty lines."""
-    above = max(0, height - len(block)) // 2
-    below = max(0, height - len(block) - above)
-    empty = Text(" " * width)
-    return (*[empty] * above, *block, *[empty] * below)
+    return lowered(block, max(0, height - len(block)) // 2, height, width)
 
 
 def wrapped(text: Text, width: int) -> Iterator[Text]:

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from truc_client.course.faces import Faces
 from truc_client.terminal.blocks import Block
-from truc_client.terminal.glyphs import Glyphs
+from truc_client.terminal.glyphs import Frame
 
 
 class CardSize(NamedTuple):
@@ -43,19 +43,25 @@ _SPANISH_FIGURES: Final = {"10": "♙", "11": "♘", "12": "♔"}
 _FRENCH_FIGURES: Final = {"J": "♙", "Q": "♕", "K": "♔"}
 
 
-def card_block(card: str, faces: Faces, size: CardSize, glyphs: Glyphs) -> Block:
+class Edge(NamedTuple):
+    """How a card is framed: with which signs, and in which style."""
+
+    frame: Frame
+    style: str = "dim"
+
+
+def card_block(card: str, faces: Faces, size: CardSize, edge: Edge) -> Block:
     """Return a card with its face up."""
     inner = size.width - 2
     colour = f"bold {faces.colour(card)}"
     if size == NARROW:
-        return _framed([faces.card(card).rjust(inner)], "", colour, glyphs)
-    return _framed([row.center(inner) for row in _face(card, faces)], card[:-1], colour, glyphs)
+        return _framed([faces.card(card).rjust(inner)], "", colour, edge)
+    return _framed([row.center(inner) for row in _face(card, faces)], card[:-1], colour, edge)
 
 
-def back_block(size: CardSize, glyphs: Glyphs) -> Block:
-    """Return a card with its face down."""
-    rows = [glyphs.back * (size.width - 2)] * (size.height - 2)
-    return _framed(rows, "", "dim", glyphs)
+def back_block(back: str, size: CardSize, edge: Edge) -> Block:
+    """Return a card with its face down, filled with a sign."""
+    return _framed([back * (size.width - 2)] * (size.height - 2), "", "dim", edge)
 
 
 def _face(card: str, faces: Faces) -> Iterator[str]:
@@ -69,12 +75,12 @@ def _face(card: str, faces: Faces) -> Iterator[str]:
     yield f"    {pip}"
 
 
-def _framed(rows: list[str], corner: str, style: str, glyphs: Glyphs) -> Block:
+def _framed(rows: list[str], corner: str, style: str, edge: Edge) -> Block:
     """Return rows in a frame, with the rank in two of its corners."""
     inner = len(rows[0])
-    left, right, low_left, low_right = glyphs.corners
-    edge = glyphs.across * (inner - len(corner))
-    middle = [Text.assemble((glyphs.upright, "dim"), (row, style), (glyphs.upright, "dim")) for row in rows]
-    top = Text.assemble((left, "dim"), (corner, style), (edge + right, "dim"))
-    bottom = Text.assemble((low_left + edge, "dim"), (corner, style), (low_right, "dim"))
+    (left, right, low_left, low_right), across, upright = edge.frame
+    line = across * (inner - len(corner))
+    middle = [Text.assemble((upright, edge.style), (row, style), (upright, edge.style)) for row in rows]
+    top = Text.assemble((left, edge.style), (corner, style), (line + right, edge.style))
+    bottom = Text.assemble((low_left + line, edge.style), (corner, style), (low_right, edge.style))
     return (top, *middle, bottom)

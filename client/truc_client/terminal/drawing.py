@@ -3,21 +3,24 @@
 A row stands here only while there is something to show in it.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from textwrap import wrap
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from rich.text import Text
 
-from truc_client.course.board import Board, leaders
+from truc_client.course.board import Board, leaders, taking_cards
 from truc_client.course.faces import Faces, short
 from truc_client.happenings import Fact
 from truc_client.terminal.glyphs import ASCII, MANY, Glyphs
 from truc_protocol.words import Speech, score_label, side_name, sign_label, tell
 
 _WIDTH: Final = 8
+_COMMAND: Final = re.compile(r"(?<=: )truc .*")
+_STAYS: Final = "\0"  # a space that no line is broken at
 
 Part = tuple[str, str]
 
@@ -78,9 +81,20 @@ def opened_lines(board: Board, setting: Setting, hands: Sequence[Sequence[str]])
 
 
 def wrapped(line: str, width: int) -> list[str]:
-    """Return a line as several that break between words, all but the first indented further."""
+    """Return a line as several that break between words, all but the first indented further.
+
+    What is copied stays whole: a command to be typed, a link. Where it is too long the terminal folds it.
+    """
     indent = " " * (len(line) - len(line.lstrip()) + 3)
-    return wrap(line, max(len(indent) + 1, width), subsequent_indent=indent, break_on_hyphens=False)
+    kept = _COMMAND.sub(lambda command: command[0].replace(" ", _STAYS), line)
+    parts = wrap(
+        kept,
+        max(len(indent) + 1, width),
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return [part.replace(_STAYS, " ") for part in parts] or [""]
 
 
 def table_text(board: Board, setting: Setting) -> Text:
@@ -111,7 +125,8 @@ def _rows(board: Board, setting: Setting) -> Iterator[Row]:
             said["partner"].format(seat=setting.names[seat]),
             tuple(card_part(card, setting) for card in cards),
         )
-    yield _own(board, setting)
+    if board.seat is not None:
+        yield _own(board, setting)
 
 
 def turned_up(board: Board, setting: Setting) -> Iterator[Row]:
@@ -159,7 +174,12 @@ def _stake(board: Board, setting: Setting) -> str:
 
 
 def _tricks(board: Board, setting: Setting) -> str:
-    return ", ".join(taker(side, setting) for side in board.tricks)
+    """Return who took each trick, and with which card."""
+    cards = (card and setting.faces.card(card) for card in taking_cards(board))
+    return ", ".join(
+        f"{taker(side, setting)} ({card})" if card else taker(side, setting)
+        for side, card in zip_longest(board.tricks, islice(cards, len(board.tricks)))
+    )
 
 
 def taker(side: int | None, setting: Setting) -> str:
@@ -181,16 +201,18 @@ def card_part(card: str, setting: Setting) -> Part:
     return f"{setting.faces.card(card)}  ", setting.faces.colour(card)
 
 
+def sign_of(word: str, setting: Setting) -> str:
+    """Return what a sign is called."""
+    return sign_label(word, setting.speech.lang, setting.speech.words)
+
+
 def heard(board: Board, setting: Setting) -> Iterator[Row]:
     """Yield the values that were said and the signs that were seen."""
-    said, speech = setting.speech.catalogue.screen, setting.speech
+    said = setting.speech.catalogue.screen
     if board.values:
         yield plain_row(said["values"], ", ".join(f"{setting.names[seat]} {n}" for seat, n in board.values))
     if board.signs:
-        signs = (
-            f"{setting.names[seat]} {sign_label(word, speech.lang, speech.words)}"
-            for seat, word in board.signs
-        )
+        signs = (f"{setting.names[seat]} {sign_of(word, setting)}" for seat, word in board.signs)
         yield plain_row(said["signs"], ", ".join(signs))
 
 

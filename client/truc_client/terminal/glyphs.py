@@ -9,13 +9,23 @@ _FEW_SIGNS: Final = ("dumb", "linux", "vt")
 """How the names of terminals begin that have not even all suits: none, the console of Linux, and the oldest."""
 
 
+class Frame(NamedTuple):
+    """The edges of a card: its corners, from top left as one reads; the upper and lower edge; the left and right one."""
+
+    corners: tuple[str, str, str, str]
+    across: str
+    upright: str
+
+
 class Glyphs(NamedTuple):
     """What is drawn with.
 
     Attributes:
-        corners: of a card, from top left as one reads.
-        across: the upper and lower edge of a card, and a rule over the width.
-        upright: the left and right edge of a card.
+        frame: of a card.
+        taking: of the card that takes the trick.
+        taken_by: stands before such a card where cards are written in a line.
+        across: a rule over the width.
+        place: where nobody has laid a card yet.
         back: what fills the back of a card.
         turn: stands before who is to decide.
         opened: stands before a commitment that was opened and checked.
@@ -23,9 +33,11 @@ class Glyphs(NamedTuple):
         too_long: how a text ends that is too long.
     """
 
-    corners: tuple[str, str, str, str]
+    frame: Frame
+    taking: Frame
+    taken_by: str
     across: str
-    upright: str
+    place: str
     back: str
     turn: str
     opened: str
@@ -33,8 +45,30 @@ class Glyphs(NamedTuple):
     too_long: Literal["ellipsis", "crop"]
 
 
-MANY: Final = Glyphs(("╭", "╮", "╰", "╯"), "─", "│", "▒", "▸", "✓", "○", "ellipsis")
-ASCII: Final = Glyphs(("+", "+", "+", "+"), "-", "|", "#", ">", "ok", "-", "crop")
+MANY: Final = Glyphs(
+    frame=Frame(("╭", "╮", "╰", "╯"), "─", "│"),
+    taking=Frame(("┏", "┓", "┗", "┛"), "━", "┃"),
+    taken_by="★",
+    across="─",
+    place="·",
+    back="▒",
+    turn="▸",
+    opened="✓",
+    sealed="○",
+    too_long="ellipsis",
+)
+ASCII: Final = Glyphs(
+    frame=Frame(("+", "+", "+", "+"), "-", "|"),
+    taking=Frame(("*", "*", "*", "*"), "=", "*"),
+    taken_by="*",
+    across="-",
+    place=".",
+    back="#",
+    turn=">",
+    opened="ok",
+    sealed="-",
+    too_long="crop",
+)
 
 
 def needs_ascii(encoding: str, terminal: str) -> bool:

@@ -1,23 +1,25 @@
-"""What somebody is told who plays for the first time: why things happened, and what each option would mean.
+"""What somebody is told who plays for the first time: why things happened, what each option would mean, what to try.
 
-Everything is said from what the player's own screen shows and the order of the cards; nothing here sees more than they do.
-What holds in every hand is said once. A suggestion is a beginner's: cards by what is on the table, answers to an ask by one's
-best card; it neither bluffs nor reads bluffs.
+Everything is said from what the player's own screen shows and from the rules of the table, a preset's or a house's; nothing
+here sees more than the player does. What holds in every hand is said once. What to try comes as advice, from elsewhere.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Final
 
+from truc_bots import Tried
+from truc_client.advice import Advice
 from truc_client.course.board import Board, Laid, answering
-from truc_client.happenings import Choice, Fact, YourTurn
+from truc_client.happenings import Choice, Fact, MatchStarted, YourTurn
+from truc_client.table import Table
 from truc_client.terminal.answers import numbered
 from truc_client.terminal.drawing import Setting
-from truc_protocol.card_order import order_line, stronger
-from truc_protocol.house_variants import preset_called
+from truc_client.terminal.questions import option_label, short_label
+from truc_protocol.primer import Primer
 from truc_protocol.words import move_meaning
 
-Taught = Fact | YourTurn
+Taught = Fact | MatchStarted | YourTurn | Advice
 """What a lesson is about."""
 
 Teach = Callable[[Taught, Board, Setting], Iterable[str]]
@@ -25,10 +27,8 @@ Teach = Callable[[Taught, Board, Setting], Iterable[str]]
 
 Stronger = Mapping[str, int]
 
-_PLAY, _RAISE, _STAKE = "play", "raise", "stake"
-_ACCEPT, _DECLINE = "accept", "decline"
-_GOOD_ENOUGH: Final = 5
-"""A card is worth staying for if less than this part of the pack is stronger: one in five."""
+_PLAY, _RAISE = "play", "raise"
+_ENVIDO: Final = frozenset({"envido", "real-envido", "falta-envido", "points"})
 
 
 def untaught(taught: Taught, board: Board, setting: Setting) -> Iterable[str]:
@@ -37,35 +37,105 @@ def untaught(taught: Taught, board: Board, setting: Setting) -> Iterable[str]:
     return ()
 
 
-class Teacher:
-    """Teaches a game that comes with the software, one player at one table."""
+def teaching_at(table: Table) -> Teach:
+    """Return the lessons of a table, by the rules that are signed into its match; nothing is taught before there is one."""
+    found: list[Teacher] = []
 
-    def __init__(self, game: str) -> None:
-        self._game = preset_called(game)
+    def teach(taught: Taught, board: Board, setting: Setting) -> Iterable[str]:
+        if not found and table.match is not None:
+            found.append(Teacher(Primer(table.match.ledger.setup.terms.variant)))
+        return found[0](taught, board, setting) if found else ()
+
+    return teach
+
+
+class Teacher:
+    """Teaches a game to one player."""
+
+    def __init__(self, primer: Primer) -> None:
+        self._primer = primer
+        self._stronger = cache(primer.stronger)
         self._said: set[str] = set()
-        self._stronger = cache(lambda turned_up: stronger(self._game, turned_up))
 
     def __call__(self, taught: Taught, board: Board, setting: Setting) -> Iterator[str]:
-        """Yield what there is to say of a fact or a turn, in the player's language."""
-        if isinstance(taught, YourTurn):
-            yield from self._once("hand", setting)
-            yield from self._once("order", setting, order=order_line(self._game))
-            yield from self._suits(setting)
-            yield from _options(taught, board, setting, self._stronger(board.turned_up))
-        else:
-            yield from self._fact(taught, board, setting)
+        """Yield what there is to say, in the player's language."""
+        yield from self._game(setting)
+        match taught:
+            case MatchStarted():
+                pass
+            case YourTurn():
+                yield from self._turn(taught, board, setting)
+            case Advice():
+                yield from self._advice(taught, board, setting)
+            case _:
+                yield from self._fact(taught, board, setting)
 
     def _once(self, key: str, setting: Setting, **values: object) -> Iterator[str]:
+        yield from self._new(_say(setting, key, **values), key)
+
+    def _new(self, lesson: str, key: str) -> Iterator[str]:
+        """Yield a lesson that has not been given yet."""
         if key not in self._said:
             self._said.add(key)
-            yield _say(setting, key, **values)
+            yield lesson
 
-    def _suits(self, setting: Setting) -> Iterator[str]:
-        """Say once what the symbols of the suits are, where cards are shown with them."""
-        legend = setting.faces.legend
-        if not setting.faces.is_plain and legend not in self._said:
-            self._said.add(legend)
-            yield setting.speech.catalogue.screen[legend]
+    def _game(self, setting: Setting) -> Iterator[str]:
+        """Say how the game goes, before anything else."""
+        primer, speech = self._primer, setting.speech
+        yield from self._once("hand", setting)
+        counted = "unit" if primer.is_counted_in_units else "point"
+        yield from self._once("goal", setting, target=speech.counted(counted, primer.target))
+        if primer.games > 1:
+            yield from self._once("match", setting, n=primer.games)
+        yield from self._once("order", setting, order=primer.order)
+        if not setting.faces.is_plain:
+            legend = setting.faces.legend
+            yield from self._new(speech.catalogue.screen[legend], legend)
+
+    def _turn(self, turn: YourTurn, board: Board, setting: Setting) -> Iterator[str]:
+        if not turn.must:
+            return
+        if any(choice.kind in _ENVIDO for choice in turn.options) or answering(board) == "envido":
+            yield from self._envido(board, setting)
+        for meaning, numbers in self._meanings(turn, board, setting).items():
+            yield f"{', '.join(numbers)}. {meaning}"
+
+    def _envido(self, board: Board, setting: Setting) -> Iterator[str]:
+        """Say how envido is counted, and once in a hand what one's own cards count."""
+        cards = (*board.played, *board.cards)
+        if cards:
+            yield from self._once("envido", setting)
+            own = _say(setting, "envido-own", n=self._primer.envido(cards))
+            yield from self._new(own, f"envido {' '.join(sorted(cards))}")
+
+    def _meanings(self, turn: YourTurn, board: Board, setting: Setting) -> Mapping[str, list[str]]:
+        """Return by what the numbered options mean their numbers: of cards always, of other moves the first time."""
+        counted = self._stronger(board.turned_up)
+        told: dict[str, list[str]] = {}
+        for number, choice in enumerate(numbered(turn), start=1):
+            card = choice.line.removeprefix(f"{_PLAY} ")
+            if choice.kind == _PLAY and card in counted:
+                told.setdefault(_of_card(card, board, setting, counted), []).append(str(number))
+            elif (meaning := _meaning(choice, board, setting)) not in self._said:
+                told.setdefault(meaning, []).append(str(number))
+        self._said.update(told)
+        return told
+
+    def _advice(self, advice: Advice, board: Board, setting: Setting) -> Iterator[str]:
+        """Say what seems best, what seems next best, and why; nothing before there are cards to go by."""
+        if not board.cards:
+            return
+        (best, tried), *others = advice.compared or ((None, None),)
+        if best is None or tried is None:
+            return
+        yield from self._once("advice", setting)
+        values = {"move": _named(best, advice.turn, board, setting), "why": _why(tried, setting)}
+        yield _say(setting, "suggestion", **values)
+        for other, its in others[:1]:
+            values = {"move": _named(other, advice.turn, board, setting), "why": _why(its, setting)}
+            yield _say(setting, "next-best", **values)
+            if round(its.points, 1) > round(tried.points, 1):
+                yield _say(setting, "by-score")
 
     def _fact(self, fact: Fact, board: Board, setting: Setting) -> Iterator[str]:
         match fact:
@@ -112,25 +182,9 @@ def _why_won(board: Board, setting: Setting, counted: Stronger, side: int) -> It
         yield _say(setting, "strongest", card=setting.faces.card(best.card), seat=setting.names[best.seat])
 
 
-def _options(turn: YourTurn, board: Board, setting: Setting, counted: Stronger) -> Iterator[str]:
-    """Yield what the numbered options mean, and which a beginner would take."""
-    if not turn.must:
-        return
-    choices = numbered(turn)
-    by_meaning: dict[str, list[str]] = {}
-    for number, choice in enumerate(choices, start=1):
-        by_meaning.setdefault(_meaning(choice, board, setting, counted), []).append(str(number))
-    yield from (f"{', '.join(numbers)}. {meaning}" for meaning, numbers in by_meaning.items())
-    suggested = suggestion(choices, board, counted)
-    if suggested is not None:
-        yield _say(setting, "suggestion", n=choices.index(suggested) + 1, move=suggested.line)
-
-
-def _meaning(choice: Choice, board: Board, setting: Setting, counted: Stronger) -> str:
+def _meaning(choice: Choice, board: Board, setting: Setting) -> str:
     """Say what an option means; of a card with an ask the ask, as the card has its own option."""
-    card, with_ask, stake = choice.line.removeprefix(f"{_PLAY} ").partition(f" {_RAISE} ")
-    if choice.kind == _PLAY and card in counted and not with_ask:
-        return _of_card(card, board, setting, counted)
+    _, with_ask, stake = choice.line.partition(f" {_RAISE} ")
     line = f"{_RAISE} {stake}" if with_ask else choice.line
     return move_meaning(line, setting.speech, choice.hints, answering=answering(board))
 
@@ -149,26 +203,16 @@ def _of_card(card: str, board: Board, setting: Setting, counted: Stronger) -> st
     return _say(setting, "ties" if counted[card] == counted[best.card] else "falls", **values)
 
 
-def suggestion(choices: Iterable[Choice], board: Board, counted: Stronger) -> Choice | None:
-    """Return what a beginner may do: the cheapest card that takes the trick, the best to lead; None where cards do not tell."""
-    by_line = {choice.line: choice for choice in choices}
-    plays = {card: by_line[f"{_PLAY} {card}"] for card in counted if f"{_PLAY} {card}" in by_line}
-    if answering(board) == _STAKE and {_ACCEPT, _DECLINE} <= by_line.keys():
-        return by_line[_ACCEPT if _is_worth_staying(board, counted) else _DECLINE]
-    return plays[_card(plays, board, counted)] if plays else None
+def _named(choice: Choice, turn: YourTurn, board: Board, setting: Setting) -> str:
+    """Return an option by its number, if it has one, and what it is called."""
+    counted, label = numbered(turn), short_label(option_label(choice, board, setting))
+    return f"{counted.index(choice) + 1} ({label})" if choice in counted else label
 
 
-def _is_worth_staying(board: Board, counted: Stronger) -> bool:
-    held = [counted[card] for card in board.cards if card in counted]
-    return bool(held) and min(held) * _GOOD_ENOUGH < len(counted)
-
-
-def _card(cards: Iterable[str], board: Board, counted: Stronger) -> str:
-    from_strong = sorted(cards, key=counted.__getitem__)
-    best = best_laid(board, counted)
-    if best is None or best.card is None:
-        return from_strong[0]
-    if not _is_other(best.seat, board):
-        return from_strong[-1]
-    taking = [card for card in from_strong if counted[card] < counted[best.card]]
-    return (taking or from_strong)[-1]
+def _why(tried: Tried, setting: Setting) -> str:
+    """Say how an option fared in the deals that were imagined."""
+    tenths = round(tried.points, 1)
+    points = f"{tenths:+g}".replace(".", setting.speech.catalogue.said["decimal"]) if tenths else "0"
+    if tried.is_certain:
+        return _say(setting, "certain", points=points)
+    return _say(setting, "tried", ahead=tried.ahead, deals=tried.deals, points=points)

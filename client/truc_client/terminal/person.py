@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import trio
 
+from truc_client.advice import Advise
 from truc_client.errors import ChoiceError, ClientError, RefusedError
 from truc_client.happenings import Happening, MatchEnded, RecordSeen, SeatTakenOver, TableClosed, YourTurn
 from truc_client.table import Table
@@ -19,9 +20,9 @@ from truc_client.terminal.screen import Screen
 from truc_client.terminal.speaking import TALK, claim, spelled, talk
 from truc_protocol.rules_page import chapter_texts
 
-_ASKS = "?"
-_HELP = ("h", "help")
-_QUIT = ("q", "quit", "exit")
+ASKS = "?"
+HELP = ("h", "help")
+QUIT = ("q", "quit", "exit")
 _PAUSE = "pause"
 _ASKED = ("pause_asked", "resume_asked")
 
@@ -84,14 +85,16 @@ def _standard_input() -> str:
 
 
 class Person:
-    """One person at one table."""
+    """One person at one table; `advise` thinks about each of their turns while they do, if it is given."""
 
-    def __init__(self, table: Table, screen: Screen, lines: Lines) -> None:
+    def __init__(self, table: Table, screen: Screen, lines: Lines, advise: Advise | None = None) -> None:
         self._table = table
         self._screen = screen
         self._lines = lines
         self._waits = screen.is_plain and not lines.are_typed
+        self._advise = advise
         self._turn: YourTurn | None = None
+        self._considered: YourTurn | None = None
         self._asked = trio.Event()
         self._resigning = False
         self._awaits_own = False
@@ -118,6 +121,7 @@ class Person:
                 if isinstance(last, ClientError) or not await self._take(last):
                     break
                 self._screen.offer(self._turn)
+                self._consider(nursery)
             self._screen.offer(None)
             nursery.cancel_scope.cancel()
         if isinstance(last, ClientError):
@@ -169,6 +173,19 @@ class Person:
             self._pose()
         return not isinstance(item, MatchEnded | TableClosed | SeatTakenOver)
 
+    def _consider(self, nursery: trio.Nursery) -> None:
+        """Have a new turn thought about, if anybody is to."""
+        turn = self._turn
+        if self._advise is not None and turn is not None and turn.must and turn is not self._considered:
+            self._considered = turn
+            nursery.start_soon(self._suggest, self._advise, turn)
+
+    async def _suggest(self, advise: Advise, turn: YourTurn) -> None:
+        """Tell what to try, unless the turn is over by then."""
+        advice = await advise(self._table, turn)
+        if self._turn is turn:
+            self._screen.tell_lessons(advice)
+
     def _note_turn(self, happening: Happening) -> None:
         match happening:
             case YourTurn() if not self._awaits_own:
@@ -195,7 +212,7 @@ class Person:
 
     async def _typed(self, line: Typed) -> bool:
         text = line.text
-        if text is None or text.lower() in _QUIT:
+        if text is None or text.lower() in QUIT:
             return False
         if not await self._obey(spelled(text)):
             self._close_question()
@@ -217,8 +234,8 @@ class Person:
                 return await self._ask_rest(self._table.unpause)
             case "claim" if not self._means_option(text):
                 await claim(self._table, self._screen)
-            case word if word.startswith(_ASKS) or word.partition(" ")[0] in _HELP:
-                self._help(word.removeprefix(_ASKS) if word.startswith(_ASKS) else word.partition(" ")[2])
+            case word if word.startswith(ASKS) or word.partition(" ")[0] in HELP:
+                self._help(word.removeprefix(ASKS) if word.startswith(ASKS) else word.partition(" ")[2])
             case word if word.partition(" ")[0] in TALK:
                 await talk(self._table, self._screen, text)
             case _ if text:

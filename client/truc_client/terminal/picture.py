@@ -1,18 +1,29 @@
 """The table as a picture: the seats around it, cards with their faces, and beside one's own cards what else there is to know.
 
 A function from the board to lines that fit a width: without a clock, a terminal or a rule. One's own seat is at the bottom,
-and who plays next sits to the right; who only watches sees the table from seat 0. `drawing` says the same in rows.
+and who plays next sits on the side that the game has it; who only watches sees the table from seat 0. The cards of a trick lie side
+by side, each towards its seat, until the next trick begins. `drawing` says the same in rows.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from rich.text import Text
 
-from truc_client.course.board import Board, held_by, proven_hands
+from truc_client.course.board import Board, Laid, held_by, last_trick, proven_hands
 from truc_client.course.faces import short
-from truc_client.terminal.blocks import Align, Block, beside, fitted, in_middle, text_of, width_of, wrapped
-from truc_client.terminal.card_drawing import NARROW, WIDE, CardSize, back_block, card_block
+from truc_client.terminal.blocks import (
+    Align,
+    Block,
+    beside,
+    fitted,
+    in_middle,
+    lowered,
+    text_of,
+    width_of,
+    wrapped,
+)
+from truc_client.terminal.card_drawing import NARROW, WIDE, CardSize, Edge, back_block, card_block
 from truc_client.terminal.drawing import (
     Part,
     Row,
@@ -39,9 +50,11 @@ _AROUND: Final = 60
 """From how many columns on the seats are drawn around the table; below they are a list."""
 _ROOM_FOR_ROWS: Final = 30
 """How many columns rows must have to stand beside one's own cards and not under them."""
-_LAID_WIDTH: Final = 4
+_LAID_WIDTH: Final = 5
 """How many columns a card takes in the list of seats."""
 _GAP: Final = 2
+_CROWDED: Final = 6
+"""From how many seats on two cards lie above each other, as those of a side do."""
 
 
 class Places(NamedTuple):
@@ -73,19 +86,23 @@ class Sketch(NamedTuple):
 
 def picture(board: Board, setting: Setting, *, width: int, height: int, title: str = "") -> Iterator[Text]:
     """Yield the lines of the table, none wider than `width`, for a screen of so many lines, on which it leaves room."""
-    is_large = width >= _LARGE_WIDTH and height >= _LARGE_HEIGHT
+    laid = WIDE if width >= _LARGE_WIDTH and height >= _LARGE_HEIGHT else NARROW
+    if board.seats < _CROWDED and not last_trick(board)[0]:
+        laid = laid._replace(height=1)  # nothing lies there yet
     names = tuple(shown_name(name, seat) for seat, name in enumerate(setting.names))
     setting = setting._replace(names=names)
-    sketch = Sketch(board, setting, glyphs_of(setting.faces), width, WIDE if is_large else NARROW)
+    sketch = Sketch(board, setting, glyphs_of(setting.faces), width, laid)
     for line in _lines(sketch, title):
         line.rstrip()
         yield line
 
 
-def places(seats: int, bottom: int) -> Places:
-    """Return where the other seats sit: the next in turn to the right, the one half way round on top."""
+def places(seats: int, bottom: int, next_sits: Literal["left", "right"]) -> Places:
+    """Return where the other seats sit: the next in turn on one side, the one half way round on top."""
     half = seats // 2
     others = [(bottom + n) % seats for n in range(1, seats)]
+    if next_sits == "left":
+        others.reverse()
     return Places(left=tuple(others[half:]), top=others[half - 1], right=tuple(reversed(others[: half - 1])))
 
 
@@ -106,50 +123,77 @@ def _title(title: str, sketch: Sketch) -> Text:
 
 def _around(sketch: Sketch) -> Iterator[Text]:
     """Yield the table with its seats: one on top, those at the sides, oneself."""
-    sitting = places(sketch.board.seats, sketch.bottom)
-    columns = (sitting.left, (sitting.top, sketch.bottom), sitting.right)
-    beside_table = (sketch.width - sum(sketch.laid.width + _GAP for _ in columns) - _GAP) // 2
-    side = sketch._replace(width=beside_table)
+    sitting = places(sketch.board.seats, sketch.bottom, sketch.setting.speech.local.next_sits)
+    laid = beside(*_cards_around(sitting, sketch), gap=1)
+    side = sketch._replace(width=(sketch.width - laid[0].cell_len) // 2 - _GAP)
     yield sketch.line(_on_a_line(sitting.top, sketch), "center")
     yield from beside(
-        _spread([_seat_block(seat, side, "right") for seat in sitting.left], sketch, beside_table),
-        *(
-            _spread([_laid_by(seat, sketch) for seat in seats], sketch, sketch.laid.width)
-            for seats in columns
-        ),
-        _spread([_seat_block(seat, side, "left") for seat in sitting.right], sketch, beside_table),
+        _spread([_seat_block(seat, side, "right") for seat in sitting.left], len(laid), side.width),
+        laid,
+        _spread([_seat_block(seat, side, "left") for seat in sitting.right], len(laid), side.width),
         gap=_GAP,
     )
     yield sketch.line(_on_a_line(sketch.bottom, sketch), "center")
 
 
-def _spread(blocks: Sequence[Block], sketch: Sketch, width: int) -> Block:
-    """Return blocks under each other, on as many lines as two cards take, each with the same share of them."""
-    height = 2 * sketch.laid.height
+def _cards_around(sitting: Places, sketch: Sketch) -> Iterator[Block]:
+    """Yield the cards on the table in columns: each lies towards its seat, and leaves no more room than that takes."""
+    width, card = sketch.laid
+    top, bottom = _laid_by(sitting.top, sketch), _laid_by(sketch.bottom, sketch)
+    left, right = ([_laid_by(seat, sketch) for seat in seats] for seats in (sitting.left, sitting.right))
+    if sketch.board.seats >= _CROWDED:
+        columns = (left, [top, bottom], right)
+        yield from (_spread(column, 2 * card, width) for column in columns)
+        return
+    lower = sketch.board.seats // 2
+    yield from (_spread([block], card + lower, width) for block in left)
+    yield lowered(top, 0, card + lower, width)
+    yield lowered(bottom, lower, card + lower, width)
+    yield from (_spread([block], card + lower, width) for block in right)
+
+
+def _spread(blocks: Sequence[Block], height: int, width: int) -> Block:
+    """Return blocks under each other, each with the same share of a height."""
     shares = [in_middle(block, height // len(blocks), width) for block in blocks]
     return in_middle(tuple(line for share in shares for line in share), height, width)
 
 
 def _seat_block(seat: int, sketch: Sketch, align: Align) -> Block:
-    told = (_named(seat, sketch), _held(seat, sketch), _marks(seat, sketch))
+    marks = [*_marks(seat, sketch)]
+    if sketch.board.seats >= _CROWDED:
+        marks = [Text(" " * _GAP).join(marks)]
+    told = (_named(seat, sketch), _held(seat, sketch), *marks)
     return tuple(sketch.line(line, align) for line in told)
 
 
 def _laid_by(seat: int, sketch: Sketch) -> Block:
     """Return the card that a seat has on the table, or its empty place."""
-    for card in _laid(seat, sketch):
-        return _face(card, sketch.laid, sketch)
-    return (Text(" " * sketch.laid.width),) * sketch.laid.height
+    laid, taker = last_trick(sketch.board)
+    for player, card in laid:
+        if player == seat:
+            return _face(card, sketch.laid, sketch, is_taking=seat == taker)
+    place = Text(sketch.glyphs.place.center(sketch.laid.width), style="dim")
+    return in_middle((place,), sketch.laid.height, sketch.laid.width)
 
 
-def _laid(seat: int, sketch: Sketch) -> list[str | None]:
-    return [card for player, card in sketch.board.laid if player == seat]
+def _laid_in_line(seat: int, sketch: Sketch) -> Text:
+    laid, taker = last_trick(sketch.board)
+    return text_of(part for each in laid if each.seat == seat for part in _of_trick(each, taker, sketch))
 
 
-def _face(card: str | None, size: CardSize, sketch: Sketch) -> Block:
+def _of_trick(laid: Laid, taker: int | None, sketch: Sketch) -> Iterator[Part]:
+    """Yield a card of a trick, marked if it took it."""
+    if laid.seat == taker:
+        yield sketch.glyphs.taken_by, "bold"
+    yield _part(laid.card, sketch)
+
+
+def _face(card: str | None, size: CardSize, sketch: Sketch, *, is_taking: bool = False) -> Block:
+    glyphs = sketch.glyphs
+    edge = Edge(glyphs.taking, "bold") if is_taking else Edge(glyphs.frame)
     if card is None:
-        return back_block(size, sketch.glyphs)
-    return card_block(card, sketch.setting.faces, size, sketch.glyphs)
+        return back_block(glyphs.back, size, edge)
+    return card_block(card, sketch.setting.faces, size, edge)
 
 
 def _listed(sketch: Sketch) -> Iterator[Text]:
@@ -159,7 +203,7 @@ def _listed(sketch: Sketch) -> Iterator[Text]:
     for seat in ((sketch.bottom + n) % seats for n in range(1, seats + 1)):
         parts = (
             fitted(_named(seat, sketch), widest, sketch.glyphs),
-            fitted(text_of(_part(card, sketch) for card in _laid(seat, sketch)), _LAID_WIDTH, sketch.glyphs),
+            fitted(_laid_in_line(seat, sketch), _LAID_WIDTH, sketch.glyphs),
             _on_a_line(seat, sketch, is_named=False),
         )
         yield sketch.line(Text(" ").join(parts))
@@ -167,7 +211,9 @@ def _listed(sketch: Sketch) -> Iterator[Text]:
 
 def _on_a_line(seat: int, sketch: Sketch, *, is_named: bool = True) -> Text:
     parts = [_named(seat, sketch)] if is_named else []
-    return Text(" " * _GAP).join(part for part in (*parts, _held(seat, sketch), _marks(seat, sketch)) if part)
+    return Text(" " * _GAP).join(
+        part for part in (*parts, _held(seat, sketch), *_marks(seat, sketch)) if part
+    )
 
 
 def _named(seat: int, sketch: Sketch) -> Text:
@@ -188,14 +234,14 @@ def _part(card: str | None, sketch: Sketch) -> Part:
     return sketch.setting.faces.card(card), sketch.setting.faces.colour(card)
 
 
-def _marks(seat: int, sketch: Sketch) -> Text:
-    """Return whether a seat deals, and the commitment to its cards, ticked once they are open."""
+def _marks(seat: int, sketch: Sketch) -> Iterator[Text]:
+    """Yield the commitment to a seat's cards, ticked once they are open, and whether it deals."""
     board, glyphs = sketch.board, sketch.glyphs
-    marks = [Text(sketch.setting.speech.term("dealer"), style="italic")] if seat == board.dealer else []
     if seat < len(board.digests):
         mark, style = (glyphs.opened, "green") if board.is_open else (glyphs.sealed, "dim")
-        marks.append(Text(f"{mark} {short(board.digests[seat])}", style=style))
-    return Text(" ").join(marks)
+        yield Text(f"{mark} {short(board.digests[seat])}", style=style)
+    if seat == board.dealer:
+        yield Text(sketch.setting.speech.term("dealer"), style="italic")
 
 
 def _below(sketch: Sketch) -> Iterator[Text]:
@@ -251,9 +297,9 @@ def _proven(sketch: Sketch) -> Iterator[Row]:
 
 def _tricks(sketch: Sketch) -> Iterator[Row]:
     """Yield each trick that was played to its end: its cards as they were played, and who took it."""
-    label = sketch.setting.speech.catalogue.screen["tricks"]
-    for laid, side in zip(sketch.board.past, sketch.board.tricks, strict=False):
-        cards = [part for _, card in laid for part in (_part(card, sketch), (" ", ""))]
+    board, label = sketch.board, sketch.setting.speech.catalogue.screen["tricks"]
+    for laid, player, side in zip(board.past, board.takers, board.tricks, strict=False):
+        cards = [part for each in laid for part in (*_of_trick(each, player, sketch), (" ", ""))]
         yield Row(label, (*cards, (f" {taker(side, sketch.setting)}", "")))
         label = ""
 

@@ -7,13 +7,14 @@ by the loss of the terminal, and the terminal is then as it was before; so whoev
 import os
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Final
 
 from prompt_toolkit import PromptSession
-from prompt_toolkit.application import Application
+from prompt_toolkit.application import Application, run_in_terminal
 from prompt_toolkit.auto_suggest import AutoSuggest, Suggestion
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import WordCompleter
@@ -68,10 +69,9 @@ class Prompt:
             complete_style=CompleteStyle.READLINE_LIKE,
             complete_while_typing=False,
             completer=WordCompleter(self._words, ignore_case=True, sentence=True),
-            enable_suspend=True,
             erase_when_done=True,
             input=terminal,
-            key_bindings=_interrupting(),
+            key_bindings=_signalling(),
             output=output,
             reserve_space_for_menu=0,
         )
@@ -204,15 +204,32 @@ class _Suggest(AutoSuggest):
         return None if found is None else Suggestion(found[len(typed) :])
 
 
-def _interrupting() -> KeyBindings:
-    """Return what Ctrl-C does: the same as without a prompt, so that there is one way to end."""
+def _signalling() -> KeyBindings:
+    """Return what Ctrl-C and Ctrl-Z do: the same as without a prompt, so that there is one way to end, and one to stop."""
     keys = KeyBindings()
 
     @keys.add("c-c")
     def interrupt(_event: KeyPressEvent) -> None:
         os.kill(os.getpid(), signal.SIGINT)
 
+    @keys.add("c-z")
+    def stop(_event: KeyPressEvent) -> None:
+        run_in_terminal(_stop_job)
+
     return keys
+
+
+def _stop_job() -> None:
+    """Stop every process of this job; returns when it goes on.
+
+    The signal to all of them may reach another thread of this one, and this thread draw again before. So it has one of its own,
+    which it takes as soon as it may; what lets the job go on takes back whichever of the two is left.
+    """
+    own = {signal.SIGTSTP}
+    signal.pthread_sigmask(signal.SIG_BLOCK, own)
+    signal.pthread_kill(threading.get_ident(), signal.SIGTSTP)
+    os.kill(0, signal.SIGTSTP)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, own)
 
 
 def _own_output() -> Output:

@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
 from truc_client.course.board import Board, answering
-from truc_client.happenings import Choice, YourTurn
+from truc_client.happenings import Choice, Waiting, YourTurn
 from truc_client.terminal.answers import numbered
 from truc_client.terminal.drawing import Setting
 from truc_protocol.words import move_label
 
 _OF_CARDS: Final = ("play", "cover", "show")
+_WAITING: Final = {"rekey": "waiting_rekey", "sub": "waiting_sub"}
 _COMMANDS: Final = ("chat ", "pause", "resume", "claim", "resign", "quit", "? table", "? rules")
 
 
@@ -30,7 +31,7 @@ class Question(NamedTuple):
 
     Attributes:
         at: the position in the match that is asked about; None if the hand does not wait for this player.
-        text: the question itself; empty if nothing is asked.
+        text: the question itself, else who is waited for; empty if nobody is.
         keys: the options that have a key.
         words: whatever may be typed, the likeliest first: what a prompt completes.
         deadline_ms: how much time there is; None if it has no end.
@@ -65,24 +66,33 @@ def option_names(choice: Choice, board: Board, setting: Setting) -> Iterator[str
         yield " ".join([kind, *map(faces.card, cards)]) if kind in _OF_CARDS else choice.line
         label = option_label(choice, board, setting._replace(faces=faces))
         yield label
-        yield _short(label)
+        yield short_label(label)
 
 
-def _short(label: str) -> str:
+def short_label(label: str) -> str:
     """Return a label without what explains it."""
     return label.partition(" (")[0]
 
 
-def question(turn: YourTurn | None, board: Board, setting: Setting) -> Question:
-    """Return what is asked by a turn; None if nothing is to be decided."""
+def awaited_text(waiting: Waiting, setting: Setting) -> str:
+    """Return who is waited for, and what for."""
+    catalogue = setting.speech.catalogue
+    names = catalogue.said["and"].join(setting.names[seat] for seat in waiting.seats)
+    return catalogue.screen[_WAITING.get(waiting.what, "waiting")].format(seats=names)
+
+
+def question(turn: YourTurn | None, board: Board, setting: Setting, awaited: str = "") -> Question:
+    """Return what is asked by a turn; where nothing is to be decided, who is waited for."""
     options = () if turn is None else turn.options
     moves = [
-        word for choice in options for word in (choice.line, _short(option_label(choice, board, setting)))
+        word
+        for choice in options
+        for word in (choice.line, short_label(option_label(choice, board, setting)))
     ]
     said = [f"sign {word}" for word in setting.signs] + [f"say {word}" for word in setting.phrases]
     words = tuple(dict.fromkeys([*moves, *said, *_COMMANDS]))
     if turn is None or not turn.must:
-        return Question(words=words)
+        return Question(text=f"{awaited} >" if awaited else "", words=words)
     keys = tuple(
         Key(str(n), option_label(choice, board, setting), choice.line)
         for n, choice in enumerate(numbered(turn), start=1)

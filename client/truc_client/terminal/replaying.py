@@ -4,31 +4,28 @@ Functions from values to values; `stepping` has the terminal. Invariant: a page 
 seat did not know then.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
+from itertools import groupby
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 from rich.cells import cell_len
 from rich.text import Text
 
+from truc_client.course.annotating import Annotated
 from truc_client.course.board import Board
 from truc_client.course.faces import Faces, faces_of, short
 from truc_client.course.retelling import role_name
 from truc_client.course.stages import Course, SeatCard, Stage, Trick, Where, seen_by
-from truc_client.terminal.drawing import Part, Row, Setting, score_line
+from truc_client.terminal.drawing import Part, Row, Setting, plain_row, score_line, taker
 from truc_client.terminal.glyphs import ASCII, MANY
 from truc_client.terminal.picture import picture
-from truc_client.verifying import game_name, named_seat, refutation_line, verdict_lines
-from truc_protocol.words import Speech, printable, shown_name, side_name
+from truc_client.verifying import game_name, refutation_line, verdict_lines
+from truc_protocol.words import Speech, printable, shown_name
 
 _GAP: Final = 2
 _UNKNOWN: Final = "??"
-_WHERE: Final = {
-    Where.HELD: "holds",
-    Where.PLAYED: "played",
-    Where.COVERED: "laid face down",
-    Where.SHOWN: "showed",
-}
 
 
 class Step(StrEnum):
@@ -49,6 +46,11 @@ class Replay(NamedTuple):
     lang: str
     is_plain: bool
     seat: int | None = None
+
+    @property
+    def said(self) -> Mapping[str, str]:
+        """What stands around the table, in the language of who looks."""
+        return Speech(self.lang).catalogue.replay
 
 
 def reached(course: Course, at: int, step: Step) -> int:
@@ -124,26 +126,33 @@ def _head(replay: Replay, stage: Stage) -> list[Text]:
 
 def _title(replay: Replay, stage: Stage) -> str:
     """Return the game, the hand, the record, and whose eyes see it."""
-    verdict, record = replay.course.verdict, stage.record
-    game = game_name(verdict.variant, is_preset=verdict.is_preset) if verdict.variant else "no known game"
-    hand = f"hand {stage.hand} of {len(replay.course.hands)}" if stage.hand else "before the first hand"
-    place = f"{'setup' if record.is_setup else 'record'} {record.place}: {record.kind}"
-    saw = "all cards open" if replay.seat is None else f"as {_name_of(record.names, replay.seat)} saw it"
-    return "  |  ".join((hand, place, saw, game))
+    verdict, record, said, speech = replay.course.verdict, stage.record, replay.said, Speech(replay.lang)
+    game = (
+        game_name(verdict.variant, is_preset=verdict.is_preset, speech=speech)
+        if verdict.variant
+        else said["no_game"]
+    )
+    hand = said["hand"].format(n=stage.hand, of=len(replay.course.hands)) if stage.hand else said["before"]
+    place = speech.catalogue.records["setup" if record.is_setup else "record"].format(n=record.place)
+    return "  |  ".join((hand, f"{place}: {record.kind}", _eyes(replay, record), game))
 
 
-def _name_of(names: tuple[str, ...], seat: int) -> str:
-    return named_seat(names[seat], seat) if seat < len(names) else f"seat {seat}"
+def _eyes(replay: Replay, record: Annotated) -> str:
+    if replay.seat is None:
+        return replay.said["open"]
+    return replay.said["eyes"].format(who=role_name(record, replay.seat + 1, replay.lang))
 
 
 def _told(replay: Replay, stage: Stage) -> list[Text]:
     """Return what a record says; of the last one also what fails in it, and what all of the match comes to."""
     lines = [Text(printable(f"> {line}"), style="bold cyan") for line in stage.said]
+    speech = Speech(replay.lang)
     if stage.record.refutation is not None:
-        failed = refutation_line(stage.record.refutation, stage.record.names)
-        lines.append(Text(printable(f"> FAILS: {failed}"), style="bold red"))
+        failed = refutation_line(stage.record.refutation, stage.record.names, speech)
+        told = speech.catalogue.records["fails"].format(failed=failed)
+        lines.append(Text(printable(f"> {told}"), style="bold red"))
     if stage.number == len(replay.course.stages) - 1:
-        lines.append(Text(printable(next(verdict_lines(replay.course.verdict))), style="bold"))
+        lines.append(Text(printable(next(verdict_lines(replay.course.verdict, speech))), style="bold"))
     return lines
 
 
@@ -173,21 +182,20 @@ def _line(row: Row, width: int) -> Text:
 
 
 def _rows(replay: Replay, stage: Stage, setting: Setting) -> Iterator[Row]:
-    board, names = stage.board, setting.names
-    yield Row("score", ((score_line(board, setting), ""),))
-    yield Row("stake", ((_stake(stage, setting), ""),))
+    board, names, speech, said = stage.board, setting.names, setting.speech, setting.speech.catalogue.screen
+    yield plain_row(said["score"], score_line(board, setting))
+    yield plain_row(said["stake"], _stake(stage, setting))
     if board.dealer is not None:
-        yield Row("dealer", ((names[board.dealer], ""),))
+        yield plain_row(speech.term("dealer"), names[board.dealer])
     if board.turned_up is not None:
-        yield Row("turned up", (_face(board.turned_up, setting),))
+        yield Row(speech.term("turn-up"), (_face(board.turned_up, setting),))
     for seat, name in enumerate(names):
         yield Row(f"{_mark(seat, stage)} {name}", tuple(_of_seat(replay, stage, setting, seat)))
-    for number, trick in enumerate(stage.tricks, start=1):
-        yield Row(f"trick {number}", tuple(_trick(trick, setting)))
+    yield from _tricks(replay, stage, setting)
     if board.values:
-        yield Row("said", ((", ".join(f"{names[seat]} {n}" for seat, n in board.values), ""),))
+        yield plain_row(said["values"], ", ".join(f"{names[seat]} {n}" for seat, n in board.values))
     if told := _numbers(replay, stage):
-        yield Row("deal", ((told, "green"),))
+        yield Row(replay.said["deal"], ((told, "green"),))
 
 
 def _stake(stage: Stage, setting: Setting) -> str:
@@ -195,7 +203,8 @@ def _stake(stage: Stage, setting: Setting) -> str:
     if board.asked is None:
         return speech.stake(board.stake)
     seat, asked = board.asked
-    return f"{speech.stake(board.stake)}; {setting.names[seat]} asks for {speech.stake(asked)}"
+    told = speech.catalogue.screen["asked"].format(seat=setting.names[seat], stake=speech.stake(asked))
+    return f"{speech.stake(board.stake)}; {told}"
 
 
 def _mark(seat: int, stage: Stage) -> str:
@@ -210,10 +219,10 @@ def _of_seat(replay: Replay, stage: Stage, setting: Setting, seat: int) -> Itera
         is_open = all(_is_open(each, stage) for each in cards)
         yield digest, "green" if is_open else "dim"
         yield f" {(_tick(replay) if is_open else '').ljust(_GAP)}", "green"
-    for where, verb in _WHERE.items():
+    for where in Where:
         there = [each for each in cards if each.where is where]
         if there:
-            yield f"  {verb}", "dim"
+            yield f"  {replay.said[where]}", "dim"
             for each in there:
                 yield " ", ""
                 yield _face(each.card, setting)
@@ -233,13 +242,23 @@ def _tick(replay: Replay) -> str:
     return (ASCII if replay.is_plain else MANY).opened
 
 
-def _trick(trick: Trick, setting: Setting) -> Iterator[Part]:
+def _tricks(replay: Replay, stage: Stage, setting: Setting) -> Iterator[Row]:
+    """Yield the tricks, those of each duel behind who plays whom in it."""
+    for seats, tricks in groupby(stage.tricks, key=attrgetter("duel")):
+        if seats is not None:
+            yield plain_row(setting.speech.term("duel"), " - ".join(setting.names[seat] for seat in seats))
+        for number, trick in enumerate(tricks, start=1):
+            yield Row(replay.said["trick"].format(n=number), tuple(_trick(trick, replay, setting)))
+
+
+def _trick(trick: Trick, replay: Replay, setting: Setting) -> Iterator[Part]:
+    face_down = setting.speech.catalogue.screen["face_down"]
     for number, (seat, card) in enumerate(trick.laid):
         yield f"{'  ' if number else ''}{setting.names[seat]} ", ""
-        yield ("face down", "dim") if card is None else _face(card, setting)
+        yield (face_down, "dim") if card is None else _face(card, setting)
     if trick.is_over:
-        taken = "tied" if trick.side is None else f"taken by {side_name(trick.side, setting.names)}"
-        yield f"  {taken}", "bold"
+        taken = taker(trick.side, setting)
+        yield f"  {taken if trick.side is None else replay.said['taken'].format(side=taken)}", "bold"
 
 
 def _line_of_numbers(replay: Replay, stage: Stage) -> list[Text]:
@@ -250,8 +269,9 @@ def _line_of_numbers(replay: Replay, stage: Stage) -> list[Text]:
 def _numbers(replay: Replay, stage: Stage) -> str:
     """Return whose secret numbers of the deal are open by now, and whether it has been dealt again from them."""
     hand = next(hand for hand in replay.course.hands if hand.number == stage.hand)
-    roles = dict.fromkeys(role_name(stage.record, role) for role, at in hand.links if at <= stage.number)
-    told = f"secret numbers open: {', '.join(roles)}" if roles else ""
-    if hand.recomputed is None or hand.recomputed > stage.number:
-        return told
-    return f"{told}; dealt again from them {_tick(replay)}"
+    opened = (role for role, at in hand.links if at <= stage.number)
+    roles = dict.fromkeys(role_name(stage.record, role, replay.lang) for role in opened)
+    told = [replay.said["numbers"].format(who=", ".join(roles))] if roles else []
+    if hand.recomputed is not None and hand.recomputed <= stage.number:
+        told.append(replay.said["again"].format(tick=_tick(replay)))
+    return Speech(replay.lang).catalogue.said["separator"].join(told)

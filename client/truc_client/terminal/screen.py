@@ -56,43 +56,25 @@ from truc_client.terminal.drawing import (
     opened_lines,
     score_line,
     sentence,
+    sign_of,
     table_text,
     wrapped,
 )
-from truc_client.terminal.explaining import TABLE, Subject, explained, options_explained, word_expected
+from truc_client.terminal.explaining import TABLE, Subject, explained, options_explained
 from truc_client.terminal.glyphs import needs_ascii
 from truc_client.terminal.lessons import Taught, Teach, untaught
 from truc_client.terminal.picture import picture
-from truc_client.terminal.questions import Pose, option_label, option_names, question
+from truc_client.terminal.questions import Pose, awaited_text, option_label, option_names, question
 from truc_client.verifying import quoted, verdict_lines
 from truc_protocol.messages import TableState
-from truc_protocol.words import (
-    ENGLISH,
-    Speech,
-    phrase_label,
-    printable,
-    shown_name,
-    sign_label,
-)
-
-_LESSON = ">"
-_ASKS_TO_JOIN = {"pause_asked": "agree_pause", "resume_asked": "resting"}
-_WAITING = {"rekey": "waiting_rekey", "sub": "waiting_sub"}
+from truc_protocol.words import Sentence, Speech, phrase_label, printable, shown_name, told
 
 
 class Screen:
     """Shows one table to one player."""
 
-    def __init__(
-        self,
-        console: Console,
-        lang: str = ENGLISH.lang,
-        terminal: str = "",
-        *,
-        teach: Teach = untaught,
-    ) -> None:
+    def __init__(self, console: Console, lang: str = "en", terminal: str = "") -> None:
         self._console = console
-        self._teach = teach
         self._has_ascii = self.is_plain or needs_ascii(console.encoding, terminal)
         self._seated = ""
         self._offered: tuple[str, ...] = ()
@@ -100,7 +82,9 @@ class Screen:
         self._standstill = Standstill(None)
         self._absences = Absences()
         self._setting = Setting((), Faces(is_spanish=False, is_plain=True), Speech(lang), 0)
+        self._awaited = ""
         self.pose: Pose | None = None
+        self.teach: Teach = untaught
 
     @property
     def is_coloured(self) -> bool:
@@ -113,17 +97,36 @@ class Screen:
         return not self._console.is_terminal
 
     @property
+    def lang(self) -> str:
+        """The language that the player is spoken to in."""
+        return self._speech.lang
+
+    @property
+    def setting(self) -> Setting:
+        """What does not change in the match."""
+        return self._setting
+
+    @property
+    def board(self) -> Board:
+        """The table as it stands."""
+        return self._board
+
+    @property
     def _speech(self) -> Speech:
         return self._setting.speech
 
     def say(self, text: str, style: str = "") -> None:
-        """Print a line, or several; nothing in them is obeyed by the terminal."""
-        for line in text.split("\n"):
-            self._console.print(Text(printable(line), style=style), soft_wrap=True)
+        """Print a line, or several, a sentence in the player's language, on a terminal broken between words.
+
+        Nothing in them is obeyed by the terminal.
+        """
+        for line in map(printable, told(text, self.lang).split("\n")):
+            for part in (line,) if self.is_plain else wrapped(line, self._console.width):
+                self._console.print(Text(part, style=style), soft_wrap=True)
 
     def note(self, key: str, style: str = "", **values: object) -> None:
         """Print a line of the catalogue."""
-        self.say(self._speech.catalogue.screen[key].format(**values), style)
+        self.say(Sentence(f"screen.{key}", **values), style)
 
     def show(self, happening: Happening) -> None:
         """Show what happened."""
@@ -131,6 +134,7 @@ class Screen:
             case MatchStarted():
                 self._begin(happening)
             case RecordSeen():
+                self._awaited = ""
                 for fact in happening.means:
                     self._tell(fact)
             case Recalled():
@@ -140,7 +144,7 @@ class Screen:
             case YourTurn():
                 self._ask(happening)
             case MatchEnded():
-                self._end(happening)
+                self.say("\n".join(verdict_lines(happening.verdict, self._speech)))
             case _:
                 self._note(happening)
 
@@ -148,9 +152,8 @@ class Screen:
         match happening:
             case TableChanged(state):
                 self._seat(state)
-            case Waiting(seats, _, what) if self._setting.names:
-                names = self._speech.catalogue.said["and"].join(self._setting.names[seat] for seat in seats)
-                self.note(_WAITING.get(what, "waiting"), "dim", seats=names)
+            case Waiting() if self._setting.names:
+                self._await(happening)
             case Substituted(seat, name):
                 self._rename(seat, name)
             case Interrupted() | TranscriptSetAside() | Resumed() | Away() | ServerDraining():
@@ -159,10 +162,16 @@ class Screen:
                 self.say(f"{quoted(name)} ({player}): {text}", "cyan")
             case SeatTakenOver():
                 self.note("taken_over", "yellow")
-            case TableClosed(reason):
-                self.note("closed", "yellow", reason=reason)
+            case TableClosed():
+                self.note("closed", "yellow", reason=happening.why)
             case _:
                 pass
+
+    def _await(self, waiting: Waiting) -> None:
+        """Tell who is waited for: at the prompt, if there is one, until there is news."""
+        self._awaited = awaited_text(waiting, self._setting)
+        if self.pose is None:
+            self.say(self._awaited, "dim")
 
     def _note_line(
         self, happening: Interrupted | TranscriptSetAside | Resumed | Away | ServerDraining
@@ -189,7 +198,7 @@ class Screen:
                 self._board = with_partner(self._board, seat, cards)
             case Signed(seat, word):
                 self._board = with_sign(self._board, seat, word)
-                self.note("signed", "magenta", seat=self._name(seat), sign=self.sign(word))
+                self.note("signed", "magenta", seat=self._name(seat), sign=sign_of(word, self._setting))
             case PhraseSaid(seat, phrase):
                 said = phrase_label(phrase, self._speech.lang, self._speech.words)
                 self.note("says", "magenta", seat=self._name(seat), phrase=said)
@@ -243,12 +252,11 @@ class Screen:
         self.note(how, "bold", variant=started.variant, players=" - ".join(names))
         meaning = speech.catalogue.screen[f"level_{started.level.lower()}"]
         self.note("level", level=started.level, meaning=meaning)
+        self.tell_lessons(started)
 
     def _recall(self, means: tuple[Fact, ...]) -> None:
         self._board = reduce(after, means, self._board)
-        self._standstill = reduce(followed, means, self._standstill)
-        if self.awaits_resume:
-            self.note("resting", "yellow")
+        self._tell_of_pause(*means)
 
     @property
     def rests(self) -> bool:
@@ -264,21 +272,20 @@ class Screen:
         told = sentence(fact, self._board, self._setting)
         before, self._board = self._board, after(self._board, fact)
         self._tell_what_happened(fact, told)
-        self._tell_why(fact, before)
+        self.tell_lessons(fact, before)
         self._tell_of_pause(fact)
 
-    def _tell_why(self, taught: Taught, board: Board) -> None:
-        """Tell a beginner what is behind a fact or a turn."""
-        for lesson in self._teach(taught, board, self._setting):
-            self._say_wrapped(f"  {_LESSON} {lesson}", "italic")
+    def tell_lessons(self, taught: Taught, board: Board | None = None) -> None:
+        """Tell a beginner what there is to learn from something; of a fact with the table as it was before."""
+        for lesson in self.teach(taught, board or self._board, self._setting):
+            self.say(f"  > {lesson}", "italic")
 
-    def _tell_of_pause(self, fact: Fact) -> None:
+    def _tell_of_pause(self, *facts: Fact) -> None:
         """Tell how to join in where another seat asks for a pause or for its end, and what may be typed in one."""
-        rested = self._standstill.rests
-        self._standstill = followed(self._standstill, fact)
-        if self._standstill.calls_for(fact):
-            self.note(_ASKS_TO_JOIN[fact["what"]], "yellow")
-        elif self.awaits_resume and not rested:
+        before, self._standstill = self._standstill, reduce(followed, facts, self._standstill)
+        if self._standstill.is_called and not before.is_called:
+            self.note("resting" if self.rests else "agree_pause", "yellow")
+        elif self.awaits_resume and not before.rests:
             self.note("resting", "yellow")
 
     def _tell_what_happened(self, fact: Fact, told: str | None) -> None:
@@ -308,18 +315,19 @@ class Screen:
 
     def _ask_now(self, turn: YourTurn) -> None:
         clock = f" ({turn.deadline_ms // 1000} s)" if turn.deadline_ms else ""
-        self.show_table(self._speech.catalogue.screen["your_turn"], clock)
+        self.tell_lessons(turn)  # before the table, which stays in sight
+        self.show_table(self._speech.catalogue.screen["your_turn"] + clock)
         self._offer(turn)
-        self._tell_why(turn, self._board)
         self.prompt(clock)
 
-    def show_table(self, title: str = "", clock: str = "") -> None:
-        """Show the table as it stands, drawn for the size that the terminal has now."""
+    def show_table(self, title: str = "", board: Board | None = None) -> None:
+        """Show the table as it stands, or as a board has it, drawn for the size that the terminal has now."""
+        board = self._board if board is None else board
         if self.is_plain:
-            self.say(f"{title}\n{table_text(self._board, self._setting)}".lstrip("\n"))
+            self.say(f"{title}\n{table_text(board, self._setting)}".lstrip("\n"))
             return
         width, height = self._console.size
-        for line in picture(self._board, self._setting, width=width, height=height, title=title + clock):
+        for line in picture(board, self._setting, width=width, height=height, title=title):
             self._console.print(line, soft_wrap=True)
 
     def prompt(self, clock: str = "") -> None:
@@ -330,26 +338,15 @@ class Screen:
     def offer(self, turn: YourTurn | None) -> None:
         """Have the prompt, if there is one, ask for a decision; None if there is none to be made."""
         if self.pose is not None:
-            self.pose(question(turn, self._board, self._setting))
+            self.pose(question(turn, self._board, self._setting, self._awaited))
 
     def _offer(self, turn: YourTurn) -> None:
         for number, choice in enumerate(numbered(turn) if self.pose is None else (), start=1):
-            label = self._label(choice)
-            self._say_wrapped(f"  {number}. {label}  [{choice.line}]")
+            label = option_label(choice, self._board, self._setting)
+            self.say(f"  {number}. {label}  [{choice.line}]")
         if also := unnumbered(turn):
             told = self._speech.catalogue.screen["also"].format(moves=grouped(also))
-            self._say_wrapped(f"  {told}")
-
-    def _say_wrapped(self, line: str, style: str = "") -> None:
-        """Print a line, on a terminal in several that break between words."""
-        if self.is_plain:
-            self.say(line, style)
-            return
-        for part in wrapped(printable(line), self._console.width):
-            self.say(part, style)
-
-    def _label(self, choice: Choice) -> str:
-        return option_label(choice, self._board, self._setting)
+            self.say(f"  {told}")
 
     def names(self, choice: Choice) -> Iterator[str]:
         """Yield what an option may be called besides its move line."""
@@ -368,34 +365,12 @@ class Screen:
         """Whether a match has begun, so that the words of its game are known; phrases are said before, too."""
         return bool(self._setting.names)
 
-    @property
-    def signs(self) -> tuple[str, ...]:
-        """The words that the game has for signs."""
-        return self._setting.signs
-
-    @property
-    def phrases(self) -> tuple[str, ...]:
-        """The phrases of the game."""
-        return self._setting.phrases
-
-    def sign(self, word: str) -> str:
-        """Return what a sign is called."""
-        return sign_label(word, self._speech.lang, self._speech.words)
-
-    def expected_sign(self, got: str) -> None:
-        """Tell that a word cannot be signed in this game."""
-        self.say(word_expected(got, self.signs, "sign", self._speech), "red")
-
-    def expected_phrase(self, got: str) -> None:
-        """Tell that a phrase is none of the game."""
-        self.say(word_expected(got, self.phrases, "phrase", self._speech), "red")
-
     def explain(self, turn: YourTurn) -> None:
         """Explain the options, those of a kind as one, and what may be signed and said."""
         if not self._has_ascii:
             self.note(self._setting.faces.legend, "dim")
         for line in options_explained(turn, answering(self._board), self._setting):
-            self._say_wrapped(f"  {line}")
+            self.say(f"  {line}")
 
     def explain_one(self, subject: str, turn: YourTurn | None, rules: Mapping[str, str]) -> None:
         """Explain a move with its rule, how it stands, or a chapter of the rules."""
@@ -405,8 +380,4 @@ class Screen:
         choice = None if turn is None else find_choice(turn, subject, self.names)[0]
         what = Subject(subject, choice, answering(self._board))
         for line in explained(what, self._setting, rules):
-            self._say_wrapped(f"  {line}" if line else line)
-
-    def _end(self, ended: MatchEnded) -> None:
-        for line in verdict_lines(ended.verdict):
-            self.say(line)
+            self.say(f"  {line}" if line else line)

@@ -7,14 +7,16 @@ from typing import Final
 
 from truc_client.errors import ChoiceError, ClientError, RefusedError
 from truc_client.table import Table
+from truc_client.terminal.drawing import sign_of
+from truc_client.terminal.explaining import word_expected
 from truc_client.terminal.screen import Screen
 from truc_protocol.errors import Code
 
 _SIGN: Final = "sign"
 _SAY: Final = "say"
-_CHAT: Final = "chat"
-TALK: Final = (_SIGN, _SAY, _CHAT)
-SHORT: Final[Mapping[str, str]] = MappingProxyType({"'": _CHAT, "!": _SAY, "*": _SIGN})
+CHAT: Final = "chat"
+TALK: Final = (_SIGN, _SAY, CHAT)
+SHORT: Final[Mapping[str, str]] = MappingProxyType({"'": CHAT, "!": _SAY, "*": _SIGN})
 """By the mark that a line may begin with: what it stands for."""
 
 
@@ -29,7 +31,7 @@ async def talk(table: Table, screen: Screen, line: str) -> None:
     kind, _, rest = line.partition(" ")
     word = rest.strip().lower()
     try:
-        if kind.lower() == _CHAT:
+        if kind.lower() == CHAT:
             await table.chat(rest.strip())
         elif kind.lower() == _SIGN:
             await _sign(table, screen, word)
@@ -58,8 +60,9 @@ async def claim(table: Table, screen: Screen) -> None:
 
 
 async def _sign(table: Table, screen: Screen, word: str) -> None:
-    if screen.knows_game and word not in screen.signs:
-        screen.expected_sign(word)
+    setting = screen.setting
+    if screen.knows_game and word not in setting.signs:
+        screen.say(word_expected(word, setting.signs, "sign", setting.speech), "red")
         return
     try:
         await table.sign(word)
@@ -68,13 +71,14 @@ async def _sign(table: Table, screen: Screen, word: str) -> None:
     except RefusedError as error:
         if error.code != Code.ILLEGAL_ACTION:
             raise
-        screen.note("cannot_sign", "red", sign=screen.sign(word))
+        screen.note("cannot_sign", "red", sign=sign_of(word, setting))
     else:
-        screen.note("you_sign", "magenta", sign=screen.sign(word))
+        screen.note("you_sign", "magenta", sign=sign_of(word, setting))
 
 
 async def _say(table: Table, screen: Screen, phrase: str) -> None:
-    if screen.knows_game and phrase not in screen.phrases:
-        screen.expected_phrase(phrase)
+    setting = screen.setting
+    if screen.knows_game and phrase not in setting.phrases:
+        screen.say(word_expected(phrase, setting.phrases, "phrase", setting.speech), "red")
     else:
         await table.say(phrase)

@@ -29,8 +29,6 @@ _KEYS: Final = {
     Step.LAST: ("end", ">"),
 }
 _LEAVE: Final = ("q", "escape", "c-c", "c-d")
-_HELP: Final = "n next  p back  ] [ hand  3 Enter hand 3  s eyes  < > ends  q leave"
-_MORE: Final = "down: more  "
 _MOST_DIGITS: Final = 3
 _TERMINATED: Final = 128
 _SIGNALS: Final = ("SIGTERM", "SIGHUP")
@@ -42,7 +40,7 @@ class Walk:
     def __init__(self, replay: Replay, at: int) -> None:
         self.replay = replay
         self.at = at
-        self.note = _HELP
+        self.note = replay.said["help"]
         self.top = 0
         self.most = 0
         self._typed = ""
@@ -64,7 +62,7 @@ class Walk:
     def type(self, digit: str) -> None:
         """Take a digit of the hand to go to."""
         self._typed = (self._typed + digit)[:_MOST_DIGITS]
-        self.note = f"Enter: to hand {self._typed}"
+        self.note = self.replay.said["typed"].format(n=self._typed)
 
     def jump(self) -> None:
         """Go to the hand that was typed."""
@@ -74,7 +72,7 @@ class Walk:
         if there is not None:
             self.at = there
         elif typed:
-            self.note = f"expected a hand from 1 to {len(self.replay.course.hands)}, got {typed}"
+            self.note = self.replay.said["no_hand"].format(n=len(self.replay.course.hands), got=typed)
 
     def change_eyes(self) -> None:
         """Look with the eyes of the next seat; after the last one with all cards open."""
@@ -85,7 +83,7 @@ class Walk:
         self._settle()
 
     def _settle(self) -> None:
-        self._typed, self.note, self.top = "", _HELP, 0
+        self._typed, self.note, self.top = "", self.replay.said["help"], 0
 
 
 def step_through(
@@ -116,7 +114,8 @@ def _drawn(walk: Walk) -> ANSI:
 
 
 def _noted(walk: Walk) -> str:
-    return f"{_MORE if walk.top < walk.most else ''}{walk.note}"
+    more = [walk.replay.said["more"]] if walk.top < walk.most else []
+    return "  ".join([*more, walk.note])
 
 
 def _bindings(walk: Walk) -> KeyBindings:

@@ -427,6 +427,8 @@ export interface TableState {
   policy: "hand" | "match";
   /** When the table is dropped if nothing happens. */
   expires_ms?: number;
+  /** For how long its match has been played, or else it has waited: since it was made, or its last match ended. */
+  age_ms?: number;
   /** How many watch, as of this notice; that somebody comes or goes to watch is told with the next change. */
   watchers?: number;
   /** Who may read the records of its matches afterwards: who has played, who might have watched, or everybody. */
@@ -860,6 +862,17 @@ export interface BotWanted {
   left_ms?: number;
 }
 
+/** Somebody waits at an open table, and the host's bots are called to its free seats; to the keys that the host names alone. */
+export interface PlayersWanted {
+  t: "players_wanted";
+  /** The table's code. */
+  table: string;
+  /** A free seat: `join` it, and be `ready`. */
+  seat: number;
+  /** The game. */
+  variant: string;
+}
+
 /** Say something to everybody at a table one follows, or to the lobby one follows. */
 export interface Chat {
   t: "chat";
@@ -1022,6 +1035,7 @@ export type ServerMessage =
   | Snapshot
   | LobbyState
   | BotWanted
+  | PlayersWanted
   | ChatLine
   | Capabilities
   | Draining

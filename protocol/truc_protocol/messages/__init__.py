@@ -11,6 +11,7 @@ from truc_protocol.messages.company import (
     ListPlayers,
     LobbyState,
     PlayerState,
+    PlayersWanted,
     Seek,
 )
 from truc_protocol.messages.fields import Message, Request
@@ -124,6 +125,7 @@ __all__ = [
     "Ping",
     "PlayedMatch",
     "PlayerState",
+    "PlayersWanted",
     "Pong",
     "Profile",
     "ReadRules",

@@ -87,6 +87,17 @@ class BotWanted(Message, frozen=True, kw_only=True, tag="bot_wanted"):
     """How long the seat is offered still."""
 
 
+class PlayersWanted(Message, frozen=True, kw_only=True, tag="players_wanted"):
+    """Somebody waits at an open table, and the host's bots are called to its free seats; to the keys that the host names alone."""
+
+    table: TableCode
+    """The table's code."""
+    seat: SeatNumber
+    """A free seat: `join` it, and be `ready`."""
+    variant: Word
+    """The game."""
+
+
 class Chat(Request, frozen=True, kw_only=True, tag="chat"):
     """Say something to everybody at a table one follows, or to the lobby one follows."""
 

@@ -171,6 +171,7 @@ _ANSWERS: Final[Mapping[str, Course]] = MappingProxyType(
         "bot_wanted": Course(
             "`join` with that table and seat, to stand by; then `resume` and a `sub` record."
         ),
+        "players_wanted": Course("`join` with that table and seat, and `ready`; then as at any table."),
         "sign": Course("Nothing; it holds for the hand that is played."),
         "said": Course("Nothing."),
         "seat_taken_over": Course("No more `options`. Next: `watch`, or `resume` to take the seat back."),

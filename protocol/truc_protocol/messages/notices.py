@@ -73,6 +73,8 @@ class TableState(Message, frozen=True, kw_only=True, tag="table"):
     """When the cards are opened: after every hand, or after the match."""
     expires_ms: U | None = None
     """When the table is dropped if nothing happens."""
+    age_ms: U | None = None
+    """For how long its match has been played, or else it has waited: since it was made, or its last match ended."""
     watchers: U = 0
     """How many watch, as of this notice; that somebody comes or goes to watch is told with the next change."""
     transcript: Literal["seats", "watchers", "all"] = "seats"

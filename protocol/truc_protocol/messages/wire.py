@@ -77,6 +77,7 @@ ServerMessage = (
     | past.Snapshot
     | company.LobbyState
     | company.BotWanted
+    | company.PlayersWanted
     | company.ChatLine
     | notices.Ping
     | notices.Pong
@@ -170,6 +171,7 @@ MESSAGES: Final[tuple[Row, ...]] = (
     Row(_IN, (Form(company.ListPlayers),), ("ok",)),
     Row(_IN, (Form(company.Seek),), ("ok",)),
     Row(_OUT, (Form(company.BotWanted),)),
+    Row(_OUT, (Form(company.PlayersWanted),)),
     Row(_IN, (Form(company.Chat),), ("ok",)),
     Row(_OUT, (Form(company.ChatLine),)),
     Row(_IN, (Form(company.Ignore),), ("ok",)),

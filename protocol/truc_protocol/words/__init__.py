@@ -11,8 +11,9 @@ from truc_protocol.words.facts import tell
 from truc_protocol.words.language import chosen_language
 from truc_protocol.words.local import PLAIN, LocalWords, local_sets, local_words
 from truc_protocol.words.moves import move_label, move_meaning, own_label
-from truc_protocol.words.names import printable, shown_name, side_name
+from truc_protocol.words.names import joined, printable, shown_name, side_name
 from truc_protocol.words.scores import half_label, score_label
+from truc_protocol.words.sentences import Sentence, told
 from truc_protocol.words.signs import phrase_label, sign_label
 from truc_protocol.words.speech import ENGLISH, Speech
 
@@ -25,11 +26,13 @@ __all__ = [
     "LanguageError",
     "LocalWords",
     "MoveWords",
+    "Sentence",
     "Speech",
     "catalogue",
     "check_words",
     "chosen_language",
     "half_label",
+    "joined",
     "local_sets",
     "local_words",
     "move_label",
@@ -42,4 +45,5 @@ __all__ = [
     "side_name",
     "sign_label",
     "tell",
+    "told",
 ]

@@ -1,4 +1,4 @@
-"""The catalogues: all that is said to people, in one file for each language.
+"""The catalogues: all that is said to people, in two files for each language: the game and the table, and what is around them.
 
 Every catalogue has the same keys and fills in the same names; a test holds them together. What a game calls by a word of its
 own is not here but in its local set.
@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -33,6 +33,10 @@ class Catalogue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The language, in its own words."""
     singular: tuple[int, ...]
     """The numbers that the first form of a count is for."""
+    yes: tuple[str, ...]
+    """What may be typed for yes, beside `y`."""
+    no: tuple[str, ...]
+    """What may be typed for no, beside `n`."""
     moves: Mapping[str, MoveWords]
     """By kind of move; some also by what they answer, ask for or order, `accept-redeal`, `order-low`."""
     answers: Mapping[str, str]
@@ -55,10 +59,46 @@ class Catalogue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What is counted: one, several."""
     said: Mapping[str, str]
     """Pieces of sentences."""
+    closed: Mapping[str, str]
+    """Why a table was closed."""
     lessons: Mapping[str, str]
     """What is told somebody who plays for the first time."""
     screen: Mapping[str, str]
     """The lines of a player's screen."""
+    asked: Mapping[str, str]
+    """What a command asks, and what it says to an answer."""
+    connecting: Mapping[str, str]
+    """What is told while a connection is made, or made again."""
+    commands: Mapping[str, str]
+    """What commands print beside the screen, and what they say to those who use them wrongly."""
+    listing: Mapping[str, str]
+    """The list of tables."""
+    verdict: Mapping[str, str]
+    """What the verdict on a match says."""
+    failures: Mapping[str, str]
+    """What can go wrong for a player."""
+    refused: Mapping[str, str]
+    """What the server refuses, by error code; `words` are its own, where they say more."""
+    wrong: Mapping[str, str]
+    """What went wrong, by check."""
+    means: Mapping[str, str]
+    """What follows from a failed check."""
+    remedies: Mapping[str, str]
+    """What to do after a failed check."""
+    records: Mapping[str, str]
+    """What a record of a transcript says, and what it binds or opens."""
+    together: Mapping[str, str]
+    """What several files show together, and the signatures of each seat."""
+    replay: Mapping[str, str]
+    """What stands around a match that is stepped through in a terminal."""
+    report: Mapping[str, str]
+    """What stands on the page of a match."""
+    history: Mapping[str, str]
+    """What is said of the matches of a home."""
+    ratings: Mapping[str, str]
+    """What is said of how players stand at a server."""
+    watching: Mapping[str, str]
+    """What is told who has no seat, where it is not what a player is told."""
 
 
 @cache
@@ -70,7 +110,13 @@ def catalogue(lang: str) -> Catalogue:
     """
     if lang not in LANGUAGES:
         raise LanguageError(f"expected one of the languages {', '.join(LANGUAGES)}, got {lang!r}")
-    return msgspec.convert(tomllib.loads(read_text(f"{lang}.toml")), Catalogue)
+    return msgspec.convert(read_catalogue(lang), Catalogue)
+
+
+def read_catalogue(lang: str) -> dict[str, Any]:
+    """Return what stands in the files of a language."""
+    game, around = (tomllib.loads(read_text(name)) for name in (f"{lang}.toml", f"around/{lang}.toml"))
+    return game | around
 
 
 def read_text(name: str) -> str:

@@ -5,12 +5,14 @@ from typing import Final
 
 from truc_protocol.words.catalogue import LANGUAGES, catalogue
 
-_VARIABLES: Final = ("LC_ALL", "LANG")
+_LOCALE: Final = ("LC_ALL", "LC_MESSAGES", "LANG")
+_PREFERRED: Final = "LANGUAGE"  # a list, heeded by GNU programs unless the locale is C
+_NONE: Final = ("", "c", "posix")
 _DEFAULT: Final = "en"
 
 
 def chosen_language(given: str | None, environment: Mapping[str, str]) -> str:
-    """Return the language given, else that of the environment if there is a catalogue for it, else English.
+    """Return the language given, else the first of the environment that there is a catalogue for, else English.
 
     Raises:
         LanguageError: There is no catalogue for the language given.
@@ -18,6 +20,15 @@ def chosen_language(given: str | None, environment: Mapping[str, str]) -> str:
     if given is not None:
         catalogue(given)
         return given
-    setting = next((environment[name] for name in _VARIABLES if environment.get(name)), "")
-    lang = setting.replace("-", "_").partition("_")[0].partition(".")[0].lower()
-    return lang if lang in LANGUAGES else _DEFAULT
+    locale = next((environment[name] for name in _LOCALE if environment.get(name)), "")
+    if _language_of(locale) in _NONE:
+        return _DEFAULT
+    wanted = map(_language_of, [*environment.get(_PREFERRED, "").split(":"), locale])
+    return next((lang for lang in wanted if lang in LANGUAGES), _DEFAULT)
+
+
+def _language_of(locale: str) -> str:
+    """Return the language of a locale: `ca` of `ca_ES.UTF-8@valencia`."""
+    for sign in ".@_-":
+        locale = locale.partition(sign)[0]
+    return locale.lower()

@@ -21,6 +21,8 @@ class LocalWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The language the set is in; None if there is no set."""
     leaders: Literal["captain", "governor"] = "captain"
     """What those who lead the two sides of a hand are."""
+    next_sits: Literal["left", "right"] = "right"
+    """On which side of a player sits who plays next; where a table is drawn, as nothing else depends on it."""
     moves: Mapping[str, str] = {}
     """By move line, by kind and step of the stake, or by the catalogues' keys."""
     facts: Mapping[str, str] = {}

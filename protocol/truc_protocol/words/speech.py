@@ -5,6 +5,7 @@ from typing import Final, NamedTuple
 
 from truc_protocol.words.catalogue import Catalogue, catalogue
 from truc_protocol.words.local import LocalWords, local_words
+from truc_protocol.words.sentences import Sentence
 
 
 class Speech(NamedTuple):
@@ -27,6 +28,10 @@ class Speech(NamedTuple):
     def own(self) -> "Speech":
         """The same game told in its own tongue; in the listener's language, if it has none."""
         return Speech(self.local.tongue or self.lang, self.words)
+
+    def say(self, key: str, /, **values: object) -> str:
+        """Return a text of the catalogue by its part and name, `verdict.winner`, with what it fills in."""
+        return Sentence(key, **values).told(self.lang)
 
     def counted(self, what: str, n: int) -> str:
         """Return a number with what it counts, `2 points`."""

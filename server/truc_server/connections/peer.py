@@ -191,6 +191,11 @@ class Peer:
                 frame = self._grease.frame(frame)
             self._push(frame)
 
+    def offer_frame(self, frame: bytes) -> None:
+        """Queue a frame that goes to many and that nobody needs, where there is room for it."""
+        if len(frame) <= self.outbox.room():
+            self.send_frame(frame)
+
     def notify(self, notice: ServerMessage) -> None:
         """Queue a notice, which answers nothing; it reaches only those who are logged in."""
         self.send_frame(broadcast_frame(notice))

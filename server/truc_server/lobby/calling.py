@@ -1,14 +1,14 @@
-"""The host's own bots: who they are, and how they are called when a seat of a match has become vacant.
+"""The host's own bots: who they are, and how they are called when a seat of a match is vacant, or of an open table free.
 
 A call asks for nothing and gives nothing: who is called joins as anybody may, and the first record that can stand has the
 seat. Nothing is kept; whom to call follows from who is connected and what is vacant. Invariant: nobody is called but by a
-key that the host has listed, for the code of a private table is in the call.
+key that the host has listed, for the code of a private table is in the call; to free seats of those nobody is.
 """
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
-from truc_protocol.messages import BotWanted
+from truc_protocol.messages import BotWanted, PlayersWanted
 from truc_server.connections.peer import Peer, Player
 from truc_server.lobby.presence import Presence
 from truc_server.store import PlayerKind
@@ -36,6 +36,15 @@ class Calls:
             bot = self._listener(tag)
             if bot is not None:
                 _call(bot, table)
+
+    def fill(self, table: "Table") -> None:
+        """Call bots that do not sit at an open table, one to each of its free seats."""
+        listeners = filter(None, map(self._listener, self._bots))
+        others = (bot for bot in listeners if bot.player is not None and table.seat_of(bot.player) is None)
+        free = (seat for seat, seated in enumerate(table.seats) if seated is None)
+        for seat, bot in zip(free, others, strict=False):
+            variant = table.made.chosen.variant.name
+            bot.send(PlayersWanted(table=table.code, seat=seat, variant=variant))
 
     def _listener(self, tag: str) -> Peer | None:
         """Return the newest connection of a player that asked to be called."""

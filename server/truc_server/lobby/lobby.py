@@ -23,6 +23,7 @@ from truc_server.host.settings import MAX_SEATS, Settings
 from truc_server.house import PUBLIC_CODE, House, label, now_ms
 from truc_server.lobby import seeking
 from truc_server.lobby.calling import Calls
+from truc_server.lobby.filling import Filling
 from truc_server.lobby.following import Following
 from truc_server.lobby.presence import Presence
 from truc_server.lobby.table_limits import MadeTables
@@ -69,6 +70,7 @@ class Lobby:
         self.made = MadeTables(house.settings.limits)
         self.following = Following(house.timers, self._state)
         self.calls = Calls(house.settings.access.bots, self.presence)
+        self._filling = Filling(house, lambda: self.calls)
         self._house = house
         self._defaults = Defaults.of(house.settings.match)
         self._tables: dict[str, Table] = {}
@@ -203,6 +205,7 @@ class Lobby:
     def changed(self, table: Table) -> None:
         """Note that a table is not as it was."""
         self.following.note_table(table)
+        self._filling.note(table)
 
     def vacated(self, table: Table) -> None:
         """Call the host's own bots to the seats of a match that are vacant now."""
@@ -211,6 +214,7 @@ class Lobby:
     def forget(self, table: Table) -> None:
         """Take a table that cannot go on out of the lobby."""
         del self._tables[table.code]
+        self._filling.drop(table.code)
         self.made.drop(table.code, table.made.creator)
         if not table.made.private:
             self._public.remove(table.code)
@@ -344,7 +348,7 @@ class Lobby:
         if self._house.drained_by is not None:
             frame = broadcast_frame(_draining(self._house.drained_by))
             for peer in self.presence.everybody():
-                peer.send_frame(frame)
+                peer.offer_frame(frame)
 
     def tidy(self, peer: Peer) -> None:
         """Forget which tables that are gone a connection has followed, if it has followed many."""

@@ -36,7 +36,6 @@ from truc_server.tables.tail import Item, Tail, packed_facts, record_frame
 from truc_server.timers import Alarm
 
 _CALLED, _ENDED = Phase.CALLED, Phase.ENDED  # looked up once, as a lookup in an Enum is dear
-
 log = structlog.get_logger()
 
 
@@ -275,9 +274,8 @@ class Game:
     def _rekey(self) -> None:
         """Start a new chain of the server's; its secrets are stored with the record, and before it."""
         record = self.dealer.rekey(self.ledger, new_root())
-        self.take(
-            record, parse_own(record), save_secrets(self._house, self.setup.terms.th, self.dealer.secrets)
-        )
+        secrets = save_secrets(self._house, self.setup.terms.th, self.dealer.secrets)
+        self.take(record, parse_own(record), secrets)
 
     def wish(self, seat: int) -> None:
         """Let a seat have time to rekey before the next call.

@@ -40,6 +40,9 @@ def append(connection: Connection, lease: Lease, writes: Sequence[AddRecord]) ->
         if isinstance(error, dialect.loaded_dbapi.IntegrityError):
             raise taken(writes, error) from error
         raise DBAPIError(None, None, error, hide_parameters=True) from error
+    except BaseException:  # whatever it is, nothing stays half done
+        driver.rollback()
+        raise
     return is_ours
 
 

@@ -163,6 +163,7 @@ def table_state(
     state: State,
     match: bytes | None,
     expires_ms: int | None,
+    age_ms: int,
     watchers: int,
 ) -> TableState:
     """Return the full state of a table, as it is sent."""
@@ -179,6 +180,7 @@ def table_state(
         opts=tuple(made.chosen.opts),
         policy=made.chosen.variant.reveal,
         expires_ms=expires_ms,
+        age_ms=age_ms,
         watchers=watchers,
         transcript=made.chosen.transcript,
         claim=made.chosen.claim,

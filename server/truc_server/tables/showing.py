@@ -28,7 +28,7 @@ from truc_server.tables.late import Line, Notice
 from truc_server.tables.options import HAND, LATE
 from truc_server.tables.pages import PAGE
 from truc_server.tables.seats import setup_message
-from truc_server.tables.shown import Shown
+from truc_server.tables.shown import Shown, age
 from truc_server.tables.tail import Item, Tail, record_frame
 from truc_server.timers import Alarm
 
@@ -54,10 +54,11 @@ class Extent(NamedTuple):
 
 
 class Past(NamedTuple):
-    """A match as the store has it, with the ids of its guests, by seat."""
+    """A match as the store has it, with the ids of its guests, by seat, and when its first record was made."""
 
     match: PastMatch
     guests: Mapping[int, bytes]
+    began_ms: int
 
 
 class Showing:
@@ -142,12 +143,12 @@ class Showing:
         if self.delay_s:
             shown = self.begin(setup, Tail(len(rows)), guests)
             for row in rows:
-                shown.made += 1
+                shown.made_at(parse_own(Record(row.signer, row.body, row.sig)), row.at_ms)
                 self._put_off(shown, row.at_ms)
 
     def took(self, shown: Shown, item: Item, body: AnyBody, *, at_ms: int, is_between: bool) -> None:
         """Show the next record that a match has taken, now or later; `is_between` tells that no hand is played now."""
-        shown.made += 1
+        shown.made_at(body, at_ms)
         if self.delay_s:
             self._put_off(shown, at_ms)
         elif not self._is_by_hand:
@@ -250,8 +251,9 @@ class Showing:
 
     def _read_past(self, mid: bytes) -> Past | None:
         """Return a match as the store has it; blocks."""
-        found = self._house.store.past(mid)
-        return None if found is None else Past(found, self._house.store.guests(mid))
+        store = self._house.store
+        found, first = store.past(mid), store.records(mid, first=0, limit=1)
+        return Past(found, store.guests(mid), first[0].at_ms) if found is not None and first else None
 
     def _take_past(self, found: Past | None) -> None:
         """Let the match that was read have its turn."""
@@ -270,7 +272,7 @@ class Showing:
         (terms, *seats, match), document = found.match.setup, found.match.document
         setup = close_setup(open_terms(document, terms), tuple(seats), match)
         shown = Shown(self._table, setup, Tail(end), found.guests)
-        shown.made = end
+        shown.made, shown.began_ms = end, found.began_ms
         return shown
 
     def note(self, frame: bytes, *, of: str | None = None) -> None:
@@ -322,6 +324,13 @@ class Showing:
     def mask(self, state: TableState) -> TableState:
         """Return a table's state as of what has been shown."""
         return state if self.match is None or not self.holds_back else self.match.mask(state)
+
+    def age_ms(self, made_ms: int, *, is_playing: bool) -> int:
+        """Return how long the newest match has been played; else how long it is over, or the table was made, if there is none."""
+        newest = self._turns[-1].shown if self._turns else None
+        if is_playing:
+            return age(None if newest is None else newest.began_ms)
+        return age(made_ms if newest is None or newest.ended_ms is None else newest.ended_ms)
 
     def close(self, notice: TableClosed) -> None:
         """Tell that the table is gone: who watches, when the rest has been shown."""

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from truc_protocol.bodies import AnyBody, Call, Close, Guest, Placed, SeatTaken, Sub
+from truc_protocol.bodies import AnyBody, Call, Close, End, Guest, Placed, SeatTaken, Sub
 from truc_protocol.codec import unpack
 from truc_protocol.frames import LENGTH_BYTES
 from truc_protocol.keys import fingerprint
@@ -19,6 +19,7 @@ from truc_protocol.messages import SeatState, Snapshot, TableState
 from truc_protocol.records import link, parse_own
 from truc_protocol.setup import Setup
 from truc_server.connections.peer import tag_of
+from truc_server.house import now_ms
 from truc_server.store import PlayerKind
 from truc_server.tables.tail import Item, Tail, record_of
 
@@ -38,6 +39,8 @@ class Shown:
         k: the next position to be shown.
         made: the next position to be made.
         begun: where the hand begins that those who watch see: at the newest call, or after the close that came later.
+        began_ms: when the first record was made, Unix time in milliseconds; None before.
+        ended_ms: when the end was made; None before.
     """
 
     def __init__(self, table: str, setup: Setup, tail: Tail, guests: Mapping[int, bytes]) -> None:
@@ -46,6 +49,8 @@ class Shown:
         self.k = 0
         self.made = 0
         self.begun = Begun(0, None)
+        self.began_ms: int | None = None
+        self.ended_ms: int | None = None
         self._guests = guests
         self._seats: tuple[SeatTaken | Guest | Sub, ...] = setup.seats
         self._table = table
@@ -56,6 +61,13 @@ class Shown:
     def is_complete(self) -> bool:
         """Whether every record made has been shown."""
         return self.k == self.made
+
+    def made_at(self, body: AnyBody, at_ms: int) -> None:
+        """Note when the next record was made, which may be shown later."""
+        self.made += 1
+        self.began_ms = at_ms if self.began_ms is None else self.began_ms
+        if isinstance(body, End):
+            self.ended_ms = at_ms
 
     def add(self, item: Item, body: AnyBody) -> None:
         """Count the next record as shown."""
@@ -94,7 +106,15 @@ class Shown:
         """Return a table's state as of this match, whatever has become of the table since."""
         of_match = (_seat_state(seat, self._guests.get(seat.seat)) for seat in self._seats)
         seats = tuple(starmap(_masked, zip(of_match, state.seats, strict=True)))
-        return replace(state, seats=seats, state="playing", match=self.setup.mid, expires_ms=None)
+        age_ms = age(self.began_ms)
+        return replace(
+            state, seats=seats, state="playing", match=self.setup.mid, expires_ms=None, age_ms=age_ms
+        )
+
+
+def age(since_ms: int | None) -> int:
+    """Return how long ago a time was, in milliseconds; 0 for one that has not come."""
+    return 0 if since_ms is None else max(0, now_ms() - since_ms)
 
 
 def _masked(of_match: SeatState, now: SeatState) -> SeatState:

@@ -171,8 +171,7 @@ class Table:
         """
         seat = self.own_seat(player)
         self._check_open()
-        if player.kind is PlayerKind.KEY:
-            x = None
+        x = None if player.kind is PlayerKind.KEY else x
         check_box_key(self.seats, seat, x)
         self._sit(seat, Seated(player, is_ready, x))
 
@@ -396,5 +395,6 @@ class Table:
             state=self.state,
             match=self.match,
             expires_ms=left,
+            age_ms=self.showing.age_ms(self.made.created_ms, is_playing=self.state == "playing"),
             watchers=self.audience.watching,
         )

@@ -28,7 +28,7 @@ function show(hand, stage) {
 }
 
 function told() {
-  const now = document.querySelector(".records li.now");
+  const now = document.querySelector(".hand:not([hidden]) .records li.now");
   if (now === null) return "";
   now.parentElement.scrollTop = now.offsetTop - now.parentElement.clientHeight / 2;
   return [...now.querySelectorAll("p:not(.proof)")].map((line) => line.textContent).join(" · ");

@@ -1,0 +1,48 @@
+"""Files of variants, as commands are given them: read, or refused with what is wrong."""
+
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from truc_client.cli.common import FailedError
+from truc_protocol.house_variants import HouseVariantError, preset_called, read_variant
+from truc_protocol.words import Sentence
+
+VARIANT_FILE: Final = ".toml"
+
+
+class Game(NamedTuple):
+    """A game by its name, and the text that describes it where it is no preset."""
+
+    name: str
+    text: str | None
+
+
+def read_text(file: str) -> str:
+    """Read the text of a file.
+
+    Raises:
+        FailedError: There is none.
+    """
+    try:
+        return Path(file).read_text("utf-8")
+    except OSError as error:
+        raise FailedError(Sentence("failures.cannot_read", path=file, reason=error.strerror)) from error
+    except UnicodeDecodeError as error:
+        raise FailedError(
+            Sentence("failures.cannot_read", path=file, reason=Sentence("failures.no_text"))
+        ) from error
+
+
+def game_called(given: str) -> Game:
+    """Return a preset by its name, or the game that a file describes.
+
+    Raises:
+        FailedError: There is none, or the file is wrong; the text says what.
+    """
+    try:
+        if not given.endswith(VARIANT_FILE):
+            return Game(preset_called(given, Sentence("failures.others_in_files")).name, None)
+        text = read_text(given)
+        return Game(read_variant(text, given).name, text)
+    except HouseVariantError as error:
+        raise FailedError(str(error)) from error

@@ -1,0 +1,111 @@
+"""Help and usage errors in the language of who asks: what stands in the commands, said in another language.
+
+The English texts are those of the commands themselves; behind each of them a file of a language has the same in that one. A
+text that is changed has no translation until somebody writes it: then it stays English, and a test says so.
+"""
+
+import gettext
+import os
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from copy import copy
+from functools import cache
+from importlib.resources import files
+from itertools import pairwise
+from typing import Any, Final, TypeVar
+
+import click
+import msgspec
+
+from truc_protocol.words import LANGUAGES, chosen_language
+
+C = TypeVar("C", bound=click.Command)
+
+_LANG: Final = "--lang"
+
+
+class Help(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What help says in one language, by the English text."""
+
+    commands: Mapping[str, str] = {}
+    """A paragraph of a command's text, its line in a list, or the text of an option."""
+    manual: Mapping[str, str] = {}
+    """The headings of a page for `man`."""
+    click: Mapping[str, str | tuple[str, str]] = {}
+    """What click says of its own: a text, or one and several."""
+
+
+@cache
+def help_in(lang: str) -> Help:
+    """Return what help says in a language; nothing without a file for it, as for English, which stands in the commands."""
+    file = files("truc_client.cli").joinpath(f"help/{lang}.toml")
+    return (
+        msgspec.convert(tomllib.loads(file.read_text(encoding="utf-8")), Help) if file.is_file() else Help()
+    )
+
+
+class SpokenGroup(click.Group):
+    """The first command: help and errors of all those under it are in the language asked for, else in that of the environment."""
+
+    def main(self, args: Sequence[str] | None = None, *rest: Any, **named: Any) -> Any:
+        """Run the command in that language."""
+        lang = _asked(sys.argv[1:] if args is None else args)
+        with click_in(lang):
+            return click.Group.main(translated(self, lang), args, *rest, **named)
+
+
+def translated(command: C, lang: str) -> C:
+    """Return a command, and with it those under it, with its help in a language."""
+    said, own = help_in(lang).commands, copy(command)
+    own.help = "\n\n".join(said.get(paragraph, paragraph) for paragraph in paragraphs(command.help))
+    own.short_help = said.get(command.short_help or "", command.short_help)
+    vars(own)["_help_option"] = None  # click keeps the one it has made, in the language of that time
+    own.params = [_translated_param(param, said) for param in command.params]
+    if isinstance(own, click.Group):
+        own.commands = {name: translated(inner, lang) for name, inner in own.commands.items()}
+    return own
+
+
+def paragraphs(text: str | None) -> Iterator[str]:
+    """Yield the paragraphs of a text, each in one line."""
+    return (" ".join(paragraph.split()) for paragraph in (text or "").strip().split("\n\n"))
+
+
+@contextmanager
+def click_in(lang: str) -> Iterator[None]:
+    """Let click speak a language as long as the block lasts.
+
+    It asks gettext for that, which reads catalogues of its own form alone: so its two questions are answered here.
+    """
+    asked = gettext.dgettext, gettext.dngettext
+    said = {text: (it, it) if isinstance(it, str) else it for text, it in help_in(lang).click.items()}
+
+    def one(domain: str, message: str) -> str:
+        del domain
+        return said.get(message, (message, message))[0]
+
+    def counted(domain: str, msgid1: str, msgid2: str, n: int) -> str:
+        del domain
+        return said.get(msgid1, (msgid1, msgid2))[n != 1]
+
+    gettext.dgettext, gettext.dngettext = one, counted
+    try:
+        yield
+    finally:
+        gettext.dgettext, gettext.dngettext = asked
+
+
+def _translated_param(param: click.Parameter, said: Mapping[str, str]) -> click.Parameter:
+    own = copy(param)
+    if isinstance(own, click.Option) and own.help:
+        own.help = said.get(" ".join(own.help.split()), own.help)
+    return own
+
+
+def _asked(words: Sequence[str]) -> str:
+    """Return the language that the command line asks for, if there is one; else that of the environment."""
+    parts = (part for word in words for part in word.split("=", 1))
+    given = dict(pairwise(parts)).get(_LANG)
+    return given if given in LANGUAGES else chosen_language(None, os.environ)

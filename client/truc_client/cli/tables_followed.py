@@ -1,0 +1,101 @@
+"""The public tables of a server as they change: at a terminal one list that is kept up to date, else a line for each change.
+
+Between two changes ages go on by this machine's clock.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Final, NamedTuple
+
+import click
+import trio
+from msgspec.structs import replace
+from rich.console import Console, RenderableType
+from rich.live import Live
+
+from truc_client.cli.listing import table_line
+from truc_client.happenings import Interrupted, LobbyHappening, TableChanged, TableClosed
+from truc_client.lobby import Lobby
+from truc_protocol.messages import TableState
+from truc_protocol.words import catalogue, printable
+
+_TICK_S: Final = 20.0
+
+
+class Seen(NamedTuple):
+    """A table as it was shown, and when that was, in seconds."""
+
+    state: TableState
+    at: float
+
+    def by(self, now: float) -> TableState:
+        """Return the table as it stands by a later time if nothing has changed."""
+        passed_ms = int((now - self.at) * 1000)
+        age_ms, expires_ms = self.state.age_ms, self.state.expires_ms
+        return replace(
+            self.state,
+            age_ms=None if age_ms is None else age_ms + passed_ms,
+            expires_ms=None if expires_ms is None else max(0, expires_ms - passed_ms),
+        )
+
+
+class FollowedTables:
+    """The public tables of one game, or of all, as they were shown last."""
+
+    def __init__(self, variant: str | None, lang: str) -> None:
+        self._variant = variant
+        self._words = catalogue(lang)
+        self._seen: dict[str, Seen] = {}
+        self._told: dict[str, str] = {}
+
+    def take(self, happening: LobbyHappening, at: float) -> Iterator[str]:
+        """Take what has happened in the lobby at a time in seconds; yields a line for each change."""
+        match happening:
+            case TableChanged(state) if self._variant in (None, state.variant):
+                self._seen[state.table] = Seen(state, at)
+                line = table_line(replace(state, age_ms=None))
+                if self._told.get(state.table) != line:
+                    yield table_line(state)
+                self._told[state.table] = line
+            case TableClosed(reason, table) if self._seen.pop(table, None) is not None:
+                del self._told[table]
+                yield printable(f"{table}  {self._words.screen['closed'].format(reason=reason)}")
+            case Interrupted():
+                self._seen.clear()
+            case _:
+                pass
+
+    def by(self, now: float) -> tuple[TableState, ...]:
+        """Return the tables as they stand by a time."""
+        return tuple(seen.by(now) for seen in self._seen.values())
+
+    def trouble(self, happening: LobbyHappening) -> str | None:
+        """Return what is to be said of a lost connection."""
+        if not isinstance(happening, Interrupted):
+            return None
+        return printable(self._words.watching["interrupted"].format(reason=happening.reason))
+
+
+async def follow_lines(lobby: Lobby, tables: FollowedTables) -> None:
+    """Print a line for every table, and for each change, as long as the server is there."""
+    async for happening in lobby:
+        if trouble := tables.trouble(happening):
+            click.echo(trouble, err=True)
+        for line in tables.take(happening, trio.current_time()):
+            click.echo(line)
+
+
+async def follow_list(
+    lobby: Lobby,
+    tables: FollowedTables,
+    console: Console,
+    drawn: Callable[[tuple[TableState, ...]], RenderableType],
+) -> None:
+    """Keep a list of the tables up to date on a terminal, as long as the server is there."""
+    with Live(drawn(()), console=console, auto_refresh=False) as live:
+        while True:
+            with trio.move_on_after(_TICK_S):
+                happening = await anext(lobby)
+                if trouble := tables.trouble(happening):
+                    console.print(trouble, markup=False)
+                list(tables.take(happening, trio.current_time()))
+            live.update(drawn(tables.by(trio.current_time())), refresh=True)

@@ -1,0 +1,173 @@
+"""The way into a server, from the hello to the login: the server proves who it is before the client says who asks."""
+
+import secrets
+import time
+from collections import deque
+from importlib.metadata import version
+from typing import Final, NamedTuple
+
+import trio
+
+from truc_client.account import Account
+from truc_client.address import Address
+from truc_client.clock import Clock
+from truc_client.encryption import certificate_of
+from truc_client.errors import ConnectError, EncryptedError, LostError, RefusedError
+from truc_client.home import revoked_keys
+from truc_client.link import READ_BYTES, Link, farewell, sound
+from truc_client.recognition import Shown, keys_shown, recognise
+from truc_protocol.connection import Connection, Role
+from truc_protocol.errors import Code
+from truc_protocol.handshake import PROTOCOLS, Pin, ServerIdentity, authenticate
+from truc_protocol.messages import (
+    AnyMessage,
+    Bye,
+    ClientHello,
+    ClientMessage,
+    GuestLogin,
+    GuestReturn,
+    KeyLogin,
+    Refusal,
+    ServerHello,
+    Software,
+    Welcome,
+)
+from truc_protocol.words import Sentence
+
+HANDSHAKE_S: Final = 10.0
+_NONCE_BYTES: Final = 32
+
+
+class Demands(NamedTuple):
+    """The capabilities that a client would use, and those without which it cannot go on."""
+
+    want: tuple[str, ...] = ()
+    require: tuple[str, ...] = ()
+
+
+_NO_DEMANDS: Final = Demands()
+
+
+class Entered(NamedTuple):
+    """A login that succeeded.
+
+    Attributes:
+        link: the connection.
+        address: where it leads: elsewhere than asked for, if the server has moved.
+        server: who answers.
+        welcome: the server's last word of the handshake.
+        keys: the server's present key and those before it that it has shown to be its own.
+    """
+
+    link: Link
+    address: Address
+    server: ServerIdentity
+    welcome: Welcome
+    keys: frozenset[bytes]
+
+
+async def enter(
+    stream: trio.abc.Stream,
+    address: Address,
+    account: Account,
+    demands: Demands = _NO_DEMANDS,
+    known: Pin | None = None,
+) -> Entered:
+    """Make the handshake; `known` is the server that is expected, by its pin at the address that it has left.
+
+    Raises:
+        ServerKeyError: The server is not the one known.
+        ConnectError: It is no server of this protocol, or does not answer in time.
+        RefusedError: It does not let this player in.
+        EncryptedError: It encrypts its connections, and this one is not.
+        LostError: It is elsewhere now; `to` says where.
+        HomeError: The player's home cannot be used.
+    """
+    try:
+        with trio.fail_after(HANDSHAKE_S):
+            return await _enter(stream, address, account, demands, known)
+    except trio.TooSlowError as error:
+        raise ConnectError(Sentence("failures.no_answer", server=address.server)) from error
+    except LostError as error:
+        if error.to is not None or isinstance(error, EncryptedError):
+            raise
+        raise ConnectError(Sentence("failures.at", server=address.server, error=str(error))) from error
+    except trio.BrokenResourceError as error:
+        lost = Sentence("failures.connection_lost")
+        raise ConnectError(Sentence("failures.at", server=address.server, error=lost)) from error
+
+
+async def _enter(
+    stream: trio.abc.Stream, address: Address, account: Account, demands: Demands, known: Pin | None
+) -> Entered:
+    talk, clock = _Talk(stream), Clock()
+    nonce = secrets.token_bytes(_NONCE_BYTES)
+    client = Software(name="truc", version=version("truc"), lang="Python")
+    asked = time.time()
+    hello = await talk.ask(ClientHello(id=0, proto=PROTOCOLS, cn=nonce, client=client, **demands._asdict()))
+    if not isinstance(hello, ServerHello):
+        raise ConnectError(Sentence("failures.hello_expected", got=type(hello).__name__))
+    answered = time.time()
+    shown = Shown(talk.protocol.hello_frame(Role.CLIENT), certificate_of(stream))
+    server = recognise(hello, shown, address, account, known)
+    _check_met(demands, server)
+    clock.note(server.info.now_ms, asked=asked, answered=answered)
+    welcome = await talk.ask(_login(address, account, server, nonce, talk.protocol))
+    if not isinstance(welcome, Welcome):
+        raise ConnectError(Sentence("failures.welcome_expected", got=type(welcome).__name__))
+    link = Link(stream, talk.protocol, list(talk.inbox), server.info.limits.idle_s, clock)
+    keys = keys_shown(hello, server, revoked_keys(account.home))
+    return Entered(link, address, server, welcome, keys)
+
+
+def _check_met(demands: Demands, server: ServerIdentity) -> None:
+    """Check that the server has what is required: one that does not know the demand lets it pass."""
+    missing = ", ".join(name for name in demands.require if name not in server.info.caps)
+    if missing:
+        raise RefusedError(Code.UNSUPPORTED, Sentence("failures.capability_missing", names=missing))
+
+
+class _Talk:
+    """Question and answer before the connection is open to everything."""
+
+    def __init__(self, stream: trio.abc.Stream) -> None:
+        self.protocol = Connection(Role.CLIENT)
+        self.inbox: deque[AnyMessage] = deque()
+        self._stream = stream
+
+    async def ask(self, message: ClientMessage) -> AnyMessage:
+        if not self.inbox:  # a goodbye may have come before this is asked
+            await self._stream.send_all(self.protocol.send(message))
+        while not self.inbox:
+            received = await self._stream.receive_some(READ_BYTES)
+            if not received:
+                raise LostError(Sentence("failures.connection_closed"))
+            self.inbox.extend(map(sound, self.protocol.receive(bytes(received))))
+        answer = self.inbox.popleft()
+        match answer:
+            case Refusal(code=Code.UNSUPPORTED, detail={"tls": True}):
+                raise EncryptedError
+            case Refusal():
+                raise RefusedError(answer.code, answer.msg, retry_after_ms=answer.retry_after_ms)
+            case Bye() if answer.code == Code.MOVED and answer.to is not None:
+                raise farewell(answer)
+            case Bye():
+                raise RefusedError(answer.code, answer.msg, retry_after_ms=answer.reconnect_after_ms)
+            case _:
+                return answer
+
+
+def _login(
+    address: Address, account: Account, server: ServerIdentity, nonce: bytes, protocol: Connection
+) -> KeyLogin | GuestLogin | GuestReturn:
+    if account.is_guest:
+        token = account.store.token(server.pin.first)
+        return GuestReturn(id=1, token=token) if token else GuestLogin(id=1, name=account.name)
+    key = account.key(server.pin.first)
+    signed = authenticate(key, server, cn=nonce, hello_frame=protocol.hello_frame(Role.SERVER))
+    return KeyLogin(id=1, body=signed.body, sig=signed.sig, name=account.name, invite=address.invite)
+
+
+def is_unknown_token(error: RefusedError) -> bool:
+    """Tell whether a guest's token is no longer known."""
+    return error.code == Code.BAD_TOKEN

@@ -1,0 +1,51 @@
+"""Case S2: how long a table has waited, or its match been played; only where the server tells it."""
+
+from functools import partial
+from typing import Final
+
+import trio
+
+from truc_conform.judged import ServerCase, UnofferedError, Visit, expect, together
+from truc_conform.raw_client import Map
+from truc_conform.result import Case
+from truc_conform.server_cases_play import is_asked
+
+_WAIT_S: Final = 0.3
+_SLACK_MS: Final = 50  # two clocks are compared, one of which counts in whole milliseconds
+
+
+async def _aged(visit: Visit) -> None:
+    """Hold each age against the kit's own clock: nothing is older than what was asked for first."""
+    made = trio.current_time()
+    seats = await visit.seats()
+    client, code = seats[0].client, seats[0].table
+    _check(await client.until("table", table=code), since=made)
+    await trio.sleep(_WAIT_S)  # else a match would seem as old as its table
+    begun = trio.current_time()
+    for seat in seats:
+        await seat.ready()
+    await together(*(partial(seat.play, is_asked) for seat in seats))
+    states = [message for message in client.log if message["t"] == "table" and message["table"] == code]
+    playing = [state for state in states if state["state"] == "playing"]
+    expect(playing, "a table that is told to be playing", [state["state"] for state in states])
+    for state in playing:
+        _check(state, since=begun)
+
+
+def _check(state: Map, *, since: float) -> None:
+    if "age_ms" not in state:
+        raise UnofferedError("the server does not tell how old its tables are")
+    most_ms = (trio.current_time() - since) * 1000 + _SLACK_MS
+    expect(state["age_ms"] <= most_ms, f"{state['state']} for at most {most_ms:.0f} ms", state["age_ms"])
+
+
+CASES: Final[tuple[ServerCase, ...]] = (
+    ServerCase(
+        Case(
+            "S2.table-age",
+            "lobby.md#tables",
+            "age_ms counts from the table's making, then from the match's start",
+        ),
+        _aged,
+    ),
+)

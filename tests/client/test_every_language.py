@@ -1,0 +1,347 @@
+"""What a player reads while playing is of the catalogues: commands and screens run through the language for tests.
+
+What stands outside of its brackets and is no datum was written in the code, so that nobody can translate it.
+"""
+
+import io
+import os
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from client.pseudo import LANG, speak, unsaid, words_of
+from client.terminals import Terminal
+from msgspec.structs import replace
+from rich.console import Console
+
+from truc_client import TableClosed, open_home
+from truc_client.cli.company import tell_waiting
+from truc_client.cli.listing import columns
+from truc_client.errors import CheckFailedError, ChoiceError, Kept, RefusedError, StoppedError
+from truc_client.happenings import (
+    Away,
+    CardsDealt,
+    ChatSaid,
+    Choice,
+    Interrupted,
+    MatchStarted,
+    PartnerCards,
+    PhraseSaid,
+    Recalled,
+    RecordSeen,
+    Resumed,
+    SeatTakenOver,
+    Signed,
+    Substituted,
+    TableChanged,
+    TranscriptSetAside,
+    Waiting,
+    YourTurn,
+)
+from truc_client.home import Home, master_seed
+from truc_client.main import main
+from truc_client.standing import NOT_HERE
+from truc_client.store import Store
+from truc_client.terminal.explaining import word_expected
+from truc_client.terminal.screen import Screen
+from truc_client.verifying import seat_rows, verdict_lines, verify_file
+from truc_conform.shown import table_state
+from truc_protocol.errors import Code
+from truc_protocol.handshake import Pin, revoke
+from truc_protocol.key_files import revocation_text
+from truc_protocol.keys import signing_key_from_seed
+from truc_protocol.messages import SeatState, TableState
+from truc_protocol.setup import Opts
+from truc_protocol.words import Speech
+from truc_rules import preset
+
+FIRST, STRANGER = (signing_key_from_seed(bytes([i]) * 32) for i in (1, 2))
+SERVER = "127.0.0.1:1"
+FOUR = ("north", "east", "south", "west")
+PACK = tuple(rank + suit for suit in "oceb" for rank in ("1", "2", "3", "4", "5", "6", "7", "10", "11", "12"))
+STARTED = MatchStarted(
+    b"m" * 32, "truc-catalan", PACK, FOUR, 0, "A", Path("/x.truc"), words="catalan", target=12
+)
+STATE = {
+    "what": "state",
+    "phase": "hand",
+    "score": [[0, 0, 3], [1, 0, 5]],
+    "dealer": 1,
+    "stake": 2,
+    "tricks": [0],
+}
+TURN = YourTurn(
+    9,
+    8,
+    (
+        Choice("play 7e", "play", {}),
+        Choice("raise 2", "raise", {"stake": 2, "declined": 1}),
+        Choice("cut", "cut", {}),
+    ),
+    must=True,
+    deadline_ms=30_000,
+)
+TRANSCRIPTS = sorted(Path(__file__).parents[2].glob("tests/vectors/transcripts/*.truc"))
+
+
+@pytest.fixture(autouse=True)
+def spoken(monkeypatch):
+    speak(monkeypatch.setattr)
+
+
+@pytest.fixture
+def truc(tmp_path, monkeypatch):
+    """Return a way to run a command in the home of a player who knows a server."""
+    home = open_home(tmp_path / "home")
+    monkeypatch.setenv("TRUC_HOME", str(home.root))
+    master_seed(home)
+    store = Store(home.state)
+    store.keep_pin(SERVER, Pin(FIRST.public, STRANGER.public, 1))
+    store.close()
+
+    def run(*arguments: str, text: str = "") -> str:
+        return CliRunner().invoke(main, [*arguments, "--lang", LANG], input=text).output
+
+    return run
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "keys show",
+        "keys forget 127.0.0.1:1",
+        "keys forget 127.0.0.1:2",
+        "keys revocation 127.0.0.1:2",
+        "forget 127.0.0.1:1 --guest",
+        "play 127.0.0.1:1",
+        "play 127.0.0.1:1 --guest",
+        "play https://host",
+        "play host --option x",
+        "create host truc-french --option x",
+        "join host",
+        "tables 127.0.0.1:1",
+        "bot 127.0.0.1:1",
+        "bot 127.0.0.1:1 --name .",
+        "demo --seats 9",
+        "demo --teach --variant poker",
+        "rules puts",
+        "rules /nowhere.toml",
+    ],
+)
+def test_command_says_nothing_of_its_own(truc, command) -> None:
+    data = ("'x'", "https", '"poker"', '"puts"', r"\bput\b", "No such file or directory")
+    assert unsaid(truc(*command.split()), data) == []
+
+
+def test_games_of_a_server_say_nothing_of_their_own(truc, real_server) -> None:
+    told = truc("rules", "--from", real_server.url)
+    assert "truc-french" in told
+    assert unsaid(re.sub(r"^\S+(?= +[\d/ ]+⟦)", "", told, flags=re.MULTILINE)) == []
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "play --rekey --guest host",
+        "play --rekey --seats 4 host",
+        "play --quick truc-french --private host",
+        "play --table K7PQ --seats 4 host",
+        "create",
+        "create host truc-french --clock soon",
+        "create host truc-french --reveal hand --option reveal=hand",
+        "bot host --house --table K7PQ",
+        "bot host --table K7PQ --create truc-french",
+        "bot host --substitute --create truc-french",
+        "bot host --table K7PQ --seats 2",
+    ],
+)
+def test_command_called_wrongly_says_nothing_of_its_own_behind_the_usage(truc, command) -> None:
+    wrong = truc(*command.split()).splitlines()[-1].partition(": ")[2]
+    assert "⟦" in wrong
+    assert unsaid(wrong, ["--[a-z]+", r"^.*'--clock': ", "SECONDS", "BANK", "none", "soon", "reveal"]) == []
+
+
+def test_own_key_says_nothing_of_its_own(truc) -> None:
+    assert unsaid(truc("keys", "import", "-", text="something"), ["truc player key"]) == []
+    statement = truc("keys", "revocation", SERVER)
+    assert unsaid(truc("keys", "revoke", "-", text=statement)) == []
+    assert unsaid(truc("keys", "revoke", "-", text=revocation_text(revoke(FIRST)))) == []
+    assert unsaid(truc("keys", "revoke", "-", text="something"), ["line 1: expected '.*', got '.*'"]) == []
+
+
+def test_first_use_and_question_say_nothing_of_their_own(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("TRUC_HOME", str(tmp_path / "new"))
+    run = CliRunner().invoke
+    first = run(main, ["play", SERVER, "--lang", LANG]).output
+    assert Home(tmp_path / "new").seed.exists()
+    asked = run(main, ["forget", SERVER, "--lang", LANG], input="perhaps\n\n").output
+    assert [unsaid(first), unsaid(asked, ["perhaps"])] == [[], []]
+    assert first.count("⟦") > 3
+    assert asked.count("⟦") > 3
+
+
+def test_demo_says_nothing_of_its_own(truc) -> None:
+    told = truc("demo", "--variant", "truc-french", "--style", "careless", "--name", "north")
+    assert "PROVEN" in told
+    names = (
+        "bot 1",
+        *FOUR,
+        r"\b(?:10|[1-9JQKA])[hdcs]\b",
+        r"\bok\b",
+        r"\b[0-9a-f]{6}(?:\.html)?\b",
+        "may: concede",
+        r"concede(?= \()",
+    )
+    assert unsaid(re.sub(r"⟦you may: ⟧.*", "", told), [*names, *words_of("french")]) == []
+
+
+def seen(*facts) -> RecordSeen:
+    return RecordSeen(8, "act", facts)
+
+
+HAPPENINGS = (
+    CardsDealt(("7e", "3b", "1o")),
+    seen({"what": "hands_committed", "digests": [b"\xaa" * 32] * 4}),
+    seen(STATE),
+    TURN,
+    TURN._replace(must=False),
+    TURN._replace(again=True),
+    PartnerCards(2, ("7e", "3b")),
+    Signed(2, "three"),
+    PhraseSaid(2, "come"),
+    ChatSaid("TAG", "north", "north"),
+    Waiting((1,), None),
+    Waiting((1, 2), None, "rekey"),
+    Waiting((1,), None, "sub"),
+    Interrupted(RefusedError("server_full", "east").args[0]),
+    TranscriptSetAside(Path("/x.truc"), NOT_HERE),
+    Resumed(4),
+    SeatTakenOver(0),
+    Substituted(1, "west"),
+    Away(1, online=False, missed=1, claim_in_ms=7_000),
+    Away(1, online=False, missed=3, claim_in_ms=0),
+    Away(1, online=True, missed=0, claim_in_ms=None),
+    Away(0, online=True, missed=2, claim_in_ms=None),
+    Recalled(({**STATE, "paused": True},)),
+    seen({"what": "pause_asked", "seat": 1}),
+    seen({"what": "card_played", "seat": 1, "card": "7o"}, {"what": "trick_won", "side": 1, "leader": 1}),
+    seen({"what": "trick_tied", "leader": 0}, {"what": "hand_closed", "reason": "hand"}),
+    TableClosed("expired"),
+)
+SHOWN_AS_DATA = (
+    *FOUR,
+    "server_full",
+    "TAG",
+    r"\b\d+[oceb]\b",
+    r"\bok\b",
+    "raise 2, cut",
+    r"play 7e, raise 2, cut",
+)
+
+
+@pytest.mark.parametrize("is_terminal", [False, True], ids=["plain", "drawn"])
+def test_screen_says_nothing_of_its_own(is_terminal) -> None:
+    out = io.StringIO()
+    console = Console(file=out, force_terminal=is_terminal, width=400, height=60, color_system=None)
+    screen = Screen(console, LANG)
+    screen.show(STARTED)
+    for happening in HAPPENINGS:
+        screen.show(happening)
+    screen.expected(TURN, "north")
+    for what, words in (("sign", screen.setting.signs), ("phrase", screen.setting.phrases)):
+        screen.say(word_expected("north", words, what, screen.setting.speech), "red")
+    screen.show_standing()
+    screen.explain(TURN)
+    screen.explain_one("north", TURN, {})
+    shown = out.getvalue()
+    assert shown.count("⟦") > 60
+    explained = (r"^  (?:play 7e|raise 2|cut): ",)
+    assert unsaid(shown, [*SHOWN_AS_DATA, *explained, *words_of("catalan")]) == []
+
+
+def seats(*kinds: str) -> tuple[SeatState, ...]:
+    return tuple(
+        SeatState(seat=seat, kind=kind, name=None if kind == "empty" else FOUR[seat], online=kind == "key")
+        for seat, kind in enumerate(kinds)
+    )
+
+
+def table(*kinds: str, **changes) -> TableState:
+    shown = table_state(preset("truc-french"), Opts(decision_ms=30_000, gone=1), len(kinds))
+    return replace(shown, table="K7PQA", seats=seats(*kinds), **changes)
+
+
+TABLES = (
+    table("key", "empty", expires_ms=1_790_000),
+    table("key", "guest", state="terms", expires_ms=1),
+    table("key", "key", state="playing"),
+    table("key", "guest", state="over"),
+)
+
+
+def test_list_of_tables_says_nothing_of_its_own() -> None:
+    vacant = replace(TABLES[2], seats=(TABLES[2].seats[0], replace(TABLES[2].seats[1], vacant=True)))
+    out = io.StringIO()
+    Console(file=out, width=200).print(columns((*TABLES, vacant), Speech(LANG)))
+    assert unsaid(out.getvalue(), FOUR) == []
+
+
+@pytest.mark.parametrize("shown", TABLES, ids=lambda state: state.state)
+def test_waiting_says_nothing_of_its_own(shown) -> None:
+    out = io.StringIO()
+    screen = Screen(Console(file=out, width=400), LANG)
+    screen.show(TableChanged(shown))
+    tell_waiting(shown, screen, "truc://host/K7PQA", 75)
+    assert unsaid(out.getvalue(), [*FOUR, "1 min"]) == []
+    assert "⟦" in out.getvalue()
+
+
+@pytest.mark.slow
+def test_terminal_says_nothing_of_its_own(tmp_path, real_server) -> None:
+    tests = str(Path(__file__).parents[1])
+    path = os.pathsep.join(filter(None, [tests, os.environ.get("PYTHONPATH")]))
+    more = {"PYTHONPATH": path, "PYTHONUTF8": "1", "NO_COLOR": "1"}
+    program = (sys.executable, "-m", "client.pseudo")
+    arguments = ("--lang", LANG, "--variant", "truc-french", "--private", "--name", "north", "--guest")
+    terminal = Terminal(tmp_path, "play", real_server.url, *arguments, program=program, columns=400, **more)
+    terminal.wait_for("⟦; to invite: truc join ⟧".encode())
+    terminal.wait_shown("\n> ")
+    terminal.type(b"?\r")
+    terminal.wait_shown("It is not your turn")
+    terminal.type(b"quit\r")
+    assert terminal.end() == 0
+    shown = "\n".join(line.rstrip() for line in terminal.screen.display)
+    assert shown.count("⟦") > 10
+    options = r"\b\w+=[\w-]*"
+    assert unsaid(shown, ["north", options, r"^> \?", r"^> quit", "truc play --guest"]) == []
+
+
+@pytest.mark.parametrize("code", [*Code, "unheard_of"])
+def test_refusal_says_nothing_of_its_own(code) -> None:
+    assert unsaid(str(RefusedError(code, "7 8 9")).told(LANG), [rf"\b{code}\b"]) == []
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        CheckFailedError("C19", "9", "seat 1", Kept((Path("/a.truc"),), is_shown=True)),
+        CheckFailedError("C33", "9", "server", Kept((Path("/a.truc"),), is_shown=False)),
+        StoppedError("C19: 9", Path("/a.evidence")),
+        StoppedError("C19: 9", None),
+        ChoiceError(NOT_HERE),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_failure_says_nothing_of_its_own(error) -> None:
+    assert unsaid(str(error).told(LANG)) == []
+
+
+@pytest.mark.parametrize("path", TRANSCRIPTS, ids=lambda path: path.stem)
+def test_verdict_says_nothing_of_its_own(path) -> None:
+    verdict = verify_file(path)
+    told = "\n".join(verdict_lines(verdict, Speech(LANG)))
+    rows = " ".join(part for row in seat_rows(verdict, Speech(LANG)) for part in row[1:])
+    games = (verdict.variant or "-", r"\b(?:move|forfeit|abandon|pause|resume)\b")
+    assert unsaid(re.sub(r'"[^"]*"', "", f"{told} {rows}"), games) == []

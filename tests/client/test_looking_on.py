@@ -1,0 +1,298 @@
+"""A person who looks on at a table: what is told and drawn, what is never called checked, and what may be typed."""
+
+import io
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import trio
+from client.pictured import dealt, played, stands, told
+from rich.console import Console
+
+from truc_client import (
+    ChatSaid,
+    Interrupted,
+    MatchStarted,
+    PhraseSaid,
+    RecordSeen,
+    RecordUnchecked,
+    Resumed,
+    SnapshotTaken,
+    Substituted,
+    TableClosed,
+    Waiting,
+)
+from truc_client.course.annotating import Annotator
+from truc_client.errors import ClientError
+from truc_client.terminal.person import Lines, Typed
+from truc_client.terminal.screen import Screen
+from truc_client.terminal.watching import Watcher
+from truc_protocol.words import LANGUAGES, catalogue
+from truc_rules import preset
+
+GAME = preset("truc-french")
+TRANSCRIPTS = sorted((Path(__file__).parent.parent / "vectors/transcripts").glob("*.truc"))
+STATE = {"what": "state", "phase": "between", "score": [[0, 0, 2], [0, 0, 1]], "dealer": 0, "stake": 1}
+ASKED = {"what": "stake_asked", "seat": 0, "stake": 2}
+CLOSED = {"what": "hand_closed", "reason": "hand"}
+OPENED = {"what": "hands_opened", "cards": [["As", "7h", "6c"], ["Kd", "9s", "Jh"]]}
+TRICK = (
+    dealt(2),
+    played("1 Kd"),
+    told(
+        ("card_played", {"seat": 0, "card": "As"}),
+        ("trick_won", {"side": 0, "leader": 0}),
+        ("state", {**STATE, "phase": "hand", "waiting": [0], "tricks": [0]}),
+    ),
+)
+
+
+class FakeTable:
+    """A table whose happenings a test gives; it notes what is said, and ends with its happenings."""
+
+    def __init__(self, *happenings, reached: int = 0) -> None:
+        self.match = SimpleNamespace(
+            next=reached, ledger=SimpleNamespace(setup=SimpleNamespace(terms=SimpleNamespace(variant=GAME)))
+        )
+        self.said: list[str] = []
+        self._happenings = iter(happenings)
+        self.is_quiet = trio.Event()
+        self.ends = trio.Event()
+
+    def __aiter__(self) -> "FakeTable":
+        return self
+
+    async def __anext__(self):
+        for happening in self._happenings:
+            if isinstance(happening, ClientError):
+                raise happening
+            return happening
+        self.is_quiet.set()
+        await self.ends.wait()
+        raise StopAsyncIteration
+
+    async def chat(self, text: str) -> None:
+        self.said.append(text)
+
+
+def screen_of(*, terminal: bool, lang: str = "en") -> tuple[Screen, io.StringIO]:
+    out = io.StringIO()
+    console = Console(
+        file=out, force_terminal=terminal, width=120, height=24, color_system=None, highlight=False
+    )
+    return Screen(console, lang, "xterm"), out
+
+
+def begun() -> MatchStarted:
+    names = ("north", "east")
+    return MatchStarted(bytes(32), "truc-french", GAME.pack, names, None, "A", Path("x.truc"), words="french")
+
+
+def shown(*happenings, terminal: bool = False, lang: str = "en", reached: int = 0) -> str:
+    """Return what is told of what happens in a match."""
+    screen, out = screen_of(terminal=terminal, lang=lang)
+    watcher = Watcher(FakeTable(reached=reached), screen)
+    watcher.show(begun())
+    out.truncate(0)
+    out.seek(0)
+    for happening in happenings:
+        watcher.show(happening)
+    return out.getvalue()
+
+
+def seen(*facts) -> RecordSeen:
+    return RecordSeen(8, "act", facts)
+
+
+def drawn(text: str) -> int:
+    return text.count("score  north")
+
+
+def test_table_is_drawn_from_no_seat_when_a_trick_is_over() -> None:
+    told = shown(*TRICK, terminal=True)
+    assert drawn(told) == 1
+    assert told.index("the trick goes to north") < told.index("── truc-french ─")
+    assert "┃ A♠┃" in told
+    assert told.count("▒ ▒") == 2
+
+
+def test_table_is_drawn_with_all_cards_when_a_hand_is_over() -> None:
+    told = shown(*TRICK, seen(CLOSED, OPENED, STATE), terminal=True)
+    end = told[told.index("── all cards are open ─") :]
+    assert drawn(end) == 1
+    assert "7♥ 6♣  ✓ 11111111" in end
+    assert "9♠ J♥  ✓ 22222222" in end
+    assert "opened  ✓ 1/1" in end
+    assert end.index("opened  ✓") < end.index("Score: north 2, east 1") < end.index("✓ east 22222222: K♦")
+
+
+def test_hand_whose_cards_stay_closed_is_drawn_with_backs() -> None:
+    told = shown(*TRICK, seen(CLOSED, STATE), terminal=True)
+    end = told[told.index("Score: north 2") - 1000 :]
+    assert drawn(told) == 2
+    assert "all cards are open" not in told
+    assert "▒ ▒  ○ 11111111" in end
+
+
+def test_last_trick_is_drawn_with_the_end_of_its_hand_alone() -> None:
+    last = told(("trick_won", {"side": 0, "leader": 0}), ("state", {**STATE, "phase": "hand", "waiting": []}))
+    assert drawn(shown(dealt(2), played("1 Kd", "0 As"), last, terminal=True)) == 0
+
+
+def test_without_a_terminal_all_is_told_line_by_line() -> None:
+    told = shown(*TRICK, seen(CLOSED, OPENED, STATE))
+    assert drawn(told) == 0
+    assert "the trick goes to north; north leads" in told
+    assert "ok east 22222222: Kd 9s Jh" in told
+
+
+def test_who_comes_in_the_middle_of_a_hand_sees_the_table_once_all_is_there() -> None:
+    coming = (
+        SnapshotTaken(bytes(32), 7, STATE, skipped=False),
+        Resumed(7),
+        RecordSeen(7, "deal", (*dealt(2).means, STATE)),
+        RecordSeen(8, "act", stands((2, 1), 0, 1, [], 1).means),
+    )
+    told = shown(*coming, terminal=True, reached=9)
+    assert drawn(told) == 1
+    assert told.index("Score: north 2, east 1") < told.index("what stood before it is not checked yet")
+    assert told.index("has passed its checks") < told.index("▒ ▒ ▒")
+    assert drawn(shown(*coming, terminal=True, reached=99)) == 0
+
+
+def test_snapshot_at_the_beginning_has_no_score() -> None:
+    assert "Score" not in shown(SnapshotTaken(bytes(32), 0, {}, skipped=False))
+
+
+def test_snapshot_that_skips_says_so_and_forgets_the_hand_that_it_skips() -> None:
+    told = shown(*TRICK, SnapshotTaken(bytes(32), 99, STATE, skipped=True), terminal=True)
+    assert "Too much has happened while this client did not read." in told
+    screen, _ = screen_of(terminal=True)
+    watcher = Watcher(FakeTable(), screen)
+    for happening in (begun(), *TRICK, SnapshotTaken(bytes(32), 99, STATE, skipped=True)):
+        watcher.show(happening)
+    assert (screen.board.laid, screen.board.past, screen.board.each) == ((), (), 0)
+
+
+def test_what_is_not_checked_says_so_in_each_line_and_is_neither_drawn_nor_ticked() -> None:
+    facts = [fact for record in TRICK for fact in record.means]
+    told = shown(RecordUnchecked(8, "act", (*facts, CLOSED, OPENED, STATE)), terminal=True)
+    first, *lines = told.splitlines()
+    assert first.startswith("The server does not give out what stood before.")
+    assert [line for line in lines if not line.startswith("unchecked: ")] == []
+    assert lines[-1] == "unchecked: Score: north 2, east 1"
+    assert "✓" not in told
+
+
+def test_why_nothing_can_be_checked_is_said_once() -> None:
+    unchecked = RecordUnchecked(3, "act", (ASKED, STATE))
+    assert shown(unchecked, unchecked).count("The server does not give out") == 1
+
+
+def test_substitute_has_the_name_from_then_on() -> None:
+    told = shown(Substituted(0, "west"), seen(ASKED, STATE))
+    assert "west plays there from now on" in told
+    assert "west asks for 2" in told
+
+
+@pytest.mark.parametrize(
+    ("happening", "line"),
+    [
+        (TableClosed("expired", "K7PQ"), "the table is closed: nobody started it"),
+        (Interrupted("it was lost"), "it was lost; connecting again"),
+        (ChatSaid("TAG", "north", "hello"), '"north" (TAG): hello'),
+        (PhraseSaid(1, "come"), "east says: come (Play your lowest card)"),
+    ],
+)
+def test_line_for_what_happens_beside_the_cards(happening, line) -> None:
+    assert shown(happening).splitlines() == [line]
+
+
+def test_whom_each_card_waits_for_is_not_told() -> None:
+    assert shown(Waiting((1,), None)) == ""
+    assert shown(Waiting((1,), None, "sub")) == "waiting for somebody to step in for east\n"
+
+
+@pytest.mark.parametrize("transcript", TRANSCRIPTS, ids=lambda path: path.stem)
+def test_every_match_can_be_watched_from_its_first_record_to_its_last(transcript) -> None:
+    annotator = Annotator(transcript.read_bytes())
+    records = list(annotator.records())
+    begun = next(each for each in records if not each.is_setup)
+    screen, out = screen_of(terminal=True)
+    watcher = Watcher(FakeTable(), screen)
+    pack = ("1o",) if "argentino" in transcript.stem else ("As",)
+    names, path = tuple(begun.names), Path("x.truc")
+    watcher.show(MatchStarted(bytes(32), transcript.stem, pack, names, None, "A", path, words=begun.words))
+    for each in records:
+        if not each.is_setup and each.facts:
+            watcher.show(RecordSeen(each.place, each.kind, each.facts))
+    tricks = sum(fact["what"] in ("trick_won", "trick_tied") for each in records for fact in each.facts)
+    hands = sum(fact["what"] == "hand_closed" for each in records for fact in each.facts)
+    tables = out.getvalue().count(f"── {transcript.stem} ─") + out.getvalue().count("── all cards are open ─")
+    assert hands <= tables <= hands + tricks
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_what_is_told_is_in_the_language_asked_for(lang) -> None:
+    told = shown(*TRICK, seen(CLOSED, OPENED, STATE), Resumed(9), terminal=True, lang=lang)
+    words = catalogue(lang)
+    assert words.watching["all_open"] in told
+    assert words.watching["caught_up"].format(k=9) in told
+    assert f"{words.screen['stake']} " in told
+
+
+async def typed(*lines: str | None, happenings: tuple = TRICK) -> tuple[str, FakeTable]:
+    """Type lines once everything has happened; returns what is shown then."""
+    send, receive = trio.open_memory_channel[Typed](len(lines))
+    table, (screen, out) = FakeTable(begun(), *happenings), screen_of(terminal=True)
+    with trio.fail_after(40):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(Watcher(table, screen, Lines(receive)).watch)
+            await table.is_quiet.wait()
+            before = len(out.getvalue())
+            for line in lines:
+                send.send_nowait(Typed(line))
+            await trio.testing.wait_all_tasks_blocked()
+            table.ends.set()
+    return out.getvalue()[before:], table
+
+
+@pytest.mark.parametrize("line", ["quit", "Q", None])
+async def test_who_leaves_leaves(line) -> None:
+    _, table = await typed("", line)
+    assert table.said == []
+
+
+async def test_who_watches_may_talk() -> None:
+    _, table = await typed("chat good luck", "'well played")
+    assert table.said == ["good luck", "well played"]
+
+
+async def test_help_tells_what_may_be_typed() -> None:
+    assert (await typed("?"))[0].startswith("? table: how it stands.")
+
+
+@pytest.mark.parametrize("line", ["? table", "help TABLE"])
+async def test_table_is_drawn_when_it_is_asked_for(line) -> None:
+    assert drawn((await typed(line))[0]) == 1
+
+
+async def test_table_that_cannot_be_checked_is_not_drawn_though_it_is_asked_for() -> None:
+    told, _ = await typed("? table", happenings=(RecordUnchecked(8, "act", (ASKED, STATE)),))
+    assert (drawn(told), told.startswith("The server does not give out")) == (0, True)
+
+
+async def test_rules_are_explained_to_who_watches() -> None:
+    assert "Chapters of the rules: " in (await typed("? rules"))[0]
+    assert "Envido" not in (await typed("? stake"))[0]
+
+
+@pytest.mark.parametrize("line", ["resign", "play 7e", "1", "sign three"])
+async def test_nothing_can_be_played_by_who_watches(line) -> None:
+    assert f"got '{line}': you are watching" in (await typed(line))[0]
+
+
+async def test_what_ends_the_table_is_raised() -> None:
+    screen, _ = screen_of(terminal=True)
+    with pytest.raises(ClientError, match="a check failed"):
+        await Watcher(FakeTable(ClientError("a check failed")), screen).watch()

@@ -1,0 +1,84 @@
+"""Which match a command is about: a file, one of the home by the first digits of its id, or the newest."""
+
+import io
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from rich.console import Console
+
+from truc_client.cli.afterwards import tell_commands
+from truc_client.home import open_home
+from truc_client.main import main
+from truc_client.terminal.screen import Screen
+from truc_protocol.words import LANGUAGES
+
+FRENCH = Path(__file__).parent.parent / "vectors" / "transcripts" / "truc-french.truc"
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch) -> Path:
+    monkeypatch.setenv("TRUC_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "home"
+
+
+def truc(*words: object):
+    return CliRunner().invoke(main, [str(word) for word in words])
+
+
+COMMANDS = ("show", "verify", "report", "replay")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_match_of_the_home_is_found_by_its_first_digits(command, home) -> None:
+    kept = open_home(home).transcripts / "495bf62a608386d7.truc"
+    shutil.copy(FRENCH, kept)
+    by_file, by_digits = truc(command, kept), truc(command, "495BF62A")
+    assert (by_digits.exit_code, by_digits.output) == (0, by_file.output)
+    assert "PROVEN" in by_digits.output
+
+
+@pytest.mark.parametrize("command", ["show", "report", "replay"])
+def test_newest_match_needs_no_name(command, home) -> None:
+    shutil.copy(FRENCH, open_home(home).transcripts / "495bf62a608386d7.truc")
+    assert "PROVEN" in truc(command).output
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("beef", "No such file; no match begins with beef; `truc history` lists them"),
+        ("no.truc", "No such file; expected the first 4 or more digits of a match's id"),
+    ],
+)
+def test_what_is_neither_file_nor_match_is_told_and_no_home_is_made(command, text, why, home) -> None:
+    told = truc(command, text)
+    assert (told.exit_code, told.stderr.startswith(f"truc: cannot read {text}: {why}")) == (2, True)
+    assert not home.exists()
+
+
+def test_file_comes_before_a_match(home) -> None:
+    shutil.copy(FRENCH, open_home(home).transcripts / "495bf62a608386d7.truc")
+    Path("495bf62a").write_bytes(b"nothing")
+    assert truc("verify", "495bf62a").exit_code == 2
+
+
+def test_page_of_a_match_is_named_after_it(home) -> None:
+    shutil.copy(FRENCH, open_home(home).transcripts / "495bf62a608386d7.truc")
+    assert truc("report", "495b").stdout.startswith("495bf62a608386d7.html: PROVEN")
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_commands_that_show_a_match_stand_on_one_line_and_find_it(lang, home) -> None:
+    kept = open_home(home).transcripts / "495bf62a608386d7-watched.truc"
+    shutil.copy(FRENCH, kept)
+    out = io.StringIO()
+    tell_commands(Screen(Console(file=out, width=400), lang), kept)
+    (line,) = out.getvalue().splitlines()
+    assert len(line) < 80
+    command = re.search(r"truc (report \w+ -o [\w.]+)", line)[1].split()
+    assert truc(*command).stdout.startswith("495bf6.html: PROVEN")

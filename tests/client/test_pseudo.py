@@ -1,0 +1,39 @@
+"""The language for tests shows what stands in no catalogue."""
+
+import pytest
+from client.pseudo import LANG, bracketed, speak, unsaid
+
+from truc_protocol.words import Sentence, chosen_language
+
+
+@pytest.fixture(autouse=True)
+def spoken(monkeypatch):
+    speak(monkeypatch.setattr)
+
+
+def test_pieces_stand_in_brackets_and_values_between_them() -> None:
+    assert bracketed("{server}: no answer of {n}.") == "{server}⟦: no answer of ⟧{n}⟦.⟧"
+
+
+def test_it_is_a_language_like_others() -> None:
+    assert chosen_language(None, {"LANG": f"{LANG}.UTF-8"}) == LANG
+
+
+def test_sentence_of_the_catalogues_has_nothing_unsaid() -> None:
+    reason = Sentence("failures.nothing_answers")
+    assert (
+        unsaid(Sentence("failures.cannot_reach", server="host:1", reason=reason).told(LANG), ["host:1"]) == []
+    )
+
+
+def test_english_that_is_filled_in_shows() -> None:
+    told = Sentence("failures.cannot_reach", server="host:1", reason="no answer").told(LANG)
+    assert unsaid(told, ["host"]) == ["no", "answer"]
+
+
+def test_text_that_breaks_over_lines_stands_in_brackets() -> None:
+    assert unsaid("⟦a text\nof two lines⟧ and") == ["and"]
+
+
+def test_text_that_is_cut_off_ends_with_its_line() -> None:
+    assert unsaid("⟦a long te…\nand ⟦no⟧") == ["and"]

@@ -1,0 +1,228 @@
+"""What a player meets after a match is in their language: replay, page, show, verify, history and how players stand.
+
+In the language for tests every text stands in brackets: what is printed outside of them and is neither a name, a card, a number,
+a word of the game nor one for machines has not come from a catalogue.
+"""
+
+import re
+import shutil
+from html.parser import HTMLParser
+from pathlib import Path
+
+import msgspec
+import pytest
+from click.testing import CliRunner
+from client.pseudo import LANG, speak, unsaid
+from client.test_ratings_commands import STANDING
+from msgspec.structs import replace
+from protocol.forge import altered, small, until
+from protocol.peers import Table
+
+from truc_client.cli import ratings
+from truc_client.course.stages import Course, course_of
+from truc_client.home import open_home
+from truc_client.main import main
+from truc_client.report import page as report_page
+from truc_client.terminal.replaying import Replay, drawn_page, page
+from truc_client.terminal.stepping import Walk
+from truc_protocol.audit import Result
+from truc_protocol.bodies import Close
+from truc_protocol.records import Phase
+from truc_protocol.setup import Opts
+from truc_protocol.transcript import write_transcript
+from truc_protocol.words import LANGUAGES, Speech, local_sets
+
+VECTORS = Path(__file__).parent.parent / "vectors"
+FILES = [*sorted(VECTORS.glob("transcripts/*.truc")), VECTORS / "session.truc"]
+FRENCH = VECTORS / "transcripts" / "truc-french.truc"
+WORD = re.compile(r"[^\W\d_]{2,}")
+LOCAL = {name for words in local_sets().values() for name in WORD.findall(str(msgspec.to_builtins(words)))}
+"""The games' own words, which are the same in every language."""
+
+
+RULINGS = ("move", "forfeit", "abandon", "pause", "resume")
+MACHINE = {*WORD.findall(" ".join((*map(str.upper, Result), *Opts._fields, *RULINGS)))}
+"""Words for machines: the results, the names of options, the kinds of rulings."""
+
+
+@pytest.fixture
+def spoken(monkeypatch) -> None:
+    """Make the language known in which every text stands in brackets."""
+    speak(monkeypatch.setattr)
+
+
+def outside(told: str, *data: str) -> list[str]:
+    """Return the words that come from no catalogue and are no data."""
+    known = LOCAL | MACHINE | {*WORD.findall(" ".join(data))}
+    return [word for word in unsaid(told) if word not in known and not re.fullmatch("[0-9a-f]+", word)]
+
+
+def data_of(course: Course) -> tuple[str, ...]:
+    """Return what in a match is no text: its names, that of the server, its game, its cards, its kinds of records."""
+    names = (name for stage in course.stages for name in stage.record.names)
+    kinds = (stage.record.kind for stage in course.stages)
+    terms = (*course.terms.variant.pack, course.terms.table.name.decode()) if course.terms else ()
+    return (*names, *kinds, *terms, course.verdict.variant or "", str(course.verdict.refutation))
+
+
+def truc(*words: object):
+    return CliRunner().invoke(main, [str(word) for word in words])
+
+
+def written(path: Path, table: Table) -> Path:
+    path.write_bytes(table.file())
+    return path
+
+
+def troubled() -> Table:
+    """Return a match with a void, rulings, a substitute and a new chain before its time."""
+    table = Table(small(), opts=Opts(gone=1, voids=3)).to("called")
+    table.silent = frozenset({1})
+    table.run(until=lambda ledger: ledger.phase == Phase.BETWEEN)
+    table.silent = frozenset()
+    table.add(table.newcomer(1))
+    table.add(table.players[0].rekey(table.ledger))
+    return table.run()
+
+
+class Shown(HTMLParser):
+    """Gathers what a reader of a page is told: its text, its titles and labels, and in which language."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__()
+        self.told: list[str] = []
+        self.langs: list[str] = []
+        self._is_code = False
+        self.feed(source)
+
+    def handle_starttag(self, tag, attrs) -> None:
+        given = dict(attrs)
+        self.told += [given[name] or "" for name in ("title", "aria-label") if name in given]
+        self.langs += [given["lang"] or ""] if "lang" in given else []
+        self._is_code = tag in ("style", "script")
+
+    def handle_data(self, data) -> None:
+        self.told += [] if self._is_code else [data]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_match_is_told_from_the_catalogues_alone(spoken, file) -> None:
+    course = course_of(file.read_bytes(), lang=LANG)
+    replay, stages = Replay(course, LANG, is_plain=False, seat=1), range(len(course.stages))
+    told = {
+        "replay": [page(replay, at).plain for at in stages],
+        "drawn": [drawn_page(replay, at, width=2000, height=40).plain for at in stages[::9]],
+        "page": Shown(report_page(course, lang=LANG)).told,
+        "show": [truc("show", file, "--lang", LANG).output],
+        "verify": [truc("verify", file, "--lang", LANG).output],
+    }
+    data = (*data_of(course), *Result, str(file))
+    assert {
+        where: found for where, lines in told.items() if (found := outside("\n".join(lines), *data))
+    } == {}
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_page_says_in_which_language_it_is(lang) -> None:
+    assert Shown(report_page(course_of(FRENCH.read_bytes(), lang=lang), lang=lang)).langs == [lang]
+
+
+def test_what_happened_beside_play_is_told_from_the_catalogues(spoken, tmp_path) -> None:
+    file = written(tmp_path / "a.truc", troubled())
+    data = (*data_of(course_of(file.read_bytes(), lang=LANG)), str(file))
+    for command in ("verify", "show"):
+        assert outside(truc(command, file, "--lang", LANG).output, *data) == []
+
+
+def test_what_files_show_together_is_told_from_the_catalogues(spoken, tmp_path) -> None:
+    table = Table(small(), seed=1).run()
+    whole, other = written(tmp_path / "a", table), written(tmp_path / "b", Table(small(), seed=2).run())
+    half = tmp_path / "c"
+    half.write_bytes(write_transcript(table.document, tuple(table.records[:20])))
+    told = truc("verify", whole, half, other, "--lang", LANG).output
+    assert outside(told, *data_of(course_of(table.file(), lang=LANG)), str(tmp_path)) == []
+
+
+def test_record_that_fails_is_announced_from_the_catalogues(spoken) -> None:
+    table = Table(small())
+    broken = altered(table, until(table, Close), j=9)
+    file = write_transcript(table.document, (*table.records, broken))
+    course = course_of(file, lang=LANG)
+    last = page(Replay(course, LANG, is_plain=True), len(course.stages) - 1).plain
+    assert outside(last, *data_of(course)) == []
+    assert "> ⟦FAILS: ⟧record " in last
+
+
+def test_history_says_nothing_that_is_in_no_catalogue(spoken, tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("TRUC_HOME", str(tmp_path))
+    assert outside(truc("history", "--lang", LANG).output, str(tmp_path), "transcripts", "truc demo") == []
+    for number, file in enumerate(FILES):
+        shutil.copy(file, open_home(tmp_path).transcripts / f"{number:016x}.truc")
+    told = truc("history", "--lang", LANG).output
+    data = (text for file in FILES for text in data_of(course_of(file.read_bytes(), lang=LANG)))
+    assert outside(told, *data, *Result, "truc history --all") == []
+
+
+def test_standings_say_nothing_that_is_in_no_catalogue(spoken, tmp_path, monkeypatch) -> None:
+    bot = replace(STANDING, bot=True)
+    monkeypatch.setenv("TRUC_HOME", str(tmp_path))
+    line = ratings.place_line(bot, bot.player, Speech(LANG))
+    assert outside(line, bot.name, bot.player) == []
+    keyless = truc("profile", "localhost:1", "--lang", LANG)
+    assert outside(keyless.stderr, "truc") == []
+    for rows, call in ((1, "profile"), (0, "profile"), (0, "leaderboard")):
+        answer = (bot,) * rows
+        found = (answer, None) if call == "leaderboard" else answer
+        monkeypatch.setattr(ratings, "asked", lambda _where, _question, found=found: found)
+        told = truc(
+            call, "localhost:1", "put" if call == "leaderboard" else bot.player, "--lang", LANG
+        ).output
+        assert (outside(told, bot.name, bot.variant, "put"), told != "") == ([], True)
+
+
+def test_notes_under_a_replay_are_from_the_catalogues(spoken) -> None:
+    walk = Walk(Replay(course_of(FRENCH.read_bytes(), lang=LANG), LANG, is_plain=False), 0)
+    notes = [walk.note]
+    for act in (lambda: walk.type("9"), lambda: walk.type("9"), walk.jump):
+        act()
+        notes.append(walk.note)
+    assert outside(" ".join(notes)) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "data"),
+    [
+        (("replay", FRENCH, "--hand", 99), ()),
+        (("replay", FRENCH, "--seat", 9), ()),
+        (("replay", "/none/a.truc"), ("/none/a.truc", "No such file or directory")),
+        (("report", "/none/a.truc"), ("/none/a.truc", "No such file or directory")),
+        (("show", "/none/a.truc"), ("/none/a.truc", "No such file or directory")),
+        (("verify", "/none/a.truc"), ("/none/a.truc", "No such file or directory")),
+        (("report", FRENCH, "-o", "/none/a.html"), ("/none/a.html", "No such file or directory")),
+    ],
+)
+def test_what_cannot_be_read_or_shown_is_said_from_the_catalogues(spoken, words, data) -> None:
+    told = truc(*words, "--lang", LANG)
+    assert (told.exit_code, outside(told.stderr, "truc", "got", *data)) == (2, [])
+
+
+@pytest.mark.parametrize(
+    ("lang", "told"),
+    [
+        ("en", "hand 1 of 2  |  record 9: act"),
+        ("ca", "mà 1 de 2  |  registre 9: act"),
+        ("es", "mano 1 de 2  |  registro 9: act"),
+        ("fr", "donne 1 sur 2  |  enregistrement 9: act"),
+        ("pt", "mão 1 de 2  |  registro 9: act"),
+    ],
+)
+def test_language_is_that_of_the_locale(lang, told, monkeypatch) -> None:
+    monkeypatch.setenv("LC_ALL", f"{lang}_XX.UTF-8")
+    assert told in truc("replay", FRENCH).output
+
+
+def test_words_for_machines_stay_as_they_are() -> None:
+    told = truc("verify", FRENCH, "--lang", "ca").output
+    assert "PROVEN: cada carta" in told
+    assert truc("verify", FRENCH, "--json", "--lang", "ca").output == truc("verify", FRENCH, "--json").output

@@ -1,0 +1,118 @@
+"""`truc tables --follow`: a line for each change without a terminal, a list that is kept up to date at one."""
+
+import io
+
+import pytest
+import trio
+import trio.lowlevel
+from client.hosting import Hosting
+from client.test_lobby_at_a_glance import FREE, NORTH, SOUTH, state
+from msgspec.structs import replace
+from rich.console import Console
+
+from truc_client import connect
+from truc_client.cli.listing import columns
+from truc_client.cli.tables_followed import FollowedTables, follow_lines, follow_list
+from truc_client.happenings import ChatSaid, Interrupted, LobbyChanged, TableChanged, TableClosed
+from truc_protocol.messages import LobbyState
+
+OPEN = state("K7PQA", NORTH, FREE, age_ms=60_000, expires_ms=600_000)
+FULL = state("K7PQA", NORTH, replace(SOUTH, name="south"), age_ms=120_000)
+GONE = TableClosed("expired", "K7PQA")
+
+
+class FakeLobby:
+    """A lobby whose happenings a test gives; each is taken when the one before was."""
+
+    def __init__(self, *happenings) -> None:
+        self._happenings = iter(happenings)
+
+    def __aiter__(self) -> "FakeLobby":
+        return self
+
+    async def __anext__(self):
+        await trio.lowlevel.checkpoint()
+        for happening in self._happenings:
+            return happening
+        return await trio.sleep_forever()
+
+
+def told(*happenings, variant: str | None = None, lang: str = "en") -> list[str]:
+    tables = FollowedTables(variant, lang)
+    return [line for happening in happenings for line in tables.take(happening, 0)]
+
+
+def test_every_change_is_a_line() -> None:
+    assert told(
+        TableChanged(OPEN), LobbyChanged(LobbyState(online=1, tables=1, playing=0)), TableChanged(FULL), GONE
+    ) == [
+        "K7PQA  truc-french  1/2 seats  open  north  1 min",
+        "K7PQA  truc-french  2/2 seats  open  north, south  2 min",
+        "K7PQA  the table is closed: expired",
+    ]
+
+
+def test_end_of_a_table_is_told_in_the_language_asked_for() -> None:
+    assert told(TableChanged(OPEN), GONE, lang="es")[-1] == "K7PQA  la mesa está cerrada: expired"
+
+
+def test_that_time_has_passed_is_no_change() -> None:
+    later = replace(OPEN, age_ms=90_000, expires_ms=570_000)
+    assert len(told(TableChanged(OPEN), TableChanged(later))) == 1
+
+
+def test_tables_of_other_games_are_left_out() -> None:
+    assert told(TableChanged(OPEN), GONE, variant="put") == []
+    assert len(told(TableChanged(OPEN), GONE, variant="truc-french")) == 2
+
+
+def test_what_a_lost_connection_has_shown_is_told_again_only_if_it_has_changed() -> None:
+    told_again = told(TableChanged(OPEN), Interrupted("it was lost"), TableChanged(OPEN))
+    assert len(told_again) == 1
+
+
+def test_what_was_said_in_the_lobby_is_no_change() -> None:
+    assert told(ChatSaid("TAG", "north", "hello")) == []
+
+
+def test_age_goes_on_between_two_changes() -> None:
+    tables = FollowedTables(None, "en")
+    list(tables.take(TableChanged(OPEN), 100))
+    assert [(each.age_ms, each.expires_ms) for each in tables.by(130)] == [(90_000, 570_000)]
+    assert [each.expires_ms for each in tables.by(4000)] == [0]
+
+
+async def test_list_at_a_terminal_is_drawn_anew_with_each_change_and_as_time_goes_by(autojump_clock) -> None:
+    drawn: list[list[str]] = []
+    out = io.StringIO()
+
+    def draw(tables):
+        drawn.append([f"{each.table} {each.age_ms // 1000}" for each in tables])
+        return columns(tables)
+
+    lobby = FakeLobby(TableChanged(OPEN), Interrupted("it was lost"), TableChanged(FULL))
+    console = Console(file=out, force_terminal=True, width=120, color_system=None)
+    with trio.move_on_after(30):
+        await follow_list(lobby, FollowedTables(None, "en"), console, draw)
+    assert drawn == [[], ["K7PQA 60"], [], ["K7PQA 120"], ["K7PQA 140"]]
+    assert "it was lost; connecting again" in out.getvalue()
+    assert out.getvalue().endswith("\x1b[?25h")  # the cursor is back
+
+
+@pytest.fixture
+async def server(nursery) -> Hosting:
+    server = Hosting()
+    server.nursery = nursery
+    return server
+
+
+async def test_tables_of_a_server_are_told(server, player, capsys) -> None:
+    with trio.fail_after(40):
+        async with connect("host", player, dial=server.dial) as connection, trio.open_nursery() as nursery:
+            nursery.start_soon(follow_lines, await connection.lobby(), FollowedTables(None, "en"))
+            shown = ""
+            while "TABLE  " not in shown:
+                await trio.lowlevel.checkpoint()
+                shown += capsys.readouterr().out
+            nursery.cancel_scope.cancel()
+    assert shown.startswith("TABLE  truc-french  ")

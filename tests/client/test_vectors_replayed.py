@@ -1,0 +1,103 @@
+"""Every transcript among the test vectors is stepped through from end to end and back, in the terminal and on its page."""
+
+from itertools import cycle
+from pathlib import Path
+
+import pytest
+from client.browser import FOUND, Page, browser
+from prompt_toolkit.application import DummyApplication, create_app_session
+from prompt_toolkit.application.current import set_app
+from prompt_toolkit.input import create_pipe_input
+from prompt_toolkit.output import DummyOutput
+
+from truc_client.course.stages import Course, course_of
+from truc_client.report import page
+from truc_client.report.view import hand_views
+from truc_client.terminal import stepping
+from truc_client.terminal.replaying import Replay, Step
+from truc_protocol.words import LANGUAGES
+
+VECTORS = Path(__file__).parent.parent / "vectors"
+FILES = sorted(VECTORS.rglob("*.truc"))
+SPOKEN = [*zip(FILES, cycle(LANGUAGES), strict=False)]
+each_file = pytest.mark.parametrize(("file", "lang"), SPOKEN, ids=lambda it: getattr(it, "stem", it))
+needs_browser = pytest.mark.skipif(FOUND is None, reason="needs Chromium: apt-get install chromium")
+
+STEPPED = """(() => {
+  const look = () => {
+    const hand = document.querySelector('.hand:not([hidden])');
+    const now = hand.querySelector('.records li.now');
+    return [hand.id, Number(now.dataset.stage), hand.querySelectorAll('.laid:not([hidden])').length, caption.textContent];
+  };
+  const press = (key) => document.body.dispatchEvent(new KeyboardEvent('keydown', {key, bubbles: true}));
+  const steps = Number(slider.max), forth = [], back = [];
+  press('Home');
+  for (let n = 0; n <= steps; n += 1) { forth.push(look()); press('ArrowRight'); }
+  for (let n = 0; n <= steps; n += 1) { back.unshift(look()); press('ArrowLeft'); }
+  return {forth, back, lang: document.documentElement.lang};
+})()"""
+"""What a page shows at each of its steps, on the way there and on the way back."""
+
+
+def steps_of(course: Course, lang: str) -> list[list[object]]:
+    """Return what a page is to show at each of its steps: the hand, the stage, how many cards are on the table, what is said."""
+    shown = (entry for hand in hand_views(course, lang) for entry in hand.entries if not entry.is_quiet)
+    return [
+        [f"hand-{at.hand}", at.number, sum(len(trick.laid) for trick in at.tricks), " · ".join(at.said)]
+        for entry in shown
+        for at in [course.stages[entry.stage]]
+    ]
+
+
+def stepped_through(shown: Page, path: Path) -> dict[str, object]:
+    shown.open(path)
+    return shown.look(STEPPED)
+
+
+def test_transcripts_are_those_of_the_vectors() -> None:
+    assert {file.stem for file in FILES} >= {"session", "truc-french", "truc-catalan-4", "argentine-match"}
+    assert {lang for _, lang in SPOKEN} == {*LANGUAGES}
+
+
+@each_file
+def test_terminal_shows_the_same_on_the_way_back(file, lang) -> None:
+    course = course_of(file.read_bytes(), lang=lang)
+    walk, last = stepping.Walk(Replay(course, lang, is_plain=False), 0), len(course.stages) - 1
+    with create_app_session(output=DummyOutput()), set_app(DummyApplication()):
+        forth = [stepping._drawn(walk).value]
+        for _ in range(last):
+            walk.step(Step.FORWARD)
+            forth.append(stepping._drawn(walk).value)
+        assert walk.at == last
+        back = [stepping._drawn(walk).value]
+        for _ in range(last):
+            walk.step(Step.BACK)
+            back.append(stepping._drawn(walk).value)
+    assert (walk.at, back[::-1]) == (0, forth)
+    assert len({*forth}) == len(forth)
+
+
+@each_file
+def test_keys_lead_to_the_end_and_back(file, lang) -> None:
+    course = course_of(file.read_bytes(), lang=lang)
+    last = len(course.stages) - 1
+    for keys, at in ((">", last), ("n" * last + "p" * last, 0)):
+        with create_pipe_input() as typed:
+            typed.send_text(f"{keys}q")
+            walk, status = stepping.step_through(
+                Replay(course, lang, is_plain=False), 0, keys=typed, screen=DummyOutput()
+            )
+        assert (walk.at, status) == (at, 0)
+
+
+@needs_browser
+@pytest.mark.slow
+def test_page_shows_every_step_in_a_browser_on_the_way_there_and_back(tmp_path) -> None:
+    with browser(tmp_path / "profile") as shown:
+        for file, lang in SPOKEN:
+            course = course_of(file.read_bytes(), lang=lang)
+            (tmp_path / f"{file.stem}.html").write_text(page(course, lang=lang), "utf-8")
+            seen = stepped_through(shown, tmp_path / f"{file.stem}.html")
+            assert (seen["lang"], seen["back"]) == (lang, seen["forth"])
+            assert seen["forth"] == steps_of(course, lang)
+        assert shown.complaints == []

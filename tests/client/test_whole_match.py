@@ -1,0 +1,77 @@
+"""A whole match for four at a terminal of two sizes: what stands on the screen is what stands in the transcript."""
+
+import re
+
+import pytest
+from client.whole_match import SIZES, picture, retold, seen
+
+from truc_client.course.annotating import Annotator
+
+pytestmark = pytest.mark.slow
+
+SUITS = {"o": "◉", "c": "◡", "e": "†", "b": "♣"}
+SAID = {
+    "card_played": "{name} plays {face}",
+    "envido_called": "{name} bets ",
+    "envido_accepted": "{name} accepts: ",
+    "stake_asked": "{name} asks for ",
+    "stake_accepted": "{name} accepts: ",
+    "value_said": "{name} says {value}",
+    "trick_won": "the trick goes to ",
+    "hand_won": "the hand goes to ",
+}
+
+
+@pytest.fixture(scope="module", params=SIZES, ids="{0[0]}x{0[1]}".format)
+def size(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def match(size, tmp_path_factory):
+    """Return the match, played once at each size."""
+    return seen(tmp_path_factory.mktemp("match"), *size)
+
+
+def facts(match):
+    """Yield the facts of the records that are told, each with the names of who plays."""
+    for each in Annotator(match.transcript.read_bytes()).records():
+        for fact in each.facts:
+            if fact["what"] in SAID:
+                yield fact, each.names
+
+
+def told(fact, names) -> str:
+    """Return how a fact begins on the screen."""
+    face = re.sub(r"[oceb]$", lambda suit: SUITS[suit[0]], str(fact.get("card")))
+    name = names[fact["seat"]] if "seat" in fact else ""
+    return SAID[fact["what"]].format(name=name, face=face, value=fact.get("value"))
+
+
+def test_every_fact_of_the_records_is_told_once_and_in_order(match) -> None:
+    expected = [told(*each) for each in facts(match)]
+    said = re.compile(r"  (\w+ (plays|bets|accepts:|asks for|says) |the (trick|hand) goes to )")
+    lines = [line.strip() for line in match.lines if said.match(line)]
+    assert len(lines) == len(expected)
+    assert [line[: len(start)] for line, start in zip(lines, expected, strict=True)] == expected
+
+
+def test_every_line_is_one_that_the_transcript_makes_and_fits_the_terminal(match) -> None:
+    expected = retold(match)
+    assert max(map(len, expected)) <= match.size[0]
+    assert match.lines == expected
+
+
+def test_envido_is_bet_and_answered_by_person_and_by_bots(match) -> None:
+    who = [names[fact["seat"]] for fact, names in facts(match) if fact["what"].startswith("envido_")]
+    assert {("north", "east"), ("west", "north")} <= set(zip(who[::2], who[1::2], strict=True))
+
+
+def test_terminal_is_left_as_it_was(match) -> None:
+    assert (match.status, match.is_restored) == (0, True)
+
+
+@pytest.mark.parametrize("moment", ["hand", "asked", "over"])
+def test_moment_looks_as_it_is_pictured(match, size, moment) -> None:
+    # made anew by `python -m client.whole_match`
+    assert match.moments[moment] == picture(moment, *size).read_text()

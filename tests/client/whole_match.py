@@ -1,0 +1,190 @@
+"""A whole match for four at a terminal, from `truc play` to the question after it, by somebody who looks before they type.
+
+    PYTHONPATH=tests:protocol:server:client python -m client.whole_match
+
+writes what the screen shows at some moments to tests/client/pictures anew; read the difference.
+"""
+
+import io
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import trio
+from client.bots_table import GAME, seat_bots, serving
+from client.pictured import FOLDER
+from client.terminals import Terminal
+from rich.console import Console
+from vectors.retold import Decision, happenings
+
+from truc_client.cli.afterwards import tell_commands
+from truc_client.terminal.screen import Screen
+from truc_rules import Seat
+
+SEED = "5"
+SIZES = ((80, 24), (120, 40))
+SEAT = Seat(0)
+_OVER = "Another match at this table? [Y/n]"
+_BEGUN = "A match of"
+_OPTIONS = ("decision_ms=0", "target=12")
+
+
+class Seen(NamedTuple):
+    """What came of a match at a terminal.
+
+    Attributes:
+        lines: every line that was printed, from the beginning of the match to the question after it.
+        typed: what was typed in it, in order.
+        moments: the screen as it was at some moments, by what they are called.
+        transcript: the one that was kept.
+        status: how the command ended.
+        is_restored: whether the terminal was then as it had been before.
+    """
+
+    size: tuple[int, int]
+    lines: list[str]
+    typed: list[str]
+    moments: Mapping[str, str]
+    transcript: Path
+    status: int
+    is_restored: bool
+
+
+class Visit:
+    """Somebody who plays at a terminal."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        self.terminal = terminal
+        self.typed: list[str] = []
+        self.moments: dict[str, str] = {}
+
+    def play(self, seated: Callable[[str], object]) -> None:
+        """Play to the end; `seated` is called with the code of the table."""
+        terminal = self.terminal
+        terminal.wait_for(b"#")
+        seated(re.search(rb"/(\w+)#", terminal.seen)[1].decode())
+        while True:
+            terminal.wait_until(lambda: terminal.is_asked or self._is_over)
+            self._look()
+            if self._is_over:
+                break
+            self.typed.append(self._answer())
+            terminal.answer(self.typed[-1])
+        terminal.type(b"n\r")
+
+    @property
+    def _is_over(self) -> bool:
+        return self.terminal.shown.endswith(f"{_OVER}\n>\n")
+
+    @property
+    def _hands(self) -> int:
+        return sum("is dealt" in line for line in self.terminal.lines)
+
+    def _look(self) -> None:
+        """Keep the screen at the moments that are pictured, each when it comes first."""
+        if self._is_over:
+            self._keep("over")
+        elif self._hands == 2:
+            self._keep("hand")
+        elif re.search(r"open +west bets", self.terminal.shown):
+            self._keep("asked")
+
+    def _keep(self, moment: str) -> None:
+        self.moments.setdefault(moment, steady(self.terminal.shown))
+
+    def _answer(self) -> str:
+        """Accept what is asked, bet once, else play the first card: by name or by number."""
+        keys = self.terminal.keys
+        if "no quiero" in keys:
+            return "quiero"
+        if " envido (" in keys and "envido" not in self.typed:
+            return "envido"
+        plays = re.search(r" (\d+) play ", keys)
+        return "1" if plays is None else plays[1]
+
+
+def steady(text: str) -> str:
+    """Return a text without what hangs on who was quicker: how many acks had come when the match was told to be over."""
+    return re.sub(r"\d+ records", "N records", text)
+
+
+def seen(folder: Path, columns: int, rows: int) -> Seen:
+    """Play the match at a terminal of this size, and return what was seen."""
+    (folder / "server").mkdir(mode=0o700)
+    return trio.run(_seen, folder, columns, rows)
+
+
+async def _seen(folder: Path, columns: int, rows: int) -> Seen:
+    async with serving(folder / "server", SEED) as address, trio.open_nursery() as nursery:
+
+        def seated(code: str) -> None:
+            trio.from_thread.run_sync(nursery.start_soon, seat_bots, address, code, folder, SEED, nursery)
+
+        terminal = _sat_down(folder, address, columns, rows)
+        modes = frozenset(terminal.screen.mode)
+        visit = Visit(terminal)
+        await trio.to_thread.run_sync(visit.play, seated)
+        lines = terminal.lines
+        status = await trio.to_thread.run_sync(terminal.end)
+        nursery.cancel_scope.cancel()
+    (transcript,) = (folder / "north" / "transcripts").iterdir()
+    begin = next(n for n, line in enumerate(lines) if line.startswith(_BEGUN))
+    is_restored = terminal.was_restored and (frozenset(terminal.screen.mode), terminal.screen.margins) == (
+        modes,
+        None,
+    )
+    told = [steady(line) for line in lines[begin : lines.index(_OVER)]]
+    return Seen((columns, rows), told, visit.typed, visit.moments, transcript, status, is_restored)
+
+
+def _sat_down(folder: Path, address: str, columns: int, rows: int) -> Terminal:
+    wished = ("--variant", GAME, "--seats", "4", *(word for each in _OPTIONS for word in ("--option", each)))
+    return Terminal(
+        Path("north"),
+        *("play", address, "--private", "--name", "north", *wished),
+        columns=columns,
+        rows=rows,
+        cwd=folder,
+        program=(sys.executable, "-m", "client.chance", f"north {SEED}"),
+        PYTHONPATH=os.pathsep.join(sys.path),
+    )
+
+
+def retold(seen: Seen) -> list[str]:
+    """Return what the transcript makes the screen print, with what was typed at each decision."""
+    out = io.StringIO()
+    columns, rows = seen.size
+    console = Console(
+        file=out, force_terminal=True, width=columns, height=rows, color_system=None, highlight=False
+    )
+    screen, typed = Screen(console), iter(seen.typed)
+    screen.pose = lambda question: None
+    for happening in happenings(seen.transcript, SEAT):
+        if isinstance(happening, Decision):
+            screen.show(happening.turn)
+            screen.say(f"> {next(typed)}")
+        else:
+            screen.show(happening)
+    screen.say(f"Transcript: {seen.transcript.relative_to(seen.transcript.parents[2])}")
+    tell_commands(screen, seen.transcript)
+    return [steady(line.rstrip()) for line in out.getvalue().splitlines()]
+
+
+def picture(moment: str, columns: int, rows: int) -> Path:
+    """Return where the picture of a moment is kept."""
+    return FOLDER / f"match-{moment}-{columns}x{rows}.txt"
+
+
+def _write() -> None:
+    for columns, rows in SIZES:
+        with tempfile.TemporaryDirectory() as folder:
+            for moment, shown in seen(Path(folder), columns, rows).moments.items():
+                picture(moment, columns, rows).write_text(shown)
+
+
+if __name__ == "__main__":
+    _write()

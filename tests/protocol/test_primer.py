@@ -1,0 +1,34 @@
+"""What a game's lessons are made from."""
+
+from truc_protocol.primer import Primer
+from truc_rules import preset
+
+CATALAN = Primer(preset("truc-catalan"))
+
+
+def test_cards_are_counted_by_how_many_are_stronger() -> None:
+    stronger = CATALAN.stronger()
+    assert (stronger["3o"], stronger["2c"], stronger["4b"]) == (0, 4, 36)
+
+
+def test_card_named_by_itself_does_not_count_with_its_rank() -> None:
+    argentine = Primer(preset("truco-argentino")).stronger()
+    assert (argentine["1e"], argentine["7o"], argentine["7c"]) == (0, 3, 26)
+
+
+def test_turned_up_card_makes_the_next_rank_the_strongest() -> None:
+    paulista = Primer(preset("truco-paulista")).stronger("Ks")
+    assert [paulista[card] for card in ("Ac", "Ah", "As", "Ad", "3c")] == [0, 1, 2, 3, 4]
+
+
+def test_order_is_told_from_strong_to_weak() -> None:
+    assert CATALAN.order == "3, 2, 1, 12, 11, 10, 7, 6, 5, 4"
+
+
+def test_envido_counts_the_best_two_of_a_suit() -> None:
+    argentine = Primer(preset("truco-argentino"))
+    assert [argentine.envido(cards.split()) for cards in ("7e 6e 1b", "12e 11e 4b", "12e 7o 4b")] == [
+        33,
+        20,
+        7,
+    ]

@@ -1,0 +1,46 @@
+"""Sentences: English as they stand, any language when they are told."""
+
+import pytest
+
+from truc_protocol.words import LanguageError, Sentence, told
+
+REASON = Sentence("failures.nothing_answers")
+LOST = Sentence("failures.cannot_reach", server="host:7373", reason=REASON)
+
+
+def test_sentence_is_its_text_in_english() -> None:
+    assert LOST == "cannot reach host:7373: no answer"
+
+
+def test_sentence_is_told_in_a_language_with_those_that_it_fills_in() -> None:
+    assert told(LOST, "fr") == "impossible de joindre host:7373 : pas de réponse"
+
+
+def test_text_of_an_error_can_still_be_told() -> None:
+    assert told(str(ValueError(LOST)), "es") == "no se puede llegar a host:7373: sin respuesta"
+
+
+def test_what_is_no_sentence_stays_as_it_is() -> None:
+    assert told("Connection reset by peer", "ca") == "Connection reset by peer"
+    assert told(7, "ca") == "7"
+
+
+def test_what_others_wrote_is_filled_in_as_it_is() -> None:
+    sentence = Sentence("failures.at", server="{error}", error="failures.at {0} {server}")
+    assert told(sentence, "ca") == "{error}: failures.at {0} {server}"
+
+
+@pytest.mark.parametrize("key", ["failures.unheard_of", "refused"])
+def test_sentence_of_no_catalogue_is_a_mistake(key) -> None:
+    with pytest.raises(KeyError):
+        Sentence(key)
+
+
+def test_sentence_without_what_it_fills_in_is_a_mistake() -> None:
+    with pytest.raises(KeyError):
+        Sentence("failures.at", server="host:7373")
+
+
+def test_unknown_language_is_an_error() -> None:
+    with pytest.raises(LanguageError):
+        told(LOST, "xx")

@@ -1,0 +1,138 @@
+"""Company for who waits: when the host's own bots are called to the free seats of an open table, and to which."""
+
+import pytest
+from server.conftest import QUICK, changed, running
+from server.rawclient import Seat
+from server.test_calling import BOTS, bot
+
+COMPANY_S = 20
+SETTINGS = changed(
+    QUICK,
+    limits={"idle_s": 3600, "login_s": 120},
+    tables={"company_s": COMPANY_S},
+    access={"bots": BOTS},
+)
+
+
+@pytest.fixture
+def settings():
+    return SETTINGS
+
+
+async def calls(seat: Seat) -> list[tuple[str, int]]:
+    """Return the tables and seats that one was called to fill so far."""
+    await seat.ask({"t": "tables"})
+    told = [message for message in seat.client.log if message["t"] == "players_wanted"]
+    return [(message["table"], message["seat"]) for message in told]
+
+
+async def waiting(server, **fields) -> Seat:
+    """Return one who waits at a table of their own."""
+    seat = await server.seat(seed=5)
+    await seat.create("truc-catalan", **fields)
+    assert (await seat.ready())["t"] == "ok"
+    return seat
+
+
+async def later(server, mock_clock, seconds: float = COMPANY_S + 0.1) -> None:
+    """Let time go by, and the server do what it does then."""
+    mock_clock.jump(seconds)
+    await (await server.seat(seed=9)).ask({"t": "tables"})
+
+
+async def test_bot_is_called_to_a_free_seat_after_a_while_and_not_before(server, mock_clock):
+    house_bot = await bot(server)
+    seat = await waiting(server, seats=2)
+    await later(server, mock_clock, COMPANY_S - 1)
+    assert await calls(house_bot) == []
+    await later(server, mock_clock, 2)
+    assert await calls(house_bot) == [(seat.table, 1)]
+
+
+async def test_bot_that_sits_down_and_is_ready_begins_the_match(server, mock_clock):
+    house_bot = await bot(server)
+    await waiting(server, seats=2)
+    await later(server, mock_clock)
+    ((table, number),) = await calls(house_bot)
+    assert (await house_bot.join(table, number))["t"] == "ok"
+    assert (await house_bot.ready())["t"] == "ok"
+    await house_bot.ask({"t": "tables"})
+    assert "terms" in [message["t"] for message in house_bot.client.log]
+
+
+async def test_each_bot_is_called_to_a_seat_of_its_own(server, mock_clock):
+    first, second = await bot(server, 0), await bot(server, 1)
+    seat = await waiting(server, seats=4)
+    await later(server, mock_clock)
+    assert (await calls(first), await calls(second)) == ([(seat.table, 1)], [(seat.table, 2)])
+
+
+async def test_bot_is_called_again_as_long_as_somebody_waits(server, mock_clock):
+    seat = await waiting(server, seats=2)
+    await later(server, mock_clock)
+    house_bot = await bot(server)
+    for count in (1, 2):
+        await later(server, mock_clock)
+        assert await calls(house_bot) == [(seat.table, 1)] * count
+
+
+async def test_bot_is_not_called_to_a_table_where_it_sits(server, mock_clock):
+    house_bot = await bot(server)
+    seat = await waiting(server, seats=4)
+    await house_bot.join(seat.table, 2)
+    await later(server, mock_clock)
+    assert await calls(house_bot) == []
+
+
+async def test_nobody_is_called_to_a_private_table(server, mock_clock):
+    house_bot = await bot(server)
+    await waiting(server, seats=2, private=True)
+    await later(server, mock_clock)
+    assert await calls(house_bot) == []
+
+
+async def test_nobody_is_called_where_nobody_is_ready(server, mock_clock):
+    house_bot, seat = await bot(server), await waiting(server, seats=2)
+    await seat.ask({"t": "unready", "table": seat.table})
+    await later(server, mock_clock)
+    assert await calls(house_bot) == []
+
+
+async def test_nobody_is_called_for_who_is_not_connected(server, mock_clock):
+    house_bot, seat = await bot(server), await waiting(server, seats=2)
+    await seat.client.stream.aclose()
+    await later(server, mock_clock)
+    assert await calls(house_bot) == []
+
+
+async def test_nobody_is_called_to_a_table_that_is_gone(server, mock_clock):
+    house_bot, seat = await bot(server), await waiting(server, seats=2)
+    await seat.ask({"t": "leave", "table": seat.table})
+    await later(server, mock_clock)
+    assert await calls(house_bot) == []
+
+
+async def test_bots_keep_no_company_to_bots(server, mock_clock):
+    house_bot, other = await bot(server, 0), await bot(server, 1)
+    await other.create("truc-catalan", seats=2)
+    await other.ready()
+    await later(server, mock_clock)
+    assert await calls(house_bot) == []
+
+
+@pytest.mark.parametrize(
+    ("number", "want"), [(2, ("house-bots",)), (0, ())], ids=["not listed", "not asking"]
+)
+async def test_nobody_else_is_called_to_free_seats(server, mock_clock, number, want):
+    other = await bot(server, number, want=want)
+    await waiting(server, seats=2)
+    await later(server, mock_clock)
+    assert await calls(other) == []
+
+
+async def test_host_who_wants_no_company_for_them_has_none(tmp_path, mock_clock):
+    async with running(tmp_path / "data", changed(SETTINGS, tables={"company_s": 0})) as server:
+        house_bot = await bot(server)
+        await waiting(server, seats=2)
+        await later(server, mock_clock)
+        assert await calls(house_bot) == []
