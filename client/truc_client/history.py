@@ -116,7 +116,7 @@ def _ending(verdict: Verdict) -> str:
 
 def _how(verdict: Verdict, speech: Speech) -> str:
     reason = speech.reason(verdict.reason or "")
-    return speech.catalogue.history["by_ruling"].format(reason=reason) if verdict.by_ruling else reason
+    return speech.say("history.by_ruling", reason=reason) if verdict.by_ruling else reason
 
 
 def find_transcript(folder: Path, digits: str) -> Path:

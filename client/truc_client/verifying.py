@@ -212,7 +212,7 @@ def result_line(verdict: Verdict, names: list[str], speech: Speech = ENGLISH) ->
         return speech.say("verdict.no_result", score=score)
     nobody = verdict.winner is None
     winner = speech.say("verdict.nobody") if nobody else side_name(verdict.winner or 0, names, speech)
-    how = speech.catalogue.said["separator"].join([speech.reason(verdict.reason), *_doubts(verdict, speech)])
+    how = speech.say("said.separator").join([speech.reason(verdict.reason), *_doubts(verdict, speech)])
     return speech.say("verdict.winner", winner=winner, how=how, score=score)
 
 
@@ -261,7 +261,7 @@ def _on_the_servers_word(verdict: Verdict, speech: Speech) -> Iterator[tuple[int
             yield k, speech.say("verdict.ruling_for", **values, seat=seat)
     for k, seats in verdict.silent:
         names = [_name_at(verdict, k, seat, speech) for seat in seats]
-        yield k, speech.say("verdict.voided", k=k, seats=speech.catalogue.said["and"].join(names))
+        yield k, speech.say("verdict.voided", k=k, seats=speech.say("said.and").join(names))
 
 
 def _counted(verdict: Verdict, speech: Speech) -> Iterator[str]:

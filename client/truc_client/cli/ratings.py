@@ -72,11 +72,9 @@ def place_line(standing: Standing, own: str | None, speech: Speech = ENGLISH) ->
 
 
 def _game_line(standing: Standing, speech: Speech) -> str:
-    place = speech.catalogue.ratings["place"].format(seats=standing.seats, rank=standing.rank)
+    place = speech.say("ratings.place", seats=standing.seats, rank=standing.rank)
     return printable("  ".join((f"{standing.variant:22}", place, _success(standing, speech), standing.name)))
 
 
 def _success(standing: Standing, speech: Speech) -> str:
-    return speech.catalogue.ratings["success"].format(
-        points=standing.points, matches=standing.matches, won=standing.won
-    )
+    return speech.say("ratings.success", points=standing.points, matches=standing.matches, won=standing.won)

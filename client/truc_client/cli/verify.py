@@ -115,7 +115,7 @@ def _evidence_lines(file: EvidenceExamined, together: Together, speech: Speech) 
         yield f"UNREADABLE: {shortened(str(file.unreadable))}"
     else:
         items = speech.counted("item", len(file.weighed))
-        yield speech.catalogue.together["evidence"].format(items=items)
+        yield speech.say("together.evidence", items=items)
     for each in file.weighed:
         yield evidence_line(each, together, speech)
 

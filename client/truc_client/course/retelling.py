@@ -70,7 +70,7 @@ class Telling(NamedTuple):
         """Return a role as it is told."""
         names, seat = self.each.names, role - 1
         if role == 0:
-            return self.speech.catalogue.said["the_server"]
+            return self.speech.say("said.the_server")
         return (
             named_seat(names[seat], seat, self.speech) if role <= len(names) else seat_name(seat, self.speech)
         )
@@ -167,4 +167,4 @@ class Telling(NamedTuple):
     def _cards_of(self, hands: Sequence[Sequence[str]]) -> str:
         """Return the cards of each seat that has any."""
         held = (f"{self.role(seat + 1)} {' '.join(cards)}" for seat, cards in enumerate(hands) if cards)
-        return self.speech.catalogue.said["separator"].join(held)
+        return self.speech.say("said.separator").join(held)

@@ -60,7 +60,7 @@ def page(course: Course, *, lang: str) -> str:
 
 def _title(course: Course, names: tuple[str, ...], speech: Speech) -> str:
     if course.terms is None:
-        return speech.catalogue.report["nothing"]
+        return speech.say("report.nothing")
     game = game_name(course.terms.variant.name, is_preset=course.verdict.is_preset, speech=speech)
     return f"{game}: {' - '.join(names)}" if names else game
 

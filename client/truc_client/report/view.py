@@ -165,7 +165,7 @@ def _stake(stage: Stage, names: Sequence[str], speech: Speech) -> str:
     if stage.board.asked is None:
         return stake
     seat, asked = stage.board.asked
-    said = speech.catalogue.screen["asked"].format(seat=names[seat], stake=speech.stake(asked))
+    said = speech.say("screen.asked", seat=names[seat], stake=speech.stake(asked))
     return f"{stake}; {said}"
 
 
@@ -203,7 +203,7 @@ def _deals(stages: Sequence[Stage]) -> Iterator[tuple[int, Stage]]:
 
 
 def _turn(stage: Stage, seat: int, speech: Speech) -> str:
-    return speech.catalogue.report["to_act"] if seat in stage.waiting and stage.cards else ""
+    return speech.say("report.to_act") if seat in stage.waiting and stage.cards else ""
 
 
 def _says(stage: Stage, seat: int) -> str:
@@ -276,7 +276,7 @@ def _taken(n: int, stages: Sequence[Stage], names: Sequence[str], speech: Speech
     if not trick.is_over:
         return None
     over = next(at.number for at in stages if len(at.tricks) > n and at.tricks[n].is_over)
-    tied = speech.local.facts.get("trick_tied") or speech.catalogue.screen["tied"]
+    tied = speech.local.facts.get("trick_tied") or speech.say("screen.tied")
     return Span(tied if trick.side is None else side_name(trick.side, names, speech), over, None)
 
 

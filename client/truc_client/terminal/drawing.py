@@ -135,9 +135,7 @@ def turned_up(board: Board, setting: Setting) -> Iterator[Row]:
         return
     yield Row(setting.speech.term("turn-up"), (card_part(board.turned_up, setting),))
     if raised := setting.raised.get(board.turned_up):
-        yield Row(
-            setting.speech.catalogue.screen["raised"], tuple(card_part(card, setting) for card in raised)
-        )
+        yield Row(setting.speech.say("screen.raised"), tuple(card_part(card, setting) for card in raised))
 
 
 def duel(board: Board, setting: Setting) -> Iterator[Row]:
@@ -169,7 +167,7 @@ def _stake(board: Board, setting: Setting) -> str:
     if board.asked is None:
         return stake
     seat, asked = board.asked
-    told = speech.catalogue.screen["asked"].format(seat=setting.names[seat], stake=speech.stake(asked))
+    told = speech.say("screen.asked", seat=setting.names[seat], stake=speech.stake(asked))
     return f"{stake}; {told}"
 
 
@@ -185,12 +183,12 @@ def _tricks(board: Board, setting: Setting) -> str:
 def taker(side: int | None, setting: Setting) -> str:
     """Return who took a trick, or the game's word for a tied one."""
     if side is None:
-        return setting.speech.local.facts.get("trick_tied") or setting.speech.catalogue.screen["tied"]
+        return setting.speech.local.facts.get("trick_tied") or setting.speech.say("screen.tied")
     return side_name(side, setting.names, setting.speech)
 
 
 def _laid(board: Board, setting: Setting) -> Iterator[Part]:
-    face_down = setting.speech.catalogue.screen["face_down"]
+    face_down = setting.speech.say("screen.face_down")
     for seat, card in board.laid:
         yield f"{setting.names[seat]} ", ""
         yield (f"{face_down}  ", "dim") if card is None else card_part(card, setting)
@@ -220,7 +218,7 @@ def orders(board: Board, setting: Setting) -> Iterator[Row]:
     """Yield the orders in force."""
     if board.orders:
         given = ", ".join(f"{order} ({setting.names[seat]})" for seat, order in board.orders)
-        yield plain_row(setting.speech.catalogue.screen["order"], given)
+        yield plain_row(setting.speech.say("screen.order"), given)
 
 
 def _own(board: Board, setting: Setting) -> Row:

@@ -56,8 +56,8 @@ def options_explained(turn: YourTurn, answering: str, setting: Setting) -> Itera
         yield f"sign {word}: {sign_label(word, speech.lang, speech.words)}"
     for phrase in setting.phrases:
         yield f"say {phrase}: {phrase_label(phrase, speech.lang, speech.words)}"
-    yield speech.catalogue.screen["explain_end"]
-    yield speech.catalogue.screen["explain_more"]
+    yield speech.say("screen.explain_end")
+    yield speech.say("screen.explain_more")
 
 
 def explained(subject: Subject, setting: Setting, rules: Mapping[str, str]) -> Iterator[str]:

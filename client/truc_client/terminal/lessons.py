@@ -212,7 +212,7 @@ def _named(choice: Choice, turn: YourTurn, board: Board, setting: Setting) -> st
 def _why(tried: Tried, setting: Setting) -> str:
     """Say how an option fared in the deals that were imagined."""
     tenths = round(tried.points, 1)
-    points = f"{tenths:+g}".replace(".", setting.speech.catalogue.said["decimal"]) if tenths else "0"
+    points = f"{tenths:+g}".replace(".", setting.speech.say("said.decimal")) if tenths else "0"
     if tried.is_certain:
         return _say(setting, "certain", points=points)
     return _say(setting, "tried", ahead=tried.ahead, deals=tried.deals, points=points)

@@ -281,7 +281,7 @@ def _details(sketch: Sketch) -> Iterator[Row]:
 
 def _offers(sketch: Sketch) -> Iterator[Row]:
     """Yield what waits for an answer, in the sentences in which it was told."""
-    label = sketch.setting.speech.catalogue.screen["open"]
+    label = sketch.setting.speech.say("screen.open")
     for offer in sketch.board.offers:
         yield Row(label, ((sentence(offer, sketch.board, sketch.setting) or "", "bold yellow"),))
         label = ""
@@ -291,13 +291,13 @@ def _proven(sketch: Sketch) -> Iterator[Row]:
     """Yield of how many hands so far all cards were opened and checked."""
     if hands := proven_hands(sketch.board):
         tick, style = (f"{sketch.glyphs.opened} ", "green") if all(hands) else ("", "")
-        label = sketch.setting.speech.catalogue.screen["proven"]
+        label = sketch.setting.speech.say("screen.proven")
         yield Row(label, ((f"{tick}{sum(hands)}/{len(hands)}", style),))
 
 
 def _tricks(sketch: Sketch) -> Iterator[Row]:
     """Yield each trick that was played to its end: its cards as they were played, and who took it."""
-    board, label = sketch.board, sketch.setting.speech.catalogue.screen["tricks"]
+    board, label = sketch.board, sketch.setting.speech.say("screen.tricks")
     for laid, player, side in zip(board.past, board.takers, board.tricks, strict=False):
         cards = [part for each in laid for part in (*_of_trick(each, player, sketch), (" ", ""))]
         yield Row(label, (*cards, (f" {taker(side, sketch.setting)}", "")))

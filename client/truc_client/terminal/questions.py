@@ -97,5 +97,5 @@ def question(turn: YourTurn | None, board: Board, setting: Setting, awaited: str
         Key(str(n), option_label(choice, board, setting), choice.line)
         for n, choice in enumerate(numbered(turn), start=1)
     )
-    text = setting.speech.catalogue.screen["prompt"].format(clock="")
+    text = setting.speech.say("screen.prompt", clock="")
     return Question(turn.at, text, keys, words, turn.deadline_ms)

@@ -149,7 +149,7 @@ def _told(replay: Replay, stage: Stage) -> list[Text]:
     speech = Speech(replay.lang)
     if stage.record.refutation is not None:
         failed = refutation_line(stage.record.refutation, stage.record.names, speech)
-        told = speech.catalogue.records["fails"].format(failed=failed)
+        told = speech.say("records.fails", failed=failed)
         lines.append(Text(printable(f"> {told}"), style="bold red"))
     if stage.number == len(replay.course.stages) - 1:
         lines.append(Text(printable(next(verdict_lines(replay.course.verdict, speech))), style="bold"))
@@ -203,7 +203,7 @@ def _stake(stage: Stage, setting: Setting) -> str:
     if board.asked is None:
         return speech.stake(board.stake)
     seat, asked = board.asked
-    told = speech.catalogue.screen["asked"].format(seat=setting.names[seat], stake=speech.stake(asked))
+    told = speech.say("screen.asked", seat=setting.names[seat], stake=speech.stake(asked))
     return f"{speech.stake(board.stake)}; {told}"
 
 
@@ -252,7 +252,7 @@ def _tricks(replay: Replay, stage: Stage, setting: Setting) -> Iterator[Row]:
 
 
 def _trick(trick: Trick, replay: Replay, setting: Setting) -> Iterator[Part]:
-    face_down = setting.speech.catalogue.screen["face_down"]
+    face_down = setting.speech.say("screen.face_down")
     for number, (seat, card) in enumerate(trick.laid):
         yield f"{'  ' if number else ''}{setting.names[seat]} ", ""
         yield (face_down, "dim") if card is None else _face(card, setting)
@@ -274,4 +274,4 @@ def _numbers(replay: Replay, stage: Stage) -> str:
     told = [replay.said["numbers"].format(who=", ".join(roles))] if roles else []
     if hand.recomputed is not None and hand.recomputed <= stage.number:
         told.append(replay.said["again"].format(tick=_tick(replay)))
-    return Speech(replay.lang).catalogue.said["separator"].join(told)
+    return Speech(replay.lang).say("said.separator").join(told)

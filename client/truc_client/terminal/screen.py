@@ -226,14 +226,14 @@ class Screen:
     def _name(self, seat: int) -> str:
         if seat < len(self._setting.names):
             return self._setting.names[seat]
-        return self._speech.catalogue.said["seat"].format(n=seat)
+        return self._speech.say("said.seat", n=seat)
 
     def _seat(self, state: TableState) -> None:
         self._absences = self._absences.shown(state)
         sitting = [seat for seat in state.seats if seat.name is not None]
         names = ", ".join(shown_name(seat.name or "", seat.seat) for seat in sitting)
-        line = self._speech.catalogue.screen["seated"].format(
-            table=state.table, taken=len(sitting), seats=state.n, names=names
+        line = self._speech.say(
+            "screen.seated", table=state.table, taken=len(sitting), seats=state.n, names=names
         )
         if state.state in ("open", "over") and line != self._seated:
             self._seated = line
@@ -316,7 +316,7 @@ class Screen:
     def _ask_now(self, turn: YourTurn) -> None:
         clock = f" ({turn.deadline_ms // 1000} s)" if turn.deadline_ms else ""
         self.tell_lessons(turn)  # before the table, which stays in sight
-        self.show_table(self._speech.catalogue.screen["your_turn"] + clock)
+        self.show_table(self._speech.say("screen.your_turn") + clock)
         self._offer(turn)
         self.prompt(clock)
 
@@ -345,7 +345,7 @@ class Screen:
             label = option_label(choice, self._board, self._setting)
             self.say(f"  {number}. {label}  [{choice.line}]")
         if also := unnumbered(turn):
-            told = self._speech.catalogue.screen["also"].format(moves=grouped(also))
+            told = self._speech.say("screen.also", moves=grouped(also))
             self.say(f"  {told}")
 
     def names(self, choice: Choice) -> Iterator[str]:

@@ -183,9 +183,7 @@ class Watcher:
         screen.show(Recalled(means[-1:]))
         if any(fact["what"] == "hand_closed" for fact in means):
             score = score_line(screen.board, screen.setting)
-            self._note(
-                "unchecked", told=screen.setting.speech.catalogue.screen["new_score"].format(score=score)
-            )
+            self._note("unchecked", told=screen.setting.speech.say("screen.new_score", score=score))
 
     def _join_in(self, snapshot: SnapshotTaken) -> None:
         if snapshot.skipped:
