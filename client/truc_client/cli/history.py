@@ -164,17 +164,25 @@ async def _list_there(connection: Connection, most: int | None, speech: Speech) 
     found = await connection.matches(None if most is None else most + 1)
     listed, place = found[:most], connection.address.place
     for played in listed:
-        say(Output(), f"{_described(played, speech)}; {_here(connection, played.match, speech)}")
+        say(Output(), _joined(speech, _described(played, speech), _here(connection, played.match, speech)))
     if len(listed) < len(found):
         tell(Sentence("history.there_more", command=f"truc history {place} --all"))
         return listed
     known = {played.match for played in listed}
     gone = [match for match in _played(connection) if match not in known]
     for match in gone[:most]:
-        click.echo(f"{match.hex()[:_ID]}  {speech.say('history.gone')}; {_here(connection, match, speech)}")
+        click.echo(_about(match, speech, "history.gone", _here(connection, match, speech)))
     if not listed and not gone:
         tell(Sentence("history.none_listed", server=connection.address.server))
     return listed
+
+
+def _about(match: bytes, speech: Speech, key: str, here: str) -> str:
+    return f"{match.hex()[:_ID]}  {_joined(speech, speech.say(key), here)}"
+
+
+def _joined(speech: Speech, *told: str) -> str:
+    return speech.say("said.separator").join(told)
 
 
 def _described(played: PlayedMatch, speech: Speech) -> str:
@@ -230,7 +238,7 @@ async def _ask_for_each(connection: Connection, most: int | None, speech: Speech
     played, where = _played(connection), connection.address
     for match in islice(played, most):
         has = "history.given" if await is_given_out(connection.session.line, match) else "history.withheld"
-        click.echo(f"{match.hex()[:_ID]}  {speech.say(has)}; {_here(connection, match, speech)}")
+        click.echo(_about(match, speech, has, _here(connection, match, speech)))
     if not played:
         tell(Sentence("history.none_there", server=where.server))
     elif most is not None and len(played) > most:
