@@ -65,7 +65,8 @@ def test_match_is_on_the_board_and_in_the_profile(truc, real_server, tmp_path) -
 
 
 def test_who_has_not_played_is_told_what_counts(truc, real_server) -> None:
-    assert truc("leaderboard", real_server.url, "put").stdout == "nobody is rated in put yet\n"
+    told = truc("leaderboard", real_server.url, "put").stdout
+    assert told == "nobody is rated in put with 2 seats yet; --seats shows another number of seats\n"
     assert truc("profile", real_server.url, "NOBODY").stdout.startswith("not rated yet: matches at public")
 
 

@@ -173,12 +173,12 @@ def test_standings_say_nothing_that_is_in_no_catalogue(spoken, tmp_path, monkeyp
     assert outside(keyless.stderr, "truc") == []
     for rows, call in ((1, "profile"), (0, "profile"), (0, "leaderboard")):
         answer = (bot,) * rows
-        found = (answer, None) if call == "leaderboard" else answer
+        found = (answer, None, 2) if call == "leaderboard" else answer
         monkeypatch.setattr(ratings, "asked", lambda _where, _question, found=found: found)
         told = truc(
             call, "localhost:1", "put" if call == "leaderboard" else bot.player, "--lang", LANG
         ).output
-        assert (outside(told, bot.name, bot.variant, "put"), told != "") == ([], True)
+        assert (outside(told, bot.name, bot.variant, "put", "seats"), told != "") == ([], True)
 
 
 def test_notes_under_a_replay_are_from_the_catalogues(spoken) -> None:

@@ -30,15 +30,15 @@ def leaderboard(address: str, game: str, *, seats: int | None, top: int, lang: s
     """
     where, speech = address_of(address), Speech(language(lang))
 
-    async def best(connection: Connection) -> tuple[tuple[Standing, ...], str | None]:
+    async def best(connection: Connection) -> tuple[tuple[Standing, ...], str | None, int]:
         count = seats or _fewest(connection, game)
-        return await connection.leaderboard(game, count, top=top), connection.tag
+        return await connection.leaderboard(game, count, top=top), connection.tag, count
 
-    found, own = asked(where.place, best)
+    found, own, count = asked(where.place, best)
     for standing in found:
         click.echo(place_line(standing, own, speech))
     if not found:
-        tell(Sentence("ratings.nobody", game=game))
+        tell(Sentence("ratings.nobody", game=game, n=count, flag="--seats"))
 
 
 @click.command(short_help="Show how a player stands at a server.")
