@@ -10,7 +10,10 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 FOUND = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+needs_browser = pytest.mark.skipif(FOUND is None, reason="needs Chromium: apt-get install chromium")
 FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-extensions", "--remote-debugging-pipe")
 
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from client.browser import FOUND, browser
+from client.browser import browser, needs_browser
 from protocol.forge import small
 from protocol.peers import Table
 
@@ -12,8 +12,6 @@ from truc_client.report import page as page_of
 from truc_client.report.view import HandView, hand_views
 from truc_client.terminal.replaying import Replay, page
 from truc_rules.variant import Pica
-
-needs_browser = pytest.mark.skipif(FOUND is None, reason="needs Chromium: apt-get install chromium")
 
 
 @pytest.fixture(scope="module")

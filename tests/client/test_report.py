@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from client.browser import FOUND, browser
+from client.browser import browser, needs_browser
 from protocol.forge import small
 from protocol.peers import Player, Table
 
@@ -18,7 +18,6 @@ from truc_protocol.transcript import write_transcript
 
 VECTORS = Path(__file__).parent.parent / "vectors" / "transcripts"
 FILES = sorted(VECTORS.glob("*.truc"))
-needs_browser = pytest.mark.skipif(FOUND is None, reason="needs Chromium: apt-get install chromium")
 
 
 class Reader(HTMLParser):

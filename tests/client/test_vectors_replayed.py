@@ -4,7 +4,7 @@ from itertools import cycle
 from pathlib import Path
 
 import pytest
-from client.browser import FOUND, Page, browser
+from client.browser import Page, browser, needs_browser
 from prompt_toolkit.application import DummyApplication, create_app_session
 from prompt_toolkit.application.current import set_app
 from prompt_toolkit.input import create_pipe_input
@@ -21,8 +21,6 @@ VECTORS = Path(__file__).parent.parent / "vectors"
 FILES = sorted(VECTORS.rglob("*.truc"))
 SPOKEN = [*zip(FILES, cycle(LANGUAGES), strict=False)]
 each_file = pytest.mark.parametrize(("file", "lang"), SPOKEN, ids=lambda it: getattr(it, "stem", it))
-needs_browser = pytest.mark.skipif(FOUND is None, reason="needs Chromium: apt-get install chromium")
-
 STEPPED = """(() => {
   const look = () => {
     const hand = document.querySelector('.hand:not([hidden])');
