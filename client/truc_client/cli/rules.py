@@ -64,10 +64,6 @@ def _page(game: str, address: str | None, lang: str, *, as_toml: bool) -> str:
         raise FailedError(str(error)) from error
     except OSError as error:
         raise FailedError(Sentence("failures.cannot_read", path=game, reason=error.strerror)) from error
-    except UnicodeDecodeError as error:
-        raise FailedError(
-            Sentence("failures.cannot_read", path=game, reason=Sentence("failures.no_text"))
-        ) from error
     if as_toml:
         return variant_file(variant)
     page = rules_page(variant)
