@@ -74,11 +74,19 @@ class Window:
         self._plan = plan
         self._loop = loop
 
-    def measure(self, tally: Tally | None = None) -> dict[str, float]:
-        """Go on for as long as the plan says, and until a few acts are through; return what server and generator took for it."""
+    def warm_up(self) -> None:
+        """Let the load run for a while before anything counts.
+
+        The generator collects its garbage first, and never again: a round of it takes a tenth of a second where there are
+        thousands of seats, and would be taken for a halt of the server.
+        """
         gc.collect()
         gc.freeze()
-        gc.disable()  # its rounds would be taken for halts of the server
+        gc.disable()
+        self._loop.run_for(self._plan.warm_s)
+
+    def measure(self, tally: Tally | None = None) -> dict[str, float]:
+        """Go on for as long as the plan says, and until a few acts are through; return what server and generator took for it."""
         before, own = usage(self._plan.pid), time.process_time()
         seconds = self._loop.run_for(self._plan.seconds)
         if tally is not None and not self._tells(tally):
@@ -174,11 +182,12 @@ def play(plan: Plan, loop: Loop) -> dict[str, Any]:
     for board in boards:
         board.go()
     stages.wait("move", lambda: all(board.is_moving for board in boards))
-    loop.run_for(plan.warm_s)
+    window = Window(plan, loop)
+    window.warm_up()
     memory["rss_playing"] = rss_kib(plan.pid)
     tally.begin()
     storm = Storm(plan, loop, seats)
-    measured = Window(plan, loop).measure(tally)
+    measured = window.measure(tally)
     told = _told(tally, boards) | storm.told()
     told |= {"watchers": len(watchers), "watchers_cut": _cut(watchers, loop)}
     return {**measured, **memory, **told, "clients": len(seats), "login_s": login_s, "begin_s": begin_s}
@@ -249,9 +258,10 @@ def idle(plan: Plan, loop: Loop) -> dict[str, Any]:
     stages.run("first logins", coming[:first])
     before = rss_kib(plan.pid)
     login_s = stages.run("login", coming[first:])
-    loop.run_for(plan.warm_s)
+    window = Window(plan, loop)
+    window.warm_up()
     after = rss_kib(plan.pid)
-    measured = Window(plan, loop).measure()
+    measured = window.measure()
     told = {"clients": plan.clients - first, "rss_begun": before, "rss_connected": after}
     return {**measured, **told, "faults": tally.faults[:5], "login_s": login_s}
 
@@ -266,9 +276,10 @@ def logins(plan: Plan, loop: Loop) -> dict[str, Any]:
     clients = [Entrant(line, number, tally, is_keyed=plan.is_keyed) for number in numbers]
     for client in clients:
         client.begin()
-    loop.run_for(plan.warm_s)
+    window = Window(plan, loop)
+    window.warm_up()
     before = sum(client.times for client in clients)
-    measured = Window(plan, loop).measure()
+    measured = window.measure()
     done = sum(client.times for client in clients) - before
     if tally.faults:
         raise LoadError(f"logins: {tally.faults[0]}")
@@ -278,9 +289,10 @@ def logins(plan: Plan, loop: Loop) -> dict[str, Any]:
 def echo(plan: Plan, loop: Loop) -> dict[str, Any]:
     """Send frames that come back."""
     clients = [Echo(Line(loop, plan.port)) for _ in range(plan.clients)]
-    loop.run_for(plan.warm_s)
+    window = Window(plan, loop)
+    window.warm_up()
     before = sum(client.times for client in clients)
-    measured = Window(plan, loop).measure()
+    measured = window.measure()
     return {**measured, "messages": sum(client.times for client in clients) - before, "faults": []}
 
 
