@@ -3,6 +3,7 @@
 import contextlib
 import re
 import threading
+import time
 from collections.abc import Awaitable, Callable
 from functools import partial
 from types import SimpleNamespace
@@ -19,6 +20,7 @@ from server.watching import Eye, Held
 from trio.testing import wait_all_tasks_blocked
 
 from truc_server.host import disk
+from truc_server.keys.certificate import open_tls
 from truc_server.metrics import page
 from truc_server.metrics.measures import MEASURES
 
@@ -243,6 +245,19 @@ async def test_connection_that_does_not_agree_on_tls_is_counted_as_such(tmp_path
     assert (told["truc_tls_failures_total"], told["truc_connections_opened_total"]) == (1, 0)
 
 
+async def test_end_of_the_certificate_is_told(tmp_path):
+    settings = telling(changed(QUICK, listen={"tls": True}))
+    async with running(tmp_path / "data", settings) as server:
+        told = (await figures(server))["truc_certificate_ends_seconds"]
+        shown = open_tls(settings.listen, server.folder, int(time.time()))
+    assert told == shown.ends
+
+
+async def test_without_tls_no_certificate_ends(tmp_path):
+    async with running(tmp_path / "data", telling()) as server:
+        assert (await figures(server))["truc_certificate_ends_seconds"] == 0
+
+
 async def test_writes_that_wait_for_a_commit_are_told(tmp_path):
     gate, entered = threading.Event(), threading.Event()
 
@@ -324,7 +339,8 @@ async def test_no_figure_tells_of_anybody(around, mock_clock):
 
 
 def test_every_metric_has_an_event_that_moves_it():
-    own_tests = {"truc_turned_away", "truc_tls_failures", "truc_journal_waiting_writes"}
+    own_tests = {"truc_turned_away", "truc_tls_failures", "truc_certificate_ends_seconds"}
+    own_tests |= {"truc_journal_waiting_writes"}
     elsewhere = own_tests | {"truc_healthy"}  # test_health.py
     moved = {re.sub(r"(_count|_sum|_total)?(\{.*)?$", "", name) for name, _ in EVENTS}
     assert {measure.name.removesuffix("_total") for measure in MEASURES} == moved | elsewhere

@@ -71,7 +71,8 @@ class Net:
 
     def __init__(self, house: House, lobby: Lobby, tls: Tls | None = None) -> None:
         self._house = house
-        self._tls = tls
+        self._tls: Tls | None = None
+        self.show(tls)
         self._lobby = lobby
         self._limits = house.settings.limits
         self._door = Door(house)
@@ -187,6 +188,7 @@ class Net:
     def show(self, tls: Tls | None) -> bool:
         """Encrypt with this whoever connects from now on; tell whether it shows another certificate than before."""
         before, self._tls = self._tls, tls
+        self._house.figures.certificate_ends = 0 if tls is None else tls.ends
         return tls is not None and (before is None or before.digest != tls.digest)
 
     def everybody(self) -> tuple[Peer, ...]:

@@ -58,12 +58,14 @@ class Figures:
         received: bytes read from clients that were let in.
         dropped: frames for who watches that had no room.
         cut: connections that were cut because more waited for them than may.
+        certificate_ends: when the certificate ends that is shown now, in Unix seconds; 0 without TLS. No count.
     """
 
     __slots__ = (
         "_waiting",
         "act_s",
         "acts",
+        "certificate_ends",
         "closed",
         "connections",
         "cut",
@@ -79,7 +81,7 @@ class Figures:
 
     def __init__(self) -> None:
         self.connections = self.closed = self.left = self.received = self.dropped = self.cut = 0
-        self.unencrypted = 0
+        self.unencrypted = self.certificate_ends = 0
         self.logins = Counter[str]()
         self.turned_away = Counter[str]()
         self.errors = Counter[str]()

@@ -99,6 +99,12 @@ MEASURES: Final = (
         lambda seen: seen.house.figures.unencrypted,
     ),
     Measure(
+        "truc_certificate_ends_seconds",
+        Kind.GAUGE,
+        "When the certificate ends that whoever connects is shown, in seconds since 1970; 0 while listen.tls is off.",
+        lambda seen: seen.house.figures.certificate_ends,
+    ),
+    Measure(
         "truc_turned_away_total",
         Kind.COUNTER,
         "Connections that were not let in, by the reason: banned, full (limits.connections), address "
