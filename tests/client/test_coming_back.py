@@ -186,10 +186,10 @@ async def test_release_asked_for_again_under_another_head_stops_the_match(script
         table = await start(connection)
         await play_on(table, until=my_turn)
         ledger = table.match.ledger
-        other = ledger._replace(phase=Phase.CALLED, released=(), parallel=(ledger.k, b"\x05" * 32))
+        other = replace(ledger, phase=Phase.CALLED, released=(), parallel=(ledger.k, b"\x05" * 32))
         signer = table.match._signer
         with pytest.raises(CheckFailedError) as stopped:
-            signer.owed(other._replace(deal_index=1, call=ledger.hand.call))
+            signer.owed(replace(other, deal_index=1, call=ledger.hand.call))
     assert (stopped.value.check, stopped.value.culprit) == ("C15", "server")
 
 

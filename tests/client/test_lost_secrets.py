@@ -2,6 +2,7 @@
 
 import pytest
 from client.playing import play_on
+from msgspec.structs import replace
 
 from truc_client import (
     ChoiceError,
@@ -190,9 +191,10 @@ async def test_flag_is_spent_once_the_seat_is_held(scripted, player, elsewhere) 
     async with connect("host", elsewhere, dial=server.dial) as connection:
         table = await connection.resume(connection.held[0], rekey=True)
         await play_on(table, until=my_turn)
-        other = server.ledger.contributors[1]._replace(x=b"\x07" * 32)
-        ledger = server.ledger._replace(
-            contributors=(server.ledger.contributors[0], other, *server.ledger.contributors[2:])
+        other = replace(server.ledger.contributors[1], x=b"\x07" * 32)
+        ledger = replace(
+            server.ledger,
+            contributors=(server.ledger.contributors[0], other, *server.ledger.contributors[2:]),
         )
         table.match.witness._auditor._ledger = ledger
         with pytest.raises(ClientError, match="another machine with your key"):

@@ -5,6 +5,7 @@ import sqlite3
 import pytest
 import trio
 from client.playing import play_on
+from msgspec.structs import replace
 from protocol.peers import Player as Peer
 
 from truc_client import ClientError, Player, YourTurn, connect, open_home
@@ -188,7 +189,7 @@ async def test_chain_whose_anchor_another_seat_has_copied_is_named_no_more(scrip
         named = HeldChain(b"x" * 32, ledger.deal_index, b"r" * 32, b"secret")
         store.keep_statement(ledger.setup.mid, Slot("act", 999), STATEMENT, Place(0, b""), named)
         holding = Holding(public, ledger.setup.terms, store)
-        copied = ledger._replace(commitments=ledger.commitments | {("anchor", holding.anchor(named))})
+        copied = replace(ledger, commitments=ledger.commitments | {("anchor", holding.anchor(named))})
         assert holding.fresh(ledger, after_loss=False).x == named.x
         assert holding.fresh(copied, after_loss=False).x != named.x
 

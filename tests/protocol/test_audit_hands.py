@@ -2,6 +2,7 @@
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 from protocol.forge import cheat, small, until, with_card
 from protocol.peers import Table
 from protocol.shared import sharing_table
@@ -46,7 +47,7 @@ def test_hand_with_a_move_the_rules_refuse_is_the_servers_fault():
     table = over()
     hand = closed(table)
     steps = (*hand.log.steps, Step(Action(0, Kind.CONCEDE), ruled=False))
-    error = refused(table, hand._replace(log=hand.log._replace(steps=steps)))
+    error = refused(table, hand._replace(log=replace(hand.log, steps=steps)))
     assert (error.check, error.culprit) == ("C25", "server")
 
 
@@ -60,7 +61,7 @@ def test_hand_closed_with_another_score_is_the_servers_fault():
 def test_hand_closed_before_it_was_over_is_the_servers_fault():
     table = over()
     hand = closed(table)
-    assert refused(table, hand._replace(log=hand.log._replace(steps=()))).check == "C25"
+    assert refused(table, hand._replace(log=replace(hand.log, steps=()))).check == "C25"
 
 
 def test_card_turned_up_that_is_not_the_decks_is_the_servers_fault():
@@ -68,7 +69,7 @@ def test_card_turned_up_that_is_not_the_decks_is_the_servers_fault():
     hand = closed(table)
     deal = hand.log.deals[0]
     turned = msgspec.structs.replace(deal, up=((deal.up[0] + 1) % table.terms.table.deck,))
-    error = refused(table, hand._replace(log=hand.log._replace(deals=(turned, *hand.log.deals[1:]))))
+    error = refused(table, hand._replace(log=replace(hand.log, deals=(turned, *hand.log.deals[1:]))))
     assert "turned up" in error.message
 
 

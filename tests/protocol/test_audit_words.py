@@ -1,5 +1,6 @@
 """What rests on somebody's word is kept as it grows, without copies of what was heard before."""
 
+from msgspec.structs import replace
 from protocol.peers import Table
 
 from truc_protocol.audit.verdict import Words
@@ -10,7 +11,7 @@ def proxies(count: int) -> Words:
     ledger, words = Table().to("hand").ledger, Words()
     for k in range(count):
         body = Proxy(b"m" * 32, k, b"h" * 32, 1, 0, "order", ("low",))
-        words = words.heard(ledger._replace(k=k), body)
+        words = words.heard(replace(ledger, k=k), body)
     return words
 
 

@@ -21,16 +21,6 @@ def named(*, index: int = 1, **opts) -> Table:
     return table.run(until=lambda ledger: ledger.phase == "between")
 
 
-def test_ledger_that_is_moved_or_placed_is_the_same_in_all_else():
-    ledger = Table("truc-catalan").to("hand").ledger
-    moved, hand = ledger._replace(match=None, cut=7, hand=None), ledger.hand
-    assert ledger.moved(None, 7, None) == moved
-    assert ledger.placed(9, b"T", (8, b"Q"), (1, 2)) == ledger._replace(
-        k=9, head=b"T", parallel=(8, b"Q"), covered=(1, 2)
-    )
-    assert hand.stepped("step") == hand._replace(steps=(*hand.steps, "step"), unseen=None)
-
-
 @pytest.mark.parametrize(
     ("table", "awaited"),
     [

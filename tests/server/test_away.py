@@ -3,6 +3,7 @@
 from functools import partial
 
 import pytest
+from msgspec.structs import replace
 from protocol.peers import Table
 from server.conftest import QUICK, asked, changed, holder_of, in_hand, together
 from server.test_clock import come_back, stand, until_next
@@ -213,13 +214,13 @@ def test_time_without_a_connection_counts_where_it_is_shorter():
 
 def test_seat_that_has_missed_enough_is_gone_now():
     table = in_a_hand()
-    table.ledger = table.ledger._replace(streaks=(3, 0))
+    table.ledger = replace(table.ledger, streaks=(3, 0))
     assert claim_in_ms(table.ledger, 0, clock(), is_back=False) == 0
 
 
 def test_seat_that_was_gone_and_is_back_has_one_more_decision():
     table = in_a_hand()
-    table.ledger = table.ledger._replace(streaks=(3, 0))
+    table.ledger = replace(table.ledger, streaks=(3, 0))
     assert claim_in_ms(table.ledger, 0, clock(decision=800), is_back=True) == 800
 
 
@@ -231,7 +232,7 @@ def test_seat_whose_release_is_awaited_is_gone_when_the_time_for_it_is_over():
 
 def gone_and_back(table: Table) -> Attendance:
     """Return the attendance after seat 0 was gone, with three decisions missed, and came back."""
-    table.ledger = table.ledger._replace(streaks=(3, 0))
+    table.ledger = replace(table.ledger, streaks=(3, 0))
     before = attended(everybody_away(2, 0.0), table.ledger, (1,), 1.0)
     return attended(before, table.ledger, (0, 1), 2.0)
 
@@ -248,7 +249,7 @@ def test_next_missed_decision_makes_it_gone_again():
 def test_seat_returns_once_until_it_acts():
     table = in_a_hand()
     there = gone_and_back(table)
-    table.ledger = table.ledger._replace(streaks=(4, 0))
+    table.ledger = replace(table.ledger, streaks=(4, 0))
     left = attended(there, table.ledger, (1,), 3.0)
     assert attended(left, table.ledger, (0, 1), 4.0).returned((4, 0)) == ()
 
@@ -256,7 +257,7 @@ def test_seat_returns_once_until_it_acts():
 def test_seat_that_has_acted_may_return_again():
     table = in_a_hand()
     there = gone_and_back(table)
-    acted = attended(there, table.ledger._replace(streaks=(0, 0)), (0, 1), 3.0)
+    acted = attended(there, replace(table.ledger, streaks=(0, 0)), (0, 1), 3.0)
     left = attended(acted, table.ledger, (1,), 4.0)
     assert attended(left, table.ledger, (0, 1), 5.0).returned((3, 0)) == (0,)
 
@@ -269,8 +270,8 @@ def test_lost_connection_after_the_return_takes_nothing_back():
 
 def test_seat_that_signs_a_pause_is_there_again():
     table = in_a_hand()
-    table.ledger = table.ledger._replace(streaks=(3, 0))
-    there = attended(everybody_away(2, 0.0), table.ledger._replace(streaks=(0, 0)), (0, 1), 1.0)
+    table.ledger = replace(table.ledger, streaks=(3, 0))
+    there = attended(everybody_away(2, 0.0), replace(table.ledger, streaks=(0, 0)), (0, 1), 1.0)
     assert answered(there, table.ledger, 0).returned((3, 0)) == (0,)
 
 

@@ -5,6 +5,7 @@ from functools import partial
 
 import pytest
 import trio
+from msgspec.structs import replace
 from protocol.peers import Table
 from server.conftest import QUICK, changed, holder_of, in_hand, running
 from server.rawclient import Seat
@@ -290,7 +291,7 @@ def test_what_is_left_is_never_below_zero(used):
 async def test_bank_is_full_again_in_the_next_game(mock_clock):
     table, waits = waiting()
     mock_clock.jump(1.2)
-    after = table.ledger._replace(match=table.ledger.match._replace(games=(1, 0)))
+    after = replace(table.ledger, match=table.ledger.match._replace(games=(1, 0)))
     assert waits.timed(after, parse(table.records[-1]), trio.current_time()) == full(OPTS, 2)
 
 

@@ -1,6 +1,7 @@
 """What is ruled because the records show it: a function of the ledger."""
 
 import pytest
+from msgspec.structs import replace
 from protocol.peers import Table
 
 from truc_protocol.ledger import Due, Ledger, due, missing
@@ -119,7 +120,7 @@ def missed(*streaks: int, **opts) -> Table:
     """Return a hand in which the seats have missed so many decisions in a row."""
     table = Table("truc-french", opts=Opts(decision_ms=1000, gone_after=3, **opts))
     table.run(until=lambda ledger: ledger.phase is Phase.HAND)
-    table.ledger = table.ledger._replace(streaks=streaks)
+    table.ledger = replace(table.ledger, streaks=streaks)
     return table
 
 

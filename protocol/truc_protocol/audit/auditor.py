@@ -211,7 +211,7 @@ class Auditor:
         folded = fold(opened, record, body)
         self._hands = (*self._hands, hand)
         unheard = () if hand.dealt is None else settled(before.match)[1]
-        return folded._replace(events=unheard + folded.events)
+        return Folded(folded.ledger, unheard + folded.events)
 
     def _end(self, before: Ledger, body: End) -> None:
         links = server_links(before, body)

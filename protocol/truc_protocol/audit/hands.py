@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from truc_protocol import boxes, dealing
 from truc_protocol.bodies import Close, Deal, Share
 from truc_protocol.checks import CheckError
@@ -60,8 +62,8 @@ def open_at_close(ledger: Ledger, hand: ClosedHand) -> tuple[Ledger, ClosedHand]
     if link is None:
         return ledger, hand
     dealt, match = _opened(ledger.setup, hand.log, link)
-    log = hand.log._replace(known=len(hand.log.deals))
-    return ledger._replace(match=match, hand=log), hand._replace(dealt=dealt)
+    log = replace(hand.log, known=len(hand.log.deals))
+    return replace(ledger, match=match, hand=log), hand._replace(dealt=dealt)
 
 
 def open_hand(setup: Setup, hand: ClosedHand, server_link: bytes) -> ClosedHand:

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Sequence
 from reprlib import repr as shorten
 
+from msgspec.structs import replace
+
 from truc_protocol import chains, dealing
 from truc_protocol.bodies import Call, Close, Deal, Draw, Guest, Rekey, Release, Sub, Void
 from truc_protocol.checks import CheckError, role_name
@@ -66,7 +68,7 @@ def call(ledger: Ledger, body: Call) -> Ledger:
             raise CheckError(
                 "C13", f"the chain of {role_name(role)} has no link for index {body.j}", "server"
             )
-    return ledger._replace(phase=Phase.CALLED, call=body, released=(), silent=())
+    return replace(ledger, phase=Phase.CALLED, call=body, released=(), silent=())
 
 
 def _call_text(body: Call) -> str:
@@ -88,7 +90,7 @@ def release(ledger: Ledger, body: Release) -> Ledger:
         raise CheckError("C15", f"expected releases of seats {waiting}, got seat {body.seat}", culprit)
     opened = open_link(ledger, role, body.link)
     released = tuple(sorted((*ledger.released, (role, body.link))))
-    return opened._replace(released=released)
+    return replace(opened, released=released)
 
 
 def check_index(ledger: Ledger, index: int, culprit: str | None) -> None:
@@ -116,13 +118,13 @@ def open_link(ledger: Ledger, role: int, link: bytes) -> Ledger:
         raise CheckError(
             "C14", f"link {number} does not hash down to the chain of {role_name(role)}", role_name(role)
         )
-    return with_contributor(ledger, role, contributor._replace(known=(number, link)))
+    return with_contributor(ledger, role, replace(contributor, known=(number, link)))
 
 
 def with_contributor(ledger: Ledger, role: int, contributor: Contributor) -> Ledger:
     """Return the ledger with another contributor in a role."""
-    return ledger._replace(
-        contributors=(*ledger.contributors[:role], contributor, *ledger.contributors[role + 1 :])
+    return replace(
+        ledger, contributors=(*ledger.contributors[:role], contributor, *ledger.contributors[role + 1 :])
     )
 
 
@@ -165,8 +167,8 @@ def draw(ledger: Ledger, body: Draw) -> Ledger:
     if body.first != first:
         raise CheckError("C16", f"expected first dealer {first}, got {body.first}", "server")
     match = new_match(ledger.setup.terms.variant, seats=ledger.seats, dealer=Seat(first))
-    return opened._replace(
-        phase=Phase.BETWEEN, deal_index=ledger.deal_index + 1, match=match, call=None, released=()
+    return replace(
+        opened, phase=Phase.BETWEEN, deal_index=ledger.deal_index + 1, match=match, call=None, released=()
     )
 
 
@@ -192,8 +194,8 @@ def take_deal(ledger: Ledger, body: Deal) -> tuple[Ledger, Events]:
     _check_deal(ledger, hand, body)
     unknown = tuple((None,) * body.ncards for _ in range(ledger.seats))
     dealt, events = deal(match, unknown, tuple(Card(card) for card in body.up))
-    hand = hand._replace(deals=(*hand.deals, body))
-    return ledger._replace(phase=Phase.HAND, match=dealt, hand=hand), events
+    hand = replace(hand, deals=(*hand.deals, body))
+    return replace(ledger, phase=Phase.HAND, match=dealt, hand=hand), events
 
 
 def _check_deal(ledger: Ledger, hand: HandLog, body: Deal) -> None:
@@ -232,12 +234,12 @@ def deal_public(ledger: Ledger, seat: int) -> bytes | None:
 def learn_all(ledger: Ledger, hands: Sequence[Sequence[int]]) -> Ledger:
     """Tell the rules every card of the deal just taken, by seat and slot: nothing of it is ever unknown here."""
     match, hand = know_all(_match(ledger), _by_slot(hands)), ledger.hand
-    return ledger._replace(match=match, hand=hand and hand._replace(known=hand.known + 1))
+    return replace(ledger, match=match, hand=hand and replace(hand, known=hand.known + 1))
 
 
 def learn(ledger: Ledger, seat: int, cards: Sequence[int]) -> Ledger:
     """Tell the rules the cards of a seat's newest deal, by slot; `CardError` if another card is known there."""
-    return ledger._replace(match=know_all(_match(ledger), _by_slot((cards,), first=seat)))
+    return replace(ledger, match=know_all(_match(ledger), _by_slot((cards,), first=seat)))
 
 
 def _match(ledger: Ledger) -> Match:
@@ -268,7 +270,8 @@ def void(ledger: Ledger, body: Void) -> Ledger:
             "C26", f"expected the silent seats {list(waiting)}, got {shorten(body.seats)}", "server"
         )
     opened = server_link(ledger, body.link)
-    return opened._replace(
+    return replace(
+        opened,
         phase=Phase.BETWEEN,
         deal_index=ledger.deal_index + 1,
         call=None,
@@ -295,9 +298,9 @@ def rekey(ledger: Ledger, body: Rekey) -> Ledger:
                 "C27", "the server rekeys only when its chain is exhausted, and keeps its box key", culprit
             )
         fresh = _take_commitments(ledger, (("anchor", body.anchor),))
-        fresh = fresh._replace(chains=(*ledger.chains, (body.first, body.anchor)))
+        fresh = replace(fresh, chains=(*ledger.chains, (body.first, body.anchor)))
         return with_contributor(
-            fresh, SERVER, old._replace(first=body.first, known=(body.first, body.anchor))
+            fresh, SERVER, replace(old, first=body.first, known=(body.first, body.anchor))
         )
     return _rekey_seat(ledger, body, old, exhausted=exhausted)
 
@@ -319,7 +322,7 @@ def _take_commitments(ledger: Ledger, new: tuple[tuple[str, bytes], ...]) -> Led
     for name, public in new:
         if (name, public) in ledger.commitments:
             raise CheckError("C7", f"expected a new {name}, got one used before")
-    return ledger._replace(commitments=ledger.commitments | frozenset(new))
+    return replace(ledger, commitments=ledger.commitments | frozenset(new))
 
 
 def substitute(ledger: Ledger, body: Sub) -> Ledger:
@@ -339,4 +342,4 @@ def substitute(ledger: Ledger, body: Sub) -> Ledger:
     newcomer = Contributor(body.pk, body.x, body.first, (body.first, body.anchor))
     streaks = (*ledger.streaks[: body.seat], 0, *ledger.streaks[body.seat + 1 :])
     silent = tuple(seat for seat in ledger.silent if seat != body.seat)
-    return with_contributor(fresh, body.seat + 1, newcomer)._replace(streaks=streaks, silent=silent)
+    return replace(with_contributor(fresh, body.seat + 1, newcomer), streaks=streaks, silent=silent)

@@ -1,5 +1,7 @@
 """The records that end: close of a hand, resignation, end of the match, acks."""
 
+from msgspec.structs import replace
+
 from truc_protocol import chains, keys
 from truc_protocol.bodies import Ack, Close, End, Resign, SideScore
 from truc_protocol.checks import CheckError
@@ -63,7 +65,8 @@ def _closed(ledger: Ledger, match: Match) -> Ledger:
         phase, outcome = Phase.OVER, Outcome(match.winner, "won")
     elif outcome is None:
         phase, match = Phase.BETWEEN, next_hand(match)
-    return ledger._replace(
+    return replace(
+        ledger,
         phase=phase,
         deal_index=ledger.deal_index + 1,
         match=match,
@@ -106,7 +109,7 @@ def end(ledger: Ledger, body: End) -> Ledger:
     _check_links(ledger, body)
     if keys.box_key(body.xsec).public != ledger.setup.terms.table.x:
         raise CheckError("C31", "the X25519 secret is not that of the table's key", "server")
-    return ledger._replace(phase=Phase.ENDED)
+    return replace(ledger, phase=Phase.ENDED)
 
 
 def _check_links(ledger: Ledger, body: End) -> None:
@@ -133,4 +136,4 @@ def ack(ledger: Ledger, body: Ack) -> Ledger:
         raise CheckError("C21", f"seat {body.seat} has no key to sign an ack with")
     if body.seat in ledger.acks:
         raise CheckError("C32", f"seat {body.seat} has signed its ack already")
-    return ledger._replace(acks=ledger.acks | {body.seat})
+    return replace(ledger, acks=ledger.acks | {body.seat})

@@ -6,7 +6,10 @@ deal (the auditor does); everything else that the records alone decide is checke
 """
 
 from collections.abc import Mapping
-from typing import Final, NamedTuple, assert_never, cast
+from typing import Final, assert_never, cast
+
+import msgspec
+from msgspec.structs import replace
 
 from truc_protocol.bodies import (
     Ack,
@@ -48,7 +51,7 @@ _IN_A_PAUSE: Final = (Act, Proxy, Rule, Resign, Open, Close, End, Ack)
 """What may stand in a pause; nobody has to decide anything before the opens and the close of a hand that is over."""
 
 
-class Folded(NamedTuple):
+class Folded(msgspec.Struct, frozen=True):
     """The ledger after a record, and what happened in the rules."""
 
     ledger: Ledger
@@ -198,4 +201,4 @@ def _advance(taken: Ledger, before: Ledger, record: Record, body: MatchBody) -> 
     if record.signer > 0:
         seat = record.signer - 1
         covered = (*covered[:seat], body.k, *covered[seat + 1 :])
-    return taken.placed(k, head, parallel, covered)
+    return replace(taken, k=k, head=head, parallel=parallel, covered=covered)

@@ -7,6 +7,8 @@ the exact slots the end, is where that is judged.
 
 from reprlib import repr as shorten
 
+from msgspec.structs import replace
+
 from truc_protocol.acts import SlotOpening
 from truc_protocol.bodies import Open, Share
 from truc_protocol.checks import CheckError
@@ -36,9 +38,9 @@ def open_cards(ledger: Ledger, body: Open) -> tuple[Ledger, Events]:
         return _unseen(ledger, match, body, hand.unseen)
     closed, events = settled(match)
     _check_owed(ledger, closed, hand, body)
-    noted = hand._replace(opens=(*hand.opens, body))
+    noted = replace(hand, opens=(*hand.opens, body))
     opened, match = open_slots(noted, closed, body.seat, _openings(body), _SERVER)
-    return ledger._replace(match=match, hand=opened), events
+    return replace(ledger, match=match, hand=opened), events
 
 
 def _openings(body: Open) -> tuple[SlotOpening, ...]:
@@ -114,7 +116,7 @@ def check_exact(log: HandLog, match: Match) -> None:
         CheckError: C23.
     """
     opened = {(body.d, body.seat, slot) for body in log.opens for slot, _, _ in body.openings}
-    before = log._replace(used=log.used - opened)
+    before = replace(log, used=log.used - opened)
     expected, shown = before.unopened(owed_shows(match)), tuple(map(_shown, log.opens))
     if shown != expected:
         wanted = ", ".join(map(_text, expected)) or "no card to be opened"
@@ -138,4 +140,4 @@ def share(ledger: Ledger, body: Share) -> Ledger:
         raise CheckError("C23", f"expected {owed or 'no share'}, got {(body.giver, body.receiver)}", _SERVER)
     if bool(body.box) != (box_public(ledger, body.receiver) is not None):
         raise CheckError("C23", "expected a box exactly for a seat with a box key", _SERVER)
-    return ledger._replace(hand=hand._replace(shares=(*hand.shares, body)))
+    return replace(ledger, hand=replace(hand, shares=(*hand.shares, body)))

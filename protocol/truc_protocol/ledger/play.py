@@ -2,6 +2,8 @@
 
 from contextlib import suppress
 
+from msgspec.structs import replace
+
 from truc_protocol import dealing
 from truc_protocol.acts import Move, SlotOpening, read_act
 from truc_protocol.bodies import Act, Deal, Proxy
@@ -54,7 +56,7 @@ def act(ledger: Ledger, body: Act | Proxy) -> tuple[Ledger, Events]:
 
 def resign(ledger: Ledger, seat: int) -> Ledger:
     """Give the match to the other side."""
-    return ledger._replace(phase=Phase.OVER, outcome=Outcome(1 - seat % 2, "resigned"))
+    return replace(ledger, phase=Phase.OVER, outcome=Outcome(1 - seat % 2, "resigned"))
 
 
 def _ask_pause(ledger: Ledger, action: Action, author: str | None) -> Ledger:
@@ -67,7 +69,7 @@ def _ask_pause(ledger: Ledger, action: Action, author: str | None) -> Ledger:
         message = f"{action.kind} of seat {action.seat}: expected {needed} for each seat"
         raise CheckError("C29", message, author, refusal="illegal_action")
     spent = pause.spent | {action.seat} if starts else pause.spent
-    return ledger._replace(pause=pause._replace(asked=pause.asked | {action.seat}, spent=spent))
+    return replace(ledger, pause=replace(pause, asked=pause.asked | {action.seat}, spent=spent))
 
 
 def _decide(ledger: Ledger, move: Move, author: str | None) -> tuple[Ledger, Events]:
@@ -93,7 +95,7 @@ def _decide(ledger: Ledger, move: Move, author: str | None) -> tuple[Ledger, Eve
 
 def _acted(ledger: Ledger, seat: int) -> Ledger:
     """End a seat's streak of rulings, if there is one."""
-    return ledger._replace(streaks=counted(ledger, seat, 0)) if ledger.streaks[seat] else ledger
+    return replace(ledger, streaks=counted(ledger, seat, 0)) if ledger.streaks[seat] else ledger
 
 
 def _told(ledger: Ledger, hand: HandLog | None, match: Match, step: Step, cut: int) -> tuple[Ledger, Events]:
@@ -111,14 +113,15 @@ def played_unseen(ledger: Ledger, step: Step) -> Ledger:
     """Return the ledger that waits for the server to open a card which its seat plays unseen."""
     if ledger.hand is None:
         raise ValueError("no hand is open")
-    return ledger._replace(hand=ledger.hand._replace(unseen=step))
+    return replace(ledger, hand=replace(ledger.hand, unseen=step))
 
 
 def moved(ledger: Ledger, hand: HandLog | None, match: Match, step: Step, cut: int) -> Ledger:
     """Return the ledger after a move of the rules; `hand` has the cards opened for it."""
     if hand is None:
-        return ledger.moved(match, cut or ledger.cut, None)
-    return ledger.moved(match, ledger.cut, hand.stepped(step))
+        return replace(ledger, match=match, cut=cut or ledger.cut)
+    stepped = replace(hand, steps=(*hand.steps, step), unseen=None)
+    return replace(ledger, match=match, hand=stepped)
 
 
 def counted(ledger: Ledger, seat: int, count: int) -> tuple[int, ...]:
@@ -146,7 +149,7 @@ def open_slots(
             match = know(match, Seat(seat), opening.slot, Card(opening.card))
         except CardError as error:
             raise CheckError("C25", str(error), "server") from error
-    return hand._replace(used=used), match
+    return replace(hand, used=used), match
 
 
 def _check_opening(

@@ -1,5 +1,7 @@
 """Rulings: the server's claims that time ran out. What each does, and what the records must show for it, is fixed."""
 
+from msgspec.structs import replace
+
 from truc_protocol.acts import Move, read_act
 from truc_protocol.bodies import Rule
 from truc_protocol.checks import CheckError
@@ -36,14 +38,14 @@ def _standing(ledger: Ledger, body: Rule) -> Ledger:
     pause = ledger.pause
     match body:
         case Rule(ruling="forfeit", seat=int(seat), kind=str(kind)) if may_forfeit(ledger, seat, kind):
-            return ledger._replace(phase=Phase.OVER, outcome=Outcome(1 - seat % 2, "forfeit"))
+            return replace(ledger, phase=Phase.OVER, outcome=Outcome(1 - seat % 2, "forfeit"))
         case Rule(ruling="abandon", seat=None, kind=str(kind)) if may_abandon(ledger, kind):
-            return ledger._replace(phase=Phase.OVER, outcome=Outcome(None, "abandoned"))
+            return replace(ledger, phase=Phase.OVER, outcome=Outcome(None, "abandoned"))
         case Rule(ruling="pause", seat=None, kind=None) if not pause.active and _all_asked(ledger):
-            return ledger._replace(pause=Pause(active=True, spent=pause.spent))
+            return replace(ledger, pause=Pause(active=True, spent=pause.spent))
         case Rule(ruling="resume", seat=None, kind=None) if pause.active:
             # opts[7] may be over without the seats' consent: no record shows time
-            return ledger._replace(pause=Pause(spent=pause.spent))
+            return replace(ledger, pause=Pause(spent=pause.spent))
         case _:
             raise _unlisted(body)
 
@@ -101,7 +103,7 @@ def _move(ledger: Ledger, seat: int, kind: str, args: tuple[object, ...]) -> tup
     step = Step(move.action, ruled=True)
     is_unseen = move.action.kind is Kind.BLIND
     after, events = (played_unseen(ledger, step), ()) if is_unseen else _told(ledger, hand, match, step)
-    return after._replace(streaks=counted(ledger, seat, ledger.streaks[seat] + 1)), events
+    return replace(after, streaks=counted(ledger, seat, ledger.streaks[seat] + 1)), events
 
 
 def _check_fixed(match: Match, move: Move) -> None:

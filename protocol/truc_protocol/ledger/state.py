@@ -7,6 +7,8 @@ caller knows more, cards it has been told): no secret of any party, no clock.
 from enum import Enum
 from typing import Final, NamedTuple
 
+import msgspec
+
 from truc_protocol.bodies import Call, Deal, Open, SeatTaken, Share, SideScore
 from truc_protocol.newest import remembered
 from truc_protocol.records import Phase
@@ -23,8 +25,7 @@ from truc_rules import (
 )
 
 _NOBODY: Final[frozenset[int]] = frozenset()
-# A ledger has 21 fields: to name them all for each record would cost as much as to check it. And a lookup in an Enum is dear.
-_new = tuple.__new__
+# looked up once, as a lookup in an Enum is dear
 _HAND, _BETWEEN, _CALLED, _OVER = Phase.HAND, Phase.BETWEEN, Phase.CALLED, Phase.OVER
 Place = tuple[int, bytes]
 Links = tuple[tuple[int, bytes], ...]
@@ -32,7 +33,7 @@ Shown = tuple[int, tuple[int, ...]]
 """A seat and slots of its newest deal."""
 
 
-class Contributor(NamedTuple):
+class Contributor(msgspec.Struct, frozen=True):
     """Who adds entropy to the deals: the key and chain in force for one role.
 
     Attributes:
@@ -50,14 +51,14 @@ class Contributor(NamedTuple):
     rekeys: int = 0
 
 
-class Step(NamedTuple):
+class Step(msgspec.Struct, frozen=True):
     """A move of the rules within a hand; `ruled` when a ruling made it."""
 
     action: Action
     ruled: bool
 
 
-class HandLog(NamedTuple):
+class HandLog(msgspec.Struct, frozen=True):
     """What the audit of one deal index needs.
 
     Attributes:
@@ -84,11 +85,6 @@ class HandLog(NamedTuple):
     opens: tuple[Open, ...] = ()
     known: int = 0
 
-    def stepped(self, step: Step) -> "HandLog":
-        """Return the hand after a move of the rules, whose card has been seen."""
-        call, links, start, deals, shares, steps, used, _, opens, known = self
-        return HandLog(call, links, start, deals, shares, (*steps, step), used, None, opens, known)
-
     @property
     def is_known(self) -> bool:
         """Whether no card was ever unknown here: what the rules were told has been checked in full."""
@@ -103,7 +99,7 @@ class HandLog(NamedTuple):
         return tuple((seat, slots) for seat, slots in left if slots)
 
 
-class Pause(NamedTuple):
+class Pause(msgspec.Struct, frozen=True):
     """Who has asked for a pause or for its end, who has had one this hand, and whether the match rests."""
 
     active: bool = False
@@ -118,7 +114,7 @@ class Outcome(NamedTuple):
     reason: str
 
 
-class Ledger(NamedTuple):
+class Ledger(msgspec.Struct, frozen=True):
     """The fold of a match's records; `k` to `covered` are its place, which every record changes.
 
     Attributes:
@@ -161,14 +157,6 @@ class Ledger(NamedTuple):
     pause: Pause
     outcome: Outcome | None
     acks: frozenset[int]
-
-    def placed(self, k: int, head: bytes, parallel: Place, covered: tuple[int | None, ...]) -> "Ledger":
-        """Return the ledger at another place, the rest as it is."""
-        return _new(Ledger, (self[0], k, head, parallel, covered, *self[5:]))
-
-    def moved(self, match: Match, cut: int, hand: HandLog | None) -> "Ledger":
-        """Return the ledger after a move of the rules, the rest as it is."""
-        return _new(Ledger, (*self[:10], match, cut, *self[12:14], hand, *self[15:]))
 
     @property
     def seats(self) -> int:

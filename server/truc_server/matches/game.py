@@ -148,7 +148,7 @@ class Game:
     def _folded(self, record: Record, body: AnyBody) -> Folded:
         folded = fold(self.ledger, record, body)
         if isinstance(body, Deal):
-            return folded._replace(ledger=self.dealer.know_deal(folded.ledger))
+            return Folded(self.dealer.know_deal(folded.ledger), folded.events)
         return folded
 
     def _opened(self, body: AnyBody) -> DealtCards | None:

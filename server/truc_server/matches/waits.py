@@ -11,6 +11,7 @@ from collections.abc import Collection
 from typing import Final, Literal, NamedTuple
 
 import trio
+from msgspec.structs import replace
 
 from truc_protocol.bodies import Act, AnyBody, Proxy, Rekey, Release, Rule, Share, Sub
 from truc_protocol.errors import Code
@@ -306,7 +307,7 @@ def _rekeys_left(ledger: Ledger, seat: int) -> int:
 
 def _ends_before_call(ledger: Ledger, seat: int) -> bool:
     """Tell whether a seat's chain has no link for the next call, so that it is waited for in any case."""
-    following = ledger._replace(deal_index=ledger.deal_index + (ledger.call is not None))
+    following = replace(ledger, deal_index=ledger.deal_index + (ledger.call is not None))
     return is_exhausted(following, seat + 1)
 
 

@@ -7,6 +7,8 @@ record after it (rules.md 13b.3). Invariant: nothing here depends on a card that
 
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from truc_protocol.bodies import Act, AnyBody, Proxy, Rule
 from truc_protocol.ledger import Folded, Ledger, fold
 from truc_protocol.records import Record
@@ -36,7 +38,7 @@ def window(before: Ledger, record: Record, body: AnyBody, folded: Folded) -> Win
             return None
     if before.match is None or before.hand is None or not has_windows(before.match):
         return None
-    public = fold(before._replace(match=unseen(before.match)), record, body)
+    public = fold(replace(before, match=unseen(before.match)), record, body)
     if public.ledger.match is None or not is_window(public.ledger.match):
         return None
     return Window(public.ledger, public.events, folded.events[len(public.events) :])
