@@ -53,7 +53,7 @@ def _read(seat: Seat, kind: Kind, args: list[Any], deck: int) -> Move | None:
     match KINDS[kind], args:
         case ArgShape.NONE, []:
             return Move(Action(seat, kind))
-        case ArgShape.PLAY, [*opened, ask] if _is_stake(ask) or ask is None:
+        case ArgShape.PLAY, [*opened, ask] if ask is None or _is_stake(ask):
             opening = _opening(opened, deck)
             return opening and Move(Action(seat, kind, (Card(opening.card),), ask), (opening,))
         case ArgShape.SHOW, [list() | tuple() as items]:

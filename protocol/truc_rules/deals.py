@@ -12,6 +12,7 @@ from .state import Dealt, Hand, Phase, Row, Step
 from .table import Match
 from .variant import Variant
 
+_COVER = Kind.COVER  # looked up once: a lookup in an Enum is dear in the engine's loops
 Hands = Sequence[Sequence[Card | None]]
 KnownCard = tuple[Seat, int, Card]
 """A seat, and which card it holds in which slot."""
@@ -123,8 +124,10 @@ def slot_of(match: Match, action: Action) -> int:
 
 def named(match: Match, action: Action) -> Action:
     """Return a card played face down by its name, where it is known here; other actions as they are."""
+    if action.kind is not _COVER:
+        return action
     slot, cards = action.value, match.hand.dealt.cards
-    if action.kind is not Kind.COVER or not isinstance(slot, int) or not 0 <= action.seat < len(cards):
+    if not isinstance(slot, int) or not 0 <= action.seat < len(cards):
         return action
     card = cards[action.seat][slot] if 0 <= slot < len(cards[action.seat]) else None
     return action if card is None else Action(action.seat, Kind.COVER, (card,))

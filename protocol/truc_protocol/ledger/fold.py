@@ -6,7 +6,7 @@ deal (the auditor does); everything else that the records alone decide is checke
 """
 
 from collections.abc import Mapping
-from typing import Final, assert_never, cast
+from typing import Final, assert_never
 
 import msgspec
 from msgspec.structs import replace
@@ -33,7 +33,7 @@ from truc_protocol.bodies import (
 )
 from truc_protocol.checks import CheckError, role_name
 from truc_protocol.ledger import deals, ends, opens, play, rulings
-from truc_protocol.ledger.state import Due, Ledger, due, must_end
+from truc_protocol.ledger.state import Ledger, must_end, next_share
 from truc_protocol.records import Binding, Phase, Record, kind_of, link, tag_of
 from truc_rules import Event, Kind
 
@@ -46,7 +46,10 @@ _SEATS: Final[Mapping[type, tuple[str, ...]]] = {
     Share: ("giver", "receiver"),
 }
 """The fields in which a record names seats."""
-_HAND, _BETWEEN = Phase.HAND, Phase.BETWEEN  # looked up once, as a lookup in an Enum is dear
+# looked up once, as a lookup in an Enum is dear
+_HAND, _BETWEEN, _PARALLEL = Phase.HAND, Phase.BETWEEN, Binding.PARALLEL
+_AFTER_OPENS: Final = (Open, Close)
+"""What may follow the cards that are opened at the end of a hand."""
 _IN_A_PAUSE: Final = (Act, Proxy, Rule, Resign, Open, Close, End, Ack)
 """What may stand in a pause; nobody has to decide anything before the opens and the close of a hand that is over."""
 
@@ -64,14 +67,13 @@ def fold(ledger: Ledger, record: Record, body: AnyBody) -> Folded:
     Raises:
         CheckError: The first check that fails; the ledger stays as it was.
     """
-    check_place(ledger, record, body)
-    placed = cast("MatchBody", body)  # the setup's kinds have just been refused
+    placed = check_place(ledger, record, body)
     taken, events = _take(ledger, placed)
     return Folded(_advance(taken, ledger, record, placed), events)
 
 
-def check_place(ledger: Ledger, record: Record, body: AnyBody) -> None:
-    """Check that a record stands in its phase, at its position, under its head, and of a seat of this table.
+def check_place(ledger: Ledger, record: Record, body: AnyBody) -> MatchBody:
+    """Return the body of a record that stands in its phase, at its position, under its head, and of a seat of this table.
 
     A record at another place blames nobody: whoever wrote the list may have moved it.
 
@@ -81,7 +83,7 @@ def check_place(ledger: Ledger, record: Record, body: AnyBody) -> None:
     if not isinstance(body, Placed):
         raise CheckError("C11", f"{tag_of(body)}: the setup is closed")
     kind = kind_of(body)
-    _check_head(ledger, body, is_parallel=kind.binding is Binding.PARALLEL)
+    _check_head(ledger, body, is_parallel=kind.binding is _PARALLEL)
     if ledger.phase not in kind.phases:
         message = f"{tag_of(body)}: does not stand in the phase {ledger.phase}"
         raise CheckError("C11", message, _author(record, body))
@@ -89,6 +91,7 @@ def check_place(ledger: Ledger, record: Record, body: AnyBody) -> None:
     _check_due(ledger, record, body)
     if ledger.pause.active and not isinstance(body, _IN_A_PAUSE):
         raise CheckError("C29", f"{tag_of(body)}: the match is paused", _author(record, body))
+    return body
 
 
 def _author(record: Record, body: AnyBody) -> str | None:
@@ -106,46 +109,48 @@ def _check_head(ledger: Ledger, body: Placed, *, is_parallel: bool) -> None:
 
 
 def _check_seats(ledger: Ledger, record: Record, body: AnyBody) -> None:
-    seats = ledger.setup.terms.table.seats
     for field in _SEATS.get(type(body), ()):
         seat = getattr(body, field)
-        if seat is not None and seat >= seats:
-            message = f"{tag_of(body)}: expected a seat below {seats}, got {seat}"
+        if seat is not None and seat >= ledger.seats:
+            message = f"{tag_of(body)}: expected a seat below {ledger.seats}, got {seat}"
             raise CheckError("C12", message, _author(record, body))
 
 
 def _check_due(ledger: Ledger, record: Record, body: AnyBody) -> None:
-    """Check that no record of the server is owed before this one; a seat that signed too early is not to blame."""
+    """Check that no record of the server is owed before this one."""
     if ledger.phase is _HAND:
-        _check_due_in_hand(ledger, body, None if record.signer else _author(record, body))
+        _check_due_in_hand(ledger, record, body)
     elif ledger.phase is _BETWEEN and must_end(ledger) and not _ends(body):
-        culprit = None if record.signer else _author(record, body)
-        raise CheckError("C26", "expected a forfeit or an abandoned match after the void", culprit)
+        message = "expected a forfeit or an abandoned match after the void"
+        raise CheckError("C26", message, _hasty(record, body))
+
+
+def _hasty(record: Record, body: AnyBody) -> str | None:
+    """Return who is to blame for a record that came too early: a seat that signed it is not."""
+    return None if record.signer else _author(record, body)
 
 
 def _ends(body: AnyBody) -> bool:
     return isinstance(body, Rule) and body.ruling in ("forfeit", "abandon")
 
 
-def _check_due_in_hand(ledger: Ledger, body: AnyBody, culprit: str | None) -> None:
-    if due(ledger) is Due.SHARE and not isinstance(body, Share):
-        raise _too_early("C23", f"{tag_of(body)}: expected a share right after the deal", culprit)
-    hand = ledger.hand
-    if hand is not None and hand.unseen is not None and not isinstance(body, Open):
-        raise _too_early(
-            "C23", f"{tag_of(body)}: expected the card to be opened that was played unseen", culprit
-        )
-    if hand is not None and hand.opens and not isinstance(body, Open | Close):
-        raise _too_early("C23", f"{tag_of(body)}: expected further cards to be opened, or the close", culprit)
-    is_won = ledger.match is not None and ledger.match.winner is not None
-    if is_won and not (isinstance(body, Open | Close) or _is_show(body)):
-        raise _too_early(
-            "C24", f"{tag_of(body)}: the match is won, expected the close of its last hand", culprit
-        )
-
-
-def _too_early(check: str, message: str, culprit: str | None) -> CheckError:
-    return CheckError(check, message, culprit, refusal="not_now")
+def _check_due_in_hand(ledger: Ledger, record: Record, body: AnyBody) -> None:
+    hand, match = ledger.hand, ledger.match
+    if hand is None or match is None:
+        return
+    expected: tuple[str, str] | None = None
+    if hand.unseen is not None and not isinstance(body, Open):
+        expected = "C23", "expected the card to be opened that was played unseen"
+    elif hand.opens and not isinstance(body, _AFTER_OPENS):
+        expected = "C23", "expected further cards to be opened, or the close"
+    elif next_share(ledger) is not None and not isinstance(body, Share):
+        expected = "C23", "expected a share right after the deal"
+    elif match.winner is not None and not (isinstance(body, _AFTER_OPENS) or _is_show(body)):
+        expected = "C24", "the match is won, expected the close of its last hand"
+    if expected is not None:
+        check, wanted = expected
+        message = f"{tag_of(body)}: {wanted}"
+        raise CheckError(check, message, _hasty(record, body), refusal="not_now")
 
 
 def _is_show(body: AnyBody) -> bool:
@@ -154,10 +159,10 @@ def _is_show(body: AnyBody) -> bool:
 
 def _take(ledger: Ledger, body: MatchBody) -> Taken:
     match body:
+        case Act() | Proxy():  # first, as most records are moves
+            return play.act(ledger, body)
         case Deal():
             return deals.take_deal(ledger, body)
-        case Act() | Proxy():
-            return play.act(ledger, body)
         case Rule():
             return rulings.rule(ledger, body)
         case Open():
@@ -196,7 +201,7 @@ def _take_silently(ledger: Ledger, body: SilentBody) -> Ledger:
 
 def _advance(taken: Ledger, before: Ledger, record: Record, body: MatchBody) -> Ledger:
     k, head = before.k + 1, link(before.head, record)
-    parallel = before.parallel if kind_of(body).binding is Binding.PARALLEL else (k, head)
+    parallel = before.parallel if kind_of(body).binding is _PARALLEL else (k, head)
     covered = before.covered
     if record.signer > 0:
         seat = record.signer - 1

@@ -28,6 +28,8 @@ from truc_rules import (
 )
 
 Events = tuple[Event, ...]
+# looked up once, as a lookup in an Enum is dear
+_CUT, _BLIND, _RESIGN = Kind.CUT, Kind.BLIND, Kind.RESIGN
 _PAUSES = frozenset({Kind.PAUSE, Kind.RESUME})
 
 
@@ -37,9 +39,9 @@ def act(ledger: Ledger, body: Act | Proxy) -> tuple[Ledger, Events]:
     Raises:
         CheckError: C2 its shape, C12, C19 an opening, C20 the rules refuse it, C21 who may write it, C29 paused.
     """
-    keyed = ledger.contributors[body.seat + 1] is not None
-    author = role_name(body.seat + 1) if isinstance(body, Act) else None
-    if keyed != isinstance(body, Act):
+    keyed, signed = ledger.contributors[body.seat + 1] is not None, isinstance(body, Act)
+    author = role_name(body.seat + 1) if signed else None
+    if keyed != signed:
         expected = "an act, signed by its key" if keyed else "a proxy record of the server"
         raise CheckError("C21", f"seat {body.seat}: expected {expected}", author)
     check_index(ledger, body.j, author)
@@ -47,7 +49,7 @@ def act(ledger: Ledger, body: Act | Proxy) -> tuple[Ledger, Events]:
     kind = move.action.kind
     if kind in _PAUSES:
         return _ask_pause(ledger, move.action, author), ()
-    if kind is not Kind.RESIGN:
+    if kind is not _RESIGN:
         return _decide(ledger, move, author)
     if keyed:
         raise CheckError("C20", "expected a resign record: a keyed seat resigns by its own kind", author)
@@ -78,19 +80,17 @@ def _decide(ledger: Ledger, move: Move, author: str | None) -> tuple[Ledger, Eve
         raise CheckError("C29", "the match is paused", author)
     if ledger.match is None:
         raise CheckError("C20", "nothing is to be decided before the draw", author)
-    if action.kind is Kind.CUT and not move.cut:
+    if action.kind is _CUT and not move.cut:
         raise CheckError("C20", "cut: expected a place of at least 1, got 0", author)
     hand, match = open_slots(ledger.hand, ledger.match, action.seat, move.openings, author)
     step = Step(action, ruled=False)
     try:
-        after, events = (
-            _unseen(ledger, match, step)
-            if action.kind is Kind.BLIND
-            else _told(ledger, hand, match, step, move.cut)
-        )
+        if action.kind is _BLIND:
+            return _acted(_unseen(ledger, match, step), action.seat), ()
+        decided, events = told(match, step)
     except IllegalActionError as error:
         raise CheckError("C20", error.message, author, refusal=error.code) from error
-    return _acted(after, action.seat), events
+    return _acted(moved(ledger, hand, decided, step, move.cut), action.seat), events
 
 
 def _acted(ledger: Ledger, seat: int) -> Ledger:
@@ -98,15 +98,10 @@ def _acted(ledger: Ledger, seat: int) -> Ledger:
     return replace(ledger, streaks=counted(ledger, seat, 0)) if ledger.streaks[seat] else ledger
 
 
-def _told(ledger: Ledger, hand: HandLog | None, match: Match, step: Step, cut: int) -> tuple[Ledger, Events]:
-    decided, events = told(match, step)
-    return moved(ledger, hand, decided, step, cut), events
-
-
-def _unseen(ledger: Ledger, match: Match, step: Step) -> tuple[Ledger, Events]:
+def _unseen(ledger: Ledger, match: Match, step: Step) -> Ledger:
     with suppress(CardError):  # the rules allow it, but its card is not known yet
         apply(match, step.action)
-    return played_unseen(ledger, step), ()
+    return played_unseen(ledger, step)
 
 
 def played_unseen(ledger: Ledger, step: Step) -> Ledger:
