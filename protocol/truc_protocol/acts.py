@@ -7,6 +7,8 @@ action and the openings it brings, and writing one needs the seat's own openings
 from collections.abc import Sequence
 from typing import Any, NamedTuple, assert_never
 
+import msgspec
+
 from truc_protocol.checks import CheckError
 from truc_protocol.dealing import Opening
 from truc_rules import KINDS, REST, TRUT, Action, ArgShape, Card, Kind, Match, Seat, slot_of
@@ -25,7 +27,7 @@ class SlotOpening(NamedTuple):
     salt: bytes
 
 
-class Move(NamedTuple):
+class Move(msgspec.Struct, frozen=True):
     """An act read from its record: what the rules are told, the cards it opens, and the place of a cut (else 0)."""
 
     action: Action
@@ -42,14 +44,14 @@ def read_act(seat: int, kind: str, args: Sequence[Any], *, deck: int, culprit: s
     known = _KINDS.get(kind)
     if known is None:
         raise CheckError("C2", f"act: expected a known kind, got {kind!r}", culprit)
-    move = _read(Seat(seat), known, list(args), deck)
+    move = _read(Seat(seat), known, args, deck)
     if move is None:
         message = f"act {kind}: expected args of the shape {KINDS[known].name.lower()}, got others"
         raise CheckError("C2", message, culprit)
     return move
 
 
-def _read(seat: Seat, kind: Kind, args: list[Any], deck: int) -> Move | None:
+def _read(seat: Seat, kind: Kind, args: Sequence[Any], deck: int) -> Move | None:
     match KINDS[kind], args:
         case ArgShape.NONE, []:
             return Move(Action(seat, kind))

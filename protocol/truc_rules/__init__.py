@@ -18,13 +18,12 @@ from .errors import (
     VariantError,
 )
 from .events import Event
+from .hand import deciders, deciders_in_view
 from .hints import hints
 from .match import (
     apply,
     awaits_deal,
     deal,
-    deciders,
-    deciders_in_view,
     hand_over,
     know,
     know_all,

@@ -19,7 +19,7 @@ from .variant import Scoring, Variant
 Outcome = tuple[Match, tuple[Event, ...]]
 
 _NOTHING = Score(0, 0)
-_OVER = Phase.OVER  # looked up once: a lookup in an Enum is dear in the engine's loops
+_DEAL, _OVER = Phase.DEAL, Phase.OVER  # looked up once: a lookup in an Enum is dear in the engine's loops
 _new = (
     tuple.__new__
 )  # a NamedTuple without the call of its own constructor, where hands are played by the thousand
@@ -79,7 +79,7 @@ def next_hand(match: Match) -> Match:
     Raises:
         MatchError: The hand is not over, or the match is won.
     """
-    if match.hand.phase is not Phase.OVER or match.winner is not None:
+    if match.hand.phase is not _OVER or match.winner is not None:
         raise MatchError("expected a match that goes on after a hand that is over")
     goes_on = match.game_winner is None
     score = match.score if goes_on else (_NOTHING, _NOTHING)
@@ -91,16 +91,6 @@ def next_hand(match: Match) -> Match:
         score=score,
         number=match.number + 1 if goes_on else 1,
     )
-
-
-def deciders(match: Match) -> tuple[Seat, ...]:
-    """Return the seats that hold the decision the hand waits for; the first to be ruled for comes first."""
-    return hands.deciders(match)
-
-
-def deciders_in_view(match: Match) -> tuple[Seat, ...]:
-    """Return the deciders that everybody can tell: not those whom only an undeclared flor lets answer."""
-    return hands.deciders_in_view(match)
 
 
 _newest: dict[Seat, tuple[Match, tuple[Action, ...]]] = {}
@@ -173,12 +163,12 @@ def _game_won(
 
 def awaits_deal(match: Match) -> bool:
     """Tell whether the hand waits for cards."""
-    return match.hand.phase is Phase.DEAL
+    return match.hand.phase is _DEAL
 
 
 def hand_over(match: Match) -> bool:
     """Tell whether the hand is over."""
-    return match.hand.phase is Phase.OVER
+    return match.hand.phase is _OVER
 
 
 def deal(match: Match, cards: deals.Hands, turn: Sequence[Card] = ()) -> Outcome:

@@ -7,7 +7,8 @@ from typing import NamedTuple, get_args
 from .actions import REST, TRUT, Action, Kind
 from .cards import Card
 from .errors import IllegalActionError, MoveError, Refusal
-from .match import apply, deciders, legal
+from .hand import deciders
+from .match import apply, legal
 from .moves import move_line, parse_move
 from .nearest import nearest
 from .scenario_setup import read_cards, read_score

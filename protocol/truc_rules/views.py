@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from .actions import Kind
 from .cards import Card
-from .match import deciders_in_view
+from .hand import deciders_in_view
 from .seats import Seat, Side
 from .state import Bets, Contests, FlorRound, Offer, Orders, Phase, Row, Saying
 from .table import Match, Score
