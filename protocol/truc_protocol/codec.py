@@ -22,6 +22,7 @@ _STR8, _BIN32, _ARRAY16 = 0xFF, MAX_BODY, 0xFFFF
 _ARRAYS = (list, tuple)
 _PLAIN = frozenset({type(None), bool, str, bytes})
 _ENCODER = msgspec.msgpack.Encoder()
+_BEFORE_DIGEST = _ENCODER.encode(bytes(32))[:-32]
 _DECODER = msgspec.msgpack.Decoder()
 
 
@@ -78,7 +79,7 @@ def digests(tag: str, *fields: Hashed, numbers: Iterable[int], first: bytes) -> 
     newest = first
     for number in numbers:
         state = begun.copy()
-        state.update(_ENCODER.encode((number, newest))[1:])  # all but how many items follow
+        state.update(_ENCODER.encode(number) + _BEFORE_DIGEST + newest)
         newest = state.digest()
         yield newest
 
