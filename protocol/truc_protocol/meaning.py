@@ -120,7 +120,8 @@ def means(
 
 
 def _event_fact(event: Event, pack: tuple[str, ...]) -> Fact:
-    fact: Fact = {"what": fact_name(type(event).__name__), **dict(zip(event._fields, event, strict=True))}
+    fact: Fact = {"what": fact_name(type(event).__name__)}
+    fact.update(zip(event._fields, event, strict=True))
     if "card" in fact:
         fact["card"] = pack[fact["card"]]
     if "cards" in fact:

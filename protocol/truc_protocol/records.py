@@ -176,7 +176,7 @@ def signer_of(body: AnyBody) -> int:
 
 def link(head: bytes, record: Record) -> bytes:
     """Return the head after `record`: T_{k+1} = H("link", T_k, signer, body, sig)."""
-    return digest("link", head, *record)
+    return digest("link", head, record.signer, record.body, record.sig)
 
 
 def body_hash(record: Record) -> bytes:
