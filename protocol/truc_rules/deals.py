@@ -8,7 +8,7 @@ from .actions import Action, Kind
 from .cards import Card
 from .errors import CardError, MatchError
 from .seats import Seat
-from .state import Dealt, Hand, Phase, Row, Step
+from .state import Dealt, Hand, Phase, Row, Step, with_dealt
 from .table import Match
 from .variant import Variant
 
@@ -38,20 +38,19 @@ def deal_cards(match: Match, hands: Hands, turn: Sequence[Card]) -> Step:
     old = hand.row
     left = (tuple(range(dealt.each)),) * match.seats
     row = Row(old.eldest, old.stride, old.leader, (), (), None, left)
-    with_cards = hand._replace(dealt=dealt, row=row)
     told = (events.Dealt(dealt.each), *map(events.TurnedUp, dealt.up), *pica.begun(row, match.seats))
+    with_cards = Hand(Phase.REDEAL, dealt, row, hand.bets, (), None, hand.contests, hand.orders, hand.proven)
     if redeal.possible(match, dealt):
-        return with_cards._replace(phase=Phase.REDEAL), told
+        return with_cards, told
     begun, further = lastpoint.begin(match, with_cards)
     return begun, (*told, *further)
 
 
 def _dealt(match: Match, hands: Hands, turn: Sequence[Card]) -> Dealt:
-    old = match.hand.dealt
-    cards = tuple(tuple(seat_cards) for seat_cards in hands)
-    taken = old.taken + match.seats * old.each + len(turn)
-    up = tuple(turn) or old.up
-    return old._replace(taken=taken, cards=cards, up=up)
+    each, taken, redeals, thrown, _, up, shown, covered, blind = match.hand.dealt
+    taken += match.seats * each + len(turn)
+    cards = tuple(map(tuple, hands))
+    return Dealt(each, taken, redeals, thrown, cards, tuple(turn) or up, shown, covered, blind)
 
 
 def _check(match: Match, hands: Hands, turn: Sequence[Card]) -> None:
@@ -101,7 +100,7 @@ def with_cards_known(match: Match, known: Iterable[KnownCard]) -> Hand:
             )
         learnt[seat][slot] = card
         out.add(card)
-    return hand._replace(dealt=dealt._replace(cards=tuple(map(tuple, learnt)))) if learnt else hand
+    return with_dealt(hand, dealt._replace(cards=tuple(map(tuple, learnt)))) if learnt else hand
 
 
 def slot_of(match: Match, action: Action) -> int:

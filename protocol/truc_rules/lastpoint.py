@@ -2,26 +2,27 @@
 
 from . import ending
 from .actions import REST, Action, Kind, yes_or_no
-from .events import GameStaked, LastPointAsked, LastPointDeclined, LastPointTaken, PlayedBlind
+from .events import Event, GameStaked, LastPointAsked, LastPointDeclined, LastPointTaken, PlayedBlind
 from .scoring import AWARD_DECLINED
 from .seats import SIDES, Seat, Side, other_side, side_after, side_of
-from .state import Bets, Hand, LastPointAsk, Phase, Step
+from .state import Bets, Hand, LastPointAsk, Offer, Phase, Step
 from .table import Match, Score
 from .variant import Variant
 
 
 def begin(match: Match, hand: Hand) -> Step:
     """Begin the play: ask the one side at its last point, or let the hand decide the game if both are."""
-    rule, playing = match.variant.last_point, hand._replace(phase=Phase.PLAY, offers=())
-    at_last = _sides_at_last_point(match.variant, match.score)
-    if rule is None or not at_last:
-        return playing, ()
+    _, dealt, row, bets, _, _, contests, orders, proven = hand
+    rule, at_last = match.variant.last_point, _sides_at_last_point(match.variant, match.score)
+    offers: tuple[Offer, ...] = ()
+    told: tuple[Event, ...] = ()
     if len(at_last) == len(SIDES):
-        bets = Bets(hand.bets.stake, locked=REST, right=(), offered=())
-        blind = (PlayedBlind(),) if hand.dealt.blind else ()
-        return playing._replace(bets=bets), (GameStaked(), *blind)
-    question = LastPointAsk(at_last[0], rule.stake, rule.decline)
-    return playing._replace(offers=(question,)), (LastPointAsked(at_last[0]),)
+        bets = Bets(bets.stake, locked=REST, right=(), offered=())
+        told = (GameStaked(), PlayedBlind()) if dealt.blind else (GameStaked(),)
+    elif rule is not None and at_last:
+        offers = (LastPointAsk(at_last[0], rule.stake, rule.decline),)
+        told = (LastPointAsked(at_last[0]),)
+    return Hand(Phase.PLAY, dealt, row, bets, offers, None, contests, orders, proven), told
 
 
 def decides_game(variant: Variant, score: tuple[Score, Score]) -> bool:

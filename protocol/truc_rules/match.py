@@ -13,7 +13,7 @@ from .errors import MatchError
 from .events import Event, GameWon, MatchWon
 from .seats import Seat, Side, seat_after
 from .state import Hand, Phase, Step
-from .table import Match, Score
+from .table import Match, Score, with_hand
 from .variant import Scoring, Variant
 
 Outcome = tuple[Match, tuple[Event, ...]]
@@ -140,7 +140,7 @@ def carry_out(match: Match, step: Step) -> Outcome:
     if hand.phase is not _OVER and hand.contests is before.contests:
         return _new(Match, (variant, seats, dealer, games, score, number, hand, None, None)), events
     if before.phase is _OVER:  # cards are shown: hand, game and match are as they were
-        return match._replace(hand=hand), events
+        return with_hand(match, hand), events
     events, score, winner = scoring.counted(match, hand, events)
     if winner is not None:
         return _game_won(match, hand, events, score, winner)
@@ -193,7 +193,7 @@ def know(match: Match, seat: Seat, slot: int, card: Card) -> Match:
 def know_all(match: Match, known: Iterable[deals.KnownCard]) -> Match:
     """Return the match in which all these cards are known, as `know` says for one of them."""
     hand = deals.with_cards_known(match, known)
-    return match if hand is match.hand else match._replace(hand=hand)
+    return match if hand is match.hand else with_hand(match, hand)
 
 
 def settled(match: Match) -> Outcome:

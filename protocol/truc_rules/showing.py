@@ -6,7 +6,7 @@ from .actions import Action, Kind
 from .cards import Card
 from .events import CardsShown
 from .seats import Seat
-from .state import Phase, Step
+from .state import Phase, Step, with_dealt
 from .table import Match
 
 
@@ -43,4 +43,4 @@ def show(match: Match, action: Action) -> Step:
     """Show cards."""
     hand = match.hand
     shown = (*hand.dealt.shown, *((action.seat, card) for card in action.cards))
-    return hand._replace(dealt=hand.dealt._replace(shown=shown)), (CardsShown(action.seat, action.cards),)
+    return with_dealt(hand, hand.dealt._replace(shown=shown)), (CardsShown(action.seat, action.cards),)

@@ -220,6 +220,12 @@ Step = tuple[Hand, tuple[Event, ...]]
 """What a machine returns: the next hand, and what happened."""
 
 
+def with_dealt(hand: Hand, dealt: Dealt) -> Hand:
+    """Return `hand` with other cards, or more that is known of them."""
+    phase, _, row, bets, offers, winner, contests, orders, proven = hand
+    return Hand(phase, dealt, row, bets, offers, winner, contests, orders, proven)
+
+
 def with_offers(hand: Hand, offers: tuple[Offer, ...], contests: Contests) -> Hand:
     """Return `hand` with other offers open, and contests; what most moves of a side bet change, and no more."""
     phase, dealt, row, bets, _, _, _, orders, proven = hand

@@ -34,6 +34,12 @@ class Match(NamedTuple):
     """Who won the match."""
 
 
+def with_hand(match: Match, hand: Hand) -> Match:
+    """Return `match` with another state of its hand, which changes nothing around it."""
+    variant, seats, dealer, games, score, number, _, game_winner, winner = match
+    return Match(variant, seats, dealer, games, score, number, hand, game_winner, winner)
+
+
 def governor(match: Match, side: Side) -> Seat:
     """Return who decides for `side` where sides are governed: the dealer, or eldest (rules.md 6.1)."""
     return match.dealer if side_of(match.dealer) == side else seat_after(match.dealer, match.seats)

@@ -5,7 +5,8 @@ moment: that it goes on would tell what nobody has said (rules.md 13b.3). So who
 """
 
 from . import flor
-from .table import Match
+from .state import with_dealt
+from .table import Match, with_hand
 
 
 def has_windows(match: Match) -> bool:
@@ -23,7 +24,7 @@ def unseen(match: Match) -> Match:
         )
         for seat, held in enumerate(dealt.cards)
     )
-    return match._replace(hand=match.hand._replace(dealt=dealt._replace(cards=cards)))
+    return with_hand(match, with_dealt(match.hand, dealt._replace(cards=cards)))
 
 
 def is_window(match: Match) -> bool:
