@@ -36,7 +36,6 @@ def _box_key() -> keys.BoxKey:
 CLIENT = {"secrets.token_bytes": _bytes, "truc_client.holding.generate_box_key": _box_key}
 SERVER = {
     "truc_server.matches.match_secrets.token_bytes": _bytes,
-    "truc_server.matches.match_secrets.generate_box_key": _box_key,
     "truc_server.tables.gathering.time": SimpleNamespace(time=lambda: OPENED),
 }
 

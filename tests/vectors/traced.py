@@ -243,7 +243,6 @@ def without_chance(seed: int) -> Iterator[None]:
         "truc_conform.raw_seat.token_bytes": players.randbytes,
         "truc_protocol.keys.generate_box_key": lambda: keys.box_key(players.randbytes(32)),
         "truc_server.matches.match_secrets.token_bytes": match.randbytes,
-        "truc_server.matches.match_secrets.generate_box_key": lambda: keys.box_key(match.randbytes(32)),
         "time.time": lambda: float(NOW),
         "time.time_ns": lambda: NOW * 10**9,
     }

@@ -7,7 +7,7 @@ from secrets import token_bytes
 from typing import NamedTuple
 
 from truc_protocol.codec import dec, enc
-from truc_protocol.keys import generate_box_key, seal_at_rest
+from truc_protocol.keys import seal_at_rest
 from truc_server.house import House
 from truc_server.store import SaveSecrets
 
@@ -46,7 +46,7 @@ class MatchSecrets(NamedTuple):
 
 def new_secrets() -> MatchSecrets:
     """Draw the secrets of a new match."""
-    return MatchSecrets(token_bytes(_BYTES), generate_box_key().secret, token_bytes(_BYTES))
+    return MatchSecrets(token_bytes(_BYTES), token_bytes(_BYTES), token_bytes(_BYTES))
 
 
 def new_root() -> bytes:
