@@ -7,6 +7,7 @@ comes later under a name that looks like another's gets a number. Invariant: a p
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import lru_cache
 from secrets import randbelow
 from typing import Final, NamedTuple
 
@@ -36,6 +37,7 @@ _TOGETHER: Final = (
     frozenset({"LATIN", "HAN", "HANGUL"}),
 )
 _TAG: Final = re.compile(r"(?i:guest)-[A-Zl2-9]{20}|[A-Zl2-9]{26}")  # as it looks: I and 1 as l, 0 as O
+_REMEMBERED: Final = 4_096  # names of which it is known what they look like
 _NUMBERED: Final = re.compile(r" (?:[2-9]|[1-9]\d+)$")
 
 
@@ -116,6 +118,7 @@ def skeletons(name: str) -> frozenset[str]:
     return frozenset(_bones(written).casefold() for written in {name, name.casefold()})
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def _bones(name: str) -> str:
     apart = unicodedata.normalize("NFD", name).translate(_UNJOINED)
     return unicodedata.normalize("NFD", prototype(apart))
