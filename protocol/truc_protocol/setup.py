@@ -252,7 +252,7 @@ def _check_commitments(table: Table, seats: tuple[SeatTaken | Guest, ...]) -> No
             if item in used:
                 # only what the table record showed was certainly there first
                 culprit = _author(seat) if item in servers else None
-                raise CheckError("C7", f"expected a {item[0]} of its own, got one used before", culprit)
+                raise CheckError("C7", f"expected its own {item[0]}, got one used before", culprit)
             used.add(item)
 
 

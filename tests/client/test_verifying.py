@@ -13,7 +13,7 @@ from rich.console import Console
 from truc_client.cli import verify as command
 from truc_client.main import main
 from truc_client.verifying import score_words
-from truc_protocol.bodies import Deal, Rekey
+from truc_protocol.bodies import Deal, End, Rekey
 from truc_protocol.codec import enc
 from truc_protocol.evidence_file import MAGIC, Complaint, read_refusal, write_evidence
 from truc_protocol.records import Record, parse
@@ -275,6 +275,29 @@ def test_message_that_repeats_a_strangers_bytes_is_shortened(write) -> None:
 
 
 # what a reader looks for
+
+
+def test_words_of_a_ruling_do_not_pass_for_those_of_the_verdict(write) -> None:
+    table = Table().to("hand")
+    forged = table.rule("x; to blame: seat 1", None, "y", ())
+    told = verify(write("a.truc", file(table, forged))).output.splitlines()[0]
+    assert "C22: ruling 'x; to blame: seat 1" in told
+    assert "None" not in told
+
+
+def test_other_winner_than_that_of_the_match_is_told_in_words(write) -> None:
+    table = Table()
+    record = until(table, End)
+    body = parse(record)
+    other = altered(table, record, winner=None, reason="abandoned")
+    told = verify(write("a.truc", file(table, other))).output
+    assert f"expected side {body.winner} to win, 'won', got nobody to win, 'abandoned'" in told
+
+
+def test_file_without_an_end_is_read_no_further_than_a_transcript_goes() -> None:
+    told = verify("/dev/zero")
+    assert told.exit_code == 2
+    assert "expected at most" in told.output
 
 
 def test_new_chains_on_schedule_are_one_line(write) -> None:

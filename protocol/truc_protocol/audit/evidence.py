@@ -65,7 +65,9 @@ def weigh(through: Passed, each: EvidenceItem) -> Weighed:
 def _weigh_refusal(through: Passed, refusal: Refusal) -> Weighed:
     found, code = refused_record(through, refusal), reprlib.repr(refusal.body.code)
     if found is None:
-        return Weighed(f"refusal ({code}): it refuses no record that stands in the transcript")
+        return Weighed(
+            f"refusal ({code}): it refuses no record of the transcript, or its server did not sign it"
+        )
     refutation = Refutation(found.check, found.message, found.culprit, found.places[1], 0)
     return Weighed(f"refusal ({code}): {found.message}", refutation)
 

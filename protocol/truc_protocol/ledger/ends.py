@@ -104,8 +104,8 @@ def end(ledger: Ledger, body: End) -> Ledger:
     if ledger.hand is not None or ledger.outcome is None:
         raise CheckError("C24", "expected the open hand to be closed first", "server")
     _check_score(score(ledger), body.score)
-    if (body.winner, body.reason) != ledger.outcome:
-        raise CheckError("C24", f"expected {ledger.outcome}, got {(body.winner, body.reason)}", "server")
+    if (claimed := Outcome(body.winner, body.reason)) != ledger.outcome:
+        raise CheckError("C24", f"expected {ledger.outcome}, got {claimed}", "server")
     _check_links(ledger, body)
     if keys.box_key(body.xsec).public != ledger.setup.terms.table.x:
         raise CheckError("C31", "the X25519 secret is not that of the table's key", "server")

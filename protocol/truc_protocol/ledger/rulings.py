@@ -51,8 +51,9 @@ def _standing(ledger: Ledger, body: Rule) -> Ledger:
 
 
 def _unlisted(body: Rule) -> CheckError:
-    message = f"ruling {body.ruling}, seat {body.seat}, kind {body.kind}: not on the list, or not its time"
-    return CheckError("C22", message, _SERVER)
+    kind = "" if body.kind is None else f" {body.kind!r}"
+    seat = "" if body.seat is None else f" of seat {body.seat}"
+    return CheckError("C22", f"ruling {body.ruling!r}{kind}{seat}: not on the list, or not its time", _SERVER)
 
 
 def _all_asked(ledger: Ledger) -> bool:

@@ -113,6 +113,10 @@ class Outcome(NamedTuple):
     winner: int | None
     reason: str
 
+    def __str__(self) -> str:
+        winner = "nobody" if self.winner is None else f"side {self.winner}"
+        return f"{winner} to win, {self.reason!r}"
+
 
 class Ledger(msgspec.Struct, frozen=True):
     """The fold of a match's records; `k` to `covered` are its place, which every record changes.
