@@ -298,11 +298,13 @@ class TestRunFailures:
     def test_missing_settings_file_is_status_2(self, call, tmp_path):
         result = call("run", "--settings", str(tmp_path / "none.toml"))
         assert result.exit_code == 2
-        assert "cannot read the settings file" in result.stderr
+        expected = f"cannot read the settings file {tmp_path / 'none.toml'}: No such file or directory\n"
+        assert result.stderr.endswith(expected)
 
     def test_settings_file_that_is_no_text_is_status_2(self, call, tmp_path):
         (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe")
-        assert call("run", "--settings", str(tmp_path / "bytes.toml")).exit_code == 2
+        result = call("run", "--settings", str(tmp_path / "bytes.toml"))
+        assert (result.exit_code, result.stderr.endswith(": expected UTF-8\n")) == (2, True)
 
     def test_database_that_cannot_be_opened_is_status_1(self, call, data):
         load_identity(open_folder(data.root))

@@ -81,8 +81,10 @@ def load_settings(file: Path | None, flags: Mapping[str, object]) -> Settings:
         return load(file=text, environ=os.environ, flags=_given(flags))
     except SettingsError as error:
         raise SettingsFailure(str(error)) from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise SettingsFailure(f"cannot read the settings file {path}: {error}") from error
+    except UnicodeDecodeError as error:
+        raise SettingsFailure(f"cannot read the settings file {path}: expected UTF-8") from error
+    except OSError as error:
+        raise SettingsFailure(f"cannot read the settings file {path}: {error.strerror}") from error
 
 
 def new_settings(flags: Mapping[str, object]) -> Settings:
