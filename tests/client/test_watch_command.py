@@ -17,7 +17,8 @@ from truc_client.verifying import verify_file
 def test_watch_without_a_table_asks_for_one(tmp_path) -> None:
     told = CliRunner().invoke(main, ["watch", "host"], env={"TRUC_HOME": str(tmp_path)})
     assert told.exit_code == 1
-    assert told.stderr == "truc: expected ADDRESS/TABLE: which table at host:7373? truc tables host:7373\n"
+    assert told.stderr.startswith("truc: expected the link of a table, or its code after the address")
+    assert told.stderr.endswith("truc tables host:7373\n")
 
 
 def test_forget_asks_first(tmp_path) -> None:
@@ -101,7 +102,8 @@ def test_forget_says_who_was_forgotten(real_server, tmp_path) -> None:
 
 
 @pytest.mark.slow
-def test_watch_of_a_table_that_is_not_there_is_one_line(real_server, tmp_path) -> None:
-    told = truc(tmp_path / "home", "watch", f"{real_server.url}/NOPE1")
+@pytest.mark.parametrize("words", [("{url}/NOPE1",), ("{url}", "NOPE1")])
+def test_watch_of_a_table_that_is_not_there_is_one_line(real_server, tmp_path, words) -> None:
+    told = truc(tmp_path / "home", "watch", *(word.format(url=real_server.url) for word in words))
     assert told.returncode == 1
     assert told.stderr.strip().splitlines()[-1].endswith("(no_such_table)")

@@ -10,6 +10,8 @@ from truc_client.cli.play import Seating, Wish, address_or_known, play_at
 from truc_client.cli.table_clock import TableClock, read_clock
 from truc_protocol.words import Sentence, told
 
+_OF_ADDRESSES: Final = frozenset(":/.")
+"""Signs of which no game's name has any."""
 _TWICE: Final = {"decision_ms": "--clock", "bank_ms": "--clock", "reveal": "--reveal"}
 
 
@@ -57,7 +59,7 @@ def create(
 
     If you have a seat already you are asked first whether to go on there.
     """
-    if address is None:
+    if address is None or (variant is None and _OF_ADDRESSES.intersection(address)):
         raise usage_error(Sentence("commands.variant_expected"))
     server, game = (None, address) if variant is None else (address, variant)
     where = address_or_known(server, own_home())

@@ -34,17 +34,21 @@ from truc_client.connecting import connect
 from truc_client.terminal.person import Lines
 from truc_client.terminal.screen import Screen
 from truc_client.terminal.watching import Watcher
+from truc_protocol.words import Sentence
 
 
 @click.command(short_help="Watch a table to the end of its match.")
-@click.argument("address", metavar="ADDRESS/TABLE")
+@click.argument("address", metavar="LINK")
+@click.argument("code", required=False)
 @click.option(
     "--follow", is_flag=True, help="Go on with the matches that come after, until the table is gone."
 )
 @lang_option
 @plain_option
 @color_option
-def watch(address: str, *, follow: bool, lang: str | None, plain: bool, no_color: bool) -> None:
+def watch(
+    address: str, code: str | None, *, follow: bool, lang: str | None, plain: bool, no_color: bool
+) -> None:
     """Watch a table to the end of its match: HOST/TABLE, HOST:PORT/TABLE or a truc:// or trucs:// link.
 
     `truc tables HOST` lists the public tables; a private one needs its link. A table may show what happens late, or hand by
@@ -58,14 +62,14 @@ def watch(address: str, *, follow: bool, lang: str | None, plain: bool, no_color
     """
     spoken, home = language(lang), own_home()
     where = address_of(address)
-    code = where.table
-    if code is None:
-        raise FailedError(f"expected ADDRESS/TABLE: which table at {where.server}? truc tables {where.place}")
+    table = code or where.table
+    if table is None:
+        raise FailedError(Sentence("commands.link_expected", command=f"truc tables {where.place}"))
     tell_first_use(home)
     player = Player(home, player_name(None, home), on_new_key=tell_new_key, on_delay=tell_delay)
     screen = own_screen(spoken, plain=plain, no_color=no_color)
     with ended_as_by_ctrl_c(HANGUP, signal.SIGTERM):
-        run(lambda: _watch(where, code.upper(), player, screen, follow=follow))
+        run(lambda: _watch(where, table.upper(), player, screen, follow=follow))
 
 
 async def _watch(where: Address, code: str, player: Player, screen: Screen, *, follow: bool) -> None:
