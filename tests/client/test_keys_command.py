@@ -96,7 +96,7 @@ def test_full_disk_is_one_line_and_status_1(known, home) -> None:
         )
     assert (told.returncode, told.stderr) == (
         1,
-        "truc: cannot write what was asked for: No space left on device\n",
+        "truc: cannot go on: No space left on device\n",
     )
 
 

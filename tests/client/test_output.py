@@ -62,3 +62,10 @@ def test_reader_that_has_gone_is_told_nothing_and_no_verdict(path, command) -> N
         assert printed(path, command, written) == (2, "")
     finally:
         os.close(written)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+def test_other_output_that_cannot_be_written_is_one_line(path) -> None:
+    with Path("/dev/full").open("w") as full:
+        told = printed(path, "rules", full.fileno())
+    assert told == (1, "truc: cannot go on: No space left on device\n")

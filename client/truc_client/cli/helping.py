@@ -19,7 +19,8 @@ from typing import Any, Final, TypeVar
 import click
 import msgspec
 
-from truc_protocol.words import LANGUAGES, chosen_language
+from truc_client.cli.common import FailedError, drop_output
+from truc_protocol.words import LANGUAGES, Sentence, chosen_language
 
 C = TypeVar("C", bound=click.Command)
 
@@ -54,6 +55,18 @@ class SpokenGroup(click.Group):
         lang = _asked(sys.argv[1:] if args is None else args)
         with click_in(lang):
             return click.Group.main(translated(self, lang), args, *rest, **named)
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run a command; what the system refuses it, room on a disk for one, becomes one line."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            drop_output()
+            raise FailedError(
+                Sentence("commands.refused_by_system", reason=error.strerror or str(error))
+            ) from error
 
 
 def translated(command: C, lang: str) -> C:

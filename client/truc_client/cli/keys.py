@@ -8,7 +8,7 @@ from typing import BinaryIO, TextIO
 import click
 
 from truc_client.address import parse_address
-from truc_client.cli.common import FailedError, drop_output, own_home, speaking, tell
+from truc_client.cli.common import FailedError, own_home, speaking, tell
 from truc_client.errors import ClientError
 from truc_client.home import (
     Home,
@@ -30,21 +30,7 @@ from truc_protocol.keys import KeyFileError, fingerprint
 from truc_protocol.words import Sentence
 
 
-class _Commands(click.Group):
-    """Commands that print; where nothing more can be printed they end in one line."""
-
-    def invoke(self, ctx: click.Context) -> object:
-        """Run the command."""
-        try:
-            return super().invoke(ctx)
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            drop_output()
-            raise FailedError(Sentence("commands.asked_unwritten", reason=error.strerror)) from error
-
-
-@click.group(cls=_Commands)
+@click.group()
 def keys() -> None:
     """Show, keep safe or bring along the key that is you.
 
