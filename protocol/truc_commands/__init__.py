@@ -1,4 +1,4 @@
-"""What the command lines of `truc`, `truc-server` and `truc-conform` share: pages for `man`, and completion in a shell.
+"""What the command lines of `truc`, `truc-server` and `truc-conform` share: pages for `man`, completion in a shell, output.
 
-All of it is made from the commands themselves. Nothing here knows one of the programs.
+Pages and completion are made from the commands themselves. Nothing here knows one of the programs.
 """

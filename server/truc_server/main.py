@@ -35,6 +35,7 @@ from truc_server.commands import (
     unrating,
 )
 from truc_server.commands.command_line import (
+    Commands,
     SettingsFailure,
     data_option,
     data_root,
@@ -61,7 +62,7 @@ _WORDS: Final = {"log_format": "log.format", "log_level": "log.level"}
 """Parameters that take one of the words of a setting."""
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="truc", prog_name="truc-server")
 def main() -> None:
     """Run and look after a server for the Truc family of card games."""

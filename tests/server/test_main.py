@@ -321,12 +321,16 @@ class TestRunFailures:
         assert "chmod 600" in result.stderr
 
     @pytest.mark.parametrize(
-        "error", [StoreLostError("the table is lost"), OSError(98, "Address already in use")]
+        ("error", "told"),
+        [
+            (StoreLostError("the table is lost"), "the table is lost"),
+            (OSError(98, "Address already in use"), "Address already in use"),
+        ],
     )
-    def test_error_of_the_server_is_one_line_and_status_1(self, call, serve, error):
+    def test_error_of_the_server_is_one_line_and_status_1(self, call, serve, error, told):
         serve(raising(error))
         result = call("run")
-        assert (result.exit_code, result.stderr) == (1, f"truc-server: {error}\n")
+        assert (result.exit_code, result.stderr) == (1, f"truc-server: {told}\n")
 
     def test_several_errors_are_one_line(self, call, serve):
         serve(raising(ExceptionGroup("two", [StoreError("one"), ExceptionGroup("inner", [OSError("two")])])))

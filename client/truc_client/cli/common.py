@@ -5,9 +5,7 @@ The language is that of `--lang`, else of the locale; whatever a command prints 
 
 import getpass
 import os
-import sys
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from functools import partial
 from typing import IO, Any, Final
 
@@ -111,14 +109,6 @@ def address_of(text: str) -> Address:
         return parse_address(text)
     except ClientError as error:
         raise FailedError(str(error)) from error
-
-
-def drop_output() -> None:
-    """Let what could not be written to standard output go, so that the end of the process does not try again."""
-    with suppress(OSError, ValueError):
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)
 
 
 def own_home() -> Home:

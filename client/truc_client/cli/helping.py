@@ -19,7 +19,8 @@ from typing import Any, Final, TypeVar
 import click
 import msgspec
 
-from truc_client.cli.common import FailedError, drop_output
+from truc_client.cli.common import FailedError
+from truc_commands.output import drop_output
 from truc_protocol.words import LANGUAGES, Sentence, chosen_language
 
 C = TypeVar("C", bound=click.Command)

@@ -9,9 +9,10 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from truc_client.cli.common import FailedError, drop_output
+from truc_client.cli.common import FailedError
 from truc_client.errors import HomeError
 from truc_client.verifying import trouble
+from truc_commands.output import drop_output
 from truc_protocol.words import Sentence, printable
 
 

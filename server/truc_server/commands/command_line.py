@@ -11,6 +11,7 @@ from typing import IO, Any, Final, NamedTuple
 
 import click
 
+from truc_commands.output import drop_output
 from truc_protocol.keys import KeyFileError
 from truc_server.host.folder import Folder, FolderError, default_root
 from truc_server.host.setting_keys import KEYS
@@ -31,6 +32,20 @@ class SettingsFailure(Failure):
     """A wrong setting or variant; exit status 2."""
 
     exit_code = 2
+
+
+class Commands(click.Group):
+    """Commands of a host; what the system refuses any of them, room on a disk for one, becomes one line too."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run a command."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            drop_output()
+            raise Failure(_said(error)) from error
 
 
 class Flag(NamedTuple):
@@ -135,9 +150,9 @@ def failures() -> Iterator[None]:
 
 def _said(error: BaseException) -> str:
     """Return what is wrong in words; the system's own errors name the file, where there is one."""
-    if not isinstance(error, OSError) or error.filename is None or error.strerror is None:
+    if not isinstance(error, OSError) or error.strerror is None:
         return str(error)
-    return f"{error.filename}: {error.strerror}"
+    return error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
 
 
 def _leaves(group: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]:
