@@ -66,10 +66,19 @@ def settlements(match: Match, hand: Hand) -> tuple[Event, ...]:
     claimed = [target for _, target in hand.contests.claims]
     played = [seat for seat in players(hand.row, match.seats) if _played_quietly(match, hand, seat)]
     targets = [*claimed, *(seat for seat in played if seat not in claimed)]
-    decided = [
-        target for target in targets if holds(match, hand, target) or not may_hold(match, hand, target)
-    ]
+    decided = [target for target in targets if not _is_open(match, hand, target)]
     return tuple(event for target in decided for event in _settled(target, held=holds(match, hand, target)))
+
+
+def is_score_open(match: Match) -> bool:
+    """Tell whether unknown cards leave a claim of an earlier duel open, and with it the score."""
+    hand = match.hand
+    claimed = [target for _, duel in hand.proven for _, target in duel.claims]
+    return any(_is_open(match, hand, target) for target in claimed)
+
+
+def _is_open(match: Match, hand: Hand, target: Seat) -> bool:
+    return may_hold(match, hand, target) and not holds(match, hand, target)
 
 
 def _played_quietly(match: Match, hand: Hand, seat: Seat) -> bool:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Final
 
 from .actions import Action, Kind, yes_or_no
+from .claims import is_score_open
 from .events import EnvidoAccepted, EnvidoCalled, EnvidoDeclined, PointsScored
 from .saying import AWARD_ENVIDO, begun
 from .seats import Seat, seats_from, side_of
@@ -18,6 +19,8 @@ from .table import Match
 _PLAYING = Phase.PLAY
 _ENVIDO, _REAL, _FALTA = Kind.ENVIDO, Kind.REAL_ENVIDO, Kind.FALTA_ENVIDO
 _WORTH: Final = {_ENVIDO: 2, _REAL: 3}
+_LEAST: Final = 1
+"""What falta envido is worth at least."""
 
 
 def calls(match: Match, seat: Seat) -> tuple[Action, ...]:
@@ -127,13 +130,16 @@ def declined_points(called: tuple[Kind, ...]) -> int:
 
 def _falta(match: Match) -> tuple[int, int]:
     """Return what falta envido is worth now, by the side that wins (rules.md 8.4, "Falta")."""
+    if is_score_open(match):
+        # docs/decisions/0003: what a reader holds, who does not know the score, never runs ahead of the truth
+        return _LEAST, _LEAST
     rule, target = match.variant.envido, match.variant.scoring.target
     ours, theirs = match.score[0].points, match.score[1].points
     leader, half = max(ours, theirs), target // 2
     form = "leader" if rule is None or leader > half else rule.falta
     if form == "malas-game":
         return target - ours, target - theirs
-    points = max((half if form == "malas-15" else target) - leader, 1)
+    points = max((half if form == "malas-15" else target) - leader, _LEAST)
     return points, points
 
 

@@ -9,6 +9,7 @@ from typing import Final
 
 from . import saying
 from .actions import Action, Kind, yes_or_no
+from .claims import is_score_open
 from .events import ContraflorAccepted, ContraflorCalled, Event, FlorDeclared, FlorFolded, PointsScored
 from .holders import has_turn, holds, is_sure, may_hold, unheard
 from .saying import AWARD_FLOR, FLOR_POINTS
@@ -161,12 +162,17 @@ def _challenged(hand: Hand, action: Action) -> Step:
 
 
 def _accepted(match: Match, hand: Hand, seat: Seat, ask: ContraflorAsk) -> Step:
-    scoring, leader = match.variant.scoring, max(score.points for score in match.score)
-    extra = max(scoring.target - leader, 0) if ask.call is _REST else 0
+    extra = _rest(match) if ask.call is _REST else 0
     hand, counted = _all_counted(match, hand)
     # where cards are unknown, somebody may hold a flor of whom nothing was heard so far
     speakers = (*hand.contests.flores, *unheard(match, hand))
     return _compared(match, hand, speakers, extra=extra, told=(ContraflorAccepted(seat), *counted))
+
+
+def _rest(match: Match) -> int:
+    """Return what the leading side lacks; at least nothing, as which it counts where claims leave the score open."""
+    leader = max(score.points for score in match.score)
+    return 0 if is_score_open(match) else max(match.variant.scoring.target - leader, 0)
 
 
 def _given_up(match: Match, hand: Hand, seat: Seat) -> Step:

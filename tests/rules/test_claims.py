@@ -12,6 +12,8 @@ QUIET = ("1e 3o 4c", "5b 6b 7b")
 """Seat 1 has a flor, seat 0 wins two tricks."""
 FOUR = ("1e 3o 4c", "5b 6b 7b", "2o 2c 10e", "4e 5e 11e")
 SIX = ("1e 3o 4c", "5b 6b 7b", "2o 2c 10e", "4e 5e 11e", "10o 11c 12b", "1o 2e 3c")
+UNSEEN = ("1e ? ?", "? ? ?", "? ? ?", "4e ? ?", "? ? ?", "? ? ?")
+"""What a reader knows of six hands of which two have played a card."""
 
 
 def claims(match, seat):
@@ -22,10 +24,10 @@ def score(match):
     return tuple(side.points for side in match.score)
 
 
-def duel():
+def duel(*hands):
     """Return the first duel of a hand for six: seat 0 against seat 3."""
     match = played(dealt("truco-argentino-6-flor", *SIX, score=(6, 6), dealer=4), "5 concede")
-    return given(next_hand(match), *SIX)
+    return given(next_hand(match), *(hands or SIX))
 
 
 def settlement(told):
@@ -211,3 +213,24 @@ def test_every_duel_has_its_own_claims():
 def test_a_claim_of_a_duel_is_settled_when_it_ends():
     match = played(duel(), "0 play 1e", "3 play 4e", "0 claim 3")
     assert settlement(events(match, "0 concede"))[0] == FlorClaimSettled(3, held=True)
+
+
+def test_a_falta_is_worth_its_least_while_a_claim_of_an_earlier_duel_leaves_the_score_open():
+    # docs/decisions/0003: what a reader holds never runs ahead of the truth, where side 0 may have three points more
+    match = played(duel(*UNSEEN), "0 play 1e", "3 play 4e", "0 claim 3", "0 concede")
+    assert score(match) == (8, 7)
+    match = played(match, "1 falta-envido", "4 accept", "1 points 33", "4 good")
+    assert score(match) == (8, 8)
+
+
+def test_al_resto_is_worth_the_flores_while_a_claim_of_an_earlier_duel_leaves_the_score_open():
+    match = played(duel(*UNSEEN), "0 play 1e", "3 play 4e", "0 claim 3", "0 concede")
+    match = played(match, "1 flor", "4 contraflor-rest", "1 accept", "1 points 38", "4 good")
+    assert score(match) == (8, 13)
+
+
+def test_a_falta_is_worth_what_the_leader_lacks_once_the_claims_of_earlier_duels_are_settled():
+    match = played(duel(), "0 play 1e", "3 play 4e", "0 claim 3", "0 concede")
+    assert score(match) == (11, 7)
+    match = played(match, "1 falta-envido", "4 accept", "1 good")
+    assert score(match) == (30, 7)
