@@ -275,12 +275,12 @@ OPTS = Opts(decision_ms=1000, bank_ms=500)
 
 @pytest.mark.parametrize(("used", "left"), [(0, 500), (1000, 500), (1001, 499), (1500, 0), (9000, 0)])
 def test_bank_pays_for_what_is_beyond_the_time_for_a_decision_and_no_more(used, left):
-    assert decided(full(OPTS, 2)._replace(used=used), OPTS, 1).banks == (500, left)
+    assert decided(full(OPTS, 2).banks, used, OPTS, 1).banks == (500, left)
 
 
 def test_bank_pays_nothing_where_decisions_have_no_end():
     opts = OPTS._replace(decision_ms=0)
-    assert decided(Clocks((500, 500), 9000), opts, 0).banks == (500, 500)
+    assert decided((500, 500), 9000, opts, 0).banks == (500, 500)
 
 
 @pytest.mark.parametrize("used", [0, 700, 1500, 9000])

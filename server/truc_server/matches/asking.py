@@ -62,28 +62,28 @@ class Asking:
         """Ask seats; tell those that need not answer whom the match waits for, and return the frame of that."""
         waiting = waits.notice(self._table)
         notice = None if waiting is None else broadcast_frame(waiting)
+        moment = self._moment(ledger, waits.offer, waiting)
         for seat in seats:
             peer = self._audience.live(seat)
-            if peer is not None:
-                moment = self._moment(ledger, waits.offer, waiting, seat)
-                if not self._must_answer(peer, ledger, window, moment) and notice is not None:
-                    peer.send_frame(notice)
+            if peer is not None and not self._must_answer(peer, ledger, window, moment, seat) and notice:
+                peer.send_frame(notice)
         return notice
 
-    def _must_answer(self, peer: Peer, ledger: Ledger, window: Window | None, moment: Moment) -> bool:
+    def _must_answer(
+        self, peer: Peer, ledger: Ledger, window: Window | None, moment: Moment, seat: int
+    ) -> bool:
         """Send a seat its options, if it has or may have any; tell whether it has some, and that is no secret."""
-        seat = moment.seat
         # in an open window only who has something to say in it is asked
         is_asked_now = window is None or is_asked(window, ledger, seat)
         actions = self.options(ledger, seat) if is_asked_now else ()
-        is_secret = not moment.must and comes_always(ledger, seat)
+        is_secret = seat not in moment.holders and comes_always(ledger, seat)
         if actions or is_secret:
-            cut = self.cut(ledger)
-            peer.notify(options_message(ledger, self._sealer, self._dealer, moment, actions=actions, cut=cut))
+            sealer, dealer, cut = self._sealer, self._dealer, self.cut(ledger)
+            peer.notify(options_message(ledger, sealer, dealer, moment, seat, actions=actions, cut=cut))
         return bool(actions) and not is_secret
 
-    def _moment(self, ledger: Ledger, offer: int, waiting: Waiting | None, seat: int) -> Moment:
-        must, left = False, None
-        if waiting is not None and waiting.what == "decision":
-            must, left = seat in waiting.seats, waiting.deadline_ms
-        return Moment(seat, self._table, ledger.setup.mid, ledger.k, offer, must, left)
+    def _moment(self, ledger: Ledger, offer: int, waiting: Waiting | None) -> Moment:
+        mid, at = ledger.setup.mid, ledger.k
+        if waiting is None or waiting.what != "decision":
+            return Moment(self._table, mid, at, offer, (), None)
+        return Moment(self._table, mid, at, offer, waiting.seats, waiting.deadline_ms)

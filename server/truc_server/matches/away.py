@@ -7,6 +7,8 @@ grows while nothing but time passes; and none of it depends on what everybody ca
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
+from msgspec import Struct
+
 from truc_protocol.ledger import Ledger, is_gone, missing
 from truc_protocol.messages import Away
 from truc_protocol.setup import GONE_WAIT, Opts
@@ -137,7 +139,7 @@ class Presence(NamedTuple):
         return self != Presence()
 
 
-class Standing(NamedTuple):
+class Standing(Struct, frozen=True):
     """Which seats have a connection, and what each has missed."""
 
     online: tuple[int, ...]

@@ -44,14 +44,13 @@ _WAITS: Final[Hints] = (("waits", 1),)  # said to one seat alone: the hand waits
 
 
 class Moment(NamedTuple):
-    """Which seat is asked, where and until when: what the message says in clear. `must` is what everybody can tell."""
+    """Where seats are asked, and until when: what the messages say in clear. `holders` are those whom everybody can tell."""
 
-    seat: int
     table: str
     match: bytes
     at: int
     offer: int
-    must: bool
+    holders: tuple[int, ...]
     deadline_ms: int | None
 
 
@@ -107,7 +106,6 @@ def open_actions(ledger: Ledger) -> tuple[tuple[Action, ...], ...]:
     return tuple([legal(match, Seat(seat)) for seat in range(match.seats)])
 
 
-@remembered
 def may_show(ledger: Ledger) -> bool:
     """Tell whether a hand is over and what comes next is to open its cards or close it: seats may still show theirs."""
     hand = ledger.hand
@@ -116,14 +114,12 @@ def may_show(ledger: Ledger) -> bool:
     return ledger.match is not None and hand_over(ledger.match)
 
 
-@remembered
 def holders(ledger: Ledger) -> tuple[int, ...]:
     """Return the seats that hold the decision the match waits for."""
     match = _deciding(ledger)
     return () if match is None else deciders(match)
 
 
-@remembered
 def holders_in_view(ledger: Ledger) -> tuple[int, ...]:
     """Return those of `holders` whom everybody can tell."""
     match = _deciding(ledger)
@@ -149,10 +145,18 @@ def args_of(ledger: Ledger, dealer: Dealer, action: Action, cut: int) -> tuple[A
 
 
 def options_message(
-    ledger: Ledger, sealer: Sealer, dealer: Dealer, moment: Moment, *, actions: tuple[Action, ...], cut: int
+    ledger: Ledger,
+    sealer: Sealer,
+    dealer: Dealer,
+    moment: Moment,
+    seat: int,
+    *,
+    actions: tuple[Action, ...],
+    cut: int,
 ) -> BoxedOptions | OpenOptions:
-    """Return the options of the seat of `moment`; a box may hold none."""
-    seat, table, match, at, offer, must, left = moment
+    """Return the options of a seat; a box may hold none."""
+    table, match, at, offer, holding, left = moment
+    must = seat in holding
     secret = _WAITS if not must and seat in holders(ledger) else ()
     rules = _rules(ledger)
     if box_public(ledger, seat) is None:

@@ -7,9 +7,9 @@ Invariants: a seat pays from its bank only what it needs beyond the time for a d
 
 from collections import deque
 from collections.abc import Callable
-from typing import NamedTuple
 
 import structlog
+from msgspec import Struct
 
 from truc_protocol.codec import dec, pack
 from truc_protocol.setup import Opts
@@ -17,7 +17,7 @@ from truc_protocol.setup import Opts
 log = structlog.get_logger()
 
 
-class Clocks(NamedTuple):
+class Clocks(Struct, frozen=True, array_like=True):
     """The bank of each seat, and the time used for the decision that is open."""
 
     banks: tuple[int, ...]
@@ -39,9 +39,9 @@ def full(opts: Opts, seats: int) -> Clocks:
     return Clocks((opts.bank_ms,) * seats)
 
 
-def decided(clocks: Clocks, opts: Opts, seat: int) -> Clocks:
-    """Return the clocks after the decision of `seat`, whose time is `clocks.used`."""
-    banks, over = clocks.banks, clocks.used - opts.decision_ms
+def decided(banks: tuple[int, ...], used: int, opts: Opts, seat: int) -> Clocks:
+    """Return the clocks after the decision of `seat`, for which it has used so much time."""
+    over = used - opts.decision_ms
     if not opts.decision_ms or over <= 0:
         return Clocks(banks)
     return Clocks((*banks[:seat], max(0, banks[seat] - over), *banks[seat + 1 :]))

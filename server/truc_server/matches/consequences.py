@@ -6,7 +6,9 @@ there either.
 """
 
 from collections.abc import Collection
-from typing import Final, NamedTuple
+from typing import Final
+
+from msgspec import Struct
 
 from truc_protocol.ledger import (
     Due,
@@ -27,7 +29,7 @@ _RULED: Final = (Phase.BETWEEN, Phase.HAND)
 _OWED: Final = (Due.SHARE, Due.OPEN, Due.CLOSE, Due.END)
 
 
-class Unrecorded(NamedTuple):
+class Unrecorded(Struct, frozen=True):
     """What no record shows.
 
     Attributes:
@@ -48,7 +50,7 @@ _NOTHING: Final = Unrecorded()
 
 def consequence(dealer: Dealer, ledger: Ledger, beside: Unrecorded = _NOTHING) -> Record | None:
     """Return the ruling that is due now, if any."""
-    if not may_rule(ledger):
+    if not (_calls_for_ruling(ledger) or beside.is_held_out) or not may_rule(ledger):
         return None
     if ledger.phase is Phase.BETWEEN and must_end(ledger):
         return _after_void(dealer, ledger)
@@ -63,6 +65,11 @@ def desertion(dealer: Dealer, ledger: Ledger) -> Record | None:
     if missing(ledger):
         return dealer.void(ledger)  # nobody forfeits for it: an abandoned match is all that follows
     return dealer.abandon(ledger, "server") if may_rule(ledger) else None
+
+
+def _calls_for_ruling(ledger: Ledger) -> bool:
+    """Tell whether anything has happened that the server may have to rule about: hardly ever."""
+    return bool(ledger.voids or ledger.pause.asked) or any(ledger.streaks)
 
 
 def may_rule(ledger: Ledger) -> bool:

@@ -181,11 +181,12 @@ class Dealer:
         call = _open_call(ledger)
         links = ledger.released if ledger.hand is None else ledger.hand.links
         table = ledger.setup.terms.table
-        if self._shuffled is None or (self._shuffled.call, self._shuffled.links) != (call, links):
+        shuffled = self._shuffled
+        if shuffled is None or (shuffled.call, shuffled.links) != (call, links):
             seed = dealing.seed(ledger.setup.mid, call.j, ((0, self._link(ledger)), *links))
             order = bytes(dealing.deck_order(seed, size=table.deck, cut=call.cut))
-            self._shuffled = Shuffled(call, links, seed, order)
-        _, _, seed, order, kept = self._shuffled
+            self._shuffled = shuffled = Shuffled(call, links, seed, order)
+        _, _, seed, order, kept = shuffled
         while len(kept) < deals:
             cards = dealing.deal_cards(
                 seed,

@@ -47,6 +47,7 @@ class Game:
     """One match at a table; `is_claimed` where who is absent forfeits only when the opponents ask for it, `is_public` where all may join.
 
     Attributes:
+        mid: the match id.
         tail: the newest records, as sent.
         chosen: per guest, the choice that was taken last: its position, its move line, and where it cuts.
         hold: whether the match is held, after a backup was restored.
@@ -71,6 +72,7 @@ class Game:
         on_end: Callable[[], None],
     ) -> None:
         self.setup = setup
+        self.mid = setup.mid
         self.ledger: Ledger = start(setup)
         self.tail = Tail()
         self.chosen: dict[int, tuple[int, str, int | None]] = {}
@@ -95,11 +97,6 @@ class Game:
         self.hold = Hold(table, setup.mid)
         self._window: Window | None = None
         self._alarm = Alarm(house.timers, self._ring)
-
-    @property
-    def mid(self) -> bytes:
-        """The match id."""
-        return self.setup.mid
 
     @property
     def is_over(self) -> bool:

@@ -7,6 +7,7 @@ signed body at the present place that is not taken is refused with the server's 
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from truc_protocol import keys
@@ -51,7 +52,7 @@ _CLOSES_WINDOW: Final = (Kind.PLAY, Kind.COVER, Kind.BLIND)
 LONGEST_BODY: Final = 1_024  # bytes; those that players sign have less than half of it
 
 
-class Accepted(NamedTuple):
+class Accepted(Struct, frozen=True):
     """Where a body stands; `is_repeat` if it stood there before."""
 
     k: int

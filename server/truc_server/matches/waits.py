@@ -7,10 +7,11 @@ where they say that the match waits for a chain that is exhausted, for a pause; 
 """
 
 from collections import Counter
-from collections.abc import Collection
-from typing import Final, Literal, NamedTuple
+from collections.abc import Collection, Mapping
+from typing import Final, Literal
 
 import trio
+from msgspec import Struct
 from msgspec.structs import replace
 
 from truc_protocol.bodies import Act, AnyBody, Proxy, Rekey, Release, Rule, Share, Sub
@@ -32,9 +33,16 @@ _OVER, _ENDED, _CALLED, _BETWEEN = Phase.OVER, Phase.ENDED, Phase.CALLED, Phase.
 What = Literal["pause", "rest", "release", "window", "decision", "rekey", "sub"]
 AGAIN_S: Final = 5.0  # until a time that is over is looked at again, where no answers were taken
 _OF_SEATS: Final = ("release", "decision", "rekey", "sub")  # the others pass in any case
+_TOLD: Final[Mapping[What, Literal["decision", "rekey", "sub"]]] = {
+    "decision": "decision",
+    "window": "decision",  # nobody is told yet that there may be none
+    "rekey": "rekey",
+    "sub": "sub",
+}
+"""What `waiting` says is waited for; of the rest the records tell."""
 
 
-class Wait(NamedTuple):
+class Wait(Struct, frozen=True):
     """What is waited for, of which seats, and for how long since the newest record; None is for ever."""
 
     what: What
@@ -112,16 +120,11 @@ class Waits:
 
     def notice(self, table: str) -> Waiting | None:
         """Return what everybody is told who has no choice now."""
-        match, at = self._ledger.setup.mid, self._ledger.k
-        match self.now:
-            case Wait("window", _) | Wait("decision", ()):
-                return Waiting(table=table, match=match, at=at, seats=())
-            case Wait("decision" | "rekey" | "sub" as what, seats):
-                return Waiting(
-                    table=table, match=match, at=at, seats=seats, what=what, deadline_ms=self.left_ms
-                )
-            case _:
-                return None
+        wait = self.now
+        if wait is None or (what := _TOLD.get(wait.what)) is None:
+            return None
+        match, at, left = self._ledger.setup.mid, self._ledger.k, self.left_ms if wait.seats else None
+        return Waiting(table=table, match=match, at=at, seats=wait.seats, what=what, deadline_ms=left)
 
     def left_of(self, what: What, seat: int) -> int | None:
         """Return how much is left of what is waited for of a seat; None if it is not, as far as everybody can tell."""
@@ -223,8 +226,12 @@ class Waits:
             return Clocks(banks)  # the newcomer has had no time yet
         if self._holder is None:
             return Clocks(banks, 0 if opens_decision(body) else self.clocks.used)
-        used = Clocks(banks, self.clocks.used + self._elapsed_ms(now))
-        return clocks.decided(used, self._opts, self._holder) if opens_decision(body) else used
+        used = self.clocks.used + self._elapsed_ms(now)
+        return (
+            clocks.decided(banks, used, self._opts, self._holder)
+            if opens_decision(body)
+            else Clocks(banks, used)
+        )
 
     def start(self) -> None:
         """Let time run from now: the record from which it was to run is stored, and can be shown."""

@@ -5,9 +5,9 @@ together have no hole.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple, cast
+from typing import Final, cast
 
-from msgspec import Raw
+from msgspec import Raw, Struct
 
 from truc_protocol.codec import pack, unpack
 from truc_protocol.connection import broadcast_frame
@@ -20,7 +20,7 @@ from truc_server.store import AddRecord
 _MEANS: Final = pack({"means": ()})[:-1]  # all of the map that is stored, but the list of facts
 
 
-class Item(NamedTuple):
+class Item(Struct, frozen=True):
     """A record as sent, with its position and the batch that makes it durable."""
 
     k: int
