@@ -122,10 +122,9 @@ class Game:
         Raises:
             CheckError: It does not follow; nothing has changed.
         """
-        before, opened = self.ledger, self._opened(body)
-        folded = self._folded(record, body)
+        before, folded = self.ledger, self._folded(record, body)
         opens = window(before, record, body, folded)
-        facts = self._facts(body, folded, opened, opens)
+        facts = self._facts(body, folded, opens)
         now = trio.current_time()
         timed = self._waits.timed(folded.ledger, body, now)
         row = AddRecord(self.mid, before.k, *record, packed_facts(facts), now_ms(), timed.to_bytes())
@@ -148,19 +147,18 @@ class Game:
             return Folded(self.dealer.know_deal(folded.ledger), folded.events)
         return folded
 
+    def _facts(self, body: AnyBody, folded: Folded, opens: Window | None) -> list[Fact]:
+        """Return what a record means, as far as everybody can tell now; and what could not be told before."""
+        untold = () if self._window is None else self._window.later
+        told = opens or folded
+        return means(body, told.ledger, untold + told.events, self._opened(body))
+
     def _opened(self, body: AnyBody) -> DealtCards | None:
+        """Return the cards of the hand that is still open, if a record lays them all open."""
         if not isinstance(body, Close) or body.link is None:
             return None
         seats = range(self.ledger.seats)
         return DealtCards(tuple(self.dealer.openings(self.ledger, seat) for seat in seats), (), 0)
-
-    def _facts(
-        self, body: AnyBody, folded: Folded, opened: DealtCards | None, opens: Window | None
-    ) -> list[Fact]:
-        """Return what a record means, as far as everybody can tell now; and what could not be told before."""
-        untold = () if self._window is None else self._window.later
-        told = opens or folded
-        return means(body, told.ledger, untold + told.events, opened)
 
     def _note(self, body: AnyBody, timed: Clocks, now: float, opens: Window | None) -> None:
         self._window = opens

@@ -31,13 +31,13 @@ class Window(NamedTuple):
 
 def window(before: Ledger, record: Record, body: AnyBody, folded: Folded) -> Window | None:
     """Return the window that a record opens, if it opens one."""
+    if before.match is None or before.hand is None or not has_windows(before.match):
+        return None
     match body:
         case Act(kind=kind) | Proxy(kind=kind) | Rule(ruling="move", kind=kind) if kind not in _OF_CARDS:
             pass
         case _:
             return None
-    if before.match is None or before.hand is None or not has_windows(before.match):
-        return None
     public = fold(replace(before, match=unseen(before.match)), record, body)
     if public.ledger.match is None or not is_window(public.ledger.match):
         return None
