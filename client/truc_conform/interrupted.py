@@ -104,7 +104,7 @@ def one_body_each(stage: Stage, end: Exit) -> Outcome:
     return unended(stage, end) or PASSED
 
 
-async def _sent_away(stage: Stage, message: SignedAct | GuestAct) -> bool:
+async def sent_away(stage: Stage, message: SignedAct | GuestAct) -> bool:
     """Take the act, and send the client to the other door."""
     await stage.take(stage.record_of(message))
     await stage.push(bye(Code.MOVED, "this server has moved", to=f"127.0.0.1:{stage.doors[1]}"))
@@ -253,7 +253,7 @@ SCENES: Final = (
         "C2.moved",
         "session.md#goodbye",
         "goes where `to` says",
-        lambda stage: on_choice(stage, _sent_away, number=_SECOND),
+        lambda stage: on_choice(stage, sent_away, number=_SECOND),
         _has_moved,
     ),
     one(

@@ -7,14 +7,24 @@ from msgspec.structs import replace
 
 from truc_conform.entering import bad_hello, says_nothing_of_itself
 from truc_conform.forging import greeted_again
+from truc_conform.interrupted import sent_away
 from truc_conform.noted import tag_of_body
 from truc_conform.puppets import secret
 from truc_conform.result import PASSED, Case, Outcome, Verdict, failed
-from truc_conform.scenes import Exit, Judge, Scene, absent, acts, one, unended
+from truc_conform.scenes import Exit, Judge, Scene, absent, acts, ends_soon, one, unended
+from truc_conform.seated import on_choice
 from truc_conform.stage import Stage
 from truc_protocol import keys
 from truc_protocol.codec import dec
-from truc_protocol.messages import ClientMessage, KeyLogin, ServerHello, ServerMessage, SignedAct, Welcome
+from truc_protocol.messages import (
+    ClientHello,
+    ClientMessage,
+    KeyLogin,
+    ServerHello,
+    ServerMessage,
+    SignedAct,
+    Welcome,
+)
 
 _HANDSHAKE: Final = "security.md#the-handshake"
 _CHECKS: Final = "../fairness/specification.md#11-checks"
@@ -111,6 +121,33 @@ def _with_another_key(stage: Stage, hello: ServerHello) -> ServerHello:
     return greeted_again(stage, hello, spk=stage.key.public)
 
 
+def _moved_to_another(stage: Stage) -> None:
+    """Send the client to where another server answers."""
+
+    def recast(message: ServerMessage) -> tuple[ServerMessage]:
+        if isinstance(message, ServerHello) and _is_at_other_door(stage):
+            return (_with_another_key(stage, message),)
+        return (message,)
+
+    stage.recast = recast
+    on_choice(stage, sent_away)
+    ends_soon(stage, lambda message: isinstance(message, ClientHello) and _is_at_other_door(stage))
+
+
+def _is_at_other_door(stage: Stage) -> bool:
+    return stage.doors_used[-1] == 1
+
+
+def _says_nothing_there(stage: Stage, _end: Exit) -> Outcome:
+    if (early := without_key(stage)) is not None:
+        return early
+    if 1 not in stage.doors_used:
+        return failed("it did not go where `to` says")
+    logins = [heard for heard in stage.heard if isinstance(heard.message, KeyLogin)]
+    is_said = any(stage.doors_used[heard.link - 1] == 1 for heard in logins)
+    return failed("it logged in with its key where another server answered") if is_said else PASSED
+
+
 _BAD_HELLOS: Final = (
     (
         "signature",
@@ -144,6 +181,13 @@ SCENES: Final = (
     *(
         one(f"C3.hello-{name}", _HANDSHAKE, expected, arrange, says_nothing_of_itself)
         for name, expected, arrange in _BAD_HELLOS
+    ),
+    one(
+        "C3.moved-key",
+        "session.md#goodbye",
+        "another key where `to` leads ends the connection before `login`",
+        _moved_to_another,
+        _says_nothing_there,
     ),
     Scene(
         _plain,

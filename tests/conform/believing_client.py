@@ -27,6 +27,7 @@ class Believer:
     def __init__(self):
         self.player = Player(0, random.randrange(1 << 30))
         self.ids = 0
+        self.place = HOST, PORT
         self.tried = set()
         self.seen = SimpleNamespace(setup=None, k=0, head=b"", deal_index=0, parallel=(0, b""))
 
@@ -47,6 +48,10 @@ class Believer:
                 self.come_back()
                 continue
             message = msgpack.unpackb(frame)
+            if message["t"] == "bye" and "to" in message:
+                self.place = message["to"].split(":")
+                self.come_back()
+                continue
             if message["t"] != "ping":
                 return frame, message
             self.send("pong", n=message["n"])
@@ -57,7 +62,8 @@ class Believer:
         return received
 
     def enter(self):
-        self.socket = socket.create_connection((HOST, int(PORT)), timeout=SILENCE_S)
+        host, port = self.place
+        self.socket = socket.create_connection((host, int(port)), timeout=SILENCE_S)
         nonce = random.randbytes(32)
         self.request("hello", proto=[1], cn=nonce)
         frame, hello = self.until("hello")
