@@ -139,7 +139,9 @@ def test_rules_of_a_game_are_a_page(truc) -> None:
 def test_rules_of_an_unknown_game_name_the_known_ones(truc) -> None:
     told = truc("rules", "poker")
     assert told.exit_code == 1
-    assert told.stderr.startswith('truc: no such game: expected the name of a preset, got "poker"')
+    assert told.stderr.startswith(
+        'truc: no such game: expected the name of a preset (see `truc rules`), got "poker"'
+    )
 
 
 def test_keys_show_says_that_there_is_none_yet(truc) -> None:
@@ -229,7 +231,9 @@ def test_demo_of_an_unknown_game_says_so_in_one_line(tmp_path) -> None:
     told = run(tmp_path / "home", "demo", "--variant", "poker")
     assert told.returncode == 1
     assert told.stderr.strip().count("\n") == 0
-    assert told.stderr.startswith('truc: no such game: expected the name of a preset, got "poker"')
+    assert told.stderr.startswith(
+        'truc: no such game: expected the name of a preset (see `truc rules`), got "poker"'
+    )
     assert "its file, NAME.toml" in told.stderr
 
 

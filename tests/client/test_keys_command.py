@@ -78,6 +78,14 @@ def test_damaged_revocation_is_told_without_numbers_of_checks(keys, home) -> Non
     assert "C40" not in keys("revoke", "-", input=forged).stderr
 
 
+@pytest.mark.parametrize("words", [("show",), ("forget", SERVER), ("revocation", SERVER)])
+def test_store_that_cannot_be_read_is_one_line(keys, known, home, words) -> None:
+    home.state.write_bytes(bytes(4096))
+    told = keys(*words)
+    assert (told.exit_code, told.stderr.count("\n")) == (1, 1)
+    assert told.stderr.startswith(f"truc: cannot use {home.state}: ")
+
+
 def test_forgotten_server_is_said(keys, known) -> None:
     assert keys("forget", SERVER).stdout.startswith(f"{SERVER} is forgotten")
 

@@ -130,10 +130,7 @@ def _bot_home(name: str) -> Iterator[Home]:
         raise FailedError(Sentence("commands.folder_expected", got=repr(name)))
     bots = own_home().root / "bots"
     for number in range(1, _MOST_BOTS):
-        try:
-            home = open_home(bots / (name if number == 1 else f"{name}-{number}"))
-        except ClientError as error:
-            raise FailedError(str(error)) from error
+        home = open_home(bots / (name if number == 1 else f"{name}-{number}"))
         with ExitStack() as stack:
             if stack.enter_context(sole_use(home.root)):
                 yield home

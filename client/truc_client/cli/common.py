@@ -13,8 +13,6 @@ import click
 import trio
 
 from truc_client.account import Delay, NewKey
-from truc_client.address import Address, parse_address
-from truc_client.errors import ClientError
 from truc_client.home import Home, default_root, has_seed, kept_name, master_seed, open_home
 from truc_protocol.words import LANGUAGES, LanguageError, Sentence, chosen_language, printable, told
 
@@ -87,11 +85,9 @@ speaking: Final = _language_option(expose_value=False)
 
 
 def run(main: Callable[[], Awaitable[None]], farewell: Callable[[], str] = str) -> None:
-    """Run a command under Trio; what goes wrong becomes one line, Ctrl-C the farewell and status 130."""
+    """Run a command under Trio; Ctrl-C becomes the farewell and status 130."""
     try:
         trio.run(main)
-    except ClientError as error:
-        raise FailedError(str(error)) from error
     except KeyboardInterrupt:
         if words := farewell():
             click.echo(err=True)
@@ -99,28 +95,13 @@ def run(main: Callable[[], Awaitable[None]], farewell: Callable[[], str] = str) 
         raise click.exceptions.Exit(INTERRUPTED) from None
 
 
-def address_of(text: str) -> Address:
-    """Read the address of a server, or the link of a table.
-
-    Raises:
-        FailedError: It cannot be read.
-    """
-    try:
-        return parse_address(text)
-    except ClientError as error:
-        raise FailedError(str(error)) from error
-
-
 def own_home() -> Home:
     """Return the player's home.
 
     Raises:
-        FailedError: It cannot be used.
+        HomeError: It cannot be used.
     """
-    try:
-        return open_home(default_root(os.environ))
-    except ClientError as error:
-        raise FailedError(str(error)) from error
+    return open_home(default_root(os.environ))
 
 
 def tell_first_use(home: Home) -> None:

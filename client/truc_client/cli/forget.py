@@ -3,11 +3,10 @@
 import click
 
 from truc_client.account import Player
-from truc_client.address import Address
+from truc_client.address import Address, parse_address
 from truc_client.cli.asking import confirmed
 from truc_client.cli.common import (
     FailedError,
-    address_of,
     own_home,
     player_name,
     run,
@@ -18,7 +17,6 @@ from truc_client.cli.common import (
     tell_new_key,
 )
 from truc_client.connecting import connect
-from truc_client.errors import ClientError
 from truc_client.home import Home, has_seed
 from truc_client.store import Store
 from truc_protocol.words import Sentence
@@ -35,7 +33,7 @@ def forget(server: str, *, guest: bool, yes: bool) -> None:
     Matches stay what they were, with the name in their records; from then on only who has played in them may read them. Your
     key stays yours: come back with it, and you are the same player under a new name.
     """
-    where, home = address_of(server), own_home()
+    where, home = parse_address(server), own_home()
     _check_known(where, home, is_guest=guest)
     if not yes and not confirmed(Sentence("asked.forget", server=where.server), spoken()):
         raise FailedError(Sentence("asked.nothing_done"))
@@ -62,11 +60,8 @@ def _check_known(where: Address, home: Home, *, is_guest: bool) -> None:
 
 
 def _is_guest(where: Address, home: Home) -> bool:
-    try:
-        store = Store(home.state)
-        pin = store.pin(where.server)
-        token = None if pin is None else store.token(pin.first)
-        store.close()
-    except ClientError as error:
-        raise FailedError(str(error)) from error
+    store = Store(home.state)
+    pin = store.pin(where.server)
+    token = None if pin is None else store.token(pin.first)
+    store.close()
     return token is not None

@@ -20,6 +20,7 @@ import click
 import msgspec
 
 from truc_client.cli.common import FailedError
+from truc_client.errors import ClientError
 from truc_commands.output import drop_output
 from truc_protocol.words import LANGUAGES, Sentence, chosen_language
 
@@ -58,9 +59,11 @@ class SpokenGroup(click.Group):
             return click.Group.main(translated(self, lang), args, *rest, **named)
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run a command; what the system refuses it, room on a disk for one, becomes one line."""
+        """Run a command; what goes wrong becomes one line, also where the system refuses something, as room on a full disk."""
         try:
             return super().invoke(ctx)
+        except ClientError as error:
+            raise FailedError(str(error)) from error
         except BrokenPipeError:
             raise
         except OSError as error:

@@ -14,9 +14,8 @@ import click
 from rich.console import Console
 
 from truc_client.account import Player
-from truc_client.address import Address
+from truc_client.address import Address, parse_address
 from truc_client.cli.common import (
-    address_of,
     lang_option,
     language,
     own_home,
@@ -93,7 +92,7 @@ def history(
         raise usage_error(Sentence("history.either"))
     if as_json:
         raise usage_error(Sentence("history.json_here"))
-    where = address_of(server)
+    where = parse_address(server)
     tell_first_use(home)
     player = Player(home, player_name(None, home), on_new_key=tell_new_key, on_delay=tell_delay)
     if wanted is None:

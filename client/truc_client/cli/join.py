@@ -4,7 +4,8 @@ from typing import Unpack
 
 import click
 
-from truc_client.cli.common import FailedError, address_of
+from truc_client.address import parse_address
+from truc_client.cli.common import FailedError
 from truc_client.cli.manner import Manner, manner_options
 from truc_client.cli.play import Wish, play_at
 from truc_protocol.words import Sentence
@@ -20,7 +21,7 @@ def join(*, link: str, code: str | None, **manner: Unpack[Manner]) -> None:
     Or at the table with a CODE: truc join HOST K7PQ; `truc tables HOST` lists those that are public. Who has a seat there goes
     on with it; where a match has lost a player you are asked whether you step in.
     """
-    where = address_of(link)
+    where = parse_address(link)
     table = code or where.table
     if table is None:
         raise FailedError(Sentence("commands.link_expected", command=f"truc tables {where.place}"))

@@ -9,7 +9,6 @@ import click
 
 from truc_client.address import parse_address
 from truc_client.cli.common import FailedError, own_home, speaking, tell
-from truc_client.errors import ClientError
 from truc_client.home import (
     Home,
     accept_revocation,
@@ -47,7 +46,7 @@ def show_keys() -> None:
         tell(Sentence("commands.no_key_yet", path=home.seed))
         return
     home = own_home()
-    seed = _seed(home)
+    seed = master_seed(home)
     tell(Sentence("commands.key_file", path=home.seed))
     store = Store(home.state)
     try:
@@ -56,8 +55,6 @@ def show_keys() -> None:
             tell(Sentence("commands.known_server", server=server, key=_server_key(pin), you=you))
         for key in sorted(map(fingerprint, revoked_keys(home))):
             tell(Sentence("commands.given_up", key=key))
-    except ClientError as error:
-        raise FailedError(str(error)) from error
     finally:
         store.close()
 
@@ -80,7 +77,7 @@ def export_key(out: Path | None) -> None:
     home = own_home()
     if not has_seed(home):
         raise FailedError(Sentence("commands.no_key", path=home.root))
-    _hand_over(export_seed(_seed(home)), out)
+    _hand_over(export_seed(master_seed(home)), out)
 
 
 @keys.command("import", short_help="Take a key that `truc keys export` has printed.")
@@ -89,10 +86,7 @@ def export_key(out: Path | None) -> None:
 def import_key(file: TextIO) -> None:
     """Take a key that `truc keys export` printed, from FILE or - for standard input."""
     home = own_home()
-    try:
-        write_seed(home, import_seed(file.read()))
-    except ClientError as error:
-        raise FailedError(str(error)) from error
+    write_seed(home, import_seed(file.read()))
     tell(Sentence("commands.key_written", path=home.seed))
 
 
@@ -107,8 +101,6 @@ def forget(server: str) -> None:
     store = Store(own_home().state)
     try:
         known = store.forget_pin(parse_address(server).server)
-    except ClientError as error:
-        raise FailedError(str(error)) from error
     finally:
         store.close()
     if not known:
@@ -134,13 +126,11 @@ def revocation(server: str, out: Path | None) -> None:
     store = Store(home.state)
     try:
         pin = store.pin(parse_address(server).server)
-    except ClientError as error:
-        raise FailedError(str(error)) from error
     finally:
         store.close()
     if pin is None:
         raise FailedError(Sentence("commands.server_unmet", server=server))
-    _hand_over(revocation_text(give_up(player_key(_seed(home), pin.first))), out)
+    _hand_over(revocation_text(give_up(player_key(master_seed(home), pin.first))), out)
 
 
 @keys.command("revoke", short_help="Heed the revocation of a server's key.")
@@ -158,8 +148,6 @@ def revoke(file: BinaryIO) -> None:
         _check_no_own(home, store.pins(), text)
         public = accept_revocation(home, text)
         known = [server for server, pin in store.pins().items() if public in (pin.first, pin.present)]
-    except ClientError as error:
-        raise FailedError(str(error)) from error
     finally:
         store.close()
     key = "commands.revoked_known" if known else "commands.revoked"
@@ -180,7 +168,7 @@ def _check_no_own(home: Home, pins: Mapping[str, Pin], text: str) -> None:
         public = read_revocation(text)
     except KeyFileError:
         return  # said where it is heeded
-    seed = _seed(home)
+    seed = master_seed(home)
     for server, pin in pins.items():
         if player_key(seed, pin.first).public == public:
             own = {"server": server, "key": fingerprint(public)}
@@ -196,10 +184,3 @@ def _hand_over(text: str, out: Path | None) -> None:
             file.write(text)
     except OSError as error:
         raise FailedError(Sentence("failures.cannot_write", path=out, reason=error.strerror)) from error
-
-
-def _seed(home: Home) -> bytes:
-    try:
-        return master_seed(home)
-    except ClientError as error:
-        raise FailedError(str(error)) from error

@@ -206,18 +206,16 @@ def address_or_known(given: str | None, home: Home) -> Address:
     """Read an address; without one return that of the only server known.
 
     Raises:
-        FailedError: It cannot be read, or there is not exactly one.
+        ClientError: It cannot be read.
+        FailedError: There is not exactly one.
     """
-    try:
-        if given is not None:
-            return parse_address(given)
-        store = Store(home.state)
-        servers = tuple(_known(server, store).place for server in store.pins())
-        store.close()
-        if len(servers) == 1:
-            return parse_address(servers[0])
-    except ClientError as error:
-        raise FailedError(str(error)) from error
+    if given is not None:
+        return parse_address(given)
+    store = Store(home.state)
+    servers = tuple(_known(server, store).place for server in store.pins())
+    store.close()
+    if len(servers) == 1:
+        return parse_address(servers[0])
     key = "commands.one_of_servers" if servers else "commands.address_expected"
     raise FailedError(Sentence(key, servers=", ".join(servers)))
 

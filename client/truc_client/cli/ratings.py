@@ -5,7 +5,8 @@ from typing import Final
 
 import click
 
-from truc_client.cli.common import FailedError, address_of, lang_option, language, tell
+from truc_client.address import parse_address
+from truc_client.cli.common import FailedError, lang_option, language, tell
 from truc_client.cli.reading import asked
 from truc_client.connection import Connection
 from truc_client.home import Home, default_root, has_seed
@@ -28,7 +29,7 @@ def leaderboard(address: str, game: str, *, seats: int | None, top: int, lang: s
     A line is a place: name, points, matches, matches won, and the player's tag, by which `truc profile` finds them. Points are
     what a player's skill almost surely is; a newcomer has 0.
     """
-    where, speech = address_of(address), Speech(language(lang))
+    where, speech = parse_address(address), Speech(language(lang))
 
     async def best(connection: Connection) -> tuple[tuple[Standing, ...], str | None, int]:
         count = seats or _fewest(connection, game)
@@ -47,7 +48,7 @@ def leaderboard(address: str, game: str, *, seats: int | None, top: int, lang: s
 @lang_option
 def profile(address: str, player: str | None, lang: str | None) -> None:
     """Show how PLAYER, a tag, stands at ADDRESS in every game; you, if none is given."""
-    where, speech = address_of(address), Speech(language(lang))
+    where, speech = parse_address(address), Speech(language(lang))
     if player is None and not has_seed(Home(default_root(os.environ))):
         raise FailedError(Sentence("ratings.no_key"))
     found = asked(where.place, lambda connection: connection.profile(player))

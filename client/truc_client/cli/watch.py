@@ -8,11 +8,10 @@ from contextlib import asynccontextmanager
 import click
 
 from truc_client.account import Player
-from truc_client.address import Address
+from truc_client.address import Address, parse_address
 from truc_client.cli.afterwards import tell_commands
 from truc_client.cli.common import (
     FailedError,
-    address_of,
     lang_option,
     language,
     own_home,
@@ -61,7 +60,7 @@ def watch(
     once, and that what was before is checked when it is.
     """
     spoken, home = language(lang), own_home()
-    where = address_of(address)
+    where = parse_address(address)
     table = code or where.table
     if table is None:
         raise FailedError(Sentence("commands.link_expected", command=f"truc tables {where.place}"))
