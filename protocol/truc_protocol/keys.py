@@ -29,6 +29,7 @@ NONCE_BYTES: Final = 12
 TAG_BYTES: Final = 16
 FINGERPRINT_CHARACTERS: Final = 26
 KEYS_REMEMBERED: Final = 4096
+BOX_KEYS_REMEMBERED: Final = 1024  # a key is looked at as its seat is taken, and again as the match begins
 
 # The encodings of the eight points of small order, those that are not canonical included.
 SMALL_ORDER: Final = frozenset(
@@ -239,8 +240,9 @@ _PROBE: Final = X25519PrivateKey.from_private_bytes(bytes(KEY_BYTES))
 _NEGATION: Final = X25519PrivateKey.from_private_bytes(curve.NEGATION)
 
 
+@lru_cache(maxsize=BOX_KEYS_REMEMBERED)
 def admissible_box_public(x: bytes) -> bool:
-    """Tell whether an X25519 key may be used: below the field, top bit clear, not of low order (check C7)."""
+    """Tell whether an X25519 key may be used: below the field, top bit clear, not of low order (check C7; cached)."""
     if len(x) != KEY_BYTES or int.from_bytes(x, "little") >= curve.FIELD:
         return False
     try:
