@@ -20,6 +20,7 @@ from .errors import (
 from .events import Event
 from .hand import deciders, deciders_in_view
 from .hints import hints
+from .lastpoint import owed_shares
 from .match import (
     apply,
     awaits_deal,
@@ -30,7 +31,6 @@ from .match import (
     legal,
     new_match,
     next_hand,
-    owed_shares,
     settled,
 )
 from .moves import move_line, parse_move

@@ -61,10 +61,13 @@ def answer(match: Match, action: Action, question: LastPointAsk) -> Step:
     return over, (LastPointDeclined(seat), *events)
 
 
-def shares(match: Match) -> tuple[tuple[Seat, Seat], ...]:
-    """Return who must be shown whose cards before answering: (from, to), ascending."""
-    rule, offers = match.variant.last_point, match.hand.offers
-    if rule is None or not rule.share or not offers or not isinstance(offers[-1], LastPointAsk):
+def owed_shares(match: Match) -> tuple[tuple[Seat, Seat], ...]:
+    """Return, right after the deal, whose cards (first) must be shown to which partner (second), ascending."""
+    rule = match.variant.last_point
+    if rule is None or not rule.share:
+        return ()
+    offers = match.hand.offers
+    if not offers or not isinstance(offers[-1], LastPointAsk):
         return ()
     asked = sorted(deciders(match, offers[-1]))
     return tuple((giver, taker) for giver in asked for taker in asked if giver != taker)

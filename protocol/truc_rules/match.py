@@ -5,7 +5,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from . import deals, ending, flor, lastpoint, pica, predeal, refusals, scoring, stake
+from . import deals, ending, flor, pica, predeal, refusals, scoring, stake
 from . import hand as hands
 from .actions import Action
 from .cards import Card
@@ -203,8 +203,3 @@ def settled(match: Match) -> Outcome:
         match, told = carry_out(match, step)
         events += told
     return match, events
-
-
-def owed_shares(match: Match) -> tuple[tuple[Seat, Seat], ...]:
-    """Return, right after the deal, whose cards (first) must be shown to which partner (second), ascending."""
-    return lastpoint.shares(match)
