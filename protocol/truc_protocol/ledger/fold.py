@@ -122,10 +122,10 @@ def _check_due(ledger: Ledger, record: Record, body: AnyBody) -> None:
         _check_due_in_hand(ledger, record, body)
     elif ledger.phase is _BETWEEN and must_end(ledger) and not _ends(body):
         message = "expected a forfeit or an abandoned match after the void"
-        raise CheckError("C26", message, _hasty(record, body))
+        raise CheckError("C26", message, _untimely_author(record, body))
 
 
-def _hasty(record: Record, body: AnyBody) -> str | None:
+def _untimely_author(record: Record, body: AnyBody) -> str | None:
     """Return who is to blame for a record that came too early: a seat that signed it is not."""
     return None if record.signer else _author(record, body)
 
@@ -150,7 +150,7 @@ def _check_due_in_hand(ledger: Ledger, record: Record, body: AnyBody) -> None:
     if expected is not None:
         check, wanted = expected
         message = f"{tag_of(body)}: {wanted}"
-        raise CheckError(check, message, _hasty(record, body), refusal="not_now")
+        raise CheckError(check, message, _untimely_author(record, body), refusal="not_now")
 
 
 def _is_show(body: AnyBody) -> bool:
