@@ -10,6 +10,7 @@ import trio
 from truc_server.connections.grease import Grease
 from truc_server.connections.outbox import Flusher
 from truc_server.connections.pacing import Pace
+from truc_server.connections.sockets import Poller
 from truc_server.connections.tokens import Tokens
 from truc_server.host.disk import Disk
 from truc_server.host.settings import Settings
@@ -72,6 +73,7 @@ class House:
         self.disk = disk
         self.figures = Figures()
         self.timers = Timers()
+        self.poller = Poller()
         self.flusher = Flusher()
         self.starts = Starts()
         self.journal = Journal(store, on_durable=self._release, on_failure=self._fail)

@@ -128,7 +128,15 @@ async def _run(
 
 async def _start_inside(house: House, tasks: trio.Nursery) -> None:
     """Start what tables and connections lean on."""
-    for part in (house.flusher, house.timers, house.journal, house.pages, house.verifier, house.tokens):
+    for part in (
+        house.poller,
+        house.flusher,
+        house.timers,
+        house.journal,
+        house.pages,
+        house.verifier,
+        house.tokens,
+    ):
         tasks.start_soon(part.run)
     await house.disk.look()
     tasks.start_soon(house.disk.run)

@@ -4,6 +4,7 @@ import pytest
 from server.conftest import QUICK, changed, running
 from server.rawclient import Seat
 from server.test_calling import BOTS, bot
+from trio.testing import wait_all_tasks_blocked
 
 COMPANY_S = 20
 SETTINGS = changed(
@@ -101,6 +102,7 @@ async def test_nobody_is_called_where_nobody_is_ready(server, mock_clock):
 async def test_nobody_is_called_for_who_is_not_connected(server, mock_clock):
     house_bot, seat = await bot(server), await waiting(server, seats=2)
     await seat.client.stream.aclose()
+    await wait_all_tasks_blocked()
     await later(server, mock_clock)
     assert await calls(house_bot) == []
 

@@ -122,7 +122,7 @@ async def stop(ending: Ending) -> RawClient:
 async def failure(ending: Ending) -> RawClient:
     client = await ending.logged_in()
 
-    async def fails(*_: object) -> None:
+    def fails(*_: object) -> None:
         raise RuntimeError("a mistake of the server's own")
 
     ending.monkeypatch.setattr(reception.Reception, "take", fails)

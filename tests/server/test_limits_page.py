@@ -7,7 +7,7 @@ import msgspec
 
 from truc_protocol.frames import LENGTH_BYTES, LOGIN_LIMIT
 from truc_protocol.messages import Create
-from truc_server.connections import abilities, net, pacing, peer
+from truc_server.connections import abilities, pacing, peer, reading
 from truc_server.host import settings
 from truc_server.lobby import company, lobby, presence
 from truc_server.matches import signed
@@ -65,7 +65,7 @@ def test_figures_of_a_player_are_those_of_the_settings():
 
 def test_figures_before_login_are_those_of_the_server():
     assert stated("of a connection before `welcome`") == {
-        "bytes that wait to be understood": LOGIN_LIMIT + LENGTH_BYTES + net.CHUNK,
+        "bytes that wait to be understood": LOGIN_LIMIT + LENGTH_BYTES + reading.CHUNK,
         "bytes that wait to be sent": peer.LOGIN_OUTBOX,
         "seconds until `welcome`": settings.Limits().login_s,
         "mistakes": 1,

@@ -1,7 +1,7 @@
-"""Sockets: the listeners, and one reader task for each connection.
+"""Sockets: the listeners, and one task for each connection.
 
 What is read goes to the reception; what is sent leaves through the flusher. Invariant: no connection outlives its
-reader task, and no task or byte is spent on a connection beyond its limits.
+task, and no task or byte is spent on a connection beyond its limits.
 """
 
 import errno
@@ -18,15 +18,14 @@ from truc_protocol.transport import ALPN
 from truc_server.connections.door import Door
 from truc_server.connections.meters import network_of
 from truc_server.connections.peer import LINGER_S, Peer
+from truc_server.connections.reading import Reader
 from truc_server.connections.reception import Reception
-from truc_server.connections.sockets import receive
 from truc_server.connections.tls import Encrypted, HandshakeFailedError, MistakenSchemeError
 from truc_server.host.settings import Listen, Settings
 from truc_server.house import House
 from truc_server.keys.certificate import Tls
 from truc_server.lobby.lobby import Lobby
 
-CHUNK: Final = 4_096
 KERNEL_BYTES: Final = 65_536
 """What the kernel may keep for who does not read. Linux takes twice as much; untold, it goes up to 4 MiB."""
 
@@ -141,7 +140,7 @@ class Net:
             elif encrypted is not None and not encrypted.speaks_truc:
                 peer.refuse(refusal(Code.UNSUPPORTED, f"expected the protocol name {ALPN} (ALPN) from TLS"))
             try:
-                await self._speak(peer)
+                await Reader(self._house, peer, self._reception).run()
                 if not peer.outbox.is_empty:
                     scope.deadline = trio.current_time() + LINGER_S
                     await peer.outbox.wait_empty()
@@ -152,31 +151,6 @@ class Net:
         peer.leave()
         self._peers.discard(peer)
         self._lobby.leave_all(peer)
-
-    async def _speak(self, peer: Peer) -> None:
-        """Read to the end, or to what fails; then the client is told."""
-        stream, encrypted = peer.outbox.stream, peer.outbox.encrypted
-        try:
-            while received := await (
-                receive(stream, CHUNK) if encrypted is None else encrypted.receive(CHUNK)
-            ):
-                await self._take(peer, received)
-        except Exception:
-            incident = token_hex(4)
-            log.exception("internal", incident=incident, address=peer.address)
-            peer.refuse(refusal(Code.INTERNAL, "the server has failed", detail={"incident": incident}))
-            peer.dismiss(Code.INTERNAL, "the server has failed")
-
-    async def _take(self, peer: Peer, received: bytes) -> None:
-        """Handle what has come."""
-        self._house.figures.received += len(received)
-        items = peer.connection.receive(received)
-        if items:
-            peer.hear()
-        for item in items:
-            if not peer.connection.is_open:
-                break  # what came together with the end costs nothing more
-            await self._reception.take(peer, item)
 
     def renew(self, settings: Settings) -> None:
         """Go by other settings from now on, which the house has already; who is connected keeps their pace."""

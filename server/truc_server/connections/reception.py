@@ -1,13 +1,13 @@
 """Which request goes where: one match over the messages a client may send, and the answer when something goes wrong.
 
-Almost everything is synchronous; what a seat signs, and the few requests that read the store or send much, take time, and
-while they do, nothing else of the same connection is handled. What a request does stands elsewhere: seating, acting, company, login, replay,
+Almost everything is handled at once; logins, what a seat signs, and the few requests that read the store or send much, take
+time, and while they do, nothing else of the same connection is handled. What a request does stands elsewhere: seating, acting, company, login, replay,
 past, forgetting. Invariant: each request gets exactly one answer, whatever goes wrong.
 """
 
 from contextlib import suppress
 from secrets import token_hex
-from typing import Final, assert_never
+from typing import Final, TypeGuard, assert_never, get_args
 
 import structlog
 import trio
@@ -71,9 +71,28 @@ from truc_server.tables.options import played
 
 log = structlog.get_logger()
 
-SlowRequest = Resume | Watch | History | ListMatches | FollowLobby | Seek | Leaderboard | Profile
-
+SlowMessage = (
+    SignedAct
+    | KeyLogin
+    | GuestLogin
+    | GuestReturn
+    | Resume
+    | Watch
+    | History
+    | ListMatches
+    | FollowLobby
+    | Seek
+    | Leaderboard
+    | Profile
+)
+"""What waits for a thread or reads the store, sends more than fits at once, or looks at every table."""
+_SLOW: Final = frozenset(get_args(SlowMessage))
 _BEHIND_MS: Final = 1_000  # to wait when the store does not keep up
+
+
+def takes_time(item: AnyMessage | Failure) -> TypeGuard[SlowMessage]:
+    """Tell whether something that was received is not handled at once."""
+    return type(item) in _SLOW
 
 
 class Reception:
@@ -90,27 +109,41 @@ class Reception:
         """Go by other settings of the house from now on."""
         self._info = login.info_of(self._house)
 
-    async def take(self, peer: Peer, item: AnyMessage | Failure) -> None:
-        """Handle what a connection has received."""
+    def take(self, peer: Peer, item: AnyMessage | Failure) -> None:
+        """Handle what a connection has received and takes no time."""
         if isinstance(item, Failure):
             self._charge(peer)
             peer.answer(item)
             return
-        request = item.id if isinstance(item, Request) else None
         try:
-            await self._take(peer, item)
-        except RefusedError as error:
-            self._refuse(peer, item, error)
-        except RemoteError as error:
-            peer.refuse(refusal(error.code, error.message, re=request, field=error.field))
-        except JournalStoppedError:
-            peer.refuse(refusal(Code.INTERNAL, "the server cannot store anything any more", re=request))
+            if self._is_let_in(peer, item):
+                self._take(peer, item)
         except Exception as error:
-            incident = token_hex(4)
-            self._report(error, incident, item)
-            peer.refuse(
-                refusal(Code.INTERNAL, "the server has failed", re=request, detail={"incident": incident})
-            )
+            self._fail(peer, item, error)
+
+    async def take_slowly(self, peer: Peer, message: SlowMessage) -> None:
+        """Handle what takes time."""
+        try:
+            if self._is_let_in(peer, message):
+                await self._take_slowly(peer, message)
+        except Exception as error:
+            self._fail(peer, message, error)
+
+    def _fail(self, peer: Peer, message: AnyMessage, error: Exception) -> None:
+        """Answer what could not be done."""
+        request = message.id if isinstance(message, Request) else None
+        match error:
+            case RefusedError():
+                self._refuse(peer, message, error)
+            case RemoteError():
+                peer.refuse(refusal(error.code, error.message, re=request, field=error.field))
+            case JournalStoppedError():
+                peer.refuse(refusal(Code.INTERNAL, "the server cannot store anything any more", re=request))
+            case _:
+                incident = token_hex(4)
+                self._report(error, incident, message)
+                detail = {"incident": incident}
+                peer.refuse(refusal(Code.INTERNAL, "the server has failed", re=request, detail=detail))
 
     def _report(self, error: Exception, incident: str, item: AnyMessage) -> None:
         """Log what has failed; a store that cannot be read but once in a while, as everybody may ask."""
@@ -119,38 +152,20 @@ class Reception:
         elif self._complaints.is_due(trio.current_time()):
             log.error("store_not_read", incident=incident, message=type(item).__name__, reason=str(error))
 
-    async def _take(self, peer: Peer, message: AnyMessage) -> None:
+    def _is_let_in(self, peer: Peer, message: AnyMessage) -> bool:
+        """Let a message pay, and check that the server has what it asks for; False if it comes too soon, and was told so."""
         wait_ms = self._wait_ms(peer, message)
         if wait_ms:
             request = message.id if isinstance(message, Request) else None
             refused = refusal(Code.RATE_LIMITED, "too many requests in a short time", re=request)
             peer.refuse(replace(refused, retry_after_ms=wait_ms))
-            return
-        self._check_offered(message)
-        match message:
-            case SignedAct() | GuestAct():
-                await self._act(peer, _player(peer), message)
-            case ClientHello():
-                login.greet(self._house, peer, message, self._info)
-            case KeyLogin() | GuestLogin() | GuestReturn():
-                await self._enter(peer, message)
-            case (
-                Resume()
-                | Watch()
-                | History()
-                | ListMatches()
-                | FollowLobby()
-                | Seek()
-                | Leaderboard()
-                | Profile()
-            ):
-                await self._take_slowly(peer, message)
-            case Ping() | Pong():
-                self._charge(peer)
-                if isinstance(message, Ping):
-                    peer.send(Pong(n=message.n, now_ms=now_ms()))
-            case _:
-                self._take_at_once(peer, message)
+            return False
+        capability = BROUGHT_BY.get(tag_of(message))
+        if (
+            capability is not None and capability not in self._info.caps
+        ):  # what a host has left out, nobody may ask for
+            raise RefusedError(Code.UNKNOWN_REQUEST, f"this server is without {capability}", field="t")
+        return True
 
     def _wait_ms(self, peer: Peer, message: AnyMessage) -> int:
         """Let a request pay; return after how many milliseconds it may come again, 0 if it is taken now.
@@ -166,12 +181,6 @@ class Reception:
                 return self._charge(peer) or (_BEHIND_MS if journal.is_behind else 0)
             case _:
                 return 0
-
-    def _check_offered(self, message: AnyMessage) -> None:
-        """Check that the server has what brings this message: what a host has left out, nobody may ask for."""
-        capability = BROUGHT_BY.get(tag_of(message))
-        if capability is not None and capability not in self._info.caps:
-            raise RefusedError(Code.UNKNOWN_REQUEST, f"this server is without {capability}", field="t")
 
     def _charge(self, peer: Peer) -> int:
         """Take the price of a request; return after how many milliseconds it could be paid, 0 if it was."""
@@ -199,54 +208,22 @@ class Reception:
             return {"table": label(table.code), "k": table.game and table.game.ledger.k}
         return {}
 
-    async def _take_slowly(self, peer: Peer, message: SlowRequest) -> None:
-        """Do what reads the store, sends more than fits at once, or looks at every table."""
+    def _take(self, peer: Peer, message: AnyMessage) -> None:
         house, lobby = self._house, self._lobby
         match message:
-            case Resume():
-                table = lobby.table(message.table)
-                await replay.resume(house, table, peer, _player(peer), message)
-                table.chat.catch_up(peer)
-            case Watch():
-                lobby.tidy(peer)
-                table = lobby.table(message.table)
-                await replay.watch(house, table, peer, message)
-                table.chat.catch_up(peer)
-            case History() | ListMatches():
-                await past.take(house, lobby, peer, _player(peer), message)
-            case FollowLobby():
-                await company.follow(house, lobby, peer, _player(peer), message)
-            case Seek():
-                await house.pace.wait_page(peer.network)
-                if peer.is_open:
-                    seating.take(house, lobby, peer, _player(peer), message)
-            case Leaderboard() | Profile():
-                await standings.take(house, peer, _player(peer), message)
+            case GuestAct():
+                player = _player(peer)
+                self._note(peer, player, is_new=acting.choose(lobby, peer, player, message))
+            case ClientHello():
+                login.greet(house, peer, message, self._info)
+            case Ping() | Pong():
+                self._charge(peer)
+                if isinstance(message, Ping):
+                    peer.send(Pong(n=message.n, now_ms=now_ms()))
             case _:
-                assert_never(message)
+                self._take_request(peer, message)
 
-    async def _enter(self, peer: Peer, message: KeyLogin | GuestLogin | GuestReturn) -> None:
-        try:
-            await self._log_in(peer, message)
-        except (RefusedError, RemoteError) as error:
-            log.info("login_refused", address=peer.address, code=str(error.code))
-            self._door.note_refused(peer.network, error.code)
-            raise
-        if peer.player is not None:
-            self._lobby.enter(peer, peer.player)
-
-    async def _log_in(self, peer: Peer, message: KeyLogin | GuestLogin | GuestReturn) -> None:
-        match message:
-            case GuestLogin():
-                login.enter_as_guest(self._house, self._lobby, peer, message)
-            case KeyLogin():
-                await login.enter_with_key(self._house, self._lobby, peer, message)
-            case GuestReturn():
-                await login.enter_again(self._house, self._lobby, peer, message)
-            case _:
-                assert_never(message)
-
-    def _take_at_once(self, peer: Peer, message: AnyMessage) -> None:
+    def _take_request(self, peer: Peer, message: AnyMessage) -> None:
         house, lobby = self._house, self._lobby
         match message:
             case ReadRules():
@@ -260,17 +237,6 @@ class Reception:
             case _:
                 self._take_in_match(peer, _player(peer), message)
 
-    async def _act(self, peer: Peer, player: Player, message: SignedAct | GuestAct) -> None:
-        """Take an act; one that was taken before has its price."""
-        if isinstance(message, SignedAct):
-            is_new = await acting.sign(self._house, self._lobby, peer, player, message)
-        else:
-            is_new = acting.choose(self._lobby, peer, player, message)
-        if is_new:
-            self._house.figures.note_act(player.kind, peer.heard, self._house.gate)
-        else:
-            self._charge(peer)
-
     def _take_in_match(self, peer: Peer, player: Player, message: AnyMessage) -> None:
         match message:
             case ClaimMatch():
@@ -283,6 +249,70 @@ class Reception:
                 acting.speak(self._lobby, peer, player, message)
             case _:
                 raise RefusedError(Code.UNKNOWN_REQUEST, "expected a message that goes to the server")
+
+    def _note(self, peer: Peer, player: Player, *, is_new: bool) -> None:
+        """Count an act; one that was taken before has its price."""
+        if is_new:
+            self._house.figures.note_act(player.kind, peer.heard, self._house.gate)
+        else:
+            self._charge(peer)
+
+    async def _take_slowly(self, peer: Peer, message: SlowMessage) -> None:
+        house, lobby = self._house, self._lobby
+        match message:
+            case SignedAct():
+                player = _player(peer)
+                self._note(peer, player, is_new=await acting.sign(house, lobby, peer, player, message))
+            case KeyLogin() | GuestLogin() | GuestReturn():
+                await self._enter(peer, message)
+            case Resume() | Watch():
+                await self._follow(peer, message)
+            case History() | ListMatches():
+                await past.take(house, lobby, peer, _player(peer), message)
+            case FollowLobby():
+                await company.follow(house, lobby, peer, _player(peer), message)
+            case Seek():
+                await self._seek(peer, message)
+            case Leaderboard() | Profile():
+                await standings.take(house, peer, _player(peer), message)
+            case _:
+                assert_never(message)
+
+    async def _seek(self, peer: Peer, message: Seek) -> None:
+        """Look at every table for a seat, when it is this network's turn."""
+        await self._house.pace.wait_page(peer.network)
+        if peer.is_open:
+            seating.take(self._house, self._lobby, peer, _player(peer), message)
+
+    async def _follow(self, peer: Peer, message: Resume | Watch) -> None:
+        """Send what there is of a table, and from then on what happens there."""
+        if isinstance(message, Watch):
+            self._lobby.tidy(peer)
+        table = self._lobby.table(message.table)
+        if isinstance(message, Watch):
+            await replay.watch(self._house, table, peer, message)
+        else:
+            await replay.resume(self._house, table, peer, _player(peer), message)
+        table.chat.catch_up(peer)
+
+    async def _enter(self, peer: Peer, message: KeyLogin | GuestLogin | GuestReturn) -> None:
+        house, lobby = self._house, self._lobby
+        try:
+            match message:
+                case GuestLogin():
+                    login.enter_as_guest(house, lobby, peer, message)
+                case KeyLogin():
+                    await login.enter_with_key(house, lobby, peer, message)
+                case GuestReturn():
+                    await login.enter_again(house, lobby, peer, message)
+                case _:
+                    assert_never(message)
+        except (RefusedError, RemoteError) as error:
+            log.info("login_refused", address=peer.address, code=str(error.code))
+            self._door.note_refused(peer.network, error.code)
+            raise
+        if peer.player is not None:
+            lobby.enter(peer, peer.player)
 
 
 def _player(peer: Peer) -> Player:

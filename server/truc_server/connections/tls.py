@@ -7,13 +7,13 @@ say, never takes more than a few kilobytes; after an error nothing is sealed or 
 """
 
 import ssl
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Final
 
 import trio
 
 from truc_protocol.transport import ALPN, HANDSHAKE_BYTE
-from truc_server.connections.sockets import receive
 from truc_server.keys.certificate import Tls
 
 _READ: Final = 4_096
@@ -41,7 +41,7 @@ class Encrypted:
         transport: the socket below.
     """
 
-    __slots__ = ("_incoming", "_is_ended", "_outgoing", "_tls", "certificate", "transport")
+    __slots__ = ("_incoming", "_is_broken", "_is_ended", "_outgoing", "_tls", "certificate", "transport")
 
     def __init__(self, transport: trio.SocketStream, tls: Tls) -> None:
         self.transport = transport
@@ -50,6 +50,7 @@ class Encrypted:
         self._outgoing = ssl.MemoryBIO()
         self._tls = tls.context.wrap_bio(self._incoming, self._outgoing, server_side=True)
         self._is_ended = False
+        self._is_broken = False
 
     @property
     def speaks_truc(self) -> bool:
@@ -64,7 +65,7 @@ class Encrypted:
             HandshakeFailedError: It cannot be agreed with.
             trio.BrokenResourceError: It is gone.
         """
-        received = await receive(self.transport, _READ)
+        received = await self.transport.receive_some(_READ)
         if received and received[0] != HANDSHAKE_BYTE:
             raise MistakenSchemeError(received[0])
         left = HANDSHAKE_BYTES
@@ -75,7 +76,7 @@ class Encrypted:
             self._incoming.write(received)
             if await self._is_agreed():
                 return True
-            received = await receive(self.transport, _READ)
+            received = await self.transport.receive_some(_READ)
         return False
 
     async def _is_agreed(self) -> bool:
@@ -95,29 +96,29 @@ class Encrypted:
         if self._outgoing.pending:
             await self.transport.send_all(self._outgoing.read())
 
-    async def receive(self, most: int) -> bytes:
-        """Return what comes next; nothing at the end, or when the encryption is broken."""
-        while True:
-            try:
-                opened = self._tls.read(most)
-            except ssl.SSLWantReadError:
-                opened = None
-            except ssl.SSLError:  # the end, or what nobody has sealed
-                return await self._read_out()
-            if self._outgoing.pending > _OWN_WORDS:
-                return b""
-            if opened is not None:
-                return opened
-            received = await receive(self.transport, _READ)
-            if not received:
-                return b""
-            self._incoming.write(received)
+    def open(self, received: bytes) -> Iterator[bytes]:
+        """Yield what is opened of what has come; nothing at the end, or when the encryption is broken.
 
-    async def _read_out(self) -> bytes:
-        """Read what still comes without looking at it: to close with it unread would take back what was sent."""
-        while self._is_ended and await receive(self.transport, _READ):
-            pass
-        return b""
+        After the last word what still comes is read and not looked at: to close with it unread would take back what was sent.
+        """
+        if self._is_broken:
+            return
+        self._incoming.write(received)
+        while opened := self._next():
+            yield opened
+        if opened is not None:
+            yield b""
+
+    def _next(self) -> bytes | None:
+        """Return what comes next; None before more is received."""
+        try:
+            opened = self._tls.read(_READ)
+        except ssl.SSLWantReadError:
+            opened = None
+        except ssl.SSLError:  # the end, or what nobody has sealed
+            self._is_broken = True
+            opened = None if self._is_ended else b""
+        return b"" if self._outgoing.pending > _OWN_WORDS else opened
 
     def seal(self, frames: bytes) -> bytes:
         """Return what is to be written for some frames.
