@@ -114,12 +114,12 @@ class Held:
         self._waiting: dict[int, list[tuple[Flusher, Outbox]]] = {}
         flush = Flusher._flush
 
-        def flush_or_hold(flusher, outbox, nursery) -> None:
+        def flush_or_hold(flusher, outbox) -> None:
             port = _peer_port(outbox)
             if port in self._ports:
                 self._waiting.setdefault(port, []).append((flusher, outbox))
             else:
-                flush(flusher, outbox, nursery)
+                flush(flusher, outbox)
 
         monkeypatch.setattr(Flusher, "_flush", flush_or_hold)
 

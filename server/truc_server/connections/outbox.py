@@ -200,6 +200,7 @@ class Flusher:
         self._durable = 0
         self._ready: set[Outbox] = set()
         self._held: defaultdict[int, set[Outbox]] = defaultdict(set)  # by the batch that they wait for
+        self._rests: list[tuple[Outbox, bytes]] = []  # what the kernel has not taken at once
         self._wake = trio.Event()
 
     def touch(self, outbox: Outbox) -> None:
@@ -212,23 +213,29 @@ class Flusher:
         self._wake.set()
 
     def release(self, durable: int) -> None:
-        """Let the frames go that wait for batches up to `durable`."""
+        """Write what has waited for batches up to `durable`, at once: to wake the task would cost another turn."""
         self._durable = durable
         for gate in [gate for gate in self._held if gate <= durable]:
             self._ready |= self._held.pop(gate)
-        self._wake.set()
+        self._flush_all()
 
     async def run(self) -> None:
-        """Write whatever may leave."""
+        """Write whatever may leave, and finish what the kernel has not taken at once."""
         async with trio.open_nursery() as nursery:
             while True:
                 await self._wake.wait()
                 self._wake = trio.Event()
-                ready, self._ready = self._ready, set()
-                for outbox in ready:
-                    self._flush(outbox, nursery)
+                self._flush_all()
+                rests, self._rests = self._rests, []
+                for outbox, rest in rests:
+                    nursery.start_soon(self._drain, outbox, rest)
 
-    def _flush(self, outbox: Outbox, nursery: trio.Nursery) -> None:
+    def _flush_all(self) -> None:
+        ready, self._ready = self._ready, set()
+        for outbox in ready:
+            self._flush(outbox)
+
+    def _flush(self, outbox: Outbox) -> None:
         if outbox.is_draining or outbox.is_broken:
             return
         joined = outbox.take(self._durable)
@@ -237,7 +244,8 @@ class Flusher:
             rest = outbox.write(joined)
             if rest:
                 outbox.is_draining = True
-                nursery.start_soon(self._drain, outbox, rest)
+                self._rests.append((outbox, rest))
+                self._wake.set()
             if rest or outbox.is_broken:
                 return
         outbox.settle()
