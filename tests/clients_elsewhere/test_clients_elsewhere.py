@@ -115,6 +115,10 @@ def test_four_clients_of_three_kinds_play_together(real_server, tmp_path) -> Non
     assert result_of(tmp_path) == "proven"
 
 
+SEEDS = (1, 2)
+"""The fourth cut of these comes within some ten kilobytes, which the shortest match has."""
+
+
 def lasts(seed: int) -> list[int]:
     """Return how long connections last: some but for a moment, some for a good part of a match."""
     source = random.Random(seed)
@@ -122,7 +126,7 @@ def lasts(seed: int) -> list[int]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("guest", GUESTS)
 def test_guest_comes_back_wherever_its_connection_is_cut(real_server, tmp_path, guest, seed) -> None:
     options = ("guests=1", "match=5")
@@ -135,7 +139,7 @@ def test_guest_comes_back_wherever_its_connection_is_cut(real_server, tmp_path, 
 
 @pytest.mark.slow
 @needs_node
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_keyed_client_comes_back_wherever_its_connection_is_cut(real_server, tmp_path, seed) -> None:
     with ExitStack() as stack:
         place, _ = stack.enter_context(bot(real_server, tmp_path, "truc-french", "match=5"))
