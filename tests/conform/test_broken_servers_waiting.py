@@ -3,6 +3,7 @@
 import pytest
 from conform.altering import altered
 from conform.test_broken_servers import judge, never_says_when_to_come_again
+from msgspec.structs import replace
 from server.conftest import QUICK, changed, running
 
 from truc_conform.result import Verdict
@@ -56,7 +57,7 @@ def waits_for_no_claim(patch):
     patch.setattr(
         consequences,
         "_for_absence",
-        lambda dealer, ledger, beside: rule(dealer, ledger, beside._replace(is_claimed=False)),
+        lambda dealer, ledger, beside: rule(dealer, ledger, replace(beside, is_claimed=False)),
     )
 
 

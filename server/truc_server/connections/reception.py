@@ -161,9 +161,7 @@ class Reception:
             peer.refuse(replace(refused, retry_after_ms=wait_ms))
             return False
         capability = BROUGHT_BY.get(tag_of(message))
-        if (
-            capability is not None and capability not in self._info.caps
-        ):  # what a host has left out, nobody may ask for
+        if capability is not None and capability not in self._info.caps:  # the host has left it out
             raise RefusedError(Code.UNKNOWN_REQUEST, f"this server is without {capability}", field="t")
         return True
 

@@ -227,11 +227,9 @@ class Waits:
         if self._holder is None:
             return Clocks(banks, 0 if opens_decision(body) else self.clocks.used)
         used = self.clocks.used + self._elapsed_ms(now)
-        return (
-            clocks.decided(banks, used, self._opts, self._holder)
-            if opens_decision(body)
-            else Clocks(banks, used)
-        )
+        if opens_decision(body):
+            return clocks.decided(banks, used, self._opts, self._holder)
+        return Clocks(banks, used)
 
     def start(self) -> None:
         """Let time run from now: the record from which it was to run is stored, and can be shown."""
