@@ -188,6 +188,12 @@ class RawClient:
         self.server = check_server_hello(hello, contact)
         self.spk, self.info, self.hello_frame = self.server.spk, unpack(reply["info"]), whole
 
+    async def _greet(self, want: Sequence[str]) -> None:
+        """Say hello before a login; a server that is stopping says goodbye instead of hello."""
+        reply = await self.hello(want=list(want))
+        if reply["t"] == "bye":
+            raise GoneError(f"the server has said goodbye to hello: {reply['code']}")
+
     def auth(self, key: SigningKey) -> Map:
         """Return the login of a key for this connection."""
         if self.server is None:
@@ -197,17 +203,17 @@ class RawClient:
 
     async def login_key(self, key: SigningKey, name: str = "north", *, want: Sequence[str] = ()) -> Map:
         """Say hello, log a key in, and return the answer."""
-        await self.hello(want=list(want))
+        await self._greet(want)
         return await self.enter({**self.auth(key), "name": name})
 
     async def login_guest(self, name: str = "Gus", *, want: Sequence[str] = ()) -> Map:
         """Say hello, log in as a new guest, and return the answer."""
-        await self.hello(want=list(want))
+        await self._greet(want)
         return await self.enter({"t": "login", "name": name})
 
     async def login_token(self, token: str, *, want: Sequence[str] = ()) -> Map:
         """Say hello, log in as a guest who was here before, and return the answer."""
-        await self.hello(want=list(want))
+        await self._greet(want)
         return await self.enter({"t": "login", "token": token})
 
     async def enter(self, login: Map) -> Map:
