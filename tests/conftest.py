@@ -1,6 +1,21 @@
-"""How the suite is spread over the machine."""
+"""How the suite is spread over the machine, and what any test may need of it."""
 
 import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+_FULL = Path("/dev/full")
+
+
+@pytest.fixture
+def full() -> Iterator[int]:
+    """Return a descriptor to which nothing can be written, as if the disk were full."""
+    if not _FULL.exists():
+        pytest.skip("needs a device that is always full, which Linux has")
+    with _FULL.open("w") as device:
+        yield device.fileno()
 
 
 def pytest_xdist_auto_num_workers() -> int:

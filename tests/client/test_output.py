@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -44,14 +43,10 @@ def printed(path: str, command: str, stdout: int) -> tuple[int, str]:
 COMMANDS = ["verify", "verify --json", "show", "show --json"]
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
 @pytest.mark.parametrize("command", COMMANDS)
-def test_output_that_cannot_be_written_is_one_line_and_no_verdict(path, command) -> None:
-    with Path("/dev/full").open("w") as full:
-        assert printed(path, command, full.fileno()) == (
-            2,
-            "truc: cannot write what was found: No space left on device\n",
-        )
+def test_output_that_cannot_be_written_is_one_line_and_no_verdict(path, full, command) -> None:
+    told = printed(path, command, full)
+    assert told == (2, "truc: cannot write what was found: No space left on device\n")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -64,8 +59,6 @@ def test_reader_that_has_gone_is_told_nothing_and_no_verdict(path, command) -> N
         os.close(written)
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
-def test_other_output_that_cannot_be_written_is_one_line(path) -> None:
-    with Path("/dev/full").open("w") as full:
-        told = printed(path, "rules", full.fileno())
+def test_other_output_that_cannot_be_written_is_one_line(path, full) -> None:
+    told = printed(path, "rules", full)
     assert told == (1, "truc: cannot go on: No space left on device\n")

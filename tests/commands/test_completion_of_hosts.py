@@ -1,13 +1,13 @@
 """What a shell completes of `truc-server` and `truc-conform`: asked as their scripts ask."""
 
 import os
-import shutil
 import subprocess
 import sys
 
 import pytest
 from click.shell_completion import ShellComplete
 from click.testing import CliRunner
+from client.test_completion import needs
 
 from truc_conform import server_cases
 from truc_conform.main import main as conform
@@ -52,7 +52,7 @@ def test_script_is_printed_for_each_shell(program, shell, mark) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+@needs("bash")
 def test_bash_completes_by_the_script(tmp_path) -> None:
     program = tmp_path / "truc-server"
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m truc_server "$@"\n')
