@@ -18,7 +18,6 @@ from truc_server import draining, recovery
 from truc_server.admin import counter
 from truc_server.admin.desk import Desk
 from truc_server.backups.restored import read_restored
-from truc_server.connections.accepting import accept
 from truc_server.connections.net import Net, open_listeners, port_of
 from truc_server.control import Control
 from truc_server.host import notify
@@ -97,6 +96,7 @@ async def _run(
             lobby = Lobby(house)
             recovery.restore(house, lobby, stored)
             net = Net(house, lobby, tls)
+            await tasks.start(net.run)
             keep = upkeep.Upkeep(house, lobby, net)
             await tasks.start(keep.run)
             tasks.start_soon(_stop_when_failed, house, stop)
@@ -104,9 +104,8 @@ async def _run(
             tasks.start_soon(retention.prune_daily, house)
             listeners = await open_listeners(house.settings.listen)
             await _open_page(house, lobby, tasks)
-            accepting = trio.CancelScope()
-            tasks.start_soon(_accept, net, listeners, tasks, accepting)
             port = port_of(listeners)
+            net.open(listeners)
             if control is not None:
                 desk = Desk(house, lobby, net, keep, control, folder, port, now_ms())
                 await tasks.start(partial(counter.serve, desk, folder))
@@ -118,7 +117,7 @@ async def _run(
             fingerprint = house.identity.fingerprint
             log.info("listening", port=port, tables=len(stored.tables), fingerprint=fingerprint)
             await stop.wait()
-            accepting.cancel()
+            net.shut()
             await _end(house, net)
             await trio.to_thread.run_sync(draining.keep, folder, draining.unasked(lobby))
             tasks.cancel_scope.cancel()
@@ -154,13 +153,6 @@ async def _open_page(house: House, lobby: Lobby, tasks: trio.Nursery) -> None:
 async def _stop_when_failed(house: House, stop: trio.Event) -> None:
     await house.failed.wait()
     stop.set()
-
-
-async def _accept(
-    net: Net, listeners: list[trio.SocketListener], readers: trio.Nursery, accepting: trio.CancelScope
-) -> None:
-    with accepting:
-        await accept(net.serve, listeners, readers)
 
 
 async def _end(house: House, net: Net) -> None:

@@ -50,8 +50,8 @@ class Running:
         self.scope = trio.CancelScope()
         self.clients: list[RawClient] = []
 
-    async def connect(self) -> RawClient:
-        client = RawClient(await trio.open_tcp_stream("127.0.0.1", self.port))
+    async def connect(self, source: str | None = None) -> RawClient:
+        client = RawClient(await trio.open_tcp_stream("127.0.0.1", self.port, local_address=source))
         self.clients.append(client)
         return client
 

@@ -50,15 +50,12 @@ async def test_nothing_is_acknowledged_that_the_store_did_not_take(tmp_path, ful
 
 async def test_who_was_accepted_at_the_last_moment_is_told_goodbye_too(tmp_path, full_disk, monkeypatch):
     async def let_in(net):
-        (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
-        late = RawClient(await trio.open_tcp_stream("127.0.0.1", listener.socket.getsockname()[1]))
-        async with trio.open_nursery() as nursery:
-            accepted = await listener.accept()
-            nursery.start_soon(net.serve, accepted)
-            heard.extend(await late.closed())
-            await late.stream.aclose()
-        await accepted.aclose()
-        await listener.aclose()
+        near, far = socket.socketpair()
+        near.setblocking(False)
+        late = RawClient(trio.SocketStream(trio.socket.from_stdlib_socket(far)))
+        net.come(near, "127.0.0.1")
+        heard.extend(await late.closed())
+        await late.stream.aclose()
 
     heard = []
     monkeypatch.setattr(Net, "wait_quiet", let_in)

@@ -14,12 +14,16 @@ from truc_server.connections.outbox import Flusher, Outbox
 async def pipe(nursery):
     """Return (outbox, its flusher, the other end, what broke)."""
     near, far = socket.socketpair()
-    stream, other = (trio.SocketStream(trio.socket.from_stdlib_socket(end)) for end in (near, far))
+    near.setblocking(False)
     broken = []
     flusher = Flusher()
     nursery.start_soon(flusher.run)
-    async with stream, other:
-        yield Outbox(stream, 100_000, flusher, lambda: broken.append(True)), flusher, other, broken
+    outbox = Outbox(near, 100_000, flusher)
+    outbox.on_broken = lambda: broken.append(True)
+    async with trio.SocketStream(trio.socket.from_stdlib_socket(far)) as other:
+        yield outbox, flusher, other, broken
+    nursery.cancel_scope.cancel()
+    near.close()
 
 
 async def test_frame_that_waits_for_nothing_leaves_at_once(pipe):

@@ -4,22 +4,28 @@ import socket
 
 import pytest
 import trio
+from server.conftest import QUICK, changed, running
 from server.rawclient import frame
+from structlog.testing import capture_logs
 from trio.testing import wait_all_tasks_blocked
 
+from truc_server.connections import net
+from truc_server.connections.door import Door
+from truc_server.connections.peer import LINGER_S, Peer
 from truc_server.connections.reception import Reception
 from truc_server.connections.sockets import Poller, read
 
 
 @pytest.fixture
 async def pipe(nursery):
-    """Return (a poller that runs, a stream that it may watch, the other end)."""
+    """Return (a poller that runs, a socket that it may watch, the other end)."""
     near, far = socket.socketpair()
-    stream, other = (trio.SocketStream(trio.socket.from_stdlib_socket(end)) for end in (near, far))
+    near.setblocking(False)
     poller = Poller()
     nursery.start_soon(poller.run)
-    async with stream, other:
-        yield poller, stream, other
+    with near:
+        async with trio.SocketStream(trio.socket.from_stdlib_socket(far)) as other:
+            yield poller, near, other
 
 
 class Gate:
@@ -39,9 +45,9 @@ class Gate:
 
 
 async def test_poller_calls_once_for_what_is_read_at_once(pipe):
-    poller, stream, other = pipe
+    poller, wire, other = pipe
     received: list[bytes | None] = []
-    poller.add(stream, lambda: received.append(read(stream, 100)))
+    poller.add(wire, lambda: received.append(read(wire, 100)))
     for sent in (b"one", b"two"):
         await other.send_all(sent)
         await wait_all_tasks_blocked()
@@ -49,29 +55,29 @@ async def test_poller_calls_once_for_what_is_read_at_once(pipe):
 
 
 async def test_poller_calls_again_for_what_was_left_unread(pipe):
-    poller, stream, other = pipe
+    poller, wire, other = pipe
     received: list[bytes | None] = []
     await other.send_all(b"abcd")
-    poller.add(stream, lambda: received.append(read(stream, 2)))
+    poller.add(wire, lambda: received.append(read(wire, 2)))
     await wait_all_tasks_blocked()
     assert received == [b"ab", b"cd"]
 
 
 async def test_poller_calls_nobody_who_was_removed(pipe):
-    poller, stream, other = pipe
+    poller, wire, other = pipe
     received: list[bytes | None] = []
-    poller.add(stream, lambda: received.append(read(stream, 100)))
-    poller.remove(stream)
+    poller.add(wire, lambda: received.append(read(wire, 100)))
+    poller.remove(wire)
     await other.send_all(b"unheard")
     await wait_all_tasks_blocked()
     assert received == []
 
 
 async def test_reading_tells_the_end_from_nothing_yet(pipe):
-    _, stream, other = pipe
-    before = read(stream, 100)
+    _, wire, other = pipe
+    before = read(wire, 100)
     await other.send_eof()
-    assert (before, read(stream, 100)) == (None, b"")
+    assert (before, read(wire, 100)) == (None, b"")
 
 
 async def test_what_comes_with_or_after_what_takes_time_is_answered_after_it(server, monkeypatch):
@@ -102,3 +108,64 @@ async def test_end_that_comes_while_something_takes_time_ends_the_connection_aft
     await seat.client.stream.send_eof()
     gate.opened.set()
     assert (await seat.client.until("ok"))["re"] == 101
+
+
+async def test_failure_in_what_takes_time_ends_the_connection_with_a_word(server, monkeypatch):
+    async def fail(reception, peer, message) -> None:
+        raise ZeroDivisionError
+
+    seat, other = await server.seat(seed=1), await server.seat(seed=2)
+    monkeypatch.setattr(Reception, "take_slowly", fail)
+    await seat.client.send({"t": "lobby"})
+    heard = [message["code"] for message in await seat.client.closed()]
+    assert (heard, (await other.client.ask({"t": "tables"}))["t"]) == (["internal", "internal"], "ok")
+
+
+async def test_failure_where_it_is_read_ends_the_connection_with_a_word(server, monkeypatch):
+    seat, other = await server.seat(seed=1), await server.seat(seed=2)
+    with monkeypatch.context() as broken, capture_logs() as logged:
+        broken.setattr(Peer, "hear", lambda peer: 1 / 0)
+        await seat.client.send({"t": "tables"})
+        heard = [message["code"] for message in await seat.client.closed()]
+    assert heard == ["internal", "internal"]
+    assert [entry["event"] for entry in logged if entry["log_level"] == "error"] == ["internal"]
+    assert (await other.client.ask({"t": "tables"}))["t"] == "ok"
+
+
+async def test_failure_at_the_door_harms_nobody_else(server, monkeypatch):
+    other = await server.seat()
+    with monkeypatch.context() as broken:
+        broken.setattr(Door, "enter", lambda *_: 1 / 0)
+        assert await (await server.connect()).closed() == []
+    assert (await other.client.ask({"t": "tables"}))["t"] == "ok"
+
+
+async def test_connection_that_is_given_up_is_left_though_something_takes_time(
+    tmp_path, monkeypatch, mock_clock
+):
+    settings = changed(QUICK, limits={"connections_per_address": 1, "idle_s": 60})
+    async with running(tmp_path / "data", settings) as server:
+        seat = await server.seat()
+        gate = Gate(monkeypatch)
+        await seat.client.send({"t": "lobby"})
+        await gate.reached.wait()
+        mock_clock.jump(90)  # without a sign of life
+        await wait_all_tasks_blocked()
+        mock_clock.jump(LINGER_S)
+        await wait_all_tasks_blocked()
+        assert (await seat.client.closed())[-1]["code"] == "timeout"
+        assert (await (await server.connect()).login_guest())["t"] == "welcome"
+
+
+async def test_every_connection_is_closed_when_the_server_ends(tmp_path, monkeypatch):
+    opened = []
+    come = net.Net._come
+    monkeypatch.setattr(
+        net.Net, "_come", lambda self, wire, *args: (opened.append(wire), come(self, wire, *args))
+    )
+    async with running(tmp_path / "data") as server:
+        gate = Gate(monkeypatch)
+        seats = [await server.seat(seed=seed) for seed in range(3)]
+        await seats[0].client.send({"t": "lobby"})
+        await gate.reached.wait()
+    assert [wire.fileno() for wire in opened] == [-1] * 3

@@ -200,12 +200,12 @@ class TestSeats:
                 pass
         assert (told["state"], told["seats"][1]["kind"]) == ("playing", "key")
 
-    async def test_who_is_there_from_another_address_too_keeps_the_seat(self, server, monkeypatch):
+    async def test_who_is_there_from_another_address_too_keeps_the_seat(self, server):
         elsewhere = await keyed(server, key=KEY)
-        monkeypatch.setattr("truc_server.connections.net._address", lambda stream: "192.0.2.1")
-        client = await keyed(server, key=KEY)
+        client = await server.connect("127.0.0.2")
+        await client.login_key(KEY)
         code = (await elsewhere.ask(FRENCH))["table"]
-        server.store.impose(order(BAN, "192.0.2.1"))
+        server.store.impose(order(BAN, "127.0.0.2"))
         await goodbye(client)
         tables = (await elsewhere.ask({"t": "tables"}))["tables"]
         assert [table["table"] for table in tables] == [code]

@@ -141,7 +141,7 @@ class Held:
 
 def _peer_port(outbox: Outbox) -> int:
     try:
-        return outbox.stream.socket.getpeername()[1]
+        return outbox.wire.getpeername()[1]
     except OSError:
         return 0  # the connection has ended
 

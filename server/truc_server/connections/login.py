@@ -104,26 +104,49 @@ def info_of(house: House) -> Info:
     )
 
 
-async def enter_with_key(house: House, lobby: Lobby, peer: Peer, login: KeyLogin) -> None:
-    """Log a key in.
+def reads_store(house: House, lobby: Lobby) -> bool:
+    """Tell whether the store may have something to say about a key that logs in."""
+    return members.is_closed(house.settings) or bool(lobby.presence.ignoring)
+
+
+def enter_with_key(house: House, lobby: Lobby, peer: Peer, login: KeyLogin) -> None:
+    """Log a key in of which the store has nothing to say.
+
+    Raises:
+        HandshakeError: The login is not for this connection, not signed by its key, or by one that was revoked.
+        RefusedError: The name cannot be used, or the key is shut out.
+    """
+    player = _proved(house, peer, login)
+    if _may_come(house, lobby, peer, player):
+        _enter(lobby, peer, login.id, lobby.named(player))
+
+
+async def enter_known(house: House, lobby: Lobby, peer: Peer, login: KeyLogin) -> None:
+    """Log a key in that must be a member's, or whose player ignores somebody.
 
     Raises:
         HandshakeError: The login is not for this connection, not signed by its key, or by one that was revoked.
         RefusedError: The name cannot be used, the key is shut out, or the server is closed to it.
     """
+    player = _proved(house, peer, login)
+    if members.is_closed(house.settings):
+        await trio.to_thread.run_sync(members.check_member, house, player.id, login.invite)
+    if player.id in lobby.presence.ignoring:
+        peer.ignored |= await trio.to_thread.run_sync(house.store.ignored, player.id)
+    members.check_banned(house, player)  # it may have been imposed meanwhile
+    if peer.is_open and _may_come(house, lobby, peer, player):
+        _enter(lobby, peer, login.id, lobby.named(player))
+
+
+def _proved(house: House, peer: Peer, login: KeyLogin) -> Player:
+    """Return whose key it is that has signed a login."""
     if peer.challenge is None:
         raise RefusedError(Code.NOT_NOW, "expected hello first")
     name = None if login.name is None else normalised(login.name)
     public = check_login(login, peer.challenge)
     player = Player(PlayerKind.KEY, public, name or default_name(public))
     members.check_banned(house, player)
-    if members.is_closed(house.settings):
-        await trio.to_thread.run_sync(members.check_member, house, public, login.invite)
-    if public in lobby.presence.ignoring:
-        peer.ignored |= await trio.to_thread.run_sync(house.store.ignored, public)
-    members.check_banned(house, player)  # it may have been imposed meanwhile
-    if peer.is_open and _may_come(house, lobby, peer, player):
-        _enter(lobby, peer, login.id, lobby.named(player))
+    return player
 
 
 def default_name(public: bytes) -> str:
@@ -191,3 +214,4 @@ def _enter(lobby: Lobby, peer: Peer, request: int, player: Player, token: str | 
     peer.send(Welcome(re=request, name=player.name, player=player.tag, token=token, seats=seats))
     peer.expect_silence()
     log.info("login", kind=str(player.kind), name=player.name, tag=player.tag, address=peer.address)
+    lobby.enter(peer, player)

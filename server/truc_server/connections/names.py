@@ -37,10 +37,11 @@ _TOGETHER: Final = (
     frozenset({"LATIN", "HAN", "HANGUL"}),
 )
 _TAG: Final = re.compile(r"(?i:guest)-[A-Zl2-9]{20}|[A-Zl2-9]{26}")  # as it looks: I and 1 as l, 0 as O
-_REMEMBERED: Final = 4_096  # names of which it is known what they look like
+_REMEMBERED: Final = 4_096  # names of which it is known what they look like, or in which form they are used
 _NUMBERED: Final = re.compile(r" (?:[2-9]|[1-9]\d+)$")
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def normalised(name: str) -> str:
     """Return a name in the one form it is used in: compatible characters as one, spaces single, nothing around.
 

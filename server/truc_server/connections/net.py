@@ -1,23 +1,26 @@
-"""Sockets: the listeners, and one task for each connection.
+"""Sockets: the listeners, and every connection that was let in.
 
-What is read goes to the reception; what is sent leaves through the flusher. Invariant: no connection outlives its
-task, and no task or byte is spent on a connection beyond its limits.
+What is read goes to the reception; what is sent leaves through the flusher. Who is turned away and who agrees on encryption has
+a task for that long. Invariant: no task or byte is spent on a connection beyond its limits.
 """
 
 import errno
+import socket
+from collections.abc import Sequence
+from functools import partial
 from secrets import token_hex
 from typing import Final
 
 import structlog
 import trio
-from structlog.contextvars import bind_contextvars
 
 from truc_protocol.errors import Code
-from truc_protocol.messages import refusal
+from truc_protocol.messages import Refusal, refusal
 from truc_protocol.transport import ALPN
+from truc_server.connections.accepting import Entrance
 from truc_server.connections.door import Door
 from truc_server.connections.meters import network_of
-from truc_server.connections.peer import LINGER_S, Peer
+from truc_server.connections.peer import Peer
 from truc_server.connections.reading import Reader
 from truc_server.connections.reception import Reception
 from truc_server.connections.tls import Encrypted, HandshakeFailedError, MistakenSchemeError
@@ -52,7 +55,8 @@ async def open_listeners(listen: Listen) -> list[trio.SocketListener]:
             missing = error
             continue
         for listener in opened:  # the connections inherit it
-            listener.socket.setsockopt(trio.socket.SOL_SOCKET, trio.socket.SO_SNDBUF, KERNEL_BYTES)
+            listener.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, KERNEL_BYTES)
+            listener.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         listeners += opened
         port = port or port_of(opened)
     if not listeners:
@@ -68,6 +72,8 @@ def port_of(listeners: list[trio.SocketListener]) -> int:
 class Net:
     """Every open connection."""
 
+    _tasks: trio.Nursery  # for what takes time
+
     def __init__(self, house: House, lobby: Lobby, tls: Tls | None = None) -> None:
         self._house = house
         self._tls: Tls | None = None
@@ -76,47 +82,80 @@ class Net:
         self._limits = house.settings.limits
         self._door = Door(house)
         self._reception = Reception(house, lobby, self._door)
-        self._peers: set[Peer] = set()
+        self._entrance = Entrance(house.poller, house.timers, self.come)
+        self._readers: dict[Peer, Reader] = {}
         self._goodbye: tuple[Code, str] | None = None
 
-    async def serve(self, stream: trio.SocketStream) -> None:
-        """Speak with one client until the connection ends; what fails there harms no other."""
-        try:
-            await self._serve(stream)
-        except Exception:
-            log.exception("internal", incident=token_hex(4), address=_address(stream))
+    async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        """Let connections have what takes time, until cancelled; then all of them are closed."""
+        async with trio.open_nursery() as self._tasks:
+            task_status.started()
+            try:
+                await trio.sleep_forever()
+            finally:
+                self._close()
 
-    async def _serve(self, stream: trio.SocketStream) -> None:
-        address = _address(stream)
+    def _close(self) -> None:
+        self.shut()
+        for reader in tuple(self._readers.values()):
+            reader.leave()
+
+    def open(self, listeners: Sequence[trio.SocketListener]) -> None:
+        """Let in whoever connects from now on."""
+        self._entrance.open(listeners)
+
+    def shut(self) -> None:
+        """Let nobody in any more."""
+        self._entrance.close()
+
+    def come(self, wire: socket.socket, address: str) -> None:
+        """Speak with a client until the connection ends; what fails there harms no other."""
+        try:
+            self._come(wire, address)
+        except Exception:
+            log.exception("internal", incident=token_hex(4), address=address)
+            wire.close()
+
+    def _come(self, wire: socket.socket, address: str) -> None:
         network = network_of(address)
         refused = self._door.enter(address, network)
-        try:
-            if refused is None:
-                await self._let_in(stream, address)
-            else:
-                await self._door.turn_away(stream, refused)
-        finally:
-            if refused is None:
-                self._door.leave(network)
-
-    async def _let_in(self, stream: trio.SocketStream, address: str) -> None:
-        """Agree on encryption first, where there is any; the time for a login runs already."""
-        began = trio.current_time()
-        if self._tls is None:
-            await self._attend(stream, address, began)
-            return
-        encrypted = await self._encrypt(stream, self._tls, address)
-        if encrypted is None:
-            self._house.figures.unencrypted += 1
+        if refused is not None:
+            self._tasks.start_soon(self._turn_away, wire, refused)
+        elif self._tls is not None:
+            self._tasks.start_soon(self._let_in_encrypted, wire, address, self._tls)
         else:
-            await self._attend(stream, address, began, encrypted)
+            self._attend(wire, address, trio.current_time())
+
+    async def _turn_away(self, wire: socket.socket, why: Refusal) -> None:
+        stream = _stream(wire)
+        try:
+            await self._door.turn_away(stream, why)
+        except Exception:
+            log.exception("internal", incident=token_hex(4))
+        finally:
+            stream.socket.close()
+
+    async def _let_in_encrypted(self, wire: socket.socket, address: str, tls: Tls) -> None:
+        """Agree on encryption first; the time for a login runs already."""
+        began, encrypted, stream = trio.current_time(), None, _stream(wire)
+        try:
+            encrypted = await self._encrypt(stream, tls, address)
+        except Exception:
+            log.exception("internal", incident=token_hex(4), address=address)
+        finally:
+            if encrypted is None:
+                self._house.figures.unencrypted += 1
+                self._door.leave(network_of(address))
+                stream.socket.close()
+        if encrypted is not None:
+            self._attend(wire, address, began, encrypted)
 
     async def _encrypt(self, stream: trio.SocketStream, tls: Tls, address: str) -> Encrypted | None:
         """Agree with a client on encryption; None if that came to nothing."""
-        encrypted, seconds = Encrypted(stream, tls), self._house.settings.limits.login_s
+        encrypted, seconds = Encrypted(tls), self._house.settings.limits.login_s
         try:
             with trio.move_on_after(seconds):
-                return encrypted if await encrypted.shake_hands() else None
+                return encrypted if await encrypted.shake_hands(stream) else None
             log.info("not_encrypted", address=address, reason=f"expected a handshake within {seconds} s")
         except MistakenSchemeError as error:
             log.info("not_encrypted", address=address, reason=str(error))
@@ -127,30 +166,27 @@ class Net:
             pass  # gone before it was agreed on
         return None
 
-    async def _attend(
-        self, stream: trio.SocketStream, address: str, began: float, encrypted: Encrypted | None = None
+    def _attend(
+        self, wire: socket.socket, address: str, began: float, encrypted: Encrypted | None = None
     ) -> None:
         """Speak with a client that was let in."""
-        with trio.CancelScope() as scope:
-            peer = Peer(self._house, stream, address, scope, began=began, encrypted=encrypted)
-            bind_contextvars(connection=peer.number)
-            self._peers.add(peer)
-            if self._goodbye is not None:
-                peer.dismiss(*self._goodbye)
-            elif encrypted is not None and not encrypted.speaks_truc:
-                peer.refuse(refusal(Code.UNSUPPORTED, f"expected the protocol name {ALPN} (ALPN) from TLS"))
-            try:
-                await Reader(self._house, peer, self._reception).run()
-                if not peer.outbox.is_empty:
-                    scope.deadline = trio.current_time() + LINGER_S
-                    await peer.outbox.wait_empty()
-            finally:
-                self._leave(peer)
+        peer = Peer(self._house, wire, address, began=began, encrypted=encrypted)
+        reader = Reader(self._house, peer, self._reception, self._tasks, partial(self._leave, peer))
+        self._readers[peer] = reader
+        if self._goodbye is not None:
+            peer.dismiss(*self._goodbye)
+        elif encrypted is not None and not encrypted.speaks_truc:
+            peer.refuse(refusal(Code.UNSUPPORTED, f"expected the protocol name {ALPN} (ALPN) from TLS"))
+        reader.start()
 
     def _leave(self, peer: Peer) -> None:
-        peer.leave()
-        self._peers.discard(peer)
-        self._lobby.leave_all(peer)
+        try:
+            del self._readers[peer]
+            self._door.leave(peer.network)
+            peer.leave()
+            self._lobby.leave_all(peer)
+        except Exception:
+            log.exception("internal", incident=token_hex(4), address=peer.address)
 
     def renew(self, settings: Settings) -> None:
         """Go by other settings from now on, which the house has already; who is connected keeps their pace."""
@@ -167,28 +203,26 @@ class Net:
 
     def everybody(self) -> tuple[Peer, ...]:
         """Return every connection, logged in or not."""
-        return tuple(self._peers)
+        return tuple(self._readers)
 
     def dismiss(self, code: Code, message: str) -> None:
         """Say goodbye to everybody, also to who was accepted at the last moment."""
         self._goodbye = (code, message)
-        for peer in self._peers:
+        for peer in self._readers:
             if peer.connection.is_open:
                 peer.dismiss(code, message)
 
     def forget(self) -> None:
         """Drop everything that waits for a store that will not take it."""
-        for peer in self._peers:
+        for peer in self._readers:
             peer.outbox.forget()
 
     async def wait_quiet(self) -> None:
         """Wait until everything that may be sent has been."""
-        for peer in tuple(self._peers):
+        for peer in self.everybody():
             await peer.outbox.wait_empty()
 
 
-def _address(stream: trio.SocketStream) -> str:
-    try:
-        return str(stream.socket.getpeername()[0])
-    except OSError:
-        return "gone"
+def _stream(wire: socket.socket) -> trio.SocketStream:
+    """Return a socket as what a task reads and writes."""
+    return trio.SocketStream(trio.socket.from_stdlib_socket(wire))

@@ -8,7 +8,6 @@ no more than its limit; whoever does not read is cut.
 
 import socket
 from collections import defaultdict
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 import trio
@@ -16,6 +15,8 @@ import trio
 from truc_server.connections.sockets import write
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from truc_server.connections.tls import Encrypted
 
 WRITE_S: Final = 10.0  # for the kernel to take what a full buffer has kept waiting
@@ -32,43 +33,44 @@ class Outbox:
     Attributes:
         limit: how many bytes may wait.
         size: how many do.
+        wire: where they leave.
         encrypted: what seals the frames; None where they travel in clear.
         on_low: called once, when little is left to send; None while nobody wants to know.
+        on_broken: called once, when the connection is given up, while others are written to.
     """
 
     __slots__ = (
         "_drained",
         "_flusher",
         "_frames",
-        "_on_broken",
         "encrypted",
         "finishing",
         "is_broken",
         "is_draining",
         "limit",
+        "on_broken",
         "on_low",
         "size",
-        "stream",
+        "wire",
     )
 
     def __init__(
         self,
-        stream: trio.SocketStream,
+        wire: socket.socket,
         limit: int,
         flusher: "Flusher",
-        on_broken: Callable[[], None],
         encrypted: "Encrypted | None" = None,
     ) -> None:
-        self.stream = stream
+        self.wire = wire
         self.encrypted = encrypted
         self.size = 0
         self.finishing = False
         self.is_draining = False
         self.is_broken = False
         self.on_low: Callable[[], None] | None = None
+        self.on_broken: Callable[[], None] | None = None
         self.limit = limit
         self._flusher = flusher
-        self._on_broken = on_broken
         self._frames: list[Waiting] = []
         self._drained: trio.Event | None = None  # while somebody waits for room
 
@@ -127,7 +129,7 @@ class Outbox:
         """Write what has been taken; return what the kernel does not take now, sealed if it is to be."""
         try:
             sealed = joined if self.encrypted is None else self.encrypted.seal(joined)
-            return sealed[write(self.stream, sealed) :]
+            return sealed[write(self.wire, sealed) :]
         except OSError:  # of TLS too
             self.breaks()
             return b""
@@ -145,19 +147,22 @@ class Outbox:
     def _end(self) -> None:
         try:
             if self.encrypted is not None:
-                write(self.stream, self.encrypted.part())
-            self.stream.socket.shutdown(socket.SHUT_WR)
+                write(self.wire, self.encrypted.part())
+            self.wire.shutdown(socket.SHUT_WR)
         except OSError:
             self.breaks()
 
     def breaks(self) -> None:
         """Give the connection up."""
+        on_broken = self.on_broken
         self.shut()
-        self._on_broken()
+        if on_broken is not None:
+            on_broken()
 
     def shut(self) -> None:
         """Take nothing more: nobody is there any more to send it to."""
         self.is_broken = True
+        self.on_broken = None
         self.forget()
         self._wake()
 
@@ -255,8 +260,8 @@ class Flusher:
     async def _drain(self, outbox: Outbox, rest: bytes) -> None:
         with trio.move_on_after(WRITE_S) as patience:
             try:
-                await outbox.stream.send_all(rest)
-            except (trio.BrokenResourceError, trio.ClosedResourceError):
+                await _finish(outbox.wire, memoryview(rest))
+            except (OSError, trio.ClosedResourceError):
                 outbox.breaks()
         outbox.is_draining = False
         if patience.cancelled_caught:
@@ -265,3 +270,10 @@ class Flusher:
         if not outbox.is_broken:
             outbox.settle()
             self.touch(outbox)
+
+
+async def _finish(wire: socket.socket, rest: memoryview) -> None:
+    """Write all of it, as the kernel takes it."""
+    while rest:
+        await trio.lowlevel.wait_writable(wire)
+        rest = rest[write(wire, rest) :]

@@ -3,6 +3,7 @@
 Requests are answered elsewhere. Invariant: before a connection is closed it is told why, in `error` or `bye`.
 """
 
+import socket
 from base64 import b32encode
 from collections.abc import Sequence
 from functools import lru_cache
@@ -128,9 +129,8 @@ class Peer:
     def __init__(
         self,
         house: House,
-        stream: trio.SocketStream,
+        wire: socket.socket,
         address: str,
-        scope: trio.CancelScope,
         *,
         began: float,
         encrypted: "Encrypted | None" = None,
@@ -143,7 +143,7 @@ class Peer:
         self.network = network_of(address)
         self._grease = house.grease
         self.connection = Connection(Role.SERVER, encode if self._grease is None else self._grease.to_bytes)
-        self.outbox = Outbox(stream, LOGIN_OUTBOX, house.flusher, scope.cancel, encrypted)
+        self.outbox = Outbox(wire, LOGIN_OUTBOX, house.flusher, encrypted)
         self.player: Player | None = None
         self.challenge: Challenge | None = None
         self.newcomer: SaveGuest | None = None
@@ -155,7 +155,6 @@ class Peer:
         self.wanted: tuple[str, ...] = ()
         self.ignored: set[str] = set()
         self._house = house
-        self._scope = scope
         self._pinged: float | None = None
         self._pings = 0
         self._timer: Timer = house.timers.at(began + limits.login_s, self._miss_login)
@@ -324,7 +323,7 @@ class Peer:
         self.outbox.finishing = True
         self._house.flusher.touch(self.outbox)
         self._timer.cancel()
-        self._timer = self._house.timers.after(LINGER_S, self._scope.cancel)
+        self._timer = self._house.timers.after(LINGER_S, self.outbox.breaks)
 
     def _miss_login(self) -> None:
         seconds = self._house.settings.limits.login_s

@@ -1,28 +1,28 @@
-"""What one connection says: read whenever there is something, and handled where it is read.
+"""One connection, from when it is let in until it is left: what it says is read whenever there is something, and handled where it is read.
 
-Only what takes time is left to the task of the connection; while it does, nothing else of the same connection is read. At a
-turn a connection is read once, so that none that says much keeps the others waiting. Invariant: what comes is handled in the
-order in which it came.
+Nothing waits for a connection: the poller calls when there is something to read. Only what takes time has a task, or is told of later;
+until it is done, nothing else of the same connection is read. At a turn a connection is read once, so that none that says
+much keeps the others waiting. Invariants: what comes is handled in the order in which it came; a connection is left once, and
+then holds nothing.
 """
 
+from collections.abc import Callable
 from contextvars import copy_context
 from functools import partial
 from secrets import token_hex
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import structlog
 import trio
+from structlog.contextvars import bind_contextvars
 
+from truc_protocol.connection import Failure
 from truc_protocol.errors import Code
-from truc_protocol.messages import AnyMessage, refusal
-from truc_server.connections.peer import Peer
-from truc_server.connections.reception import Reception, takes_time
+from truc_protocol.messages import AnyMessage, SignedAct, refusal
+from truc_server.connections.peer import LINGER_S, Peer
+from truc_server.connections.reception import Reception, SlowMessage
 from truc_server.connections.sockets import read
-from truc_server.connections.tls import Encrypted
 from truc_server.house import House
-
-if TYPE_CHECKING:
-    from truc_protocol.connection import Failure
 
 CHUNK: Final = 4_096
 
@@ -30,84 +30,92 @@ log = structlog.get_logger()
 
 
 class Reader:
-    """The one reader of a connection."""
+    """The one reader of a connection, which gives whatever takes time to `tasks`; `on_left` is called when the connection is gone."""
 
     __slots__ = (
         "_context",
-        "_failure",
         "_house",
+        "_is_busy",
+        "_is_left",
         "_is_over",
         "_is_polled",
+        "_on_left",
         "_peer",
         "_reception",
+        "_scope",
+        "_tasks",
         "_waiting",
-        "_woken",
     )
 
-    def __init__(self, house: House, peer: Peer, reception: Reception) -> None:
+    def __init__(
+        self, house: House, peer: Peer, reception: Reception, tasks: trio.Nursery, on_left: Callable[[], None]
+    ) -> None:
         self._house = house
         self._peer = peer
         self._reception = reception
-        self._context = copy_context()  # in which the log knows the connection
-        self._waiting: list[AnyMessage | Failure] = []  # the first takes time
-        self._woken = trio.Event()
-        self._is_polled = False
-        self._is_over = False
-        self._failure: Exception | None = None
+        self._tasks = tasks
+        self._on_left = on_left
+        self._context = copy_context()
+        self._context.run(bind_contextvars, connection=peer.number)
+        self._waiting: list[AnyMessage | Failure] = []  # what came behind something that takes time
+        self._scope: trio.CancelScope | None = None  # of the task that is under way
+        self._is_busy = self._is_over = self._is_left = self._is_polled = False
+        peer.outbox.on_broken = self._give_up
 
-    async def run(self) -> None:
-        """Handle what comes, to the end or to what fails; then the client is told."""
-        try:
-            await self._run()
-        except Exception:
-            incident = token_hex(4)
-            log.exception("internal", incident=incident, address=self._peer.address)
-            self._peer.refuse(refusal(Code.INTERNAL, "the server has failed", detail={"incident": incident}))
-            self._peer.dismiss(Code.INTERNAL, "the server has failed")
-        finally:
-            self._stop()
-
-    async def _run(self) -> None:
+    def start(self) -> None:
+        """Handle what comes from now on."""
+        self._poll()
         if self._peer.outbox.encrypted is not None:
-            self._open(self._peer.outbox.encrypted, b"")  # more than the handshake may have come
-        while not self._is_over:
-            self._start()
-            await self._woken.wait()
-            self._woken = trio.Event()
-            await self._catch_up()
-        if self._failure is not None:
-            raise self._failure
+            self._context.run(self._handle, self._open, b"")  # more than the handshake may have come
 
-    def _start(self) -> None:
+    def _give_up(self) -> None:
+        """End it, whatever is under way; at another turn, as others are being written to now."""
+        if self._scope is not None:
+            self._scope.cancel()
+        elif not (self._is_busy or self._is_left):  # the answer to what is checked is waited for
+            self._part_soon()
+
+    def leave(self) -> None:
+        """Close the connection, once."""
+        if self._is_left:
+            return
+        self._is_left = self._is_over = True
+        self._rest()
+        outbox = self._peer.outbox
+        if outbox.is_draining:
+            trio.lowlevel.notify_closing(outbox.wire)
+        outbox.wire.close()
+        self._on_left()
+
+    def _poll(self) -> None:
         if not self._is_polled:
-            self._house.poller.add(self._peer.outbox.stream, partial(self._context.run, self._read))
+            self._house.poller.add(self._peer.outbox.wire, partial(self._context.run, self._read))
             self._is_polled = True
 
-    def _stop(self) -> None:
+    def _rest(self) -> None:
         if self._is_polled:
-            self._house.poller.remove(self._peer.outbox.stream)
+            self._house.poller.remove(self._peer.outbox.wire)
             self._is_polled = False
 
     def _read(self) -> None:
         """Handle what has come; called when there is something."""
-        if self._waiting:
-            self._stop()
+        if self._is_busy or self._is_over:
+            self._rest()
             return
-        peer = self._peer
-        try:
-            received = read(peer.outbox.stream, CHUNK)
-            if received is None:
-                return
-            if received and peer.outbox.encrypted is not None:
-                self._open(peer.outbox.encrypted, received)
-            else:
-                self._take(received)
-        except Exception as error:  # the task of the connection tells of it
-            self._failure = error
-            self._end()
+        outbox = self._peer.outbox
+        received = read(outbox.wire, CHUNK)
+        if received is not None:
+            self._handle(self._open if received and outbox.encrypted else self._take, received)
 
-    def _open(self, encrypted: Encrypted, received: bytes) -> None:
-        for opened in encrypted.open(received):
+    def _handle(self, handle: Callable[[bytes], None], received: bytes) -> None:
+        try:
+            handle(received)
+        except Exception:
+            self._fail()
+
+    def _open(self, received: bytes) -> None:
+        encrypted = self._peer.outbox.encrypted
+        for opened in () if encrypted is None else encrypted.open(received):
             self._take(opened)
 
     def _take(self, received: bytes) -> None:
@@ -122,25 +130,70 @@ class Reader:
         for item in items:
             if not peer.connection.is_open:
                 break  # what came together with the end costs nothing more
-            if self._waiting or takes_time(item):
+            if self._is_busy:
                 self._waiting.append(item)
-                self._woken.set()
             else:
-                self._reception.take(peer, item)
+                self._take_item(item)
 
-    async def _catch_up(self) -> None:
-        """Handle what waits, of which the first takes time."""
-        peer = self._peer
-        while self._waiting and peer.connection.is_open:
-            item = self._waiting[0]
-            if takes_time(item):
-                await self._reception.take_slowly(peer, item)
-            else:
-                self._reception.take(peer, item)
-            del self._waiting[0]
+    def _take_item(self, item: AnyMessage | Failure) -> None:
+        if isinstance(item, SignedAct):
+            self._is_busy = self._reception.begin(self._peer, item, self._go_on)
+        elif self._reception.takes_time(item):
+            self._is_busy, self._scope = True, trio.CancelScope()
+            self._tasks.start_soon(self._take_slowly, item, self._scope)
+        else:
+            self._reception.take(self._peer, item)
+
+    async def _take_slowly(self, message: SlowMessage, scope: trio.CancelScope) -> None:
+        with scope:
+            try:
+                await self._reception.take_slowly(self._peer, message)
+            except Exception:
+                self._fail()
+        self._scope = None
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """What took time is done: handle what has come behind it, then read again."""
+        self._is_busy = False
+        try:
+            while self._waiting and not self._is_busy and self._peer.is_open:
+                self._take_item(self._waiting.pop(0))
+        except Exception:
+            self._fail()
+        if self._is_busy:
+            return
         self._waiting.clear()
+        if self._is_over or self._peer.outbox.is_broken:
+            self._end()
+        else:
+            self._poll()
 
     def _end(self) -> None:
+        """Read no more, and leave when what is under way is done and the last words are sent."""
         self._is_over = True
-        self._stop()
-        self._woken.set()
+        self._rest()
+        if self._is_busy:
+            return
+        if self._peer.outbox.is_empty:
+            self.leave()
+        else:
+            self._part_soon()
+
+    def _part_soon(self) -> None:
+        self._is_over = self._is_busy = True
+        self._rest()
+        self._context.copy().run(self._tasks.start_soon, self._part)  # who gives up may be anybody
+
+    async def _part(self) -> None:
+        with trio.move_on_after(LINGER_S):
+            await self._peer.outbox.wait_empty()
+        self.leave()
+
+    def _fail(self) -> None:
+        """Tell the log and the client that something has failed which should not, and end."""
+        incident = token_hex(4)
+        log.exception("internal", incident=incident, address=self._peer.address)
+        self._peer.refuse(refusal(Code.INTERNAL, "the server has failed", detail={"incident": incident}))
+        self._peer.dismiss(Code.INTERNAL, "the server has failed")
+        self._end()

@@ -1,11 +1,13 @@
 """Which request goes where: one match over the messages a client may send, and the answer when something goes wrong.
 
-Almost everything is handled at once; logins, what a seat signs, and the few requests that read the store or send much, take
+Almost everything is handled at once; the check of what a seat signs, and the few requests that read the store or send much, take
 time, and while they do, nothing else of the same connection is handled. What a request does stands elsewhere: seating, acting, company, login, replay,
 past, forgetting. Invariant: each request gets exactly one answer, whatever goes wrong.
 """
 
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from secrets import token_hex
 from typing import Final, TypeGuard, assert_never, get_args
 
@@ -72,9 +74,7 @@ from truc_server.tables.options import played
 log = structlog.get_logger()
 
 SlowMessage = (
-    SignedAct
-    | KeyLogin
-    | GuestLogin
+    KeyLogin
     | GuestReturn
     | Resume
     | Watch
@@ -85,14 +85,9 @@ SlowMessage = (
     | Leaderboard
     | Profile
 )
-"""What waits for a thread or reads the store, sends more than fits at once, or looks at every table."""
+"""What may wait for a thread or read the store, sends more than fits at once, or looks at every table."""
 _SLOW: Final = frozenset(get_args(SlowMessage))
 _BEHIND_MS: Final = 1_000  # to wait when the store does not keep up
-
-
-def takes_time(item: AnyMessage | Failure) -> TypeGuard[SlowMessage]:
-    """Tell whether something that was received is not handled at once."""
-    return type(item) in _SLOW
 
 
 class Reception:
@@ -109,6 +104,12 @@ class Reception:
         """Go by other settings of the house from now on."""
         self._info = login.info_of(self._house)
 
+    def takes_time(self, item: AnyMessage | Failure) -> TypeGuard[SlowMessage]:
+        """Tell whether something that was received is not handled at once."""
+        if type(item) is KeyLogin:
+            return login.reads_store(self._house, self._lobby)
+        return type(item) in _SLOW
+
     def take(self, peer: Peer, item: AnyMessage | Failure) -> None:
         """Handle what a connection has received and takes no time."""
         if isinstance(item, Failure):
@@ -120,6 +121,41 @@ class Reception:
                 self._take(peer, item)
         except Exception as error:
             self._fail(peer, item, error)
+
+    def begin(self, peer: Peer, message: SignedAct, done: Callable[[], None]) -> bool:
+        """Begin with what a seat has signed; tell whether `done` is called later, when it is handled."""
+        try:
+            if not self._is_let_in(peer, message):
+                return False
+            player = _player(peer)
+            match acting.sign(self._lobby, peer, player, message):
+                case bool(is_new):
+                    self._note(peer, player, is_new=is_new)
+                    return False
+                case unchecked:
+                    record = unchecked.record
+                    finish = partial(self._finish, peer, message, unchecked.take, done)
+                    self._house.verifier.ask(player.id, record.body, record.sig, finish)
+                    return True
+        except Exception as error:
+            self._fail(peer, message, error)
+            return False
+
+    def _finish(
+        self,
+        peer: Peer,
+        message: SignedAct,
+        take: Callable[[bool], bool],
+        done: Callable[[], None],
+        is_sound: bool,
+    ) -> None:
+        """Take what a seat has signed, unless its connection was lost meanwhile."""
+        try:
+            if peer.is_open:
+                self._note(peer, _player(peer), is_new=take(is_sound))
+        except Exception as error:
+            self._fail(peer, message, error)
+        done()
 
     async def take_slowly(self, peer: Peer, message: SlowMessage) -> None:
         """Handle what takes time."""
@@ -214,6 +250,8 @@ class Reception:
                 self._note(peer, player, is_new=acting.choose(lobby, peer, player, message))
             case ClientHello():
                 login.greet(house, peer, message, self._info)
+            case KeyLogin() | GuestLogin():
+                self._enter(peer, message)
             case Ping() | Pong():
                 self._charge(peer)
                 if isinstance(message, Ping):
@@ -258,11 +296,8 @@ class Reception:
     async def _take_slowly(self, peer: Peer, message: SlowMessage) -> None:
         house, lobby = self._house, self._lobby
         match message:
-            case SignedAct():
-                player = _player(peer)
-                self._note(peer, player, is_new=await acting.sign(house, lobby, peer, player, message))
-            case KeyLogin() | GuestLogin() | GuestReturn():
-                await self._enter(peer, message)
+            case KeyLogin() | GuestReturn():
+                await self._enter_slowly(peer, message)
             case Resume() | Watch():
                 await self._follow(peer, message)
             case History() | ListMatches():
@@ -293,24 +328,29 @@ class Reception:
             await replay.resume(self._house, table, peer, _player(peer), message)
         table.chat.catch_up(peer)
 
-    async def _enter(self, peer: Peer, message: KeyLogin | GuestLogin | GuestReturn) -> None:
-        house, lobby = self._house, self._lobby
+    def _enter(self, peer: Peer, message: KeyLogin | GuestLogin) -> None:
         try:
-            match message:
-                case GuestLogin():
-                    login.enter_as_guest(house, lobby, peer, message)
-                case KeyLogin():
-                    await login.enter_with_key(house, lobby, peer, message)
-                case GuestReturn():
-                    await login.enter_again(house, lobby, peer, message)
-                case _:
-                    assert_never(message)
+            if isinstance(message, KeyLogin):
+                login.enter_with_key(self._house, self._lobby, peer, message)
+            else:
+                login.enter_as_guest(self._house, self._lobby, peer, message)
         except (RefusedError, RemoteError) as error:
-            log.info("login_refused", address=peer.address, code=str(error.code))
-            self._door.note_refused(peer.network, error.code)
+            self._note_refused(peer, error)
             raise
-        if peer.player is not None:
-            lobby.enter(peer, peer.player)
+
+    async def _enter_slowly(self, peer: Peer, message: KeyLogin | GuestReturn) -> None:
+        try:
+            if isinstance(message, KeyLogin):
+                await login.enter_known(self._house, self._lobby, peer, message)
+            else:
+                await login.enter_again(self._house, self._lobby, peer, message)
+        except (RefusedError, RemoteError) as error:
+            self._note_refused(peer, error)
+            raise
+
+    def _note_refused(self, peer: Peer, error: RefusedError | RemoteError) -> None:
+        log.info("login_refused", address=peer.address, code=str(error.code))
+        self._door.note_refused(peer.network, error.code)
 
 
 def _player(peer: Peer) -> Player:

@@ -6,6 +6,7 @@ something to read.
 """
 
 import os
+import socket
 from collections.abc import Callable
 from selectors import EVENT_READ, DefaultSelector
 
@@ -13,18 +14,18 @@ import trio
 
 
 class Poller:
-    """The one task that waits for something to read, for every connection."""
+    """The one task that waits for something to read, for every connection and whoever comes."""
 
     def __init__(self) -> None:
         self._selector = DefaultSelector()
 
-    def add(self, stream: trio.SocketStream, call: Callable[[], None]) -> None:
-        """Call, from now on, whenever a stream has something to read, and as long as it has."""
-        self._selector.register(stream.socket.fileno(), EVENT_READ, call)
+    def add(self, wire: socket.socket, call: Callable[[], None]) -> None:
+        """Call, from now on, whenever a socket has something to read, and as long as it has."""
+        self._selector.register(wire, EVENT_READ, call)
 
-    def remove(self, stream: trio.SocketStream) -> None:
+    def remove(self, wire: socket.socket) -> None:
         """Call no more."""
-        self._selector.unregister(stream.socket.fileno())
+        self._selector.unregister(wire)
 
     async def run(self) -> None:
         """Call whoever has something to read."""
@@ -34,23 +35,23 @@ class Poller:
                 key.data()
 
 
-def read(stream: trio.SocketStream, most: int) -> bytes | None:
+def read(wire: socket.socket, most: int) -> bytes | None:
     """Return what has come, at most so many bytes; nothing at the end, or when the connection is lost; None before more comes."""
     try:
-        return os.read(stream.socket.fileno(), most)
+        return os.read(wire.fileno(), most)
     except BlockingIOError:
         return None
     except OSError:
         return b""
 
 
-def write(stream: trio.SocketStream, sealed: bytes) -> int:
+def write(wire: socket.socket, sealed: bytes | memoryview) -> int:
     """Write what the kernel takes at once; return how many bytes that was.
 
     Raises:
         OSError: The connection is lost.
     """
     try:
-        return os.write(stream.socket.fileno(), sealed)
+        return os.write(wire.fileno(), sealed)
     except BlockingIOError:
         return 0

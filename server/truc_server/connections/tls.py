@@ -38,13 +38,11 @@ class Encrypted:
 
     Attributes:
         certificate: the hash of the certificate that is shown to the peer.
-        transport: the socket below.
     """
 
-    __slots__ = ("_incoming", "_is_broken", "_is_ended", "_outgoing", "_tls", "certificate", "transport")
+    __slots__ = ("_incoming", "_is_broken", "_is_ended", "_outgoing", "_tls", "certificate")
 
-    def __init__(self, transport: trio.SocketStream, tls: Tls) -> None:
-        self.transport = transport
+    def __init__(self, tls: Tls) -> None:
         self.certificate = tls.digest
         self._incoming = ssl.MemoryBIO()
         self._outgoing = ssl.MemoryBIO()
@@ -57,15 +55,15 @@ class Encrypted:
         """Whether the peer has named the protocol; one that has not may be meant for another."""
         return self._tls.selected_alpn_protocol() == ALPN
 
-    async def shake_hands(self) -> bool:
-        """Agree on keys; False if the peer leaves before.
+    async def shake_hands(self, stream: trio.SocketStream) -> bool:
+        """Agree on keys with who is at the other end of a stream; False if they leave before.
 
         Raises:
             MistakenSchemeError: The peer does not begin with TLS.
             HandshakeFailedError: It cannot be agreed with.
             trio.BrokenResourceError: It is gone.
         """
-        received = await self.transport.receive_some(_READ)
+        received = await stream.receive_some(_READ)
         if received and received[0] != HANDSHAKE_BYTE:
             raise MistakenSchemeError(received[0])
         left = HANDSHAKE_BYTES
@@ -74,12 +72,12 @@ class Encrypted:
             if left < 0:
                 raise HandshakeFailedError("it takes too many bytes")
             self._incoming.write(received)
-            if await self._is_agreed():
+            if await self._is_agreed(stream):
                 return True
-            received = await self.transport.receive_some(_READ)
+            received = await stream.receive_some(_READ)
         return False
 
-    async def _is_agreed(self) -> bool:
+    async def _is_agreed(self, stream: trio.SocketStream) -> bool:
         """Take the next step; False if more must come from the peer."""
         try:
             self._tls.do_handshake()
@@ -88,13 +86,9 @@ class Encrypted:
         except ssl.SSLError as error:
             raise HandshakeFailedError(str(error.reason)) from error
         finally:
-            await self._say()
+            if self._outgoing.pending:  # an alert too
+                await stream.send_all(self._outgoing.read())
         return True
-
-    async def _say(self) -> None:
-        """Send what the handshake has to say, an alert too."""
-        if self._outgoing.pending:
-            await self.transport.send_all(self._outgoing.read())
 
     def open(self, received: bytes) -> Iterator[bytes]:
         """Yield what is opened of what has come; nothing at the end, or when the encryption is broken.

@@ -1,10 +1,11 @@
 """Requests of a seat in a match: what it signs, what a guest chooses, what it says and signs to others, and claims.
 
-Synchronous, but for the check of a signature. Invariant: the answer to an act comes after the record, and the match goes on after the answer.
+Synchronous: what a seat has signed is looked at, and taken when its signature has been checked. Invariant: the answer to an act comes after the record, and the match goes on after the answer.
 """
 
+from collections.abc import Callable
 from functools import partial
-from typing import assert_never
+from typing import NamedTuple, assert_never
 
 import structlog
 from msgspec.structs import replace
@@ -13,7 +14,7 @@ from truc_protocol.errors import Code
 from truc_protocol.messages import BoxedSign, ClaimMatch, GuestAct, OpenSign, Say, SignedAct, WantRekey
 from truc_protocol.records import Record
 from truc_server.connections.peer import Peer, Player, RefusedError
-from truc_server.house import House, label
+from truc_server.house import label
 from truc_server.lobby.lobby import Lobby
 from truc_server.matches.game import Game
 from truc_server.matches.holding import Hold
@@ -34,25 +35,38 @@ from truc_server.tables.table import Table
 log = structlog.get_logger()
 
 
-async def sign(house: House, lobby: Lobby, peer: Peer, player: Player, message: SignedAct) -> bool:
-    """Take what a seat signs; tell whether it was new.
+class Unchecked(NamedTuple):
+    """What a seat signs, before its signature is checked; `take` is told whether it is sound, and tells whether the act was new.
 
-    The signature is checked beside the main thread; what may have changed meanwhile is looked at again.
+    What may have changed meanwhile is looked at again. `take` raises RefusedError where it is not taken.
+    """
+
+    record: Record
+    take: Callable[[bool], bool]
+
+
+def sign(lobby: Lobby, peer: Peer, player: Player, message: SignedAct) -> Unchecked | bool:
+    """Look at what a seat signs; where no signature needs to be checked it is taken: tell whether it was new.
 
     Raises:
         RefusedError: It is not taken.
     """
-    if message.match is None:
+    mid = message.match
+    if mid is None:
         return _sign_terms(lobby, peer, player, message)
     table = lobby.table(message.table)
     if hold := _hold(table, player, message):
-        hold.put_off(partial(_sign_late, lobby, peer, player, message, message.match))
+        hold.put_off(partial(_sign_late, lobby, peer, player, message, mid))
         return True
-    looked = _look(table, peer, player, message, message.match)
-    if isinstance(looked, Looked):
-        found = await signed(house.verifier, player.id, looked)
-        return _take(lobby, peer, player, message, mid=message.match, found=found)
-    return _answer(peer, table.own_game(message.match), message, looked)
+    looked = _look(table, peer, player, message, mid)
+    if isinstance(looked, Accepted):
+        return _answer(peer, table.own_game(mid), message, looked)
+
+    def take(is_sound: bool) -> bool:
+        found = signed(player.id, looked, is_sound=is_sound)
+        return _take(lobby, peer, player, message, mid=mid, found=found)
+
+    return Unchecked(looked.record, take)
 
 
 def _sign_late(lobby: Lobby, peer: Peer, player: Player, message: SignedAct, mid: bytes) -> None:

@@ -20,7 +20,6 @@ from truc_protocol.records import Binding, Record, kind_of, parse
 from truc_rules import Kind
 from truc_server.connections.peer import Player, RefusedError
 from truc_server.matches.game import Game
-from truc_server.matches.verifying import Verifier
 from truc_server.store import Write
 
 CODES: Final[Mapping[str, Code]] = {
@@ -91,14 +90,14 @@ class Signed(NamedTuple):
     public: bytes
 
 
-async def signed(verifier: Verifier, public: bytes, looked: Looked) -> Signed:
-    """Check the signature of a record that was looked at; the match may go on meanwhile.
+def signed(public: bytes, looked: Looked, *, is_sound: bool) -> Signed:
+    """Return a record that was looked at, with the key whose signature it has if that is sound.
 
     Raises:
         RefusedBodyError: It is not the key's.
     """
     record, body = looked
-    if not await verifier.is_signed(public, record.body, record.sig):
+    if not is_sound:
         raise _not_signed(record)
     return Signed(record, body, public)
 
@@ -109,10 +108,8 @@ def signed_at_once(public: bytes, looked: Looked) -> Signed:
     Raises:
         RefusedBodyError: It is not the key's.
     """
-    record, body = looked
-    if not keys.verify(public, record.body, record.sig):
-        raise _not_signed(record)
-    return Signed(record, body, public)
+    record = looked.record
+    return signed(public, looked, is_sound=keys.verify(public, record.body, record.sig))
 
 
 def look(game: Game, record: Record) -> Looked | Accepted:

@@ -5,7 +5,9 @@ compared before, as that is cheap, and after, as the match may have gone on (sig
 for the very bytes they asked about; as many wait at most as there are connections, as each waits for its own answer.
 """
 
+from collections.abc import Callable
 from contextlib import closing
+from contextvars import copy_context
 from functools import partial
 from typing import Final
 
@@ -20,16 +22,21 @@ MOST: Final = (
 
 
 class Question:
-    """A signature that is to be checked, and the answer once it is."""
+    """A signature that is to be checked, and whom to tell, in the context in which it was asked."""
 
-    __slots__ = ("answered", "body", "is_sound", "public", "sig")
+    __slots__ = ("body", "call", "context", "is_sound", "public", "sig")
 
-    def __init__(self, public: bytes, body: bytes, sig: bytes) -> None:
+    def __init__(self, public: bytes, body: bytes, sig: bytes, call: Callable[[bool], None]) -> None:
         self.public = public
         self.body = body
         self.sig = sig
+        self.call = call
+        self.context = copy_context()
         self.is_sound = False
-        self.answered = trio.Event()
+
+    def answer(self) -> None:
+        """Tell who has asked."""
+        self.context.run(self.call, self.is_sound)
 
 
 class Verifier:
@@ -39,13 +46,10 @@ class Verifier:
         self._asked: list[Question] = []
         self._wake = trio.Event()
 
-    async def is_signed(self, public: bytes, body: bytes, sig: bytes) -> bool:
-        """Tell whether a signature is that of a key over these bytes."""
-        question = Question(public, body, sig)
-        self._asked.append(question)
+    def ask(self, public: bytes, body: bytes, sig: bytes, call: Callable[[bool], None]) -> None:
+        """Call later with whether a signature is that of a key over these bytes; the call raises nothing."""
+        self._asked.append(Question(public, body, sig, call))
         self._wake.set()
-        await question.answered.wait()
-        return question.is_sound
 
     async def run(self) -> None:
         """Answer what is asked."""
@@ -60,7 +64,7 @@ class Verifier:
                 self._wake = trio.Event()
             await worker.do(partial(_answer, asked))
             for question in asked:
-                question.answered.set()
+                question.answer()
 
 
 def _answer(asked: list[Question]) -> None:
