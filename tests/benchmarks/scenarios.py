@@ -154,7 +154,7 @@ async def idle(folder: Path, scale: Scale) -> Figures:
 async def logins(folder: Path, scale: Scale) -> Figures:
     """Let keys log in and go as fast as they can."""
     async with running.server(folder) as server:
-        plan = Plan("logins", server.port, server.pid, scale.seconds, scale.warm_s, clients=32, is_keyed=True)
+        plan = Plan("logins", server.port, server.pid, scale.seconds, scale.warm_s, clients=64, is_keyed=True)
         return await running.load(plan)
 
 
@@ -175,7 +175,7 @@ async def tls(folder: Path, scale: Scale) -> Figures:
         wanted = {"tables": scale.few, "is_tls": True, **_windows(scale)}
         played = await running.load(Plan("play", server.port, server.pid, **wanted))
     async with running.server(folder, settings=running.TLS) as server:
-        wanted = {"clients": 32, "is_keyed": True, "is_tls": True, **_windows(scale)}
+        wanted = {"clients": 64, "is_keyed": True, "is_tls": True, **_windows(scale)}
         came = await running.load(Plan("logins", server.port, server.pid, **wanted))
     return {"few": played, "logins": came}
 
