@@ -3,13 +3,14 @@
 import errno
 import socket
 from collections import deque
+from contextlib import closing
 from io import StringIO
 
 import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from truc_server.connections.accepting import AGAIN_S, AT_ONCE, Entrance, accept
+from truc_server.connections.accepting import AGAIN_S, AT_ONCE, Entrance, attended
 from truc_server.connections.net import open_listeners, port_of
 from truc_server.connections.sockets import Poller
 from truc_server.host import logs
@@ -17,71 +18,20 @@ from truc_server.host.settings import Listen, Logs
 from truc_server.timers import Timers
 
 
-class Full:
-    """A listener for which the system opens nothing: so many times, and then for ever."""
-
-    def __init__(self, *then) -> None:
-        self.errors = [OSError(errno.EMFILE, "Too many open files")] * 20 + [*then]
-
-    async def __aenter__(self):
-        return self
-
-    async def __aexit__(self, *_):
-        pass
-
-    async def accept(self):
-        if self.errors:
-            raise self.errors.pop(0)
-        await trio.sleep_forever()
-
-
-async def connected(nursery, serve) -> trio.SocketStream:
-    listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
-    nursery.start_soon(accept, serve, listeners, nursery)
-    return await trio.open_tcp_stream("127.0.0.1", listeners[0].socket.getsockname()[1])
-
-
-async def test_connection_is_closed_when_it_was_served(nursery):
-    async def greet(stream):
-        await stream.send_all(b"hello")
-
-    async with await connected(nursery, greet) as stream:
-        assert b"".join([received async for received in stream]) == b"hello"
-
-
-async def test_connection_that_is_closed_already_harms_nobody(nursery):
-    async with await connected(nursery, trio.aclose_forcefully) as stream:
-        assert await stream.receive_some() == b""
-
-
-async def test_full_system_is_one_line_in_the_log_without_a_traceback(nursery, autojump_clock):
-    logs.configure(Logs(), shown := StringIO())
-    nursery.start_soon(accept, trio.aclose_forcefully, [Full()], nursery)
-    await trio.sleep(10)
-    assert (shown.getvalue().count("cannot_accept"), shown.getvalue().count("\n")) == (1, 1)
-
-
-async def test_listener_that_fails_otherwise_is_an_error(autojump_clock):
-    broken = Full(OSError(errno.EBADF, "Bad file descriptor"))
-    with pytest.RaisesGroup(pytest.RaisesExc(OSError, match="Bad file"), flatten_subgroups=True):
-        async with trio.open_nursery() as nursery:
-            await accept(trio.aclose_forcefully, [broken], nursery)
-
-
 class Came:
     """An entrance, and the connections that came by it."""
 
-    def __init__(self, nursery) -> None:
-        self.poller, timers = Poller(), Timers()
+    def __init__(self, nursery, come=None) -> None:
+        poller, timers = Poller(), Timers()
         self.wires: list[socket.socket] = []
         self.addresses: list[str] = []
-        self.entrance = Entrance(self.poller, timers, self._come)
-        nursery.start_soon(self.poller.run)
+        self.entrance = Entrance(poller, timers, come or self._come)
+        nursery.start_soon(poller.run)
         nursery.start_soon(timers.run)
 
-    def _come(self, wire: socket.socket, address: str) -> None:
+    def _come(self, wire: socket.socket, other_end: tuple[str, int]) -> None:
         self.wires.append(wire)
-        self.addresses.append(address)
+        self.addresses.append(other_end[0])
 
     async def open(self) -> int:
         listeners = await open_listeners(Listen(hosts=("127.0.0.1",), port=0))
@@ -117,6 +67,35 @@ async def connect(port: int, count: int = 1) -> list[socket.socket]:
     connecting = [socket.create_connection(("127.0.0.1", port)) for _ in range(count)]
     await wait_all_tasks_blocked()
     return connecting
+
+
+async def served(nursery, serve) -> bytes:
+    """Return all that a connection is sent by who serves it."""
+    came = Came(nursery, attended(serve, nursery))
+    async with await trio.open_tcp_stream("127.0.0.1", await came.open()) as stream:
+        received = b"".join([received async for received in stream])
+    came.entrance.close()
+    return received
+
+
+async def test_connection_is_closed_when_it_was_served(nursery):
+    async def greet(stream):
+        await stream.send_all(b"hello")
+
+    assert await served(nursery, greet) == b"hello"
+
+
+async def test_connection_that_is_closed_already_harms_nobody(nursery):
+    assert await served(nursery, trio.aclose_forcefully) == b""
+
+
+async def test_listener_that_fails_otherwise_is_an_error(failing):
+    failing.append(OSError(errno.EBADF, "Bad file descriptor"))
+    with pytest.RaisesGroup(pytest.RaisesExc(OSError, match="Bad file"), flatten_subgroups=True):
+        async with trio.open_nursery() as nursery:
+            came = Came(nursery)
+            with closing(came.entrance), socket.create_connection(("127.0.0.1", await came.open())):
+                await trio.sleep_forever()
 
 
 async def test_all_come_in_however_many_connect_at_once(came):

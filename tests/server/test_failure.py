@@ -53,7 +53,7 @@ async def test_who_was_accepted_at_the_last_moment_is_told_goodbye_too(tmp_path,
         near, far = socket.socketpair()
         near.setblocking(False)
         late = RawClient(trio.SocketStream(trio.socket.from_stdlib_socket(far)))
-        net.come(near, "127.0.0.1")
+        net.come(near, ("127.0.0.1", 0))
         heard.extend(await late.closed())
         await late.stream.aclose()
 

@@ -284,9 +284,10 @@ async def test_address_may_connect_again_after_one_connection_has_ended(tmp_path
 
 async def test_kernel_keeps_little_for_who_does_not_read():
     (listener,) = await net.open_listeners(Listen(hosts=("127.0.0.1",), port=0))
-    connected = await trio.open_tcp_stream("127.0.0.1", net.port_of([listener]))
-    async with listener, connected, await listener.accept() as accepted:
-        kept = accepted.socket.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF)
+    with listener, socket.create_connection(("127.0.0.1", net.port_of([listener]))):
+        accepted, _ = listener.accept()
+        with accepted:
+            kept = accepted.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF)
     assert kept <= 2 * net.KERNEL_BYTES
 
 

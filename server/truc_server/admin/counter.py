@@ -7,7 +7,7 @@ caller can hold the server up or make it fail; each command that was read is not
 import socket
 import stat
 import struct
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from secrets import token_hex
 from typing import Final, NamedTuple
@@ -29,7 +29,7 @@ from truc_server.admin.requests import (
     Tables,
     read,
 )
-from truc_server.connections.accepting import accept
+from truc_server.connections.accepting import Entrance, attended
 from truc_server.host.folder import Folder
 from truc_server.house import label
 from truc_server.journal import JournalStoppedError
@@ -122,8 +122,11 @@ async def serve(
     counter = _Counter(desk, folder, trio.CapacityLimiter(CALLERS))
     try:
         async with trio.open_nursery() as callers:
-            callers.start_soon(accept, counter.serve, [_listener(listener)], callers)
-            task_status.started()
+            come = attended(counter.serve, callers)
+            with closing(Entrance(desk.house.poller, desk.house.timers, come)) as entrance:
+                entrance.open([listener])
+                task_status.started()
+                await trio.sleep_forever()
     finally:
         with suppress(OSError):
             folder.admin_socket.unlink()
@@ -150,10 +153,6 @@ def _open(path: Path) -> socket.socket:
         listener.close()
         raise
     return listener
-
-
-def _listener(opened: socket.socket) -> trio.SocketListener:
-    return trio.SocketListener(trio.socket.from_stdlib_socket(opened))
 
 
 async def _line(stream: trio.SocketStream, received: bytearray) -> bytes | None:

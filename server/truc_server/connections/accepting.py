@@ -1,16 +1,15 @@
-"""Accepting: whoever connects is let in where the poller tells of them, or gets a task of their own.
+"""Accepting: whoever connects comes in where the poller tells of them.
 
-Players come by an entrance, many at a time, and cost no task. The host's own tools are few: each is served by a task, and its
-connection is closed at the end. `trio.serve_listeners` does that too, but closes in a way that costs more than all of accepting,
-and tells of a system that can open no more by a traceback ten times a second. Invariant: while it cannot, those who are connected
-notice nothing.
+`trio.serve_listeners` waits with a task for each listener, gives each connection one, closes in a way that costs more than all of
+accepting, and tells of a system that can open no more by a traceback ten times a second. Invariant: while the system can
+not, those who are connected notice nothing.
 """
 
 import errno
 import socket
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import structlog
 import trio
@@ -22,15 +21,15 @@ AGAIN_S: Final = 0.1  # after the system could open no more
 AT_ONCE: Final = 8  # accepted at a turn, so that those who are connected do not wait for all who come
 _EXHAUSTED: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
+Come = Callable[[socket.socket, Any], None]
+"""What is called with a connection, which does not block, and its other end, as the system names it."""
 Serve = Callable[[trio.SocketStream], Awaitable[None]]
-Come = Callable[[socket.socket, str], None]
-"""What is called with a connection and the address that it comes from."""
 
 log = structlog.get_logger()
 
 
 class Entrance:
-    """Where players connect, until it is closed."""
+    """Where some connect, until it is closed."""
 
     def __init__(self, poller: Poller, timers: Timers, come: Come) -> None:
         self._poller = poller
@@ -38,12 +37,11 @@ class Entrance:
         self._come = come
         self._doors: dict[socket.socket, Timer | None] = {}  # those that rest, with when they go on
 
-    def open(self, listeners: Sequence[trio.SocketListener]) -> None:
+    def open(self, listeners: Iterable[socket.socket]) -> None:
         """Accept from now on; the listeners belong to the entrance."""
         for listener in listeners:
-            door = socket.socket(fileno=listener.socket.detach())
-            door.setblocking(False)
-            self._watch(door)
+            listener.setblocking(False)
+            self._watch(listener)
 
     def close(self) -> None:
         """Listen no more."""
@@ -62,51 +60,31 @@ class Entrance:
     def _accept(self, door: socket.socket) -> None:
         for _ in range(AT_ONCE):
             try:
-                wire, address = door.accept()
+                wire, other_end = door.accept()
             except (BlockingIOError, ConnectionAbortedError):
                 return
             except OSError as error:
                 if error.errno not in _EXHAUSTED:
                     raise
-                _complain(error)
-                self._rest(door)
+                self._rest(door, error)
                 return
             wire.setblocking(False)
-            self._come(wire, str(address[0]))
+            self._come(wire, other_end)
 
-    def _rest(self, door: socket.socket) -> None:
+    def _rest(self, door: socket.socket, error: OSError) -> None:
         """Accept nobody for a moment."""
+        log.error("cannot_accept", reason=error.strerror)
         self._poller.remove(door)
         self._doors[door] = self._timers.after(AGAIN_S, partial(self._watch, door))
 
 
-async def accept(serve: Serve, listeners: Sequence[trio.SocketListener], tasks: trio.Nursery) -> None:
-    """Let `tasks` serve whoever connects, until cancelled; the listeners are closed then.
+def attended(serve: Serve, tasks: trio.Nursery) -> Come:
+    """Return what gives each connection a task that serves it; at its end the connection is closed."""
 
-    Raises:
-        OSError: A listener has failed.
-    """
-    async with trio.open_nursery() as nursery:
-        for listener in listeners:
-            nursery.start_soon(_accept, serve, listener, tasks)
+    def come(wire: socket.socket, _other_end: Any) -> None:
+        tasks.start_soon(_attend, serve, stream_of(wire))
 
-
-async def _accept(serve: Serve, listener: trio.SocketListener, tasks: trio.Nursery) -> None:
-    async with listener:
-        while True:
-            try:
-                stream = await listener.accept()
-            except OSError as error:
-                if error.errno not in _EXHAUSTED:
-                    raise
-                _complain(error)
-                await trio.sleep(AGAIN_S)
-            else:
-                tasks.start_soon(_attend, serve, stream)
-
-
-def _complain(error: OSError) -> None:
-    log.error("cannot_accept", reason=error.strerror)
+    return come
 
 
 async def _attend(serve: Serve, stream: trio.SocketStream) -> None:
@@ -114,3 +92,13 @@ async def _attend(serve: Serve, stream: trio.SocketStream) -> None:
         await serve(stream)
     finally:
         stream.socket.close()
+
+
+def stream_of(wire: socket.socket) -> trio.SocketStream:
+    """Return a connection as what a task reads and writes."""
+    return trio.SocketStream(trio.socket.from_stdlib_socket(wire))
+
+
+def plain(listener: trio.SocketListener) -> socket.socket:
+    """Take the socket out of a listener of Trio, which is of no use any more."""
+    return socket.socket(fileno=listener.socket.detach())

@@ -6,7 +6,7 @@ a task for that long. Invariant: no task or byte is spent on a connection beyond
 
 import errno
 import socket
-from collections.abc import Sequence
+from collections.abc import Iterable
 from functools import partial
 from secrets import token_hex
 from typing import Final
@@ -17,7 +17,7 @@ import trio
 from truc_protocol.errors import Code
 from truc_protocol.messages import Refusal, refusal
 from truc_protocol.transport import ALPN
-from truc_server.connections.accepting import Entrance
+from truc_server.connections.accepting import Entrance, plain, stream_of
 from truc_server.connections.door import Door
 from truc_server.connections.meters import network_of
 from truc_server.connections.peer import Peer
@@ -37,17 +37,17 @@ _MISSING_FAMILY: Final = (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL)
 log = structlog.get_logger()
 
 
-async def open_listeners(listen: Listen) -> list[trio.SocketListener]:
+async def open_listeners(listen: Listen) -> list[socket.socket]:
     """Listen on every address of the settings, all on one port.
 
     Raises:
         OSError: An address cannot be listened on, or none of them exists on this machine.
     """
-    port, listeners = listen.port, list[trio.SocketListener]()
+    port, listeners = listen.port, list[socket.socket]()
     missing: OSError | None = None
     for host in listen.hosts:
         try:
-            opened = await trio.open_tcp_listeners(port, host=host)
+            opened = [plain(listener) for listener in await trio.open_tcp_listeners(port, host=host)]
         except OSError as error:
             if error.errno not in _MISSING_FAMILY:
                 raise OSError(f"cannot listen on {host} port {port}: {error.strerror}") from error
@@ -55,8 +55,8 @@ async def open_listeners(listen: Listen) -> list[trio.SocketListener]:
             missing = error
             continue
         for listener in opened:  # the connections inherit it
-            listener.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, KERNEL_BYTES)
-            listener.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, KERNEL_BYTES)
+            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         listeners += opened
         port = port or port_of(opened)
     if not listeners:
@@ -64,9 +64,9 @@ async def open_listeners(listen: Listen) -> list[trio.SocketListener]:
     return listeners
 
 
-def port_of(listeners: list[trio.SocketListener]) -> int:
+def port_of(listeners: list[socket.socket]) -> int:
     """Return the port that listeners are on."""
-    return int(listeners[0].socket.getsockname()[1])
+    return int(listeners[0].getsockname()[1])
 
 
 class Net:
@@ -100,7 +100,7 @@ class Net:
         for reader in tuple(self._readers.values()):
             reader.leave()
 
-    def open(self, listeners: Sequence[trio.SocketListener]) -> None:
+    def open(self, listeners: Iterable[socket.socket]) -> None:
         """Let in whoever connects from now on."""
         self._entrance.open(listeners)
 
@@ -108,8 +108,9 @@ class Net:
         """Let nobody in any more."""
         self._entrance.close()
 
-    def come(self, wire: socket.socket, address: str) -> None:
+    def come(self, wire: socket.socket, other_end: tuple[str, int]) -> None:
         """Speak with a client until the connection ends; what fails there harms no other."""
+        address = other_end[0]
         try:
             self._come(wire, address)
         except Exception:
@@ -127,7 +128,7 @@ class Net:
             self._attend(wire, address, trio.current_time())
 
     async def _turn_away(self, wire: socket.socket, why: Refusal) -> None:
-        stream = _stream(wire)
+        stream = stream_of(wire)
         try:
             await self._door.turn_away(stream, why)
         except Exception:
@@ -137,7 +138,7 @@ class Net:
 
     async def _let_in_encrypted(self, wire: socket.socket, address: str, tls: Tls) -> None:
         """Agree on encryption first; the time for a login runs already."""
-        began, encrypted, stream = trio.current_time(), None, _stream(wire)
+        began, encrypted, stream = trio.current_time(), None, stream_of(wire)
         try:
             encrypted = await self._encrypt(stream, tls, address)
         except Exception:
@@ -221,8 +222,3 @@ class Net:
         """Wait until everything that may be sent has been."""
         for peer in self.everybody():
             await peer.outbox.wait_empty()
-
-
-def _stream(wire: socket.socket) -> trio.SocketStream:
-    """Return a socket as what a task reads and writes."""
-    return trio.SocketStream(trio.socket.from_stdlib_socket(wire))

@@ -4,8 +4,9 @@ One request a connection. Invariant: whoever asks costs the game little: a conne
 there are at most `CONNECTIONS` at once, and figures are read once a second however many ask.
 """
 
+import socket
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from http import HTTPStatus
 from typing import Final, NamedTuple
 
@@ -13,7 +14,7 @@ import h11
 import structlog
 import trio
 
-from truc_server.connections.accepting import accept
+from truc_server.connections.accepting import Entrance, attended, plain
 from truc_server.host.settings import Metrics
 from truc_server.house import House
 from truc_server.lobby.lobby import Lobby
@@ -69,13 +70,17 @@ async def run(
     async with trio.open_nursery() as nursery:
         nursery.start_soon(lag.watch, late_s)
         log.info("metrics_listening", host=metrics.host, port=metrics.port)
-        task_status.started()
-        await accept(page.serve, listeners, nursery)
+        with closing(Entrance(house.poller, house.timers, attended(page.serve, nursery))) as entrance:
+            entrance.open(listeners)
+            task_status.started()
+            await trio.sleep_forever()
 
 
-async def _listeners(metrics: Metrics) -> list[trio.SocketListener]:
+async def _listeners(metrics: Metrics) -> list[socket.socket]:
     try:
-        return await trio.open_tcp_listeners(metrics.port, host=metrics.host)
+        return [
+            plain(listener) for listener in await trio.open_tcp_listeners(metrics.port, host=metrics.host)
+        ]
     except OSError as error:
         where = f"{metrics.host} port {metrics.port}"
         raise OSError(f"metrics.port: cannot listen on {where}: {error.strerror}") from error
