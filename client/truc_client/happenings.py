@@ -17,7 +17,10 @@ from truc_protocol.words import Sentence
 Fact = Mapping[str, Any]
 """Something that has happened: `what`, and the fields that docs/protocol/facts.md lists for it."""
 
-_CLOSED: Final = ("expired", "empty", "server")
+MEANWHILE: Final = "meanwhile"
+"""The reason for a table's end that nobody has told: it was there when the connection was lost, and is not when it is back."""
+
+_CLOSED: Final = ("expired", "empty", "server", MEANWHILE)
 """The reasons for a table's end that have a sentence."""
 
 

@@ -1,14 +1,16 @@
 """The lobby as a player follows it: `async for` yields how full the house is, what is said, and every table that changes.
 
-It comes back by itself with the connection; all of it is shown again then. Nothing of it is kept.
+It comes back by itself with the connection; all of it is shown again then, and what is not has closed meanwhile. Nothing of it is
+kept.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from truc_client.errors import ClientError
+from truc_client.errors import ClientError, RefusedError
 from truc_client.happenings import (
+    MEANWHILE,
     ChatSaid,
     Interrupted,
     LobbyChanged,
@@ -16,10 +18,20 @@ from truc_client.happenings import (
     TableChanged,
     TableClosed,
 )
+from truc_client.line import pause_of
 from truc_client.reports import Reports
 from truc_client.talk import chat
 from truc_protocol import messages
-from truc_protocol.messages import ChatLine, FollowLobby, LobbyState, ServerMessage, TableState
+from truc_protocol.errors import Code
+from truc_protocol.messages import (
+    ChatLine,
+    FollowLobby,
+    LobbyState,
+    Ok,
+    Refusal,
+    ServerMessage,
+    TableState,
+)
 
 if TYPE_CHECKING:
     from truc_client.session import Session
@@ -32,6 +44,7 @@ class LobbyFollowing:
         self.state: LobbyState | None = None
         self.tables: dict[str, TableState] = {}
         self.reports = Reports[LobbyHappening]()
+        self._unseen: set[str] = set()
 
     def handle(self, message: ServerMessage) -> None:
         """Take a message; what is not about the lobby is passed over."""
@@ -41,9 +54,10 @@ class LobbyFollowing:
                 self.reports.say(LobbyChanged(message))
             case TableState(private=False):
                 self.tables[message.table] = message
+                self._unseen.discard(message.table)
                 self.reports.say(TableChanged(message))
-            case messages.TableClosed() if self.tables.pop(message.table, None) is not None:
-                self.reports.say(TableClosed(message.reason, message.table))
+            case messages.TableClosed():
+                self._close(message.table, message.reason)
             case ChatLine(table=None):
                 self.reports.say(chat_said(message))
             case _:
@@ -51,8 +65,32 @@ class LobbyFollowing:
 
     def interrupted(self, reason: str) -> None:
         """Note that the connection is gone for now; what was shown may be stale."""
-        self.tables.clear()
+        self._unseen = set(self.tables)
         self.reports.say(Interrupted(reason))
+
+    def reconnected(self, session: "Session") -> None:
+        """Ask for all of it again; a table that is not shown again has closed meanwhile."""
+
+        def answered(answer: Ok | Refusal) -> None:
+            match answer:
+                case Ok():
+                    for code in sorted(self._unseen):
+                        self._close(code, MEANWHILE)
+                case Refusal(code=Code.RATE_LIMITED):
+                    session.later(pause_of(answer.retry_after_ms), lambda: self._ask(session, answered))
+                case Refusal():
+                    self.fail(RefusedError(answer.code, answer.msg))
+
+        self._ask(session, answered)
+
+    def _ask(self, session: "Session", answered: Callable[[Ok | Refusal], None]) -> None:
+        if session.followed.lobby is self:
+            session.post(lambda n: FollowLobby(id=n), answered)
+
+    def _close(self, code: str, reason: str) -> None:
+        self._unseen.discard(code)
+        if self.tables.pop(code, None) is not None:
+            self.reports.say(TableClosed(reason, code))
 
     def fail(self, error: ClientError) -> None:
         """End for the reason given."""

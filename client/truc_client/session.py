@@ -17,7 +17,7 @@ from truc_client.followed import Followed
 from truc_client.following import Following
 from truc_client.line import Build, Line
 from truc_client.link import Answer
-from truc_protocol.messages import Capabilities, FollowLobby, Ok, SeatHeld, ServerMessage
+from truc_protocol.messages import Capabilities, Ok, SeatHeld, ServerMessage
 
 if TYPE_CHECKING:
     from truc_protocol.handshake import ServerIdentity
@@ -133,7 +133,7 @@ class Session:
         """Note that the connection is back; everything that is followed goes on."""
         self._adopt(entered)
         if self.followed.lobby is not None:
-            self.post(lambda n: FollowLobby(id=n), lambda _answer: None)
+            self.followed.lobby.reconnected(self)
         self.followed.reconnected(self.held)
 
     def fail(self, error: ClientError) -> None:

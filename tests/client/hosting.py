@@ -46,6 +46,7 @@ class Hosting(ScriptedServer):
         self.keeps_past = True
         self.turn = trio.Lock()
         self.busy = 0
+        self.too_often = 0
 
     async def greet(self, message) -> None:
         self.info = encode_info(replace(INFO, caps=self.caps, now_ms=int(time.time() * 1000)))
@@ -58,9 +59,7 @@ class Hosting(ScriptedServer):
             case History():
                 await self.send(self.past(message))
             case FollowLobby() if not message.off:
-                await self.send(LobbyState(online=1, tables=1, playing=0))
-                await self.send(self.state())
-                await self.send(Ok(re=message.id))
+                await self.show_lobby(message)
             case Chat():
                 await self.send(Ok(re=message.id))
                 await self.send(ChatLine(table=message.table, player=TAG, name="north", text=message.text))
@@ -71,6 +70,15 @@ class Hosting(ScriptedServer):
                 await self.send(Ok(re=message.id, table=CODE, seat=0))
             case FollowLobby() | Ignore() | Forget() | Unwatch():
                 await self.send(Ok(re=message.id))
+
+    async def show_lobby(self, message: FollowLobby) -> None:
+        if self.too_often:
+            self.too_often -= 1
+            await self.send(replace(refusal(Code.RATE_LIMITED, "later", re=message.id), retry_after_ms=1))
+            return
+        await self.send(LobbyState(online=1, tables=1, playing=0))
+        await self.send(self.state())
+        await self.send(Ok(re=message.id))
 
     def list_players(self, message: ListPlayers) -> Ok:
         tags = [f"P{n}" for n in range(5) if message.after is None or f"P{n}" > message.after]

@@ -3,6 +3,7 @@
 import pytest
 import trio
 from client.hosting import TAG, Hosting
+from msgspec.structs import replace
 
 from truc_client import (
     ChatSaid,
@@ -92,6 +93,38 @@ async def test_lobby_is_followed_again_after_a_lost_connection(server, connectio
     kinds = [type(each) for each in await told(lobby, 3)]
     assert kinds == [Interrupted, LobbyChanged, TableChanged]
     assert len(asked(server, FollowLobby)) == 2
+
+
+async def test_table_that_closed_while_the_connection_was_lost_is_told_after_it(server, connection) -> None:
+    lobby = await connection.lobby()
+    await server.send(replace(server.state(), table="OTHER"))
+    await told(lobby, 3)
+    await server.hang_up()
+    *_, closed = await told(lobby, 4)
+    assert closed == TableClosed("meanwhile", "OTHER")
+    assert lobby.tables == {CODE: server.state()}
+
+
+async def test_lobby_is_asked_for_until_it_is_not_too_often(server, connection, autojump_clock) -> None:
+    lobby = await connection.lobby()
+    await told(lobby, 2)
+    server.too_often = 2
+    await server.hang_up()
+    kinds = [type(each) for each in await told(lobby, 3)]
+    assert (kinds, len(asked(server, FollowLobby))) == ([Interrupted, LobbyChanged, TableChanged], 4)
+
+
+async def test_lobby_that_is_refused_on_the_way_back_ends_with_the_reason(server, connection) -> None:
+    lobby = await connection.lobby()
+    await told(lobby, 2)
+
+    async def refuse(message) -> None:
+        await server.send(refusal(Code.UNKNOWN_REQUEST, "no", re=message.id))
+
+    server.answer_other = refuse
+    await server.hang_up()
+    with pytest.raises(RefusedError, match="unknown_request"):
+        await told(lobby, 2)
 
 
 async def test_lobby_that_is_left_ends(server, connection) -> None:

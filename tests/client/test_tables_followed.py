@@ -13,7 +13,14 @@ from rich.console import Console
 from truc_client import connect
 from truc_client.cli.listing import columns
 from truc_client.cli.tables_followed import FollowedTables, follow_lines, follow_list
-from truc_client.happenings import ChatSaid, Interrupted, LobbyChanged, TableChanged, TableClosed
+from truc_client.happenings import (
+    MEANWHILE,
+    ChatSaid,
+    Interrupted,
+    LobbyChanged,
+    TableChanged,
+    TableClosed,
+)
 from truc_protocol.messages import LobbyState
 
 OPEN = state("K7PQA", NORTH, FREE, age_ms=60_000, expires_ms=600_000)
@@ -48,12 +55,12 @@ def test_every_change_is_a_line() -> None:
     ) == [
         "K7PQA  truc-french  1/2 seats  open  north  1 min",
         "K7PQA  truc-french  2/2 seats  open  north, south  2 min",
-        "K7PQA  the table is closed: expired",
+        "K7PQA  the table is closed: nobody started it",
     ]
 
 
 def test_end_of_a_table_is_told_in_the_language_asked_for() -> None:
-    assert told(TableChanged(OPEN), GONE, lang="es")[-1] == "K7PQA  la mesa está cerrada: expired"
+    assert told(TableChanged(OPEN), GONE, lang="es")[-1] == "K7PQA  la mesa está cerrada: nadie la empezó"
 
 
 def test_that_time_has_passed_is_no_change() -> None:
@@ -69,6 +76,11 @@ def test_tables_of_other_games_are_left_out() -> None:
 def test_what_a_lost_connection_has_shown_is_told_again_only_if_it_has_changed() -> None:
     told_again = told(TableChanged(OPEN), Interrupted("it was lost"), TableChanged(OPEN))
     assert len(told_again) == 1
+
+
+def test_table_that_closed_while_the_connection_was_lost_is_told() -> None:
+    *_, line = told(TableChanged(OPEN), Interrupted("it was lost"), TableClosed(MEANWHILE, "K7PQA"))
+    assert line == "K7PQA  the table is closed: while the connection was lost"
 
 
 def test_what_was_said_in_the_lobby_is_no_change() -> None:
@@ -94,7 +106,7 @@ async def test_list_at_a_terminal_is_drawn_anew_with_each_change_and_as_time_goe
     console = Console(file=out, force_terminal=True, width=120, color_system=None)
     with trio.move_on_after(30):
         await follow_list(lobby, FollowedTables(None, "en"), console, draw)
-    assert drawn == [[], ["K7PQA 60"], [], ["K7PQA 120"], ["K7PQA 140"]]
+    assert drawn == [[], ["K7PQA 60"], ["K7PQA 60"], ["K7PQA 120"], ["K7PQA 140"]]
     assert "it was lost; connecting again" in out.getvalue()
     assert out.getvalue().endswith("\x1b[?25h")  # the cursor is back
 

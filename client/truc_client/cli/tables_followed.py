@@ -16,7 +16,7 @@ from truc_client.cli.listing import table_line
 from truc_client.happenings import Interrupted, LobbyHappening, TableChanged, TableClosed
 from truc_client.lobby import Lobby
 from truc_protocol.messages import TableState
-from truc_protocol.words import catalogue, printable
+from truc_protocol.words import Speech, printable
 
 _TICK_S: Final = 20.0
 
@@ -43,7 +43,7 @@ class FollowedTables:
 
     def __init__(self, variant: str | None, lang: str) -> None:
         self._variant = variant
-        self._words = catalogue(lang)
+        self._speech = Speech(lang)
         self._seen: dict[str, Seen] = {}
         self._told: dict[str, str] = {}
 
@@ -56,11 +56,9 @@ class FollowedTables:
                 if self._told.get(state.table) != line:
                     yield table_line(state)
                 self._told[state.table] = line
-            case TableClosed(reason, table) if self._seen.pop(table, None) is not None:
+            case TableClosed(table=table) if self._seen.pop(table, None) is not None:
                 del self._told[table]
-                yield printable(f"{table}  {self._words.screen['closed'].format(reason=reason)}")
-            case Interrupted():
-                self._seen.clear()
+                yield printable(f"{table}  {self._speech.say('screen.closed', reason=happening.why)}")
             case _:
                 pass
 
@@ -72,7 +70,7 @@ class FollowedTables:
         """Return what is to be said of a lost connection."""
         if not isinstance(happening, Interrupted):
             return None
-        return printable(self._words.watching["interrupted"].format(reason=happening.reason))
+        return printable(self._speech.say("watching.interrupted", reason=happening.reason))
 
 
 async def follow_lines(lobby: Lobby, tables: FollowedTables) -> None:
