@@ -271,9 +271,9 @@ def _counted(verdict: Verdict, speech: Speech) -> Iterator[str]:
     if verdict.scheduled:
         yield speech.say("verdict.chains_on_schedule", n=len(verdict.scheduled), k=verdict.scheduled[0])
     if verdict.proxies:
-        yield speech.say("verdict.guests_acts", n=len(verdict.proxies))
+        yield speech.say("verdict.guests_acts", acts=speech.counted("guests_act", len(verdict.proxies)))
     if verdict.unsigned:
-        yield speech.say("verdict.unsigned_acts", n=len(verdict.unsigned))
+        yield speech.say("verdict.unsigned_acts", acts=speech.counted("guests_act", len(verdict.unsigned)))
 
 
 def _name_at(verdict: Verdict, k: int, seat: int, speech: Speech) -> str:

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Final
 
 from truc_protocol.rules_text import SENTENCES, TABLES
+from truc_protocol.rules_text.wording import truts
 from truc_rules import TABLE_OPTIONS, Variant, presets
 from truc_rules import preset as preset_named
 
@@ -73,8 +74,10 @@ def summary(name: str) -> str:
 def variant_summary(variant: Variant) -> str:
     """Return a game in one line."""
     counts = "/".join(map(str, variant.players))
-    unit = " truts" if variant.scoring.points_per_unit else ""
-    return f"{counts} players, {len(variant.pack)} cards, to {variant.scoring.target}{unit}, best of {variant.match}"
+    scoring = variant.scoring
+    goal = truts(scoring.target) if scoring.points_per_unit else scoring.target
+    games = "one game" if variant.match == 1 else f"best of {variant.match}"
+    return f"{counts} players, {len(variant.pack)} cards, to {goal}, {games}"
 
 
 def chapters(variant: Variant) -> str:

@@ -21,6 +21,7 @@ from truc_client.terminal.person import Lines, Typed
 from truc_client.terminal.screen import Screen
 from truc_conform.scripted import ScriptedServer
 from truc_protocol.messages import Create, Join, Leave, Ok, Resume, SeatHeld, SeatState, Seek, Unwatch, Watch
+from truc_protocol.words import Speech
 
 FRENCH = "truc-french"
 ANY = Wish(None, None, None, {}, private=False, rekey=False)
@@ -240,8 +241,8 @@ async def test_seat_is_kept_only_as_long_as_the_terms_say(nursery, player) -> No
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.join("TABLE", 0)
         await play_on(table, until=lambda happening: table.stands_by)
-        told = _farewell(table, "truc play host")
-    assert told.startswith("Your seat is kept until 1 of your decisions in a row are missed; then somebody")
+        told = _farewell(table, "truc play host", Speech("en"))
+    assert told.startswith("Your seat is kept until you have missed 1 decision; then somebody")
 
 
 async def test_empty_line_is_the_default() -> None:

@@ -247,6 +247,12 @@ def test_resignation_of_a_guest_is_told_as_the_servers_word(write) -> None:
     assert "(resigned; a guest's resignation: the server's word, signed by nobody else)" in told
 
 
+def test_one_act_of_a_guest_is_told_as_one(write) -> None:
+    table = Table(small(), guests=(1,)).to("hand")
+    table.add(table.act(1, "resign"))
+    assert "1 act of a guest: the server's word" in verify(write("a", table.run().file())).output
+
+
 def test_resignation_with_a_signature_is_told_without_a_doubt(write) -> None:
     table = Table(small(), guests=(1,)).to("hand")
     table.add(table.players[0].resign(table.ledger))

@@ -88,6 +88,11 @@ def test_summary_counts_truts():
     assert summary("trut") == "2/4 players, 32 cards, to 7 truts, best of 3"
 
 
+def test_summary_says_one_trut_and_one_game():
+    short = replace(scoring(TRUT, target=1), match=1)
+    assert variant_summary(short) == "2/4 players, 32 cards, to 1 trut, one game"
+
+
 def test_house_variant_has_a_summary():
     assert variant_summary(replace(CATALAN, name="house", match=5)).endswith("to 12, best of 5")
 
@@ -217,6 +222,7 @@ def test_house_variant_has_a_summary():
         (scoring(CATALAN, end_check="hand_end"), "if they are equal, another hand is played"),
         (TRUT, "3 points make a *trut*"),
         (TRUT, "A game is won as soon as a side has 7 truts."),
+        (scoring(TRUT, target=1), "A game is won as soon as a side has 1 trut."),
         (TRUT, "the winner has one trut and keeps its points; the other side loses its points"),
         (FRENCH, "A match is the best of 3 games: who has won 2 of them"),
         (CATALAN, "A match is one game."),

@@ -50,7 +50,7 @@ from truc_client.terminal.screen import Screen
 from truc_client.verifying import quoted
 from truc_protocol.messages import TableState
 from truc_protocol.setup import GONE_SUBSTITUTE, GONE_WAIT, read_opts
-from truc_protocol.words import Sentence
+from truc_protocol.words import Sentence, Speech
 
 _FOR_NEW_TABLE: Final = "--variant, --quick, --seats, --option, --private"
 _DEFAULT_VARIANT: Final = "truc-catalan"
@@ -159,7 +159,7 @@ def play_at(where: Address, wish: Wish, **manner: Unpack[Manner]) -> None:
     def farewell() -> str:
         seated = () if here is None else here.followed
         own = (table for table in seated if table.seat is not None and not table.stands_by)
-        return next((_farewell(table, command) for table in own), "")
+        return next((_farewell(table, command, Speech(spoken)) for table in own), "")
 
     async def main() -> None:
         nonlocal here
@@ -190,16 +190,16 @@ def _check_usage(wish: Wish, *, is_guest: bool) -> None:
         raise usage_error(Sentence("commands.for_new_table", options=_FOR_NEW_TABLE))
 
 
-def _farewell(table: Table, command: str) -> Sentence:
+def _farewell(table: Table, command: str, speech: Speech) -> str:
     """Say how to come back, and how long the seat is kept by the table's terms."""
-    kept, state = Sentence("screen.kept_seat", command=command), table.state
+    kept, state = speech.say("screen.kept_seat", command=command), table.state
     if state is None or state.state != "playing":
         return kept
     opts = read_opts(state.opts)
     if opts.gone == GONE_WAIT or not opts.decision_ms or not opts.gone_after:
         return kept
     key = "screen.kept_until_taken" if opts.gone == GONE_SUBSTITUTE else "screen.kept_until_lost"
-    return Sentence(key, command=command, n=opts.gone_after)
+    return speech.say(key, command=command, missed=speech.counted("missed", opts.gone_after))
 
 
 def address_or_known(given: str | None, home: Home) -> Address:

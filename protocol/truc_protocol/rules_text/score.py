@@ -1,6 +1,6 @@
 """How points make games and games a match, in sentences."""
 
-from truc_protocol.rules_text.wording import points, the_side
+from truc_protocol.rules_text.wording import points, the_side, truts
 from truc_rules import Variant
 
 
@@ -13,7 +13,7 @@ def scoring(variant: Variant) -> tuple[str, ...]:
             f" other {side} loses its points.",
             f"In a hand that is played for a trut the winner has one trut and keeps its points; the other {side} loses"
             f" its points.",
-            f"{_when(variant)} a {side} has {rule.target} truts.",
+            f"{_when(variant)} a {side} has {truts(rule.target)}.",
         )
     told = f"{_when(variant)} a {side} has {points(rule.target)}."
     if rule.end_check == "hand_end":

@@ -14,6 +14,11 @@ def points(count: int) -> str:
     return "1 point" if count == 1 else f"{count} points"
 
 
+def truts(count: int) -> str:
+    """Return a number of truts in words."""
+    return "1 trut" if count == 1 else f"{count} truts"
+
+
 def times(count: int) -> str:
     """Return how often in words."""
     return {1: "once", 2: "twice"}.get(count, f"{count} times")
