@@ -9,6 +9,7 @@ import click
 import trio
 
 from truc_commands.completion import Values, complete_values, completion_command
+from truc_commands.output import OneLineGroup
 from truc_conform import client_cases, server_cases
 from truc_conform.client_cases import chosen, fits
 from truc_conform.report import Report, as_html, as_json, line, summary
@@ -29,7 +30,15 @@ _jobs = click.option(
 )
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class Kit(OneLineGroup):
+    """The commands of the kit, whose status 1 is a verdict."""
+
+    def refused(self, error: OSError) -> click.ClickException:
+        """Return what is no verdict."""
+        return click.UsageError(error.strerror or str(error))
+
+
+@click.group(cls=Kit, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="truc", prog_name="truc-conform")
 def main() -> None:
     """Judge whether somebody's client or server keeps the Truc protocol.

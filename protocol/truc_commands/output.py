@@ -1,11 +1,48 @@
-"""What becomes of standard output when it takes nothing more: its disk is full, or its reader has gone."""
+"""What becomes of a command when the system refuses it something: most often its output, where a disk is full or the reader has gone."""
 
 import os
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import click
 
 
-def drop_output() -> None:
+class OneLineCommand(click.Command):
+    """A command that ends in one line where the system refuses something, its help included; in none where the reader has gone."""
+
+    def refused(self, error: OSError) -> click.ClickException:
+        """Return what ends the command then; its exit status also where nothing is said."""
+        return click.ClickException(error.strerror or str(error))
+
+    def make_context(self, *args: Any, **named: Any) -> click.Context:
+        """Read the command line, which prints what is asked for in place of the command."""
+        with self._in_one_line():
+            return super().make_context(*args, **named)
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command."""
+        with self._in_one_line():
+            return super().invoke(ctx)
+
+    @contextmanager
+    def _in_one_line(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            _drop_output()
+            refused = self.refused(error)
+            if isinstance(error, BrokenPipeError):
+                raise click.exceptions.Exit(refused.exit_code) from None
+            raise refused from error
+
+
+class OneLineGroup(OneLineCommand, click.Group):
+    """The first command of a program, so that it goes for all under it."""
+
+
+def _drop_output() -> None:
     """Let what could not be written to standard output go, so that the end of the process does not try again."""
     with suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)

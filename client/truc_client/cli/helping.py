@@ -21,7 +21,7 @@ import msgspec
 
 from truc_client.cli.common import FailedError
 from truc_client.errors import ClientError
-from truc_commands.output import drop_output
+from truc_commands.output import OneLineGroup
 from truc_protocol.words import LANGUAGES, Sentence, chosen_language
 
 C = TypeVar("C", bound=click.Command)
@@ -49,7 +49,7 @@ def help_in(lang: str) -> Help:
     )
 
 
-class SpokenGroup(click.Group):
+class SpokenGroup(OneLineGroup):
     """The first command: help and errors of all those under it are in the language asked for, else in that of the environment."""
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, **named: Any) -> Any:
@@ -59,18 +59,15 @@ class SpokenGroup(click.Group):
             return click.Group.main(translated(self, lang), args, *rest, **named)
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run a command; what goes wrong becomes one line, also where the system refuses something, as room on a full disk."""
+        """Run a command; what goes wrong becomes one line."""
         try:
             return super().invoke(ctx)
         except ClientError as error:
             raise FailedError(str(error)) from error
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            drop_output()
-            raise FailedError(
-                Sentence("commands.refused_by_system", reason=error.strerror or str(error))
-            ) from error
+
+    def refused(self, error: OSError) -> click.ClickException:
+        """Return what ends a command to which the system refuses something, as room on a full disk."""
+        return FailedError(Sentence("commands.refused_by_system", reason=error.strerror or str(error)))
 
 
 def translated(command: C, lang: str) -> C:

@@ -12,7 +12,7 @@ from rich.text import Text
 from truc_client.cli.common import FailedError
 from truc_client.errors import HomeError
 from truc_client.verifying import trouble
-from truc_commands.output import drop_output
+from truc_commands.output import OneLineCommand
 from truc_protocol.words import Sentence, printable
 
 
@@ -27,22 +27,12 @@ def unusable(what: str, file: object, error: HomeError | OSError) -> UnusableErr
     return UnusableError(Sentence(f"failures.{what}", path=file, reason=trouble(error)))
 
 
-class FindingCommand(click.Command):
+class FindingCommand(OneLineCommand):
     """A command whose status says what it found, so that trouble with its output must have another."""
 
-    def invoke(self, ctx: click.Context) -> object:
-        """Run the command, and see to it that all was written."""
-        try:
-            try:
-                return super().invoke(ctx)
-            finally:
-                sys.stdout.flush()
-        except BrokenPipeError:
-            drop_output()
-            raise click.exceptions.Exit(UnusableError.exit_code) from None
-        except OSError as error:
-            drop_output()
-            raise UnusableError(Sentence("commands.found_unwritten", reason=trouble(error))) from error
+    def refused(self, error: OSError) -> click.ClickException:
+        """Return what is no finding."""
+        return UnusableError(Sentence("commands.found_unwritten", reason=trouble(error)))
 
 
 class Output(Console):

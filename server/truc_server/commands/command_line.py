@@ -11,7 +11,7 @@ from typing import IO, Any, Final, NamedTuple
 
 import click
 
-from truc_commands.output import drop_output
+from truc_commands.output import OneLineGroup
 from truc_protocol.keys import KeyFileError
 from truc_server.host.folder import Folder, FolderError, default_root
 from truc_server.host.setting_keys import KEYS
@@ -34,18 +34,12 @@ class SettingsFailure(Failure):
     exit_code = 2
 
 
-class Commands(click.Group):
+class Commands(OneLineGroup):
     """Commands of a host; what the system refuses any of them, room on a disk for one, becomes one line too."""
 
-    def invoke(self, ctx: click.Context) -> object:
-        """Run a command."""
-        try:
-            return super().invoke(ctx)
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            drop_output()
-            raise Failure(_said(error)) from error
+    def refused(self, error: OSError) -> click.ClickException:
+        """Return what ends the command then."""
+        return Failure(_said(error))
 
 
 class Flag(NamedTuple):
