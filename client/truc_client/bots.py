@@ -6,7 +6,8 @@ A bot is a client like any other, with a key of its own; the server does not kno
 import random
 from collections.abc import Callable, Collection
 from contextlib import suppress
-from typing import Final
+from math import inf
+from typing import Final, NamedTuple
 
 import trio
 
@@ -20,6 +21,7 @@ from truc_client.happenings import (
     TableClosed,
     YourTurn,
 )
+from truc_client.partners import Partners
 from truc_client.table import Table
 from truc_protocol.errors import Code
 
@@ -88,20 +90,29 @@ async def play_match(
     show: Callable[[Happening], None] = lambda _happening: None,
     *,
     leave_to: Collection[int] = (),
+    patience_s: float = 0.0,
 ) -> MatchEnded | None:
     """Play at a table until a match has ended; None if the table or the seat was lost. `show` sees what happens.
 
     Where another seat asks for a pause, or for its end, this one asks too. A decision for which a seat in `leave_to` is waited
-    for as well, as for the answer of a side, is left to it.
+    for as well, as for the answer of a side, is left to it; to a partner who is not in it for as long as they may need, at most
+    `patience_s`.
     """
-    waiting: Collection[int] = ()
-    async for happening in table:
+    partners, put_off = Partners(patience_s), None
+    while (happening := await _next(table, put_off)) is not None:
+        if isinstance(happening, _PutOff):
+            put_off = None
+            await _decide(table, choose, happening.turn)
+            continue
         show(happening)
+        partners.see(happening, trio.current_time())
         match happening:
-            case YourTurn(must=True) if set(leave_to).isdisjoint(waiting):
-                await _decide(table, await trio.to_thread.run_sync(choose, happening))
-            case RecordSeen(means=means):
-                waiting = means[-1].get("waiting", ()) if means else ()
+            case YourTurn(must=True) if set(leave_to).isdisjoint(partners.waiting):
+                put_off = _put_off(happening, table.seat, partners)
+                if put_off is None:
+                    await _decide(table, choose, happening)
+            case RecordSeen():
+                put_off = None
                 await _join_in(table)
             case MatchEnded():
                 return happening
@@ -112,8 +123,28 @@ async def play_match(
     return None
 
 
-async def _decide(table: Table, choice: Choice) -> None:
+class _PutOff(NamedTuple):
+    """A decision that is left to a partner until a time."""
+
+    turn: YourTurn
+    until: float
+
+
+def _put_off(turn: YourTurn, seat: int | None, partners: Partners) -> _PutOff | None:
+    wait_s = 0.0 if seat is None else partners.wait_s(seat, turn.deadline_ms)
+    return _PutOff(turn, trio.current_time() + wait_s) if wait_s else None
+
+
+async def _next(table: Table, put_off: _PutOff | None) -> Happening | _PutOff | None:
+    """Return what happens next, or the decision that was put off once its time has come; None at the end of the table."""
+    with trio.move_on_at(inf if put_off is None else put_off.until):
+        return await anext(table, None)
+    return put_off
+
+
+async def _decide(table: Table, choose: Chooser, turn: YourTurn) -> None:
     """Choose. A refusal by a code that nobody knows says only that the choice was not taken: fresh options follow."""
+    choice = await trio.to_thread.run_sync(choose, turn)
     try:
         await table.choose(choice)
     except RefusedError as error:

@@ -1,5 +1,6 @@
 """Every style of bot: what it chooses from options alone, and sharp at a real table, on what its seat knows there."""
 
+from functools import partial
 from math import inf
 
 import pytest
@@ -10,7 +11,8 @@ from client.test_person import turn as asked
 
 from truc_bots import Effort, Sharp
 from truc_client import MatchEnded, YourTurn, careful, careless, connect, play_match, styles
-from truc_client.happenings import Choice, RecordSeen
+from truc_client.happenings import Away, Choice, RecordSeen, Resumed
+from truc_client.partners import Partners
 from truc_client.styles import STYLES
 from truc_protocol.audit import Result
 
@@ -86,3 +88,61 @@ async def test_answer_is_left_to_who_may_give_it_too(leave_to, done):
     )
     await play_match(table, lambda turn: turn.options[0], leave_to=leave_to)
     assert table.done[0] == done
+
+
+async def pause_before_answer(*seen, patience_s: float = 10, deadline_ms: int | None = None) -> float:
+    """Return how long a bot at seat 0 leaves an answer to its partner at seat 2, after what it has seen."""
+    table, turn = FakeTable(*seen), asked("accept", at=9)._replace(deadline_ms=deadline_ms)
+    table.send.send_nowait(waiting_for(0, 2, k=9))
+    table.send.send_nowait(turn)
+    began = trio.current_time()
+    await play_match(table, lambda turn: turn.options[0], patience_s=patience_s)
+    assert table.done == ["accept"]
+    return trio.current_time() - began
+
+
+async def test_partner_is_waited_for_as_long_as_the_patience_of_a_bot(autojump_clock):
+    assert await pause_before_answer() == 10
+    assert await pause_before_answer(patience_s=0) == 0
+
+
+async def test_partner_is_waited_for_no_longer_than_half_of_the_time_left(autojump_clock):
+    assert await pause_before_answer(deadline_ms=6_000) == 3
+
+
+async def test_partner_who_is_fast_is_hardly_waited_for(autojump_clock):
+    assert await pause_before_answer(waiting_for(2, k=1), waiting_for(0, k=2)) == 0
+
+
+async def test_partner_who_is_away_is_not_waited_for(autojump_clock):
+    assert await pause_before_answer(Away(2, online=False)) == 0
+    assert await pause_before_answer(Away(2, online=False), Away(2, online=True)) == 10
+
+
+async def test_what_came_again_after_a_lost_connection_does_not_make_a_partner_fast(autojump_clock):
+    assert await pause_before_answer(waiting_for(2, k=1), waiting_for(0, k=2), Resumed(3)) == 10
+
+
+async def test_partner_is_given_as_long_as_a_decision_has_taken_and_more(autojump_clock):
+    partners = Partners(10)
+    partners.see(waiting_for(2, k=1), now=0)
+    partners.see(waiting_for(0, k=2), now=2)
+    partners.see(waiting_for(2, k=3), now=3)
+    partners.see(waiting_for(0, 2, k=4), now=4)
+    assert partners.wait_s(0, None) == 6
+
+
+async def test_answer_that_a_partner_gives_is_theirs(autojump_clock):
+    table = FakeTable(waiting_for(0, 2, k=1), asked("accept", at=2))
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(partial(play_match, table, lambda turn: turn.options[0], patience_s=10))
+        await trio.sleep(9)
+        table.send.send_nowait(waiting_for(0, k=2))
+        table.send.send_nowait(asked("play 3b", at=3))
+    assert table.done == ["play 3b"]
+
+
+def test_opponents_and_oneself_are_no_partners():
+    partners = Partners(10)
+    partners.see(waiting_for(0, 1, 3, k=1), now=0)
+    assert partners.wait_s(0, None) == 0

@@ -1,6 +1,6 @@
 """`truc bot`: a bot with a key of its own, at a server."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import NamedTuple
@@ -27,7 +27,7 @@ from truc_client.cli.stepping_in import find_vacant
 from truc_client.connecting import connect
 from truc_client.connection import Connection
 from truc_client.errors import ClientError, NotPlayedError
-from truc_client.happenings import MatchEnded
+from truc_client.happenings import Happening, MatchEnded
 from truc_client.home import Home, open_home, sole_use
 from truc_client.styles import STYLES, style_option
 from truc_client.table import Table
@@ -48,6 +48,7 @@ class Work(NamedTuple):
     substitute: bool
     style: str
     seed: int
+    patience_s: float
 
 
 @click.command(short_help="Play as a bot.")
@@ -63,6 +64,15 @@ class Work(NamedTuple):
     "--matches", default=1, show_default=True, type=click.IntRange(1), help="Matches to play, then leave."
 )
 @style_option("careful")
+@click.option(
+    "--patience",
+    "patience_s",
+    default=10.0,
+    show_default=True,
+    type=click.FloatRange(0),
+    metavar="SECONDS",
+    help="How long at most it leaves an answer of its side to a partner who may give it too.",
+)
 @click.option("--seed", default=0, show_default=True, help="What its choices are drawn from.")
 @click.option(
     "--name", default="bot", show_default=True, help="Its name, and that of its folder in the home."
@@ -81,6 +91,7 @@ def bot(
     matches: int,
     style: str,
     seed: int,
+    patience_s: float,
     name: str,
 ) -> None:
     """Play at ADDRESS (HOST, HOST:PORT) as a bot.
@@ -91,14 +102,14 @@ def bot(
     each takes the first folder that no other uses. With --house it plays until it is told to end (SIGTERM, Ctrl-C).
     """
     sits = (code and code.upper(), variant, seats, table_options(options), private)
-    work = Work(*sits, matches, substitute, style, seed)
+    work = Work(*sits, matches, substitute, style, seed, patience_s)
     _check_usage(work, is_called=house)
     with _bot_home(name) as home:
         player = Player(home, home.root.name, on_new_key=tell_new_key, on_delay=tell_delay)
 
         async def main() -> None:
             if house:
-                await until_ended(partial(serve, address, player, STYLES[style], seed))
+                await until_ended(partial(serve, address, player, partial(_play, work)))
                 return
             async with connect(address, player) as connection:
                 await _work(connection, work)
@@ -148,7 +159,8 @@ async def _work(connection: Connection, work: Work) -> None:
     for number in range(work.matches):
         if number:
             await table.ready()
-        tell(result_of(_played(await play_match(table, choose, tell_trouble))))
+        ended = await play_match(table, choose, tell_trouble, patience_s=work.patience_s)
+        tell(result_of(_played(ended)))
     await table.leave()
 
 
@@ -159,7 +171,7 @@ async def _step_in(connection: Connection, work: Work) -> None:
         table = await find_vacant(connection, work.code)
         _tell(table)
         try:
-            ended = await play_match(table, STYLES[work.style](work.seed, table), tell_trouble)
+            ended = await _play(work, table, tell_trouble)
         except NotPlayedError:
             continue
         if table.plays:
@@ -167,6 +179,12 @@ async def _step_in(connection: Connection, work: Work) -> None:
             await table.leave()
             return
         table.close()  # the match ended before anybody was wanted
+
+
+async def _play(work: Work, table: Table, show: Callable[[Happening], None]) -> MatchEnded | None:
+    """Play a match as this bot does."""
+    choose = STYLES[work.style](work.seed, table)
+    return await play_match(table, choose, show, patience_s=work.patience_s)
 
 
 def _played(ended: MatchEnded | None) -> MatchEnded:

@@ -16,7 +16,6 @@ import click
 import trio
 
 from truc_client.account import Player
-from truc_client.bots import play_match
 from truc_client.calls import HOUSE_BOTS
 from truc_client.cli.reporting import complain, result_of, tell_trouble
 from truc_client.cli.stepping_in import is_alone, sit_by, stand_by
@@ -30,8 +29,7 @@ from truc_client.errors import (
     RefusedError,
     ServerKeyError,
 )
-from truc_client.happenings import Called, Happening, MatchStarted, Substituted, TableChanged
-from truc_client.styles import Style
+from truc_client.happenings import Called, Happening, MatchEnded, MatchStarted, Substituted, TableChanged
 from truc_client.table import Table
 from truc_protocol.keys import fingerprint
 from truc_protocol.messages import SeatHeld
@@ -43,6 +41,8 @@ _DICE: Final = SystemRandom()
 
 
 Step = Callable[[], Awaitable[None]]
+Play = Callable[[Table, Callable[[Happening], None]], Awaitable[MatchEnded | None]]
+"""Plays a match at a table as a bot does; what happens is told besides."""
 
 
 async def until_ended(main: Step) -> None:
@@ -65,7 +65,7 @@ async def until_ended(main: Step) -> None:
         raise failure
 
 
-async def serve(address: str, player: Player, style: Style, seed: int) -> None:
+async def serve(address: str, player: Player, play: Play) -> None:
     """Answer every call of a server, which may come and go; never ends by itself.
 
     Raises:
@@ -76,7 +76,7 @@ async def serve(address: str, player: Player, style: Style, seed: int) -> None:
         try:
             async with connect(address, player, want=(*WANT, HOUSE_BOTS), patience_s=inf) as connection:
                 _introduce(connection)
-                await OnCall(connection, style, seed).serve()
+                await OnCall(connection, play).serve()
         except ServerKeyError:
             raise
         except (ConnectError, LostError) as error:
@@ -93,12 +93,11 @@ def _introduce(connection: Connection) -> None:
 
 
 class OnCall:
-    """One bot on one connection; `style` and `seed` make its choices at each table."""
+    """One bot on one connection; `play` plays a match at a table."""
 
-    def __init__(self, connection: Connection, style: Style, seed: int) -> None:
+    def __init__(self, connection: Connection, play: Play) -> None:
         self._connection = connection
-        self._style = style
-        self._seed = seed
+        self._play = play
         self._at: dict[
             str, Called | None
         ] = {}  # each table it is at, with the newest call that came meanwhile
@@ -173,7 +172,7 @@ class OnCall:
                     case _:
                         pass
 
-            await self._play(table, show, is_own=lambda: True)
+            await self._play_on(table, show, is_own=lambda: True)
         if patience.cancelled_caught:
             await table.leave()
 
@@ -188,7 +187,7 @@ class OnCall:
             if isinstance(happening, Substituted) and happening.seat == table.seat and table.plays:
                 click.echo(f"called {call.table} seat {call.seat} {call.variant}")
 
-        await self._play(table, show, is_own=lambda: table.plays)
+        await self._play_on(table, show, is_own=lambda: table.plays)
 
     async def _go_on(self, held: SeatHeld) -> None:
         """Play on with a seat held from before; one without a match is given up."""
@@ -196,14 +195,14 @@ class OnCall:
         if held.match is None:
             await table.leave()
         else:
-            await self._play(table, tell_trouble, is_own=lambda: True)
+            await self._play_on(table, tell_trouble, is_own=lambda: True)
 
-    async def _play(
+    async def _play_on(
         self, table: Table, show: Callable[[Happening], None], *, is_own: Callable[[], bool]
     ) -> None:
         """Play a match to its end, then leave the seat, if it `is_own` by then."""
         try:
-            ended = await play_match(table, self._style(self._seed, table), show)
+            ended = await self._play(table, show)
             if ended is not None and is_own():
                 click.echo(f"over {table.code} {result_of(ended)}")
                 await table.leave()
