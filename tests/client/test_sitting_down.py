@@ -9,18 +9,31 @@ from client.deserting import DesertedServer
 from client.hosting import Hosting
 from client.playing import play_on
 from msgspec.structs import replace
+from protocol.peers import Player as Peer
 from rich.console import Console
 
 from truc_client import ClientError, Player, Resumed, Substituted, YourTurn, connect, open_home
 from truc_client.cli.asking import asked
 from truc_client.cli.listing import table_line
-from truc_client.cli.play import Seating, Wish, _farewell, _sit_down
+from truc_client.cli.play import Seating, Wish, _farewell, _sit_down, _step_in
 from truc_client.home import master_seed, write_seed
 from truc_client.main import main
 from truc_client.terminal.person import Lines, Typed
 from truc_client.terminal.screen import Screen
 from truc_conform.scripted import ScriptedServer
-from truc_protocol.messages import Create, Join, Leave, Ok, Resume, SeatHeld, SeatState, Seek, Unwatch, Watch
+from truc_protocol.messages import (
+    Create,
+    Join,
+    Leave,
+    Ok,
+    Resume,
+    SeatHeld,
+    SeatState,
+    Seek,
+    TableClosed,
+    Unwatch,
+    Watch,
+)
 from truc_protocol.words import Speech
 
 FRENCH = "truc-french"
@@ -177,6 +190,89 @@ async def test_wanted_seat_is_offered_before_a_table_is_opened(nursery, player) 
     table, told = await sit_down(server, player, "y")
     assert (table.code, "Take that seat over" in told) == ("TABLE", True)
     assert not any(isinstance(message, Create) for message in server.received)
+
+
+class Unanswered(Lines):
+    """No line, ever; `asked` is set when one is waited for."""
+
+    def __init__(self) -> None:
+        self.asked = trio.Event()
+
+    async def receive(self) -> Typed:
+        self.asked.set()
+        return await trio.sleep_forever()
+
+
+async def unanswered(server, player, happens, sit=_sit_down) -> tuple[object, str]:
+    """Leave the question whether to step in unanswered when something happens; returns what came of it, and the screen."""
+    out, came, lines = io.StringIO(), [], Unanswered()
+
+    async def ask(connection) -> None:
+        screen = Screen(Console(file=out, width=400))
+        try:
+            came.append(await sit(connection, ANY._replace(code="TABLE"), screen, lines))
+        except ClientError as error:
+            came.append(str(error))
+
+    with trio.fail_after(20):
+        async with connect("host", player, dial=server.dial) as connection, trio.open_nursery() as nursery:
+            nursery.start_soon(ask, connection)
+            await lines.asked.wait()
+            await happens()
+    return came[0], out.getvalue()
+
+
+@pytest.fixture
+async def deserted(nursery, autojump_clock) -> WatchedDesertedServer:
+    server = WatchedDesertedServer(target=6)
+    server.nursery = nursery
+    await server.desert()
+    return server
+
+
+NOT_WANTED = "nobody is wanted for this seat any more: its player is back, or another has taken it"
+
+
+@pytest.fixture
+def stepping_in(deserted):
+    """Return what takes the vacant seat away: somebody else has it."""
+
+    async def happens() -> None:
+        await deserted.take(Peer(0, deserted.seed, person="other ").sub(deserted.ledger))
+        await deserted.send(deserted.state())
+
+    return happens
+
+
+async def test_question_about_a_seat_that_another_has_taken_is_withdrawn(
+    deserted, player, stepping_in
+) -> None:
+    assert (await unanswered(deserted, player, stepping_in))[0] == NOT_WANTED
+
+
+async def test_who_looked_for_any_seat_looks_on_where_one_is_wanted_no_more(
+    deserted, player, stepping_in
+) -> None:
+    table, told = await unanswered(deserted, player, stepping_in, _step_in)
+    assert (table, told.endswith(f"{NOT_WANTED}\n")) == (None, True)
+
+
+async def test_question_at_a_table_that_is_closed_is_withdrawn(deserted, player) -> None:
+    async def close() -> None:
+        await deserted.send(TableClosed(table="TABLE", reason="server"))
+
+    error, told = await unanswered(deserted, player, close)
+    assert (error, told.endswith("the table is closed: the host closed it\n")) == (NOT_WANTED, True)
+
+
+async def test_lost_connection_is_told_while_a_question_stands(deserted, player) -> None:
+    async def lose_the_line() -> None:
+        await deserted._stream.aclose()
+        await trio.sleep(10)
+        await deserted.send(TableClosed(table="TABLE", reason="server"))
+
+    _, told = await unanswered(deserted, player, lose_the_line)
+    assert "connecting again" in told
 
 
 class WaitingServer(Hosting):

@@ -40,7 +40,7 @@ from truc_client.cli.terminal import (
 )
 from truc_client.connecting import connect
 from truc_client.connection import Connection
-from truc_client.errors import ClientError, RefusedError
+from truc_client.errors import ClientError, NotPlayedError, RefusedError
 from truc_client.home import Home, keep_name
 from truc_client.store import Store
 from truc_client.table import Table
@@ -337,7 +337,11 @@ async def _step_in(connection: Connection, wish: Wish, screen: Screen, lines: Li
             table = await connection.join(code)
         except RefusedError:
             continue  # somebody was quicker, or this player has been in that match before
-        stepped_in = await _join(connection, table, screen, lines)
+        try:
+            stepped_in = await _join(connection, table, screen, lines)
+        except NotPlayedError as error:
+            screen.say(str(error), "yellow")
+            continue
         if stepped_in is not None:
             return stepped_in
     return None

@@ -1,20 +1,30 @@
 """Standing by at a table: what a person is shown before they take a vacant seat over, and how a bot looks for one."""
 
-from typing import Final
+from typing import Final, Never
 
 import trio
 
 from truc_client.cli.asking import asked
 from truc_client.connection import Connection
-from truc_client.errors import NotPlayedError, RefusedError
-from truc_client.happenings import MatchStarted, Recalled, RecordSeen, Resumed, TableChanged
+from truc_client.errors import ClientError, NotPlayedError, RefusedError
+from truc_client.happenings import (
+    Interrupted,
+    MatchEnded,
+    MatchStarted,
+    Recalled,
+    RecordSeen,
+    Resumed,
+    SeatTakenOver,
+    TableChanged,
+    TableClosed,
+)
 from truc_client.table import Table
 from truc_client.terminal.person import Lines
 from truc_client.terminal.screen import Screen
 from truc_protocol.errors import Code
 from truc_protocol.messages import TableState
 from truc_protocol.setup import read_opts
-from truc_protocol.words import shown_name
+from truc_protocol.words import Sentence, shown_name
 
 _LOOK_S: Final = 3.0
 
@@ -43,14 +53,50 @@ async def look_on(table: Table, screen: Screen) -> bool:
 
 
 async def agrees_to_step_in(table: Table, screen: Screen, lines: Lines) -> bool | None:
-    """Show the terms and the score of a match, and ask whether to take the vacant seat over; None at the end of the input."""
+    """Show the terms and the score of a match, and ask whether to take the vacant seat over; None at the end of the input.
+
+    Raises:
+        ClientError: The seat is not to be had any more, and there was no answer before.
+    """
     state = table.state
     if state is None or table.seat is None:
         return False
     show_terms(table, screen)
     screen.show_standing()
     name = shown_name(state.seats[table.seat].name or "", table.seat)
-    return await asked(screen, lines, "step_in", default=False, name=name, table=table.code)
+    agreed, failure = None, None
+    async with trio.open_nursery() as nursery:
+
+        async def follow() -> None:
+            nonlocal failure
+            try:
+                await _look_on_meanwhile(table, screen)
+            except ClientError as error:
+                failure = error
+            nursery.cancel_scope.cancel()
+
+        nursery.start_soon(follow)
+        agreed = await asked(screen, lines, "step_in", default=False, name=name, table=table.code)
+        nursery.cancel_scope.cancel()
+    if failure is not None:
+        table.close()
+        raise failure
+    return agreed
+
+
+async def _look_on_meanwhile(table: Table, screen: Screen) -> Never:
+    """Follow a match without a word, as long as somebody is wanted there; then raise what has become of it."""
+    async for happening in table:
+        match happening:
+            case RecordSeen(means=means):
+                screen.show(Recalled(means))
+            case Interrupted() | Resumed() | TableClosed():
+                screen.show(happening)
+            case SeatTakenOver() | MatchEnded():
+                break
+            case _:
+                pass
+    raise NotPlayedError(Sentence("failures.no_longer_vacant"))
 
 
 def show_terms(table: Table, screen: Screen) -> None:
