@@ -86,6 +86,18 @@ def test_key_means_the_option_that_was_shown_with_it(typing) -> None:
     assert [typing.next(), typing.next()] == ["raise 2", "2"]
 
 
+@pytest.mark.parametrize(("typed", "line"), [("1", "2"), ("play ", "play 2"), ("12", "122")])
+def test_key_typed_but_not_sent_is_no_answer_to_another_question(typing, typed, line) -> None:
+    asked = {"text": "?", "keys": (Key("1", "truco", "raise 2"),)}
+    typing.ask(at=1, **asked)
+    typing.type(typed)
+    while typing.prompt._session.default_buffer.text != typed:
+        typing.ask(at=2, **asked)
+    typing.ask(at=3, text="?", keys=(Key("1", "play 3b", "play 3b"),))
+    typing.type("2\r")
+    assert typing.next() == line
+
+
 def test_tab_completes_a_move(typing) -> None:
     typing.ask("play 3b", "raise 2")
     typing.type("PL\t\r")

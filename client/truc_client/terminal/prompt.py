@@ -103,10 +103,17 @@ class Prompt:
         self._soon(lambda: self._pose(question))
 
     def _pose(self, question: Question) -> None:
+        self._drop_stale_key(question)
         self._question = question
         if question.at is not None and question.at != self._at:
             self._begin_turn(question.at, question.deadline_ms)
         self._app.invalidate()
+
+    def _drop_stale_key(self, question: Question) -> None:
+        """Take away a key that is typed but not sent, where it would mean an option of another question."""
+        typed, before = self._session.default_buffer, self._question.keys
+        if before != question.keys and typed.text in {key.typed for key in before}:
+            typed.reset()
 
     def _begin_turn(self, at: int, deadline_ms: int | None) -> None:
         self._at = at
