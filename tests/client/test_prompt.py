@@ -12,7 +12,8 @@ import pyte
 import pytest
 from client.test_person import turn
 from client.test_screen import seen, started
-from prompt_toolkit.input import create_pipe_input
+from prompt_toolkit.data_structures import Size
+from prompt_toolkit.input import DummyInput, create_pipe_input
 from prompt_toolkit.input.vt100 import Vt100Input
 from prompt_toolkit.output import DummyOutput
 from prompt_toolkit.output.vt100 import Vt100_Output
@@ -20,7 +21,7 @@ from rich.console import Console
 
 from truc_client.happenings import Waiting
 from truc_client.terminal.above import Above
-from truc_client.terminal.prompt import Prompt, folded
+from truc_client.terminal.prompt import Drawn, Prompt, folded
 from truc_client.terminal.questions import Key, Question
 from truc_client.terminal.screen import Screen
 from truc_client.terminal.speaking import spelled
@@ -96,6 +97,53 @@ def test_key_typed_but_not_sent_is_no_answer_to_another_question(typing, typed, 
     typing.ask(at=3, text="?", keys=(Key("1", "play 3b", "play 3b"),))
     typing.type("2\r")
     assert typing.next() == line
+
+
+class Narrowing(Rings):
+    """An output that can become narrower; it notes how far up it was cleared."""
+
+    columns = 40
+
+    def __init__(self) -> None:
+        self.cleared: list[int] = []
+
+    def get_size(self) -> Size:
+        return Size(rows=24, columns=self.columns)
+
+    def cursor_up(self, amount: int) -> None:
+        self.cleared.append(amount)
+
+
+@pytest.mark.parametrize(
+    ("environment", "cleared"),
+    [
+        ({"TERM": "xterm-256color"}, [2]),
+        ({"TERM": "linux"}, []),
+        ({"XTERM_VERSION": "XTerm(379)"}, []),
+        ({"XTERM_VERSION": "XTerm(379)", "TMUX": "/tmp/tmux"}, [2]),
+    ],
+)
+def test_lines_that_a_narrower_terminal_has_broken_are_cleared(monkeypatch, environment, cleared) -> None:
+    for name in ("TERM", "TMUX", "XTERM_VERSION"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    output = Narrowing()
+    prompt = Prompt(lambda _line: None, output=output, terminal=DummyInput())
+    prompt._question = Question(at=1, text="?", keys=(Key("1", "x" * 30, "a"), Key("2", "y" * 30, "b")))
+    prompt._note_drawn(prompt._app)
+    output.columns = 20
+    prompt._clear_broken(prompt._app)
+    prompt._clear_broken(prompt._app)
+    assert output.cleared == cleared
+
+
+@pytest.mark.parametrize(
+    ("widths", "columns", "more"),
+    [((40, 12), 40, 0), ((40, 12), 20, 1), ((40, 12), 10, 4), ((100,), 30, 1), ((12,), 100, 0)],
+)
+def test_rows_that_a_narrower_terminal_makes(widths, columns, more) -> None:
+    assert Drawn(40, widths).rows_more(columns) == more
 
 
 def test_tab_completes_a_move(typing) -> None:

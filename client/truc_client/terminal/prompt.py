@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import Final
+from typing import Final, NamedTuple
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import Application, run_in_terminal
@@ -54,10 +54,13 @@ class Prompt:
         self._at: int | None = None
         self._until: float | None = None
         self._is_due = False
+        self._drawn = Drawn(0, ())
         self.above = Above(sys.stdout, self._show_above)
         self._session = self._make_session(is_coloured, terminal, output or _own_output())
         self._app = self._session.app
         self._app.refresh_interval = _TICK_S
+        self._app.before_render += self._clear_broken
+        self._app.after_render += self._note_drawn
 
     def _make_session(
         self, is_coloured: bool, terminal: Input | None, output: Output
@@ -138,6 +141,7 @@ class Prompt:
         self._is_due = False
         if self._app.is_running and not self._app.is_done:
             self._app.renderer.erase()
+            self._clear_broken(self._app)
             self.above.release()
             self._app.invalidate()
 
@@ -161,18 +165,54 @@ class Prompt:
         """Return the options as keys, line by line, and the question with its clock."""
         parts: StyleAndTextTuples = []
         for line in folded(self._question.keys, self._app.output.get_size().columns):
-            for key in line:
-                parts += [("bold", f" {key.typed} "), ("", key.label + " " * (_BETWEEN_KEYS - 1))]
+            for n, key in enumerate(line):
+                between = " " * (_BETWEEN_KEYS - 1) if n else ""
+                parts += [("", between), ("bold", f" {key.typed} "), ("", key.label)]
             parts.append(("", "\n"))
         asked = " ".join(filter(None, (self._clock(), self._question.text)))
         parts.append(("bold", f"{asked} " if asked else "> "))
         return parts
+
+    def _note_drawn(self, _app: Application[str]) -> None:
+        """Note what stands on the terminal, up to the cursor."""
+        shown = "".join(text for _, text, *_ in self._message())
+        lines = (shown + self._session.default_buffer.document.text_before_cursor).split("\n")
+        self._drawn = Drawn(self._app.output.get_size().columns, tuple(map(get_cwidth, lines)))
+
+    def _clear_broken(self, _app: Application[str]) -> None:
+        """Clear what was drawn where the terminal is narrower now and has broken it into more rows than it had."""
+        columns = self._app.output.get_size().columns
+        if more := self._drawn.rows_more(columns) if _breaks_lines() else 0:
+            self._app.output.cursor_up(more)
+            self._app.output.erase_down()
+        self._drawn = Drawn(columns, ())
 
     def _clock(self) -> str:
         if self._until is None or self._question.at is None:
             return ""
         left = max(0, round(self._until - time.monotonic()))
         return f"{left // 60}:{left % 60:02}"
+
+
+class Drawn(NamedTuple):
+    """What stood on a terminal: how many columns that had, and how wide each line was."""
+
+    columns: int
+    widths: tuple[int, ...]
+
+    def rows_more(self, columns: int) -> int:
+        """Return how many rows more the lines have taken since the terminal has so many columns."""
+        return sum(max(0, _rows(width, columns) - _rows(width, self.columns)) for width in self.widths)
+
+
+def _rows(width: int, columns: int) -> int:
+    return max(1, -(-width // columns))
+
+
+def _breaks_lines() -> bool:
+    """Tell whether a terminal that becomes narrower breaks its lines, as nearly all do; a few cut them off."""
+    cuts = os.environ.get("TERM") == "linux" or "XTERM_VERSION" in os.environ
+    return "TMUX" in os.environ or not cuts
 
 
 def folded(keys: tuple[Key, ...], width: int) -> Iterator[list[Key]]:
