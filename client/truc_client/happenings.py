@@ -78,11 +78,16 @@ class Recalled(NamedTuple):
 
 
 class RecordSeen(NamedTuple):
-    """A record came and passed every check; `means` is what happened, in order, last the state."""
+    """A record came and passed every check; `means` is what happened, in order, last the state.
+
+    With `is_least` the points in it are the least they can be, until the hand is closed: whether a flor was kept quiet in an
+    earlier duel depends on cards that are not open yet.
+    """
 
     k: int
     kind: str
     means: tuple[Fact, ...]
+    is_least: bool = False
 
 
 class CardsDealt(NamedTuple):

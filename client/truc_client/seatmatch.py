@@ -35,7 +35,7 @@ from truc_protocol.dealing import DealtCards
 from truc_protocol.errors import Code
 from truc_protocol.keys import box_key
 from truc_protocol.ledger import Ledger
-from truc_protocol.meaning import means
+from truc_protocol.meaning import counts_least, means
 from truc_protocol.messages import (
     BoxedOptions,
     BoxedSignSeen,
@@ -220,7 +220,8 @@ class SeatMatch:
         body, k = finding.body, finding.k
         facts = means(body, self.ledger, finding.events, self._just_opened(body))
         kind = tag_of(body).removeprefix(_TAG)
-        told: list[Happening] = [RecordSeen(-1 if k is None else k, kind, tuple(facts))]
+        seen = RecordSeen(-1 if k is None else k, kind, tuple(facts), counts_least(self.ledger))
+        told: list[Happening] = [seen]
         told += cards_told(self.witness, self.seat, body)
         if isinstance(body, Sub):
             told.append(Substituted(body.seat, body.name.decode()))

@@ -31,7 +31,7 @@ from truc_protocol.bodies import (
 from truc_protocol.dealing import DealtCards
 from truc_protocol.ledger import Ledger, missing, score
 from truc_protocol.records import Phase
-from truc_rules import REST, TRUT, Event, Match, deciders_in_view, hand_over
+from truc_rules import REST, TRUT, Event, Match, deciders_in_view, hand_over, is_score_open
 
 Fact = dict[str, Any]
 
@@ -208,6 +208,11 @@ def state_fact(ledger: Ledger) -> Fact:
         opens = ledger.hand is not None and ledger.hand.unseen is not None
         fact |= _hand_state(ledger.match, waiting=() if opens else deciders_in_view(ledger.match))
     return fact
+
+
+def counts_least(ledger: Ledger) -> bool:
+    """Tell whether points are told as the least they can be: a claim that unknown cards leave open may change them."""
+    return ledger.match is not None and is_score_open(ledger.match)
 
 
 def _hand_state(match: Match, waiting: tuple[int, ...]) -> Fact:

@@ -7,6 +7,7 @@ do, `apply` does it and returns the next match with what happened.
 
 from .actions import KINDS, REST, TRUT, Action, ArgShape, Kind
 from .cards import CARDS_EACH, Card, card_named, card_names
+from .claims import is_score_open
 from .deals import is_blind, lowest_slot, named, slot_of, turn_count
 from .errors import (
     CardError,
@@ -109,6 +110,7 @@ __all__ = [
     "has_windows",
     "hints",
     "is_blind",
+    "is_score_open",
     "is_window",
     "know",
     "know_all",

@@ -404,3 +404,15 @@ def test_cards_that_an_order_forbids_stay() -> None:
         {"what": "order_given", "seat": 2, "order": "low"},
     )
     assert with_options(board, ("play 3b",)).cards == ("7e", "3b")
+
+
+ACCEPTED = {"what": "envido_accepted", "seat": 1, "points": 1}
+
+
+@pytest.mark.parametrize(
+    ("fact", "is_least", "is_said"),
+    [(ACCEPTED, True, True), (ACCEPTED, False, False), ({"what": "stood", "seat": 1}, True, False)],
+)
+def test_points_that_an_open_claim_may_change_are_told_as_the_least(fact, is_least, is_said) -> None:
+    told = shown(started(), RecordSeen(3, "act", (fact, STATE), is_least))
+    assert ("these points are the least there can be" in told) == is_said

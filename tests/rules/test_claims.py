@@ -2,9 +2,11 @@
 
 from dataclasses import replace
 
+import pytest
 from rules.played import dealt, events, given, options, played
 
 from truc_rules import Flor, next_hand, preset
+from truc_rules.claims import is_score_open
 from truc_rules.events import FlorClaimed, FlorClaimSettled, HandWon, PointsScored
 
 GAME = preset("truco-argentino-flor")
@@ -234,3 +236,10 @@ def test_a_falta_is_worth_what_the_leader_lacks_once_the_claims_of_earlier_duels
     assert score(match) == (11, 7)
     match = played(match, "1 falta-envido", "4 accept", "1 good")
     assert score(match) == (30, 7)
+
+
+@pytest.mark.parametrize(("hands", "is_open"), [(UNSEEN, True), (SIX, False)])
+def test_score_is_open_to_a_reader_from_the_end_of_a_duel_on_in_which_a_claim_was_made(hands, is_open):
+    match = played(duel(*hands), "0 play 1e", "3 play 4e", "0 claim 3")
+    assert not is_score_open(match)
+    assert is_score_open(played(match, "0 concede")) == is_open

@@ -134,9 +134,7 @@ class Screen:
             case MatchStarted():
                 self._begin(happening)
             case RecordSeen():
-                self._awaited = ""
-                for fact in happening.means:
-                    self._tell(fact)
+                self._tell_record(happening)
             case Recalled():
                 self._recall(happening.means)
             case CardsDealt() | PartnerCards() | Signed() | PhraseSaid():
@@ -267,6 +265,13 @@ class Screen:
     def awaits_resume(self) -> bool:
         """Whether the match rests and this seat has not asked to go on."""
         return self._standstill.awaits
+
+    def _tell_record(self, record: RecordSeen) -> None:
+        self._awaited = ""
+        for fact in record.means:
+            self._tell(fact)
+        if record.is_least and any("points" in fact for fact in record.means):
+            self.note("least", "dim")
 
     def _tell(self, fact: Fact) -> None:
         told = sentence(fact, self._board, self._setting)
