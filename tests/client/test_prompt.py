@@ -219,12 +219,21 @@ def test_prompt_says_who_is_waited_for_until_there_is_news() -> None:
 
 def test_keys_are_folded_into_the_width() -> None:
     keys = tuple(Key(str(n), "play 10c", "play 10c") for n in range(1, 5))
-    assert [len(line) for line in folded(keys, 30)] == [2, 2]
-    assert [len(line) for line in folded(keys, 1)] == [1, 1, 1, 1]
+    assert [len(line) for line in folded(keys, 30, 12)] == [2, 2]
+    assert [len(line) for line in folded(keys, 1, 12)] == [1, 1, 1, 1]
 
 
-def test_label_longer_than_a_line_is_cut() -> None:
-    assert list(folded((Key("1", "play 10c", ""),), 11)) == [[Key("1", "play …", "")]]
+def test_label_longer_than_a_line_goes_on_in_the_next() -> None:
+    keys = (Key("1", "play 10c and ask", "a"), Key("2", "end", "b"))
+    assert folded(keys, 16, 12) == [
+        [Key("1", "play 10c", "a")],
+        [Key(" ", "and ask", "a")],
+        [Key("2", "end", "b")],
+    ]
+
+
+def test_label_longer_than_a_line_is_cut_where_there_is_no_height() -> None:
+    assert folded((Key("1", "play 10c", ""),), 11, 1) == [[Key("1", "play …", "")]]
 
 
 def test_lines_printed_are_kept_until_they_can_be_shown() -> None:

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from textwrap import wrap
 from typing import Final, NamedTuple
 
 from prompt_toolkit import PromptSession
@@ -164,7 +165,8 @@ class Prompt:
     def _message(self) -> StyleAndTextTuples:
         """Return the options as keys, line by line, and the question with its clock."""
         parts: StyleAndTextTuples = []
-        for line in folded(self._question.keys, self._app.output.get_size().columns):
+        size = self._app.output.get_size()
+        for line in folded(self._question.keys, size.columns, size.rows // 2):
             for n, key in enumerate(line):
                 between = " " * (_BETWEEN_KEYS - 1) if n else ""
                 parts += [("", between), ("bold", f" {key.typed} "), ("", key.label)]
@@ -215,27 +217,46 @@ def _breaks_lines() -> bool:
     return "TMUX" in os.environ or not cuts
 
 
-def folded(keys: tuple[Key, ...], width: int) -> Iterator[list[Key]]:
-    """Yield the keys in lines that fit into a width, one at least in each."""
-    line: list[Key] = []
+def folded(keys: tuple[Key, ...], width: int, height: int) -> list[list[Key]]:
+    """Return the keys in lines that fit into a width, one at least in each.
+
+    A label longer than a line goes on in the next one; where that takes more lines than the height it is cut off instead.
+    """
+    lines = _lines([part for key in keys for part in _broken(key, width)], width)
+    return lines if len(lines) <= height else _lines([_cut(key, width) for key in keys], width)
+
+
+def _lines(keys: list[Key], width: int) -> list[list[Key]]:
+    lines: list[list[Key]] = []
     taken = 0
-    for key in (_cut(key, width) for key in keys):
+    for key in keys:
         needed = get_cwidth(key.typed) + get_cwidth(key.label) + 1 + _BETWEEN_KEYS
-        if line and taken + needed > width:
-            yield line
-            line, taken = [], 0
-        line.append(key)
+        if not lines or taken + needed > width or not key.typed.strip():
+            lines.append([])
+            taken = 0
+        lines[-1].append(key)
         taken += needed
-    if line:
-        yield line
+    return lines
+
+
+def _broken(key: Key, width: int) -> Iterator[Key]:
+    """Yield a key, and behind it what of its label is left for further lines."""
+    first, *rest = wrap(key.label, _room(key, width)) or [""]
+    yield key._replace(label=first)
+    for part in rest:
+        yield key._replace(typed=" " * len(key.typed), label=part)
 
 
 def _cut(key: Key, width: int) -> Key:
     """Return a key whose label is cut where it is longer than a line."""
-    room = max(1, width - get_cwidth(key.typed) - 1 - _BETWEEN_KEYS)
+    room = _room(key, width)
     if get_cwidth(key.label) <= room:
         return key
     return key._replace(label=key.label[: room - 1] + "…")
+
+
+def _room(key: Key, width: int) -> int:
+    return max(1, width - get_cwidth(key.typed) - 1 - _BETWEEN_KEYS)
 
 
 class _Suggest(AutoSuggest):
