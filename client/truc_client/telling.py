@@ -8,6 +8,7 @@ from truc_protocol.bodies import AnyBody, Deal, Share, Sub
 from truc_protocol.dealing import Opening
 from truc_protocol.records import parse, tag_of
 
+_SIDES = 2  # with no more seats nobody has a partner, who alone would see signs
 _SUB = tag_of(Sub).encode()
 
 
@@ -26,7 +27,7 @@ def match_started(witness: Witness, seat: int | None, *, resumed: bool) -> Match
         resumed,
         words=variant.words,
         target=variant.scoring.target,
-        signs=variant.signals.vocabulary if variant.signals else (),
+        signs=variant.signals.vocabulary if variant.signals and len(setup.seats) > _SIDES else (),
         phrases=variant.phrases,
         raised=_raised(witness),
     )

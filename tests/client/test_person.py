@@ -256,7 +256,9 @@ async def test_words_of_the_game_are_listed_where_another_was_typed(typed, said)
     assert table.done == []
 
 
-@pytest.mark.parametrize(("typed", "said"), [("sign x", "has no signs"), ("say x", "has no phrases")])
+@pytest.mark.parametrize(
+    ("typed", "said"), [("sign x", "no signs in this match"), ("say x", "has no phrases")]
+)
 async def test_game_without_talk_says_so(typed, said) -> None:
     assert said in await play(FakeTable(turn("play 3b")), typed)
 

@@ -98,6 +98,19 @@ def is_told(happening) -> bool:
     return isinstance(happening, Signed | PhraseSaid)
 
 
+# What may be signed
+
+
+@pytest.mark.parametrize(("seats", "words"), [(2, ()), (4, ("three", "two", "ace"))])
+async def test_words_to_sign_are_told_only_where_somebody_sees_them(talking, player, seats, words) -> None:
+    server = talking(seats=seats)
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create(CATALAN)
+        await table.ready()
+        seen = await play_on(table, until=lambda happening: isinstance(happening, MatchStarted))
+    assert seen[-1].signs == words
+
+
 # How they leave
 
 
