@@ -80,6 +80,11 @@ def test_what_cannot_be_asked_is_one_line_and_status_1(truc, real_server) -> Non
     assert "no_such_variant" in unknown.stderr
 
 
+def test_places_take_no_more_room_than_their_names() -> None:
+    line = place_line(replace(STANDING, name="ann"), None, width=3)
+    assert line == "   1  ann    -12 points     3 played     2 won  T3YF6NWGKNC4VOBLQXRF2VKWLM"
+
+
 def test_place_is_one_line_whatever_the_name() -> None:
     line = place_line(replace(STANDING, name="no\x1b[2Jrth\n", bot=True), None)
     assert line == (

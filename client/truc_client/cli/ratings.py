@@ -36,8 +36,9 @@ def leaderboard(address: str, game: str, *, seats: int | None, top: int, lang: s
         return await connection.leaderboard(game, count, top=top), connection.tag, count
 
     found, own, count = asked(where.place, best)
+    width = max((len(_name(standing)) for standing in found), default=0)
     for standing in found:
-        click.echo(place_line(standing, own, speech))
+        click.echo(place_line(standing, own, speech, width=width))
     if not found:
         tell(Sentence("ratings.nobody", game=game, n=count, flag="--seats"))
 
@@ -52,8 +53,9 @@ def profile(address: str, player: str | None, lang: str | None) -> None:
     if player is None and not has_seed(Home(default_root(os.environ))):
         raise FailedError(Sentence("ratings.no_key"))
     found = asked(where.place, lambda connection: connection.profile(player))
+    width = max((len(standing.variant) for standing in found), default=0)
     for standing in found:
-        click.echo(_game_line(standing, speech))
+        click.echo(_game_line(standing, speech, width=width))
     if not found:
         tell(Sentence("ratings.unrated"))
 
@@ -63,18 +65,29 @@ def _fewest(connection: Connection, game: str) -> int:
     return next((min(offer.seats) for offer in connection.info.variants if offer.name == game), 2)
 
 
-def place_line(standing: Standing, own: str | None, speech: Speech = ENGLISH) -> str:
-    """Return a place of the leaderboard in one line; `own` is the tag of who looks."""
+def place_line(standing: Standing, own: str | None, speech: Speech = ENGLISH, *, width: int = _NAME) -> str:
+    """Return a place of the leaderboard in one line; `own` is the tag of who looks, `width` that of the names."""
     said = speech.catalogue.ratings
     marks = [said["host_bot"]] * standing.bot + [said["you"]] * (standing.player == own)
-    name = printable(standing.name)[:_NAME]
-    told = (f"{standing.rank:>4}", f"{name:{_NAME}}", _success(standing, speech), standing.player, *marks)
+    told = (
+        f"{standing.rank:>4}",
+        f"{_name(standing):{width}}",
+        _success(standing, speech),
+        standing.player,
+        *marks,
+    )
     return printable("  ".join(told))
 
 
-def _game_line(standing: Standing, speech: Speech) -> str:
+def _name(standing: Standing) -> str:
+    return printable(standing.name)[:_NAME]
+
+
+def _game_line(standing: Standing, speech: Speech, *, width: int) -> str:
     place = speech.say("ratings.place", seats=standing.seats, rank=standing.rank)
-    return printable("  ".join((f"{standing.variant:22}", place, _success(standing, speech), standing.name)))
+    return printable(
+        "  ".join((f"{standing.variant:{width}}", place, _success(standing, speech), standing.name))
+    )
 
 
 def _success(standing: Standing, speech: Speech) -> str:
