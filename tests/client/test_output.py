@@ -1,5 +1,6 @@
 """Files that cannot be opened, and findings that cannot be written: neither is ever taken for a verdict."""
 
+import io
 import os
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from click.testing import CliRunner
 from protocol.forge import small
 from protocol.peers import Table
 
+from truc_client.cli.common import tell
 from truc_client.main import main
 
 
@@ -57,6 +59,28 @@ def test_reader_that_has_gone_is_told_nothing_and_no_verdict(path, command) -> N
         assert printed(path, command, written) == (2, "")
     finally:
         os.close(written)
+
+
+class Wide(io.StringIO):
+    """Standard error that is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("stream", "told"), [(Wide, "one two three\n   four\n"), (io.StringIO, "one two three four\n")]
+)
+def test_line_is_broken_between_words_on_a_terminal_alone(monkeypatch, stream, told) -> None:
+    monkeypatch.setenv("COLUMNS", "14")
+    monkeypatch.setattr(sys, "stderr", stream())
+    tell("one two three four", err=True)
+    assert sys.stderr.getvalue() == told
+
+
+def test_commands_are_listed_as_they_are_met() -> None:
+    told = CliRunner().invoke(main, ["--help"]).stdout.partition("Commands:")[2]
+    assert [line.split()[0] for line in told.strip().splitlines()][:3] == ["demo", "play", "create"]
 
 
 def test_other_output_that_cannot_be_written_is_one_line(path, full) -> None:

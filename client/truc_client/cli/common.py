@@ -5,8 +5,10 @@ The language is that of `--lang`, else of the locale; whatever a command prints 
 
 import getpass
 import os
+import sys
 from collections.abc import Awaitable, Callable
 from functools import partial
+from shutil import get_terminal_size
 from typing import IO, Any, Final
 
 import click
@@ -14,6 +16,7 @@ import trio
 
 from truc_client.account import Delay, NewKey
 from truc_client.home import Home, default_root, has_seed, kept_name, master_seed, open_home
+from truc_client.terminal.drawing import wrapped
 from truc_protocol.words import LANGUAGES, LanguageError, Sentence, chosen_language, printable, told
 
 INTERRUPTED: Final = 130
@@ -42,8 +45,10 @@ class FailedError(click.ClickException):
 
 
 def tell(text: str, *, err: bool = False) -> None:
-    """Print a line, a sentence in the language spoken; nothing in it is obeyed by the terminal."""
-    click.echo(printable(told(text, spoken())), err=err)
+    """Print a line, a sentence in the language spoken, on a terminal broken between words; nothing in it is obeyed there."""
+    line, stream = printable(told(text, spoken())), sys.stderr if err else sys.stdout
+    parts = wrapped(line, get_terminal_size().columns) if stream.isatty() else [line]
+    click.echo("\n".join(parts), err=err)
 
 
 def usage_error(sentence: Sentence) -> click.UsageError:

@@ -58,6 +58,11 @@ class SpokenGroup(OneLineGroup):
         with click_in(lang):
             return click.Group.main(translated(self, lang), args, *rest, **named)
 
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the commands in the order in which somebody meets them, not in that of their letters."""
+        del ctx
+        return list(self.commands)
+
     def invoke(self, ctx: click.Context) -> object:
         """Run a command; what goes wrong becomes one line."""
         try:
