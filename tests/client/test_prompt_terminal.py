@@ -6,16 +6,18 @@ import sys
 
 import pytest
 from client.serving import RealServer
-from client.terminals import CTRL_C, TERM, Terminal, leave
+from client.terminals import ASKED, CTRL_C, TERM, Terminal, leave
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def bot(real_server, tmp_path):
-    """Return the code of a table where a bot waits."""
+def bot(real_server, tmp_path, request):
+    """Return the code of a table where a bot waits; the parameter is how long there is for a decision."""
+    clock = ("--option", f"decision_ms={getattr(request, 'param', 0)}", "--option", "bank_ms=0")
+    created = ("--create", "truc-french", "--private", *clock)
     process = subprocess.Popen(
-        [sys.executable, "-m", "truc_client", "bot", real_server.url, "--create", "truc-french", "--private"],
+        [sys.executable, "-m", "truc_client", "bot", real_server.url, *created],
         env={**os.environ, "TRUC_HOME": str(tmp_path / "bot")},
         stdout=subprocess.PIPE,
         text=True,
@@ -38,6 +40,22 @@ def test_person_asks_completes_and_resizes_at_a_prompt(real_server, bot, tmp_pat
     terminal.type(b"ck\r")
     terminal.wait_shown("): good luck")
     terminal.type(b"qui\t\r")
+    assert terminal.end() == 0
+    assert terminal.was_restored
+
+
+@pytest.mark.parametrize("bot", [2000], indirect=True)
+def test_clock_that_runs_out_leaves_nothing_of_its_question(real_server, bot, tmp_path) -> None:
+    terminal = Terminal(tmp_path / "home", "play", real_server.url, "--table", bot, columns=80, rows=24)
+    terminal.wait_until(lambda: terminal.is_asked)
+    terminal.type(b"1")
+    terminal.wait_until(lambda: terminal.foot.endswith(f"{ASKED} 1"))
+    terminal.wait_for(b"time ran out")
+    terminal.wait_until(lambda: terminal.is_asked)
+    assert terminal.shown.count(ASKED) == 1
+    terminal.answer("1")
+    terminal.wait_shown("> 1")
+    terminal.type(b"quit\r")
     assert terminal.end() == 0
     assert terminal.was_restored
 
