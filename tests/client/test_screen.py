@@ -416,3 +416,10 @@ ACCEPTED = {"what": "envido_accepted", "seat": 1, "points": 1}
 def test_points_that_an_open_claim_may_change_are_told_as_the_least(fact, is_least, is_said) -> None:
     told = shown(started(), RecordSeen(3, "act", (fact, STATE), is_least))
     assert ("these points are the least there can be" in told) == is_said
+
+
+@pytest.mark.parametrize(
+    ("deadline_ms", "told"), [(30_000, "(30 s)"), (150_000, "(2:30)"), (60_999, "(1:00)")]
+)
+def test_time_is_told_in_minutes_where_there_are_some(deadline_ms, told) -> None:
+    assert f"your turn {told}" in shown(started(), TURN._replace(deadline_ms=deadline_ms))

@@ -7,7 +7,7 @@ language, with the words of the game. Text that came from other players is never
 from collections.abc import Iterator, Mapping
 from functools import reduce
 from math import ceil
-from typing import assert_never
+from typing import Final, assert_never
 
 from rich.console import Console
 from rich.text import Text
@@ -68,6 +68,8 @@ from truc_client.terminal.questions import Pose, awaited_text, option_label, opt
 from truc_client.verifying import quoted, verdict_lines
 from truc_protocol.messages import TableState
 from truc_protocol.words import Sentence, Speech, phrase_label, printable, shown_name, told
+
+_MINUTE: Final = 60
 
 
 class Screen:
@@ -319,7 +321,7 @@ class Screen:
         self._offered = offered
 
     def _ask_now(self, turn: YourTurn) -> None:
-        clock = f" ({turn.deadline_ms // 1000} s)" if turn.deadline_ms else ""
+        clock = f" ({_time(turn.deadline_ms // 1000)})" if turn.deadline_ms else ""
         self.tell_lessons(turn)  # before the table, which stays in sight
         self.show_table(self._speech.say("screen.your_turn") + clock)
         self._offer(turn)
@@ -386,3 +388,8 @@ class Screen:
         what = Subject(subject, choice, answering(self._board))
         for line in explained(what, self._setting, rules):
             self.say(f"  {line}" if line else line)
+
+
+def _time(seconds: int) -> str:
+    """Return how much time there is, with minutes as at the prompt."""
+    return f"{seconds} s" if seconds < _MINUTE else f"{seconds // _MINUTE}:{seconds % _MINUTE:02}"
