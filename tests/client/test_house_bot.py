@@ -149,6 +149,20 @@ def test_bot_of_the_house_ends_on_sigterm_with_status_0(server, home) -> None:
     assert end(start(server, home)) == 0
 
 
+def test_bot_of_the_house_whose_output_cannot_be_written_ends_in_one_line(server, tmp_path, full) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", "truc_client", "bot", server.url, "--house"],
+        env={**os.environ, "TRUC_HOME": str(tmp_path), "LC_ALL": "C"},
+        stdout=full,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (ran.returncode, "Traceback" in ran.stderr) == (1, False)
+    assert ran.stderr.endswith("truc: cannot go on: No space left on device\n")
+
+
 def test_bot_of_the_house_waits_for_a_server_that_is_not_there(tmp_path) -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "truc_client", "bot", "127.0.0.1:1", "--house"],

@@ -47,7 +47,7 @@ Play = Callable[[Table, Callable[[Happening], None]], Awaitable[MatchEnded | Non
 
 async def until_ended(main: Step) -> None:
     """Run until the process is told to end, by SIGTERM or Ctrl-C; raises the error that ends it before."""
-    failure: ClientError | None = None
+    failure: ClientError | OSError | None = None
     with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as told:
         async with trio.open_nursery() as nursery:
 
@@ -58,7 +58,7 @@ async def until_ended(main: Step) -> None:
             nursery.start_soon(listen)
             try:
                 await main()
-            except ClientError as error:
+            except (ClientError, OSError) as error:
                 failure = error
             nursery.cancel_scope.cancel()
     if failure is not None:
