@@ -59,12 +59,12 @@ export function checkHello(client, { body, sig, info, rolls }) {
 
 function trust(client, spk, rolls) {
   const { known } = client
+  if (known?.present?.equals(spk)) return { trust: 'pinned', pin: known }
   const steps = rolls.map(([body]) => read(body, rollShape, 'C39'))
+  must(steps.every(({ serial }) => serial >= 1), 'C39', null)
   if (known === null || known.fingerprint === fingerprint(spk)) {
-    const serial = steps.findLast((step) => step.new.equals(spk))?.serial ?? 0
-    return { trust: 'first contact', pin: { first: spk, present: spk, serial } }
+    return { trust: 'first contact', pin: { first: spk, present: spk, serial: serialOf(steps, rolls, spk, client) } }
   }
-  if (known.present?.equals(spk)) return { trust: 'pinned', pin: known }
   must(rolls.length > 0, 'C37', null)
   const from = steps.findIndex(({ old, serial }) => known.fingerprint === undefined
     ? old.equals(known.present) && serial > known.serial : fingerprint(old) === known.fingerprint)
@@ -73,6 +73,15 @@ function trust(client, spk, rolls) {
   const pin = { first: known.first ?? old, ...follow(rolls.slice(from), old, serial - 1, client) }
   must(pin.present.equals(spk), 'C39', null)
   return { trust: 'rolled', pin }
+}
+
+// At first contact the rotations tell no more than the serial to pin. Nothing is trusted for the keys before: one of them
+// that was revoked does no harm to the present one.
+function serialOf(steps, rolls, spk, client) {
+  if (rolls.length === 0) return 0
+  const { present, serial } = follow(rolls, steps[0].old, steps[0].serial - 1, { ...client, revoked: [] })
+  must(present.equals(spk), 'C39', null)
+  return serial
 }
 
 // C38, C40: what a server expects of a login. Returns the player's key.

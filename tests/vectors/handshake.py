@@ -65,6 +65,7 @@ ROLLS = (
     make_roll(SERVER, NEXT, serial=1, not_before=NOW - 60),
     make_roll(NEXT, LAST, serial=2, not_before=NOW),
 )
+NO_ROLL = (b"\x90", bytes(64), bytes(64))
 PINNED = {"first": SERVER.public.hex(), "present": SERVER.public.hex(), "serial": 0}
 CONTACT = {
     "client_frame": CLIENT_FRAME.hex(),
@@ -167,6 +168,12 @@ def _good_hellos() -> list[Test]:
         accepted("rotations at first contact", message(LAST, rolls=ROLLS)),
         accepted("a join string from before a rotation", message(LAST, rolls=ROLLS), known=invited(NEXT)),
         accepted("eight rotations", message(chain_of(8)[-1], rolls=rolls_of(8)), known=PINNED),
+        accepted(
+            "a key before was revoked, at first contact",
+            message(LAST, rolls=ROLLS),
+            revoked=[SERVER.public.hex()],
+        ),
+        accepted("the pinned key, beside what is no rotation", message(rolls=[NO_ROLL]), known=PINNED),
     ]
 
 
@@ -243,9 +250,11 @@ def _bad_rolls() -> list[Test]:
     foreign = make_roll(STRANGER, LAST, serial=1, not_before=NOW)
     weak = _weak_roll()
     swapped = (second[0], second[2], second[1])
+    unsigned = (second[0], bytes(64), bytes(64))
+    third = make_roll(NEXT, LAST, serial=3, not_before=NOW)
     return [
         _rolled("the first rotation left out", "Serial", [second]),
-        _rolled("a serial skipped", "Serial", [first, make_roll(NEXT, LAST, serial=3, not_before=NOW)]),
+        _rolled("a serial skipped", "Serial", [first, third]),
         _rolled("serial 0", "Shape", [make_roll(SERVER, LAST, serial=0, not_before=NOW)], known=None),
         _rolled("from another key", "Serial", [foreign]),
         _rolled("in another order", "Serial", [second, first]),
@@ -257,7 +266,11 @@ def _bad_rolls() -> list[Test]:
         _rolled("the two signatures exchanged", "Signature", [first, swapped]),
         _rolled("signed twice by the new key", "Signature", [first, (second[0], second[2], second[2])]),
         _rolled("to a key of small order", "NotAdmissible", [weak]),
-        _rolled("no body", "Shape", [(b"\x90", bytes(64), bytes(64))]),
+        _rolled("no body", "Shape", [NO_ROLL]),
+        _rolled("at first contact: not signed", "Signature", [first, unsigned], known=None),
+        _rolled("at first contact: not to the server's key", "Serial", [first], known=None),
+        _rolled("at first contact: a serial skipped", "Serial", [first, third], known=None),
+        _rolled("by a join string: not signed", "Signature", [first, unsigned], known=invited(LAST)),
         _rolled("through a revoked key", "Revoked", ROLLS, check="C40", revoked=[NEXT.public.hex()]),
         _rolled("from a revoked key", "Revoked", ROLLS, check="C40", revoked=[SERVER.public.hex()]),
         _rolled(

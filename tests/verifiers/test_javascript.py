@@ -248,6 +248,30 @@ def test_every_vector_is_agreed_on():
     assert {name: counts.get(f"only the rules can tell {name}", 0) for name in NEEDS_RULES} == NEEDS_RULES
 
 
+FIGURES = {"value", "order", "picked", "shared", "pin", "pk"}  # what invalid tests do not give
+ACCEPTED = (
+    ("encoding", "canonical"),
+    ("shuffle", "shuffle"),
+    ("shuffle", "pick"),
+    ("keys", "exchange"),
+    ("records", "record"),
+    ("handshake", "hello"),
+    ("handshake", "login"),
+    ("handshake", "revoke"),
+)
+
+
+@pytest.mark.parametrize(("name", "kind"), ACCEPTED)
+def test_a_vector_that_is_to_be_refused_is_not_agreed_on_where_nothing_refuses_it(name, kind, tmp_path):
+    groups = json.loads((VECTORS / f"{name}.json").read_text())["testGroups"]
+    group = next(group for group in groups if group["type"] == kind)
+    honest = next(test for test in group["tests"] if test["result"] == "valid")
+    asked = {field: value for field, value in honest.items() if field not in FIGURES}
+    forged = {"testGroups": [{**group, "tests": [{**asked, "result": "invalid"}]}]}
+    (tmp_path / "forged.json").write_text(json.dumps(forged))
+    assert node("vectors.mjs", str(tmp_path)).stdout.endswith("0 agree, 1 disagree\n")
+
+
 def test_transcripts_of_the_vectors(tmp_path):
     files = [(path.name, path.read_bytes()) for path in sorted(VECTORS.rglob("*.truc"))]
     both = check_agreement(files, tmp_path)
