@@ -36,6 +36,14 @@ def read_document(document: bytes) -> Variant:
         raise CheckError("C5", f"rule document: {error}", "server") from error
 
 
+def game_of(document: bytes) -> str | None:
+    """Return the name of the game; None for a document of an engine that we have not, or not any more."""
+    try:
+        return read_document(document).name
+    except CheckError:
+        return None
+
+
 def _items(value: Any) -> tuple[str, int, tuple[str, ...], tuple[tuple[str, Any], ...]]:
     match value:
         case [tag, int(engine), str(name), int(version), [*pack], [*fields]] if tag == _TAG:

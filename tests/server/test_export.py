@@ -98,6 +98,17 @@ async def test_files_are_for_their_owner_alone(played, export, tmp_path):
     assert modes == [0o700, 0o600, 0o600]
 
 
+async def test_match_whose_rules_cannot_be_read_is_written_and_keeps_no_other_back(played, export, tmp_path):
+    first, second = mids(*played)
+    with database(tmp_path) as raw:
+        raw.execute("UPDATE matches SET document = ? WHERE mid = ?", [b"\x90", bytes.fromhex(first)])
+    assert export().stdout.splitlines() == [
+        f"written  {first[:16]}.truc  2026-01-01 00:00 UTC  -  won",
+        f"written  {second[:16]}.truc  2026-01-11 00:00 UTC  put  won",
+    ]
+    assert [json.loads(line)["variant"] for line in export("--json").stdout.splitlines()] == [None, "put"]
+
+
 async def test_line_tells_file_end_game_and_reason(played, export):
     first, second = mids(*played)
     result = export()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
-from truc_protocol.documents import read_document
+from truc_protocol.documents import game_of
 from truc_protocol.transcript import file_name, write_transcript
 from truc_server.commands.command_line import (
     Failure,
@@ -35,6 +35,7 @@ _LEAST_DIGITS: Final = 8  # by which a match may be named
 _ALL_DIGITS: Final = 64
 _DATE: Final = click.DateTime(formats=["%Y-%m-%d", "%Y-%m-%dT%H:%M"])
 _WIDTH: Final = 7  # of a state
+_UNREADABLE: Final = "-"  # for the game of a document that this version cannot read
 
 
 class Wanted(NamedTuple):
@@ -52,7 +53,7 @@ class Exported(NamedTuple):
 
     state: State
     match: "PlayedMatch"
-    variant: str
+    variant: str | None
     records: int
 
 
@@ -116,7 +117,7 @@ def _archive(settings: Settings) -> "closing[Archive]":
 
 def _export_all(archive: "Archive", target: Path, wanted: Wanted) -> Iterator[Exported]:
     for match in _matches(archive, wanted):
-        variant = read_document(match.document).name
+        variant = game_of(match.document)
         if wanted.variant not in {None, variant}:
             continue
         found = archive.transcript(match.mid)
@@ -163,7 +164,8 @@ def _ms(at: datetime | None) -> int | None:
 def _line(exported: Exported) -> str:
     match = exported.match
     ended = minute(match.ended_ms or 0)
-    return f"{exported.state:{_WIDTH}}  {file_name(match.mid)}  {ended}  {exported.variant}  {match.reason}"
+    game = exported.variant or _UNREADABLE
+    return f"{exported.state:{_WIDTH}}  {file_name(match.mid)}  {ended}  {game}  {match.reason}"
 
 
 def _facts(archive: "Archive", exported: Exported) -> str:

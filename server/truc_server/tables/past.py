@@ -13,9 +13,8 @@ import trio
 
 from truc_protocol.bodies import Guest, SeatTaken
 from truc_protocol.bodies import Table as TableBody
-from truc_protocol.checks import CheckError
 from truc_protocol.codec import unpack
-from truc_protocol.documents import read_document
+from truc_protocol.documents import game_of
 from truc_protocol.errors import Code
 from truc_protocol.messages import History, ListMatches, PastRecord, PlayedMatch
 from truc_protocol.records import Record, parse
@@ -100,18 +99,11 @@ def _played_match(own: OwnMatch) -> PlayedMatch:
         match=own.mid,
         seat=own.seat,
         since_ms=own.since_ms,
-        variant=_game(own.document),
+        variant=game_of(own.document),
         names=tuple(_names(own.setup)),
         reason=own.reason,
         ended_ms=own.ended_ms,
     )
-
-
-def _game(document: bytes) -> str | None:
-    try:
-        return read_document(document).name
-    except CheckError:  # of an engine that is not ours any more
-        return None
 
 
 def _names(setup: Iterable[Record]) -> Iterator[str]:
