@@ -11,7 +11,7 @@ from .actions import Action, Kind, yes_or_no
 from .claims import is_score_open
 from .events import EnvidoAccepted, EnvidoCalled, EnvidoDeclined, PointsScored
 from .saying import AWARD_ENVIDO, begun
-from .seats import Seat, seats_from, side_of
+from .seats import Seat, opponents_from, side_of
 from .state import Contests, EnvidoAsk, Offer, Phase, StakeAsk, Step, players, seat_to_act, with_offers
 from .table import Match
 
@@ -72,8 +72,7 @@ def _called(match: Match, action: Action, below: tuple[Offer, ...], called: tupl
 
 def answerers(match: Match, ask: EnvidoAsk) -> tuple[Seat, ...]:
     """Return the seats that may answer `ask`, in order of play after the caller."""
-    # the seats of the two sides alternate
-    return seats_from(ask.seat, match.hand.row.stride, match.seats)[1::2]
+    return opponents_from(ask.seat, match.hand.row.stride, match.seats)
 
 
 def answers(match: Match, seat: Seat, ask: EnvidoAsk) -> tuple[Action, ...]:

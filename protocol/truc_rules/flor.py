@@ -13,7 +13,7 @@ from .claims import is_score_open
 from .events import ContraflorAccepted, ContraflorCalled, Event, FlorDeclared, FlorFolded, PointsScored
 from .holders import has_turn, holds, is_sure, may_hold, unheard
 from .saying import AWARD_FLOR, FLOR_POINTS
-from .seats import SIDES, Seat, Side, other_side, seats_from, side_of
+from .seats import SIDES, Seat, Side, opponents_from, other_side, seats_from, side_of
 from .state import (
     ContraflorAsk,
     EnvidoAsk,
@@ -123,8 +123,7 @@ def answerers(match: Match, ask: ContraflorAsk) -> tuple[Seat, ...]:
 
 
 def _asked(match: Match, ask: ContraflorAsk) -> tuple[Seat, ...]:
-    # the seats of the two sides alternate
-    return seats_from(ask.seat, match.hand.row.stride, match.seats)[1::2]
+    return opponents_from(ask.seat, match.hand.row.stride, match.seats)
 
 
 def answers(match: Match, seat: Seat, ask: ContraflorAsk) -> tuple[Action, ...]:
@@ -203,6 +202,11 @@ def _paid(hand: Hand, side: Side, *, bonus: int, told: tuple[Event, ...]) -> Ste
     flores = sum(side_of(seat) == side for seat in contests.flores)
     scored = PointsScored(side, FLOR_POINTS * flores + bonus, AWARD_FLOR)
     return hand._replace(contests=contests), (*told, scored)
+
+
+def waits_for_unknown(match: Match) -> bool:
+    """Tell whether the hand waits for seats that may have nothing to say, as far as their cards are known."""
+    return bool(match.hand.offers) and presumed(match) is not None
 
 
 def presumed(match: Match) -> Step | None:

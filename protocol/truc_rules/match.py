@@ -100,7 +100,7 @@ _newest: dict[Seat, tuple[Match, tuple[Action, ...]]] = {}
 def legal(match: Match, seat: Seat) -> tuple[Action, ...]:
     """Return every action open to `seat`, in a fixed order."""
     found = hands.legal(match, seat)
-    if match.variant.flor is not None and _waits_for_unknown(match):
+    if match.variant.flor is not None and flor.waits_for_unknown(match):
         after, _ = settled(match)
         found = (*found, *(action for action in hands.legal(after, seat) if action not in found))
     elif found:
@@ -119,17 +119,12 @@ def apply(match: Match, action: Action) -> Outcome:
         return carry_out(match, hands.step(match, action))
     if hands.allows(match, action):
         return carry_out(match, hands.step(match, action))
-    if _waits_for_unknown(match):
+    if flor.waits_for_unknown(match):
         after, told = settled(match)
         if hands.allows(after, action):
             done, events = carry_out(after, hands.step(after, action))
             return done, told + events
     raise refusals.refusal(match, action)
-
-
-def _waits_for_unknown(match: Match) -> bool:
-    """Tell whether the hand waits for seats that may have nothing to say, as far as their cards are known."""
-    return bool(match.hand.offers) and flor.presumed(match) is not None
 
 
 def carry_out(match: Match, step: Step) -> Outcome:

@@ -46,3 +46,9 @@ def side_after(seat: Seat, side: Side, seats: int) -> tuple[Seat, ...]:
 def seats_from(seat: Seat, stride: int, seats: int) -> tuple[Seat, ...]:
     """Return every `stride`-th seat in order of play, beginning with `seat`."""
     return tuple(Seat((seat + step) % seats) for step in range(0, seats, stride))
+
+
+@cache
+def opponents_from(seat: Seat, stride: int, seats: int) -> tuple[Seat, ...]:
+    """Return the seats of `seats_from` that play against `seat`: the two sides alternate."""
+    return seats_from(seat, stride, seats)[1::2]

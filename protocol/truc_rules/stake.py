@@ -11,7 +11,7 @@ from . import ending
 from .actions import REST, TRUT, Action, Kind, ask_for, yes_or_no
 from .events import StakeAccepted, StakeAsked, StakeDeclined
 from .scoring import AWARD_DECLINED
-from .seats import SIDES, Seat, Side, other_side, seats_from, side_of
+from .seats import SIDES, Seat, Side, opponents_from, other_side, side_of
 from .state import Bets, Hand, Offer, Phase, StakeAsk, Step, seat_to_act
 from .table import Match, governor
 from .variant import Ladder, Variant
@@ -86,8 +86,7 @@ def answerers(match: Match, ask: StakeAsk) -> tuple[Seat, ...]:
     """Return the seats that may answer `ask`, in order of play after the asker; where sides are governed, one."""
     if match.variant.answerer == "governor":
         return (governor(match, other_side(ask.side)),)
-    # the seats of the two sides alternate
-    return seats_from(ask.seat, match.hand.row.stride, match.seats)[1::2]
+    return opponents_from(ask.seat, match.hand.row.stride, match.seats)
 
 
 def answers(match: Match, seat: Seat, ask: StakeAsk) -> tuple[Action, ...]:

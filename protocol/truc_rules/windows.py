@@ -29,4 +29,4 @@ def unseen(match: Match) -> Match:
 
 def is_window(match: Match) -> bool:
     """Tell whether the hand of an `unseen` match waits for seats that may have nothing to say."""
-    return bool(match.hand.offers) and flor.presumed(match) is not None
+    return flor.waits_for_unknown(match)
