@@ -34,7 +34,6 @@ _EAGER: Final = 0.4
 _BLUFFS: Final = 0.05
 _LEADS_HIGH: Final = 0.5
 _ENVIDO: Final = 25
-_ENVIDO_NOISE: Final = 4
 
 _ASKS: Final = frozenset({Kind.RAISE, Kind.ENVIDO, Kind.REAL_ENVIDO, Kind.FALTA_ENVIDO})
 _GIVES_UP: Final = frozenset(
@@ -110,7 +109,7 @@ def _card(match: Match, seat: Seat, options: list[Action], dice: Random) -> Acti
         return ranked[-1] if dice.random() < _LEADS_HIGH else dice.choice(ranked)
     if is_ahead(match, seat):
         return ranked[0]
-    return next((option for option in ranked if beats(match, seat, _the_card(option))), ranked[0])
+    return next((option for option in ranked if beats(match, _the_card(option))), ranked[0])
 
 
 def _the_card(option: Action) -> Card:

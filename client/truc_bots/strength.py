@@ -45,7 +45,7 @@ def power(match: Match, seat: Seat) -> float:
     return 1 - (1 - best) * (1 - second) if won[0] else best * second
 
 
-def beats(match: Match, seat: Seat, card: Card) -> bool:
+def beats(match: Match, card: Card) -> bool:
     """Tell whether `card` would be the best of the trick on the table, alone."""
     by_card, table = strengths(match), match.hand.row.table
     return all(by_card[card] > by_card[other] for other in table)

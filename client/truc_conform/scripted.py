@@ -24,7 +24,6 @@ from truc_protocol.handshake import Challenge, Greeting, check_login, server_hel
 from truc_protocol.ledger import Due, Ledger, due, start
 from truc_protocol.messages import (
     BoxedOptions,
-    Bye,
     ClientHello,
     ClientMessage,
     Create,
@@ -390,7 +389,3 @@ class ScriptedServer:
             await self.send(self.message(k))
         await self.send(Ok(re=message.id, k=len(self.records)))
         await self.go_on()
-
-    async def say_bye(self, code: Code) -> None:
-        """Say goodbye; the connection is left to the client to close."""
-        await self.send(Bye(code=code.value, msg="the server is being stopped", retryable=True))

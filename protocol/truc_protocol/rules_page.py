@@ -112,14 +112,3 @@ def _table(rows: tuple[tuple[str, ...], ...]) -> Iterator[str]:
 def rules_page(variant: Variant) -> str:
     """Return the rules of a game as Markdown."""
     return f"# {variant.name}\n\nVersion {variant.version} of its rules.\n\n{chapters(variant)}"
-
-
-def preset_page(name: str) -> str:
-    """Return the rules of a preset as Markdown.
-
-    Raises:
-        ValueError: There is no preset of that name; the text lists them.
-    """
-    if name not in presets():
-        raise ValueError(f"expected one of {', '.join(presets())}, got {name!r}")
-    return rules_page(preset_named(name))

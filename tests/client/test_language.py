@@ -11,7 +11,8 @@ from truc_client.cli.asking import asked
 from truc_client.main import main
 from truc_client.terminal.person import Lines, Typed
 from truc_client.terminal.screen import Screen
-from truc_protocol.rules_page import preset_page
+from truc_protocol.rules_page import rules_page
+from truc_rules import preset
 
 
 @pytest.fixture
@@ -43,7 +44,7 @@ def test_unknown_language_is_one_line_that_lists_the_known(truc, command) -> Non
 
 def test_rules_end_with_the_words_of_the_game_in_another_language(truc) -> None:
     told = truc("rules", "truc-catalan", "--lang", "es").output
-    assert told.startswith(preset_page("truc-catalan"))
+    assert told.startswith(rules_page(preset("truc-catalan")))
     assert "| `raise 2` | **truc**: pedir 2 |" in told
 
 
@@ -53,7 +54,7 @@ def test_rules_go_by_the_language_of_the_environment(truc, monkeypatch) -> None:
 
 
 def test_rules_in_english_are_the_page_alone(truc) -> None:
-    assert truc("rules", "truc-catalan").output == preset_page("truc-catalan")
+    assert truc("rules", "truc-catalan").output == rules_page(preset("truc-catalan"))
 
 
 @pytest.mark.slow

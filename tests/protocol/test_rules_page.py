@@ -4,7 +4,7 @@ from dataclasses import fields, replace
 
 import pytest
 
-from truc_protocol.rules_page import CHAPTERS, games, preset_page, rules_page, summary, variant_summary
+from truc_protocol.rules_page import CHAPTERS, games, rules_page, summary, variant_summary
 from truc_protocol.rules_text import SENTENCES, TABLES
 from truc_rules import Envido, Flor, LastPoint, Redeal, Variant, params, preset, presets
 
@@ -70,18 +70,15 @@ def test_every_field_of_every_group_is_told(name):
 
 @pytest.mark.parametrize("name", games())
 def test_every_game_has_a_page_and_a_summary(name):
-    assert preset_page(name).startswith(f"# {name}\n")
+    assert rules_page(preset(name)).startswith(f"# {name}\n")
     assert "players" in summary(name)
 
 
 @pytest.mark.parametrize("name", games())
 def test_page_has_no_empty_sentence(name):
-    assert [line for line in preset_page(name).splitlines() if line in ("*", "* ") or "None" in line] == []
-
-
-def test_unknown_game_names_the_known_ones():
-    with pytest.raises(ValueError, match="truc-catalan"):
-        preset_page("poker")
+    assert [
+        line for line in rules_page(preset(name)).splitlines() if line in ("*", "* ") or "None" in line
+    ] == []
 
 
 def test_summary_counts_truts():

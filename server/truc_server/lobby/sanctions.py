@@ -30,10 +30,6 @@ class Sanctions(NamedTuple):
         """Tell whether an address is shut out."""
         return self.banned.has_address(address)
 
-    def is_banned(self, *, tag: str, address: str) -> bool:
-        """Tell whether a player is shut out, or the address they come from."""
-        return tag in self.banned.tags or self.has_banned(address)
-
     def is_muted(self, *, tag: str, address: str) -> bool:
         """Tell whether a player, or whoever comes from their address, may not talk."""
         return tag in self.muted.tags or self.muted.has_address(address)
