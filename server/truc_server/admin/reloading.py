@@ -6,7 +6,7 @@ the encryption of a connection.
 
 import sys
 import time
-from typing import Any, Final
+from typing import Final
 
 import structlog
 import trio
@@ -20,6 +20,7 @@ from truc_server.host import logs
 from truc_server.host.folder import Folder
 from truc_server.host.setting_keys import KEYS
 from truc_server.host.settings import Settings
+from truc_server.host.settings_file import value_of
 from truc_server.house import House
 from truc_server.keys.certificate import Tls, TlsError, open_tls
 from truc_server.lobby.lobby import Lobby
@@ -82,7 +83,7 @@ def changeable(before: Settings, wanted: Settings) -> Settings:
     """Return the settings that are wanted, but for those that a start alone can change."""
     taken = wanted
     for name in filter(is_fixed, KEYS):
-        taken = _with(taken, name, _reach(before, name))
+        taken = _with(taken, name, value_of(before, name))
     return taken
 
 
@@ -93,18 +94,12 @@ def is_fixed(name: str) -> bool:
 
 def differing(one: Settings, other: Settings) -> list[str]:
     """Return the names of the settings that differ."""
-    return [name for name in KEYS if _reach(one, name) != _reach(other, name)]
-
-
-def _reach(settings: Any, name: str) -> Any:
-    for field in name.split("."):
-        settings = getattr(settings, field)
-    return settings
+    return [name for name in KEYS if value_of(one, name) != value_of(other, name)]
 
 
 def _with(settings: Settings, name: str, value: object) -> Settings:
     section, _, field = name.rpartition(".")
     changed = {field: value}
     if section:
-        changed = {section: replace(_reach(settings, section), **changed)}
+        changed = {section: replace(value_of(settings, section), **changed)}
     return replace(settings, **changed)

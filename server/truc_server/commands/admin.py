@@ -13,12 +13,11 @@ import msgspec
 
 from truc_server.commands.command_line import Failure, data_option, data_root, load_settings, settings_option
 from truc_server.commands.members import minute
+from truc_server.commands.spans import for_a_while, span_hours
 from truc_server.host.folder import Folder
 
 _PATIENCE_S: Final = 60.0  # for the answer
 _CHUNK: Final = 65_536
-_DAY_HOURS: Final = 24
-_MOST_DAYS: Final = 3_650
 
 _Command = TypeVar("_Command", bound=Callable[..., None])
 _Answer = Mapping[str, Any]
@@ -29,12 +28,6 @@ def _to_server(command: _Command) -> _Command:
         "--json", "as_json", is_flag=True, help="Print the server's answer as it is, in JSON."
     )
     return settings_option(data_option(as_json(command)))
-
-
-def _for_a_while(command: _Command) -> _Command:
-    days = click.option("--days", type=click.IntRange(1, _MOST_DAYS), help="For so many days [for ever].")
-    hours = click.option("--hours", type=click.IntRange(1, _MOST_DAYS * _DAY_HOURS), help="Or hours.")
-    return days(hours(command))
 
 
 @click.group(short_help="Look into the running server, and change it.")
@@ -68,7 +61,7 @@ def kick(subject: str, **given: Any) -> None:
 
 @admin.command()
 @_to_server
-@_for_a_while
+@for_a_while
 @click.argument("subject")
 def ban(subject: str, days: int | None, hours: int | None, **given: Any) -> None:
     """Shut SUBJECT out, at once."""
@@ -77,7 +70,7 @@ def ban(subject: str, days: int | None, hours: int | None, **given: Any) -> None
 
 @admin.command()
 @_to_server
-@_for_a_while
+@for_a_while
 @click.argument("subject")
 def mute(subject: str, days: int | None, hours: int | None, **given: Any) -> None:
     """Let SUBJECT play but not talk, at once."""
@@ -131,10 +124,8 @@ def status(**given: Any) -> None:
 
 def _span(days: int | None, hours: int | None) -> dict[str, int]:
     """Return for how many hours; nothing is for ever."""
-    if days is not None and hours is not None:
-        raise click.UsageError("expected --days or --hours, got both")
-    hours = hours if days is None else days * _DAY_HOURS
-    return {} if hours is None else {"hours": hours}
+    span = span_hours(days, hours)
+    return {} if span is None else {"hours": span}
 
 
 def _ask(

@@ -11,15 +11,14 @@ import click
 
 from truc_server.commands.command_line import Failure, data_option, failures, load_settings, settings_option
 from truc_server.commands.members import minute, used_store
+from truc_server.commands.spans import for_a_while, span_hours
 from truc_server.host.settings import Access
 from truc_server.host.subjects import normal_subject
 
 if TYPE_CHECKING:
     from truc_server.store import Sanction
 
-_DAY_HOURS: Final = 24
 _HOUR_MS: Final = 3_600_000
-_MOST_DAYS: Final = 3_650
 _WIDTH: Final = 26  # of a fingerprint and the tag of a guest
 
 _Command = TypeVar("_Command", bound=Callable[..., None])
@@ -29,15 +28,9 @@ def _on_subject(command: _Command) -> _Command:
     return settings_option(data_option(click.argument("subject")(command)))
 
 
-def _for_a_while(command: _Command) -> _Command:
-    days = click.option("--days", type=click.IntRange(1, _MOST_DAYS), help="For so many days [for ever].")
-    hours = click.option("--hours", type=click.IntRange(1, _MOST_DAYS * _DAY_HOURS), help="Or hours.")
-    return days(hours(command))
-
-
 @click.command(short_help="Shut a player or an address out.")
 @_on_subject
-@_for_a_while
+@for_a_while
 def ban(**given: Any) -> None:
     """Shut SUBJECT out: a fingerprint or key, the tag of a guest, an address or a network."""
     _impose("ban", "shut out", **given)
@@ -52,7 +45,7 @@ def unban(**given: Any) -> None:
 
 @click.command(short_help="Let a player play but not talk.")
 @_on_subject
-@_for_a_while
+@for_a_while
 def mute(**given: Any) -> None:
     """Let SUBJECT play but not talk: a fingerprint or key, the tag of a guest, an address or a network."""
     _impose("mute", "muted", **given)
@@ -96,7 +89,7 @@ def _impose(
     from truc_server.house import now_ms
     from truc_server.store import Sanction, SanctionKind
 
-    whom, hours, now = _subject(subject), _span(days, hours), now_ms()
+    whom, hours, now = _subject(subject), span_hours(days, hours), now_ms()
     until = None if hours is None else now + hours * _HOUR_MS
     with failures(), used_store(load_settings(file, flags)) as store:
         store.impose(Sanction(whom, SanctionKind(kind), now, until))
@@ -127,13 +120,6 @@ def _subject(written: str) -> str:
             f"expected a fingerprint, a key, the tag of a guest, an address or a network, got {written!r}"
         )
     return found
-
-
-def _span(days: int | None, hours: int | None) -> int | None:
-    """Return for how many hours; None is for ever."""
-    if days is not None and hours is not None:
-        raise click.UsageError("expected --days or --hours, got both")
-    return hours if days is None else days * _DAY_HOURS
 
 
 def _listed(access: Access) -> Iterator[str]:

@@ -172,8 +172,15 @@ def settings_text(settings: Settings) -> str:
     return "\n".join(lines) + "\n"
 
 
+def value_of(settings: Any, name: str) -> Any:
+    """Return what a setting is, by its full name, or a section by its own."""
+    for field in name.split("."):
+        settings = getattr(settings, field)
+    return settings
+
+
 def _shown_value(key: Key, settings: Settings) -> object:
-    value = _reach(settings, key.name)
+    value = value_of(settings, key.name)
     return re.sub(r"(//[^:/@]*):[^@]*@", r"\1:***@", str(value)) if key.name == "store.url" else value
 
 
@@ -219,9 +226,3 @@ def _holds(parsed: object, path: tuple[str, ...]) -> bool:
             return False
         parsed = parsed[name]
     return True
-
-
-def _reach(settings: object, name: str) -> object:
-    for field in name.split("."):
-        settings = getattr(settings, field)
-    return settings
