@@ -46,6 +46,11 @@ class ServerCase(NamedTuple):
     run: "Run"
 
 
+def server_case(level: str, name: str, clause: str, expected: str, run: "Run") -> ServerCase:
+    """Return a case of a level."""
+    return ServerCase(Case(f"{level}.{name}", clause, expected), run)
+
+
 def read_address(text: str) -> Address:
     """Read HOST:PORT, [HOST]:PORT or a join string.
 

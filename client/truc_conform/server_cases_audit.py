@@ -4,10 +4,10 @@ from collections import defaultdict
 from functools import partial
 from typing import Final
 
-from truc_conform.judged import Run, ServerCase, Visit, expect, together
+from truc_conform.judged import ServerCase, Visit, expect, server_case, together
 from truc_conform.raw_client import Map
 from truc_conform.raw_seat import Seat, bodies
-from truc_conform.result import Case, Outcome, Verdict
+from truc_conform.result import Outcome, Verdict
 from truc_conform.server_cases_play import in_hand, is_asked
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Deal
@@ -153,10 +153,7 @@ async def _no_clock(visit: Visit) -> None:
     expect("deadline_ms" not in (mover.options or {}), "no deadline without a clock", mover.options)
 
 
-def _case(name: str, clause: str, expected: str, run: Run) -> ServerCase:
-    return ServerCase(Case(f"S3.{name}", clause, expected), run)
-
-
+_case: Final = partial(server_case, "S3")
 _WHOLE: Final = "play.md#the-end"
 _VIEWS: Final = "views.md#who-sees-what"
 

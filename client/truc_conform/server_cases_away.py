@@ -10,7 +10,6 @@ from typing import Final
 import trio
 
 from truc_conform.judged import (
-    Run,
     ServerCase,
     UnofferedError,
     Visit,
@@ -19,11 +18,12 @@ from truc_conform.judged import (
     expect,
     need,
     refused,
+    server_case,
     together,
 )
 from truc_conform.raw_client import Map, RawClient
 from truc_conform.raw_seat import Seat
-from truc_conform.result import Case, Outcome, Verdict
+from truc_conform.result import Outcome, Verdict
 from truc_conform.server_cases_play import in_hand
 from truc_protocol.bodies import Rule
 from truc_protocol.errors import Code
@@ -273,10 +273,7 @@ def _is_vacant(told: Map) -> bool:
     return told["t"] == "table" and any(seat.get("vacant") for seat in told["seats"])
 
 
-def _case(name: str, clause: str, expected: str, run: Run) -> ServerCase:
-    return ServerCase(Case(f"S3.{name}", clause, expected), run)
-
-
+_case: Final = partial(server_case, "S3")
 _GONE: Final = "play.md#a-seat-whose-player-is-gone"
 _TIME: Final = "play.md#who-is-there-and-time"
 _FOLLOWS: Final = "play.md#what-follows"

@@ -4,7 +4,6 @@ from functools import partial
 from typing import Final
 
 from truc_conform.judged import (
-    Run,
     ServerCase,
     Visit,
     check_alive,
@@ -14,10 +13,11 @@ from truc_conform.judged import (
     game_of,
     need,
     refused,
+    server_case,
 )
 from truc_conform.raw_client import Map, RawClient, UnexpectedError
 from truc_conform.raw_seat import Seat
-from truc_conform.result import Case, Outcome, Verdict
+from truc_conform.result import Outcome, Verdict
 from truc_conform.server_cases_play import in_hand
 from truc_conform.server_cases_watch import watching
 from truc_protocol.capabilities import BROUGHT_BY
@@ -309,10 +309,7 @@ async def _key_forgotten(visit: Visit) -> None:
     await refused(await visit.player(), {"t": "join", "table": table}, Code.NO_SUCH_TABLE)
 
 
-def _case(name: str, clause: str, expected: str, run: Run) -> ServerCase:
-    return ServerCase(Case(f"S2.{name}", clause, expected), run)
-
-
+_case: Final = partial(server_case, "S2")
 _CHAT: Final = "lobby.md#chat"
 _LOBBY: Final = "lobby.md#following-the-lobby"
 

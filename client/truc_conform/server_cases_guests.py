@@ -3,10 +3,9 @@
 from functools import partial
 from typing import Final
 
-from truc_conform.judged import Run, ServerCase, Visit, check_refusal, expect, need_game, together
+from truc_conform.judged import ServerCase, Visit, check_refusal, expect, need_game, server_case, together
 from truc_conform.raw_client import Map
 from truc_conform.raw_seat import Seat
-from truc_conform.result import Case
 from truc_conform.server_cases_play import (
     act,
     check_evidence,
@@ -113,10 +112,7 @@ def _play_of(seat: Seat) -> Map:
     return next(option for option in seat.offered if option["kind"] == "play")
 
 
-def _case(name: str, clause: str, expected: str, run: Run) -> ServerCase:
-    return ServerCase(Case(f"S3.{name}", clause, expected), run)
-
-
+_case: Final = partial(server_case, "S3")
 _GUEST_LINES: Final[tuple[tuple[str, str, int, str, Code], ...]] = (
     ("guest-stale", "A guest's choice at a position taken is stale_position", -1, "", Code.STALE_POSITION),
     ("guest-ahead", "A guest's choice ahead of the match is bad_position", 90, "", Code.BAD_POSITION),

@@ -5,21 +5,22 @@ nowhere, a case only tells. Invariant: what a case uses up is waited for, as lon
 """
 
 from contextlib import suppress
+from functools import partial
 from typing import Final
 
 import trio
 
 from truc_conform.judged import (
-    Run,
     ServerCase,
     Visit,
     check_alive,
     check_ended,
     check_refusal,
     expect,
+    server_case,
 )
 from truc_conform.raw_client import Map, RawClient, length
-from truc_conform.result import Case, Outcome, Verdict
+from truc_conform.result import Outcome, Verdict
 from truc_conform.server_cases_session import LATEST_LOGIN_S
 from truc_protocol.errors import Code
 from truc_protocol.keys import generate_signing_key
@@ -172,10 +173,7 @@ async def _send_slowly(client: RawClient) -> None:
             await trio.sleep(DRIP_S)
 
 
-def _case(name: str, clause: str, expected: str, run: Run) -> ServerCase:
-    return ServerCase(Case(f"S3.{name}", clause, expected), run)
-
-
+_case: Final = partial(server_case, "S3")
 _OF_ADDRESS: Final = "limits.md#addresses"
 _BEFORE: Final = "limits.md#before-login"
 

@@ -4,7 +4,6 @@ from functools import partial
 from typing import Final
 
 from truc_conform.judged import (
-    Run,
     ServerCase,
     Visit,
     check_alive,
@@ -13,9 +12,10 @@ from truc_conform.judged import (
     expect,
     held_seats,
     refused,
+    server_case,
 )
 from truc_conform.raw_client import Map, RawClient, UnexpectedError
-from truc_conform.result import Case, Outcome, Verdict
+from truc_conform.result import Outcome, Verdict
 from truc_protocol.codec import sha256
 from truc_protocol.errors import Code
 from truc_protocol.handshake import Auth
@@ -188,10 +188,7 @@ async def _invite(visit: Visit) -> Outcome | None:
     return None
 
 
-def _case(name: str, clause: str, expected: str, run: Run) -> ServerCase:
-    return ServerCase(Case(f"S1.{name}", clause, expected), run)
-
-
+_case: Final = partial(server_case, "S1")
 _HANDSHAKE: Final = "security.md#the-handshake"
 _LOGIN: Final = "session.md#login"
 _FIELDS: Final = (

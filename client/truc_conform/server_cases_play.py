@@ -5,7 +5,6 @@ from functools import partial
 from typing import Any, Final
 
 from truc_conform.judged import (
-    Run,
     ServerCase,
     UnofferedError,
     Visit,
@@ -13,11 +12,11 @@ from truc_conform.judged import (
     check_refusal,
     expect,
     refused,
+    server_case,
     together,
 )
 from truc_conform.raw_client import Map
 from truc_conform.raw_seat import Seat
-from truc_conform.result import Case
 from truc_protocol.bodies import Act, Body, Refuse, Release
 from truc_protocol.codec import sha256
 from truc_protocol.errors import Code
@@ -258,10 +257,7 @@ async def level(*seats: Seat) -> None:
     await together(*(partial(seat.play, lambda seat: seat.next >= newest) for seat in seats))
 
 
-def _case(name: str, clause: str, expected: str, run: Run) -> ServerCase:
-    return ServerCase(Case(f"S3.{name}", clause, expected), run)
-
-
+_case: Final = partial(server_case, "S3")
 _PLAY: Final = "play.md#decisions"
 _CHANGED: Final[tuple[tuple[str, str, Map, Code], ...]] = (
     ("other-head", "An act under another head is bad_position", {"head": NOTHING}, Code.BAD_POSITION),

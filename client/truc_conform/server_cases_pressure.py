@@ -1,13 +1,14 @@
 """Cases S3: floods and readers that do not read; bounded in frames and time, and never against the others' interest."""
 
 import socket
+from functools import partial
 from typing import Final
 
 import trio
 
-from truc_conform.judged import Run, ServerCase, Visit, check_alive, check_refusal, expect
+from truc_conform.judged import ServerCase, Visit, check_alive, check_refusal, expect, server_case
 from truc_conform.raw_client import RawClient, frame
-from truc_conform.result import Case, Outcome, Verdict
+from truc_conform.result import Outcome, Verdict
 from truc_conform.server_cases_play import act, hand_in, in_hand, quiet
 from truc_protocol.errors import Code
 
@@ -102,9 +103,7 @@ async def _ending(client: RawClient) -> list[dict[str, object]] | None:
         return None
 
 
-def _case(name: str, clause: str, expected: str, run: Run) -> ServerCase:
-    return ServerCase(Case(f"S3.{name}", clause, expected), run)
-
+_case: Final = partial(server_case, "S3")
 
 CASES: Final[tuple[ServerCase, ...]] = (
     _case("flood", "limits.md#rates", "A flood is rate_limited with a time, then ended with bye", _flood),

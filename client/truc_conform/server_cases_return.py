@@ -5,10 +5,18 @@ from typing import Final
 
 import trio
 
-from truc_conform.judged import Run, ServerCase, Visit, check_alive, expect, held_seats, refused, together
+from truc_conform.judged import (
+    ServerCase,
+    Visit,
+    check_alive,
+    expect,
+    held_seats,
+    refused,
+    server_case,
+    together,
+)
 from truc_conform.raw_client import Map, RawClient
 from truc_conform.raw_seat import Seat
-from truc_conform.result import Case
 from truc_conform.server_cases_play import in_hand, level
 from truc_protocol.audit import Result
 from truc_protocol.errors import Code
@@ -151,10 +159,7 @@ async def _offline(visit: Visit) -> None:
     expect((reply["t"], reply.get("seat")) == ("ok", second.seat), "one's own seat", reply)
 
 
-def _case(name: str, clause: str, expected: str, run: Run) -> ServerCase:
-    return ServerCase(Case(f"S3.{name}", clause, expected), run)
-
-
+_case: Final = partial(server_case, "S3")
 _BACK: Final = "session.md#coming-back"
 _REFUSED: Final[tuple[tuple[str, str, str, Map, Code], ...]] = (
     (

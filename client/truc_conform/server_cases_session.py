@@ -6,7 +6,6 @@ from typing import Final
 import trio
 
 from truc_conform.judged import (
-    Run,
     ServerCase,
     Visit,
     check_alive,
@@ -14,9 +13,10 @@ from truc_conform.judged import (
     check_refusal,
     expect,
     refused,
+    server_case,
 )
 from truc_conform.raw_client import Map, UnexpectedError, frame
-from truc_conform.result import Case, Outcome, Verdict
+from truc_conform.result import Outcome, Verdict
 from truc_conform.server_cases_transport import FRAME_LIMIT, hello
 from truc_protocol.capabilities import is_name
 from truc_protocol.errors import Code
@@ -194,10 +194,7 @@ async def _late_login(visit: Visit) -> Outcome:
     )
 
 
-def _case(name: str, clause: str, expected: str, run: Run) -> ServerCase:
-    return ServerCase(Case(f"S0.{name}", clause, expected), run)
-
-
+_case: Final = partial(server_case, "S0")
 _FIELDS: Final[tuple[tuple[str, str, Map, str], ...]] = (
     ("missing-field", "A field that is missing is bad_message and named", {"t": "join"}, "table"),
     ("wrong-type", "A field of another type is bad_message and named", {"t": "join", "table": 7}, "table"),

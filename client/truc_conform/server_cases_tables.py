@@ -6,7 +6,6 @@ from typing import Final
 import trio
 
 from truc_conform.judged import (
-    Run,
     ServerCase,
     Visit,
     check_alive,
@@ -15,10 +14,11 @@ from truc_conform.judged import (
     expect,
     game_of,
     refused,
+    server_case,
 )
 from truc_conform.raw_client import Map, RawClient
 from truc_conform.raw_seat import Seat
-from truc_conform.result import Case, Outcome, Verdict
+from truc_conform.result import Outcome, Verdict
 from truc_protocol.bodies import SeatTaken
 from truc_protocol.codec import sha256
 from truc_protocol.errors import Code
@@ -263,10 +263,7 @@ async def _table_then_terms(visit: Visit) -> None:
     expect(came[-2:] == ["table", "terms"], "the table, then its terms", came)
 
 
-def _case(name: str, clause: str, expected: str, run: Run) -> ServerCase:
-    return ServerCase(Case(f"S2.{name}", clause, expected), run)
-
-
+_case: Final = partial(server_case, "S2")
 _TABLE: Final = "play.md#at-the-table"
 _CREATES: Final[tuple[tuple[str, str, str, Map, Code, str], ...]] = (
     (

@@ -1,9 +1,9 @@
 """Cases S3: phrases, which seats say to the whole table beside the game."""
 
+from functools import partial
 from typing import Final
 
 from truc_conform.judged import (
-    Run,
     ServerCase,
     UnofferedError,
     Visit,
@@ -11,10 +11,10 @@ from truc_conform.judged import (
     expect,
     need_game,
     refused,
+    server_case,
 )
 from truc_conform.raw_client import Map
 from truc_conform.raw_seat import Seat
-from truc_conform.result import Case
 from truc_protocol.documents import read_document
 from truc_protocol.errors import Code
 
@@ -69,10 +69,7 @@ async def _too_much(visit: Visit) -> None:
     expect(error.get("retry_after_ms", 0) > 0, "retry_after_ms", error)
 
 
-def _case(name: str, clause: str, expected: str, run: Run) -> ServerCase:
-    return ServerCase(Case(f"S3.{name}", clause, expected), run)
-
-
+_case: Final = partial(server_case, "S3")
 _SIGNS: Final = "play.md#signs-and-phrases"
 
 CASES: Final[tuple[ServerCase, ...]] = (

@@ -9,15 +9,14 @@ from typing import Final
 import trio
 
 from truc_conform.judged import (
-    Run,
     ServerCase,
     Visit,
     check_alive,
     check_ended,
     expect,
+    server_case,
 )
 from truc_conform.raw_client import Map, frame, length
-from truc_conform.result import Case
 from truc_protocol.errors import Code
 
 LOGIN_LIMIT: Final = 2_048
@@ -145,10 +144,7 @@ async def _half_frame(visit: Visit) -> None:
     await check_alive(await visit.player())
 
 
-def _case(name: str, clause: str, expected: str, run: Run) -> ServerCase:
-    return ServerCase(Case(f"S0.{name}", clause, expected), run)
-
-
+_case: Final = partial(server_case, "S0")
 _BROKEN: Final = (
     ("length-zero", "A frame of length 0 is bad_frame", length(0), Code.BAD_FRAME),
     (

@@ -7,7 +7,6 @@ from typing import Final
 import trio
 
 from truc_conform.judged import (
-    Run,
     ServerCase,
     Visit,
     check_refusal,
@@ -15,11 +14,11 @@ from truc_conform.judged import (
     expect,
     need,
     refused,
+    server_case,
     together,
 )
 from truc_conform.raw_client import Map, RawClient
 from truc_conform.raw_seat import Seat
-from truc_conform.result import Case
 from truc_conform.server_cases_play import act, hand_in, in_hand, level, quiet
 from truc_conform.server_cases_return import records_of
 from truc_protocol.bodies import Call, Deal
@@ -272,10 +271,7 @@ async def _bad_transcript(visit: Visit) -> None:
     check_refusal(await create(seat, {"transcript": "nobody"}), Code.BAD_OPTION, field="options/transcript")
 
 
-def _case(name: str, clause: str, expected: str, run: Run) -> ServerCase:
-    return ServerCase(Case(f"S2.{name}", clause, expected), run)
-
-
+_case: Final = partial(server_case, "S2")
 _VIEWS: Final = "views.md#who-sees-what"
 _MESSAGE: Final = "messages.md#history"
 _STRANGERS: Final = (
