@@ -54,3 +54,13 @@ def events(match, line):
 
 def options(match, seat):
     return [move_line(match.variant, each) for each in legal(match, Seat(seat))]
+
+
+def flores(match, seat):
+    """Return what a seat may do about a flor."""
+    return [line for line in options(match, seat) if "flor" in line]
+
+
+def score(match):
+    """Return the points of both sides."""
+    return tuple(side.points for side in match.score)

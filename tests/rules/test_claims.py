@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from rules.played import dealt, events, given, options, played
+from rules.played import dealt, events, given, options, played, score
 
 from truc_rules import Flor, next_hand, preset
 from truc_rules.claims import is_score_open
@@ -20,10 +20,6 @@ UNSEEN = ("1e ? ?", "? ? ?", "? ? ?", "4e ? ?", "? ? ?", "? ? ?")
 
 def claims(match, seat):
     return [line for line in options(match, seat) if line.startswith("claim")]
-
-
-def score(match):
-    return tuple(side.points for side in match.score)
 
 
 def duel(*hands):

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from rules.played import dealt, events, given, options, played
+from rules.played import dealt, events, given, options, played, score
 
 from truc_rules import Envido, Kind, deciders, next_hand, preset, with_options
 from truc_rules.envido import _raises, accepted_points, declined_points, fold_bonus
@@ -26,10 +26,6 @@ CALLS = {"E": "envido", "R": "real-envido", "F": "falta-envido"}
 
 def calls(match, seat):
     return [line for line in options(match, seat) if "envido" in line]
-
-
-def score(match):
-    return tuple(side.points for side in match.score)
 
 
 def called(match, sequence):

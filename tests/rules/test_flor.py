@@ -1,7 +1,7 @@
 """Flor: who declares one and when, what it does to envido and truco, and the round of the others (rules.md 8.2, 8.6)."""
 
 import pytest
-from rules.played import action, dealt, events, given, options, played
+from rules.played import action, dealt, events, flores, given, options, played, score
 
 from truc_rules import (
     IllegalActionError,
@@ -20,14 +20,6 @@ F26, F27, F29, F36 = "1o 5o 12o", "1b 2b 4b", "4e 5e 11e", "3c 6c 7c"
 PLAIN, BARE, POOR = "7o 6o 1c", "3o 4c 12b", "2o 5c 11b"
 """No flores: 33, 4, 5."""
 ALL = ["flor", "flor-fold", "contraflor", "contraflor-rest"]
-
-
-def flores(match, seat):
-    return [line for line in options(match, seat) if "flor" in line]
-
-
-def score(match):
-    return tuple(side.points for side in match.score)
 
 
 def duel():

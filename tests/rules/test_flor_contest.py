@@ -1,7 +1,7 @@
 """How a flor contest ends and what every end pays, and who answers a contraflor (rules.md 8.6, 13b.3)."""
 
 import pytest
-from rules.played import dealt, events, options, played
+from rules.played import dealt, events, flores, options, played, score
 
 from truc_rules import deciders, preset, with_options
 from truc_rules.events import (
@@ -17,14 +17,6 @@ GAME = preset("truco-argentino-flor")
 F26, F27, F29, F36 = "1o 5o 12o", "1b 2b 4b", "4e 5e 11e", "3c 6c 7c"
 PLAIN, BARE, POOR = "7o 6o 1c", "3o 4c 12b", "2o 5c 11b"
 """No flores: 33, 4, 5."""
-
-
-def flores(match, seat):
-    return [line for line in options(match, seat) if "flor" in line]
-
-
-def score(match):
-    return tuple(side.points for side in match.score)
 
 
 # the table of 8.6

@@ -1,6 +1,6 @@
 """Flor where cards are unknown: who may hold one may speak, and is not waited for in vain."""
 
-from rules.played import dealt, known, options, played
+from rules.played import dealt, flores, known, options, played, score
 
 from truc_rules import Card, Seat, deciders, know, preset, settled
 from truc_rules.events import PointsScored
@@ -11,14 +11,6 @@ GAME = preset("truco-argentino-flor")
 F27, F29, F36 = "1b 2b 4b", "4e 5e 11e", "3c 6c 7c"
 BARE = "3o 4c 12b"
 """No flor."""
-
-
-def flores(match, seat):
-    return [line for line in options(match, seat) if "flor" in line]
-
-
-def score(match):
-    return tuple(side.points for side in match.score)
 
 
 def learnt(match, seat, names):

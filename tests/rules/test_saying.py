@@ -1,7 +1,7 @@
 """Saying values: the order, higher, good and silent, and the second turns (rules.md 8.4, "Declaring"; 13b.1)."""
 
 import pytest
-from rules.played import action, dealt, events, options, played
+from rules.played import action, dealt, events, options, played, score
 
 from truc_rules import IllegalActionError, Score, apply, deciders, preset
 from truc_rules.events import KeptSilent, PointsScored, ValueSaid, ValueYielded
@@ -17,10 +17,6 @@ SIX = ("7o 6o 1c", "5e 3e 10c", "4b 1b 12c", "7c 3c 11o", "4o 2o 1e", "6b 2b 2c"
 
 def saying(*hands, variant="truco-argentino"):
     return played(dealt(variant, *hands), "0 envido", "1 accept")
-
-
-def score(match):
-    return tuple(side.points for side in match.score)
 
 
 def said(match):

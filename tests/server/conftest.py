@@ -1,5 +1,6 @@
 """A server on a loopback port, in this process, with its store in a temporary folder."""
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import asynccontextmanager, closing
@@ -123,6 +124,13 @@ async def running(path, settings=QUICK, *, wrap=lambda store: store, control=Non
             with trio.CancelScope(shield=True):  # also where the server has failed
                 for client in server.clients:
                     await trio.aclose_forcefully(client.stream)
+
+
+@pytest.fixture(autouse=True)
+def nothing_from_outside(monkeypatch):
+    """No setting comes from the environment in which the tests run."""
+    for variable in [name for name in os.environ if name.startswith("TRUC_")]:
+        monkeypatch.delenv(variable)
 
 
 @pytest.fixture(autouse=True)

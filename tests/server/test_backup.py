@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import shutil
 import signal
 import sqlite3
@@ -32,9 +31,7 @@ from truc_server.store.copies import open_play
 
 @pytest.fixture(autouse=True)
 def alone(monkeypatch, tmp_path):
-    """Let nothing from outside in."""
-    for variable in [name for name in os.environ if name.startswith("TRUC_")]:
-        monkeypatch.delenv(variable)
+    """Look for no data folder of the user's."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
     yield
     structlog.reset_defaults()

@@ -24,9 +24,7 @@ NOW = 1_790_000_000
 
 @pytest.fixture(autouse=True)
 def environment(monkeypatch):
-    """Let nothing from outside in, and no port be tried unless the test says so."""
-    for variable in [name for name in os.environ if name.startswith("TRUC_")]:
-        monkeypatch.delenv(variable)
+    """Let no port be tried unless the test says so."""
     monkeypatch.setenv("TRUC_LISTEN_PORT", "0")
 
 

@@ -29,9 +29,7 @@ NEW_YEAR_MS = 1_767_225_600_000  # 2026-01-01 00:00 UTC
 
 @pytest.fixture(autouse=True)
 def environment(monkeypatch, tmp_path):
-    """Let nothing from outside in."""
-    for variable in [name for name in os.environ if name.startswith("TRUC_")]:
-        monkeypatch.delenv(variable)
+    """A home of its own for `truc verify`."""
     monkeypatch.setenv("TRUC_HOME", str(tmp_path / "home"))
 
 

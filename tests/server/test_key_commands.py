@@ -17,13 +17,6 @@ from truc_server.main import main
 PLAYER = signing_key_from_seed(b"p" * 32)
 
 
-@pytest.fixture(autouse=True)
-def environment(monkeypatch):
-    """Let nothing from outside in."""
-    for variable in [name for name in os.environ if name.startswith("TRUC_")]:
-        monkeypatch.delenv(variable)
-
-
 @pytest.fixture
 def data(tmp_path) -> Folder:
     return Folder(tmp_path / "data")

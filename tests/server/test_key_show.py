@@ -1,6 +1,5 @@
 """`truc-server key show`: the key, its changes, and which keys before it are still needed."""
 
-import os
 from datetime import UTC, datetime
 
 import pytest
@@ -19,13 +18,6 @@ from truc_server.main import main
 
 NOW = int(datetime(2026, 11, 1, 23, 30, tzinfo=UTC).timestamp())
 STRANGER = signing_key_from_seed(b"s" * 32)
-
-
-@pytest.fixture(autouse=True)
-def environment(monkeypatch):
-    """Let nothing from outside in."""
-    for variable in [name for name in os.environ if name.startswith("TRUC_")]:
-        monkeypatch.delenv(variable)
 
 
 @pytest.fixture

@@ -28,9 +28,7 @@ PORT = 4242
 
 @pytest.fixture(autouse=True)
 def process(monkeypatch, tmp_path):
-    """Give the process back its umask, its limits and its log; let nothing from outside in."""
-    for variable in [name for name in os.environ if name.startswith("TRUC_")]:
-        monkeypatch.delenv(variable)
+    """Give the process back its umask, its limits and its log, and a data folder of its own."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
     umask = os.umask(0o022)
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -1,6 +1,5 @@
 """`truc-server members` and `truc-server invite`: what they print, keep and refuse."""
 
-import os
 import re
 
 import pytest
@@ -19,9 +18,7 @@ DAY_MS = 86_400_000
 
 @pytest.fixture(autouse=True)
 def environment(monkeypatch):
-    """Let nothing from outside in."""
-    for variable in [name for name in os.environ if name.startswith("TRUC_")]:
-        monkeypatch.delenv(variable)
+    """A closed server, which takes invites."""
     monkeypatch.setenv("TRUC_ACCESS_MEMBERS", "invite")
 
 

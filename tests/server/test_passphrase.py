@@ -24,13 +24,6 @@ OLD, NEW = "a long enough passphrase", "quite another passphrase"
 NOW = 1_790_000_000
 
 
-@pytest.fixture(autouse=True)
-def environment(monkeypatch):
-    """Let nothing from outside in."""
-    for variable in [name for name in os.environ if name.startswith("TRUC_")]:
-        monkeypatch.delenv(variable)
-
-
 @pytest.fixture
 def folder(tmp_path) -> Folder:
     return open_folder(tmp_path / "data")

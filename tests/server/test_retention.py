@@ -1,6 +1,5 @@
 """Matches that are deleted when they have been kept long enough: which, when, and that the game goes on meanwhile."""
 
-import os
 import sqlite3
 import threading
 from contextlib import closing
@@ -28,13 +27,6 @@ ENDED_MS = 10_000
 PLAYER = AddPlayer(MID, 0, b"p" * 32, PlayerKind.KEY, 0)
 OVER = EndMatch(MID, "won", ENDED_MS)
 OF_A_MATCH = ("matches", "records", "match_players")
-
-
-@pytest.fixture(autouse=True)
-def environment(monkeypatch):
-    """Let nothing from outside in."""
-    for variable in [name for name in os.environ if name.startswith("TRUC_")]:
-        monkeypatch.delenv(variable)
 
 
 def database(folder):

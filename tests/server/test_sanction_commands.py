@@ -1,7 +1,5 @@
 """`truc-server ban`, `unban`, `mute`, `unmute`, `sanctions` and `invites`: what they print, keep and refuse."""
 
-import os
-
 import pytest
 from click.testing import CliRunner, Result
 
@@ -16,13 +14,6 @@ OWN = fingerprint(PUBLIC)
 GUEST = "guest-" + "A" * 20
 HOUR_MS = 3_600_000
 BAN, MUTE = SanctionKind.BAN, SanctionKind.MUTE
-
-
-@pytest.fixture(autouse=True)
-def environment(monkeypatch):
-    """Let nothing from outside in."""
-    for variable in [name for name in os.environ if name.startswith("TRUC_")]:
-        monkeypatch.delenv(variable)
 
 
 @pytest.fixture

@@ -19,9 +19,7 @@ WORDS = "a long enough passphrase"
 
 @pytest.fixture(autouse=True)
 def environment(monkeypatch, tmp_path):
-    """Let nothing from outside in."""
-    for variable in [name for name in os.environ if name.startswith("TRUC_")]:
-        monkeypatch.delenv(variable)
+    """Look for no data folder of the user's."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
 
 
