@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -20,6 +21,8 @@ from truc_protocol.records import Record, parse
 from truc_protocol.setup import Opts
 from truc_protocol.transcript import write_transcript
 from truc_rules import deciders
+
+PLAYING = Path(__file__).resolve().parents[2] / "docs" / "playing.md"
 
 
 @pytest.fixture
@@ -184,6 +187,22 @@ def test_json_has_an_object_for_each_file_and_for_what_two_show(write) -> None:
     assert [row.get("file") for row in rows[:4]] == files
     assert rows[3]["evidence"][0]["judgement"] == "upheld"
     assert (rows[4]["files"], rows[4]["check"], rows[4]["culprit"]) == (files[:2], "C33", "server")
+
+
+def test_every_field_of_the_json_stands_in_the_docs(write) -> None:
+    chapter = PLAYING.read_text().partition("### For programs\n")[2].partition("\n## ")[0]
+    fields = quoted("\n".join(re.findall(r"^\| (`.*?) \|", chapter, re.MULTILINE)))
+    files = [write(str(n), each) for n, each in enumerate((*garbled(), *two_histories()))]
+    rows = [json.loads(line) for line in verify("--json", *files).stdout.splitlines()]
+    transcript, evidence, _, _, *pairs = rows
+    (weighed,) = evidence["evidence"]
+    assert set(transcript) == fields
+    told = {*evidence, *weighed, *weighed["refutation"]}.union(*pairs)
+    assert {"places", "agree"} <= told <= quoted(chapter)
+
+
+def quoted(text: str) -> set[str]:
+    return set(re.findall("`(.*?)`", text))
 
 
 def test_json_tells_substitutes_and_new_chains(write) -> None:
