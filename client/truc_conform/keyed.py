@@ -15,7 +15,8 @@ from truc_conform.scenes import Exit, Judge, Scene, absent, acts, ends_soon, one
 from truc_conform.seated import on_choice
 from truc_conform.stage import Stage
 from truc_protocol import keys
-from truc_protocol.codec import dec
+from truc_protocol.codec import MAX_INT, dec
+from truc_protocol.handshake import make_roll
 from truc_protocol.messages import (
     ClientHello,
     ClientMessage,
@@ -121,6 +122,13 @@ def _with_another_key(stage: Stage, hello: ServerHello) -> ServerHello:
     return greeted_again(stage, hello, spk=stage.key.public)
 
 
+def _with_a_rotation_of_nobody(stage: Stage, hello: ServerHello) -> ServerHello:
+    """Show one of so high a serial that a client which pins it stops at every rotation to come."""
+    before = keys.signing_key_from_seed(secret("a server before", stage.seed))
+    body, *_ = make_roll(before, stage.key, serial=MAX_INT, not_before=0)
+    return replace(hello, rolls=((body, bytes(64), bytes(64)),))
+
+
 def _moved_to_another(stage: Stage) -> None:
     """Send the client to where another server answers."""
 
@@ -173,6 +181,11 @@ _BAD_HELLOS: Final = (
         "certificate",
         "a certificate that this connection has not ends it before `login`",
         _hello(lambda stage, hello: greeted_again(stage, hello, cert=bytes(32))),
+    ),
+    (
+        "rotation",
+        "a rotation shown at first contact that nobody signed ends the connection before `login` (C39)",
+        _hello(_with_a_rotation_of_nobody),
     ),
 )
 
