@@ -53,7 +53,7 @@ function isSigner({ who }, signer, fields) {
 }
 
 // C2: the record { signer, body, sig, kind, bound, phases, fields }, or Malformed.
-export function shapeRecord(raw, value) {
+function shapeRecord(raw, value) {
   const kind = String(value?.[0]).slice('truc/1/'.length)
   const row = RECORDS.get(kind)
   if (row === undefined) throw new Malformed('no kind of record')

@@ -30,9 +30,11 @@ NOTICES = {
     "terms",
     "setup",
     "record",
+    "options",
+    "cards",
+    "waiting",
+    "seat_taken_over",
 }
-NOTICES |= {"options", "cards", "waiting", "seat_taken_over"}
-FACTS = {"what", "seat", "side", "index", "dealer", "cards", "phase", "score"}
 
 
 class LostError(Exception):
