@@ -15,7 +15,7 @@ from .events import Event, HandDrawn, HandWon, PointsScored, TrickTied, TrickWon
 from .match import apply, awaits_deal, deal, hand_over, next_hand
 from .scenario_checks import ASSERTIONS, SIGN, Stage, read_action, try_move
 from .scenario_setup import DEALS, SETUP, read_cards, set_up
-from .scenario_text import Line, Scenario, ScenarioError, number, scenarios, words
+from .scenario_text import Line, Scenario, ScenarioError, is_digits, number, scenarios, words
 from .seats import Seat
 from .table import Match
 
@@ -55,7 +55,7 @@ def _read(stage: Stage, line: Line) -> Stage:
     if first in ASSERTIONS:
         ASSERTIONS[first](stage, line)
         return stage
-    if first.isascii() and first.isdigit():
+    if is_digits(first):
         return _move(stage, line)
     raise line.error("a move, an assertion or a deal")
 

@@ -17,6 +17,7 @@ from .seats import Seat, Side
 from .shows import owed_shows
 from .signs import check_sign
 from .table import Match
+from .vocabulary import SIGNS
 
 CODES = get_args(Refusal)
 NOTHING = "-"
@@ -64,6 +65,8 @@ def try_move(stage: Stage, line: Line, seat: str, move: Sequence[str]) -> None:
     """
     if move[0] == SIGN:
         (word,) = words(Line(line.number, tuple(move)), "sign WORD", 1)
+        if word not in SIGNS:
+            raise line.error("the word of a sign", f"{word}{nearest(word, SIGNS)}")
         check_sign(stage.match, Seat(number(line, seat)), word)
     else:
         apply(stage.match, read_action(stage, line, seat, move))
@@ -99,9 +102,12 @@ def _are_options(stage: Stage, line: Line) -> None:
         raise line.error(f"a seat of 0 to {stage.match.seats - 1}", str(seat))
     listed = " ".join(line.words[2:])
     moves = [] if listed == NOTHING else listed.split(";")
-    wanted = {
+    read = [
         move_line(variant, read_action(stage, line, line.words[1], tuple(move.split()))) for move in moves
-    }
+    ]
+    wanted = {*read}
+    if len(wanted) < len(read):
+        raise line.error("every move once", listed)
     found = {
         move_line(variant, action)
         for action in legal(stage.match, Seat(seat))
@@ -156,9 +162,10 @@ def _is_points(stage: Stage, line: Line) -> None:
 
 
 def _is_score(stage: Stage, line: Line) -> None:
-    wanted, score = read_score(line), stage.match.score
-    got = " ".join(f"{side.upper}+{side.points}" if side.upper else str(side.points) for side in score)
-    if wanted != score:
+    variant, score = stage.match.variant, stage.match.score
+    if read_score(line, variant) != score:
+        has_units = variant.scoring.points_per_unit > 0
+        got = " ".join(f"{side.upper}+{side.points}" if has_units else str(side.points) for side in score)
         raise line.error(line.text, f"score {got}")
 
 

@@ -11,7 +11,7 @@ from .match import new_match
 from .nearest import nearest
 from .options import with_options
 from .presets import preset, presets
-from .scenario_text import Line, Scenario, ScenarioError, number, words
+from .scenario_text import Line, Scenario, ScenarioError, is_digits, number, words
 from .seats import Seat
 from .table import Match, Score
 from .variant import Variant
@@ -37,7 +37,7 @@ def set_up(scenario: Scenario, folder: Path) -> Setup:
         ScenarioError: A line cannot be read, or the variant, an option or the score does not exist.
     """
     lines = scenario.lines
-    moves = (place for place, line in enumerate(lines) if line.words[0].isdecimal())
+    moves = (place for place, line in enumerate(lines) if is_digits(line.words[0]))
     before = lines[: next(moves, len(lines))]
     score = next((line for line in before if line.words[0] == "score"), None)
     head = tuple(line for line in before if line.words[0] in SETUP or line is score)
@@ -82,9 +82,8 @@ def _file(line: Line, folder: Path, name: str) -> Variant:
 
 def _with_rule(variant: Variant, line: Line) -> Variant:
     name, value = words(line, "rule NAME VALUE", 2)
-    is_number = value.isascii() and value.isdigit()
     try:
-        return with_options(variant, {name: number(line, value) if is_number else value})
+        return with_options(variant, {name: number(line, value) if is_digits(value) else value})
     except RulesError as error:
         raise ScenarioError(line.number, str(error)) from None
 
@@ -96,7 +95,7 @@ def _match(head: Sequence[Line], variant: Variant) -> Match:
     if line is None:
         return new_match(variant, seats=seats, dealer=dealer)
     try:
-        return new_match(variant, seats=seats, dealer=dealer, score=read_score(line))
+        return new_match(variant, seats=seats, dealer=dealer, score=read_score(line, variant))
     except RulesError:
         raise line.error(f"a score at which a game to {variant.scoring.target} goes on") from None
 
@@ -121,15 +120,19 @@ def _dealer(head: Sequence[Line], seats: int) -> Seat:
     return Seat(number(line, word))
 
 
-def read_score(line: Line) -> tuple[Score, Score]:
-    """Read `score 9 4`, or `score 2+2 3+1` where the score has two units."""
+def read_score(line: Line, variant: Variant) -> tuple[Score, Score]:
+    """Read `score 9 4`, or `score 2+2 3+1` where points make units."""
     ours, theirs = words(line, "score SIDE-0 SIDE-1", 2)
-    return _score(line, ours), _score(line, theirs)
+    return _score(line, ours, variant), _score(line, theirs, variant)
 
 
-def _score(line: Line, word: str) -> Score:
-    upper, plus, points = word.rpartition("+")
-    return Score(number(line, upper) if plus else 0, number(line, points))
+def _score(line: Line, word: str, variant: Variant) -> Score:
+    if not variant.scoring.points_per_unit:
+        return Score(0, number(line, word))
+    units, plus, points = word.partition("+")
+    if not plus:
+        raise line.error(f"units and points, as 2+1, in {variant.name}", word)
+    return Score(number(line, units), number(line, points))
 
 
 def read_cards(line: Line, variant: Variant, names: Sequence[str]) -> tuple[Card, ...]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 _TITLE = "scenario"
+_SPACES = " \t\r"
 
 
 class ScenarioError(Exception):
@@ -42,11 +43,14 @@ def scenarios(text: str) -> tuple[Scenario, ...]:
     """Split the text of a file.
 
     Raises:
-        ScenarioError: A line stands before the first title, or there is no scenario.
+        ScenarioError: A line stands before the first title, a title has no words, a space is none of the keyboard's, or
+            there is no scenario.
     """
     found: list[tuple[Line, list[Line]]] = []
     for line in _lines(text):
         if line.words[0] == _TITLE:
+            if len(line.words) == 1:
+                raise line.error("`scenario TITLE`")
             found.append((line, []))
         elif found:
             found[-1][1].append(line)
@@ -59,19 +63,29 @@ def scenarios(text: str) -> tuple[Scenario, ...]:
 
 def _lines(text: str) -> Iterator[Line]:
     for number, line in enumerate(text.split("\n"), start=1):
-        if words := line.partition("#")[0].split():
+        said = line.partition("#")[0]
+        if strange := [sign for sign in said if sign.isspace() and sign not in _SPACES]:
+            raise ScenarioError(number, f"expected plain spaces between words, got U+{ord(strange[0]):04X}")
+        if words := said.split():
             yield Line(number, tuple(words))
 
 
+def is_digits(word: str) -> bool:
+    """Tell whether a word has the digits 0 to 9 alone, as every number and the seat of a move do."""
+    return word.isascii() and word.isdigit()
+
+
 def number(line: Line, word: str) -> int:
-    """Read a plain number.
+    """Read a plain number, in its one spelling.
 
     Raises:
-        ScenarioError: It is none.
+        ScenarioError: It is none, is too long, or begins with a 0 that counts for nothing.
     """
-    if word.isascii() and word.isdigit() and len(word) <= len("1000000"):
-        return int(word)
-    raise line.error("a number", word)
+    if not (is_digits(word) and len(word) <= len("1000000")):
+        raise line.error("a number", word)
+    if word != str(int(word)):
+        raise line.error(f"the number {int(word)} without a 0 before it", word)
+    return int(word)
 
 
 def words(line: Line, expected: str, count: int) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """What people write: settings, variants, scenarios, addresses, key files, and what a host calls players by."""
 
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -94,14 +95,19 @@ def variant_files(raw: bytes) -> None:
 
 
 def scenario_files(raw: bytes) -> None:
-    """A scenario holds, or fails in one of its lines."""
+    """A scenario holds, or fails in one of its lines; the numbers of one that holds have the spelling of the rest."""
     text = _text(raw)
     lines = text.count("\n") + 1
     try:
-        for scenario in scenarios(text):
+        found = scenarios(text)
+        for scenario in found:
             run(scenario, NOWHERE)
     except ScenarioError as error:
         _check_place(error.number, lines)
+        return
+    for word in re.split(r"[ +;]", " ".join(line.text for scenario in found for line in scenario.lines)):
+        with suppress(ValueError):
+            assert str(int(word)) == word
 
 
 def addresses(raw: bytes) -> None:

@@ -72,8 +72,10 @@ def last_line(text):
         ("? 0 -", "expected -, got concede; redeal; stand"),
         ("0 concede\n? 0 stand", "expected stand, got -"),
         ("? 0", "expected `. SEAT MOVE; MOVE ...`, or `. SEAT -`"),
+        ("? 0 concede; stand; redeal; stand", "expected every move once, got concede; stand; redeal; stand"),
         ("? 0 stand; sing", "expected one of play, .* got 'sing'"),
         ("? 0 sign seven", "expected one of play, .* got 'sign'"),
+        ("! 0 sign sevn", "expected the word of a sign, got sevn; the nearest.* seven"),
         ("0 sign seven", "seat 0 cannot sign: this table is played without signs"),
         ("next 1", "expected next 1, got next 0"),
         ("next -", "expected next -, got next 0"),
@@ -91,7 +93,7 @@ def last_line(text):
         ("points 1 0", "expected points 1 0, got points 0 0"),
         ("points 1", "expected `points SIDE-0 SIDE-1`, got points 1"),
         ("0 concede\nscore 0 0", "expected score 0 0, got score 0 1"),
-        ("0 concede\nscore 0+0 1+1", "expected score 0.0 1.1, got score 0 1"),
+        ("0 concede\nscore 0+0 0+1", "expected a number, got 0.0"),
         ("0 stand\nscore 0 +", "expected a number, got "),
         ("game 1", "expected game 1, got game open"),
         ("match 0", "expected match 0, got match open"),
@@ -149,6 +151,7 @@ def test_a_line_that_fails_says_what_was_expected_and_what_came(lines, said):
             3,
             "expected 2 seats for truc-french, got 4",
         ),
+        ("scenario X\nvariant trut\nscore 0 1\n", 3, "expected units and points, as 2.1, in trut, got 0"),
         ("scenario X\nvariant truc-french\nseats two\n", 3, "expected a number, got two"),
         ("scenario X\nvariant truc-french\ndealer 2\n", 3, "expected a dealer of 0 to 1, got 2"),
         (
@@ -170,6 +173,11 @@ def test_a_set_up_line_that_fails_is_named(text, number, said):
     at, message = failure(text)
     assert at == number
     assert re.search(said, message), message
+
+
+def test_a_score_of_units_is_told_with_its_units():
+    text = "scenario X\nvariant trut\nscore 1+2 0+1\nnext 0\nscore 1+2 0+0\n"
+    assert failure(text) == (5, "expected score 1+2 0+0, got score 1+2 0+1")
 
 
 def test_a_deal_that_was_never_played_is_checked_too():
@@ -305,6 +313,7 @@ def test_all_passed_exits_with_zero(tmp_path, capsys):
     ("text", "said"),
     [
         ("next 0\nscenario X\n", ":1: expected a line `scenario TITLE` first, got next 0"),
+        ("scenario\nvariant put\n", ":1: expected `scenario TITLE`, got scenario"),
         ("# nothing\n", ":1: expected at least one scenario, got none"),
         (b"scenario \xff\n", ":1: expected a readable file in UTF-8, got 'utf-8' codec"),
     ],
