@@ -59,7 +59,7 @@ A document whose values contradict each other is refused too (C5). It must hold 
 * `cover_from_trick` is 0, 2 or 3;
 * with `envido` or `flor` there are no units, `short_deal` and `blind` are false, and `accept` is `"explicit"`; with `flor`,
   `cover_from_trick` is 0; `envido.max_envido` is at least 1, it and `envido.max_real` are at most 16, `envido.fold_bonus` is at most 1000;
-* with `pica`, `players` has 6, and `pica.max` is not less than `pica.min`;
+* with `pica`, `players` has 6, there is no `last_point`, and `pica.max` is not less than `pica.min`;
 * `signals.vocabulary` has words of this software, each once; with `signals.truth` = `"enforced"` all of them name cards;
 * `"governor"` in `answerer`, `concede` or `signals.visible_to`, and `signals.orders` = `"binding"`, need `players` to be just 4.
 """

@@ -169,6 +169,9 @@ def _check_contests(variant: "Variant") -> None:
         _at_most("envido.fold_bonus", envido.fold_bonus, HIGHEST_TARGET)
     if pica is not None:
         _require("pica", "six players, who meet in pairs", holds=max(SEAT_COUNTS) in variant.players)
+        # rules.md 1.3 asks a side once a deal, 8.7 plays each duel for a stake of its own
+        once = variant.last_point is None
+        _require("pica", "no rule for the last point, where a deal is played as three games", holds=once)
         _require("pica.max", f"at least {pica.min}, got {pica.max}", holds=pica.max >= pica.min)
 
 

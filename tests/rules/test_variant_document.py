@@ -16,6 +16,7 @@ from truc_rules import (
     presets,
     variant_from_fields,
     variant_from_params,
+    with_options,
 )
 
 CATALAN, FRENCH = preset("truc-catalan"), preset("truc-french")
@@ -155,6 +156,17 @@ def test_an_unknown_field_is_refused_by_name():
 def test_a_contradiction_is_refused_with_its_reason(changes, said):
     with pytest.raises(VariantError, match=said):
         replace(CATALAN, **changes)
+
+
+def test_duels_leave_no_room_for_the_question_at_the_last_point():
+    """rules.md 1.3: the question comes once a deal, before the play; 8.7: only the two duelists act and answer."""
+    six = preset("truco-argentino-6")
+    asks = replace(six, pica=None, last_point=LastPoint(1, 3, 1, share=False))
+    said = "^pica: expected no rule for the last point, where a deal is played as three games"
+    with pytest.raises(VariantError, match=said):
+        replace(six, last_point=asks.last_point)
+    with pytest.raises(VariantError, match=said):
+        with_options(asks, {"pica": "on"})
 
 
 @pytest.mark.parametrize(
