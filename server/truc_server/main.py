@@ -21,6 +21,7 @@ import trio
 
 from truc_commands.completion import complete_values, completion_command
 from truc_server.backups.restored import check_may_start
+from truc_server.clock import RunningClock
 from truc_server.collecting import collect_when_grown
 from truc_server.commands import (
     admin,
@@ -96,9 +97,8 @@ def run(file: Path | None, **flags: object) -> None:
             identity = load_identity(folder, passphrase_of(settings, folder))
             with _store(settings.store.url or f"sqlite:///{folder.database}") as store:
                 reread = partial(load_settings, file, flags)
-                trio.run(
-                    partial(_serve, settings, folder, store, identity, catalogue=catalogue, reread=reread)
-                )
+                serve = partial(_serve, settings, folder, store, identity, catalogue=catalogue, reread=reread)
+                trio.run(serve, clock=RunningClock())
 
 
 main.add_command(setting_up.init)

@@ -201,7 +201,7 @@ MEASURES: Final = (
     Measure(
         "truc_loop_lag_seconds",
         Kind.HISTOGRAM,
-        "How late the event loop is, looked at four times a second.",
+        "How late the event loop is, looked at four times a second. Of what is longer than a second the log tells, as `stood_still`.",
         lambda seen: seen.late_s.shape(),
     ),
     Measure(

@@ -1,0 +1,44 @@
+"""The clock that the server runs by: it stands while the process does not run.
+
+A process may be stopped, or its machine frozen, for a minute: nobody is answered then, and nothing that was sent is read.
+When it wakes, the time of every decision and of every connection would be over before the first answer is looked at.
+Invariant: from one look at this clock to the next no more than `STEP_S` pass, however long it took.
+"""
+
+from collections.abc import Callable
+from time import perf_counter
+from typing import Final
+
+import structlog
+import trio
+
+STEP_S: Final = 1.0
+
+log = structlog.get_logger()
+
+
+class RunningClock(trio.abc.Clock):
+    """Seconds in which the process ran."""
+
+    def __init__(self, elapsed_s: Callable[[], float] = perf_counter) -> None:
+        self._elapsed_s = elapsed_s
+        self._seen = elapsed_s()
+        self._stood_s = 0.0
+
+    def start_clock(self) -> None:
+        """Begin now."""
+        self._seen = self._elapsed_s()
+
+    def current_time(self) -> float:
+        """Return the time; what is more than a step since the last look is left out."""
+        elapsed_s = self._elapsed_s()
+        too_long_s = elapsed_s - self._seen - STEP_S
+        self._seen = elapsed_s
+        if too_long_s > 0:
+            self._stood_s += too_long_s
+            log.info("stood_still", seconds=round(too_long_s, 3))
+        return elapsed_s - self._stood_s
+
+    def deadline_to_sleep_time(self, deadline: float) -> float:
+        """Return for how long to sleep at most; often enough awake to tell sleep from standing still."""
+        return min(deadline - self.current_time(), STEP_S / 2)
