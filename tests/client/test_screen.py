@@ -169,6 +169,9 @@ def test_happening_is_told(happening, said) -> None:
         ("cut", ("cut", None)),
         ("0", (None, None)),
         ("4", (None, None)),
+        ("\u0661", (None, None)),
+        ("1" * 5_000, (None, None)),
+        ("cut " + "1" * 5_000, (None, None)),
         ("play 9z", (None, None)),
     ],
 )

@@ -21,6 +21,7 @@ from truc_protocol.words import LANGUAGES, LanguageError, Sentence, chosen_langu
 
 INTERRUPTED: Final = 130
 _NAME_BYTES: Final = 64
+_MOST_DIGITS: Final = 6
 _KEPT: Final = "truc_client.lang"
 
 OPTION_HELP: Final = "A table option of a new table, such as target=24; may be given several times."
@@ -144,5 +145,6 @@ def table_options(pairs: tuple[str, ...]) -> dict[str, int | str]:
         name, sign, value = pair.partition("=")
         if not sign or not name:
             raise FailedError(Sentence("commands.option_expected", got=repr(pair)))
-        options[name] = int(value) if value.isdigit() else value
+        is_number = value.isascii() and value.isdigit() and len(value) <= _MOST_DIGITS
+        options[name] = int(value) if is_number else value
     return options

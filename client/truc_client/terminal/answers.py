@@ -12,6 +12,7 @@ from truc_client.happenings import Choice, YourTurn
 _CUT: Final = "cut"
 _ORDER: Final = "order"
 _GIVES_UP: Final = "concede"
+_MOST_DIGITS: Final = 6
 
 Names = Callable[[Choice], Iterable[str]]
 
@@ -42,18 +43,22 @@ def grouped(choices: Iterable[Choice]) -> str:
     return ", ".join(f"{kind} {'|'.join(of_kind)}".rstrip() for kind, of_kind in values.items())
 
 
+def _is_number(word: str) -> bool:
+    return word.isascii() and word.isdigit() and len(word) <= _MOST_DIGITS
+
+
 def find_choice(
     turn: YourTurn, text: str, names: Names = lambda _choice: ()
 ) -> tuple[Choice | None, int | None]:
     """Return the option that a line means, by number, move line or one of its `names`; `cut 12` also says where."""
-    if text.isdecimal():
+    if _is_number(text):
         number, counted = int(text), numbered(turn)
         return (counted[number - 1] if 1 <= number <= len(counted) else None), None
     found = _named(turn, text, names)
     if found is not None:
         return found, None
     kind, _, place = _plain(text).partition(" ")
-    if kind == _CUT and place.isdecimal():
+    if kind == _CUT and _is_number(place):
         return _named(turn, kind, names), int(place)
     return None, None
 

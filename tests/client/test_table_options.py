@@ -1,0 +1,14 @@
+"""Options of a table on the command line: a plain number is one, anything else is left to the server to read."""
+
+import pytest
+
+from truc_client.cli.common import table_options
+
+
+@pytest.mark.parametrize("value", ["²", "٣", "9" * 5_000, "+1", "1_0", "", "on"])
+def test_what_is_no_plain_number_stays_a_word(value) -> None:
+    assert table_options((f"target={value}",)) == {"target": value}
+
+
+def test_a_plain_number_is_one() -> None:
+    assert table_options(("target=12", "pica=on")) == {"target": 12, "pica": "on"}
