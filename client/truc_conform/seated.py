@@ -31,6 +31,7 @@ from truc_conform.stage import Stage
 from truc_protocol.errors import Code, LocalError
 from truc_protocol.messages import (
     BoxedOptions,
+    Chat,
     ClientMessage,
     GuestAct,
     MatchRecord,
@@ -39,6 +40,7 @@ from truc_protocol.messages import (
     Ping,
     Pong,
     Ready,
+    Say,
     ServerMessage,
     SignedAct,
     refusal,
@@ -191,6 +193,30 @@ def _survives_void_bets(stage: Stage, end: Exit) -> Outcome:
     return PASSED if asked else Outcome(Verdict.INFO, "it never asked for more in this match")
 
 
+def _muted(stage: Stage) -> None:
+    """Let the client play, but not talk."""
+
+    async def intercept(message: ClientMessage) -> bool:
+        if isinstance(message, Chat | Say):
+            await stage.push(refusal(Code.MUTED, "you may play, but not talk", re=message.id))
+        return isinstance(message, Chat | Say)
+
+    stage.intercepts.append(intercept)
+
+
+def _survives_silence(stage: Stage, end: Exit) -> Outcome:
+    if (early := absent(stage) or unended(stage, end)) is not None:
+        return early
+    said = [_words(heard.message) for heard in stage.heard if isinstance(heard.message, Chat | Say)]
+    if not said:
+        return Outcome(Verdict.INFO, "it said nothing in this match")
+    return PASSED if len({*said}) == len(said) else failed("it sent again what it may not say")
+
+
+def _words(message: Chat | Say) -> str:
+    return message.text if isinstance(message, Chat) else message.phrase
+
+
 def _goes_on_or_ends(stage: Stage, end: Exit) -> Outcome:
     if (early := absent(stage)) is not None:
         return early
@@ -254,5 +280,6 @@ SCENES: Final = (
         lambda stage: on_choice(stage, _overtaken_strangely),
         played,
     ),
+    one("C2.muted", "errors.md#muted", "plays on where it may not talk", _muted, _survives_silence),
     one("C2.void-bet", _DECISIONS, "plays on after `void_bet`", _void_bets, _survives_void_bets, target=6),
 )

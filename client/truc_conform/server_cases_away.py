@@ -1,6 +1,6 @@
 """Cases S3: who is away from a match, what it leads to, and who may claim one.
 
-Each only where the server announces `away`, and the last where it announces `house-bots`.
+Each only where the server announces `away`, and the last two where it announces `house-bots`.
 """
 
 from collections.abc import Callable
@@ -34,6 +34,8 @@ _SOON_MS: Final = 1_000
 _LATER_MS: Final = 60_000
 _OUT_S: Final = 1.5
 _SLACK_MS: Final = 700
+_LOOKS: Final = 10
+"""How often is looked whether somebody was called to a free seat, each after half the time that an answer may take."""
 
 
 async def _with_away(
@@ -261,6 +263,22 @@ async def _uncalled(visit: Visit) -> Outcome | None:
     return None
 
 
+async def _unwanted(visit: Visit) -> Outcome | None:
+    strangers = [await visit.player(want=["house-bots"]), await visit.player()]
+    if "house-bots" not in strangers[0].info["caps"]:
+        return Outcome(Verdict.INFO, "the server calls no bots")
+    waiting = await visit.seat()
+    expect((await create(waiting, {}, private=False))["t"] == "ok", "a public table", waiting.client.log[-1])
+    await waiting.ready()
+    for _ in range(_LOOKS):
+        await trio.sleep(visit.patience_s / 2)
+        for client in (waiting.client, *strangers):
+            await client.ask({"t": "tables"})
+            calls = [told for told in client.log if told["t"] == "players_wanted"]
+            expect(not calls, "no players_wanted to a key that the host has not listed", calls)
+    return None
+
+
 def _has_begun(seat: Seat) -> bool:
     return seat.auditor is not None
 
@@ -316,5 +334,11 @@ CASES: Final[tuple[ServerCase, ...]] = (
         "play.md#a-vacant-seat",
         "A key that the host has not listed is not called to a vacant seat",
         _uncalled,
+    ),
+    _case(
+        "unwanted",
+        "messages.md#players_wanted",
+        "A key that the host has not listed is not called to a free seat",
+        _unwanted,
     ),
 )

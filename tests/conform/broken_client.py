@@ -204,6 +204,10 @@ class Client:
                 sys.exit("too late")
             case "away" if FAULT == "leaves-with-others" and message.get("claim_in_ms") == 0:
                 sys.exit("the others are gone")
+            case "error" if message["code"] == "muted" and FAULT == "stops-when-muted":
+                sys.exit("it may not talk")
+            case "error" if message["code"] == "muted" and FAULT == "nags":
+                self.chat()
             case "error" if message["code"] == "bad_token":
                 self.token = None
             case _:
@@ -221,10 +225,15 @@ class Client:
     def act(self, options):
         self.old = self.old or options
         keys = [option["key"] for option in options["list"] if option["kind"] != "concede"]
+        if FAULT in ("stops-when-muted", "nags") and self.old is options:
+            self.chat()
         choice = "play 7e" if FAULT == "invents" else random.choice(keys)
         self.act_at(self.old["at"] if FAULT == "acts-late" else options["at"], choice)
         if FAULT == "acts-twice":
             self.act_at(options["at"] + 1, choice)
+
+    def chat(self):
+        self.request("chat", table=TABLE, text="good evening")
 
     def act_at(self, at, choice):
         self.request("act", table=TABLE, match=self.match, at=at, choose=choice)

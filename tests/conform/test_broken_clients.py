@@ -31,6 +31,8 @@ FAULTS = {
     "never-returns": ("C2.resume", "session.md#coming-back"),
     "resumes-late": ("C2.resume", "session.md#coming-back"),
     "ignores-to": ("C2.moved", "session.md#goodbye"),
+    "stops-when-muted": ("C2.muted", "errors.md#muted"),
+    "nags": ("C2.muted", "errors.md#muted"),
     "gives-up-early": ("C2.too-soon", "limits.md#addresses"),
     "leaves-with-others": ("C2.away", "messages.md#away"),
     "fights": ("C2.taken-over", "messages.md#seat_taken_over"),

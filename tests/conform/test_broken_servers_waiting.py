@@ -148,6 +148,14 @@ def calls_everybody(message, spoken):
     return [message, {"t": "bot_wanted", **place}]
 
 
+def calls_everybody_to_tables(message, spoken):
+    if message["t"] != "ok" or not message.get("tables"):
+        return [message]
+    (table, *_) = message["tables"]
+    place = {"table": table["table"], "seat": 1, "variant": table["variant"]}
+    return [message, {"t": "players_wanted", **place}]
+
+
 def keeps_phrases_to_itself(message, spoken):
     return [] if message["t"] == "said" else [message]
 
@@ -170,6 +178,7 @@ ALTERED = [
     (agrees_to_everything, "S3.say-unknown"),
     (agrees_to_everything, "S3.say-outsider"),
     (calls_everybody, "S3.uncalled"),
+    (calls_everybody_to_tables, "S3.unwanted"),
     (keeps_phrases_to_itself, "S3.say"),
     (goes_without_goodbye, "S3.drip-login"),
 ]
