@@ -236,7 +236,8 @@ class Seat:
         ledger = self.ledger
         if self.key is None or self.chain is None or self.is_idle:
             return
-        if ledger.phase is Phase.BETWEEN and is_exhausted(ledger, self.seat + 1):
+        may_rekey = ledger.phase is Phase.BETWEEN and not ledger.pause.active
+        if may_rekey and is_exhausted(ledger, self.seat + 1):
             await self.once("rekey", ledger.k, self.rekey())
         if self.seat in missing(ledger):
             j = ledger.deal_index

@@ -1,7 +1,8 @@
 """Kill the server under load, again and again, and hold it to every word: nothing acknowledged is lost.
 
 Tables of players who audit all they see play match after match, and come back by themselves. The server is killed at
-random instants: while it serves, before it listens, while it stops. What is checked stands in surviving.py.
+random instants: while it serves, before it listens, while it stops. Matches are paused now and then, and some players go
+away for others to step in. What is checked stands in surviving.py.
 """
 
 import argparse
@@ -13,32 +14,48 @@ from collections import Counter
 from collections.abc import Sequence
 from enum import Enum
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import trio
+from chaos.parties import Game, Party, Tally
 from chaos.reporting import counted, run_in_folder
 from chaos.servers import QUICK, ServerProcess
+from chaos.stepping_in import Leaver, Newcomer
 from chaos.stored import ViolationError, unfinished
-from chaos.surviving import Game, Party, Survivor, Tally, reach
+from chaos.surviving import Survivor, reach
 
+LEFT: Final = (
+    ("gone", 1),
+    ("gone_after", 2),
+    ("decision_ms", 1_500),
+    ("bank_ms", 0),
+    ("release_ms", 1_500),
+)
+"""Options of a table where who goes away is soon gone."""
 GAMES: Final = (
     Game("truc-french", 2),
     Game("truc-catalan", 4, guests=(2,)),
+    Game("truc-french", 2, options=LEFT, is_left=True),
     Game("truco-argentino-flor", 2, options=(("target", 15),)),
     Game("truc-french", 2, guests=(0, 1)),
+    Game("truc-catalan", 4, options=LEFT, is_left=True),
 )
 SETTINGS: Final = {
     **QUICK,
     "TRUC_MATCH_DECISION_MS": "600000",
     "TRUC_MATCH_RELEASE_MS": "600000",
+    "TRUC_MATCH_PAUSE_MS": "1000",
     "TRUC_MATCH_LINKS": "8",
 }
-"""Clocks that no outage can use up, and chains that end within a match."""
+"""Clocks that no outage can use up, pauses that end, and chains that end within a match."""
 GRACE_S: Final = 180.0  # for the matches under way to end, once nobody kills any more
 START_S: Final = 0.75  # in which a server is killed that starts
 STOP_S: Final = 0.1  # in which one is killed that stops
 MOMENT_S: Final = 0.03
+LONG: Final = 0.1  # of the lives are so long that a seat is found to be gone, and taken over
+LONG_S: Final = 3.5
 KILL_S: Final = 20.0  # for one kill and what comes before it, on a busy machine
 
 
@@ -93,6 +110,7 @@ class Kills:
         self._server = ServerProcess(data, SETTINGS)
         self._players: dict[Party, list[Survivor]] = {}
         self._tally = Tally()
+        self._newcomers = count(1_000_000_000)
         self._starts: list[float] = []
         self._is_ending = False
 
@@ -137,15 +155,22 @@ class Kills:
             party = Party(self._server, self._data, self._tally, goal=self._plan.matches)
             self._players[party] = []
             async with trio.open_nursery() as nursery:
+                party.send_in = partial(nursery.start_soon, self._step_in, game)
                 for seat in range(game.seats):
                     nursery.start_soon(self._play, party, game, seat, seed + seat)
             del self._players[party]
             seed += 10
 
     async def _play(self, party: Party, game: Game, seat: int, seed: int) -> None:
-        survivor = Survivor(await reach(self._server), party, game, seat, seed=seed)
-        self._players[party].append(survivor)
-        await survivor.live()
+        kind = Leaver if game.is_left and seat == game.seats - 1 else Survivor
+        await self._live_on(kind(await reach(self._server), party, game, seat, seed=seed))
+
+    async def _step_in(self, game: Game, left: Leaver) -> None:
+        await self._live_on(Newcomer(await reach(self._server), game, left, seed=next(self._newcomers)))
+
+    async def _live_on(self, player: Survivor) -> None:
+        self._players[player.party].append(player)
+        await player.live()
 
     async def _kill_once(self) -> None:
         """Start the server, and kill it at some instant of its life."""
@@ -168,10 +193,11 @@ class Kills:
         self._tally.count(**{when.value: 1})
 
     async def _live(self) -> None:
-        """Let the server live until so many more acts are acknowledged, and a moment longer; but not too long."""
+        """Let the server live until so many more acts are acknowledged, and a moment longer, now and then some seconds."""
         with trio.move_on_after(self._plan.life_s):
             await self._tally.wait_more("acts", self._random.randrange(self._plan.acts))
-        await trio.sleep(MOMENT_S * self._random.random() ** 3)
+        is_long = self._random.random() < LONG
+        await trio.sleep(LONG_S if is_long else MOMENT_S * self._random.random() ** 3)
 
     async def _start(self) -> None:
         began = trio.current_time()

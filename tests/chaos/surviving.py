@@ -6,18 +6,18 @@ place, and whatever the protocol does not explain by a server that was ended rai
 """
 
 import random
-from collections import Counter
-from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import trio
+from chaos.parties import Game, Party
+from chaos.resting import wish
 from chaos.servers import ServerProcess
 from chaos.stored import ViolationError, stored_chat, stored_records, unfinished
 from server.rawclient import GoneError, Map, RawClient, Seat
 
 from truc_protocol.audit import Result, Verdict
-from truc_protocol.bodies import Proxy, Resign
-from truc_protocol.records import Record, parse
+from truc_protocol.bodies import Proxy, Resign, Rule
+from truc_protocol.records import Phase, Record, parse
 
 if TYPE_CHECKING:
     from truc_protocol.chains import Chain
@@ -31,67 +31,6 @@ _REPLAY: Final = 0.3  # of the returns ask for records that are there already
 _ACKNOWLEDGED: Final = {"act": "acts", "chat": "lines", "ready": "agreements"}
 _TALK: Final = 0.05
 _TALK_S: Final = 2.0
-
-
-class Tally:
-    """What the players have done so far, and whoever waits for more of it."""
-
-    def __init__(self) -> None:
-        self.figures: Counter[str] = Counter()
-        self._more = trio.lowlevel.ParkingLot()
-
-    def count(self, **more: int) -> None:
-        """Add to the figures."""
-        self.figures.update(more)
-        self._more.unpark_all()
-
-    async def wait_more(self, figure: str, n: int) -> None:
-        """Wait until a figure is so much higher than now."""
-        wanted = self.figures[figure] + n
-        while self.figures[figure] < wanted:
-            await self._more.park()
-
-
-class Party:
-    """Players who meet at one table for some matches, and then leave it.
-
-    Attributes:
-        code: the table's, once it was made.
-        goal: the number of matches to be played; `begun` of them have somebody ready for them.
-    """
-
-    def __init__(self, server: ServerProcess, data: Path, tally: Tally, *, goal: int) -> None:
-        self.server = server
-        self.data = data
-        self.tally = tally
-        self.goal = goal
-        self.begun = 0
-        self.code = ""
-        self.made = trio.Event()
-
-    def hasten(self) -> None:
-        """Begin no further match."""
-        self.goal = min(self.goal, max(self.begun, 1))
-
-
-class Game(NamedTuple):
-    """What a party plays: the game, its seats, which of them are guests, and options of the table."""
-
-    variant: str
-    seats: int
-    guests: tuple[int, ...] = ()
-    options: tuple[tuple[str, object], ...] = ()
-
-    def create(self) -> Map:
-        """Return the request for a table."""
-        options = {"match": 1, "guests": len(self.guests), **dict(self.options)}
-        return {
-            "t": "create",
-            "variant": self.variant,
-            "seats": self.seats,
-            "options": options,
-            "private": True,
-        }
 
 
 async def reach(server: ServerProcess) -> RawClient:
@@ -140,14 +79,22 @@ class Survivor(Seat):
                 return
             finally:
                 await trio.aclose_forcefully(self.client.stream)
-            self.client = await reach(self.party.server)
+            self.client = await self._reach()
+
+    async def _reach(self) -> RawClient:
+        return await reach(self.party.server)
+
+    @property
+    def _is_out(self) -> bool:
+        """Whether it is no fault to have no seat any more."""
+        return self._is_leaving
 
     async def _visit(self) -> None:
         self._pending = {}
         self._is_arriving = False
         welcome = await self._enter()
         held = [seat for seat in welcome.get("seats", ()) if self.table in ("", seat["table"])]
-        if self._is_leaving and not held:
+        if self._is_out and not held:
             return
         if self._is_seated and not held:
             raise ViolationError(f"{self.name} has lost its seat at table {self.table}: {welcome}")
@@ -270,11 +217,14 @@ class Survivor(Seat):
         """Start to audit a match, under the secrets that were signed for its terms."""
         if self._is_under_way:
             raise ViolationError(f"{self.name} was shown another match before the end of its own")
-        if self.key is not None:
-            self.chain, self.x, _ = self._signed_terms[message["records"][0][1]]
+        self._recall(message["records"][0][1])
         self._signed_terms, self.fresh = {}, None
         super().begin(message)
         self._setup = len(self.records)
+
+    def _recall(self, terms: bytes) -> None:
+        if self.key is not None:
+            self.chain, self.x, _ = self._signed_terms[terms]
 
     async def take(self, message: Map) -> None:
         """Take a record that is new; one that is not must be what it was."""
@@ -284,10 +234,21 @@ class Survivor(Seat):
             self._compare(self.records[self._setup + k :][:1], [again])
             return
         await super().take(message)
-        await self._chat()
+        await self._use_the_moment()
+        if self.ledger.phase is Phase.ENDED:
+            self.party.note_end(self.mid)
         if self.done:
             self._finish()
             await self._agree()
+
+    async def _use_the_moment(self) -> None:
+        """Do what nobody is waited for."""
+        await self._chat()
+        kind = wish(self.ledger, self.seat, self._whims)
+        if kind is not None and not {("act", self.next), ("rekey", self.next)} & self.stored.keys():
+            asked = self.act_message({"at": self.next}, {"key": kind, "kind": kind, "args": ()})
+            self.stored["act", self.next] = asked
+            await self.act(asked)
 
     async def _chat(self) -> None:
         now = trio.current_time()
@@ -329,6 +290,8 @@ class Survivor(Seat):
             return
         if error["code"] == "terms_refused" and sent.get("match", b"") is None:
             return  # the terms have gone with the server that sent them
+        if error["code"] == "rate_limited" and sent.get("t") == "chat":
+            return  # all of one network may say only so much
         if error["code"] == "no_such_match" and sent["match"] not in unfinished(self.party.data):
             return  # sent again, and its match has given its place to the next one
         raise ViolationError(f"{self.name} was refused: {error} to {sent}")
@@ -339,10 +302,15 @@ class Survivor(Seat):
         self._compare(self.records[self._setup :], stored_records(self.party.data, self.mid))
         self._check_chat()
         verdict = self.auditor.verdict()
-        check_verdict(verdict)
+        check_verdict(verdict, is_left=self._game.is_left)
         self.party.tally.count(audits=1)
         if self.seat == 0:
-            self.party.tally.count(matches=1, records=verdict.records, rekeys=len(verdict.rekeys))
+            told = {"records": verdict.records, "rekeys": len(verdict.rekeys), "pauses": self._pauses()}
+            self.party.tally.count(matches=1, substitutes=len(verdict.substitutes), **told)
+
+    def _pauses(self) -> int:
+        bodies = (parse(record) for record in self.records[self._setup :])
+        return sum(isinstance(body, Rule) and body.ruling == "pause" for body in bodies)
 
     def _compare(self, heard: list[Record], shown: list[Record]) -> None:
         if heard != shown:
@@ -363,9 +331,11 @@ class Survivor(Seat):
         self._lines = {n: text for n, text in self._lines.items() if n > newest - KEPT_LINES}
 
 
-def check_verdict(verdict: Verdict) -> None:
-    """Check that a match that is over is proven, and that no ruling was made in it."""
-    if verdict.result is not Result.PROVEN or verdict.reason not in ("won", "resigned"):
+def check_verdict(verdict: Verdict, *, is_left: bool = False) -> None:
+    """Check that a match that is over is proven; unless a player has left it, that nothing was ruled but pauses."""
+    reasons = ("won", "resigned", *(("forfeit", "abandoned") if is_left else ()))
+    if verdict.result is not Result.PROVEN or verdict.reason not in reasons:
         raise ViolationError(f"expected a match proven and won, got {verdict}")
-    if verdict.rulings or verdict.voids:
+    ruled = [rule for _, rule in verdict.rulings if rule.ruling not in ("pause", "resume")]
+    if (ruled or verdict.voids) and not is_left:
         raise ViolationError(f"a ruling against somebody while the server was down: {verdict}")

@@ -1,0 +1,103 @@
+"""Parties of players who meet at one table for some matches, and what all of them together have done.
+
+What they play, and what they tell each other beside the server: which table is theirs, which matches have ended.
+"""
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import trio
+from chaos.servers import ServerProcess
+from server.rawclient import Map
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from chaos.stepping_in import Leaver
+
+
+class Tally:
+    """What the players have done so far, and whoever waits for more of it."""
+
+    def __init__(self) -> None:
+        self.figures: Counter[str] = Counter()
+        self._more = trio.lowlevel.ParkingLot()
+
+    def count(self, **more: int) -> None:
+        """Add to the figures."""
+        self.figures.update(more)
+        self._more.unpark_all()
+
+    async def wait_more(self, figure: str, n: int) -> None:
+        """Wait until a figure is so much higher than now."""
+        wanted = self.figures[figure] + n
+        while self.figures[figure] < wanted:
+            await self._more.park()
+
+
+class Party:
+    """Players who meet at one table for some matches, and then leave it.
+
+    Attributes:
+        code: the table's, once it was made.
+        goal: the number of matches to be played; `begun` of them have somebody ready for them.
+        send_in: brings somebody for the seat of a player who has left.
+    """
+
+    def __init__(self, server: ServerProcess, data: Path, tally: Tally, *, goal: int) -> None:
+        self.server = server
+        self.data = data
+        self.tally = tally
+        self.goal = goal
+        self.begun = 0
+        self.code = ""
+        self.made = trio.Event()
+        self.send_in: Callable[[Leaver], None] = lambda _: None
+        self._ended: set[bytes] = set()
+        self._end = trio.lowlevel.ParkingLot()
+
+    def hasten(self) -> None:
+        """Begin no further match."""
+        self.goal = min(self.goal, max(self.begun, 1))
+
+    def note_end(self, mid: bytes) -> None:
+        """Note that a match has ended, whether or not everybody knows."""
+        self._ended.add(mid)
+        self._end.unpark_all()
+
+    def has_ended(self, mid: bytes) -> bool:
+        """Tell whether somebody has seen the end of a match."""
+        return mid in self._ended
+
+    async def wait_ended(self, mid: bytes) -> None:
+        """Wait until somebody has seen the end of a match."""
+        while mid not in self._ended:
+            await self._end.park()
+
+
+class Game(NamedTuple):
+    """What a party plays.
+
+    Attributes:
+        guests: the seats that have no key.
+        options: of the table.
+        is_left: the player of the last seat goes away in a match, and somebody else may step in.
+    """
+
+    variant: str
+    seats: int
+    guests: tuple[int, ...] = ()
+    options: tuple[tuple[str, object], ...] = ()
+    is_left: bool = False
+
+    def create(self) -> Map:
+        """Return the request for a table."""
+        options = {"match": 1, "guests": len(self.guests), **dict(self.options)}
+        return {
+            "t": "create",
+            "variant": self.variant,
+            "seats": self.seats,
+            "options": options,
+            "private": True,
+        }
