@@ -1,13 +1,13 @@
 """One connection to a server, logged in, to the last byte.
 
 One task reads, one writes and one keeps the connection alive; losing it in any way is a `LostError`, nothing else leaves
-`Link.run`.
+`Link.run`. A request that is not answered is such a loss, too: no wait for a reply is without an end.
 """
 
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Final
+from typing import Final, NamedTuple
 
 import trio
 
@@ -58,7 +58,7 @@ READ_BYTES: Final = 65_536
 _MAX_WAITING: Final = 256  # frames to send; a server that takes none of them for that long is gone
 _TLS_INSTEAD: Final = MistakenPeerError("TLS").message
 _PULSES: Final = 4
-
+_PATIENCE: Final = 1.5  # times the silence before a ping: then a connection is lost
 
 Answer = Ok | Refusal
 ClientRequest = (
@@ -93,6 +93,13 @@ ClientRequest = (
 OnAnswer = Callable[[Answer], None]
 
 
+class Asked(NamedTuple):
+    """A request that waits for its reply, and since when."""
+
+    on_answer: OnAnswer
+    since: float
+
+
 class Link:
     """A connection that is logged in."""
 
@@ -110,12 +117,12 @@ class Link:
         self._early = early
         self._idle_s = idle_s
         self._pings = 0
-        self._asked = 0.0
+        self._pinged_time = 0.0
         self._heard = trio.current_time()
         self._pinged: float | None = None
         self._requests = 1
         self._goodbye: Bye | None = None
-        self._answers: dict[int, OnAnswer] = {}
+        self._asked: dict[int, Asked] = {}  # the oldest first
         self._sending, self._to_send = trio.open_memory_channel[bytes](_MAX_WAITING)
 
     def next_id(self) -> int:
@@ -130,7 +137,7 @@ class Link:
             LostError: The server has not read for too long, or the connection is gone.
         """
         self._queue(message)
-        self._answers[message.id] = on_answer
+        self._asked[message.id] = Asked(on_answer, trio.current_time())
 
     def _queue(self, message: AnyMessage) -> None:
         try:
@@ -178,18 +185,25 @@ class Link:
         while True:
             await trio.sleep(self._idle_s / _PULSES)
             now = trio.current_time()
+            self._check_answers(now)
             match pulse(now, heard=self._heard, pinged=self._pinged, idle_s=self._idle_s):
                 case Pulse.GIVE_UP:
-                    raise LostError(Sentence("failures.silent", n=round(1.5 * self._idle_s)))
+                    raise LostError(Sentence("failures.silent", n=round(_PATIENCE * self._idle_s)))
                 case Pulse.PING:
                     self._pinged = now
                     self._ping()
                 case Pulse.REST:
                     pass
 
+    def _check_answers(self, now: float) -> None:
+        """Check that no request has waited for as long as a server may be silent: who waits for it does nothing else."""
+        patience_s = _PATIENCE * self._idle_s
+        if self._asked and now - next(iter(self._asked.values())).since >= patience_s:
+            raise LostError(Sentence("failures.unanswered", n=round(patience_s)))
+
     def _ping(self) -> None:
         self._pings += 1
-        self._asked = time.time()
+        self._pinged_time = time.time()
         self._queue(Ping(n=self._pings))
 
     def _take(self, message: AnyMessage, handle: Callable[[ServerMessage], None]) -> None:
@@ -207,16 +221,16 @@ class Link:
                 self._queue(Pong(n=message.n, now_ms=int(time.time() * 1000)))
             case Pong():
                 if message.n == self._pings:
-                    self.clock.note(message.now_ms, asked=self._asked, answered=time.time())
+                    self.clock.note(message.now_ms, asked=self._pinged_time, answered=time.time())
             case _ if isinstance(message, ServerMessage):
                 handle(message)
             case _:
                 raise LostError(Sentence("failures.only_clients_send"), again=False)
 
     def _answer(self, message: Answer) -> None:
-        on_answer = self._answers.pop(message.re, None) if message.re is not None else None
-        if on_answer is not None:
-            on_answer(message)
+        asked = self._asked.pop(message.re, None) if message.re is not None else None
+        if asked is not None:
+            asked.on_answer(message)
 
 
 def farewell(message: Bye) -> LostError:

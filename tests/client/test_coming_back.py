@@ -362,6 +362,18 @@ async def test_silent_server_is_pinged_and_then_given_up(scripted, player, autoj
     assert any(isinstance(message, Ping) for message in server.received)
 
 
+async def test_reply_that_never_comes_is_a_lost_connection(scripted, player, autojump_clock) -> None:
+    server = scripted(target=4)
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await start(connection)
+        turn = (await play_on(table, until=my_turn))[-1]
+        server.bend = once(Ok, lambda message: None)
+        await table.choose(pick(turn))
+        seen = await play_on(table)
+    assert "did not answer" in next(each.reason for each in seen if isinstance(each, Interrupted))
+    assert seen[-1].verdict.result is Result.PROVEN
+
+
 async def test_too_many_requests_are_asked_again(scripted, player, autojump_clock) -> None:
     server = scripted()
     server.bend = once(Ok, lambda message: refusal(Code.RATE_LIMITED, "slowly", re=message.re))
