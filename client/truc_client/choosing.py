@@ -108,6 +108,11 @@ class Choosing:
         again = self._repeated(offered)
         if again is not None:
             return None, again
+        if not offered.choices:
+            return (
+                None,
+                None,
+            )  # in a game with a flor all are sent the same, whether they have anything to say or not
         told = YourTurn(
             offered.at, offered.offer, offered.choices, message.must, message.deadline_ms, self._overtaken
         )

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 
 OnRefused = Callable[[SeatMatch, int, Sendable, Refusal], None]
+OnTaken = Callable[[SeatMatch, int | None], None]
 
 
 class _Pending(NamedTuple):
@@ -31,9 +32,10 @@ class _Pending(NamedTuple):
 class Decisions:
     """What is sent for one table; at most one decision waits for its fate."""
 
-    def __init__(self, session: "Session", code: str, refused: OnRefused) -> None:
+    def __init__(self, session: "Session", code: str, taken: OnTaken, refused: OnRefused) -> None:
         self._session = session
         self._code = code
+        self._taken = taken
         self._refused = refused
         self._pending: _Pending | None = None
 
@@ -55,8 +57,10 @@ class Decisions:
 
         def answered(answer: Ok | Refusal) -> None:
             refusal = answer if isinstance(answer, Refusal) else None
-            if refusal is not None:
-                self._refused(match, at, sendable, refusal)
+            if isinstance(answer, Refusal):
+                self._refused(match, at, sendable, answer)
+            else:
+                self._taken(match, answer.k)
             self._settle(sendable, refusal)
 
         self._session.post(lambda n: self._request(n, match.mid, sendable), answered)
@@ -82,6 +86,11 @@ class Decisions:
             self._settle(pending.sendable, None)  # that position is decided; the records say how
         elif isinstance(pending.sendable, GuestChoice):
             self.send(match, pending.at, pending.sendable)
+
+    def end(self) -> None:
+        """Let nobody wait any longer: the match is over, and its records say how each position was decided."""
+        if self._pending is not None:
+            self._settle(self._pending.sendable, None)
 
     def drop(self) -> None:
         """Let nobody wait any longer."""

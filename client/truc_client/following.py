@@ -69,7 +69,7 @@ class Following:
         self.reports = Reports[Happening]()
         self.agreement = Agreement()
         self.maker = MatchMaker(session.account, code, self.reports.say)
-        self.playing = Playing(session, code, self.reports, self.fail)
+        self.playing = Playing(session, code, self.reports, self.fail, self.guard)
         self._session = session
         self._say = self.reports.say
         self._doubts = Doubts(self.playing, self.maker, self.fail)
@@ -307,8 +307,8 @@ class Following:
         is_gone = error.code == Code.NO_SUCH_MATCH and self.seat is not None
         if not is_gone and not (match is not None and match.is_over):
             raise error
-        if match is not None and not match.is_finished:
-            self._say(match.finish())  # what is missing is only acks, or will never come
+        if match is not None:
+            self.playing.finish(match)  # what is missing is only acks, or will never come
         if is_gone:
             self._join()
 

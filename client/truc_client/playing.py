@@ -62,13 +62,15 @@ class Playing:
         code: str,
         reports: Reports[Happening],
         fail: Callable[[ClientError], None],
+        guard: Callable[[Callable[[], None]], None],
     ) -> None:
         self.match: SeatMatch | None = None
         self._session = session
         self._code = code
         self._reports = reports
         self._fail = fail
-        self._decisions = Decisions(session, code, self._refused)
+        self._guard = guard
+        self._decisions = Decisions(session, code, self._taken, self._refused)
         self.is_vacant = False
         self._has_stood_by = False
         self._is_stepping_in = False
@@ -161,6 +163,8 @@ class Playing:
         match message:
             case MatchRecord():
                 self._reports.say(*match.take_record(message))
+                if match.is_finished:
+                    self._decisions.end()
                 self._check_standing(match)
             case BoxedOptions() | OpenOptions():
                 told, again = match.take_options(message)
@@ -189,13 +193,19 @@ class Playing:
             ClientError: It is not played from here.
         """
         self._check_standing(match)
-        if match.is_settled and not match.is_finished:
-            self._reports.say(match.finish())
+        if match.is_settled:
+            self.finish(match)
         self._ask_for_time(match)
         if self.stands_by:
             step_in()
         self._send_owed(match)
         self._decisions.go_on(match)
+
+    def finish(self, match: SeatMatch) -> None:
+        """End the match as far as it has come, if that was not done."""
+        if not match.is_finished:
+            self._reports.say(match.finish())
+        self._decisions.end()
 
     def _check_standing(self, match: SeatMatch) -> None:
         """Check, while nothing is missing, that the seat is played from here, or that this client stands by for it."""
@@ -231,6 +241,12 @@ class Playing:
         if owed is not None:
             self._is_stepping_in = match.wish is Wish.STEP_IN
             self._decisions.send(match, match.next, owed)
+
+    def _taken(self, match: SeatMatch, k: int | None) -> None:
+        """Check that the record of what was sent has come before the word that it was taken."""
+        if match.is_live and k is not None and k >= match.next:
+            said = f"what was sent is said to be the record at {k}, which has not come"
+            self._guard(lambda: match.witness.doubt("C33", said))
 
     def _refused(self, match: SeatMatch, at: int, sent: Sendable, refusal: Refusal) -> None:
         match.refused(at, sent, refusal)

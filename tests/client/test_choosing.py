@@ -7,7 +7,7 @@ from truc_client.happenings import Happening
 from truc_client.offers import Offered, same_decision
 from truc_protocol.bodies import Act, Open, Proxy, Release
 from truc_protocol.errors import Code
-from truc_protocol.messages import SignedAct, refusal
+from truc_protocol.messages import OpenOptions, SignedAct, refusal
 from truc_protocol.records import Record, encode, parse
 
 PLAY = Choice("play 7e", "play", {}, (0, 3, b"s" * 16, None), 5)
@@ -72,6 +72,21 @@ async def test_choice_of_an_earlier_turn_comes_too_late_and_sends_nothing(script
         before = len(server.received)
         await table.choose(pick(first))
     assert len(server.received) == before
+
+
+@pytest.mark.parametrize("must", [True, False])
+async def test_options_that_are_none_are_no_turn(scripted, guest, must) -> None:
+    server, sent = scripted(), []
+    server.bend = lambda message: sent.append(message) or message
+    async with connect("host", guest, dial=server.dial) as connection:
+        table = await connection.create("truc-french")
+        await table.ready()
+        await play_on(table, until=my_turn)
+        offered = next(message for message in sent if isinstance(message, OpenOptions))
+        await server.send(replace(offered, choices=(), must=must))
+        await server.send(offered)
+        (turn,) = await play_on(table, until=my_turn)
+    assert turn.options
 
 
 def with_alternatives(happening: Happening) -> bool:

@@ -374,6 +374,29 @@ async def test_reply_that_never_comes_is_a_lost_connection(scripted, player, aut
     assert seen[-1].verdict.result is Result.PROVEN
 
 
+async def test_nobody_waits_for_a_reply_when_the_match_is_over(scripted, player) -> None:
+    server = scripted(target=3)
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await start(connection)
+        await play_on(table, until=my_turn)
+        server.bend = lambda message: None if isinstance(message, Ok) else message
+        await table.resign()
+        seen = await play_on(table)
+    assert seen[-1].verdict.reason == "resigned"
+
+
+async def test_reply_without_its_record_is_a_gap(scripted, player, autojump_clock) -> None:
+    server = scripted(target=4)
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await start(connection)
+        turn = (await play_on(table, until=my_turn))[-1]
+        server.bend = once(MatchRecord, lambda message: None)
+        await table.choose(pick(turn))
+        seen = await play_on(table)
+    assert any("has not come" in each.reason for each in seen if isinstance(each, Interrupted))
+    assert seen[-1].verdict.result is Result.PROVEN
+
+
 async def test_too_many_requests_are_asked_again(scripted, player, autojump_clock) -> None:
     server = scripted()
     server.bend = once(Ok, lambda message: refusal(Code.RATE_LIMITED, "slowly", re=message.re))
