@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from truc_client.session import Session
 
 _FROM_THE_START: Final = -1
+_TERMS_GONE: Final = (Code.TERMS_REFUSED, Code.NOT_NOW, Code.TABLE_NOT_OPEN)
 
 
 class Following:
@@ -229,7 +230,12 @@ class Following:
         if session.account.is_guest or self.seat is None or not self.agreement.stands:
             return
         body, sig = self.maker.accept(terms, session, self.agreement, self.seat)
-        session.post(lambda n: SignedAct(id=n, table=self.code, body=body, sig=sig), lambda _answer: None)
+        session.post(lambda n: SignedAct(id=n, table=self.code, body=body, sig=sig), self._signed)
+
+    def _signed(self, answer: Ok | Refusal) -> None:
+        """Take the answer to the seat's record; terms that are gone are followed by others."""
+        if isinstance(answer, Refusal) and not answer.retryable and answer.code not in _TERMS_GONE:
+            self.fail(RefusedError(answer.code, answer.msg))
 
     def _begin(self, message: Setup) -> None:
         if self.match is not None and self.match.mid == message.match:

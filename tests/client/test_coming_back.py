@@ -420,3 +420,32 @@ async def test_server_that_does_not_come_back_ends_the_table(scripted, player, a
         await server._stream.aclose()
         with pytest.raises(ConnectError):
             await play_on(table)
+
+
+def refusing_the_seat(server, code: Code):
+    """Return a bend that answers the seat's record by an error."""
+
+    def bend(message):
+        asked = server.received[-1]
+        is_answer = isinstance(message, Ok) and isinstance(asked, SignedAct) and asked.id == message.re
+        return refusal(code, "not this one", re=message.re) if is_answer else message
+
+    return bend
+
+
+async def test_seat_record_that_is_refused_ends_the_table(scripted, player) -> None:
+    server = scripted()
+    server.bend = refusing_the_seat(server, Code.BAD_MESSAGE)
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await start(connection)
+        with pytest.raises(RefusedError, match="not this one"):
+            await play_on(table)
+
+
+async def test_seat_record_for_terms_that_are_gone_ends_nothing(scripted, player) -> None:
+    server = scripted()
+    server.bend = refusing_the_seat(server, Code.TERMS_REFUSED)
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await start(connection)
+        seen = await play_on(table, until=my_turn)
+    assert isinstance(seen[-1], YourTurn)
