@@ -19,7 +19,7 @@ _CHUNK: Final = 65_536
 _LONGEST: Final = 1 << 20
 _BESIDE: Final = (tag_of(Ack), tag_of(Release))
 """What is signed beside what else may stand at the same position."""
-_LOSSES: Final = (OSError, trio.BrokenResourceError, trio.ClosedResourceError)
+LOSSES: Final = (OSError, trio.BrokenResourceError, trio.ClosedResourceError)
 
 Place = tuple[object, ...]
 
@@ -61,7 +61,7 @@ class Relay:
         await trio.serve_listeners(self._serve, listeners)
 
     async def _serve(self, player: trio.SocketStream) -> None:
-        with suppress(*_LOSSES):
+        with suppress(*LOSSES):
             server = await self._server.connect()
             async with server, trio.open_nursery() as nursery:
                 nursery.start_soon(self._back, server, player)
@@ -70,7 +70,7 @@ class Relay:
     async def _forth(self, player: trio.SocketStream, server: trio.SocketStream) -> None:
         """Pass on what the player sends; what was sent is kept although it may not arrive."""
         frames = FrameSplitter(_LONGEST)
-        with suppress(*_LOSSES):
+        with suppress(*LOSSES):
             while received := await player.receive_some(_CHUNK):
                 frames.feed(received)
                 while (frame := frames.next_frame()) is not None:
@@ -79,7 +79,7 @@ class Relay:
         await trio.aclose_forcefully(server)
 
     async def _back(self, server: trio.SocketStream, player: trio.SocketStream) -> None:
-        with suppress(*_LOSSES):
+        with suppress(*LOSSES):
             while received := await server.receive_some(_CHUNK):
                 await player.send_all(received)
         await trio.aclose_forcefully(player)

@@ -1,4 +1,4 @@
-"""Fuzz one target, or sessions with a server: `PYTHONPATH=tests python -m fuzz TARGET --seconds 600`."""
+"""Fuzz one target, sessions with a server, or whole clients: `PYTHONPATH=tests python -m fuzz TARGET --seconds 600`."""
 
 import argparse
 import importlib.util
@@ -12,7 +12,9 @@ from fuzz.running import PACKAGES, Plan, run_atheris, run_plain
 def parser() -> argparse.ArgumentParser:
     """Return the arguments of the command."""
     described = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__)
-    described.add_argument("target", help="a target, `all`, `sessions`; any other word lists the targets")
+    described.add_argument(
+        "target", help="a target, `all`, `sessions`, `clients`; any other word lists the targets"
+    )
     described.add_argument("--seconds", type=float, default=60, help="how long; of `all`, each target (60)")
     described.add_argument("--count", type=int, help="at most so many runs or sessions")
     described.add_argument("--seed", type=int, default=1, help="the same seed brings the same changes (1)")
@@ -31,7 +33,10 @@ def parser() -> argparse.ArgumentParser:
     )
     described.add_argument("--plain", action="store_true", help="without atheris, though it is there")
     described.add_argument(
-        "--first", type=int, default=0, help="of sessions: the number of the first one, to play it again"
+        "--first",
+        type=int,
+        default=0,
+        help="of sessions and clients: the number of the first one, to play it again",
     )
     return described
 
@@ -43,6 +48,10 @@ def main() -> int:
         from fuzz.sessions import run_sessions
 
         return run_sessions(seconds=given.seconds, count=given.count, seed=given.seed, first=given.first)
+    if given.target == "clients":
+        from fuzz.clients import run_clients
+
+        return run_clients(seconds=given.seconds, count=given.count, seed=given.seed, first=given.first)
     crashes = given.crashes or Path(tempfile.mkdtemp(prefix="fuzz-"))
     plan = Plan(
         given.target, given.seconds, given.count, given.seed, given.corpus, crashes, tuple(given.guide)

@@ -20,8 +20,22 @@ from truc_protocol.messages import Direction, MessageError, Pong, Request, decod
 KEPT: Final = 200
 _HEADER: Final = 4
 _REQUESTS: Final = tuple(unpack(encode(message)) for _, message in EXAMPLES if isinstance(message, Request))
-_HANDSHAKE: Final = ("hello", "login")
 _DEADLY: Final = 0.03  # of the changes: those after which the stream is out of step
+
+
+WAYS: Final[tuple[str, ...]] = (
+    "drop",
+    "double",
+    "hold",
+    "change",
+    "change",
+    "borrow",
+    "borrow",
+    "number",
+    "replay",
+    "add",
+    "flip",
+)
 
 
 class Booty:
@@ -54,7 +68,17 @@ class Booty:
 
 
 class Mischief:
-    """The changes to what one connection sends; `steps` tells them."""
+    """The changes to what one connection sends; `steps` tells them.
+
+    Attributes:
+        number: the field that says which request a message is, or answers.
+        rare: kinds of messages that are changed seldom: without them nothing comes.
+        ways: what is done to a message; what stands there twice is done more often.
+    """
+
+    number = "id"
+    rare = ("hello", "login")
+    ways = WAYS
 
     def __init__(self, chance: random.Random, booty: Booty, rate: float) -> None:
         self.chance = chance
@@ -71,10 +95,10 @@ class Mischief:
             return raw + held
         self._booty.learn(message)
         self._booty.keep(raw)
-        rate = self._rate / 8 if message.get("t") in _HANDSHAKE else self._rate
+        rate = self._rate / 8 if message.get("t") in self.rare else self._rate
         way: Callable[[bytes, Map], bytes] = self._same
         if self.chance.random() < rate:
-            ways = _DEADLY_WAYS if self.chance.random() < _DEADLY else _WAYS
+            ways = _DEADLY_WAYS if self.chance.random() < _DEADLY else self.ways
             way = getattr(self, f"_{self.chance.choice(ways)}")
         left = way(raw, message) + held
         self.steps.append(f"{way.__name__[1:]} {message.get('t')}: {left[:400].hex()}")
@@ -114,9 +138,9 @@ class Mischief:
 
     def _number(self, raw: bytes, message: Map) -> bytes:
         with suppress(EncodingError):
-            number = message.get("id", 0)
+            number = message.get(self.number, 0)
             other = self.chance.choice((number - 1, 0, 2**32 - 1, other_value(self.chance, number, [])))
-            return frame(message | {"id": other})
+            return frame(message | {self.number: other})
         return raw
 
     def _replay(self, _raw: bytes, _message: Map) -> bytes:
@@ -136,19 +160,6 @@ class Mischief:
         return raw + self.chance.randbytes(self.chance.randint(1, 12))
 
 
-_WAYS: Final = (
-    "drop",
-    "double",
-    "hold",
-    "change",
-    "change",
-    "borrow",
-    "borrow",
-    "number",
-    "replay",
-    "add",
-    "flip",
-)
 _DEADLY_WAYS: Final = ("cut", "glue")
 
 

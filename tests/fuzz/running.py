@@ -90,7 +90,7 @@ def run_plain(plan: Plan) -> int:
 
 
 def _list(names: Iterable[str]) -> int:
-    sys.stderr.write(f"expected a target, all or sessions; the targets are {', '.join(names)}\n")
+    sys.stderr.write(f"expected a target, all, sessions or clients; the targets are {', '.join(names)}\n")
     return 2
 
 

@@ -68,7 +68,7 @@ class Fuzzer:
             ViolationError: The server did what it must not do; the text names the session.
         """
         try:
-            with _alone():
+            with alone():
                 async with trio.open_nursery() as nursery:
                     nursery.start_soon(self._play_honestly)
                     await self._play_sessions(time.monotonic() + seconds, count, first)
@@ -81,7 +81,7 @@ class Fuzzer:
         number = first
         while time.monotonic() < end and (count is None or number - first < count):
             try:
-                with _alone():
+                with alone():
                     await self._session(number)
                     await self._look()
             except ViolationError as error:
@@ -187,7 +187,7 @@ class Fuzzer:
 
 
 @contextmanager
-def _alone() -> Iterator[None]:
+def alone() -> Iterator[None]:
     """Let the first violation of a nursery through by itself."""
     try:
         yield

@@ -1,0 +1,261 @@
+"""The client fuzzer: whole clients at a real server, over lines that bend what it says.
+
+Two players of the client library sit down and play a match. Each comes in a few times over a line that bends for some
+seconds; each visit must end, with the match or with one error of the library's own. At last the lines are straight: whatever came
+before, both must come to the proven end of their match, and have kept what the server has stored. Server and players are honest, so that
+nobody may be shown to have cheated, no match be stopped for good, nothing signed twice. A session is drawn from the seed
+and its own number, so that what is bent can be drawn again, though not the same instants.
+"""
+
+import itertools
+import random
+import tempfile
+import time
+import traceback
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import trio
+from chaos.reporting import counted, report
+from chaos.servers import QUICK, ServerProcess, serving
+from chaos.stored import stored_records
+from fuzz.bending import BentRelay
+from fuzz.mischief import Booty
+from fuzz.rogues import ViolationError
+from fuzz.sessions import alone
+
+from truc_client import (
+    CheckFailedError,
+    ClientError,
+    Connection,
+    LostError,
+    MatchEnded,
+    Player,
+    RefusedError,
+    StoppedError,
+    Table,
+    connect,
+    open_home,
+)
+from truc_client.bots import play_match, simple_bot
+from truc_client.verifying import verify_file
+from truc_protocol.audit import Result
+from truc_protocol.transcript import read_transcript
+
+GAMES: Final = ("truc-french", "truc-catalan", "truco-argentino-flor")
+RATES: Final = (0.01, 0.05, 0.2)
+AT_ONCE: Final = 4
+VISITS: Final = 4
+BENT_S: Final = 6.0  # for which a line bends at most, in a visit
+AGAIN_S: Final = 2.0  # until a player says again that it is ready
+BACK_S: Final = 2.0  # for which a lost connection is tried again
+END_S: Final = 150.0  # for a visit to end, once its line bends no more: the other player may still come in over a bent one
+TOLD: Final = 12
+SETUP: Final = 4  # records before the first position: table, two seats, match
+TABLE: Final = {
+    "match": 1,
+    "target": 6,
+    "gone": 2,  # whoever is cut off is waited for
+    "decision_ms": 1_000,
+    "bank_ms": 0,
+    "release_ms": 1_000,
+    "voids": 100,
+}
+SETTINGS: Final = {**QUICK, "TRUC_LIMITS_IDLE_S": "5"}
+
+
+class Ending(NamedTuple):
+    """How one visit of a player ended: the match with its proof, or the error."""
+
+    ended: MatchEnded | None
+    error: ClientError | None
+
+
+class Guest(NamedTuple):
+    """A player of a session, the line, and the seat at the table."""
+
+    player: Player
+    relay: BentRelay
+    code: str
+    seat: int
+    seed: int
+
+
+class Fuzzer:
+    """Sessions at one server."""
+
+    def __init__(self, server: ServerProcess, folder: Path, seed: int) -> None:
+        self.figures: Counter[str] = Counter()
+        self._server = server
+        self._folder = folder
+        self._seed = seed
+        self._booty = Booty()
+
+    async def run(self, *, seconds: float, count: int | None, first: int = 0) -> None:
+        """Play sessions, some at a time, until the time or the count is over.
+
+        Raises:
+            ViolationError: A client did what it must not do; the text names the session.
+        """
+        numbers = itertools.count(first) if count is None else iter(range(first, first + count))
+        with alone():
+            async with trio.open_nursery() as nursery:
+                for _ in range(AT_ONCE):
+                    nursery.start_soon(self._play, numbers, time.monotonic() + seconds)
+
+    async def _play(self, numbers: Iterator[int], end: float) -> None:
+        while time.monotonic() < end and (number := next(numbers, None)) is not None:
+            try:
+                with alone():
+                    await self._session(number)
+            except ViolationError as error:
+                raise ViolationError(f"seed {self._seed}, session {number}: {error}") from error
+
+    async def _session(self, number: int) -> None:
+        chance = random.Random(f"{self._seed}/{number}")
+        folder = self._folder / str(number)
+        players = [Player(open_home(folder / f"player-{seat}"), f"player {seat}") for seat in range(2)]
+        relays = [self._relay(chance) for _ in players]
+        code = await self._sit_down(players, chance.choice(GAMES))
+        async with trio.open_nursery() as lines:
+            for relay in relays:
+                await lines.start(relay.run)
+            async with trio.open_nursery() as nursery:
+                for seat, (player, relay) in enumerate(zip(players, relays, strict=True)):
+                    guest = Guest(player, relay, code, seat, chance.getrandbits(32))
+                    nursery.start_soon(self._live, guest)
+            lines.cancel_scope.cancel()
+        self.figures["sessions"] += 1
+        self.figures["frames"] += sum(len(relay.bending.steps) for relay in relays)
+
+    def _relay(self, chance: random.Random) -> BentRelay:
+        own = random.Random(chance.random())
+        return BentRelay(self._server, own, self._booty, chance.choice(RATES))
+
+    async def _sit_down(self, players: list[Player], game: str) -> str:
+        """Take the seats over straight lines, so that there is a match to come to; return the table's code."""
+        host, other = players
+        async with connect(self._server.url, host) as connection:
+            code = (await connection.create(game, seats=2, options=TABLE, private=True)).code
+        async with connect(self._server.url, other) as connection:
+            await connection.join(code)
+        return code
+
+    async def _live(self, guest: Guest) -> None:
+        """Come in over a bent line a few times, and over a straight one until the match is proven."""
+        chance = random.Random(guest.seed)
+        for bent_s in (*(chance.uniform(0, BENT_S) for _ in range(VISITS)), 0):
+            ending = await self._come_in(guest, bent_s)
+            if ending.ended is not None:
+                self._check_end(guest, ending.ended)
+                return
+        raise _violation(guest, f"over a straight line there came {ending.error!r}")
+
+    async def _come_in(self, guest: Guest, bent_s: float) -> Ending:
+        """Come in over a line that bends for so long.
+
+        Raises:
+            ViolationError: The visit does not end, though the line has become straight.
+        """
+        guest.relay.bends = bent_s > 0
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(_straighten, guest.relay, bent_s)
+            with trio.move_on_after(bent_s + END_S) as patience:
+                ending = await self._visit(guest, back_s=BACK_S)
+            nursery.cancel_scope.cancel()
+        if patience.cancelled_caught:
+            raise _violation(guest, f"it hangs: no end came within {END_S:.0f} s over a straight line")
+        return ending
+
+    async def _visit(self, guest: Guest, *, back_s: float) -> Ending:
+        """Come in and play, to the end of the match or to an error.
+
+        Raises:
+            ViolationError: It is no error of the library's own, or one that blames somebody.
+        """
+        try:
+            async with connect(guest.relay.url, guest.player, patience_s=back_s) as connection:
+                table = await _come_to(connection, guest)
+                async with trio.open_nursery() as nursery:
+                    nursery.start_soon(_stay_ready, table)
+                    ended = await play_match(table, simple_bot(guest.seed))
+                    nursery.cancel_scope.cancel()
+        except ClientError as error:
+            self._check_error(guest, error)
+            return Ending(None, error)
+        except Exception as error:
+            raise _violation(guest, "".join(traceback.format_exception(error))) from error
+        finally:
+            if guest.relay.twice:
+                raise _violation(guest, f"it signed twice for {guest.relay.twice}")
+        self.figures["ended" if ended else "left"] += 1
+        return Ending(ended, None)
+
+    def _check_error(self, guest: Guest, error: ClientError) -> None:
+        self.figures[type(error).__name__] += 1
+        if "\n" in str(error):
+            raise _violation(guest, f"it raised an error of several lines: {error}") from error
+        blames = isinstance(error, CheckFailedError) and error.kept is not None and error.kept.is_shown
+        if blames or isinstance(error, StoppedError):
+            raise _violation(
+                guest, f"it holds an honest player or server to have cheated: {error}"
+            ) from error
+
+    def _check_end(self, guest: Guest, ended: MatchEnded) -> None:
+        """Check that the proof that was taken is one, and is of what the server has stored."""
+        if {ended.verdict.result, verify_file(ended.transcript).result} != {Result.PROVEN}:
+            raise _violation(guest, f"the end was told as {ended.verdict}")
+        kept = read_transcript(ended.transcript.read_bytes()).records[SETUP:]
+        stored = stored_records(self._server.data, ended.verdict.match or b"")
+        if not kept or list(kept) != stored[: len(kept)]:
+            raise _violation(guest, "what was kept is not what the server has stored")
+        self.figures["proven"] += 1
+
+
+async def _stay_ready(table: Table) -> None:
+    """Say ready again while no match begins, as a person would: what the line has swallowed is shown to nobody."""
+    with suppress(LostError):
+        while table.match is None:
+            with suppress(RefusedError):
+                await table.ready()
+            await trio.sleep(AGAIN_S)
+
+
+async def _straighten(relay: BentRelay, after_s: float) -> None:
+    await trio.sleep(after_s)
+    relay.bends = False
+
+
+async def _come_to(connection: Connection, guest: Guest) -> Table:
+    held = next((held for held in connection.held if held.table == guest.code), None)
+    return await (connection.join(guest.code, guest.seat) if held is None else connection.resume(held))
+
+
+def _violation(guest: Guest, what: str) -> ViolationError:
+    steps = guest.relay.bending.steps
+    last = "\n  ".join(steps[-TOLD:])
+    return ViolationError(f"seat {guest.seat}: {what}\nthe last steps, of {len(steps)}:\n  {last}")
+
+
+def run_clients(*, seconds: float, count: int | None, seed: int, first: int = 0) -> int:
+    """Fuzz the client library; return the exit status."""
+    return trio.run(partial(_run, seconds, count, seed, first))
+
+
+async def _run(seconds: float, count: int | None, seed: int, first: int) -> int:
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        async with serving(Path(folder) / "data", SETTINGS) as server:
+            fuzzer, found = Fuzzer(server, Path(folder), seed), list[str]()
+            try:
+                await fuzzer.run(seconds=seconds, count=count, first=first)
+            except ViolationError as error:
+                found.append(str(error))
+            found += await server.stop()
+    spent_s = time.monotonic() - began
+    outcome = f"{len(found)} FOUND" if found else "nothing found"
+    return report(f"clients: seed {seed}, {counted(fuzzer.figures)} in {spent_s:.0f} s: {outcome}", found)

@@ -1,0 +1,47 @@
+"""Whole clients over lines that bend what a server says, for a moment.
+
+The long form is `PYTHONPATH=tests python -m fuzz clients --seconds 600`.
+"""
+
+import random
+
+import pytest
+from chaos.servers import serving
+from fuzz.bending import Bending
+from fuzz.clients import SETTINGS, Fuzzer
+from fuzz.mischief import Booty
+from fuzz.rogues import ViolationError
+
+from truc_conform.raw_client import frame
+
+NOTICE = frame({"t": "draining", "left_ms": 60_000})
+
+
+@pytest.mark.slow
+async def test_clients_come_to_the_proven_end_of_their_match_whatever_the_line_did(tmp_path):
+    async with serving(tmp_path / "data", SETTINGS) as server:
+        fuzzer = Fuzzer(server, tmp_path, seed=1)
+        await fuzzer.run(seconds=60, count=3)
+        assert await server.stop() == []
+    assert (fuzzer.figures["sessions"], fuzzer.figures["proven"]) == (3, 6)
+
+
+@pytest.mark.slow
+async def test_fault_of_the_client_is_found(tmp_path, monkeypatch):
+    monkeypatch.setattr("truc_client.following.Following._show", lambda *_: 1 / 0)
+    async with serving(tmp_path / "data", SETTINGS) as server:
+        with pytest.raises(ViolationError, match=r"(?s)seed 1, session 0: seat .*ZeroDivisionError"):
+            await Fuzzer(server, tmp_path, seed=1).run(seconds=60, count=1)
+
+
+def bent(rate: float) -> list[bytes]:
+    bending = Bending(random.Random(3), Booty(), rate)
+    return [bending.mangle(NOTICE) for _ in range(40)]
+
+
+def test_same_seed_bends_the_same():
+    assert bent(0.5) == bent(0.5)
+
+
+def test_a_line_of_rate_zero_bends_nothing():
+    assert bent(0.0) == [NOTICE] * 40
