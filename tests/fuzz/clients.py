@@ -8,7 +8,10 @@ and its own number, so that what is bent can be drawn again, though not the same
 """
 
 import itertools
+import os
 import random
+import subprocess
+import sys
 import tempfile
 import time
 import traceback
@@ -43,12 +46,14 @@ from truc_client import (
 )
 from truc_client.bots import play_match, simple_bot
 from truc_client.verifying import verify_file
-from truc_protocol.audit import Result
+from truc_protocol.audit import Result, Verdict
 from truc_protocol.transcript import read_transcript
 
 GAMES: Final = ("truc-french", "truc-catalan", "truco-argentino-flor")
 RATES: Final = (0.01, 0.05, 0.2)
 AT_ONCE: Final = 4
+BOTS: Final = 0.2  # of the visits have one of the command `truc bot` before them
+START_S: Final = 3.0  # for a command to start
 VISITS: Final = 4
 BENT_S: Final = 6.0  # for which a line bends at most, in a visit
 AGAIN_S: Final = 2.0  # until a player says again that it is ready
@@ -118,7 +123,8 @@ class Fuzzer:
     async def _session(self, number: int) -> None:
         chance = random.Random(f"{self._seed}/{number}")
         folder = self._folder / str(number)
-        players = [Player(open_home(folder / f"player-{seat}"), f"player {seat}") for seat in range(2)]
+        homes = [open_home(folder / f"player-{seat}" / "bots" / "bot") for seat in range(2)]
+        players = [Player(home, f"player {seat}") for seat, home in enumerate(homes)]
         relays = [self._relay(chance) for _ in players]
         code = await self._sit_down(players, chance.choice(GAMES))
         async with trio.open_nursery() as lines:
@@ -149,9 +155,11 @@ class Fuzzer:
         """Come in over a bent line a few times, and over a straight one until the match is proven."""
         chance = random.Random(guest.seed)
         for bent_s in (*(chance.uniform(0, BENT_S) for _ in range(VISITS)), 0):
+            if bent_s and chance.random() < BOTS and await self._come_in_as_a_command(guest, bent_s):
+                return
             ending = await self._come_in(guest, bent_s)
             if ending.ended is not None:
-                self._check_end(guest, ending.ended)
+                self._check_end(guest, ending.ended.verdict, ending.ended.transcript)
                 return
         raise _violation(guest, f"over a straight line there came {ending.error!r}")
 
@@ -170,6 +178,32 @@ class Fuzzer:
         if patience.cancelled_caught:
             raise _violation(guest, f"it hangs: no end came within {END_S:.0f} s over a straight line")
         return ending
+
+    async def _come_in_as_a_command(self, guest: Guest, bent_s: float) -> bool:
+        """Let `truc bot` come in for as long as its line bends; tells whether it came to the end of the match.
+
+        Raises:
+            ViolationError: It ends by anything else than its own words.
+        """
+        guest.relay.bends = True
+        command = (sys.executable, "-m", "truc_client", "bot", guest.relay.url, "--table", guest.code)
+        environ = {**os.environ, "TRUC_HOME": str(guest.player.home.root.parents[1])}
+        run = partial(trio.run_process, command, env=environ, capture_stdout=True, capture_stderr=True)
+        with trio.move_on_after(START_S + bent_s) as cut_off:
+            self._check_command(guest, await run(check=False))
+        self.figures["commands cut off"] += cut_off.cancelled_caught
+        for transcript in guest.player.home.transcripts.glob("*.truc"):
+            verdict = verify_file(transcript)
+            if verdict.result is Result.PROVEN:  # it may have left the table since
+                self._check_end(guest, verdict, transcript)
+                return True
+        return False
+
+    def _check_command(self, guest: Guest, done: subprocess.CompletedProcess[bytes]) -> None:
+        told = done.stderr.decode()
+        self.figures[f"commands ended with {done.returncode}"] += 1
+        if done.returncode not in (0, 1) or "Traceback" in told or (done.returncode and not told):
+            raise _violation(guest, f"`truc bot` ended with {done.returncode}: {told}")
 
     async def _visit(self, guest: Guest, *, back_s: float) -> Ending:
         """Come in and play, to the end of the match or to an error.
@@ -205,12 +239,12 @@ class Fuzzer:
                 guest, f"it holds an honest player or server to have cheated: {error}"
             ) from error
 
-    def _check_end(self, guest: Guest, ended: MatchEnded) -> None:
+    def _check_end(self, guest: Guest, verdict: Verdict, transcript: Path) -> None:
         """Check that the proof that was taken is one, and is of what the server has stored."""
-        if {ended.verdict.result, verify_file(ended.transcript).result} != {Result.PROVEN}:
-            raise _violation(guest, f"the end was told as {ended.verdict}")
-        kept = read_transcript(ended.transcript.read_bytes()).records[SETUP:]
-        stored = stored_records(self._server.data, ended.verdict.match or b"")
+        if {verdict.result, verify_file(transcript).result} != {Result.PROVEN}:
+            raise _violation(guest, f"the end was told as {verdict}")
+        kept = read_transcript(transcript.read_bytes()).records[SETUP:]
+        stored = stored_records(self._server.data, verdict.match or b"")
         if not kept or list(kept) != stored[: len(kept)]:
             raise _violation(guest, "what was kept is not what the server has stored")
         self.figures["proven"] += 1
@@ -218,11 +252,10 @@ class Fuzzer:
 
 async def _stay_ready(table: Table) -> None:
     """Say ready again while no match begins, as a person would: what the line has swallowed is shown to nobody."""
-    with suppress(LostError):
-        while table.match is None:
-            with suppress(RefusedError):
-                await table.ready()
-            await trio.sleep(AGAIN_S)
+    while table.match is None:
+        with suppress(LostError, RefusedError):
+            await table.ready()
+        await trio.sleep(AGAIN_S)
 
 
 async def _straighten(relay: BentRelay, after_s: float) -> None:
