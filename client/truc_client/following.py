@@ -134,10 +134,8 @@ class Following:
                 self.maker.drop_unbegun(self._session)
                 self._say(TableClosed(message.reason, self.code))
                 self._finish()
-            case _ if self.match is not None and getattr(message, "match", None) == self.match.mid:
-                self._take_of(self.match, message)
             case _:
-                pass
+                self._take_of(self.match, message)
 
     def _hear(
         self, message: messages.SeatTakenOver | messages.Said | ChatLine | messages.Away | messages.Draining
@@ -189,8 +187,12 @@ class Following:
         is_known = self.match is not None and self.match.mid == state.match
         return not is_known or (has_joined and self.match is not None and not self.match.is_live)
 
-    def _take_of(self, match: SeatMatch, message: ServerMessage) -> None:
-        if isinstance(message, MatchRecord) and self._catching_up.is_under_way:
+    def _take_of(self, match: SeatMatch | None, message: ServerMessage) -> None:
+        if match is None or getattr(message, "match", None) != match.mid:
+            shown = self.state if isinstance(message, MatchRecord) else None
+            if shown is not None and self._is_missed(shown, has_joined=False):
+                self.come_back(shown.match or b"")  # its setup has not come
+        elif isinstance(message, MatchRecord) and self._catching_up.is_under_way:
             self._catching_up.hold(match, message)
         elif isinstance(message, MatchRecord) and match.is_ahead(message):
             self._resume(match)

@@ -28,6 +28,7 @@ from truc_protocol.messages import (
     OpenOptions,
     Ping,
     Resume,
+    Setup,
     SignedAct,
     Welcome,
     refusal,
@@ -420,6 +421,16 @@ async def test_server_that_does_not_come_back_ends_the_table(scripted, player, a
         await server._stream.aclose()
         with pytest.raises(ConnectError):
             await play_on(table)
+
+
+async def test_setup_that_has_not_come_is_asked_for(scripted, player, autojump_clock) -> None:
+    server = scripted(target=4)
+    server.bend = once(Setup, lambda message: replace(server.state(), state="playing", match=message.match))
+    async with connect("host", player, dial=server.dial) as connection:
+        seen = await play_on(
+            await start(connection), until=lambda each: isinstance(each, MatchStarted | Interrupted)
+        )
+    assert isinstance(seen[-1], MatchStarted)
 
 
 def refusing_the_seat(server, code: Code):
