@@ -108,11 +108,8 @@ class Choosing:
         again = self._repeated(offered)
         if again is not None:
             return None, again
-        if not offered.choices:
-            return (
-                None,
-                None,
-            )  # in a game with a flor all are sent the same, whether they have anything to say or not
+        if not offered.choices:  # with flor all are sent the same, whether they have anything to say or not
+            return None, None
         told = YourTurn(
             offered.at, offered.offer, offered.choices, message.must, message.deadline_ms, self._overtaken
         )

@@ -127,11 +127,9 @@ def read_score(line: Line, variant: Variant) -> tuple[Score, Score]:
 
 
 def _score(line: Line, word: str, variant: Variant) -> Score:
-    if not variant.scoring.points_per_unit:
-        return Score(0, number(line, word))
     units, plus, points = word.partition("+")
-    if not plus:
-        raise line.error(f"units and points, as 2+1, in {variant.name}", word)
+    if not (plus and variant.scoring.points_per_unit):  # no unit is complete, or there is none
+        return Score(0, number(line, word))
     return Score(number(line, units), number(line, points))
 
 

@@ -151,7 +151,6 @@ def test_a_line_that_fails_says_what_was_expected_and_what_came(lines, said):
             3,
             "expected 2 seats for truc-french, got 4",
         ),
-        ("scenario X\nvariant trut\nscore 0 1\n", 3, "expected units and points, as 2.1, in trut, got 0"),
         ("scenario X\nvariant truc-french\nseats two\n", 3, "expected a number, got two"),
         ("scenario X\nvariant truc-french\ndealer 2\n", 3, "expected a dealer of 0 to 1, got 2"),
         (

@@ -129,3 +129,8 @@ def test_a_loose_spelling_is_named(line, said):
 @pytest.mark.parametrize("line", ["0  stand ", "\t0\tstand", "0 stand\r", "0 stand # \u00a0"])
 def test_spaces_tabs_and_ends_of_lines_are_free(line):
     run(scenarios(f"scenario X\nvariant truc-french\n{line}\n")[0])
+
+
+def test_points_without_a_unit_stand_alone_too():
+    deals = "deal 0 7s 9s 10s\ndeal 1 8h 9h 10h\n"
+    run(scenarios(f"scenario X\nvariant trut\nscore 1+2 1\n{deals}0 raise trut\n1 decline\nscore 2+0 0\n")[0])
