@@ -125,6 +125,8 @@ async def test_called_bot_plays_several_matches_at_once(server, bot, tmp_path) -
         for name in ("a", "b"):
             (tmp_path / name).mkdir()
             nursery.start_soon(one, tmp_path / name)
+    told = [await trio.to_thread.run_sync(bot.stdout.readline) for _ in range(4)]  # it is done, too
+    assert sorted(line.split()[0] for line in told) == ["called", "called", "over", "over"]
     assert [(match.verdict.result, match.verdict.reason) for match in ended] == [(Result.PROVEN, "won")] * 2
 
 
