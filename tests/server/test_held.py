@@ -15,6 +15,7 @@ from truc_protocol.audit import Result
 from truc_protocol.bodies import Resign
 from truc_server.backups.restored import Restored, read_restored, write_restored
 from truc_server.host.folder import Folder, FolderError
+from truc_server.matches.holding import MOST_PUT_OFF
 from truc_server.store.copies import open_play
 
 pytestmark = pytest.mark.slow
@@ -137,6 +138,25 @@ async def test_what_was_sent_meanwhile_is_answered_when_the_match_goes_on(tmp_pa
     assert [answer.get("code", "ok") for answer in answers] in (["ok"], ["stale_position"])
     reasons = {seat.auditor.verdict().reason for seat in seats}
     assert reasons == {"won" if "code" in answers[0] else "resigned"}
+
+
+async def test_what_lost_connections_have_sent_takes_no_place(tmp_path):
+    path = tmp_path / "data"
+    seats = await restored(path)
+    async with running(path) as server:
+        assert (await seats[0].come_back(await server.connect()))["t"] == "ok"
+        ledger = seats[0].ledger
+        resigned = seats[0].sign(Resign(ledger.setup.mid, ledger.k, ledger.head, 0))
+        for _ in range(MOST_PUT_OFF + 1):
+            await seats[0].client.send(resigned)
+            await seats[0].client.ask({"t": "tables"})  # what was sent before is put off by now
+            await seats[0].client.stream.aclose()
+            assert (await seats[0].come_back(await server.connect()))["t"] == "ok"
+        number = await seats[0].client.send(resigned)
+        await seats[1].come_back(await server.connect())
+        while (message := await seats[0].client.receive()).get("re") != number:
+            pass
+    assert message.get("code") != "rate_limited"  # it is judged as any act is
 
 
 async def test_match_of_which_a_player_has_seen_more_is_given_up(tmp_path):

@@ -56,7 +56,7 @@ def sign(lobby: Lobby, peer: Peer, player: Player, message: SignedAct) -> Unchec
         return _sign_terms(lobby, peer, player, message)
     table = lobby.table(message.table)
     if hold := _hold(table, player, message):
-        hold.put_off(partial(_sign_late, lobby, peer, player, message, mid))
+        hold.put_off(peer, partial(_sign_late, lobby, peer, player, message, mid))
         return True
     looked = _look(table, peer, player, message, mid)
     if isinstance(looked, Accepted):
@@ -71,8 +71,6 @@ def sign(lobby: Lobby, peer: Peer, player: Player, message: SignedAct) -> Unchec
 
 def _sign_late(lobby: Lobby, peer: Peer, player: Player, message: SignedAct, mid: bytes) -> None:
     """Take what was put off; the answer is the one that it would have had."""
-    if not peer.is_open:
-        return
     try:
         table = lobby.table(message.table)
         looked = _look(table, peer, player, message, mid)
@@ -144,7 +142,7 @@ def choose(lobby: Lobby, peer: Peer, player: Player, message: GuestAct) -> bool:
     """
     table = lobby.table(message.table)
     if hold := _hold(table, player, message):
-        hold.put_off(partial(_choose_late, lobby, peer, player, message))
+        hold.put_off(peer, partial(_choose_late, lobby, peer, player, message))
         return True
     seat = table.own_seat(player)
     if player.kind is not PlayerKind.GUEST:
@@ -155,8 +153,6 @@ def choose(lobby: Lobby, peer: Peer, player: Player, message: GuestAct) -> bool:
 
 def _choose_late(lobby: Lobby, peer: Peer, player: Player, message: GuestAct) -> None:
     """Take what was put off; the answer is the one that it would have had."""
-    if not peer.is_open:
-        return
     try:
         choose(lobby, peer, player, message)
     except RefusedError as error:

@@ -11,7 +11,7 @@ from typing import Final
 
 import structlog
 
-from truc_server.connections.peer import TooSoonError
+from truc_server.connections.peer import Peer, TooSoonError
 from truc_server.house import label
 
 AGAIN_MS: Final = 1_000  # after which may be tried again what is not put off
@@ -27,7 +27,7 @@ class Hold:
         self._table = label(table)
         self._mid = mid
         self._unheard: tuple[int, ...] = ()
-        self._put_off: list[Callable[[], None]] = []
+        self._put_off: list[tuple[Peer, Callable[[], None]]] = []
         self._is_doubted = False
 
     @property
@@ -48,22 +48,26 @@ class Hold:
             log.info("match_goes_on", table=self._table, match=self._mid.hex())
         return goes_on
 
-    def put_off(self, take: Callable[[], None]) -> None:
-        """Take something when the match goes on, or is given up.
+    def put_off(self, peer: Peer, take: Callable[[], None]) -> None:
+        """Take something when the match goes on, or is given up, if the connection that it came by is still there.
+
+        A client that has waited for long takes the connection as lost, comes back and sends it again.
 
         Raises:
             TooSoonError: Too much was put off.
         """
+        self._put_off = [waiting for waiting in self._put_off if waiting[0].is_open]
         if len(self._put_off) >= MOST_PUT_OFF:
             self.check()
-        self._put_off.append(take)
+        self._put_off.append((peer, take))
 
     def end(self) -> None:
         """Hold the match no longer, and take what was put off."""
         self._unheard = ()
         later, self._put_off = self._put_off, []
-        for take in later:
-            take()
+        for peer, take in later:
+            if peer.is_open:
+                take()
 
     def check(self) -> None:
         """Check that the match takes something now.
