@@ -90,7 +90,7 @@ class Newcomer(Survivor):
         while (reply := await self.ask({"t": "join", "table": self.table, "seat": self.seat}))["t"] != "ok":
             if reply["code"] not in _NOT_VACANT:
                 raise ViolationError(f"{self.name} cannot stand by at table {self.table}: {reply}")
-            await trio.sleep(AGAIN_S)
+            await trio.sleep(AGAIN_S)  # when a seat is vacant nobody tells who is not at the table
 
     def _has_stepped_in(self) -> None:
         self._is_seated = True

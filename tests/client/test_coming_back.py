@@ -363,15 +363,20 @@ async def test_silent_server_is_pinged_and_then_given_up(scripted, player, autoj
     assert any(isinstance(message, Ping) for message in server.received)
 
 
-async def test_reply_that_never_comes_is_a_lost_connection(scripted, player, autojump_clock) -> None:
+@pytest.mark.parametrize(
+    ("lost", "told"), [(Ok, "did not answer"), (MatchRecord, "has not come")], ids=["reply", "record"]
+)
+async def test_reply_or_its_record_that_never_comes_is_a_lost_connection(
+    scripted, player, autojump_clock, lost, told
+) -> None:
     server = scripted(target=4)
     async with connect("host", player, dial=server.dial) as connection:
         table = await start(connection)
         turn = (await play_on(table, until=my_turn))[-1]
-        server.bend = once(Ok, lambda message: None)
+        server.bend = once(lost, lambda message: None)
         await table.choose(pick(turn))
         seen = await play_on(table)
-    assert "did not answer" in next(each.reason for each in seen if isinstance(each, Interrupted))
+    assert any(told in each.reason for each in seen if isinstance(each, Interrupted))
     assert seen[-1].verdict.result is Result.PROVEN
 
 
@@ -384,18 +389,6 @@ async def test_nobody_waits_for_a_reply_when_the_match_is_over(scripted, player)
         await table.resign()
         seen = await play_on(table)
     assert seen[-1].verdict.reason == "resigned"
-
-
-async def test_reply_without_its_record_is_a_gap(scripted, player, autojump_clock) -> None:
-    server = scripted(target=4)
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await start(connection)
-        turn = (await play_on(table, until=my_turn))[-1]
-        server.bend = once(MatchRecord, lambda message: None)
-        await table.choose(pick(turn))
-        seen = await play_on(table)
-    assert any("has not come" in each.reason for each in seen if isinstance(each, Interrupted))
-    assert seen[-1].verdict.result is Result.PROVEN
 
 
 async def test_too_many_requests_are_asked_again(scripted, player, autojump_clock) -> None:

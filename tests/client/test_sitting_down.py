@@ -223,7 +223,7 @@ async def unanswered(server, player, happens, sit=_sit_down) -> tuple[object, st
 
 
 @pytest.fixture
-async def deserted(nursery, autojump_clock) -> WatchedDesertedServer:
+async def deserted(nursery) -> WatchedDesertedServer:
     server = WatchedDesertedServer(target=6)
     server.nursery = nursery
     await server.desert()
@@ -265,7 +265,7 @@ async def test_question_at_a_table_that_is_closed_is_withdrawn(deserted, player)
     assert (error, told.endswith("the table is closed: the host closed it\n")) == (NOT_WANTED, True)
 
 
-async def test_lost_connection_is_told_while_a_question_stands(deserted, player) -> None:
+async def test_lost_connection_is_told_while_a_question_stands(deserted, player, autojump_clock) -> None:
     async def lose_the_line() -> None:
         await deserted._stream.aclose()
         await trio.sleep(10)

@@ -255,7 +255,7 @@ async def _stay_ready(table: Table) -> None:
     while table.match is None:
         with suppress(LostError, RefusedError):
             await table.ready()
-        await trio.sleep(AGAIN_S)
+        await trio.sleep(AGAIN_S)  # a person looks again
 
 
 async def _straighten(relay: BentRelay, after_s: float) -> None:
