@@ -21,6 +21,7 @@ from trio.testing import wait_all_tasks_blocked
 from truc_protocol.certificates import make_certificate, read_certificate
 from truc_protocol.codec import dec, sha256, unpack
 from truc_protocol.transport import ALPN, COME_LATER, SHUT_OUT
+from truc_server.connections.net import Net
 from truc_server.connections.tls import HANDSHAKE_BYTES
 from truc_server.host import logs
 from truc_server.host.settings import Logs
@@ -383,3 +384,13 @@ async def test_certificate_that_was_made_and_is_gone_is_made_again(tmp_path):
         server.folder.certificate.unlink()
         await host_says(server.folder, command="reload")
         assert (await ready(server)).certificate != before.certificate
+
+
+async def test_failure_after_the_handshake_harms_nobody_else(server, monkeypatch):
+    other = await ready(server)
+    with monkeypatch.context() as broken:
+        broken.setattr(Net, "_attend", lambda *_: 1 / 0)
+        lost = await connected(server)
+        assert await everything(lost.stream) == b""
+    assert (await other.ask({"t": "tables"}))["t"] == "ok"
+    assert (await ready(server)).welcome["t"] == "welcome"

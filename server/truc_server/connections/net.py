@@ -6,7 +6,8 @@ a task for that long. Invariant: no task or byte is spent on a connection beyond
 
 import errno
 import socket
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from secrets import token_hex
 from typing import Final
@@ -110,46 +111,40 @@ class Net:
 
     def come(self, wire: socket.socket, other_end: tuple[str, int]) -> None:
         """Speak with a client until the connection ends; what fails there harms no other."""
-        address = other_end[0]
-        try:
-            self._come(wire, address)
-        except Exception:
-            log.exception("internal", incident=token_hex(4), address=address)
-            wire.close()
+        with _alone(wire, other_end[0]):
+            self._come(wire, other_end[0])
 
     def _come(self, wire: socket.socket, address: str) -> None:
         network = network_of(address)
         refused = self._door.enter(address, network)
         if refused is not None:
-            self._tasks.start_soon(self._turn_away, wire, refused)
+            self._tasks.start_soon(self._turn_away, wire, address, refused)
         elif self._tls is not None:
             self._tasks.start_soon(self._let_in_encrypted, wire, address, self._tls)
         else:
             self._attend(wire, address, trio.current_time())
 
-    async def _turn_away(self, wire: socket.socket, why: Refusal) -> None:
-        stream = stream_of(wire)
-        try:
-            await self._door.turn_away(stream, why)
-        except Exception:
-            log.exception("internal", incident=token_hex(4))
-        finally:
-            stream.socket.close()
+    async def _turn_away(self, wire: socket.socket, address: str, why: Refusal) -> None:
+        with _alone(wire, address):
+            stream = stream_of(wire)
+            try:
+                await self._door.turn_away(stream, why)
+            finally:
+                stream.socket.close()
 
     async def _let_in_encrypted(self, wire: socket.socket, address: str, tls: Tls) -> None:
         """Agree on encryption first; the time for a login runs already."""
-        began, encrypted, stream = trio.current_time(), None, stream_of(wire)
-        try:
-            encrypted = await self._encrypt(stream, tls, address)
-        except Exception:
-            log.exception("internal", incident=token_hex(4), address=address)
-        finally:
-            if encrypted is None:
-                self._house.figures.unencrypted += 1
-                self._door.leave(network_of(address))
-                stream.socket.close()
-        if encrypted is not None:
-            self._attend(wire, address, began, encrypted)
+        with _alone(wire, address):
+            began, encrypted, stream = trio.current_time(), None, stream_of(wire)
+            try:
+                encrypted = await self._encrypt(stream, tls, address)
+            finally:
+                if encrypted is None:
+                    self._house.figures.unencrypted += 1
+                    self._door.leave(network_of(address))
+                    stream.socket.close()
+            if encrypted is not None:
+                self._attend(wire, address, began, encrypted)
 
     async def _encrypt(self, stream: trio.SocketStream, tls: Tls, address: str) -> Encrypted | None:
         """Agree with a client on encryption; None if that came to nothing."""
@@ -222,3 +217,13 @@ class Net:
         """Wait until everything that may be sent has been."""
         for peer in self.everybody():
             await peer.outbox.wait_empty()
+
+
+@contextmanager
+def _alone(wire: socket.socket, address: str) -> Iterator[None]:
+    """Close a connection of which something fails that should not; it harms no other."""
+    try:
+        yield
+    except Exception:
+        log.exception("internal", incident=token_hex(4), address=address)
+        wire.close()
