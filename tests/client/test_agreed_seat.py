@@ -2,7 +2,7 @@
 
 import pytest
 import trio
-from client.deserting import DesertedServer
+from client.deserting import DesertedServer, deserted_by
 from client.playing import play_on
 from msgspec.structs import replace
 from trio.testing import wait_all_tasks_blocked
@@ -19,10 +19,7 @@ from truc_protocol.records import Record, parse
 @pytest.fixture
 async def deserted(nursery) -> DesertedServer:
     """Return a server at which a match waits for a substitute in seat 0."""
-    server = DesertedServer(target=6)
-    server.nursery = nursery
-    await server.desert()
-    return server
+    return await deserted_by(DesertedServer, nursery)
 
 
 def subs(server) -> list[Sub]:

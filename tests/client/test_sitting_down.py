@@ -5,7 +5,7 @@ import io
 import pytest
 import trio
 from click.testing import CliRunner
-from client.deserting import DesertedServer
+from client.deserting import DesertedServer, deserted_by
 from client.hosting import Hosting
 from client.playing import play_on
 from msgspec.structs import replace
@@ -184,9 +184,7 @@ async def test_terms_are_shown_before_ready(nursery, player) -> None:
 
 
 async def test_wanted_seat_is_offered_before_a_table_is_opened(nursery, player) -> None:
-    server = WatchedDesertedServer(target=6)
-    server.nursery = nursery
-    await server.desert()
+    server = await deserted_by(WatchedDesertedServer, nursery)
     table, told = await sit_down(server, player, "y")
     assert (table.code, "Take that seat over" in told) == ("TABLE", True)
     assert not any(isinstance(message, Create) for message in server.received)
@@ -224,10 +222,7 @@ async def unanswered(server, player, happens, sit=_sit_down) -> tuple[object, st
 
 @pytest.fixture
 async def deserted(nursery) -> WatchedDesertedServer:
-    server = WatchedDesertedServer(target=6)
-    server.nursery = nursery
-    await server.desert()
-    return server
+    return await deserted_by(WatchedDesertedServer, nursery)
 
 
 NOT_WANTED = "nobody is wanted for this seat any more: its player is back, or another has taken it"
@@ -315,9 +310,7 @@ def with_free_seat(message):
 
 
 async def test_glance_names_who_took_a_seat_and_the_record(nursery, player, tmp_path) -> None:
-    server = WatchedDesertedServer(target=6)
-    server.nursery = nursery
-    await server.desert()
+    server = await deserted_by(WatchedDesertedServer, nursery)
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.join("TABLE", 0)
         await play_on(table, until=lambda happening: isinstance(happening, Resumed))
@@ -331,9 +324,7 @@ async def test_glance_names_who_took_a_seat_and_the_record(nursery, player, tmp_
 
 
 async def test_seat_is_kept_only_as_long_as_the_terms_say(nursery, player) -> None:
-    server = WatchedDesertedServer(target=6)
-    server.nursery = nursery
-    await server.desert()
+    server = await deserted_by(WatchedDesertedServer, nursery)
     async with connect("host", player, dial=server.dial) as connection:
         table = await connection.join("TABLE", 0)
         await play_on(table, until=lambda happening: table.stands_by)
