@@ -29,6 +29,7 @@ class Followed:
         self.lobby: LobbyFollowing | None = None
         self._seeking = 0
         self._unclaimed: dict[str, TableState] = {}
+        self._is_closed = False
 
     def begin_seeking(self) -> None:
         """Keep what is shown of tables that are not followed: the reply that names one of them comes after."""
@@ -48,7 +49,9 @@ class Followed:
             following.handle(state)
 
     def handle(self, message: ServerMessage) -> None:
-        """Give a message to whom it is for."""
+        """Give a message to whom it is for; one that comes when everything is closed is for nobody."""
+        if self._is_closed:
+            return
         if self.lobby is not None:
             self.lobby.handle(message)
         match message:
@@ -106,5 +109,6 @@ class Followed:
 
     def close(self) -> None:
         """Close every transcript."""
+        self._is_closed = True
         for following in tuple(self.tables.values()):
             following.close()

@@ -380,6 +380,18 @@ async def test_reply_or_its_record_that_never_comes_is_a_lost_connection(
     assert seen[-1].verdict.result is Result.PROVEN
 
 
+async def test_record_that_comes_when_all_is_closed_opens_no_transcript_again(scripted, player) -> None:
+    server = scripted(target=3)
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await start(connection)
+        await play_on(table, until=my_turn)
+        following = connection.session.followed.tables[table.code]
+        following.handle(replace(server.state(), state="playing", match=server.message(1).match))
+        connection.session.close()
+        connection.session.followed.handle(server.message(1))
+        assert following.match is None
+
+
 async def test_nobody_waits_for_a_reply_when_the_match_is_over(scripted, player) -> None:
     server = scripted(target=3)
     async with connect("host", player, dial=server.dial) as connection:
