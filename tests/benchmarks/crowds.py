@@ -1,7 +1,9 @@
 """Clients of the load generator that do not play: who comes and goes, who watches and hardly reads, and who only sends frames back."""
 
+import random
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 from benchmarks.boards import Board, Game, Play, Tally
@@ -82,17 +84,31 @@ class Watcher(GuestSeat):
 
 
 class Echo:
-    """Sends a frame as soon as the one before has come back."""
+    """Sends a frame as soon as the one before has come back; with a pace, so many a second, at moments that are drawn."""
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: Line, pace: float = 0.0) -> None:
         self.times = 0
+        self._loop = line.loop
+        self._pace = pace
         self._wire = line.connect(self)
+        self._go_on(time.perf_counter())
+
+    def _go_on(self, now: float) -> None:
+        if not self._pace:
+            self._wire.send(FRAME)
+            return
+        due = now + random.expovariate(self._pace)
+        self._loop.at(due, partial(self._send, due))
+
+    def _send(self, due: float) -> None:
         self._wire.send(FRAME)
+        self._go_on(due)
 
     def take(self, frame: memoryview) -> None:
-        """Count what has come back, and send the next."""
+        """Count what has come back; without a pace, send the next."""
         self.times += 1
-        self._wire.send(FRAME)
+        if not self._pace:
+            self._wire.send(FRAME)
 
     def lose(self) -> None:
         """The echo has ended."""

@@ -41,7 +41,7 @@ class Plan(NamedTuple):
         port, pid: where the server listens, and its process.
         clients: how many, where nobody plays.
         tables, games: how many tables, and what is played there, in turns.
-        pace, is_keyed, is_brief: as in `Play`.
+        pace, is_keyed, is_brief: as in `Play`; of an echo, the frames a second of each client.
         watchers: who watches and hardly reads, at tables in turns.
         storm: the share of seats that lose their connections at once, in the middle of the measuring.
         is_tls: whether the connections are encrypted.
@@ -287,8 +287,8 @@ def logins(plan: Plan, loop: Loop) -> dict[str, Any]:
 
 
 def echo(plan: Plan, loop: Loop) -> dict[str, Any]:
-    """Send frames that come back."""
-    clients = [Echo(Line(loop, plan.port)) for _ in range(plan.clients)]
+    """Send frames that come back, as fast as they do or at a pace."""
+    clients = [Echo(Line(loop, plan.port), plan.pace) for _ in range(plan.clients)]
     window = Window(plan, loop)
     window.warm_up()
     before = sum(client.times for client in clients)

@@ -90,10 +90,12 @@ LEAST: Final = Scale(
 async def measure_floor(folder: Path, scale: Scale) -> Figures:
     """Measure what nobody can do without."""
     async with running.echo() as (port, pid):
-        echoed = await running.load(Plan("echo", port, pid, scale.seconds, scale.warm_s, clients=50))
+        echoes = partial(Plan, "echo", port, pid, **_windows(scale))
+        echoed = await running.load(echoes(clients=50))
+        paced = await running.load(echoes(clients=2 * scale.tables, pace=PACE / 2))
     commit_us = await trio.to_thread.run_sync(floor.commit_us, folder)
     sign_us, verify_us = await trio.to_thread.run_sync(floor.signatures_us)
-    return {"echo": echoed, "commit_us": commit_us, "sign_us": sign_us, "verify_us": verify_us}
+    return {"echo": echoed, "paced_echo": paced, "commit_us": commit_us, "sign_us": sign_us, "verify_us": verify_us}
 
 
 def _windows(scale: Scale) -> Mapping[str, float]:

@@ -91,7 +91,15 @@ def split_us(results: Results) -> tuple[float, float]:
 
 def echo_us(results: Results) -> float:
     """Return the microseconds of the main thread for a message of the bare echo."""
-    echo = results["floor"]["echo"]
+    return _us_a_message(results["floor"]["echo"])
+
+
+def paced_echo_us(results: Results) -> float:
+    """Return the same where as many messages a second come as acts do in the open loop, from as many clients."""
+    return _us_a_message(results["floor"]["paced_echo"])
+
+
+def _us_a_message(echo: Results) -> float:
     return float(echo["main_s"] / echo["messages"] * 1e6)
 
 
@@ -163,6 +171,7 @@ def _open(who: str, part: str) -> Read:
 TARGETS: Final = (
     Target("floor", "echo: main thread a message", "µs", echo_us),
     Target("floor", "echo: messages a second", "1/s", echo_rate),
+    Target("floor", "echo at the pace of the open loop: main thread a message", "µs", paced_echo_us),
     Target("floor", "one durable commit", "ms", commit_ms),
     Target("floor", "to sign", "µs", lambda results: results["floor"]["sign_us"]),
     Target("floor", "to check a signature", "µs", lambda results: results["floor"]["verify_us"]),
@@ -244,6 +253,13 @@ TARGETS: Final = (
         12,
         5,
         slack=5.0,
+    ),
+    Target(
+        "latency",
+        "main thread an act, guests, open loop",
+        "µs",
+        lambda r: us_an_act(open_loop(r, "guests")),
+        paced_echo_us,
     ),
     Target("latency", "signed act to opponent, open loop: p50", "ms", _open("keys", "p50"), commit_ms),
     Target("latency", "signed act to opponent, open loop: p99", "ms", _open("keys", "p99"), commit_ms),
