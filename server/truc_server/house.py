@@ -10,7 +10,6 @@ import trio
 from truc_server.connections.grease import Grease
 from truc_server.connections.outbox import Flusher
 from truc_server.connections.pacing import Pace
-from truc_server.connections.sockets import Poller
 from truc_server.connections.tokens import Tokens
 from truc_server.host.disk import Disk
 from truc_server.host.settings import Settings
@@ -21,6 +20,7 @@ from truc_server.lobby.sanctions import Sanctions
 from truc_server.matches.clocks import Starts
 from truc_server.matches.verifying import Verifier
 from truc_server.metrics.figures import Figures
+from truc_server.poller import Poller
 from truc_server.store import Lease, Store, StoreError, Write
 from truc_server.tables.pages import Pages
 from truc_server.timers import Timers
@@ -74,11 +74,11 @@ class House:
         self.figures = Figures()
         self.timers = Timers()
         self.poller = Poller()
-        self.flusher = Flusher()
+        self.flusher = Flusher(self.poller)
         self.starts = Starts()
-        self.journal = Journal(store, on_durable=self._release, on_failure=self._fail)
+        self.journal = Journal(store, self.poller, on_durable=self._release, on_failure=self._fail)
         self.gate = 0
-        self.verifier = Verifier()
+        self.verifier = Verifier(self.poller)
         self.tokens = Tokens(store)
         self.pages = Pages()
         self.pace = Pace(settings.limits)

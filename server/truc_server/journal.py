@@ -1,21 +1,22 @@
 """The journal: what the tables decide becomes durable, many decisions in one transaction.
 
-Table code calls `write` and goes on; one task commits batch after batch in a worker thread, and while one commits the
-next fills. A store that another program holds is tried again for a while. Deliberately not here: what waits for a batch
+Table code calls `write` and goes on; a thread commits batch after batch, the first at the end of the round in which it was written, and while
+one commits the next fills. A store that another program holds is tried again for a while. Deliberately not here: what waits for a batch
 (frames in outboxes), and what the server says when the store fails. Invariants: batches become durable in the order of
 their numbers, all of one batch or nothing; after a failure, whatever its kind, nothing becomes durable any more.
 """
 
 from collections import deque
 from collections.abc import Callable
-from contextlib import closing
 from functools import partial
 from typing import Final
 
 import structlog
 import trio
+from outcome import Outcome
 
 from truc_server.metrics.figures import SECONDS, SIZES, Spread
+from truc_server.poller import Poller
 from truc_server.store import Store, StoreBusyError, StoreError, Write
 from truc_server.worker import Worker
 
@@ -33,7 +34,7 @@ class JournalStoppedError(StoreError):
 
 
 class Journal:
-    """The open batches of one store, and the task that commits them.
+    """The open batches of one store, and the thread that commits them.
 
     Attributes:
         commits_s: the seconds that each commit took.
@@ -43,11 +44,14 @@ class Journal:
     def __init__(
         self,
         store: Store,
+        poller: Poller,
         *,
         on_durable: Callable[[int], None],
         on_failure: Callable[[StoreError], None],
     ) -> None:
         self._store = store
+        self._poller = poller
+        self._worker = Worker("journal", poller)
         self._on_durable = on_durable
         self._on_failure = on_failure
         self._batches: deque[list[Write]] = deque()
@@ -58,7 +62,8 @@ class Journal:
         self._began = 0.0
         self.commits_s = Spread(SECONDS)
         self.sizes = Spread(SIZES)
-        self._filled = trio.Event()
+        self._is_asked_for = False  # the next commit is, while none is under way
+        self._ended = trio.Event()
         self._progress = trio.lowlevel.ParkingLot()
 
     @property
@@ -107,7 +112,9 @@ class Journal:
             self._batches.append([])
         self._batches[-1].extend(writes)
         self._waiting += len(writes)
-        self._filled.set()
+        if self.is_idle and not self._is_asked_for:
+            self._is_asked_for = True
+            self._poller.put_off(self._begin)
         return self._taken + len(self._batches)
 
     async def wait_durable(self, number: int) -> None:
@@ -125,50 +132,62 @@ class Journal:
         """Take no more writes; `run` ends when those taken are durable."""
         if self._stopped is None:
             self._stopped = "the journal is closed: the server is stopping"
-        self._filled.set()
+            self._end_if_done()
+
+    def _end_if_done(self) -> None:
+        if self._stopped is not None and self.is_idle and not self._batches:
+            self._ended.set()
 
     async def run(self) -> None:
-        """Commit batch after batch, until the journal is closed or a commit fails."""
-        with closing(Worker("journal")) as worker:
-            await self._run(worker)
+        """Commit batch after batch, until the journal is closed or a commit fails; one that has begun ends before."""
+        async with trio.open_nursery() as tasks:
+            tasks.start_soon(self._worker.run)
+            await self._ended.wait()
+            tasks.cancel_scope.cancel()
 
-    async def _run(self, worker: Worker) -> None:
-        while True:
-            while not self._batches:
-                if self._stopped is not None:
-                    return
-                self._filled = trio.Event()
-                await self._filled.wait()
-            batch = self._batches.popleft()
-            self._waiting -= len(batch)
-            self._taken += 1
-            try:
-                await self._commit(worker, batch)
-            except StoreError as error:
+    def _begin(self) -> None:
+        self._is_asked_for = False
+        batch = self._batches.popleft()
+        self._waiting -= len(batch)
+        self._taken += 1
+        self._began = trio.current_time()
+        self._commit(batch, tried=1)
+
+    def _commit(self, batch: list[Write], *, tried: int) -> None:
+        then = partial(self._go_on, batch, tried)
+        self._worker.give(partial(self._store.commit, batch), then)
+
+    def _go_on(self, batch: list[Write], tried: int, committed: Outcome[None]) -> None:
+        """Let out what a commit has made durable, and begin with the next one; or try again, or stop."""
+        try:
+            committed.unwrap()
+        except StoreBusyError as error:
+            if tried == BUSY_TRIES:
                 self._fail(error)
                 return
-            except Exception as error:  # whatever it is, the batch is not known to be durable
-                log.exception("store_failed_strangely")
-                self._fail(StoreError(f"the store has failed in an unforeseen way ({type(error).__name__})"))
-                return
-            self._durable += 1
-            self._progress.unpark_all()
-            self._on_durable(self._durable)
+            log.warning("store_is_held", reason=str(error), tried=tried)
+            self._commit(batch, tried=tried + 1)
+        except StoreError as error:
+            self._fail(error)
+        except Exception as error:  # whatever it is, the batch is not known to be durable
+            log.exception("store_failed_strangely")
+            self._fail(StoreError(f"the store has failed in an unforeseen way ({type(error).__name__})"))
+        else:
+            self._release(len(batch))
 
-    async def _commit(self, worker: Worker, batch: list[Write]) -> None:
-        self._began = trio.current_time()
-        for tried in range(1, BUSY_TRIES + 1):
-            try:
-                await worker.do(partial(self._store.commit, batch))
-            except StoreBusyError as error:
-                if tried == BUSY_TRIES:
-                    raise
-                log.warning("store_is_held", reason=str(error), tried=tried)
-            else:
-                break
+    def _release(self, writes: int) -> None:
+        self._measure(writes)
+        self._durable += 1
+        self._progress.unpark_all()
+        self._on_durable(self._durable)
+        if self._batches and not self._is_asked_for:
+            self._begin()
+        self._end_if_done()
+
+    def _measure(self, writes: int) -> None:
         took = trio.current_time() - self._began
         self.commits_s.add(took)
-        self.sizes.add(len(batch))
+        self.sizes.add(writes)
         if took > SLOW_S:
             log.warning("store_was_slow", seconds=round(took, 1), waiting=self._waiting)
 
@@ -177,5 +196,6 @@ class Journal:
         self._batches.clear()
         self._waiting = 0
         self._taken = self._durable
+        self._ended.set()
         self._progress.unpark_all()
         self._on_failure(error)

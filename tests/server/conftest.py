@@ -133,6 +133,12 @@ def nothing_from_outside(monkeypatch):
         monkeypatch.delenv(variable)
 
 
+@pytest.fixture
+def any_port(monkeypatch):
+    """Let commands try a port that the system chooses: on the usual one another server may run."""
+    monkeypatch.setenv("TRUC_LISTEN_PORT", "0")
+
+
 @pytest.fixture(autouse=True)
 def plain_logs():
     """Log as a server does, and not with the values of variables in tracebacks."""

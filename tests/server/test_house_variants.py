@@ -133,6 +133,7 @@ class TestFolder:
         assert problems(data) == (f"{data.variants}: expected at most {MOST} files, got {MOST + 1}",)
 
 
+@pytest.mark.usefixtures("any_port")
 class TestCommands:
     def call(self, data, command: str):
         return CliRunner().invoke(main, [command, "--data", str(data.root)])

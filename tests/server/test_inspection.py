@@ -13,6 +13,8 @@ from truc_server.store import open_store
 from truc_server.store.inspection import inspect
 from truc_server.store.schema import REVISION
 
+pytestmark = pytest.mark.usefixtures("any_port")
+
 
 def check(data):
     return CliRunner().invoke(main, ["check", "--data", str(data.root)])

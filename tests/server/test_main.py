@@ -370,6 +370,7 @@ class TestSettingsFile:
         assert 'name = "La Penya"\n' in output
 
 
+@pytest.mark.usefixtures("any_port")
 class TestCheck:
     def test_new_folder_is_right_and_not_made(self, call, data):
         result = call("check")

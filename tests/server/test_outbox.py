@@ -8,6 +8,7 @@ from trio.testing import wait_all_tasks_blocked
 
 from truc_server.connections.bucket import Bucket
 from truc_server.connections.outbox import Flusher, Outbox
+from truc_server.poller import Poller
 
 
 @pytest.fixture
@@ -16,7 +17,9 @@ async def pipe(nursery):
     near, far = socket.socketpair()
     near.setblocking(False)
     broken = []
-    flusher = Flusher()
+    poller = Poller()
+    flusher = Flusher(poller)
+    nursery.start_soon(poller.run)
     nursery.start_soon(flusher.run)
     outbox = Outbox(near, 100_000, flusher)
     outbox.on_broken = lambda: broken.append(True)

@@ -2,7 +2,6 @@
 
 import socket
 
-import pytest
 import trio
 from server.conftest import QUICK, changed, running
 from server.rawclient import frame
@@ -13,19 +12,7 @@ from truc_server.connections import net
 from truc_server.connections.door import Door
 from truc_server.connections.peer import LINGER_S, Peer
 from truc_server.connections.reception import Reception
-from truc_server.connections.sockets import Poller, read
-
-
-@pytest.fixture
-async def pipe(nursery):
-    """Return (a poller that runs, a socket that it may watch, the other end)."""
-    near, far = socket.socketpair()
-    near.setblocking(False)
-    poller = Poller()
-    nursery.start_soon(poller.run)
-    with near:
-        async with trio.SocketStream(trio.socket.from_stdlib_socket(far)) as other:
-            yield poller, near, other
+from truc_server.connections.sockets import read
 
 
 class Gate:
@@ -44,40 +31,13 @@ class Gate:
         monkeypatch.setattr(Reception, "take_slowly", held)
 
 
-async def test_poller_calls_once_for_what_is_read_at_once(pipe):
-    poller, wire, other = pipe
-    received: list[bytes | None] = []
-    poller.add(wire, lambda: received.append(read(wire, 100)))
-    for sent in (b"one", b"two"):
-        await other.send_all(sent)
-        await wait_all_tasks_blocked()
-    assert received == [b"one", b"two"]
-
-
-async def test_poller_calls_again_for_what_was_left_unread(pipe):
-    poller, wire, other = pipe
-    received: list[bytes | None] = []
-    await other.send_all(b"abcd")
-    poller.add(wire, lambda: received.append(read(wire, 2)))
-    await wait_all_tasks_blocked()
-    assert received == [b"ab", b"cd"]
-
-
-async def test_poller_calls_nobody_who_was_removed(pipe):
-    poller, wire, other = pipe
-    received: list[bytes | None] = []
-    poller.add(wire, lambda: received.append(read(wire, 100)))
-    poller.remove(wire)
-    await other.send_all(b"unheard")
-    await wait_all_tasks_blocked()
-    assert received == []
-
-
-async def test_reading_tells_the_end_from_nothing_yet(pipe):
-    _, wire, other = pipe
-    before = read(wire, 100)
-    await other.send_eof()
-    assert (before, read(wire, 100)) == (None, b"")
+def test_reading_tells_the_end_from_nothing_yet():
+    wire, other = socket.socketpair()
+    wire.setblocking(False)
+    with wire, other:
+        before = read(wire, 100)
+        other.shutdown(socket.SHUT_WR)
+        assert (before, read(wire, 100)) == (None, b"")
 
 
 async def test_what_comes_with_or_after_what_takes_time_is_answered_after_it(server, monkeypatch):

@@ -13,6 +13,7 @@ from server.test_acts import act, hand_in
 from truc_protocol import keys
 from truc_server.matches import verifying
 from truc_server.matches.verifying import MOST, Verifier
+from truc_server.poller import Poller
 
 
 class Gate:
@@ -114,9 +115,17 @@ async def test_act_with_the_signature_of_another_key_is_refused(server):
     assert reply["code"] == "bad_signature"
 
 
-async def test_each_is_answered_for_their_own_bytes(nursery):
-    verifier, key = Verifier(), keys.generate_signing_key()
+def started(nursery) -> Verifier:
+    """Return a verifier that runs, on a poller of its own."""
+    poller = Poller()
+    verifier = Verifier(poller)
+    nursery.start_soon(poller.run)
     nursery.start_soon(verifier.run)
+    return verifier
+
+
+async def test_each_is_answered_for_their_own_bytes(nursery):
+    verifier, key = started(nursery), keys.generate_signing_key()
     found: dict[int, bool] = {}
     answered = trio.Event()
 
@@ -142,11 +151,10 @@ async def test_many_go_at_one_hop_and_none_waits_for_more_than_so_many(nursery, 
 
     answer = verifying._answer
     monkeypatch.setattr(verifying, "_answer", counted)
-    verifier = Verifier()
+    verifier = started(nursery)
     answers: list[bool] = []
     for _ in range(2 * MOST + 1):
         verifier.ask(bytes(32), b"", bytes(64), answers.append)
-    nursery.start_soon(verifier.run)
     while len(answers) < 2 * MOST + 1:
         await trio.lowlevel.checkpoint()
     nursery.cancel_scope.cancel()

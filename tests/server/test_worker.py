@@ -1,40 +1,88 @@
-"""A thread that does one job after another: what comes back, in which order, and what a cancelled job costs."""
+"""A thread that does one job after another: what comes of each, in which order, and how it ends."""
 
 import threading
-from contextlib import closing
+from collections.abc import Callable
 
 import pytest
 import trio
+from outcome import Outcome
 
+from truc_server.poller import Poller
 from truc_server.worker import Worker
 
 
+class Started:
+    """A worker that runs, and what has come of its jobs."""
+
+    def __init__(self, nursery) -> None:
+        self.came: list[Outcome] = []
+        self._poller = Poller()
+        self._worker = Worker("tried", self._poller)
+        self._heard = trio.Event()
+        nursery.start_soon(self._poller.run)
+        nursery.start_soon(self._worker.run)
+
+    def give(self, job: Callable[[], object]) -> None:
+        self._worker.give(job, self._note)
+
+    def _note(self, outcome: Outcome) -> None:
+        self.came.append(outcome)
+        self._heard.set()
+
+    async def result(self) -> object:
+        """Wait for the next job to be done; return its result, or raise what it has raised."""
+        while not self.came:
+            await self._heard.wait()
+            self._heard = trio.Event()
+        return self.came.pop(0).unwrap()
+
+
 @pytest.fixture
-async def worker():
-    with closing(Worker("tried")) as worker:
-        yield worker
+def worker(nursery):
+    return Started(nursery)
 
 
 async def test_job_is_done_in_the_thread_of_that_name_and_its_result_comes_back(worker):
-    assert await worker.do(lambda: threading.current_thread().name) == "tried"
+    worker.give(lambda: threading.current_thread().name)
+    assert await worker.result() == "tried"
+
+
+async def test_result_is_told_in_the_main_thread(worker):
+    told: list[threading.Thread] = []
+    worker._worker.give(lambda: None, lambda _: told.append(threading.current_thread()))
+    worker.give(lambda: None)
+    await worker.result()
+    assert told == [threading.main_thread()]
 
 
 async def test_what_a_job_raises_is_raised_where_it_is_waited_for_and_the_next_is_done(worker):
+    worker.give(lambda: 1 // 0)
+    worker.give(lambda: 1)
     with pytest.raises(ZeroDivisionError):
-        await worker.do(lambda: 1 // 0)
-    assert await worker.do(lambda: 1) == 1
+        await worker.result()
+    assert await worker.result() == 1
 
 
 async def test_jobs_are_done_in_the_order_in_which_they_came(worker):
     done: list[int] = []
-    async with trio.open_nursery() as nursery:
-        for i in range(20):
-            nursery.start_soon(worker.do, lambda i=i: done.append(i))
-            await trio.lowlevel.checkpoint()
+    for i in range(20):
+        worker.give(lambda i=i: done.append(i))
+    for _ in range(20):
+        await worker.result()
     assert done == list(range(20))
 
 
-async def test_job_that_has_begun_is_waited_for_although_cancelled(worker):
+async def test_job_that_was_given_before_the_thread_began_is_done(nursery):
+    poller, done = Poller(), trio.Event()
+    worker = Worker("tried", poller)
+    worker.give(lambda: None, lambda _: done.set())
+    nursery.start_soon(poller.run)
+    nursery.start_soon(worker.run)
+    await done.wait()
+    nursery.cancel_scope.cancel()
+
+
+async def test_worker_that_is_cancelled_ends_when_the_job_has_that_has_begun():
     begun, go, done = threading.Event(), threading.Event(), threading.Event()
 
     def job() -> None:
@@ -43,26 +91,9 @@ async def test_job_that_has_begun_is_waited_for_although_cancelled(worker):
         done.set()
 
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(worker.do, job)
+        Started(nursery).give(job)
         await trio.to_thread.run_sync(begun.wait)
         nursery.cancel_scope.cancel()
         go.set()
     assert done.is_set()
-
-
-async def test_nothing_is_begun_for_who_is_cancelled_already(worker):
-    done: list[int] = []
-    with trio.CancelScope() as scope:
-        scope.cancel()
-        await worker.do(lambda: done.append(1))
-    await worker.do(lambda: None)
-    assert done == []
-
-
-async def test_thread_ends_after_what_it_was_given():
-    worker = Worker("ended")
-    (thread,) = (thread for thread in threading.enumerate() if thread.name == "ended")
-    assert await worker.do(lambda: 1) == 1
-    worker.close()
-    await trio.to_thread.run_sync(thread.join, 10)
-    assert not thread.is_alive()
+    assert "tried" not in {thread.name for thread in threading.enumerate()}

@@ -14,7 +14,7 @@ from typing import Any, Final
 import structlog
 import trio
 
-from truc_server.connections.sockets import Poller
+from truc_server.poller import Poller
 from truc_server.timers import Timer, Timers
 
 AGAIN_S: Final = 0.1  # after the system could open no more

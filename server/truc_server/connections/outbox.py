@@ -1,4 +1,4 @@
-"""What waits to be sent: an outbox for each connection, and the one task that empties them all.
+"""What waits to be sent: an outbox for each connection, and what empties them all.
 
 A frame leaves only when every write made before it was queued is durable, and in the order in which frames were
 queued. Frames that may leave are joined and written without waiting; only when the kernel takes no more does a task of
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 import trio
 
 from truc_server.connections.sockets import write
+from truc_server.poller import Poller
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -193,20 +194,21 @@ class Outbox:
 
 
 class Flusher:
-    """The one task that writes, for every outbox that has something to send.
+    """What writes, for every outbox that has something to send.
 
     Attributes:
         sent: bytes taken out of outboxes, to be written.
         stuck: connections that were given up because they took nothing for long.
     """
 
-    def __init__(self) -> None:
+    _tasks: trio.Nursery  # for what the kernel has not taken at once
+
+    def __init__(self, poller: Poller) -> None:
         self.sent = self.stuck = 0
+        self._poller = poller
         self._durable = 0
         self._ready: set[Outbox] = set()
         self._held: defaultdict[int, set[Outbox]] = defaultdict(set)  # by the batch that they wait for
-        self._rests: list[tuple[Outbox, bytes]] = []  # what the kernel has not taken at once
-        self._wake = trio.Event()
 
     def touch(self, outbox: Outbox) -> None:
         """Look at an outbox to which something has happened, as that it is empty no more."""
@@ -214,26 +216,21 @@ class Flusher:
         if gate is not None and gate > self._durable:
             self._held[gate].add(outbox)
             return
+        if not self._ready:
+            self._poller.put_off(self._flush_all)
         self._ready.add(outbox)
-        self._wake.set()
 
     def release(self, durable: int) -> None:
-        """Write what has waited for batches up to `durable`, at once: to wake the task would cost another turn."""
+        """Write what has waited for batches up to `durable`."""
         self._durable = durable
         for gate in [gate for gate in self._held if gate <= durable]:
             self._ready |= self._held.pop(gate)
         self._flush_all()
 
     async def run(self) -> None:
-        """Write whatever may leave, and finish what the kernel has not taken at once."""
-        async with trio.open_nursery() as nursery:
-            while True:
-                await self._wake.wait()
-                self._wake = trio.Event()
-                self._flush_all()
-                rests, self._rests = self._rests, []
-                for outbox, rest in rests:
-                    nursery.start_soon(self._drain, outbox, rest)
+        """Finish what the kernel does not take at once, until cancelled."""
+        async with trio.open_nursery() as self._tasks:
+            await trio.sleep_forever()
 
     def _flush_all(self) -> None:
         ready, self._ready = self._ready, set()
@@ -249,8 +246,7 @@ class Flusher:
             rest = outbox.write(joined)
             if rest:
                 outbox.is_draining = True
-                self._rests.append((outbox, rest))
-                self._wake.set()
+                self._tasks.start_soon(self._drain, outbox, rest)
             if rest or outbox.is_broken:
                 return
         outbox.settle()

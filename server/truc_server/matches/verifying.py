@@ -6,14 +6,14 @@ for the very bytes they asked about; as many wait at most as there are connectio
 """
 
 from collections.abc import Callable
-from contextlib import closing
 from contextvars import copy_context
 from functools import partial
 from typing import Final
 
-import trio
+from outcome import Outcome
 
 from truc_protocol import keys
+from truc_server.poller import Poller
 from truc_server.worker import Worker
 
 MOST: Final = (
@@ -42,29 +42,34 @@ class Question:
 class Verifier:
     """The one thread that checks signatures for every connection."""
 
-    def __init__(self) -> None:
+    def __init__(self, poller: Poller) -> None:
+        self._poller = poller
+        self._worker = Worker("verifier", poller)
         self._asked: list[Question] = []
-        self._wake = trio.Event()
+        self._is_busy = False
 
     def ask(self, public: bytes, body: bytes, sig: bytes, call: Callable[[bool], None]) -> None:
         """Call later with whether a signature is that of a key over these bytes; the call raises nothing."""
         self._asked.append(Question(public, body, sig, call))
-        self._wake.set()
+        if not self._is_busy:
+            self._is_busy = True
+            self._poller.put_off(self._begin)
 
     async def run(self) -> None:
-        """Answer what is asked."""
-        with closing(Worker("verifier")) as worker:
-            await self._run(worker)
+        """Answer what is asked, until cancelled."""
+        await self._worker.run()
 
-    async def _run(self, worker: Worker) -> None:
-        while True:
-            await self._wake.wait()
-            asked, self._asked = self._asked[:MOST], self._asked[MOST:]
-            if not self._asked:
-                self._wake = trio.Event()
-            await worker.do(partial(_answer, asked))
-            for question in asked:
-                question.answer()
+    def _begin(self) -> None:
+        asked, self._asked = self._asked[:MOST], self._asked[MOST:]
+        self._worker.give(partial(_answer, asked), partial(self._go_on, asked))
+
+    def _go_on(self, asked: list[Question], answered: Outcome[None]) -> None:
+        answered.unwrap()
+        for question in asked:
+            question.answer()
+        self._is_busy = bool(self._asked)
+        if self._is_busy:
+            self._begin()
 
 
 def _answer(asked: list[Question]) -> None:

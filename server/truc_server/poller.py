@@ -1,0 +1,82 @@
+"""The one task that waits for sockets and threads, and goes round after round: whoever has something to read is called, then what was put off is done.
+
+To wake a task of Trio for each of these costs more than most of what they do, above all on a machine that rests in between. Here each
+socket is registered once, a thread that is done rings, and what many have asked for in one round is done once, at its end: begin a
+commit, write to connections. Invariants: what was put off is done in the order in which it was asked for; nothing here waits but for the next round.
+"""
+
+import socket
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from selectors import EVENT_READ, DefaultSelector
+from typing import Final
+
+import trio
+
+_RINGS: Final = 4_096  # read at once; each says the same
+
+Call = Callable[[], object]
+
+
+class Poller:
+    """The rounds of a server; of all its methods `ring_in` alone may be called by other threads."""
+
+    def __init__(self) -> None:
+        self._selector = DefaultSelector()
+        self._calls: deque[Call] = deque()
+        self._is_under_way = False
+        self._bell: socket.socket | None = None  # while it runs
+
+    def add(self, wire: socket.socket, call: Call) -> None:
+        """Call, from now on, whenever a socket has something to read, and as long as it has."""
+        self._selector.register(wire, EVENT_READ, call)
+
+    def remove(self, wire: socket.socket) -> None:
+        """Call no more."""
+        self._selector.unregister(wire)
+
+    def put_off(self, call: Call) -> None:
+        """Make a call at the end of this round, or of the next one, which begins at once then."""
+        self._calls.append(call)
+        if not self._is_under_way:
+            self._ring()
+
+    def ring_in(self, call: Call) -> None:
+        """Make a call in the main thread, soon."""
+        self._calls.append(call)
+        self._ring()
+
+    def _ring(self) -> None:
+        if self._bell is not None:
+            with suppress(OSError):  # it rings already, or nobody hears it any more
+                self._bell.send(b"\0")
+
+    async def run(self) -> None:
+        """Go round after round."""
+        ear, bell = socket.socketpair()
+        with ear, bell:
+            ear.setblocking(False)
+            bell.setblocking(False)
+            self.add(ear, lambda: ear.recv(_RINGS))
+            self._bell = bell
+            self._end_round()  # what was put off before
+            try:
+                while True:
+                    await trio.lowlevel.wait_readable(self._selector.fileno())
+                    self._go_round()
+            finally:
+                self._bell = None
+                self.remove(ear)
+
+    def _go_round(self) -> None:
+        self._is_under_way = True
+        for key, _ in self._selector.select(0):
+            key.data()
+        self._end_round()
+
+    def _end_round(self) -> None:
+        self._is_under_way = True
+        while self._calls:
+            self._calls.popleft()()
+        self._is_under_way = False
