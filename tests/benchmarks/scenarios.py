@@ -95,7 +95,13 @@ async def measure_floor(folder: Path, scale: Scale) -> Figures:
         paced = await running.load(echoes(clients=2 * scale.tables, pace=PACE / 2))
     commit_us = await trio.to_thread.run_sync(floor.commit_us, folder)
     sign_us, verify_us = await trio.to_thread.run_sync(floor.signatures_us)
-    return {"echo": echoed, "paced_echo": paced, "commit_us": commit_us, "sign_us": sign_us, "verify_us": verify_us}
+    return {
+        "echo": echoed,
+        "paced_echo": paced,
+        "commit_us": commit_us,
+        "sign_us": sign_us,
+        "verify_us": verify_us,
+    }
 
 
 def _windows(scale: Scale) -> Mapping[str, float]:
