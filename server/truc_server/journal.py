@@ -1,9 +1,10 @@
 """The journal: what the tables decide becomes durable, many decisions in one transaction.
 
-Table code calls `write` and goes on; a thread commits batch after batch, the first at the end of the round in which it was written, and while
-one commits the next fills. A store that another program holds is tried again for a while. Deliberately not here: what waits for a batch
-(frames in outboxes), and what the server says when the store fails. Invariants: batches become durable in the order of
-their numbers, all of one batch or nothing; after a failure, whatever its kind, nothing becomes durable any more.
+Table code calls `write` and goes on; at the end of the round a thread begins to commit what was written in it, and while
+it commits one batch the next fills. A store that another program holds is tried again for a while. Deliberately not here:
+what waits for a batch (frames in outboxes), and what the server says when the store fails. Invariants: batches become
+durable in the order of their numbers, all of one batch or nothing; after a failure, whatever its kind, nothing becomes
+durable any more.
 """
 
 from collections import deque
@@ -62,7 +63,6 @@ class Journal:
         self._began = 0.0
         self.commits_s = Spread(SECONDS)
         self.sizes = Spread(SIZES)
-        self._is_asked_for = False  # the next commit is, while none is under way
         self._ended = trio.Event()
         self._progress = trio.lowlevel.ParkingLot()
 
@@ -108,13 +108,12 @@ class Journal:
         """
         if self._stopped is not None:
             raise JournalStoppedError(self._stopped)
+        if not self._batches and self.is_idle:
+            self._poller.put_off(self._begin)
         if not self._batches or len(self._batches[-1]) + len(writes) > MAX_BATCH:
             self._batches.append([])
         self._batches[-1].extend(writes)
         self._waiting += len(writes)
-        if self.is_idle and not self._is_asked_for:
-            self._is_asked_for = True
-            self._poller.put_off(self._begin)
         return self._taken + len(self._batches)
 
     async def wait_durable(self, number: int) -> None:
@@ -146,7 +145,9 @@ class Journal:
             tasks.cancel_scope.cancel()
 
     def _begin(self) -> None:
-        self._is_asked_for = False
+        """Let the thread commit the oldest batch, if there is one and none is under way."""
+        if not (self._batches and self.is_idle):
+            return
         batch = self._batches.popleft()
         self._waiting -= len(batch)
         self._taken += 1
@@ -180,8 +181,7 @@ class Journal:
         self._durable += 1
         self._progress.unpark_all()
         self._on_durable(self._durable)
-        if self._batches and not self._is_asked_for:
-            self._begin()
+        self._begin()
         self._end_if_done()
 
     def _measure(self, writes: int) -> None:
