@@ -16,12 +16,13 @@ ORDER: Final = 2**252 + 27742317777372353535851937790883648493
 NEGATION: Final = (5 * ORDER - 1).to_bytes(32, "little")
 """The scalar s, as X25519 takes it: it turns points of the subgroup round, and no others."""
 _SIGN_BIT: Final = 255
+_Y: Final = (1 << _SIGN_BIT) - 1
 
 
 def split_encoding(encoded: bytes) -> tuple[int, int]:
     """Return (y, sign of x) as they stand in the 32 bytes, y not reduced."""
     number = int.from_bytes(encoded, "little")
-    return number & ((1 << _SIGN_BIT) - 1), number >> _SIGN_BIT
+    return number & _Y, number >> _SIGN_BIT
 
 
 def montgomery(encoded: bytes) -> bytes:

@@ -135,7 +135,6 @@ class Peer:
         began: float,
         encrypted: "Encrypted | None" = None,
     ) -> None:
-        now = trio.current_time()
         limits = house.settings.limits
         house.figures.connections += 1
         self.number = house.figures.connections
@@ -147,9 +146,8 @@ class Peer:
         self.player: Player | None = None
         self.challenge: Challenge | None = None
         self.newcomer: SaveGuest | None = None
-        self.bucket = Bucket(rate=limits.requests_per_s, burst=limits.burst, now=now)
-        self.heard = now
-        self.since = began
+        self.bucket = Bucket(rate=limits.requests_per_s, burst=limits.burst, now=began)
+        self.heard = self.since = began
         self.tables: frozenset[str] = frozenset()
         self.watched: frozenset[Watched] = frozenset()
         self.wanted: tuple[str, ...] = ()
@@ -289,7 +287,7 @@ class Peer:
     def expect_silence(self) -> None:
         """Watch for silence from now on: the peer is logged in."""
         self._timer.cancel()
-        self._look_at_silence()
+        self._await_silence(self.heard)
 
     def leave(self) -> None:
         """Stop every timer, watch nothing, and take nothing more: the connection is gone."""
@@ -341,6 +339,11 @@ class Peer:
                 self.send(Ping(n=self._pings))
             case Pulse.REST:
                 pass
+        self._await_silence(now)
+
+    def _await_silence(self, now: float) -> None:
+        """Look at it when it may be too long, and not before the next step."""
+        idle = self._house.settings.limits.idle_s
         moment = self.heard + idle * (1 if self._pinged is None else 1.5)
         tick = (max(moment, now) // TICK_S + 1) * TICK_S
         self._timer = self._house.timers.at(tick, self._look_at_silence)

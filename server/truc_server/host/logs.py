@@ -9,6 +9,7 @@ are constants, values go into fields.
 import logging
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import lru_cache
 from textwrap import indent
 from typing import Any, Final, TextIO, cast
 
@@ -53,6 +54,7 @@ SECRET: Final = frozenset(
 WITHHELD: Final = "(withheld)"
 COMPLAINT_S: Final = 60.0  # between two lines about what goes on being wrong
 _MAX_DEPTH: Final = 4
+_NAMES: Final = 1_024  # of values, of which it is remembered whether they are secret
 
 
 class Seldom:
@@ -132,7 +134,7 @@ def _renderers(logs: Logs, stream: TextIO) -> list[Any]:
 
 
 def _safe(name: str, value: object, depth: int) -> object:
-    if SECRET & set(name.lower().split("_")):
+    if _is_secret(name):
         return WITHHELD
     match value:
         case bytes() | bytearray() | memoryview():
@@ -145,6 +147,11 @@ def _safe(name: str, value: object, depth: int) -> object:
             return [_safe("", item, depth - 1) for item in value]
         case _:
             return _kind(value)
+
+
+@lru_cache(maxsize=_NAMES)
+def _is_secret(name: str) -> bool:
+    return not SECRET.isdisjoint(name.lower().split("_"))
 
 
 def _kind(value: object) -> str:

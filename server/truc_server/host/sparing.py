@@ -42,12 +42,8 @@ class Sparing:
     def __call__(self, _logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
         """Return the line with what is to be said of others, or drop it."""
         name, address = str(event.get("event")), event.get("address")
-        counted: list[tuple[_Key, int]] = [((name, None), RARE.get(name, OF_EVENT))]
-        if isinstance(address, str):
-            counted.insert(0, ((name, network_of(address)), OF_ADDRESS))
-        for key, most in counted:
-            event = {**event, **self._count(key, most)}
-        return event
+        of_address = self._count((name, network_of(address)), OF_ADDRESS) if isinstance(address, str) else {}
+        return {**event, **of_address, **self._count((name, None), RARE.get(name, OF_EVENT))}
 
     def _count(self, key: _Key, most: int) -> dict[str, object]:
         """Count a line.
