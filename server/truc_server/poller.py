@@ -1,14 +1,16 @@
-"""The one task that waits for sockets and threads, and goes round after round: whoever has something to read is called, then what was put off is done.
+"""The one task that waits for sockets and for threads: round after round, it calls whoever has something to read, then what was put off.
 
-To wake a task of Trio for each of these costs more than most of what they do, above all on a machine that rests in between. Here each
-socket is registered once, a thread that is done rings, and what many have asked for in one round is done once, at its end: begin a
-commit, write to connections. Invariants: what was put off is done in the order in which it was asked for; nothing here waits but for the next round.
+To wake a task of Trio for each of them costs more than most of what they do, above all on a machine that rests in between.
+Here each socket is registered once, a thread that has done its job rings, and what many ask for in one round is done once,
+at its end: a commit is begun, connections are written to. Invariants: what was put off is done in the order in which it
+was asked for; nothing here waits but for the next round.
 """
 
 import socket
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from selectors import EVENT_READ, DefaultSelector
 from typing import Final
 
@@ -58,7 +60,7 @@ class Poller:
         with ear, bell:
             ear.setblocking(False)
             bell.setblocking(False)
-            self.add(ear, lambda: ear.recv(_RINGS))
+            self.add(ear, partial(_hear, ear))
             self._bell = bell
             self._end_round()  # what was put off before
             try:
@@ -80,3 +82,8 @@ class Poller:
         while self._calls:
             self._calls.popleft()()
         self._is_under_way = False
+
+
+def _hear(ear: socket.socket) -> None:
+    with suppress(BlockingIOError):
+        ear.recv(_RINGS)
