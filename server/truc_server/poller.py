@@ -39,7 +39,7 @@ class Poller:
         self._selector.unregister(wire)
 
     def put_off(self, call: Call) -> None:
-        """Make a call at the end of this round, or of the next one, which begins at once then."""
+        """Make a call at the end of this round; outside of one, of the next, which begins soon then."""
         self._calls.append(call)
         if not self._is_under_way:
             self._ring()
@@ -50,9 +50,10 @@ class Poller:
         self._ring()
 
     def _ring(self) -> None:
-        if self._bell is not None:
+        bell = self._bell
+        if bell is not None:
             with suppress(OSError):  # it rings already, or nobody hears it any more
-                self._bell.send(b"\0")
+                bell.send(b"\0")
 
     async def run(self) -> None:
         """Go round after round."""
