@@ -210,7 +210,9 @@ async def test_required_capability_that_is_missing_is_refused(server, player) ->
 
 
 async def test_server_that_does_not_look_at_what_is_required_is_not_played_at(server, player) -> None:
-    with pytest.raises(RefusedError, match=r"without teleport, which is required here \(unsupported\)"):
+    with pytest.raises(
+        RefusedError, match=r"does not offer teleport, which is required here \(unsupported\)"
+    ):
         async with connect("host", player, require=("teleport",), dial=server.dial):
             pass
     assert not any(isinstance(message, KeyLogin) for message in server.received)

@@ -181,7 +181,7 @@ def test_import_never_replaces_a_key(truc, tmp_path) -> None:
         (("play", "truc://host#short"), "expected a fingerprint"),
         (("play",), "expected the ADDRESS of a server"),
         (("bot", "host", "--option", "nonsense"), "expected NAME=VALUE"),
-        (("bot", "host", "--name", "../x"), "expected a name that can be a folder's"),
+        (("bot", "host", "--name", "../x"), "expected a name that can also name a folder"),
         (("demo", "--seats", "9"), "expected 2 to 6 seats"),
         (("keys", "export"), "there is no key"),
         (("keys", "forget", "host"), "host is not known"),

@@ -162,7 +162,9 @@ def test_revoked_key_is_heeded(keys, home, tmp_path) -> None:
 
 def test_revoked_key_of_a_known_server_is_said_to_be_its(keys, known) -> None:
     told = keys("revoke", "-", input=given_up(PRESENT)).stdout
-    assert told == f"{fingerprint(PRESENT.public)} was given up; it is trusted no more (known as {SERVER})\n"
+    assert (
+        told == f"{fingerprint(PRESENT.public)} was given up; it is no longer trusted (known as {SERVER})\n"
+    )
 
 
 def test_text_that_is_no_revocation_says_what_was_expected(keys, home) -> None:

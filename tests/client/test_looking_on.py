@@ -155,7 +155,7 @@ def test_who_comes_in_the_middle_of_a_hand_sees_the_table_once_all_is_there() ->
     )
     told = shown(*coming, terminal=True, reached=9)
     assert drawn(told) == 1
-    assert told.index("Score: north 2, east 1") < told.index("what stood before it is not checked yet")
+    assert told.index("Score: north 2, east 1") < told.index("what came before it is not checked yet")
     assert told.index("has passed its checks") < told.index("▒ ▒ ▒")
     assert drawn(shown(*coming, terminal=True, reached=99)) == 0
 
@@ -166,7 +166,7 @@ def test_snapshot_at_the_beginning_has_no_score() -> None:
 
 def test_snapshot_that_skips_says_so_and_forgets_the_hand_that_it_skips() -> None:
     told = shown(*TRICK, SnapshotTaken(bytes(32), 99, STATE, skipped=True), terminal=True)
-    assert "Too much has happened while this client did not read." in told
+    assert "Too much happened while this client was not reading." in told
     screen, _ = screen_of(terminal=True)
     watcher = Watcher(FakeTable(), screen)
     for happening in (begun(), *TRICK, SnapshotTaken(bytes(32), 99, STATE, skipped=True)):
@@ -178,7 +178,7 @@ def test_what_is_not_checked_says_so_in_each_line_and_is_neither_drawn_nor_ticke
     facts = [fact for record in TRICK for fact in record.means]
     told = shown(RecordUnchecked(8, "act", (*facts, CLOSED, OPENED, STATE)), terminal=True)
     first, *lines = told.splitlines()
-    assert first.startswith("The server does not give out what stood before.")
+    assert first.startswith("The server does not give out what came before.")
     assert [line for line in lines if not line.startswith("unchecked: ")] == []
     assert lines[-1] == "unchecked: Score: north 2, east 1"
     assert "✓" not in told

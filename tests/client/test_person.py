@@ -208,7 +208,7 @@ async def test_who_leaves_does_not_wait_for_advice() -> None:
 
 async def test_wrong_line_is_told_and_asked_again() -> None:
     told = await play(FakeTable(turn("play 3b")), "play 7e")
-    assert "got 'play 7e': expected a number of 1 to 1" in told
+    assert "got 'play 7e': expected a number from 1 to 1" in told
     assert told.count("or ? for help") == 2
 
 

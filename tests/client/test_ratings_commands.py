@@ -74,7 +74,7 @@ def test_what_cannot_be_asked_is_one_line_and_status_1(truc, real_server) -> Non
     keyless, unknown = truc("profile", real_server.url), truc("leaderboard", real_server.url, "poker")
     assert (keyless.exit_code, keyless.stderr) == (
         1,
-        "truc: this home has no key yet, and only who plays with a key is rated: expected a tag\n",
+        "truc: this home has no key yet, and only players with a key are rated: expected a tag\n",
     )
     assert (unknown.exit_code, unknown.stderr.count("\n")) == (1, 1)
     assert "no_such_variant" in unknown.stderr

@@ -88,7 +88,7 @@ def test_friends_meet_by_a_link_and_the_end_of_input_after_a_match_keeps_the_sea
     create = ("create", real_server.url, "truc-french", "--private", "--clock", "40+100")
     north = Terminal(tmp_path / "north", *create)
     north.wait_for(b"bank_ms=100000")
-    north.wait_for(b"This link works on this machine alone")
+    north.wait_for(b"This link works only on this machine")
     link = re.search(rb"truc join (truc://\S+)", north.seen)[1]
     south = Terminal(tmp_path / "south", "join", link.decode(), "--name", "south")
     south.wait_for(b"everybody is dealt 3 cards")

@@ -264,14 +264,14 @@ async def test_client_that_finds_no_room_before_the_handshake_is_let_in_when_the
         waiting = replace(player, on_delay=make_room)
         async with connect(link(server, scheme), waiting) as connection:
             assert connection.address.is_tls
-    assert "it takes no connection from here now" in told[0]
+    assert "it accepts no connection from here now" in told[0]
 
 
 async def test_client_that_finds_no_room_for_long_gives_up(tmp_path, player) -> None:
     settings = changed(TLS, limits={"connections_per_address": 1})
     async with running(tmp_path / "data", settings) as server:
         occupier = await trio.open_tcp_stream("127.0.0.1", server.port)
-        with pytest.raises(RefusedError, match="takes no connection"):
+        with pytest.raises(RefusedError, match="accepts no connection"):
             async with connect(link(server), player, patience_s=0):
                 pass
         await occupier.aclose()

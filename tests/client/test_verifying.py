@@ -248,7 +248,7 @@ def test_void_before_a_substitution_is_told_of_who_sat_there_then(write) -> None
     told = verify(write("a", table.run().file())).output
     assert 'called seat 1 "player 1" silent' in told
     assert '"newcomer 7 player 1" took seat 1 "player 1" as a substitute' in told
-    assert "everybody's entropy, at each deal of those who sat there then." in told
+    assert "everybody's entropy, for each deal of those who sat there at the time." in told
 
 
 def test_winner_is_told_with_the_rulings_that_moved_for_the_loser(write) -> None:
