@@ -81,9 +81,9 @@ def main() -> None:
 )
 @click.option("--log-format", help="human or json.")
 @click.option("--log-level", help="debug, info, warning or error.")
-@click.option("--grease", is_flag=True, default=None, help="Send what no client knows yet, to try clients.")
+@click.option("--grease", is_flag=True, default=None, help="Send what no client knows yet, to test clients.")
 def run(file: Path | None, **flags: object) -> None:
-    """Run the server until SIGTERM, which lets hands under way end, or SIGINT or SIGHUP."""
+    """Run the server. SIGTERM lets hands under way end before it stops; SIGINT and SIGHUP stop it at once."""
     _fill_streams()
     settings = load_settings(file, flags)
     logs.configure(settings.log, sys.stderr)

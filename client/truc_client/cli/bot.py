@@ -71,9 +71,9 @@ class Work(NamedTuple):
     show_default=True,
     type=click.FloatRange(0),
     metavar="SECONDS",
-    help="How long at most it leaves an answer of its side to a partner who may give it too.",
+    help="How long at most it waits for a partner who may give the answer of their side too.",
 )
-@click.option("--seed", default=0, show_default=True, help="What its choices are drawn from.")
+@click.option("--seed", default=0, show_default=True, help="The seed of its choices.")
 @click.option(
     "--name", default="bot", show_default=True, help="Its name, and that of its folder in the home."
 )

@@ -81,7 +81,7 @@ _language_option: Final = partial(
     click.option,
     "--lang",
     metavar="|".join(LANGUAGES),
-    help="The language to be spoken to in; else that of the locale.",
+    help="Language of the output; by default that of the locale.",
     is_eager=True,
     callback=_keep,
 )

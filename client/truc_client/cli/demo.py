@@ -55,10 +55,10 @@ _BOTS: Final = ("bot 1", "bot 2", "bot 3", "bot 4", "bot 5")
 @click.option(
     "--variant", default="truc-catalan", show_default=True, help="The game: see `truc rules`; or FILE.toml."
 )
-@click.option("--seats", default=2, show_default=True, help="Number of players, you among them.")
+@click.option("--seats", default=2, show_default=True, help="Number of players, including you.")
 @click.option("--name", help="The name shown.")
 @click.option(
-    "--teach", is_flag=True, help="Be told why things happen, what each option means, and what to try."
+    "--teach", is_flag=True, help="Explain why things happen, what each option means, and what to try."
 )
 @style_option("sharp")
 @lang_option

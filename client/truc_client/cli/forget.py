@@ -30,8 +30,8 @@ from truc_protocol.words import Sentence
 def forget(server: str, *, guest: bool, yes: bool) -> None:
     """Ask SERVER (host:port) to forget you: your name, a guest's token, what you said, whom you ignore.
 
-    Matches stay what they were, with the name in their records; from then on only who has played in them may read them. Your
-    key stays yours: come back with it, and you are the same player under a new name.
+    Matches stay what they were, with the name in their records; from then on only those who played in them may read
+    them. Your key stays yours: come back with it, and you are the same player under a new name.
     """
     where, home = parse_address(server), own_home()
     _check_known(where, home, is_guest=guest)

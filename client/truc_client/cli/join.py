@@ -18,8 +18,8 @@ from truc_protocol.words import Sentence
 def join(*, link: str, code: str | None, **manner: Unpack[Manner]) -> None:
     """Sit down at the table of a LINK that you were given: truc join truc://HOST:7373/K7PQ#FINGERPRINT.
 
-    Or at the table with a CODE: truc join HOST K7PQ; `truc tables HOST` lists those that are public. Who has a seat there goes
-    on with it; where a match has lost a player you are asked whether you step in.
+    Or at the table with a CODE: truc join HOST K7PQ; `truc tables HOST` lists those that are public. If you have a seat
+    there you go on with it; where a match has lost a player you are asked whether you step in.
     """
     where = parse_address(link)
     table = code or where.table

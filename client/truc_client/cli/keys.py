@@ -96,7 +96,7 @@ def import_key(file: TextIO) -> None:
 def forget(server: str) -> None:
     """Forget the key of SERVER (host:port), after its host has confirmed that it changed.
 
-    Your own key for a server hangs on the first key seen of it: if that has changed you are somebody new there.
+    Your own key for a server depends on the first key seen of it: if that has changed you are somebody new there.
     """
     store = Store(own_home().state)
     try:
@@ -115,7 +115,7 @@ def forget(server: str) -> None:
 )
 @speaking
 def revocation(server: str, out: Path | None) -> None:
-    """Print the statement that gives your key for SERVER (host:port) up.
+    """Print the statement that gives up your key for SERVER (host:port).
 
     It is made in advance and kept offline: if somebody else has your key, hand it to the server's host, who then lets
     nobody in with it. Whoever has the statement can do that, and it cannot be taken back.

@@ -23,7 +23,7 @@ class Manner(TypedDict):
 name_option: Final = click.option("--name", help="The name shown to others.")
 guest_option: Final = click.option("--guest", is_flag=True, help="Play without a key.")
 teach_option: Final = click.option(
-    "--teach", is_flag=True, help="Be told why things happen, and what each option means."
+    "--teach", is_flag=True, help="Explain why things happen, and what each option means."
 )
 
 

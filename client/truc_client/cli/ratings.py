@@ -20,7 +20,9 @@ _NAME: Final = 20  # characters of a name on the board
 @click.command(short_help="Show who is best in a game at a server.")
 @click.argument("address")
 @click.argument("game")
-@click.option("--seats", type=click.IntRange(min=1), help="At tables of so many; the fewest if not given.")
+@click.option(
+    "--seats", type=click.IntRange(min=1), help="Number of seats; by default the fewest of the game."
+)
 @click.option("--top", type=click.IntRange(min=1), default=_TOP, show_default=True, help="How many places.")
 @lang_option
 def leaderboard(address: str, game: str, *, seats: int | None, top: int, lang: str | None) -> None:
@@ -48,7 +50,7 @@ def leaderboard(address: str, game: str, *, seats: int | None, top: int, lang: s
 @click.argument("player", required=False)
 @lang_option
 def profile(address: str, player: str | None, lang: str | None) -> None:
-    """Show how PLAYER, a tag, stands at ADDRESS in every game; you, if none is given."""
+    """Show how PLAYER (a tag) stands at ADDRESS in every game; without PLAYER, how you stand."""
     where, speech = parse_address(address), Speech(language(lang))
     if player is None and not has_seed(Home(default_root(os.environ))):
         raise FailedError(Sentence("ratings.no_key"))

@@ -19,7 +19,7 @@ from truc_protocol.words import Speech, printable
     "-o",
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="The page to write; else the transcript's name with .html, in the folder one is in.",
+    help="The page to write; by default the transcript's name with .html, in the present folder.",
 )
 @lang_option
 def report(match: str | None, output: Path | None, lang: str | None) -> None:
@@ -27,7 +27,7 @@ def report(match: str | None, output: Path | None, lang: str | None) -> None:
 
     FILE is a transcript, MATCH one of your matches by the first digits of its id; without either it is your newest match.
 
-    The page needs nothing beside itself and no script to be read; with script it is stepped through, by its buttons or the
+    The page stands alone, and can be read without script; with script you step through it, with its buttons or the
     arrow keys. Every record is checked on the way; one that fails is the last that is shown.
 
     Exit status: 0 written, 2 not readable to its end, or not written.

@@ -44,7 +44,7 @@ def verify(files: tuple[str, ...], *, as_json: bool, lang: str | None) -> None:
 
     Exit status: 0 proven, 1 refuted, 2 unreadable, 3 incomplete.
 
-    It is 2 also if a file cannot be opened or the verdict not be written.
+    It is also 2 if a file cannot be opened or the verdict cannot be written.
 
     Without a transcript among the files nothing is proven, and the status is 3.
     """

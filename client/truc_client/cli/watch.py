@@ -56,8 +56,8 @@ def watch(
     At a terminal the table is drawn after every trick and, with all cards, after every hand; `?` explains what can be typed.
     Without a terminal everything is told line by line, and nothing is read.
 
-    Every record is checked as for a player, and the transcript is kept. Who comes in the middle is told how it stands at
-    once, and that what was before is checked when it is.
+    Every record is checked as for a player, and the transcript is kept. If you come in the middle you see how it stands
+    at once, and are told when what was before has been checked.
     """
     spoken, home = language(lang), own_home()
     where = parse_address(address)

@@ -78,7 +78,7 @@ class Reload(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field=
 
 
 class Status(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="command", tag="status"):
-    """Say how the server is."""
+    """Show the state of the server."""
 
 
 AdminRequest = Who | Tables | Kick | Ban | Mute | Unban | Unmute | Close | Drain | Reload | Status

@@ -43,7 +43,7 @@ def who(text: str, **given: Any) -> None:
     _ask({"command": "who", "text": text}, _who_lines, **given)
 
 
-@admin.command(short_help="List the tables, or those that TEXT stands in.")
+@admin.command(short_help="List the tables; with TEXT those that contain it.")
 @_to_server
 @click.argument("text", default="")
 def tables(text: str, **given: Any) -> None:
@@ -118,7 +118,7 @@ def reload(**given: Any) -> None:
 @admin.command()
 @_to_server
 def status(**given: Any) -> None:
-    """Say how the server is."""
+    """Show the state of the server."""
     _ask({"command": "status"}, _status_lines, **given)
 
 

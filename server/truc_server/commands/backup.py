@@ -38,9 +38,9 @@ _MEANS: Final[dict[OpenMatches, str]] = {
 )
 @click.argument("target", metavar="FOLDER", type=click.Path(path_type=Path))
 def backup(file: Path | None, target: Path, is_final: bool, **flags: object) -> None:
-    """Copy all that makes this server what it is to the new FOLDER, also while it runs.
+    """Copy all that makes this server what it is to the new FOLDER, even while it runs.
 
-    The backup holds the server's keys and everything that is secret of running matches.
+    The backup holds the server's keys and all secrets of running matches.
     """
     settings = load_settings(file, flags)
     if settings.store.url:
@@ -73,7 +73,7 @@ def backup(file: Path | None, target: Path, is_final: bool, **flags: object) -> 
 def restore(
     file: Path | None, source: Path, wanted: OpenMatches | None, is_check: bool, **flags: object
 ) -> None:
-    """Restore the backup in FOLDER into the data folder, which must be empty or not there."""
+    """Restore the backup in FOLDER into the data folder, which must be empty or absent."""
     if is_check:
         with failures():
             click.echo(f"{source}: sound, {_described(checked(source))}")

@@ -69,12 +69,12 @@ def roll(file: Path | None, **flags: object) -> None:
     )
 
 
-@key.command(short_help="Write the statement that gives the key up.")
+@key.command(short_help="Write the statement that gives up the key.")
 @settings_option
 @data_option
 @click.argument("out", type=click.Path(path_type=Path, allow_dash=True))
 def revocation(file: Path | None, out: Path, **flags: object) -> None:
-    """Write to the new file OUT, or with - to standard output, the statement that gives the server's present key up.
+    """Write to the new file OUT, or with - to standard output, the statement that gives up the server's present key.
 
     It is made in advance, while you have the key, and kept offline: nothing happens until somebody heeds it.
     """
@@ -114,7 +114,7 @@ def revoke(file: Path | None, given: BinaryIO, **flags: object) -> None:
         _warn(folder, public)
 
 
-@key.command(short_help="Seal the key files with a passphrase, or open them.")
+@key.command(short_help="Seal the key files with a passphrase, or remove it.")
 @settings_option
 @data_option
 @click.option(
@@ -124,9 +124,9 @@ def revoke(file: Path | None, given: BinaryIO, **flags: object) -> None:
 )
 @click.option("--remove", is_flag=True, help="Leave the keys without a passphrase.")
 def passphrase(file: Path | None, new: Path | None, remove: bool, **flags: object) -> None:
-    """Seal the key files with a passphrase, another one or none; the server must be stopped.
+    """Seal the key files with a passphrase, change it or remove it; the server must be stopped.
 
-    The present one, if there is one, comes from the file of store.passphrase_file, or is asked at the terminal.
+    The present one, if there is one, comes from the file of store.passphrase_file, or you are asked for it at the terminal.
     """
     settings = load_settings(file, flags)
     if new is not None and remove:

@@ -39,7 +39,7 @@ _MARK_CHARS: Final = 8  # of the hash of an invite, by which it is named
 @settings_option
 @data_option
 @click.option("--public-host", help="Name or address that players use.")
-@click.option("--uses", type=click.IntRange(1, _MOST_USES), help="How many keys become members by it [1].")
+@click.option("--uses", type=click.IntRange(1, _MOST_USES), help="How many keys it makes members [1].")
 @click.option("--days", type=click.IntRange(1, _MOST_DAYS), help=f"How long it is good [{_DAYS}].")
 def invite(file: Path | None, uses: int | None, days: int | None, **flags: object) -> None:
     """Print the address of the server, with its fingerprint, to give to players.

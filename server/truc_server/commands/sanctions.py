@@ -39,7 +39,7 @@ def ban(**given: Any) -> None:
 @click.command()
 @_on_subject
 def unban(**given: Any) -> None:
-    """Let SUBJECT in again whom `ban` has shut out."""
+    """Let SUBJECT, whom `ban` has shut out, in again."""
     _lift("ban", "shut out", **given)
 
 
@@ -54,7 +54,7 @@ def mute(**given: Any) -> None:
 @click.command()
 @_on_subject
 def unmute(**given: Any) -> None:
-    """Let SUBJECT talk again whom `mute` has muted."""
+    """Let SUBJECT, whom `mute` has muted, talk again."""
     _lift("mute", "muted", **given)
 
 

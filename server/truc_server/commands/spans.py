@@ -13,8 +13,10 @@ _Command = TypeVar("_Command", bound=Callable[..., None])
 
 def for_a_while(command: _Command) -> _Command:
     """Give a command the options for it."""
-    days = click.option("--days", type=click.IntRange(1, _MOST_DAYS), help="For so many days [for ever].")
-    hours = click.option("--hours", type=click.IntRange(1, _MOST_DAYS * _DAY_HOURS), help="Or hours.")
+    days = click.option("--days", type=click.IntRange(1, _MOST_DAYS), help="For this many days [for ever].")
+    hours = click.option(
+        "--hours", type=click.IntRange(1, _MOST_DAYS * _DAY_HOURS), help="Or for this many hours."
+    )
     return days(hours(command))
 
 
