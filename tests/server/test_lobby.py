@@ -10,6 +10,7 @@ from truc_rules import TABLE_OPTIONS
 from truc_server.tables.options import CLAIM, RANGES, TRANSCRIPT
 
 FRENCH = {"t": "create", "variant": "truc-french"}
+BOARD = {"t": "leaderboard", "variant": "truc-catalan"}
 
 
 async def guest(server, name="Gus"):
@@ -184,6 +185,13 @@ async def test_option_that_cannot_be_is_refused_by_name(server, options, field):
     client = await guest(server)
     reply = await client.ask({**FRENCH, "options": options})
     assert (reply["code"], reply["field"]) == ("bad_option", field)
+
+
+@pytest.mark.parametrize("request_", [{**FRENCH, "variant": "truc-catalan"}, BOARD])
+async def test_refused_number_of_seats_is_told_which_there_are(server, request_):
+    client = await guest(server)
+    reply = await client.ask({**request_, "seats": 3})
+    assert (reply["code"], reply["msg"]) == ("bad_option", "seats: expected 2 or 4, got 3")
 
 
 async def test_unknown_option_is_told_all_that_there_are(server):

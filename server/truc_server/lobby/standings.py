@@ -15,7 +15,7 @@ from truc_server.connections.peer import Peer, Player, RefusedError
 from truc_server.house import House
 from truc_server.skill import Skill
 from truc_server.store import Standing as Stored
-from truc_server.tables.options import played
+from truc_server.tables.options import played, wrong_seats
 
 _MOST: Final = 1_000_000_000  # places that may be left out: a database counts no further than it must
 
@@ -36,10 +36,9 @@ async def take(house: House, peer: Peer, player: Player, message: Leaderboard | 
 
 
 async def _show_board(house: House, peer: Peer, message: Leaderboard) -> None:
-    allowed = played(house.catalogue, message.variant).players
-    if message.seats not in allowed:
-        text = f"seats: expected one of {list(allowed)}, got {message.seats}"
-        raise RefusedError(Code.BAD_OPTION, text, field="seats")
+    variant = played(house.catalogue, message.variant)
+    if message.seats not in variant.players:
+        raise wrong_seats(variant, message.seats)
     await house.pace.wait_page(peer.network)
     page = partial(
         house.store.leaderboard,

@@ -79,6 +79,12 @@ def played(catalogue: Catalogue, name: str) -> Variant:
         raise RefusedError(Code.NO_SUCH_VARIANT, str(error), field="variant") from error
 
 
+def wrong_seats(variant: Variant, count: int) -> RefusedError:
+    """Return the refusal of a number of seats that a game is not played with."""
+    numbers = " or ".join(map(str, variant.players))
+    return RefusedError(Code.BAD_OPTION, f"seats: expected {numbers}, got {count}", field="seats")
+
+
 def choose(variant: Variant, seats: int | None, options: Options, defaults: Defaults) -> tuple[Chosen, int]:
     """Return what `options` make of a game, and the number of seats.
 
@@ -87,9 +93,7 @@ def choose(variant: Variant, seats: int | None, options: Options, defaults: Defa
     """
     count = min(variant.players) if seats is None else seats
     if count not in variant.players:
-        raise RefusedError(
-            Code.BAD_OPTION, f"seats: expected one of {list(variant.players)}, got {count}", field="seats"
-        )
+        raise wrong_seats(variant, count)
     opts = terms(options, count, defaults.opts)
     return kept(_house_rules(variant, options), opts, options, defaults), count
 
