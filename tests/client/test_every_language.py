@@ -309,7 +309,7 @@ def test_terminal_says_nothing_of_its_own(tmp_path, real_server) -> None:
     terminal.wait_for("⟦; to invite: truc join ⟧".encode())
     terminal.wait_shown("\n> ")
     terminal.type(b"?\r")
-    terminal.wait_shown("It is not your turn")
+    terminal.wait_shown("The match begins when")
     terminal.type(b"quit\r")
     assert terminal.end() == 0
     shown = "\n".join(line.rstrip() for line in terminal.screen.display)

@@ -98,8 +98,8 @@ async def play(table: FakeTable, *typed: str, terminal: bool = False, lang: str 
     out = io.StringIO()
     screen = Screen(Console(file=out, force_terminal=terminal, width=80, color_system=None), lang)
     words = game.pop("words", "catalan")
-    begun = _started(words)._replace(**game)
-    screen.show(begun)
+    if game.pop("has_begun", True):
+        screen.show(_started(words)._replace(**game))
     send, lines = trio.open_memory_channel(100)
     with trio.fail_after(5):
         async with trio.open_nursery() as nursery:
@@ -446,6 +446,13 @@ async def test_help_while_it_is_not_ones_turn_names_the_pause() -> None:
     assert "You may type: chat TEXT, pause, claim, resign, quit" in await play(
         FakeTable(), "?", terminal=True
     )
+
+
+@pytest.mark.parametrize("typed", ["?", "? rules", "resign", "play 3b"])
+async def test_line_typed_before_the_match_says_when_it_begins(typed) -> None:
+    told = await play(FakeTable(), typed, terminal=True, has_begun=False)
+    assert "The match begins when every seat is taken and ready." in " ".join(told.split())
+    assert "resign" not in told
 
 
 async def test_claim_is_made_where_it_is_no_move() -> None:

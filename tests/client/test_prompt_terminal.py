@@ -89,7 +89,7 @@ def test_terminal_of_a_lost_line_is_restored(tmp_path) -> None:
     terminal = Terminal(tmp_path / "home", *alone(server))
     terminal.wait_for(b"to invite:")
     terminal.type(b"?\r")
-    terminal.wait_for(b"You may type")
+    terminal.wait_for(b"you may type")
     server.kill()
     terminal.wait_for(b"connecting again")
     terminal.type(b"quit\r")
@@ -102,7 +102,7 @@ def test_plain_is_text_alone_and_takes_a_line_at_any_time(real_server, tmp_path)
     terminal.wait_for(b"to invite:")
     assert terminal.is_restored
     terminal.type(b"?\n")
-    terminal.wait_for(b"You may type")
+    terminal.wait_for(b"you may type")
     terminal.type(b"quit\n")
     assert terminal.end() == 0
     assert b"\x1b" not in terminal.seen

@@ -254,15 +254,21 @@ class Person:
             rules = chapter_texts(match.ledger.setup.terms.variant)
             self._screen.explain_one(subject.strip(), self._turn, rules)
         elif self._turn is None:
-            self._screen.note("resting" if self._screen.rests else "not_your_turn")
+            self._screen.note(self._unasked("not_your_turn"))
         else:
             self._screen.explain(self._turn)
+
+    def _unasked(self, in_play: str) -> str:
+        """Return what is said to a line while nothing is asked; `in_play` in a match that does not rest."""
+        if not self._screen.setting.names:
+            return "not_begun"
+        return "resting" if self._screen.rests else in_play
 
     async def _resign(self, *, sure: bool) -> bool:
         if sure:
             return await self._say_beside(self._table.resign)
-        self._resigning = True
-        self._screen.note("sure")
+        self._resigning = bool(self._screen.setting.names)
+        self._screen.note("sure" if self._resigning else "not_begun")
         return True
 
     async def _ask_rest(self, ask: Callable[[], Awaitable[None]]) -> bool:
@@ -284,7 +290,7 @@ class Person:
     async def _choose(self, text: str) -> None:
         turn = self._turn
         if turn is None:
-            self._screen.note("resting" if self._screen.rests else "not_yet")
+            self._screen.note(self._unasked("not_yet"))
             return
         choice, place = find_choice(turn, text, self._screen.names)
         if choice is None:
