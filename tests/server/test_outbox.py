@@ -126,6 +126,17 @@ async def test_peer_that_takes_nothing_for_long_is_given_up(pipe, mock_clock):
     assert (broken, outbox.is_broken) == ([True], True)
 
 
+async def test_connection_that_is_closed_before_the_rest_has_its_turn_harms_nobody(pipe):
+    outbox, flusher, _, _ = pipe
+    while not outbox.is_draining:
+        outbox.push(b"x" * 90_000, 0)
+        flusher.release(0)
+    outbox.wire.close()
+    outbox.shut()
+    await wait_all_tasks_blocked()
+    assert flusher.stuck == 0
+
+
 async def test_peer_that_is_gone_breaks_the_outbox(pipe):
     outbox, flusher, other, broken = pipe
     await other.aclose()

@@ -254,6 +254,8 @@ class Flusher:
             self.touch(outbox)
 
     async def _drain(self, outbox: Outbox, rest: bytes) -> None:
+        if outbox.is_broken:
+            return  # and closed by now: it was given up before this had its turn
         with trio.move_on_after(WRITE_S) as patience:
             try:
                 await _finish(outbox.wire, memoryview(rest))
