@@ -100,6 +100,14 @@ async def test_failure_at_the_door_harms_nobody_else(server, monkeypatch):
     assert (await other.client.ask({"t": "tables"}))["t"] == "ok"
 
 
+async def test_who_is_gone_so_early_that_no_address_is_known_harms_nobody(server, monkeypatch):
+    other, accept = await server.seat(), socket.socket.accept
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setattr(socket.socket, "accept", lambda door: (accept(door)[0], None))
+        assert await (await server.connect()).closed() == []
+    assert (await other.client.ask({"t": "tables"}))["t"] == "ok"
+
+
 async def test_connection_that_is_given_up_is_left_though_something_takes_time(
     tmp_path, monkeypatch, mock_clock
 ):

@@ -1,11 +1,10 @@
 """Accepting: whoever connects comes in where the poller tells of them.
 
 `trio.serve_listeners` waits with a task for each listener, gives each connection one, closes in a way that costs more than all of
-accepting, and tells of a system that can open no more by a traceback ten times a second. Invariant: while the system can
-not, those who are connected notice nothing.
+accepting, and tells of a system that can open no more by a traceback ten times a second. Invariant: while nobody can be
+accepted, for whatever reason, those who are connected notice nothing.
 """
 
-import errno
 import socket
 from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
@@ -17,9 +16,8 @@ import trio
 from truc_server.poller import Poller
 from truc_server.timers import Timer, Timers
 
-AGAIN_S: Final = 0.1  # after the system could open no more
+AGAIN_S: Final = 0.1  # after the system could accept nobody
 AT_ONCE: Final = 8  # accepted at a turn, so that those who are connected do not wait for all who come
-_EXHAUSTED: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 Come = Callable[[socket.socket, Any], None]
 """What is called with a connection, which does not block, and its other end, as the system names it."""
@@ -63,9 +61,7 @@ class Entrance:
                 wire, other_end = door.accept()
             except (BlockingIOError, ConnectionAbortedError):
                 return
-            except OSError as error:
-                if error.errno not in _EXHAUSTED:
-                    raise
+            except OSError as error:  # no more can be opened, or who has come is gone or may not
                 self._rest(door, error)
                 return
             wire.setblocking(False)

@@ -109,8 +109,11 @@ class Net:
         """Let nobody in any more."""
         self._entrance.close()
 
-    def come(self, wire: socket.socket, other_end: tuple[str, int]) -> None:
+    def come(self, wire: socket.socket, other_end: tuple[str, int] | None) -> None:
         """Speak with a client until the connection ends; what fails there harms no other."""
+        if other_end is None:  # as some systems have it of who is gone already
+            wire.close()
+            return
         with _alone(wire, other_end[0]):
             self._come(wire, other_end[0])
 
