@@ -1,9 +1,10 @@
 """A server on a loopback port, in this process, with its store in a temporary folder."""
 
 import os
+import resource
 import sys
 from collections.abc import Iterator
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager, closing, contextmanager
 from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -174,6 +175,17 @@ def changed(settings, **sections):
         for name, value in sections.items()
     }
     return msgspec.structs.replace(settings, **replaced)
+
+
+@contextmanager
+def no_more_files():
+    """Let the process open no file and no connection within the block."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 async def together(*tasks) -> None:

@@ -13,7 +13,7 @@ import pytest
 import trio
 from click.testing import CliRunner
 from server.admins import calling, host_says, hosting
-from server.conftest import QUICK, changed, in_hand, together
+from server.conftest import QUICK, changed, in_hand, no_more_files, together
 from server.rawclient import bodies
 from server.test_acts import paused
 from server.visitors import guest, keyed, say
@@ -364,6 +364,12 @@ class TestSocket:
         async with calling(server.folder) as silent:
             assert (await ask(server, "status"))["ok"]
             assert await silent.stream.receive_some(1) == b""
+
+    async def test_status_is_told_when_no_more_files_can_be_opened(self, server):
+        async with calling(server.folder) as caller:
+            await caller.ask(command="status")
+            with no_more_files():
+                assert (await caller.ask(command="status"))["ok"]
 
     async def test_fault_of_a_command_is_answered_and_harms_nobody(self, server, monkeypatch):
         monkeypatch.setattr("truc_server.admin.rows.connections", lambda *_: 1 // 0)

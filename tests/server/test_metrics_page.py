@@ -9,7 +9,7 @@ import pytest
 import trio
 from chaos.servers import PATIENCE_S, command_line, free_port
 from server.asking import LOOPBACK, connected, figures, figures_of, get, parsed, replied, telling
-from server.conftest import QUICK, changed, running, together
+from server.conftest import QUICK, changed, no_more_files, running, together
 from server.visitors import guest
 from structlog.testing import capture_logs
 from trio.testing import wait_all_tasks_blocked
@@ -46,6 +46,15 @@ async def test_metrics_are_text_that_prometheus_reads(server):
 )
 async def test_status_of_a_request(server, method, path, status):
     assert (await get(server, path, method)).status == status
+
+
+async def test_figures_are_told_when_no_more_files_can_be_opened(server):
+    async with await connected(server) as stream:
+        await wait_all_tasks_blocked()  # it is let in
+        with no_more_files():
+            await stream.send_all(b"GET /metrics HTTP/1.1\r\nHost: here\r\n\r\n")
+            received = b"".join([part async for part in stream])
+    assert parsed(received).status == 200
 
 
 async def test_wrong_method_is_told_which_are_right(server):

@@ -39,6 +39,7 @@ from truc_server.store import Sanction, SanctionKind
 from truc_server.tables.closing import close_for_host
 
 _HOUR_MS: Final = 3_600_000
+_VERSION: Final = version("truc")  # found in a file, which cannot be opened when too many are
 
 
 class Desk(NamedTuple):
@@ -144,7 +145,7 @@ class Desk(NamedTuple):
         house, tables = self.house, self.lobby.tables()
         return {
             "name": house.settings.name,
-            "version": version("truc"),
+            "version": _VERSION,
             "fingerprint": house.identity.fingerprint,
             "port": self.port,
             "since_ms": self.since_ms,

@@ -25,6 +25,7 @@ from truc_server.metrics.figures import Shape
 from truc_server.metrics.measures import Kind, Measure, Reading
 
 CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
+_VERSION: Final = version("truc")  # found in a file, which cannot be opened when too many are
 _Family = CounterMetricFamily | GaugeMetricFamily
 _FAMILIES: Final[Mapping[Kind, type[_Family]]] = {
     Kind.COUNTER: CounterMetricFamily,
@@ -40,7 +41,7 @@ class Told(Collector):
 
     def collect(self) -> Iterable[Metric]:
         """Return them in the form of the library."""
-        build = {"version": version("truc"), "protocol": str(max(PROTOCOLS))}
+        build = {"version": _VERSION, "protocol": str(max(PROTOCOLS))}
         yield InfoMetricFamily("truc_build", "The version of the server, and the protocol it speaks.", build)
         yield from map(_family, self._readings)
 
