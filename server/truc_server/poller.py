@@ -31,7 +31,7 @@ class Poller:
         self._bell: socket.socket | None = None  # while it runs
 
     def add(self, wire: socket.socket, call: Call) -> None:
-        """Call, from now on, whenever a socket has something to read, and as long as it has."""
+        """Call, from now on, whenever a socket has something to read, and as long as it has; the call raises nothing."""
         self._selector.register(wire, EVENT_READ, call)
 
     def remove(self, wire: socket.socket) -> None:

@@ -10,6 +10,7 @@ from server.watching import Eye, Held
 from truc_protocol.audit import Auditor, Result
 from truc_protocol.bodies import Call
 from truc_protocol.records import Record, parse
+from truc_server.tables.audience import Audience
 
 
 async def eye_at(server, table: str, *want: str, **fields) -> Eye:
@@ -177,6 +178,17 @@ async def test_watcher_who_falls_behind_goes_on_from_a_snapshot(tmp_path, held):
         held.release(eye)
         await eye.until(lambda eye: eye.skips and eye.next == seats[0].next)
         assert len(eye.records) < seats[0].next
+
+
+async def test_failure_where_a_watcher_is_to_go_on_ends_that_connection_alone(tmp_path, held, monkeypatch):
+    async with running(tmp_path / "data", TIGHT) as server:
+        eye = Eye("snapshot")
+        seats = await overflown(server, held, eye)
+        monkeypatch.setattr(Audience, "come_back", lambda *_: 1 / 0)
+        held.release(eye)
+        goodbye = (await eye.client.closed())[-1]
+        assert (goodbye["t"], goodbye["code"]) == ("bye", "internal")
+        assert (await seats[0].client.ask({"t": "tables"}))["t"] == "ok"
 
 
 async def test_watcher_who_is_skipped_still_has_every_reply(tmp_path, held):

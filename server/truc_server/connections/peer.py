@@ -7,6 +7,7 @@ import socket
 from base64 import b32encode
 from collections.abc import Sequence
 from functools import lru_cache
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 import structlog
@@ -236,8 +237,13 @@ class Peer:
         self._house.flusher.touch(self.outbox)
 
     def _tell_room(self) -> None:
-        for watched in self.watched:
-            watched.has_room(self)
+        """Let who has skipped this one send again; what fails there ends this connection, and not who writes to all."""
+        try:
+            for watched in self.watched:
+                watched.has_room(self)
+        except Exception:
+            log.exception("internal", incident=token_hex(4), address=self.address)
+            self.dismiss(Code.INTERNAL, "the server has failed")
 
     def _push_grease(self, grease: "Grease") -> None:
         if self.connection.is_ready:
