@@ -6,9 +6,11 @@ from functools import partial
 
 import pytest
 import trio
+from server.admins import host_says, hosting
 from server.conftest import holder_of, in_hand
 from server.rawclient import RawClient
 from server.test_acts import act, hand_in
+from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol import keys
 from truc_server.matches import verifying
@@ -107,6 +109,42 @@ async def test_connection_that_is_lost_meanwhile_costs_nobody_the_match(server, 
     gate.go.set()
     assert (await other.ask({"t": "tables"}))["t"] == "ok"
     assert (await server.seat(seed=77)).client is not None
+
+
+async def test_connection_that_has_said_its_end_meanwhile_still_gets_its_answer(server, gate):
+    mover, _ = await begun(server, gate)
+    await mover.client.stream.send_eof()
+    gate.go.set()
+    assert (await until_reply(mover))["t"] == "ok"
+
+
+async def test_act_counts_though_another_connection_has_the_seat_meanwhile(server, gate):
+    mover, _ = await begun(server, gate)
+    first = mover.client
+    await mover.come_back(await server.connect())
+    gate.go.set()
+    while (reply := await first.receive())["t"] not in {"ok", "error"}:
+        pass
+    assert reply["t"] == "ok"
+    while mover.next <= reply["k"]:
+        await mover.react(await mover.client.receive())
+
+
+async def test_act_is_not_taken_when_the_server_is_told_to_stop_meanwhile(server, gate):
+    mover, _ = await begun(server, gate)
+    server.stop()
+    await wait_all_tasks_blocked()
+    gate.go.set()
+    told = [message["t"] for message in await mover.client.closed()]
+    assert (told[-1], "ok" in told) == ("bye", False)
+
+
+async def test_act_of_a_match_that_the_host_has_ended_meanwhile_is_stale(tmp_path, gate):
+    async with hosting(tmp_path / "data") as server:
+        mover, _ = await begun(server, gate)
+        assert (await host_says(server.folder, command="close", table=mover.table))["ok"]
+        gate.go.set()
+        assert (await until_reply(mover))["code"] == "stale_position"
 
 
 async def test_act_with_the_signature_of_another_key_is_refused(server):
