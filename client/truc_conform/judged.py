@@ -1,7 +1,7 @@
 """A visit to the server that is judged: the connections of one case, and what is expected of every answer.
 
 A case asks here for clients and players and gets them logged in, or learns that the server does not offer what it is
-about. What the cases are stands in the modules server_cases_*. Invariant: when a visit is over all its connections are
+about. What the cases are stands in server_cases/. Invariant: when a visit is over all its connections are
 closed, and its seats have been given up.
 """
 

@@ -6,50 +6,14 @@ import pytest
 import trio
 from server.conftest import QUICK, changed, running
 
-from truc_conform import (
-    server_cases,
-    server_cases_age,
-    server_cases_audit,
-    server_cases_away,
-    server_cases_company,
-    server_cases_guests,
-    server_cases_limits,
-    server_cases_login,
-    server_cases_play,
-    server_cases_pressure,
-    server_cases_ratings,
-    server_cases_return,
-    server_cases_session,
-    server_cases_tables,
-    server_cases_talk,
-    server_cases_transport,
-    server_cases_watch,
-)
+from truc_conform import server_cases
 from truc_conform.judged import Address, read_address
 from truc_conform.result import Verdict
 from truc_server.host.settings import Limits
 
 PATIENCE_S = 8.0
-GROUPS = {
-    module.__name__.rpartition(".")[2]: [each.case for each in module.CASES]
-    for module in (
-        server_cases_age,
-        server_cases_audit,
-        server_cases_away,
-        server_cases_company,
-        server_cases_guests,
-        server_cases_login,
-        server_cases_play,
-        server_cases_ratings,
-        server_cases_return,
-        server_cases_session,
-        server_cases_tables,
-        server_cases_talk,
-        server_cases_transport,
-        server_cases_watch,
-    )
-}
-LIMITS = [each.case for each in server_cases_limits.CASES]
+CASES = {group: [each.case for each in cases] for group, cases in server_cases.GROUPS.items()}
+LIMITS, PRESSURE = CASES.pop("limits"), CASES.pop("pressure")  # they need other settings
 LOW = {
     "connections_per_address": 8,
     "failed_logins_per_min": 60,
@@ -57,7 +21,6 @@ LOW = {
     "idle_s": 1,
     "login_s": 1,
 }
-PRESSURE = [each.case for each in server_cases_pressure.CASES]
 UNJUDGED = {
     "S0.keep-alive",
     "S0.late-login",
@@ -92,9 +55,9 @@ def verdicts(outcomes) -> dict[str, Verdict]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("group", GROUPS)
+@pytest.mark.parametrize("group", CASES)
 async def test_our_server_passes_every_case_of(tmp_path, group):
-    outcomes = await judged(tmp_path, GROUPS[group])
+    outcomes = await judged(tmp_path, CASES[group])
     assert {name: told for name, told in outcomes.items() if name not in UNJUDGED} == {}
     assert set(verdicts(outcomes).values()) <= {Verdict.INFO}
 
@@ -123,11 +86,9 @@ async def test_our_server_cuts_off_who_does_not_read(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "group", ["server_cases_session", "server_cases_return", "server_cases_company", "server_cases_guests"]
-)
+@pytest.mark.parametrize("group", ["session", "coming_back", "company", "guests"])
 async def test_our_server_that_greases_passes_every_case_of(tmp_path, group):
-    outcomes = await judged(tmp_path, GROUPS[group], changed(QUICK, grease=True))
+    outcomes = await judged(tmp_path, CASES[group], changed(QUICK, grease=True))
     assert set(outcomes) <= UNJUDGED, outcomes
 
 

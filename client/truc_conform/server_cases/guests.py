@@ -6,7 +6,7 @@ from typing import Final
 from truc_conform.judged import ServerCase, Visit, check_refusal, expect, need_game, server_case, together
 from truc_conform.raw_client import Map
 from truc_conform.raw_seat import Seat
-from truc_conform.server_cases_play import (
+from truc_conform.server_cases.play import (
     act,
     check_evidence,
     choose,

@@ -17,7 +17,7 @@ from truc_conform.judged import (
 )
 from truc_conform.raw_client import Map, UnexpectedError, frame
 from truc_conform.result import Outcome, Verdict
-from truc_conform.server_cases_transport import FRAME_LIMIT, hello
+from truc_conform.server_cases.transport import FRAME_LIMIT, hello
 from truc_protocol.capabilities import is_name
 from truc_protocol.errors import Code
 from truc_protocol.messages import decode_info

@@ -9,7 +9,7 @@ import trio
 from truc_conform.judged import ServerCase, Visit, check_alive, check_refusal, expect, server_case
 from truc_conform.raw_client import RawClient, frame
 from truc_conform.result import Outcome, Verdict
-from truc_conform.server_cases_play import act, hand_in, in_hand, quiet
+from truc_conform.server_cases.play import act, hand_in, in_hand, quiet
 from truc_protocol.errors import Code
 
 FLOOD: Final = 400

@@ -1,52 +1,57 @@
 """Every case for servers, and how one of them is judged."""
 
+from collections.abc import Mapping
 from typing import Final
 
 import trio
 
-from truc_conform import server_cases_age as age
-from truc_conform import server_cases_audit as audit
-from truc_conform import server_cases_away as away
-from truc_conform import server_cases_company as company
-from truc_conform import server_cases_guests as guests
-from truc_conform import server_cases_limits as limits
-from truc_conform import server_cases_login as login
-from truc_conform import server_cases_past as past
-from truc_conform import server_cases_play as play
-from truc_conform import server_cases_pressure as pressure
-from truc_conform import server_cases_ratings as ratings
-from truc_conform import server_cases_return as coming_back
-from truc_conform import server_cases_session as session
-from truc_conform import server_cases_tables as tables
-from truc_conform import server_cases_talk as talk
-from truc_conform import server_cases_transport as transport
-from truc_conform import server_cases_watch as watch
-from truc_conform.judged import UnofferedError, Visit, read_address, shown
+from truc_conform.judged import ServerCase, UnofferedError, Visit, read_address, shown
 from truc_conform.raw_client import UnexpectedError
 from truc_conform.result import PASSED, Case, Outcome, Verdict, failed
+from truc_conform.server_cases import (
+    age,
+    audit,
+    away,
+    coming_back,
+    company,
+    guests,
+    limits,
+    login,
+    past,
+    play,
+    pressure,
+    ratings,
+    session,
+    tables,
+    talk,
+    transport,
+    watch,
+)
 from truc_protocol.audit import AuditError
 from truc_protocol.errors import RemoteError
 
 HANDS: Final = 20
-_ALL: Final = (
-    *transport.CASES,
-    *session.CASES,
-    *login.CASES,
-    *tables.CASES,
-    *age.CASES,
-    *watch.CASES,
-    *company.CASES,
-    *past.CASES,
-    *ratings.CASES,
-    *play.CASES,
-    *guests.CASES,
-    *coming_back.CASES,
-    *away.CASES,
-    *talk.CASES,
-    *audit.CASES,
-    *limits.CASES,
-    *pressure.CASES,
-)
+GROUPS: Final[Mapping[str, tuple[ServerCase, ...]]] = {
+    "transport": transport.CASES,
+    "session": session.CASES,
+    "login": login.CASES,
+    "tables": tables.CASES,
+    "age": age.CASES,
+    "watch": watch.CASES,
+    "company": company.CASES,
+    "past": past.CASES,
+    "ratings": ratings.CASES,
+    "play": play.CASES,
+    "guests": guests.CASES,
+    "coming_back": coming_back.CASES,
+    "away": away.CASES,
+    "talk": talk.CASES,
+    "audit": audit.CASES,
+    "limits": limits.CASES,
+    "pressure": pressure.CASES,
+}
+"""The cases by what they are about, in the order of a run."""
+_ALL: Final = tuple(each for group in GROUPS.values() for each in group)
 _RUNS: Final = {each.case.name: each.run for each in _ALL}
 _LONGEST_CASE_S: Final = 300.0
 _LONGEST_WAIT_S: Final = 120.0

@@ -8,7 +8,7 @@ import trio
 from truc_conform.judged import ServerCase, UnofferedError, Visit, expect, together
 from truc_conform.raw_client import Map
 from truc_conform.result import Case
-from truc_conform.server_cases_play import is_asked
+from truc_conform.server_cases.play import is_asked
 
 _WAIT_S: Final = 0.3
 _SLACK_MS: Final = 50  # two clocks are compared, one of which counts in whole milliseconds

@@ -24,7 +24,7 @@ from truc_conform.judged import (
 from truc_conform.raw_client import Map, RawClient
 from truc_conform.raw_seat import Seat
 from truc_conform.result import Outcome, Verdict
-from truc_conform.server_cases_play import in_hand
+from truc_conform.server_cases.play import in_hand
 from truc_protocol.bodies import Rule
 from truc_protocol.errors import Code
 from truc_protocol.records import Phase, parse

@@ -17,7 +17,7 @@ from truc_conform.judged import (
 )
 from truc_conform.raw_client import Map, RawClient
 from truc_conform.raw_seat import Seat
-from truc_conform.server_cases_play import in_hand, level
+from truc_conform.server_cases.play import in_hand, level
 from truc_protocol.audit import Result
 from truc_protocol.errors import Code
 

@@ -5,7 +5,7 @@ from typing import Final
 from truc_conform.judged import Run, ServerCase, Visit, check_refusal, expect, game_of, need, together
 from truc_conform.raw_client import Map, RawClient
 from truc_conform.result import Case
-from truc_conform.server_cases_play import in_hand
+from truc_conform.server_cases.play import in_hand
 from truc_protocol.errors import Code
 
 _CLAUSE: Final = "views.md#ones-own-matches"

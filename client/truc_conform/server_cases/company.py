@@ -18,8 +18,8 @@ from truc_conform.judged import (
 from truc_conform.raw_client import Map, RawClient, UnexpectedError
 from truc_conform.raw_seat import Seat
 from truc_conform.result import Outcome, Verdict
-from truc_conform.server_cases_play import in_hand
-from truc_conform.server_cases_watch import watching
+from truc_conform.server_cases.play import in_hand
+from truc_conform.server_cases.watch import watching
 from truc_protocol.capabilities import BROUGHT_BY
 from truc_protocol.errors import Code
 

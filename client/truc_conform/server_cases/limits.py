@@ -21,7 +21,7 @@ from truc_conform.judged import (
 )
 from truc_conform.raw_client import Map, RawClient, length
 from truc_conform.result import Outcome, Verdict
-from truc_conform.server_cases_session import LATEST_LOGIN_S
+from truc_conform.server_cases.session import LATEST_LOGIN_S
 from truc_protocol.errors import Code
 from truc_protocol.keys import generate_signing_key
 

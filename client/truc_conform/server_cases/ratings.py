@@ -15,7 +15,7 @@ from truc_conform.judged import (
 )
 from truc_conform.raw_client import Map, RawClient
 from truc_conform.result import Case, Outcome, Verdict
-from truc_conform.server_cases_play import in_hand
+from truc_conform.server_cases.play import in_hand
 from truc_protocol.errors import Code
 
 _UNPLAYED: Final = 3

@@ -8,7 +8,7 @@ from truc_conform.judged import ServerCase, Visit, expect, server_case, together
 from truc_conform.raw_client import Map
 from truc_conform.raw_seat import Seat, bodies
 from truc_conform.result import Outcome, Verdict
-from truc_conform.server_cases_play import in_hand, is_asked
+from truc_conform.server_cases.play import in_hand, is_asked
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Deal
 from truc_protocol.boxes import BLOCK_BYTES, COUNTER_BYTES
