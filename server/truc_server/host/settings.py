@@ -150,7 +150,12 @@ class Tables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         ),
     ] = 1_800
     company_s: Annotated[
-        int, Meta(ge=0, le=3_600, description="Seconds until your bots are called to who waits; 0 is never.")
+        int,
+        Meta(
+            ge=0,
+            le=3_600,
+            description="Seconds until your bots are called to join somebody who waits; 0 is never.",
+        ),
     ] = 20
     between_hands_ms: Annotated[
         int, Meta(ge=0, le=60_000, description="Pause between hands at a table without keyed seats.")
@@ -309,7 +314,7 @@ class Logs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ] = "human"
     level: Annotated[
         Literal["debug", "info", "warning", "error"],
-        Meta(description="The least level that is written: debug, info, warning or error."),
+        Meta(description="The lowest level that is written: debug, info, warning or error."),
     ] = "info"
 
 
@@ -386,7 +391,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     grease: Annotated[
         bool,
         Meta(
-            description="Put fields, facts and notices that nobody knows into all that is sent, to try clients."
+            description="Add unknown fields, facts and notices to everything that is sent, to test clients."
         ),
     ] = False
     listen: Listen = Listen()

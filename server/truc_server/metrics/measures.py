@@ -101,7 +101,7 @@ MEASURES: Final = (
     Measure(
         "truc_certificate_ends_seconds",
         Kind.GAUGE,
-        "When the certificate ends that whoever connects is shown, in seconds since 1970; 0 while listen.tls is off.",
+        "When the certificate that new connections are shown ends, in seconds since 1970; 0 while listen.tls is off.",
         lambda seen: seen.house.figures.certificate_ends,
     ),
     Measure(
@@ -130,14 +130,14 @@ MEASURES: Final = (
     Measure(
         "truc_acts_total",
         Kind.COUNTER,
-        "What seats have signed (key) or chosen (guest) and the server has taken.",
+        "Acts that seats have signed (key) or chosen (guest) and the server has accepted.",
         lambda seen: _all_of(PlayerKind, seen.house.figures.acts),
         label="kind",
     ),
     Measure(
         "truc_act_seconds",
         Kind.HISTOGRAM,
-        "From when an act was read until it was durable and let out.",
+        "Time from when an act was read until it was durable and sent out.",
         lambda seen: seen.house.figures.act_s.shape(),
     ),
     Measure(
@@ -165,7 +165,7 @@ MEASURES: Final = (
     Measure(
         "truc_frames_dropped_total",
         Kind.COUNTER,
-        "Frames for who watches that had no room; the watcher is sent the state later instead.",
+        "Frames for watchers dropped for want of room; the watcher is sent the state later instead.",
         lambda seen: seen.house.figures.dropped,
     ),
     Measure(
@@ -201,7 +201,7 @@ MEASURES: Final = (
     Measure(
         "truc_loop_lag_seconds",
         Kind.HISTOGRAM,
-        "How late the event loop is, looked at four times a second. Of what is longer than a second the log tells, as `stood_still`.",
+        "How late the event loop is, measured four times a second; the log reports more than a second as `stood_still`.",
         lambda seen: seen.late_s.shape(),
     ),
     Measure(
