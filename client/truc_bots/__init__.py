@@ -1,8 +1,8 @@
-"""Bots that know the rules: they imagine the hands that they cannot see, and play each option out.
+"""Bots that know the rules: they imagine the cards that they cannot see, and play each option out.
 
 Functions from values to values, on truc_rules alone: no socket, no table, no client. A seat's own knowledge of the match
-goes in, one of its options comes out. What a bot does not know is None in the match that it is given, or is taken out
-of it here. Everything else (a key, a connection, when to act) is the client's.
+goes in, one of its options comes out. What a bot does not know is None in the match that it is given, or is removed
+from it here. Everything else (a key, a connection, when to act) is the client's.
 """
 
 from truc_bots.sharp import LIVE, Effort, Sharp, Tried

@@ -1,7 +1,7 @@
-"""Rollouts: the rest of a hand, played by a quick player in every seat that sees its own cards only.
+"""Rollouts: the rest of a hand, with a quick player in every seat that sees only its own cards.
 
-It is no good player. It is quick, it takes tricks cheaply, it folds weak hands and asks with strong ones, sometimes with
-weak ones, so that asking, accepting and bluffing have about the worth they have against people.
+It is quick, not good: it takes tricks cheaply, folds with weak cards and asks with strong ones, sometimes with weak
+ones, so that asking, accepting and bluffing are worth about what they are worth against people.
 """
 
 from random import Random
@@ -46,7 +46,7 @@ def played_out(match: Match, dice: Random) -> Match:
     """Return the match at the end of its hand."""
     for _ in range(_LONGEST):
         if match.variant.flor is not None:
-            match, _ = settled(match)  # who holds no flor in this world is not waited for
+            match, _ = settled(match)  # seats without a flor in this world are not waited for
         if hand_over(match):
             break
         if awaits_deal(match):
@@ -58,7 +58,7 @@ def played_out(match: Match, dice: Random) -> Match:
 
 
 def quick_move(match: Match, seat: Seat, options: tuple[Action, ...], dice: Random) -> Action:
-    """Return a move of `seat`, which the hand waits for."""
+    """Return a move of `seat`, for which the hand waits."""
     offer = match.hand.offers[-1] if match.hand.offers else None
     if isinstance(offer, StakeAsk):
         return _answer(options, power(match, seat), dice)
@@ -102,7 +102,7 @@ def _ask(match: Match, seat: Seat, options: tuple[Action, ...], dice: Random) ->
 
 
 def _card(match: Match, seat: Seat, options: list[Action], dice: Random) -> Action:
-    """Take the trick as cheaply as can be; else, or if it is taken already, throw the lowest; lead high or at random."""
+    """Take the trick as cheaply as possible; if it cannot, or is ahead, throw the lowest; lead high or at random."""
     by_card = strengths(match)
     ranked = sorted(options, key=lambda option: by_card[_the_card(option)])
     if not match.hand.row.table:

@@ -1,7 +1,7 @@
-"""Sharp: samples hidden hands, plays each of its options out in them, and mixes those that are about as good.
+"""Sharp: samples hidden cards, plays each of its options out with them, and mixes options that are about as good.
 
-The options are halved from round to round, so that most of the effort goes to those that are close. Of what is left one is
-drawn, the likelier the better it did (softmax): the same hand is not always played the same, and an ask may be a bluff.
+Each round halves the options, so that most of the effort goes to those that are close. One of those left is drawn, the
+likelier the better it did (softmax): the same cards are not always played alike, and an ask may be a bluff.
 """
 
 import time
@@ -17,15 +17,16 @@ from truc_bots.worlds import as_seen, world
 from truc_rules import Action, Kind, Match, MoveError, Seat, Side, apply, legal, parse_move, side_of
 
 _MIXING: Final = 0.1
-"""What is about the same to it, as a chance of winning the game, times its target; smaller plays better, and is read easier."""
+"""The difference that hardly matters to it, in chance of winning the game, times its target; smaller plays better, and
+is easier to read."""
 _COMPARED: Final = 2
-"""Options that are compared to the end."""
+"""How many options are compared to the end."""
 
 Clock = Callable[[], float]
 
 
 class Effort(NamedTuple):
-    """How long it thinks about a choice: until either is spent; once through all options in any case."""
+    """How long it thinks about a choice: until either is spent, but once through all options in any case."""
 
     rollouts: int
     seconds: float
@@ -35,21 +36,21 @@ LIVE: Final = Effort(600, 0.6)
 
 
 class Try(NamedTuple):
-    """What became of an option in one deal: the chance of winning the game after the hand, and what was gained in it."""
+    """What became of an option in one deal: the chance of winning the game after the hand, and the gain in it."""
 
     chance: float
     gain: float
 
 
 class Tried(NamedTuple):
-    """What became of an option in deals that were imagined.
+    """What became of an option in the deals imagined.
 
     Attributes:
         deals: how many they were.
-        chance: about how likely it wins the game, 0 to 1.
+        chance: about how likely it is to win the game, 0 to 1.
         ahead: in how many of them its side gained more points in the hand than the other.
-        points: how many more it gained on average; fewer, where negative.
-        is_certain: whether it was as many in each.
+        points: how many more it gained on average; fewer if negative.
+        is_certain: whether it was the same number in each.
     """
 
     deals: int
@@ -70,7 +71,7 @@ class Sharp:
     def choose(self, match: Match, seat: int, lines: Sequence[str]) -> int | None:
         """Return the place of a choice among the move lines offered to `seat`; None if it can judge none of them.
 
-        Other seats' cards that were not shown are not looked at, should they be known in `match`.
+        Other seats' cards that were not shown are not looked at, even if they are known in `match`.
         """
         seen = as_seen(match, Seat(seat))
         places = _places(seen, Seat(seat), lines)
@@ -85,7 +86,7 @@ class Sharp:
     def compare(self, match: Match, seat: int, lines: Sequence[str]) -> dict[int, Tried]:
         """Return what became of the options that were compared to the end, by their places, the best first.
 
-        It is empty if there are not two that it can judge. Nothing is looked at that `choose` would not look at.
+        It is empty if it can judge fewer than two. Nothing is looked at that `choose` would not look at.
         """
         seen = as_seen(match, Seat(seat))
         places = _places(seen, Seat(seat), lines)
@@ -94,9 +95,9 @@ class Sharp:
         return {places[action]: each for action, each in self._compare(seen, Seat(seat), [*places]).items()}
 
     def _compare(self, seen: Match, seat: Seat, options: Sequence[Action]) -> dict[Action, Tried]:
-        """Return the options that are worth comparing to the end, the best first, and what became of them in the same deals.
+        """Return the options worth comparing to the end, the best first, and what became of them in the same deals.
 
-        Once the time is up no deal is begun but the first.
+        Once the time is up no deal is begun except the first.
         """
         until = self._clock() + self._effort.seconds
         tries: dict[Action, list[Try]] = {option: [] for option in options}
@@ -120,9 +121,9 @@ class Sharp:
 
 
 def _places(seen: Match, seat: Seat, lines: Sequence[str]) -> dict[Action, int]:
-    """Return the places of the lines that the rules allow now, by what they stand for.
+    """Return the places of the lines that the rules allow now, by the actions that they stand for.
 
-    Giving up is no choice beside others: it costs no more once the other side asks.
+    Giving up is not considered beside other choices: it costs no more once the other side asks.
     """
     places = {action: place for place, line in enumerate(lines) if (action := _read(seen, seat, line))}
     return {action: place for action, place in places.items() if action.kind is not Kind.CONCEDE} or places

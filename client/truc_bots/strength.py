@@ -1,4 +1,4 @@
-"""How strong cards are: of one hand in the tricks, of a score in the game; estimates, by plain arithmetic.
+"""Estimates, by plain arithmetic: how strong cards are in the tricks, and a score in the game.
 
 Nothing here looks at a card that its seat does not see.
 """
@@ -15,7 +15,7 @@ _NO_CARD: Final = 0.0
 
 
 def strengths(match: Match) -> tuple[int, ...]:
-    """Return the strength of every card, with the card that is turned up."""
+    """Return the strength of every card, given the card that is turned up."""
     up = match.hand.dealt.up
     return match.variant.turned[up[0]] if up else match.variant.strengths
 
@@ -29,7 +29,7 @@ def _shares_beaten(by_card: tuple[int, ...]) -> tuple[float, ...]:
 
 
 def power(match: Match, seat: Seat) -> float:
-    """Return about how likely the cards of `seat`, as it sees them, win the hand: 0 to 1."""
+    """Return about how likely the cards of `seat`, as it sees them, are to win the hand: 0 to 1."""
     hand, share = match.hand, _shares_beaten(strengths(match))
     row, held = hand.row, hand.dealt.cards[seat]
     mine = [share[card] for slot in row.left[seat] if (card := held[slot]) is not None]
@@ -52,7 +52,7 @@ def beats(match: Match, card: Card) -> bool:
 
 
 def is_ahead(match: Match, seat: Seat) -> bool:
-    """Tell whether the best card on the table is of the side of `seat`, and no opponent's equals it."""
+    """Tell whether the side of `seat` has the best card on the table, and no opponent's card equals it."""
     by_card, row = strengths(match), match.hand.row
     best = [_NO_CARD, _NO_CARD]
     for place, card in enumerate(row.table):
@@ -62,7 +62,7 @@ def is_ahead(match: Match, seat: Seat) -> bool:
 
 
 def chance(match: Match, side: Side) -> float:
-    """Return about how likely `side` wins the game at this score: what the other side lacks, against what it lacks."""
+    """Return about how likely `side` is to win the game at this score, from what it and the other side lack."""
     if match.game_winner is not None:
         return float(match.game_winner == side)
     mine, theirs = _lacks(match, side), _lacks(match, other_side(side))

@@ -1,7 +1,7 @@
 """Worlds: whole deals that agree with what one seat has seen and heard.
 
 A seat knows its cards and those that were played, turned up or shown; it has heard values and flores, which must be
-true; and it supposes that who asked for more holds better cards than who did not.
+true; and it supposes that a side that asked for more holds better cards than one that did not.
 """
 
 from collections.abc import Iterable
@@ -14,9 +14,9 @@ from truc_rules.state import EnvidoAsk, Saying, StakeAsk
 from truc_rules.values import envido_value, is_flor
 
 _TRIES: Final = 400
-"""Draws for a seat of which something was heard, before it is given any cards."""
+"""Draws for a seat that something was heard of, before it is given cards that may not agree with it."""
 _DRAWS: Final = 3
-"""Draws for a seat that has asked: the best of them is supposed. With two it loses to itself with three."""
+"""Draws for a seat whose side has asked: the best of them is supposed. With two the bot loses to itself with three."""
 
 Cards = tuple[Card | None, ...]
 
@@ -41,7 +41,7 @@ def as_seen(match: Match, seat: Seat) -> Match:
 
 
 def world(seen: Match, dice: Random) -> Match:
-    """Return `seen` with a card in every slot, drawn from those that may be there."""
+    """Return `seen` with a card in every slot, drawn from those that can be there."""
     dealt = seen.hand.dealt
     known = {card for held in dealt.cards for card in held if card is not None}
     known.update(dealt.thrown, dealt.up)
@@ -105,7 +105,7 @@ def _agrees(match: Match, seat: Seat, cards: tuple[Card, ...]) -> bool:
 
 
 def _asking(match: Match) -> Side | None:
-    """Return the side that asked last for a higher stake, or for envido that is open; None if there is none."""
+    """Return the side that last asked for a higher stake, or for envido if that is open; None if there is none."""
     hand = match.hand
     if hand.offers and isinstance(hand.offers[-1], StakeAsk | EnvidoAsk):
         return hand.offers[-1].side
@@ -114,7 +114,7 @@ def _asking(match: Match) -> Side | None:
 
 
 def _worth(match: Match, cards: Iterable[Card]) -> int:
-    """Return what is compared of two draws: envido while that is open, else strength."""
+    """Return that by which draws are compared: envido while that is open, else strength."""
     offers = match.hand.offers
     if offers and isinstance(offers[-1], EnvidoAsk):
         return envido_value(match.variant, tuple(cards))
