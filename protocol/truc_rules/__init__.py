@@ -1,8 +1,8 @@
 """The rules of the Truc family: pure functions from values to values.
 
-What stands in `__all__` is public; everything else may move. No I/O, no clock, no randomness: shuffling, waiting and
+The names in `__all__` are public; everything else may move. No I/O, no clock, no randomness: shuffling, waiting and
 lost connections are not rules. A match begins with `new_match`; `deal` gives it cards, `legal` says what a seat may
-do, `apply` does it and returns the next match with what happened.
+do, and `apply` does it and returns the next match with what happened.
 """
 
 from .actions import KINDS, REST, TRUT, Action, ArgShape, Kind

@@ -1,7 +1,7 @@
 """Actions: everything a seat can do, and the one table of their kinds.
 
 The table holds the acts of the whole family, so that records, options and notation need no change when a variant
-brings another machine. `pause`, `resume` and `resign` are acts too; the rules of a hand never offer them.
+brings in another machine. `pause`, `resume` and `resign` are acts too, but the rules of a hand never offer them.
 """
 
 from collections.abc import Mapping
@@ -51,11 +51,11 @@ class Kind(StrEnum):
 
 
 CONTEST_CALLS = frozenset({Kind.ENVIDO, Kind.REAL_ENVIDO, Kind.FALTA_ENVIDO, Kind.FLOR})
-"""What opens a side bet."""
+"""The calls that open a side bet."""
 
 
 class ArgShape(Enum):
-    """What stands beside a kind in an action, and after it in a line."""
+    """What goes with a kind in an action, and follows it in a line."""
 
     NONE = auto()
     """Nothing."""
@@ -64,7 +64,7 @@ class ArgShape(Enum):
     PLAY = auto()
     """One card; value: None or the stake asked with it."""
     COVER = auto()
-    """One card for its owner; for all others no card, and value: its slot."""
+    """For its owner one card; for everybody else no card, and value: its slot."""
     SLOT = auto()
     """Value: a slot."""
     SHOW = auto()
@@ -111,7 +111,7 @@ PLAIN_PLAYS = tuple(
     tuple(Action(Seat(seat), Kind.PLAY, (Card(card),)) for card in range(LARGEST_PACK))
     for seat in range(max(SEAT_COUNTS))
 )
-"""The play of a card without an ask, by seat and card; built once, as hands offer them over and over."""
+"""The play of a card without an ask, by seat and card; built once, since hands offer them over and over."""
 
 
 @cache
@@ -128,7 +128,7 @@ def cover_card(seat: Seat, card: Card) -> Action:
 
 @cache
 def cover_slot(seat: Seat, slot: int) -> Action:
-    """Return the play face down of a card that is not known here; built once."""
+    """Return the play, face down, of a card that is unknown here; built once."""
     return Action(seat, Kind.COVER, (), slot)
 
 

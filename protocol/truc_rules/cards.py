@@ -1,7 +1,7 @@
 """Cards: packs as lists of names, and the strength of every card of a pack.
 
 A card is its index in the variant's pack. Its name is its rank and a suit letter, `7e` or `Kh`. Strength is a plain
-number in which equal cards tie; suits count only where an order names single cards.
+number: cards of equal strength tie. Suits count only where an order names single cards.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,13 +12,13 @@ from .errors import CardError, VariantError
 Card = NewType("Card", int)
 
 COVERED = Card(-1)
-"""Stands on the table for a card played face down; every table of strengths has its strength, 0, last."""
+"""On the table, a card played face down; every table of strengths ends with its strength, 0."""
 
 CARDS_EACH = 3
-"""Cards that each seat is dealt, save in a short deal."""
+"""Cards dealt to each seat, except in a short deal."""
 
 LARGEST_PACK = 256
-"""Cards that a pack may have (docs/fairness/specification.md, C5)."""
+"""The most cards that a pack may have (docs/fairness/specification.md, C5)."""
 
 SPANISH_SUITS = "oceb"
 FRENCH_SUITS = "shdc"
@@ -57,7 +57,7 @@ def suit_of(name: str) -> str:
 
 
 def envido_numbers(pack: Sequence[str]) -> tuple[int, ...]:
-    """Return what each card counts in envido and flor, by card: its number up to 7, an ace 1, others nothing."""
+    """Return what each card counts for in envido and flor, by card: its number up to 7, an ace 1, others 0."""
     # rules.md 8.4, "Value of a hand"
     counted = {"A": 1, **{str(number): number for number in range(1, 8)}}
     return tuple(counted.get(rank_of(name), 0) for name in pack)
@@ -66,9 +66,10 @@ def envido_numbers(pack: Sequence[str]) -> tuple[int, ...]:
 def turned_strengths(
     pack: Sequence[str], plain: Sequence[int], *, raised: Mapping[str, str], suits: Sequence[str]
 ) -> tuple[tuple[int, ...], ...]:
-    """Return the strengths that hold for each card that may be turned up, by that card.
+    """Return the strengths of all cards, for each card that may be turned up, by that card.
 
-    The rank that it raises, by ranks in `raised`, is stronger than all others, and its cards do not tie: `suits` has the strongest first.
+    `raised` maps the rank of the card turned up to the rank that it raises. That rank is stronger than all others, and
+    its cards do not tie: `suits` has the strongest first.
     """
     top = max(plain)
     above = {suit: top + len(suits) - place for place, suit in enumerate(suits)}
@@ -85,13 +86,13 @@ def turned_strengths(
 
 
 def strengths(pack: Sequence[str], order: Sequence[str]) -> tuple[int, ...]:
-    """Return each card's strength, by card, and last that of a covered card: 0, less than any.
+    """Return each card's strength, by card, and last that of a covered card: 0, less than any other.
 
-    `order` has the strongest first. An entry is a rank or a card, or several of them, separated by spaces, that tie;
-    a card named by itself no longer counts with its rank.
+    `order` has the strongest first. An entry is a rank or a card, or several that tie, separated by spaces; a card
+    named by itself no longer counts with its rank.
 
     Raises:
-        VariantError: An entry stands twice or is not in the pack, or a card has no place.
+        VariantError: An entry appears twice or is not in the pack, or a card has no place.
     """
     place = _places(order)
     known = {*pack, *map(rank_of, pack)}

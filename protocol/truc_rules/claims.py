@@ -1,6 +1,6 @@
-"""Claims of a flor that was kept quiet, *pido flor*, and how they are settled at the end (rules.md 8.6, 13b.4).
+"""Claims that a flor was kept quiet, *pido flor*, and how they are settled at the end (rules.md 8.6, 13b.4).
 
-Who declared a flor in time is the matter of flor.py. A claim that unknown cards leave open scores nothing here.
+Who declared a flor in time is decided in flor.py. A claim that unknown cards leave open scores nothing here.
 """
 
 from functools import cache
@@ -17,7 +17,7 @@ AWARD_CLAIM = "claim"
 _HELD: Final = 3
 _NOT_HELD: Final = 1
 
-# looked up once: a lookup in an Enum is dear in the engine's loops
+# looked up once: a lookup in an Enum is costly in the engine's loops
 _PLAYING = Phase.PLAY
 
 
@@ -27,7 +27,7 @@ def _claim(seat: Seat, target: Seat) -> Action:
 
 
 def actions(match: Match, seat: Seat) -> tuple[Action, ...]:
-    """Return the claims open to `seat`: against every opponent that has played, declared nothing and was not claimed."""
+    """Return the claims open to `seat`: one against each opponent that has played, not declared and not been claimed."""
     hand, rule = match.hand, match.variant.flor
     row = hand.row
     if rule is None or not rule.claims or row.last is None or hand.phase is not _PLAYING:
@@ -44,7 +44,7 @@ def actions(match: Match, seat: Seat) -> tuple[Action, ...]:
 
 @cache
 def _opponents(seat: Seat, eldest: Seat, stride: int, seats: int) -> tuple[Seat, ...]:
-    """Return whom `seat` plays against in a row of tricks, eldest first; nobody if it does not play."""
+    """Return the opponents of `seat` in a row of tricks, eldest first; none if it does not play."""
     order = seats_from(eldest, stride, seats)
     return tuple(other for other in order if side_of(other) != side_of(seat)) if seat in order else ()
 
@@ -58,7 +58,7 @@ def claim(match: Match, action: Action) -> Step:
 
 
 def settlements(match: Match, hand: Hand) -> tuple[Event, ...]:
-    """Return what came of the claims when a row of tricks is over, and of flores that were played in silence."""
+    """Return what comes of the claims when a row of tricks is over, and of flores played without being declared."""
     rule = match.variant.flor
     # most hands end with nothing claimed, and before anybody has played three cards
     if rule is None or not rule.claims or (not hand.contests.claims and all(hand.row.left)):

@@ -1,4 +1,4 @@
-"""What a variant may not contradict: every check names the field and says what was expected of it."""
+"""Checks that a variant does not contradict itself: each names the field and says what was expected of it."""
 
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from .variant import Variant
 
 HIGHEST_TARGET = 1000
-"""The most that a game can be played to, and a stake can be."""
+"""The highest target that a game can have, and the highest stake."""
 HIGHEST_TARGET_OF_ANY = 120
-"""The same where every number above the stake may be asked for: each of them is an option."""
+"""The highest target where every number above the stake may be asked for: each of them is an option."""
 MOST_CALLS = 16
-"""How often envido, and real envido, can be called in one contest: a row of calls is looked through at each of them."""
+"""How often envido, and real envido, can be called in one contest: each call looks through all those before it."""
 
 
 def _require(name: str, reason: str, *, holds: bool) -> None:

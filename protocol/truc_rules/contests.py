@@ -1,7 +1,7 @@
-"""The side bets as one: which of envido, flor and the saying of values is asked about a call or an open offer.
+"""The side bets as one: which of envido, flor and the saying of values handles a call or an open offer.
 
-Flor comes before envido, envido before an unanswered ask for the stake (rules.md 8.2): a call is pushed over what it
-comes before.
+Flor comes before envido, envido before an unanswered ask for the stake (rules.md 8.2): a call is pushed on top of what
+it comes before.
 """
 
 from typing import assert_never
@@ -14,7 +14,7 @@ from .table import Match
 
 
 def calls(match: Match, seat: Seat) -> tuple[Action, ...]:
-    """Return the calls that open envido or flor, on one's turn or before one answers, and claims of a flor."""
+    """Return the calls that open envido or flor, on a seat's turn or before it answers, and claims of a flor."""
     hand, variant = match.hand, match.variant
     found: tuple[Action, ...] = ()
     if len(hand.row.left[seat]) == hand.dealt.each:
@@ -33,7 +33,7 @@ def call(match: Match, action: Action) -> Step:
 
 
 def answerers(match: Match, offer: ContestOffer) -> tuple[Seat, ...]:
-    """Return the seats that may answer, the first to be ruled for first."""
+    """Return the seats that may answer; a ruling is made for the first of them."""
     match offer:
         case EnvidoAsk():
             return envido.answerers(match, offer)
@@ -78,5 +78,5 @@ def answer(match: Match, action: Action, offer: ContestOffer) -> Step:
 
 
 def comes_before(offer: object, kind: Kind) -> bool:
-    """Tell whether a call is no answer to `offer`, but opens a contest that is decided before it."""
+    """Tell whether a call does not answer `offer` but opens a contest that is decided before it."""
     return not isinstance(offer, FlorRound if kind is Kind.FLOR else EnvidoAsk)

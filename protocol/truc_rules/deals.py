@@ -12,10 +12,10 @@ from .state import Dealt, Hand, Phase, Row, Step, with_dealt
 from .table import Match
 from .variant import Variant
 
-_COVER = Kind.COVER  # looked up once: a lookup in an Enum is dear in the engine's loops
+_COVER = Kind.COVER  # looked up once: a lookup in an Enum is costly in the engine's loops
 Hands = Sequence[Sequence[Card | None]]
 KnownCard = tuple[Seat, int, Card]
-"""A seat, and which card it holds in which slot."""
+"""A seat, one of its slots, and the card that it holds there."""
 
 
 def turn_count(variant: Variant) -> int:
@@ -71,10 +71,10 @@ def _check(match: Match, hands: Hands, turn: Sequence[Card]) -> None:
 
 
 def with_cards_known(match: Match, known: Iterable[KnownCard]) -> Hand:
-    """Return the hand in which each seat holds the card in the slot that is told of it.
+    """Return the hand in which these cards are known to be in these slots.
 
     Raises:
-        CardError: Another card stands there, or the card stands elsewhere, or there is no such slot or card.
+        CardError: A slot holds another card, a card is elsewhere, or there is no such slot or card.
     """
     hand, pack = match.hand, match.variant.pack
     dealt = hand.dealt
@@ -122,7 +122,7 @@ def slot_of(match: Match, action: Action) -> int:
 
 
 def named(match: Match, action: Action) -> Action:
-    """Return a card played face down by its name, where it is known here; other actions as they are."""
+    """Return the play of a card face down with the card in it, if that is known here; other actions unchanged."""
     if action.kind is not _COVER:
         return action
     slot, cards = action.value, match.hand.dealt.cards

@@ -1,4 +1,4 @@
-"""The end of a hand: who has it and what it brings. What the side bets left open is settled before it."""
+"""The end of a hand: who wins it and what it scores. What the side bets left open is settled before it scores."""
 
 from .claims import settlements
 from .events import HandDrawn, HandWon
@@ -7,18 +7,18 @@ from .seats import Side
 from .state import Hand, Phase, Step
 from .table import Match
 
-_OVER = Phase.OVER  # looked up once: a lookup in an Enum is dear in the engine's loops
+_OVER = Phase.OVER  # looked up once: a lookup in an Enum is costly in the engine's loops
 
 
 def won(match: Match, hand: Hand, side: Side, *, points: int, reason: str) -> Step:
-    """End `hand` in favour of `side`; what is locked in is won, whatever the points."""
+    """End `hand` in favour of `side`; if more than points is locked in, that is won instead of `points`."""
     gained = award(match, hand, side, points=points, reason=reason)
     owed = () if match.variant.flor is None else settlements(match, hand)
     return over(hand, side), (HandWon(side), *owed, *gained)
 
 
 def drawn(match: Match, hand: Hand) -> Step:
-    """End `hand` with nobody having it."""
+    """End `hand` with no winner."""
     owed = () if match.variant.flor is None else settlements(match, hand)
     return over(hand, None), (HandDrawn(), *owed)
 

@@ -1,6 +1,6 @@
-"""Envido: the calls, what they are worth, and their answers (rules.md 8.4); saying the values is saying.py's.
+"""Envido: the calls, what they are worth, and their answers (rules.md 8.4); the values are said in saying.py.
 
-A call stands above an unanswered ask for the stake, which is answered afterwards (rules.md 8.2). There is one contest
+A call goes on top of an unanswered ask for the stake, which is answered afterwards (rules.md 8.2). There is one contest
 in a hand: an answer, or a flor, closes it.
 """
 
@@ -15,12 +15,12 @@ from .seats import Seat, opponents_from, side_of
 from .state import Contests, EnvidoAsk, Offer, Phase, StakeAsk, Step, players, seat_to_act, with_offers
 from .table import Match
 
-# looked up once: a lookup in an Enum is dear in the engine's loops
+# looked up once: a lookup in an Enum is costly in the engine's loops
 _PLAYING = Phase.PLAY
 _ENVIDO, _REAL, _FALTA = Kind.ENVIDO, Kind.REAL_ENVIDO, Kind.FALTA_ENVIDO
 _WORTH: Final = {_ENVIDO: 2, _REAL: 3}
 _LEAST: Final = 1
-"""What falta envido is worth at least."""
+"""The least that falta envido is worth."""
 
 
 def calls(match: Match, seat: Seat) -> tuple[Action, ...]:
@@ -31,14 +31,14 @@ def calls(match: Match, seat: Seat) -> tuple[Action, ...]:
         return ()
     if len(hand.row.left[seat]) < hand.dealt.each:
         return ()
-    # rules.md 8.3: truco already accepted, no envido any more
+    # rules.md 8.3: once truco is accepted, no envido
     if hand.bets.stake != variant.base_stake or hand.bets.locked is not None or not _has_say(match, seat):
         return ()
     return _raises(seat, (), rule.max_envido, rule.max_real)
 
 
 def _has_say(match: Match, seat: Seat) -> bool:
-    """Tell whether `seat` is to act, or is of the side that is asked for a higher stake."""
+    """Tell whether `seat` is to act, or its side is asked for a higher stake."""
     row, offers = match.hand.row, match.hand.offers
     if not offers:
         return seat_to_act(row, match.seats) == seat
@@ -48,7 +48,7 @@ def _has_say(match: Match, seat: Seat) -> bool:
 
 @lru_cache(maxsize=1024)
 def _raises(seat: Seat, called: tuple[Kind, ...], max_envido: int, max_real: int) -> tuple[Action, ...]:
-    """Return the calls of `seat` over those that were made; envido, real envido and falta envido in this order."""
+    """Return the calls that `seat` may add to those made: envido, real envido and falta envido, in this order."""
     if _FALTA in called:
         return ()
     found = [_FALTA]
@@ -115,7 +115,7 @@ def _decline(match: Match, seat: Seat, ask: EnvidoAsk) -> Step:
 
 
 def accepted_points(match: Match, called: tuple[Kind, ...]) -> tuple[int, int]:
-    """Return what accepted calls are worth, by the side that wins: all of them, or the falta instead."""
+    """Return what accepted calls are worth, by the side that wins: their sum, or the falta instead."""
     if _FALTA in called:
         return _falta(match)
     points = sum(_WORTH[kind] for kind in called)
@@ -130,7 +130,7 @@ def declined_points(called: tuple[Kind, ...]) -> int:
 def _falta(match: Match) -> tuple[int, int]:
     """Return what falta envido is worth now, by the side that wins (rules.md 8.4, "Falta")."""
     if is_score_open(match):
-        # docs/decisions/0003: what a reader holds, who does not know the score, never runs ahead of the truth
+        # docs/decisions/0003: what a reader who does not know the score holds never runs ahead of the truth
         return _LEAST, _LEAST
     rule, target = match.variant.envido, match.variant.scoring.target
     ours, theirs = match.score[0].points, match.score[1].points
@@ -143,7 +143,7 @@ def _falta(match: Match) -> tuple[int, int]:
 
 
 def fold_bonus(match: Match, seat: Seat) -> int:
-    """Return what `seat` pays besides if it gives the hand up now: something while it could still call envido."""
+    """Return what `seat` pays in addition if it gives the hand up now; 0 once it can no longer call envido."""
     # rules.md 13b.2
     rule = match.variant.envido
     return rule.fold_bonus if rule is not None and calls(match, seat) else 0

@@ -22,15 +22,15 @@ class UnknownOptionError(VariantError):
 
 
 class MoveError(RulesError):
-    """A line that is no move in the notation."""
+    """A line that is not a move in the notation."""
 
 
 class MatchError(RulesError):
-    """A call that the state of the match does not admit: a fault of the caller, not of a player."""
+    """A call that the state of the match does not allow: a fault of the caller, not of a player."""
 
 
 class IllegalActionError(RulesError):
-    """An action the rules do not allow to that seat now; the state is as it was before."""
+    """An action that the rules do not allow this seat now; the state is unchanged."""
 
     def __init__(self, code: Refusal, message: str) -> None:
         super().__init__(message)

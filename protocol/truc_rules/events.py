@@ -1,7 +1,7 @@
 """Events: what happened, as public facts.
 
-Folding the events of a match gives its score: it changes through PointsScored and UnitScored alone. No event names a card that
-not everybody has seen.
+Folding the events of a match gives its score: only PointsScored and UnitScored change it. Every card that an event names
+has been seen by everybody.
 """
 
 from functools import cache
@@ -43,7 +43,7 @@ class RedealProposed(NamedTuple):
 
 
 class RedealAgreed(NamedTuple):
-    """One of several players who are all asked agreed; the next is asked."""
+    """One of several players who must all agree did; the next is asked."""
 
     seat: Seat
 
@@ -134,7 +134,7 @@ class EnvidoCalled(NamedTuple):
 
 
 class EnvidoAccepted(NamedTuple):
-    """The values are said, for `points`."""
+    """The calls were accepted: the values are said, for `points`."""
 
     seat: Seat
     points: int
@@ -154,7 +154,7 @@ class ValueSaid(NamedTuple):
 
 
 class ValueYielded(NamedTuple):
-    """A seat gave in for its side without saying a value: they are good."""
+    """A seat gave in for its side without saying a value (*son buenas*)."""
 
     seat: Seat
 
@@ -172,13 +172,13 @@ class FlorDeclared(NamedTuple):
 
 
 class FlorFolded(NamedTuple):
-    """A seat declared a flor, or had, and gave in for its side."""
+    """A seat that declared a flor, now or before, gave in for its side."""
 
     seat: Seat
 
 
 class ContraflorCalled(NamedTuple):
-    """A flor holder raised a flor; `call` is the kind of the move."""
+    """A seat with a flor challenged an opponent's; `call` is the kind of the move."""
 
     seat: Seat
     call: str
@@ -198,21 +198,21 @@ class FlorClaimed(NamedTuple):
 
 
 class FlorClaimSettled(NamedTuple):
-    """Whether `target` had kept a flor quiet."""
+    """It was settled whether `target` had kept a flor quiet."""
 
     target: Seat
     held: bool
 
 
 class DuelBegun(NamedTuple):
-    """Two seats play each other, `seat` leads."""
+    """Two seats play each other; `seat` leads."""
 
     seat: Seat
     opponent: Seat
 
 
 class UnitScored(NamedTuple):
-    """A side has one unit more; it keeps `kept` points, and the other side loses its points."""
+    """A side scored a unit; it keeps `kept` points, and the other side loses its points."""
 
     side: Side
     kept: int
@@ -227,7 +227,7 @@ class StakeAsked(NamedTuple):
 
 
 class StakeAccepted(NamedTuple):
-    """The stake asked for is the stake."""
+    """The stake asked for was accepted."""
 
     seat: Seat
     stake: int | str
@@ -259,13 +259,13 @@ class TrickTied(NamedTuple):
 
 
 class HandWon(NamedTuple):
-    """The hand is over and a side has it."""
+    """The hand is over and a side has won it."""
 
     side: Side
 
 
 class HandDrawn(NamedTuple):
-    """The hand is over and nobody has it."""
+    """The hand is over and nobody has won it."""
 
 
 class PointsScored(NamedTuple):
@@ -277,13 +277,13 @@ class PointsScored(NamedTuple):
 
 
 class GameWon(NamedTuple):
-    """A side has the game."""
+    """A side has won the game."""
 
     side: Side
 
 
 class MatchWon(NamedTuple):
-    """A side has the match."""
+    """A side has won the match."""
 
     side: Side
 
@@ -344,5 +344,5 @@ def card_played(seat: Seat, card: Card) -> CardPlayed:
 
 @cache
 def trick_told(side: Side | None, leader: Seat) -> TrickWon | TrickTied:
-    """Return the event of a trick that `side` won, or nobody; built once."""
+    """Return the event of a trick won by `side`, or by nobody; built once."""
     return TrickTied(leader) if side is None else TrickWon(side, leader)

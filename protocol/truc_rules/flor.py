@@ -1,7 +1,7 @@
 """Flor: who declares one and when, how the others answer, and what every end of the contest pays (rules.md 8.6).
 
-Saying the values is saying.py's, a flor that was kept quiet that of claims.py. Nobody is waited for who holds none, as
-far as the cards are known here (holders.py).
+The values are said in saying.py; claims.py deals with a flor that was kept quiet. As far as the cards are known here,
+nobody without a flor is waited for (holders.py).
 """
 
 from functools import cache
@@ -27,11 +27,11 @@ from .state import (
 )
 from .table import Match
 
-# looked up once: a lookup in an Enum is dear in the engine's loops
+# looked up once: a lookup in an Enum is costly in the engine's loops
 _FLOR, _FOLD = Kind.FLOR, Kind.FLOR_FOLD
 _CONTRAFLOR, _REST = Kind.CONTRAFLOR, Kind.CONTRAFLOR_REST
 _ACHICO: Final = 1
-"""What giving in pays besides the flores of the other side."""
+"""What giving in pays besides the other side's flores."""
 
 
 @cache
@@ -46,7 +46,7 @@ def declarations(match: Match, seat: Seat) -> tuple[Action, ...]:
 
 
 def _has_say(match: Match, seat: Seat) -> bool:
-    """Tell whether `seat` is to act, or is of the side asked for a higher stake, or envido waits for an answer."""
+    """Tell whether `seat` is to act, or its side is asked for a higher stake, or envido waits for an answer."""
     row, offers = match.hand.row, match.hand.offers
     if not offers:
         return seat_to_act(row, match.seats) == seat
@@ -60,7 +60,7 @@ def _has_say(match: Match, seat: Seat) -> bool:
 
 
 def declare(match: Match, action: Action) -> Step:
-    """Declare the first flor: envido is void, and the others speak, if there are any."""
+    """Declare the first flor: envido is void, and the others who may hold one speak next."""
     hand, seat = match.hand, action.seat
     below = hand.offers
     if below and isinstance(below[-1], EnvidoAsk):
@@ -75,7 +75,7 @@ def declare(match: Match, action: Action) -> Step:
 
 
 def _with_round(match: Match, hand: Hand, waiting: tuple[Seat, ...], told: tuple[Event, ...]) -> Step:
-    """Wait for the others, or, if nobody is left, see what the flores that were declared are worth."""
+    """Wait for the others; if nobody is left, compare the declared flores or pay for them."""
     if waiting:
         return hand._replace(offers=(*hand.offers, FlorRound(waiting))), told
     sides = {side_of(seat) for seat in hand.contests.flores}
@@ -113,9 +113,9 @@ def round_answer(match: Match, action: Action, asked: FlorRound) -> Step:
 
 
 def answerers(match: Match, ask: ContraflorAsk) -> tuple[Seat, ...]:
-    """Return the flor holders of the asked side, who may answer `ask`: first those who declared, as all can tell.
+    """Return the flor holders of the asked side, who may answer `ask`; those who declared, as all can tell, come first.
 
-    Within both groups they stand in order of play after the asker.
+    Both groups are in order of play after the asker.
     """
     hand, asked = match.hand, _asked(match, ask)
     declared = tuple(seat for seat in asked if seat in hand.contests.flores)
@@ -135,7 +135,7 @@ def answers(match: Match, seat: Seat, ask: ContraflorAsk) -> tuple[Action, ...]:
 
 
 def answer(match: Match, action: Action, ask: ContraflorAsk) -> Step:
-    """Have the flores compared, give in, or raise to all that is left of the game; who answers has declared a flor."""
+    """Have the flores compared, give in, or raise to all that is left of the game; to answer is to declare a flor."""
     hand, seat = match.hand, action.seat
     below, contests = hand._replace(offers=hand.offers[:-1]), hand.contests
     if seat in contests.flores:
@@ -163,13 +163,13 @@ def _challenged(hand: Hand, action: Action) -> Step:
 def _accepted(match: Match, hand: Hand, seat: Seat, ask: ContraflorAsk) -> Step:
     extra = _rest(match) if ask.call is _REST else 0
     hand, counted = _all_counted(match, hand)
-    # where cards are unknown, somebody may hold a flor of whom nothing was heard so far
+    # where cards are unknown, a seat that nothing was heard of so far may hold a flor
     speakers = (*hand.contests.flores, *unheard(match, hand))
     return _compared(match, hand, speakers, extra=extra, told=(ContraflorAccepted(seat), *counted))
 
 
 def _rest(match: Match) -> int:
-    """Return what the leading side lacks; at least nothing, as which it counts where claims leave the score open."""
+    """Return what the leading side lacks, at least 0; also 0 where claims leave the score open."""
     leader = max(score.points for score in match.score)
     return 0 if is_score_open(match) else max(match.variant.scoring.target - leader, 0)
 
@@ -181,7 +181,7 @@ def _given_up(match: Match, hand: Hand, seat: Seat) -> Step:
 
 
 def _all_counted(match: Match, hand: Hand) -> Step:
-    """Count every flor of which nothing was heard yet as declared: its holder had to (rules.md 13b.3)."""
+    """Count every flor not heard of yet as declared: its holder had to declare it (rules.md 13b.3)."""
     found = tuple(seat for seat in unheard(match, hand) if holds(match, hand, seat))
     contests = hand.contests._replace(flores=(*hand.contests.flores, *found))
     return hand._replace(contests=contests), tuple(map(FlorDeclared, found))
@@ -210,7 +210,7 @@ def waits_for_unknown(match: Match) -> bool:
 
 
 def presumed(match: Match) -> Step | None:
-    """Return the step in which nobody else holds a flor, if nobody who is waited for surely does; else None."""
+    """Return the step in which nobody else holds a flor; None if no flor is waited for, or one is surely held."""
     hand = match.hand
     offer = hand.offers[-1] if hand.offers else None
     match offer:

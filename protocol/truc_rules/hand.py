@@ -1,4 +1,4 @@
-"""The hand: which machine is asked, for what a seat may do and for what an action does.
+"""The hand: which machine says what a seat may do, and which carries an action out.
 
 A hand is a row of tricks and a stack of open offers; the newest offer comes first, then the phase. `legal` and
 `step` dispatch alike, so that an action is carried out by the machine that offered it.
@@ -12,7 +12,7 @@ from .seats import Seat, seat_after
 from .state import ContraflorAsk, LastPointAsk, Offer, Phase, RedealAsk, StakeAsk, Step, seat_to_act
 from .table import Match
 
-# looked up once: a lookup in an Enum is dear in the engine's loops
+# looked up once: a lookup in an Enum is costly in the engine's loops
 _RAISE = Kind.RAISE
 _OF_A_CARD = frozenset({Kind.PLAY, Kind.COVER, Kind.BLIND})
 _BESIDE_THE_STAKE = CONTEST_CALLS | {Kind.CLAIM, Kind.ORDER}
@@ -22,7 +22,7 @@ _WHATEVER_IS_OPEN = MappingProxyType(
 
 
 def deciders(match: Match) -> tuple[Seat, ...]:
-    """Return the seats that hold the decision the hand waits for, the first to be ruled for first."""
+    """Return the seats that hold the decision the hand waits for; a ruling is made for the first of them."""
     hand = match.hand
     if hand.offers:
         return _answerers(match, hand.offers[-1])
@@ -40,7 +40,7 @@ def deciders(match: Match) -> tuple[Seat, ...]:
 
 
 def deciders_in_view(match: Match) -> tuple[Seat, ...]:
-    """Return the deciders that everybody can tell: not those whom only an undeclared flor lets answer."""
+    """Return the deciders that everybody can tell: without those who may answer only by an undeclared flor."""
     offers, waiting = match.hand.offers, deciders(match)
     if not offers or not isinstance(offers[-1], ContraflorAsk):
         return waiting
@@ -78,7 +78,7 @@ def legal(match: Match, seat: Seat) -> tuple[Action, ...]:
 
 
 def _beside_the_stake(match: Match, seat: Seat) -> tuple[Action, ...]:
-    """Return the calls of side bets, and the orders, that `seat` may give whatever is open."""
+    """Return the calls of side bets and the orders open to `seat`, whether or not an offer is open."""
     variant, playing = match.variant, match.hand.phase is play.PLAYING
     calls = contests.calls(match, seat) if playing and variant.has_contests else ()
     return (*calls, *orders.actions(match, seat)) if variant.has_orders else calls
@@ -116,7 +116,7 @@ def _answers(match: Match, seat: Seat, offer: Offer) -> list[Action]:
 
 
 def allows(match: Match, action: Action) -> bool:
-    """Tell whether `legal` yields `action`; the cards of a show in any order."""
+    """Tell whether `legal` yields `action`; a show may name its cards in any order."""
     seat, kind = action.seat, action.kind
     if kind in _OF_A_CARD:
         return play.allows(match, action)

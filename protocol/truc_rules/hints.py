@@ -1,4 +1,4 @@
-"""What a move would mean, as figures for a client that has no rules: beside every option."""
+"""What a move would mean: figures beside every option, for a client that does not know the rules."""
 
 from . import envido
 from .actions import CONTEST_CALLS, REST, Action, Kind
@@ -8,7 +8,7 @@ from .table import Match
 Hints = tuple[tuple[str, int | str], ...]
 
 GAME = "game"
-# looked up once: a lookup in an Enum is dear where every option has its hints
+# looked up once: a lookup in an Enum is costly where every option has its hints
 _ASKS, _ANSWERS = frozenset({Kind.RAISE, Kind.PLAY}), frozenset({Kind.ACCEPT, Kind.DECLINE})
 _ACCEPT, _CONCEDE, _DEAL = Kind.ACCEPT, Kind.CONCEDE, Kind.DEAL
 _ENVIDOS = CONTEST_CALLS - {Kind.FLOR}
@@ -17,8 +17,8 @@ _ENVIDOS = CONTEST_CALLS - {Kind.FLOR}
 def hints(match: Match, action: Action) -> Hints:
     """Return the figures that go with a legal `action`; none of them depends on hidden cards.
 
-    stake: what the hand is worth if it is taken; points: what an envido is worth if it is taken; declined: what the
-    asking side gets if it is not; loses: what the other side gets by this move; cards: how many each seat gets.
+    stake: what the hand is worth if it is accepted; points: what an envido is worth if it is accepted; declined: what
+    the asking side gets if it is not; loses: what this move gives the other side; cards: how many each seat gets.
     """
     kind, offers = action.kind, match.hand.offers
     offer = offers[-1] if offers else None

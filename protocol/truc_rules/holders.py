@@ -1,7 +1,7 @@
 """Who holds a flor, as far as the cards are known here.
 
-A seat whose cards decide it holds one or not; a seat with unknown cards may hold one. What waits only for seats that
-may is never waited for in vain: the next seat that surely holds one may speak, and those before it have none.
+A seat whose known cards decide it holds one or not; a seat with unknown cards may hold one. A contest is never stuck
+behind seats that only may: the next seat that surely holds one may speak, and those before it have none.
 """
 
 from .seats import Seat
@@ -11,7 +11,7 @@ from .values import may_be_flor
 
 
 def may_hold(match: Match, hand: Hand, seat: Seat) -> bool:
-    """Tell whether `seat` holds a flor, or might, as a card of it is unknown."""
+    """Tell whether `seat` holds a flor, or might because one of its cards is unknown."""
     return may_be_flor(match.variant, hand.dealt.cards[seat])
 
 
@@ -22,7 +22,7 @@ def holds(match: Match, hand: Hand, seat: Seat) -> bool:
 
 
 def unheard(match: Match, hand: Hand) -> tuple[Seat, ...]:
-    """Return, from eldest, who still has to declare a flor or may have to: who has not played and not declared."""
+    """Return, from eldest, the seats that must or may have to declare a flor: they have neither played nor declared."""
     order = players(hand.row, match.seats)
     quiet = [seat for seat in order if seat not in hand.contests.flores and may_hold(match, hand, seat)]
     return tuple(seat for seat in quiet if len(hand.row.left[seat]) == hand.dealt.each)
@@ -34,7 +34,7 @@ def is_sure(match: Match, seat: Seat) -> bool:
 
 
 def has_turn(match: Match, waiting: tuple[Seat, ...], seat: Seat) -> bool:
-    """Tell whether `seat` is the next of `waiting` to speak, if those before it may hold no flor."""
+    """Tell whether `seat` is the next of `waiting` to speak: nobody before it surely holds a flor."""
     for other in waiting:
         if other == seat:
             return True

@@ -1,7 +1,7 @@
-"""House variants: games that somebody writes as TOML, for a server or for a scenario.
+"""House variants: games written as TOML, for a server or for a scenario.
 
 A text names a preset as its `base` and has the fields that differ, or it has every field. Nothing here opens a file.
-Invariant: whatever is wrong is said as the field, what was expected and what came, in lines that a terminal can show.
+Invariant: every problem is told as the field, what was expected and what came, in lines that a terminal can show.
 """
 
 import re
@@ -35,7 +35,7 @@ _LONGEST_LINE: Final = 1_000
 
 
 class HouseVariantError(VariantError):
-    """A text that is no variant; each of `problems` is a line: the field, what was expected and what came."""
+    """A text that is not a variant; each of `problems` is a line: the field, what was expected and what came."""
 
     def __init__(self, source: str, problems: Sequence[str]) -> None:
         self.problems = tuple(_line(f"{source}: {problem}") for problem in problems)
@@ -43,12 +43,13 @@ class HouseVariantError(VariantError):
 
 
 def variant_from_toml(text: str, source: str) -> Variant:
-    """Read the variant that a text describes; `source` is how messages call the text.
+    """Read the variant that a text describes; messages call the text `source`.
 
-    Every field that has no business there is told; of the values that are wrong or contradict each other, the first.
+    Every unknown or missing field is reported, and every text that could not be shown; of the values that are otherwise
+    wrong or contradict each other, only the first.
 
     Raises:
-        HouseVariantError: It is no TOML, has a field that is unknown, missing or wrong, or contradicts itself.
+        HouseVariantError: It is not TOML, has a field that is unknown, missing or wrong, or contradicts itself.
     """
     found = _parsed(text, source)
     base = found.pop("base", None)
@@ -67,7 +68,7 @@ def _parsed(text: str, source: str) -> dict[str, object]:
         raise HouseVariantError(source, [f"expected at most {MAX_FILE} bytes, got {size}"])
     try:
         return tomllib.loads(text)
-    except ValueError as error:  # no TOML, or a number that Python does not read
+    except ValueError as error:  # not TOML, or a number that Python cannot read
         raise HouseVariantError(source, [f"expected TOML, got: {error}"]) from error
     except RecursionError as error:
         raise HouseVariantError(
@@ -78,7 +79,7 @@ def _parsed(text: str, source: str) -> dict[str, object]:
 def _misnamed(found: Mapping[str, object]) -> Iterator[str]:
     name = found.get("name")
     if name is None:
-        return  # told with the other fields that are missing
+        return  # reported with the other missing fields
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         yield f"name: expected 3 to 32 lower-case letters, digits and hyphens, got {_shown(name)}"
     elif name in presets():
@@ -112,7 +113,7 @@ def _unknown_in(group: str, known: Sequence[str], name: str) -> str:
 
 
 def _unspeakable(found: Mapping[str, object]) -> Iterator[str]:
-    """Yield what could not stand in a move line, a message or a rule document."""
+    """Yield what is wrong with texts that could not stand in a move line, a message or a rule document."""
     for card in _texts(found.get("pack")):
         if not _CARD.fullmatch(card):
             yield f"pack: expected cards such as 7e, Kh or 10c, got {_shown(card)}"
@@ -130,7 +131,7 @@ def _texts(value: object) -> Sequence[str]:
 
 
 def _with_value(message: str, found: Mapping[str, object], base: Variant | None) -> str:
-    """Add the value of the field that a message is about, where the message does not say it."""
+    """Add the value of the field that a message is about, if the message does not give it."""
     path = message.partition(":")[0].split(".")
     value: object = found
     inherited: object = () if base is None else (("pack", base.pack), *params(base))
@@ -142,7 +143,7 @@ def _with_value(message: str, found: Mapping[str, object], base: Variant | None)
 
 
 def _line(text: str) -> str:
-    """Return what may stand in a terminal or log, although a key or value of the text is part of it."""
+    """Make a line safe for a terminal or log, as it may quote a key or value of the text."""
     return "".join(sign if sign.isprintable() else "?" for sign in text[:_LONGEST_LINE])
 
 

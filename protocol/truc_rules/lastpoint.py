@@ -11,7 +11,7 @@ from .variant import Variant
 
 
 def begin(match: Match, hand: Hand) -> Step:
-    """Begin the play: ask the one side at its last point, or let the hand decide the game if both are."""
+    """Begin the play: ask the side that is at its last point, or let the hand decide the game if both are."""
     _, dealt, row, bets, _, _, contests, orders, proven = hand
     rule, at_last = match.variant.last_point, _sides_at_last_point(match.variant, match.score)
     offers: tuple[Offer, ...] = ()
@@ -62,7 +62,7 @@ def answer(match: Match, action: Action, question: LastPointAsk) -> Step:
 
 
 def owed_shares(match: Match) -> tuple[tuple[Seat, Seat], ...]:
-    """Return, right after the deal, whose cards (first) must be shown to which partner (second), ascending."""
+    """Return, right after the deal, pairs of a seat and the partner who must be shown its cards, ascending."""
     rule = match.variant.last_point
     if rule is None or not rule.share:
         return ()

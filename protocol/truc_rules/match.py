@@ -1,4 +1,4 @@
-"""The match: hands, games and the score around them, and the door through which every action comes.
+"""The match: hands, games and the score around them, and the entry point of every action.
 
 `apply` refuses exactly what `legal` does not yield. The score changes only through the events of a hand.
 """
@@ -19,10 +19,8 @@ from .variant import Scoring, Variant
 Outcome = tuple[Match, tuple[Event, ...]]
 
 _NOTHING = Score(0, 0)
-_DEAL, _OVER = Phase.DEAL, Phase.OVER  # looked up once: a lookup in an Enum is dear in the engine's loops
-_new = (
-    tuple.__new__
-)  # a NamedTuple without the call of its own constructor, where hands are played by the thousand
+_DEAL, _OVER = Phase.DEAL, Phase.OVER  # looked up once: a lookup in an Enum is costly in the engine's loops
+_new = tuple.__new__  # builds a NamedTuple without calling its constructor: hands are played by the thousand
 
 
 def new_match(
@@ -74,7 +72,7 @@ def _begun(
 
 
 def next_hand(match: Match) -> Match:
-    """Return the match before its next hand: the deal passes on, a won game leaves no points behind.
+    """Return the match before its next hand: the deal passes on, and a won game leaves no points behind.
 
     Raises:
         MatchError: The hand is not over, or the match is won.
@@ -94,7 +92,7 @@ def next_hand(match: Match) -> Match:
 
 
 _newest: dict[Seat, tuple[Match, tuple[Action, ...]]] = {}
-"""By seat, the newest answer of `legal`: who was told the options need not be told again when one is chosen."""
+"""By seat, the newest answer of `legal`, so that the options are not listed again when one of them is chosen."""
 
 
 def legal(match: Match, seat: Seat) -> tuple[Action, ...]:
@@ -128,10 +126,10 @@ def apply(match: Match, action: Action) -> Outcome:
 
 
 def carry_out(match: Match, step: Step) -> Outcome:
-    """Put a hand's step into the match: count the points, see whether game and match are won, or a duel follows."""
+    """Put a hand's step into the match: count the points, and see whether game and match are won or a duel follows."""
     hand, events = step
     variant, seats, dealer, games, score, number, before, _, _ = match
-    # within a hand only a side bet scores, and it leaves its mark on the contests
+    # within a hand only a side bet scores, and then the contests have changed
     if hand.phase is not _OVER and hand.contests is before.contests:
         return _new(Match, (variant, seats, dealer, games, score, number, hand, None, None)), events
     if before.phase is _OVER:  # cards are shown: hand, game and match are as they were
@@ -180,19 +178,19 @@ def know(match: Match, seat: Seat, slot: int, card: Card) -> Match:
     """Return the match in which it is known that `seat` holds `card` in `slot`.
 
     Raises:
-        CardError: Another card stands there, or `card` stands elsewhere.
+        CardError: The slot holds another card, `card` is elsewhere, or there is no such slot or card.
     """
     return know_all(match, ((seat, slot, card),))
 
 
 def know_all(match: Match, known: Iterable[deals.KnownCard]) -> Match:
-    """Return the match in which all these cards are known, as `know` says for one of them."""
+    """Return the match in which all these cards are known, as `know` does for one."""
     hand = deals.with_cards_known(match, known)
     return match if hand is match.hand else with_hand(match, hand)
 
 
 def settled(match: Match) -> Outcome:
-    """Return the match in which whatever only unknown cards could decide is taken as not so."""
+    """Return the match in which a flor that only unknown cards could make is taken not to exist."""
     events: tuple[Event, ...] = ()
     while (step := flor.presumed(match)) is not None:
         match, told = carry_out(match, step)

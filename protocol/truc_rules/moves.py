@@ -1,7 +1,7 @@
 """Move lines: the one notation of actions for people, files and options.
 
-`move_line` and `parse_move` are each other's inverse. A line is only read here; whether the move is legal is the
-hand's business.
+`move_line` and `parse_move` are inverses of each other. A line is only read here; hand.py says whether the move is
+legal.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ ORDERS = ("low", "high", "leave")
 _ASK_WITH_CARD = 3
 _DIGITS = 6
 _KINDS = {str(kind): kind for kind in Kind}
-# looked up once: a lookup in an Enum is dear where lines are written for every option
+# looked up once: a lookup in an Enum is costly where lines are written for every option
 _PLAY, _COVER, _RAISE = Kind.PLAY, Kind.COVER, Kind.RAISE
 
 
@@ -34,7 +34,7 @@ def parse_move(variant: Variant, seat: Seat, line: str) -> Action:
     """Read a move line of `seat`.
 
     Raises:
-        MoveError: The line is no move: an unknown word, a card outside the pack, words missing or left over.
+        MoveError: The line is not a move: an unknown word, a card outside the pack, words missing or left over.
     """
     first, *rest = line.split() or [""]
     kind = _KINDS.get(first)

@@ -1,15 +1,15 @@
-"""The end of a message about a name that is not known: which known names are most like it."""
+"""The end of a message about an unknown name: which known names are most like it."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Final
 
 _LIKE: Final = 0.7
-"""Less would find names that share the name of the family and no more."""
+"""A lower cutoff would find names that have no more than the family's name in common."""
 
 
 def most_like(name: str, known: Iterable[str]) -> list[str]:
-    """Return the known names that are most like a name, three at most, the nearest first."""
+    """Return the known names most like `name`, at most three, the nearest first."""
     return get_close_matches(name, [*known], cutoff=_LIKE)
 
 

@@ -1,7 +1,7 @@
 """Why a call beside the stake is refused: envido, flor, values, claims, orders, shows, covered and unseen cards.
 
-Called only for an action that `legal` does not yield. The sender alone reads the text: it may name what the sender
-itself holds, never what others do.
+Called only for an action that `legal` does not yield. Only the sender reads the text: it may name what the sender
+holds, never what others hold.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,7 +18,7 @@ _TOO_LATE = "expected it before its first card"
 
 
 def objection(match: Match, action: Action) -> str | None:
-    """Return what speaks against a call of this kind; None if the call is of another kind."""
+    """Return why a call of one of these kinds is refused; None if the action is of another kind."""
     answer = _OBJECTIONS.get(action.kind)
     return None if answer is None else answer(match, action)
 

@@ -1,4 +1,4 @@
-"""Table options: what a table may change of a preset, where the preset has the machine (rules.md 14b)."""
+"""Table options: what a table may change in a preset that has the machine for it (rules.md 14b)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

@@ -2,7 +2,7 @@
 
 An order narrows the partner's choice of a card; one that cannot be followed has no effect and is not refused, as a
 refusal would tell what the partner lacks (13b.8). A later order replaces the earlier one (6.4), so one that repeats it
-says nothing, and is refused; and the changes of mind before one card have a number, as orders take no time.
+says nothing, and is refused. Since orders take no time, their number before one card is limited.
 """
 
 from functools import lru_cache
@@ -17,7 +17,7 @@ from .variant import Variant
 
 LOW, HIGH, LEAVE = "low", "high", "leave"
 MOST_ORDERS = 16
-"""How many orders a governor gives for one card of its partner."""
+"""How many orders a governor may give for one card of its partner."""
 _CARDS_ARE_OUT = (Phase.PLAY, Phase.REDEAL)
 
 
@@ -45,7 +45,7 @@ def words(variant: Variant) -> tuple[str, ...]:
 
 
 def partner(match: Match, seat: Seat) -> Seat:
-    """Return the seat opposite, which `seat` orders."""
+    """Return the seat opposite `seat`, to which it gives orders."""
     return Seat((seat + match.seats // 2) % match.seats)
 
 
@@ -65,7 +65,7 @@ def binding(match: Match, seat: Seat) -> str | None:
 
 
 def carried_out(match: Match, seat: Seat) -> Orders:
-    """Return the orders that stand after `seat` has played a card: its own are done with."""
+    """Return the orders in force after `seat` has played a card: the one that it was under is used up."""
     ours, theirs = match.hand.orders
     if binding(match, seat) is None:
         return match.hand.orders
@@ -74,7 +74,7 @@ def carried_out(match: Match, seat: Seat) -> Orders:
 
 
 def open_slots(match: Match, seat: Seat) -> tuple[int, ...]:
-    """Return the slots that `seat` may play from, under the order it has; all, if a card of it is unknown here."""
+    """Return the slots that `seat` may play from, under its order; all of them if one of its cards is unknown here."""
     left, order = match.hand.row.left[seat], binding(match, seat)
     if order is None:
         return left

@@ -1,7 +1,7 @@
 """A variant as named plain values, and back: what a canonical document can hold.
 
 `variant_from_params(v.name, v.version, v.pack, params(v)) == v` for every variant. Values that come from a document
-(arrays as lists or tuples) are checked field by field before a variant is built of them.
+(arrays as lists or tuples) are checked field by field before a variant is built from them.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -33,7 +33,7 @@ _APART = ("name", "version", "pack")
 _NAMES = tuple(sorted(entry.name for entry in fields(Variant) if entry.init and entry.name not in _APART))
 _ENTRY = 2
 _MOST_BITS = 64
-"""What a document can hold."""
+"""How long a number can be in a document."""
 _LADDERS: tuple[Literal["x2", "+2", "any", "game", "trut"], ...] = ("x2", "+2", "any", "game", "trut")
 _PACK_AND_ORDER = ("pack", "order")
 _MEMBERS = {name: get_args(hint) or (hint,) for name, hint in get_type_hints(Variant).items()}
@@ -41,7 +41,7 @@ _GROUPS = {name for name, members in _MEMBERS.items() if any(map(is_dataclass, m
 
 
 def params(variant: Variant) -> tuple[tuple[str, Param], ...]:
-    """Return every rule of `variant` as (name, value), names ascending; a group of fields is such a tuple again."""
+    """Return every rule of `variant` as (name, value), names ascending; a group of fields is itself such a tuple."""
     return tuple((name, _plain(getattr(variant, name))) for name in _NAMES)
 
 
@@ -60,7 +60,7 @@ def variant_from_params(name: str, version: int, pack: Sequence[str], params: Se
     """Build the variant that `params` describes.
 
     Raises:
-        VariantError: A field is missing, unknown or of a wrong value, or the fields contradict each other.
+        VariantError: A field is missing or unknown or has a wrong value, or the fields contradict each other.
     """
     read = _Fields("", params, _NAMES)
     return Variant(
@@ -103,13 +103,13 @@ def variant_from_params(name: str, version: int, pack: Sequence[str], params: Se
 
 
 def variant_from_fields(fields: Mapping[str, object], base: Variant | None = None) -> Variant:
-    """Build the variant with these fields, by name; what is not among them is as in `base`, but for name and version.
+    """Build the variant with these fields, by name; all others except name and version are taken from `base`.
 
-    A group is a mapping again, of the fields that differ, or False for none. Pack and order are lists, or the name
-    of a pack and order that presets have.
+    A group is itself a mapping, of the fields that differ, or False for none. Pack and order are lists, or the name of
+    a pack and order that presets have.
 
     Raises:
-        VariantError: A field is missing, unknown or of a wrong value, or the fields contradict each other.
+        VariantError: A field is missing or unknown or has a wrong value, or the fields contradict each other.
     """
     known: dict[str, object] = {} if base is None else {"pack": base.pack, **dict(params(base))}
     for name, value in fields.items():

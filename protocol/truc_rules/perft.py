@@ -7,9 +7,9 @@ from .table import Match
 
 
 def perft(match: Match, depth: int) -> int:
-    """Return how many rows of `depth` actions, over all seats, lead from `match` within its hand.
+    """Return how many sequences of `depth` actions, by all seats, can follow `match` within its hand.
 
-    A row that ends the hand, or that needs new cards, is not counted beyond its end.
+    A sequence that ends the hand, or needs new cards, before it has `depth` actions is not counted.
     """
     if depth == 0:
         return 1

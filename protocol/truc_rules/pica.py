@@ -13,7 +13,7 @@ PAIRS = SEATS // 2
 def stride(variant: Variant, seats: int, score: tuple[Score, Score], number: int) -> int:
     """Return the stride of a new deal: half the table if it is played as duels, else 1.
 
-    Every other hand of a game is, if one side has enough points and no side too many.
+    Every other hand of a game is, if one side has enough points and neither has too many.
     """
     rule = variant.pica
     if rule is None or seats != SEATS or number % 2:
@@ -30,7 +30,7 @@ def begun(row: Row, seats: int) -> tuple[Event, ...]:
 
 
 def next_duel(match: Match, hand: Hand, bets: Bets) -> Hand:
-    """Return the hand in which the next pair begins; what the last one must prove is kept."""
+    """Return the hand in which the next pair begins; what the last pair must prove is kept."""
     row = hand.row
     eldest = Seat((row.eldest + 1) % match.seats)
     proven = (*hand.proven, (row.eldest, hand.contests))

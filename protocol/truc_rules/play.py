@@ -1,4 +1,4 @@
-"""Turns: a card to the trick, open, covered or unseen, a card with an ask, giving up; and what a card brings about."""
+"""Turns: to play a card, face up, covered or unseen, with an ask or without, or to give up; and what follows."""
 
 from functools import lru_cache
 from typing import Literal
@@ -24,14 +24,14 @@ from .state import NO_ORDERS, Bets, Dealt, Hand, Phase, Row, StakeAsk, Step, Tri
 from .table import Match
 from .tricks import Verdict, taken, verdict
 
-# looked up once: a lookup in an Enum is dear in the engine's loops
+# looked up once: a lookup in an Enum is costly in the engine's loops
 PLAYING = Phase.PLAY
 _PLAY, _COVER, _BLIND = Kind.PLAY, Kind.COVER, Kind.BLIND
-_new = tuple.__new__  # a NamedTuple without the call of its own constructor
+_new = tuple.__new__  # builds a NamedTuple without calling its constructor
 
 
 def may_play(match: Match, seat: Seat) -> bool:
-    """Tell whether `seat` may put a card down: it is to act, and no offer is open but an ask that a card accepts."""
+    """Tell whether `seat` may put a card down: it is to act, and no offer is open except an ask that a card accepts."""
     hand = match.hand
     row = hand.row
     if hand.phase is not PLAYING or (row.leader + len(row.table) * row.stride) % match.seats != seat:
@@ -87,7 +87,7 @@ def _covered(seat: Seat, slot: int, card: Card | None) -> Action:
 
 
 def allows(match: Match, action: Action) -> bool:
-    """Tell whether `action`, the play of a card, is among `legal`, without building them all."""
+    """Tell whether `action`, the play of a card, is among the legal ones, without building them all."""
     seat, hand = action.seat, match.hand
     if action.kind is _COVER or action.kind is _BLIND:
         return may_play(match, seat) and action in _with_cards(match, seat, ())
@@ -131,7 +131,7 @@ def _verdict(match: Match, side: Side | None) -> Verdict:
 
 
 def play(match: Match, action: Action) -> Step:
-    """Play a card; with an ask open this accepts it first, and with a stake named it asks for that afterwards.
+    """Play a card; this first accepts an open ask, and afterwards asks for a stake if one is named.
 
     Raises:
         CardError: A card to be played unseen is not known here yet.
@@ -190,7 +190,7 @@ def _without(left: tuple[tuple[int, ...], ...], seat: Seat, slot: int) -> tuple[
 
 
 def _face(dealt: Dealt, action: Action) -> tuple[int, Card]:
-    """Return the slot that is played from, and what lies on the table then."""
+    """Return the slot that is played from, and the card as it then lies on the table."""
     held = dealt.cards[action.seat]
     if action.cards:
         card = action.cards[0]
@@ -207,7 +207,7 @@ def _face(dealt: Dealt, action: Action) -> tuple[int, Card]:
 
 
 def _next_turn(bets: Bets, seat: Seat, leader: Seat | None) -> Bets:
-    """Forget the offers of past turns; that of `seat` counts after its card too, unless it leads the next trick."""
+    """Forget the offers of past turns; that of `seat` still counts after its card, unless it leads the next trick."""
     kept = (seat,) if seat in bets.offered and seat != leader else ()
     return Bets(bets.stake, bets.locked, bets.right, kept)
 
@@ -222,7 +222,7 @@ def _decided(match: Match, hand: Hand, over: Side | Literal["tied"]) -> Step:
 
 
 def concede(match: Match, seat: Seat) -> Step:
-    """Give the hand up for one's side; what envido could still have brought is paid too."""
+    """Give the hand up for one's side; while envido could still be called, its fold bonus is paid too."""
     hand = match.hand
     bonus = 0 if match.variant.envido is None else fold_bonus(match, seat)
     points = hand.bets.stake + bonus

@@ -12,7 +12,7 @@ from .variant import Variant
 SHORT = 1
 _COUNTS = (CARDS_EACH, SHORT)
 _TOO_CLOSE = 1
-"""How many points short of the target a side rules a short deal out."""
+"""A side that is this many points short of the target rules out a short deal."""
 
 
 def waiting_hand(

@@ -1,7 +1,6 @@
 """The presets: the games of rules.md, section 14, as data.
 
-A preset that is another with one change is written as that change. Adding a game whose machines exist is adding an
-entry here.
+A preset that is another with a change is written as that change. To add a game whose machines exist, add an entry here.
 """
 
 from collections.abc import Mapping
@@ -47,7 +46,7 @@ ORDERS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = MappingProxyType
         )
     }
 )
-"""Packs with an order each; rules.md, sections 2 to 9. Suits and ranks of Brazil are written as French ones."""
+"""Packs, each with an order; rules.md, sections 2 to 10. Brazilian suits and ranks are written as French ones."""
 
 FAMILIES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -63,7 +62,7 @@ FAMILIES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "put": ("fr52-put",),
     }
 )
-"""The orders that games of one set of words are played with."""
+"""By set of words, the orders that its games are played with."""
 
 
 def _ordered(variant: Variant, name: str, order: str) -> Variant:
@@ -323,7 +322,7 @@ def preset(name: str) -> Variant:
     """Return the preset called `name`.
 
     Raises:
-        VariantError: There is none of that name.
+        VariantError: There is no preset of that name.
     """
     for variant in _PRESETS:
         if variant.name == name:

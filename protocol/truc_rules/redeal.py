@@ -9,7 +9,7 @@ from .table import Match
 
 
 def possible(match: Match, dealt: Dealt) -> bool:
-    """Tell whether a redeal may be proposed over `dealt`: allowed once more, and the pack can supply a whole deal."""
+    """Tell whether a redeal may be proposed over `dealt`: one more is allowed, and the pack can supply a whole deal."""
     rule = match.variant.redeal
     if rule is None or len(match.variant.pack) - dealt.taken < match.seats * dealt.each:
         return False
@@ -24,7 +24,7 @@ def actions(match: Match, seat: Seat) -> tuple[Action, ...]:
 
 
 def answers(seat: Seat, question: RedealAsk) -> tuple[Action, ...]:
-    """Return the answers of `seat`, if it is the one to be asked."""
+    """Return the answers of `seat`, if it is the one that is asked."""
     if seat != question.waiting[0]:
         return ()
     return yes_or_no(seat)

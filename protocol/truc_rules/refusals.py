@@ -72,7 +72,7 @@ def _why_not_at_all(match: Match, action: Action) -> str:
 
 
 def _is_late_ask(match: Match, action: Action) -> bool:
-    """Tell whether this is an ask after one's card that came when another card lay on it."""
+    """Tell whether this is an ask after one's card that came too late: when the next card had been played."""
     seat, hand, side = action.seat, match.hand, side_of(action.seat)
     if action.kind is not Kind.RAISE or match.variant.ask_window != "ba" or hand.phase is not Phase.PLAY:
         return False

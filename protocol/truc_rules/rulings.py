@@ -1,6 +1,6 @@
-"""What is done for a seat whose time is over: the "move" ruling, a function of the state alone.
+"""What is done for a seat whose time is up: the "move" ruling, a function of the state alone.
 
-The first that applies: an open question is declined, a value to be said is yielded, a flor is declared, a redeal is not
+Whichever applies: an open question is declined, a value to be said is yielded, a flor is declared, a redeal is not
 proposed, the pack is cut, three cards are dealt; on a turn the lowest slot is played, or the hand conceded, as the
 variant's `absent` says.
 """

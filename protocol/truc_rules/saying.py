@@ -1,7 +1,7 @@
-"""Saying values, of envido and of flor: one after the other from eldest, each higher than the one before (rules.md 13b.1).
+"""Saying the values of envido and flor: from eldest on, each higher than the one before (rules.md 13b.1).
 
 A seat says its true value if that is higher than the best so far, gives in for its whole side, or stays silent for a
-partner. Nothing is said automatically. What was bet, and by whom, is the matter of envido.py and flor.py.
+partner. Nothing is said automatically. envido.py and flor.py deal with what was bet, and by whom.
 """
 
 from functools import cache
@@ -46,7 +46,7 @@ def deciders(saying: Saying) -> tuple[Seat, ...]:
 
 
 def answers(match: Match, seat: Seat, saying: Saying) -> tuple[Action, ...]:
-    """Return what `seat` may say: its value, or any it may have if a card of it is unknown; good; nothing."""
+    """Return what `seat` may do: say its value, or any it may have if a card of it is unknown; give in; stay silent."""
     if not _has_turn(match, saying, seat):
         return ()
     best = -1 if saying.best is None else saying.best[1]
@@ -73,7 +73,7 @@ def _values(match: Match, seat: Seat, contest: Kind) -> tuple[int, ...]:
 
 
 def _may_keep_silent(saying: Saying, seat: Seat) -> bool:
-    """Tell whether a partner of `seat`, which has its first turn, is best or has yet to speak."""
+    """Tell whether `seat` has its first turn, and a partner of it is best or has yet to speak."""
     if seat in saying.spoken:
         return False
     if saying.best is not None and side_of(saying.best[0]) == side_of(seat):
@@ -103,7 +103,7 @@ def answer(match: Match, action: Action, saying: Saying) -> Step:
 
 
 def _heard(match: Match, saying: Saying, seat: Seat) -> Contests:
-    """Return the contests in which `seat`, as it says what its flor is worth, has one."""
+    """Return the contests in which `seat` has declared a flor, as it does by speaking about its value."""
     contests = match.hand.contests
     if saying.contest is not Kind.FLOR or seat in contests.flores:
         return contests
@@ -111,7 +111,7 @@ def _heard(match: Match, saying: Saying, seat: Seat) -> Contests:
 
 
 def presumed(match: Match, saying: Saying) -> Step | None:
-    """Return the step in which nobody who is waited for holds a flor; None if somebody surely does."""
+    """Return the step in which nobody who is waited for holds a flor; None if one surely does, or in an envido."""
     if saying.contest is not Kind.FLOR or any(is_sure(match, seat) for seat in saying.waiting):
         return None
     return _next_turn(match, match.hand.contests, saying._replace(waiting=()), ())
@@ -128,7 +128,7 @@ def _next_turn(match: Match, contests: Contests, saying: Saying, told: tuple[Eve
 
 
 def _second_turns(match: Match, saying: Saying) -> tuple[Seat, ...]:
-    """Return, from eldest, the silent seats of the side that is beaten so far."""
+    """Return, from eldest, the silent seats of the side that is behind so far."""
     ahead = None if saying.best is None else side_of(saying.best[0])
     order = players(match.hand.row, match.seats)
     return tuple(seat for seat in order if seat in saying.silent and side_of(seat) != ahead)

@@ -1,7 +1,7 @@
 """The scenario runner: played hands in the move notation, with what must come of them.
 
 `python -m truc_rules.scenario PATH...` runs files and folders, names every line that does not hold, and ends with
-`N passed, N failed`. A line that cannot be read is a failure and never skipped.
+`N passed, N failed`. A line that cannot be read is a failure, never skipped.
 """
 
 import sys
@@ -30,7 +30,7 @@ Run the scenarios of files, and of the files *.scenario in folders. Exit status 
 
 
 def run(scenario: Scenario, folder: Path = HERE) -> None:
-    """Play a scenario; files of variants are named from `folder` on.
+    """Play a scenario; the paths of variant files are relative to `folder`.
 
     Raises:
         ScenarioError: A line does not hold or cannot be read.
@@ -40,7 +40,7 @@ def run(scenario: Scenario, folder: Path = HERE) -> None:
     for line in lines:
         try:
             stage = _read(stage, line)
-        except RulesError as error:  # a move that needs a card which no line has dealt
+        except RulesError as error:  # a move that needs a card that no line has dealt
             raise ScenarioError(line.number, str(error)) from None
     _dealt(stage, scenario.title)
 
@@ -61,7 +61,7 @@ def _read(stage: Stage, line: Line) -> Stage:
 
 
 def _give(stage: Stage, line: Line) -> Stage:
-    """Note cards for the next deal; after a hand that is over this begins the next hand."""
+    """Note cards for the next deal; if the hand is over, this begins the next one."""
     if hand_over(stage.match):
         try:
             match = next_hand(stage.match)
@@ -92,7 +92,7 @@ def _cards(stage: Stage, line: Line) -> Stage:
 
 
 def _dealt(stage: Stage, line: Line) -> Stage:
-    """Deal the cards noted, if the hand waits for cards; those of seats without a line stay unknown."""
+    """Deal the cards noted, if the hand waits for cards; the cards of seats without a line stay unknown."""
     match = stage.match
     if not awaits_deal(match):
         return stage

@@ -1,4 +1,4 @@
-"""The assertions of scenario files: what must hold of the match at a line. How the match got there is scenario.py's."""
+"""The assertions of scenario files: what must hold of the match at a line. scenario.py plays the moves before it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
@@ -35,18 +35,18 @@ class Stage(NamedTuple):
     turn: tuple[Card, ...]
     """The card turned up with the next deal."""
     points: tuple[int, int]
-    """What this hand has given."""
+    """What each side has scored in this hand."""
     trick: str | None
-    """What came of the newest trick, in the words of a scenario."""
+    """The result of the newest trick, in the words of a scenario."""
     result: str
-    """What came of the hand, or in pica-pica of the duel, played last."""
+    """The result of the newest hand, or in pica-pica of the newest duel."""
 
 
 def read_action(stage: Stage, line: Line, seat: str, move: Sequence[str]) -> Action:
     """Read a move.
 
     Raises:
-        ScenarioError: It is none.
+        ScenarioError: It cannot be read.
     """
     if number(line, seat) >= stage.match.seats:
         raise line.error(f"a seat of 0 to {stage.match.seats - 1}", seat)
@@ -57,7 +57,7 @@ def read_action(stage: Stage, line: Line, seat: str, move: Sequence[str]) -> Act
 
 
 def try_move(stage: Stage, line: Line, seat: str, move: Sequence[str]) -> None:
-    """Make a move, or a sign, without keeping what comes of it.
+    """Try a move or a sign, without keeping its result.
 
     Raises:
         ScenarioError: It cannot be read.
@@ -90,7 +90,7 @@ def _is_refused(stage: Stage, line: Line) -> None:
 
 
 def _is_like_a_code(word: str) -> bool:
-    """Tell whether a word is meant as a code: no word of a move has the sign, or is like one."""
+    """Tell whether a word is meant as a code: no word of a move has an underscore or is like a code."""
     return "_" in word or bool(nearest(word, CODES))
 
 

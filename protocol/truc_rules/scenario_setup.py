@@ -22,7 +22,7 @@ DEALS = ("deal", "turn")
 
 
 class Setup(NamedTuple):
-    """A match and what is left of its scenario."""
+    """A match and the lines that are left of its scenario."""
 
     match: Match
     lines: tuple[Line, ...]
@@ -31,7 +31,7 @@ class Setup(NamedTuple):
 def set_up(scenario: Scenario, folder: Path) -> Setup:
     """Make the match of a scenario; deals and assertions before the first move stay in its lines.
 
-    Files of variants are named from `folder` on.
+    The paths of variant files are relative to `folder`.
 
     Raises:
         ScenarioError: A line cannot be read, or the variant, an option or the score does not exist.
@@ -128,13 +128,13 @@ def read_score(line: Line, variant: Variant) -> tuple[Score, Score]:
 
 def _score(line: Line, word: str, variant: Variant) -> Score:
     units, plus, points = word.partition("+")
-    if not (plus and variant.scoring.points_per_unit):  # no unit is complete, or there is none
+    if not (plus and variant.scoring.points_per_unit):  # no unit is complete, or the game has no units
         return Score(0, number(line, word))
     return Score(number(line, units), number(line, points))
 
 
 def read_cards(line: Line, variant: Variant, names: Sequence[str]) -> tuple[Card, ...]:
-    """Read the names of cards of the pack, none of them twice."""
+    """Read names of cards of the pack, none of them twice."""
     for place, name in enumerate(names):
         if name not in variant.pack:
             raise line.error(f"cards of the pack of {variant.name}", name)

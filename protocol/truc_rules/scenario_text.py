@@ -1,4 +1,4 @@
-"""The text of scenario files: titles, lines, comments. What a line means is scenario.py's business."""
+"""The text of scenario files: titles, lines, comments. scenario.py knows what a line means."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -43,8 +43,8 @@ def scenarios(text: str) -> tuple[Scenario, ...]:
     """Split the text of a file.
 
     Raises:
-        ScenarioError: A line stands before the first title, a title has no words, a space is none of the keyboard's, or
-            there is no scenario.
+        ScenarioError: A line comes before the first title, a title has no words, a space is not a plain one, or there
+            is no scenario.
     """
     found: list[tuple[Line, list[Line]]] = []
     for line in _lines(text):
@@ -71,7 +71,7 @@ def _lines(text: str) -> Iterator[Line]:
 
 
 def is_digits(word: str) -> bool:
-    """Tell whether a word has the digits 0 to 9 alone, as every number and the seat of a move do."""
+    """Tell whether a word consists of the digits 0 to 9, as every number and the seat of a move do."""
     return word.isascii() and word.isdigit()
 
 
@@ -79,7 +79,7 @@ def number(line: Line, word: str) -> int:
     """Read a plain number, in its one spelling.
 
     Raises:
-        ScenarioError: It is none, is too long, or begins with a 0 that counts for nothing.
+        ScenarioError: It is not a number, is too long, or has a leading 0.
     """
     if not (is_digits(word) and len(word) <= len("1000000")):
         raise line.error("a number", word)
@@ -92,7 +92,7 @@ def words(line: Line, expected: str, count: int) -> tuple[str, ...]:
     """Return the words after the first.
 
     Raises:
-        ScenarioError: They are not `count`.
+        ScenarioError: There are not exactly `count` of them.
     """
     if len(line.words) != count + 1:
         raise line.error(f"`{expected}`")

@@ -1,7 +1,7 @@
 """The score: what a hand awards, how events change the score, and who has won the game.
 
 A game is counted in points, or in units of several points each (rules.md 7). Where the game ends as soon as a side has
-the target, events are counted one by one, and what would come after the last of the game never happens.
+the target, events are counted one by one, and those after the one that ends the game never happen.
 """
 
 from .actions import REST, TRUT

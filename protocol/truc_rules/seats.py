@@ -12,7 +12,7 @@ Side = NewType("Side", int)
 
 SIDES = (Side(0), Side(1))
 SEAT_COUNTS = (2, 4, 6)
-"""How many seats a game of the family has."""
+"""The numbers of seats that games of the family have."""
 
 
 def side_of(seat: Seat) -> Side:

@@ -1,7 +1,7 @@
 """What the rules force open when a hand is over: declared flores, the envido that won, what answers a claim.
 
-And, for whoever knows the open cards only, whether these prove it. Showing by choice is showing.py's. A hand of duels
-owes what each of them owes.
+Also, for those who know only the open cards, whether these prove it. Showing by choice is in showing.py. A hand played
+as duels owes what each duel owes.
 """
 
 from collections.abc import Iterator
@@ -19,20 +19,20 @@ Cards = tuple[Card | None, ...]
 
 
 class _Declared(NamedTuple):
-    """Has a flor, as it declared."""
+    """A seat has the flor that it declared."""
 
     seat: Seat
 
 
 class _Said(NamedTuple):
-    """Has the envido value that it said."""
+    """A seat has the envido value that it said."""
 
     seat: Seat
     value: int
 
 
 class _Claimed(NamedTuple):
-    """Has a flor or not, as it was claimed of it."""
+    """A seat has a flor or not, after a claim that it kept one quiet."""
 
     seat: Seat
 
@@ -41,7 +41,7 @@ _Proof = _Declared | _Said | _Claimed
 
 
 def owed_shows(match: Match) -> tuple[tuple[Seat, tuple[int, ...]], ...]:
-    """Return, with the hand over, what the rules force open: by seat, the slots that were not played face up.
+    """Return, once the hand is over, what the rules force open: by seat, the slots that were not played face up.
 
     What depends on cards that are unknown here is left out.
     """
@@ -52,7 +52,7 @@ def owed_shows(match: Match) -> tuple[tuple[Seat, tuple[int, ...]], ...]:
 
 
 def unproven(match: Match) -> tuple[Seat, ...]:
-    """Return, with the hand over, the seats of which the cards known here do not prove what they must."""
+    """Return, once the hand is over, the seats whose cards, as known here, do not prove what they must."""
     return tuple(sorted({proof.seat for proof in _proofs(match.hand) if not _is_proven(match, proof)}))
 
 
@@ -64,7 +64,7 @@ def _proofs(hand: Hand) -> Iterator[_Proof]:
         yield from _of_bets(contests)
         yield from _of_claims(contests)
     yield from _of_bets(hand.contests)
-    # nobody has the hand if the game ended before, and no claim was settled; or if it was drawn, with all cards open
+    # a hand has no winner if the game ended first, with no claim settled, or if it was drawn, with all cards open
     if hand.winner is not None:
         yield from _of_claims(hand.contests)
 

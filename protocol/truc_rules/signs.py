@@ -1,7 +1,7 @@
 """Signs: what a seat may sign, and who sees it (rules.md 1.10, 6.4, 12 and 13b.13).
 
-A sign is no action: it changes nothing, and is void once the hand is over. Where truth is enforced it must claim a
-card that its seat holds unplayed; how many it holds is no part of it. A card unknown here may be any.
+A sign is not an action: it changes nothing, and is void once the hand is over. Where truth is enforced it must claim a
+card that its seat holds unplayed; it does not say how many it holds. A card unknown here may be any card.
 """
 
 from .cards import rank_of
@@ -38,7 +38,7 @@ def signs(match: Match, seat: Seat) -> tuple[str, ...]:
 
 
 def check_sign(match: Match, seat: Seat, word: str) -> None:
-    """Check that `seat` may sign `word` now. The sender alone may read why not: it tells what the seat holds.
+    """Check that `seat` may sign `word` now. Only the sender may read why not: it tells what the seat holds.
 
     Raises:
         IllegalActionError: It may not.
@@ -60,7 +60,7 @@ def _refusal(seat: Seat, what: str, reason: str) -> IllegalActionError:
 
 
 def _objection(match: Match, seat: Seat, signals: Signals) -> str | None:
-    """Return what speaks against any sign of `seat` now."""
+    """Return why `seat` may not sign anything now; None if it may."""
     if not signals.vocabulary:
         return "this table is played without signs"
     if not 0 <= seat < match.seats:
@@ -76,7 +76,7 @@ def _objection(match: Match, seat: Seat, signals: Signals) -> str | None:
 
 
 def _may_be_said(match: Match, seat: Seat, word: str, signals: Signals) -> bool:
-    """Tell whether the cards allow `word`: a card that is claimed is held unplayed, or may be as far as known."""
+    """Tell whether the cards allow `word`: a card that is claimed is held unplayed, or may be as far as known here."""
     if signals.truth == "free":
         return True
     pack, held, claimed = match.variant.pack, match.hand.dealt.cards[seat], SIGNS[word]

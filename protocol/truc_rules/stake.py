@@ -1,7 +1,7 @@
 """The main stake: ask, accept, decline, ask again. One machine for every system of rules.md 1.6.
 
-An ask is an offer on the stack; while it is open nobody plays a card, save the implicit acceptance. Declining pays
-the stake before the ask.
+An ask is an offer on the stack; while it is open nobody plays a card, except to accept it implicitly. Declining
+pays the stake before the ask.
 """
 
 from functools import lru_cache
@@ -31,7 +31,7 @@ def ask_moment(match: Match, seat: Seat) -> bool:
 
 
 def stakes_open(match: Match, bets: Bets, side: Side) -> tuple[int | str, ...]:
-    """Return every stake that `side` may ask for over `bets`, the remainder last; the moment is not looked at."""
+    """Return every stake that `side` may ask for over `bets`, the remainder last, whatever the moment."""
     if bets.locked is not None or side not in bets.right:
         return ()
     return _stakes_over(match, bets.stake, side)
@@ -44,7 +44,7 @@ def _stakes_over(match: Match, stake: int, side: Side) -> tuple[int | str, ...]:
 
 
 def _limit(match: Match, stake: int, side: Side) -> int:
-    """Return the highest stake that `side` may ask for by number, where more than the target bounds it."""
+    """Return the highest stake that `side` may ask for by number, where the target is not the only bound."""
     target = match.variant.scoring.target
     if match.variant.cap == "strict":
         return target - max(match.score[0].points, match.score[1].points)
@@ -77,20 +77,20 @@ def asks(match: Match, seat: Seat) -> tuple[int | str, ...]:
 
 
 def turn_stakes(match: Match, seat: Seat) -> tuple[int | str, ...]:
-    """Return the stakes `seat` may ask for on its turn, unless it has made its one offer of it."""
+    """Return the stakes `seat` may ask for on its turn; none if it has already made its one offer of the turn."""
     bets = match.hand.bets
     return () if seat in bets.offered else stakes_open(match, bets, side_of(seat))
 
 
 def answerers(match: Match, ask: StakeAsk) -> tuple[Seat, ...]:
-    """Return the seats that may answer `ask`, in order of play after the asker; where sides are governed, one."""
+    """Return the seats that may answer `ask`, in order of play after the asker; one where governors answer."""
     if match.variant.answerer == "governor":
         return (governor(match, other_side(ask.side)),)
     return opponents_from(ask.seat, match.hand.row.stride, match.seats)
 
 
 def answers(match: Match, seat: Seat, ask: StakeAsk) -> tuple[Action, ...]:
-    """Return the answers of `seat` to `ask`, save the cards that accept it."""
+    """Return the answers of `seat` to `ask`, except the cards that accept it."""
     if seat not in answerers(match, ask):
         return ()
     found = yes_or_no(seat)
@@ -98,7 +98,7 @@ def answers(match: Match, seat: Seat, ask: StakeAsk) -> tuple[Action, ...]:
         return ask_for(seat, REST), found[1]
     if isinstance(ask.stake, str):
         return found
-    # who accepts has the right to ask, unless one ask is all there is
+    # the side that accepts has the right to ask, unless there is only one ask
     if not match.variant.raise_in_answer or match.variant.alternate == "once":
         return found
     higher = _stakes_over(match, ask.stake, side_of(seat))
@@ -113,7 +113,7 @@ def accepted_by_card(match: Match, seat: Seat, offer: Offer) -> bool:
 
 
 def ask(hand: Hand, seat: Seat, stake: int | str) -> Step:
-    """Open an ask of `seat`, the one of its turn."""
+    """Open an ask by `seat`, its only one of the turn."""
     bets = hand.bets
     return _ask(hand, Bets(bets.stake, bets.locked, bets.right, (*bets.offered, seat)), seat, stake)
 
@@ -139,7 +139,7 @@ def answer(match: Match, action: Action, open_ask: StakeAsk) -> Step:
 
 
 def accept(match: Match, seat: Seat, open_ask: StakeAsk) -> Step:
-    """Make the stake asked for the stake."""
+    """Make the stake asked for the stake of the hand."""
     hand = match.hand
     bets = _accepted(match, open_ask)
     rest = (None, hand.contests, hand.orders, hand.proven)

@@ -48,9 +48,9 @@ class Dealt(NamedTuple):
     shown: tuple[tuple[Seat, Card], ...]
     """Unplayed cards that their seats have shown by choice."""
     covered: tuple[tuple[Seat, int], ...]
-    """The slots that were played face down, by seat."""
+    """The slots that were played face down, each with its seat."""
     blind: bool
-    """Whether nobody has seen a card of it: all are played unseen."""
+    """Whether nobody has seen any of the cards: all are played unseen."""
 
 
 class Trick(NamedTuple):
@@ -158,7 +158,7 @@ class Saying(NamedTuple):
     silent: tuple[Seat, ...]
     """Who stayed silent then and has not said a value since."""
     said: tuple[tuple[Seat, int], ...]
-    """The values said, by whom; each is higher than the one before."""
+    """Who has said which value; each value is higher than the one before."""
 
     @property
     def best(self) -> tuple[Seat, int] | None:
@@ -180,9 +180,9 @@ class Contests(NamedTuple):
     flores: tuple[Seat, ...]
     """Who declared a flor, in order."""
     claims: tuple[tuple[Seat, Seat], ...]
-    """Who claimed that whose flor was kept quiet."""
+    """Each claim that a flor was kept quiet: who made it, and against whom."""
     said: tuple[tuple[Seat, int], ...]
-    """The envido value that won, by whom it was said; empty if none was."""
+    """Who said the envido value that won, and the value; empty if none was said."""
 
 
 NO_CONTESTS = Contests(envido_closed=False, flor_closed=False, flores=(), claims=(), said=())
@@ -208,7 +208,7 @@ class Hand(NamedTuple):
     bets: Bets
     offers: tuple[Offer, ...]
     winner: Side | None
-    """The side that has the hand, once it is over; None if it was drawn, or if the game ended before."""
+    """The side that won the hand, once it is over; None if it was drawn, or if the game ended first."""
     contests: Contests
     orders: Orders
     """By side, the order that is in force."""
@@ -221,13 +221,13 @@ Step = tuple[Hand, tuple[Event, ...]]
 
 
 def with_dealt(hand: Hand, dealt: Dealt) -> Hand:
-    """Return `hand` with other cards, or more that is known of them."""
+    """Return `hand` with other cards, or with more of them known."""
     phase, _, row, bets, offers, winner, contests, orders, proven = hand
     return Hand(phase, dealt, row, bets, offers, winner, contests, orders, proven)
 
 
 def with_offers(hand: Hand, offers: tuple[Offer, ...], contests: Contests) -> Hand:
-    """Return `hand` with other offers open, and contests; what most moves of a side bet change, and no more."""
+    """Return `hand` with other open offers and contests, which is all that most moves of a side bet change."""
     phase, dealt, row, bets, _, _, _, orders, proven = hand
     return Hand(phase, dealt, row, bets, offers, None, contests, orders, proven)
 

@@ -24,7 +24,7 @@ class Match(NamedTuple):
     games: tuple[int, int]
     """Games won by each side, the one just won included."""
     score: tuple[Score, Score]
-    """The score of the game; of the game just won until the next hand."""
+    """The score of the game; until the next hand, that of the game just won."""
     number: int
     """The number of this hand in its game, from 1."""
     hand: Hand

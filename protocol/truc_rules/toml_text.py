@@ -1,6 +1,6 @@
-"""Values as a file of a variant has them, for messages: what came is said as it was written.
+"""Values as a file of a variant has them, for messages: what came is shown as it was written.
 
-Messages only: whole files are not written here. Invariant: every value that TOML can hold is told in TOML.
+This is for messages only: whole files are not written here. Invariant: every value that TOML can hold is shown in TOML.
 """
 
 import json
@@ -40,6 +40,6 @@ def _plain(value: object) -> str:
         case date() | time():
             return value.isoformat()
         case None:
-            return "nil"  # no value of TOML, but one of a rule document
+            return "nil"  # not a value of TOML, but one of a rule document
         case _:
             return repr(value)

@@ -1,7 +1,7 @@
-"""Tricks: who wins one, who leads the next, and when they make the hand.
+"""Tricks: who wins one, who leads the next, and when they decide the hand.
 
-Nothing here knows of stakes. The rule of rules.md 1.5: two tricks; once a trick is tied, the first that is not. Play
-stops as soon as the result is known.
+Nothing here knows about stakes. The rule of rules.md 1.5: two tricks win the hand; once a trick is tied, the first that
+is not. Play stops as soon as the result is known.
 """
 
 from collections.abc import Sequence
@@ -46,7 +46,7 @@ def taken(
 
 @cache
 def verdict(hand_rule: str, winners: tuple[Side | None, ...], count: int) -> Verdict:
-    """Return who has the hand after tricks with these winners, of at most `count`; "tied" if nobody has."""
+    """Return who has won the hand after tricks with these winners, of at most `count`; "tied" if nobody has."""
     if hand_rule == "put":
         return _put_verdict(winners, count)
     won = [side for side in winners if side is not None]

@@ -1,6 +1,6 @@
 """What cards are worth in the side bets: envido values, flores and their values, as functions of cards alone.
 
-Who may say a value, and when, is not here. A card that is not known counts for nothing but what it leaves open.
+Who may say a value, and when, is in saying.py. An unknown card only leaves open what it might be.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from .cards import CARDS_EACH, Card, rank_of
 from .variant import Variant
 
 _PAIRED: Final = 20
-"""What two cards of one suit count besides their numbers, and three of a flor."""
+"""What two cards of one suit count for besides their numbers, and the three of a flor."""
 
 ENVIDO_VALUES: Final = (*range(8), *range(20, 34))
 """Every value a hand can have in envido (rules.md 8.4)."""
@@ -43,7 +43,7 @@ def is_flor(variant: Variant, cards: Sequence[Card]) -> bool:
 
 
 def may_be_flor(variant: Variant, cards: Sequence[Card | None]) -> bool:
-    """Tell whether three cards may be a flor; one that is not known here might be any."""
+    """Tell whether three cards may be a flor; one that is unknown here might be any card."""
     suits, suit = variant.suits, None
     for card in cards:
         if card is None:
@@ -56,7 +56,7 @@ def may_be_flor(variant: Variant, cards: Sequence[Card | None]) -> bool:
 
 
 def _may_follow(pack: tuple[str, ...], cards: Sequence[Card | None]) -> bool:
-    """Tell whether cards of one suit can stand in one run of three."""
+    """Tell whether cards of one suit can belong to one run of three."""
     places = [_places(pack)[card] for card in cards if card is not None]
     return not places or max(places) - min(places) < CARDS_EACH
 

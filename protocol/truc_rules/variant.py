@@ -12,17 +12,17 @@ from . import consistency
 from .cards import envido_numbers, rank_of, strengths, suit_of, turned_strengths
 
 ENGINE = 1
-"""The version of this engine: of what the fields below mean."""
+"""The version of this engine, that is, of the meaning of the fields below."""
 
 Ladder = tuple[int, ...] | Literal["x2", "+2", "any", "game", "trut"]
 
 
 @dataclass(frozen=True, slots=True)
 class TurnUp:
-    """A card turned up after the deal; the next rank in the cycle is on top, its suits in an order of their own."""
+    """A card turned up after the deal; the next rank in the cycle is the highest, its suits in an order of their own."""
 
     cycle: tuple[str, ...]
-    """Ranks, upward; the first comes after the last again."""
+    """Ranks, ascending; after the last comes the first again."""
     suits: tuple[str, ...]
     """Suits of the raised rank, strongest first."""
 
@@ -61,9 +61,9 @@ class Envido:
     """The side bet on the best pair of one suit, before the first card."""
 
     max_envido: int
-    """How often envido is called in one contest."""
+    """How often envido may be called in one contest."""
     max_real: int
-    """How often real envido is called in one contest."""
+    """How often real envido may be called in one contest."""
     falta: Literal["leader", "malas-game", "malas-15"]
     """What falta envido is worth: what the leader lacks; or, both sides in their first half, the game or that half."""
     fold_bonus: int
@@ -111,7 +111,7 @@ class Scoring:
     target: int
     """What wins a game: points, or units if points make units."""
     points_per_unit: int
-    """Points that make one unit, of which the game is counted; 0: the game is counted in points."""
+    """Points that make one unit, in which the game is counted; 0: the game is counted in points."""
     end_check: Literal["immediate", "hand_end"]
     """Whether the game ends as soon as a side has the target, or at the end of the hand."""
 
@@ -129,7 +129,7 @@ class Variant:
     players: tuple[int, ...]
     """The numbers of seats it can be played with, ascending."""
     order: tuple[str, ...]
-    """Ranks, strongest first; their cards tie. Also single cards, or several entries in one, with spaces, that tie."""
+    """Ranks, strongest first; cards of a rank tie. An entry may also be a card, or several that tie, with spaces."""
     turnup: TurnUp | None
     """The card that is turned up and raises a rank, nil if there is none."""
     short_deal: bool
@@ -137,17 +137,17 @@ class Variant:
     redeal: Redeal | None
     """The redeal, nil if there is none."""
     tie_leader: Literal["same", "spoiler"]
-    """Who leads after a tied trick: who led it, or the last who played a tying card."""
+    """Who leads after a tied trick: the seat that led it, or the last that played a tying card."""
     partner_tie: Literal["earlier", "leader_only"]
-    """Best cards equal in one side: it wins the trick always, or only if one of them led it."""
+    """When the best cards are equal and all of one side: it wins the trick always, or only if one of them was led."""
     all_tied: Literal["eldest", "draw"]
-    """Who has a hand in which every trick is tied."""
+    """Who wins a hand in which every trick is tied: eldest, or nobody."""
     hand_rule: Literal["standard", "put"]
-    """How tricks make a hand: two of them, or after a tie the first that is not tied; or simply the most."""
+    """How tricks win a hand: two of them, or after a tie the first that is not tied; or simply the most."""
     ladder: Ladder
     """The stakes: all of them; or doubling; or two more (from 1 to 2); or any; or only the game, or one unit."""
     cap: Literal["target", "strict", "no_overkill"]
-    """What bounds an ask: the target; the target less the higher score; or that the stake already wins."""
+    """What bounds an ask: the target; the target less the higher score; or that the present stake already wins."""
     ask_window: Literal["b", "ba"]
     """When a seat asks: before its own card, or before or after it."""
     accept: Literal["explicit", "implicit"]
@@ -157,11 +157,11 @@ class Variant:
     alternate: Literal["yes", "no", "once"]
     """Who may ask after an accepted ask: the side that accepted, anybody, nobody."""
     raise_in_answer: bool
-    """Whether an ask is answered by a higher one."""
+    """Whether an ask may be answered by a higher one."""
     remainder: Literal["none", "accept", "counter"]
     """Whether the whole game may be asked for, and how it is taken: by accepting, or by asking for it too."""
     concede: Literal["vs_ask", "any", "on_turn", "governor"]
-    """When a hand is given up: only as an answer, at any time, on one's turn, at any time by the governor."""
+    """When a hand may be given up: only as an answer, at any time, on one's turn, at any time by the governor."""
     last_point: LastPoint | None
     """The rule for a side at its last point, nil if there is none."""
     blind: bool
@@ -183,9 +183,9 @@ class Variant:
     scoring: Scoring
     """How points make a game."""
     match: int
-    """The match is the best of so many games."""
+    """The match is the best of this many games."""
     words: str
-    """Which set of local words the game is told in; it changes no rule."""
+    """Which set of local words the game uses; it changes no rule."""
     absent: Literal["play", "concede"] = "play"
     """What a ruling does on a turn: play the lowest slot, or give the hand up."""
     reveal: Literal["hand", "match"] = "hand"
@@ -199,13 +199,13 @@ class Variant:
     has_orders: bool = field(init=False, repr=False, compare=False)
     """Whether governors give orders."""
     is_plain: bool = field(init=False, repr=False, compare=False)
-    """Whether there is neither: nothing but the stake is bet on or called for."""
+    """Whether there is neither: the stake is all that is bet on or called for."""
     ranks: tuple[str, ...] = field(init=False, repr=False, compare=False)
     """The ranks of the pack, each once, in its order."""
     suits: tuple[str, ...] = field(init=False, repr=False, compare=False)
     """The suit of every card, by card."""
     numbers: tuple[int, ...] = field(init=False, repr=False, compare=False)
-    """What every card counts in envido and flor, by card; rules.md, 8.4: court cards nothing."""
+    """What every card counts for in envido and flor, by card; rules.md, 8.4: court cards 0."""
 
     def __post_init__(self) -> None:
         consistency.check_table(self)
@@ -234,7 +234,7 @@ class Variant:
 
     @property
     def is_governed(self) -> bool:
-        """Whether a side has a governor, who answers for it, is signed to, or orders."""
+        """Whether a side has a governor, who answers for it, receives signs or gives orders."""
         signals = self.signals
         if signals is not None and (signals.visible_to == "governor" or signals.orders == "binding"):
             return True

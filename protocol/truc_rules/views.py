@@ -1,4 +1,4 @@
-"""What one seat, or a spectator, may know of a match: a type of its own without any place for other cards."""
+"""What one seat, or a spectator, may know of a match: a type of its own, with no place for other cards."""
 
 from typing import NamedTuple
 
@@ -25,7 +25,7 @@ class View(NamedTuple):
     """Cards each seat was dealt."""
     redeals: int
     cards: tuple[Card | None, ...]
-    """One's own deal, by slot, None for a card not seen yet; empty for a spectator."""
+    """The seat's own cards, by slot, None for a card not seen yet; empty for a spectator."""
     up: tuple[Card, ...]
     """The cards turned up."""
     shown: tuple[tuple[Seat, Card], ...]
@@ -34,7 +34,7 @@ class View(NamedTuple):
     """The tricks, and by seat the slots that have not been played: public."""
     bets: Bets
     offers: tuple[Offer, ...]
-    """Of those who are still to speak in a flor contest, the next one only."""
+    """Of the seats that are still to speak in a flor contest, only the next is named."""
     contests: Contests
     orders: Orders
     """By side, the order that is in force."""
@@ -81,7 +81,7 @@ def _seen(match: Match, seat: Seat) -> tuple[Card | None, ...]:
 
 
 def _public(offer: Offer) -> Offer:
-    """Return an offer without what tells who else holds a flor."""
+    """Return an offer without what would tell who else holds a flor."""
     match offer:
         case FlorRound():
             return FlorRound(offer.waiting[:1])

@@ -1,6 +1,6 @@
-"""The words that can be signed, and what each claims: cards, of which the signer says it holds one unplayed.
+"""The words that can be signed, and the cards that each names: the signer claims to hold one of them unplayed.
 
-A word without cards claims something that no card decides; it cannot be enforced.
+A word without cards claims something that no card decides; its truth cannot be enforced.
 """
 
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ SIGNS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "manilha-diamonds": (),
     }
 )
-"""By word: ranks or cards, of which one is claimed; rules.md, sections 12 and 13b.13."""
+"""By word, the ranks or cards of which one is claimed; rules.md, sections 12 and 13b.13."""
 
 
 def is_checkable(word: str) -> bool:

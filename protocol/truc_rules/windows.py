@@ -1,7 +1,7 @@
 """Windows: where a hand, as everybody sees it, waits for seats that may have nothing to say.
 
-A flor is declared by who holds one. Whoever knows all cards knows at once that nobody does, and could go on in the same
-moment: that it goes on would tell what nobody has said (rules.md 13b.3). So who keeps the time asks here.
+Only a seat that holds a flor declares one. Whoever knows all cards knows at once when nobody does, and could go on in
+the same moment; but going on would tell what nobody has said (rules.md 13b.3). So whoever keeps the time asks here.
 """
 
 from . import flor
