@@ -1,1 +1,1 @@
-"""The conformance kit: whether somebody's client or server keeps the protocol, case by case."""
+"""The conformance kit: it judges whether a client or server keeps the protocol, case by case."""

@@ -1,7 +1,7 @@
 """The planted cheats of level C3: each is one lie of the server, or of the other seat, that a verifier must notice.
 
-After it the client signs nothing for a later position, and its program ends with another exit code than 0. It may ask
-again first, where a lie could be the line's doing: it is told the same again.
+After it the client must sign nothing for a later position, and its program must end with an exit code other than 0. It
+may ask again first, where the lie could be a fault of the line; it is told the same again.
 """
 
 from typing import Final
@@ -49,7 +49,7 @@ def _signs_no_second(stage: Stage, end: Exit) -> Outcome:
 
 
 def _stops_by_the_rules(stage: Stage, end: Exit) -> Outcome:
-    """Judge what only the rules show: a client without them may go on, and leaves it to who verifies the transcript."""
+    """Judge what only the rules show: a client without them may go on, and leave it to a verifier of the transcript."""
     outcome = stops(stage, end)
     if outcome.verdict is not Verdict.FAIL or stage.cheated_at is None:
         return outcome

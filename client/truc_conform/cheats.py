@@ -1,6 +1,6 @@
-"""How a server lies: one function for each planted cheat, that arranges a stage for it.
+"""How a server lies: one function for each planted cheat, which arranges a stage for it.
 
-What a client must do about them, and which check each is about, stands in cheating.py.
+cheating.py says what a client must do about each, and which check it concerns.
 """
 
 from collections.abc import Callable, Iterable
@@ -58,7 +58,7 @@ Change = Callable[[ServerMessage], ServerMessage | None]
 
 
 def bending(bend: Callable[[Stage], Change]) -> Cheat:
-    """Return a cheat by a bend; it begins with the first message that is bent."""
+    """Make a cheat of a bend; it begins with the first message that is bent."""
 
     def cheat(stage: Stage) -> None:
         stage.is_quiet = True
@@ -88,12 +88,12 @@ def _begins_at(message: ServerMessage) -> int:
 
 
 def rewriting(kind: type[Body], index: int, *makers: Maker) -> Cheat:
-    """Return a cheat by another record in the place of the first of its kind and deal index."""
+    """Return a cheat that puts another record in the place of the first of its kind and deal index."""
     return bending(lambda stage: Rewrite(stage, kind, index, *makers))
 
 
 def resigning(tag: str, **changes: Any) -> Cheat:
-    """Return a cheat by records of a kind that are changed, and signed again."""
+    """Return a cheat that changes the records of a kind, and signs them again."""
     return bending(lambda stage: on_record(tag, lambda message: resigned(stage, message, **changes)))
 
 
@@ -103,7 +103,7 @@ def bad_signature(stage: Stage) -> None:
 
 
 def one_further(_stage: Stage) -> Change:
-    """Send a deal as if it stood one position further."""
+    """Send a deal as if it stood one position further on."""
     return on_record("deal", lambda message: replace(message, k=message.k + 1))
 
 
@@ -145,7 +145,7 @@ def puppet_in_the_seat(stage: Stage) -> Change:
 
 
 def forged_act(stage: Stage) -> Change:
-    """Let the server sign, in the name of the other seat, with its own key."""
+    """Let the server sign acts in the name of the other seat, with its own key."""
 
     def change(message: MatchRecord) -> MatchRecord:
         if message.signer != _OTHER:
@@ -186,7 +186,7 @@ def another_slot(stage: Stage) -> Change:
 
 
 def leaves(change: Callable[[Stage, Deal], tuple[bytes, ...]]) -> Cheat:
-    """Return a cheat by other commitments for the cards of the other seat, which come to light at the close."""
+    """Return a cheat that commits to other cards for the other seat, which comes to light at the close."""
 
     def cheat(stage: Stage) -> None:
         stage.concedes_at = 1
@@ -240,12 +240,12 @@ def wrong_score(place: Place, body: Close) -> Close:
 
 
 def wrong_close_link(place: Place, body: Close) -> Close:
-    """Open a hand by a number that was not committed to."""
+    """Open a hand with a number that was not committed to."""
     return Close(*place, body.j, NO_LINK, body.score, body.reason)
 
 
 def wrong_winner(place: Place, body: End) -> End:
-    """End the match for the side that has lost it."""
+    """End the match in favour of the side that has lost it."""
     winner = 1 - body.winner if body.winner is not None else 0
     return End(*place, body.next_index, body.links, body.xsec, body.score, winner, body.reason)
 
@@ -266,7 +266,7 @@ def one_counter(stage: Stage) -> None:
 
 
 def twisting(change: Callable[[Stage, Option], Option]) -> Cheat:
-    """Return a cheat by options to play that are not what they say."""
+    """Return a cheat that offers options to play which are not what they say."""
 
     def cheat(stage: Stage) -> None:
         def twist(option: Option) -> Option:
@@ -337,7 +337,7 @@ def _second_table(stage: Stage) -> Record:
 
 
 def two_histories(stage: Stage) -> None:
-    """Lose the connection behind a record, and tell another story in its place afterwards."""
+    """Lose the connection after a record, and afterwards send another in its place."""
 
     async def lose(at: Stage, message: SignedAct | GuestAct) -> bool:
         await at.take(at.record_of(message))

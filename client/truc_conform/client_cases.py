@@ -1,4 +1,4 @@
-"""Every scene for clients, and which of them a level asks for."""
+"""Every scene for clients, and which of them each level asks for."""
 
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
@@ -23,11 +23,11 @@ ASKED: Final[dict[Level, tuple[Level, ...]]] = {
     Level.C2: (Level.C0, Level.C2),
     Level.C3: (Level.C0, Level.C2, Level.C3),
 }
-"""What a client must pass at each level: who plays need not watch."""
+"""What a client must pass at each level: one that plays need not watch."""
 
 
 def chosen(level: Level | None, patterns: Sequence[str] = ()) -> tuple[Scene, ...]:
-    """Return the scenes of a level, or of all, with the cases that fit one of the patterns."""
+    """Return the scenes of a level, or of all levels, with the cases that match one of the patterns."""
     levels = ASKED[level] if level is not None else tuple(Level)
     narrowed = (_narrowed(scene, levels, patterns) for scene in SCENES)
     return tuple(scene for scene in narrowed if scene.judged)

@@ -1,4 +1,4 @@
-"""How many connections of one client have begun, and how many of them have ended."""
+"""How many connections of one client are still open."""
 
 import trio
 
@@ -15,13 +15,13 @@ class Endings:
         self._open += 1
 
     def end(self) -> None:
-        """Count one that has ended."""
+        """Count a connection that has ended."""
         self._open -= 1
         self._change.set()
         self._change = trio.Event()
 
     async def wait_all(self, seconds: float) -> None:
-        """Wait until every connection has ended, for some time at most: what a client sent that is gone may still come."""
+        """Wait, so long at most, until every connection has ended: what a client sent before exiting may still come."""
         with trio.move_on_after(seconds):
             while self._open:
                 await self._change.wait()

@@ -1,6 +1,6 @@
 """The cases of level C0: connecting, frames, hello, login, ping and bye.
 
-Each of them needs no more of the client than that it logs in and keeps its connection until it is told otherwise.
+They ask no more of the client than to log in and keep its connection until it is told otherwise.
 """
 
 from collections.abc import Callable
@@ -84,7 +84,7 @@ def _done_at_login(stage: Stage) -> None:
 
 
 def _keep_waiting(kind: type | tuple[type, ...]) -> Callable[[Stage], None]:
-    """Let a reply come late, and listen meanwhile."""
+    """Let a reply come late, and listen in the meantime."""
 
     def arrange(stage: Stage) -> None:
         async def listen(message: object) -> bool:
@@ -121,7 +121,7 @@ def _byte_by_byte(stage: Stage) -> None:
 
 
 def _in_heaps(stage: Stage) -> None:
-    """Let several messages arrive in one piece, which ends within the last of them."""
+    """Let several messages arrive in one piece, which ends in the middle of the last."""
     frames = (piece if isinstance(piece, bytes) else raw(piece) for piece in strange_notices())
     heap = b"".join((raw(Ping(n=1)), *frames, raw(Ping(n=2)), raw(Ping(n=ALIVE))))
     ask_alive(stage)
@@ -133,7 +133,7 @@ def _bad_proto(stage: Stage) -> None:
 
 
 def bad_hello(stage: Stage, change: Callable[[ServerHello], ServerHello]) -> None:
-    """Let the server prove itself wrongly."""
+    """Let the server fail to prove itself."""
     stage.recast = lambda message: (change(message) if isinstance(message, ServerHello) else message,)
     stage.ends_on_close = True
     ends_soon(stage, lambda message: isinstance(message, ClientHello))

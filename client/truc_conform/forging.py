@@ -1,7 +1,7 @@
-"""What cheating servers are made of: messages bent on their way out, and bodies signed again by whoever must.
+"""What cheating servers are made of: messages bent on their way out, and bodies signed again by the right signer.
 
-A bend takes a message and gives what leaves in its place. The keys are those of the scripted server and its puppets;
-a signature of the client can not be forged.
+A bend takes a message and returns what leaves in its place. The keys are those of the scripted server and its puppets;
+the client's signature cannot be forged.
 """
 
 from collections.abc import Callable
@@ -44,12 +44,12 @@ def _tagged(tag: str) -> bytes:
 
 
 def body_of(message: MatchRecord) -> Any:
-    """Return the body of a record; which kind it is, who calls knows."""
+    """Return the body of a record; the caller knows its kind."""
     return parse(Record(message.signer, message.body, message.sig))
 
 
 def resigned(server: ScriptedServer, message: MatchRecord, **changes: Any) -> MatchRecord:
-    """Change a record and sign it again with the key of whoever must."""
+    """Change a record and sign it again with its signer's key."""
     return instead(server, message, replace(body_of(message), **changes), signer=message.signer)
 
 
@@ -61,7 +61,7 @@ def instead(server: ScriptedServer, message: MatchRecord, body: Body, *, signer:
 
 
 def place_of(server: ScriptedServer, k: int) -> Place:
-    """Return the match, a position and the head there, as the honest records give it."""
+    """Return the match, a position and the head there, according to the honest records."""
     match = server.at_play().setup.mid
     head = match
     for record in server.records[:k]:
@@ -70,7 +70,7 @@ def place_of(server: ScriptedServer, k: int) -> Place:
 
 
 def ruled_out(place: Place, j: int) -> Rule:
-    """Return the word of a server that abandons a match."""
+    """Return the ruling of a server that abandons a match."""
     return Rule(*place, j, "abandon", None, "server", ())
 
 
@@ -82,10 +82,10 @@ def greeted_again(server: ScriptedServer, hello: ServerHello, **changes: Any) ->
 
 
 class Rewrite:
-    """A bend: from the first record of a kind and deal index on, others go out in the place of the honest ones.
+    """A bend: from the first record of a kind and deal index on, others leave in the place of the honest ones.
 
     Attributes:
-        place: where the forged history has come to; None while it is the honest one.
+        place: how far the forged history has come; None while it is the honest one.
         made: the forged records, by position; a client that asks again is sent the same.
     """
 
@@ -118,6 +118,6 @@ class Rewrite:
 
 
 def deal_body(place: Place, j: int, **changes: Any) -> Deal:
-    """Return a deal of nothing, to be changed."""
+    """Return a deal of no cards, with some of its fields changed."""
     shape = {"d": 0, "dealer": 0, "ncards": 3, "cut": 0, "up": (), "leaves": (), "boxes": ()}
     return Deal(*place, j, **{**shape, **changes})

@@ -1,7 +1,7 @@
 """What a newer server might send: fields, messages, codes, facts and capabilities that nobody knows yet.
 
-docs/protocol/evolution.md says what a client does with each of them: it goes on. A grown frame is still the message it
-was, so that a client that breaks on it is too strict, and on nothing else.
+docs/protocol/evolution.md says what a client does with each of them: it goes on. A frame with unknown fields is still
+the message it was, so if a client breaks on it, its strictness is the only cause.
 """
 
 from typing import Any, Final
@@ -24,7 +24,7 @@ def framed(fields: dict[str, Any]) -> bytes:
 
 
 def raw(message: ServerMessage) -> bytes:
-    """Return a message as a frame, past what a server keeps count of."""
+    """Return a message as a frame, without the server's connection counting it."""
     return to_frame(encode(message), SERVER_LIMIT)
 
 
@@ -44,7 +44,7 @@ def _grown_items(value: Any) -> Any:
 
 
 def padded(frame: bytes) -> bytes:
-    """Let an unknown field bring a frame to the longest that a server may send."""
+    """Lengthen a frame, by an unknown field, to the longest that a server may send."""
     fields = unpack(frame[_HEADER:])
     bare = len(pack({**fields, "x-pad": b"\x00" * 0x10000}))
     pad = 0x10000 - (bare - SERVER_LIMIT)
@@ -63,7 +63,7 @@ def strange_info() -> bytes:
 
 
 def strange_notices() -> tuple[ServerMessage | bytes, ...]:
-    """Return notices that nobody knows, and changes of capabilities that nobody has."""
+    """Return notices that nobody knows, and changes to capabilities that nobody has."""
     return (
         framed({"t": "x-grease"}),
         framed({"t": "weather", "table": CODE, "seats": [1, 2], "why": {"wind": "west"}}),
@@ -72,7 +72,7 @@ def strange_notices() -> tuple[ServerMessage | bytes, ...]:
 
 
 def strange_error(request: int) -> Refusal:
-    """Return an error of a code that nobody knows, which ends nothing."""
+    """Return an error with a code that nobody knows, which ends nothing."""
     return Refusal(re=request, code="x_grease", msg="a code of tomorrow", retryable=False, close=False)
 
 

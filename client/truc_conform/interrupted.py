@@ -1,4 +1,4 @@
-"""The cases of level C2 about a connection that ends, or a seat that is somebody else's by now."""
+"""The cases of level C2 about a connection that ends, or a seat that somebody else has taken over."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -56,7 +56,7 @@ _SECOND: Final = 2
 
 
 async def _broken_off(stage: Stage, message: SignedAct | GuestAct) -> bool:
-    """Take the act, and lose the connection within its record."""
+    """Take the act, and lose the connection in the middle of its record."""
     muted, stage.bend = stage.bend, lambda _message: None
     try:
         await stage.take(stage.record_of(message))
@@ -68,7 +68,7 @@ async def _broken_off(stage: Stage, message: SignedAct | GuestAct) -> bool:
 
 
 async def _lost_before(stage: Stage, _message: SignedAct | GuestAct) -> bool:
-    """Lose the connection with the act, which was never taken."""
+    """Lose the connection and the act, which is never taken."""
     await stage.drop()
     return True
 
@@ -86,13 +86,13 @@ def _resumes_right(stage: Stage, end: Exit) -> Outcome:
 
 
 def _whole_records(stage: Stage) -> int:
-    """Return how many records had come whole before the client first resumed."""
+    """Return how many records the client had received whole when it first resumed."""
     sent = next(heard.sent for heard in stage.heard if isinstance(heard.message, Resume))
     return len({message.k for message in stage.sent[:sent] if isinstance(message, MatchRecord)})
 
 
 def one_body_each(stage: Stage, end: Exit) -> Outcome:
-    """Judge that a seat has signed one body for a position, also over a lost connection."""
+    """Judge that a seat has signed only one body for each position, even across a lost connection."""
     signed: dict[tuple[str, bytes, int], set[bytes]] = {}
     for message in acts(stage):
         if isinstance(message, SignedAct) and message.match is not None:
@@ -159,7 +159,7 @@ def _too_soon(stage: Stage) -> None:
 
 
 def _tell_who_is_away(stage: Stage) -> None:
-    """Let notices of who is away follow each record: of others and of the client's own seat, with fields of tomorrow."""
+    """Let notices of who is away follow each record, about others and the client's own seat, with unknown fields."""
 
     def recast(message: ServerMessage) -> Iterable[ServerMessage | bytes]:
         if not isinstance(message, MatchRecord):
@@ -173,13 +173,13 @@ def _tell_who_is_away(stage: Stage) -> None:
 
 
 async def _taken_over(stage: Stage, message: SignedAct | GuestAct) -> bool:
-    """Give the seat to another connection, ask for a sign of life, and let rulings play for it."""
+    """Give the seat to another connection, ping the client, and let rulings play for the seat."""
     await stage.take(stage.record_of(message))
     await stage.push(Ok(re=message.id, k=len(stage.records) - 1))
     await stage.push(SeatTakenOver(table=CODE, seat=0))
     await stage.push(Ping(n=ALIVE))
     stage.bend = lambda sent: None if isinstance(sent, OpenOptions | BoxedOptions) else sent
-    stage.is_away = not stage.is_guest  # a guest has nothing to sign: its match may stand still
+    stage.is_away = not stage.is_guest  # a guest has nothing to sign, so its match may stand still
     await stage.go_on()
     return True
 

@@ -1,7 +1,7 @@
 """A visit to the server that is judged: the connections of one case, and what is expected of every answer.
 
-A case asks here for clients and players and gets them logged in, or learns that the server does not offer what it is
-about. What the cases are stands in server_cases/. Invariant: when a visit is over all its connections are
+A case asks here for clients and players, and gets them logged in or learns that the server does not offer what it is
+about. The cases themselves are in server_cases/. Invariant: when a visit is over all its connections are
 closed, and its seats have been given up.
 """
 
@@ -32,7 +32,7 @@ class UnofferedError(Exception):
 
 
 class Address(NamedTuple):
-    """Where the server is, and the fingerprint it must have, if that is known."""
+    """Where the server is, and the fingerprint that it must have, if known."""
 
     host: str
     port: int
@@ -40,7 +40,7 @@ class Address(NamedTuple):
 
 
 class ServerCase(NamedTuple):
-    """A case and how it is run; it raises where something else comes, and returns an outcome where there is more to say."""
+    """A case and how it is run; a run raises if something else comes, and returns an outcome if there is more to say."""
 
     case: Case
     run: "Run"
@@ -75,7 +75,7 @@ class Visit:
     Attributes:
         address: where the server is.
         seed: what every choice of the case follows from.
-        hands: over how many hands the deals are audited.
+        hands: how many hands have their deals audited.
     """
 
     def __init__(self, address: Address, *, seed: int, patience_s: float, hands: int) -> None:
@@ -100,11 +100,11 @@ class Visit:
                 await trio.aclose_forcefully(client.stream)
 
     def asked_to_wait(self) -> float:
-        """Return for how many seconds the server has asked somebody to wait before they log in; 0 if it has not."""
+        """Return how many seconds the server has asked somebody to wait before logging in; 0 if it has not."""
         return max((_wait_at_the_door(client) for client in self._clients), default=0.0)
 
     async def connect(self) -> RawClient:
-        """Return a connection on which nothing was said."""
+        """Return a connection on which nothing has been said."""
         with trio.fail_after(self.patience_s):
             stream = await trio.open_tcp_stream(self.address.host, self.address.port)
         client = RawClient(stream, patience_s=self.patience_s)
@@ -112,7 +112,7 @@ class Visit:
         return client
 
     async def player(self, key: SigningKey | None = None, *, want: Sequence[str] = ()) -> RawClient:
-        """Return a connection on which a key is logged in, by itself a fresh one."""
+        """Return a connection on which a key is logged in, a fresh one unless it is given."""
         client = await self.connect()
         welcomed(await client.login_key(key or generate_signing_key(), want=want), _CLOSED_DOOR)
         return client
@@ -126,7 +126,7 @@ class Visit:
     async def seat(
         self, number: int = 0, *, keyed: bool = True, boxed: bool = True, want: Sequence[str] = ()
     ) -> Seat:
-        """Return a player who is logged in and sits nowhere."""
+        """Return a player who is logged in and has no seat."""
         seat = Seat(await self.connect(), seed=self.seed * 100 + number, keyed=keyed, boxed=boxed)
         welcomed(await seat.login(want=want), _CLOSED_DOOR if keyed else _GUESTS_UNWANTED)
         self._seats.append(seat)
@@ -182,7 +182,7 @@ def _wait_at_the_door(client: RawClient) -> float:
 
 
 async def _give_up(seat: Seat) -> None:
-    """Resign from a match and leave the table; whether the server heard it does not matter."""
+    """Resign from a match and leave the table; it does not matter whether the server hears it."""
     try:
         if seat.auditor is not None and not seat.done:
             await _resign(seat)
@@ -201,7 +201,7 @@ async def _resign(seat: Seat) -> None:
 
 
 async def together(*tasks: Callable[[], Awaitable[object]]) -> None:
-    """Run what players do at the same time."""
+    """Run at the same time what several players do."""
     async with trio.open_nursery() as nursery:
         for task in tasks:
             nursery.start_soon(task)
@@ -223,7 +223,7 @@ def game_of(client: RawClient) -> str:
     """Return the game that the kit plays at this server: one for two.
 
     Raises:
-        UnofferedError: It has none.
+        UnofferedError: The server has none.
     """
     offered = [str(offer["name"]) for offer in client.info["variants"] if PAIR in offer["seats"]]
     if not offered:
@@ -235,7 +235,7 @@ def need_game(client: RawClient, game: str) -> None:
     """Check that the server has a game.
 
     Raises:
-        UnofferedError: It has not.
+        UnofferedError: It does not.
     """
     if game not in [offer["name"] for offer in client.info["variants"]]:
         raise UnofferedError(f"the server does not offer {game}")

@@ -43,7 +43,7 @@ def without_key(stage: Stage) -> Outcome | None:
 
 
 def _right(subject: str) -> Judge:
-    """Return a judge of what the client signed of one kind: there is some, and the server took it."""
+    """Return a judge of the records of one kind: the client signed some, and the server took them."""
 
     def judge(stage: Stage, end: Exit) -> Outcome:
         if (early := without_key(stage)) is not None:
@@ -87,7 +87,7 @@ def _plain(_stage: Stage) -> None:
 
 
 def _renamed(stage: Stage) -> None:
-    """Give the player another name than asked for, and end when it has signed one."""
+    """Give the player a name other than the one asked for, and end when it has signed one."""
 
     def recast(message: ServerMessage) -> tuple[ServerMessage]:
         return (replace(message, name=_GIVEN) if isinstance(message, Welcome) else message,)
@@ -123,7 +123,7 @@ def _with_another_key(stage: Stage, hello: ServerHello) -> ServerHello:
 
 
 def _with_a_rotation_of_nobody(stage: Stage, hello: ServerHello) -> ServerHello:
-    """Show one of so high a serial that a client which pins it stops at every rotation to come."""
+    """Show a rotation with so high a serial that a client which pins it stops at every later one."""
     before = keys.signing_key_from_seed(secret("a server before", stage.seed))
     body, *_ = make_roll(before, stage.key, serial=MAX_INT, not_before=0)
     return replace(hello, rolls=((body, bytes(64), bytes(64)),))

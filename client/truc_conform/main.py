@@ -31,10 +31,10 @@ _jobs = click.option(
 
 
 class Kit(OneLineGroup):
-    """The commands of the kit, whose status 1 is a verdict."""
+    """The commands of the kit, which use status 1 for a verdict."""
 
     def refused(self, error: OSError) -> click.ClickException:
-        """Return what is no verdict."""
+        """Return an error whose status is not that of a verdict."""
         return click.UsageError(error.strerror or str(error))
 
 

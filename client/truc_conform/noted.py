@@ -7,7 +7,7 @@ from truc_protocol.messages import ClientMessage, SignedAct
 
 
 class Fault(NamedTuple):
-    """Something that the client did wrong: on which connection, by which word, and in words."""
+    """Something that the client did wrong: on which connection, under which code, and in words."""
 
     link: int
     code: str
@@ -15,7 +15,7 @@ class Fault(NamedTuple):
 
 
 class Heard(NamedTuple):
-    """A message of the client: on which connection, when, and how many messages the server had sent before."""
+    """A message of the client: on which connection, when, and after how many messages of the server."""
 
     link: int
     at: float
@@ -42,7 +42,7 @@ def subject(message: ClientMessage) -> str:
 
 
 def tag_of_body(body: bytes) -> str:
-    """Return the kind that a body says it is of; "" if it says none."""
+    """Return the kind that a body says it is; "" if it says none."""
     try:
         tag = dec(body)[0]
     except (EncodingError, IndexError, TypeError):

@@ -1,6 +1,6 @@
-"""What a scripted server plays by: the options of the seat under test, and the records of the others.
+"""How a scripted server plays: the options of the seat under test, and the records of the others.
 
-Functions of a ledger, its dealer and the puppets; nothing here sends.
+Functions of a ledger, its dealer and the puppets; nothing here sends anything.
 """
 
 import random
@@ -23,7 +23,7 @@ from truc_server.matches.dealer import Dealer, proxy
 
 CUT: Final = 7
 QUIET: Final = ("play", "cut", "stand", "accept", "deal")
-"""Kinds that keep a match going, the first preferred."""
+"""The kinds that keep a match going, the preferred ones first."""
 
 
 def open_actions(ledger: Ledger, seat: int = 0) -> tuple[Action, ...]:
@@ -66,7 +66,7 @@ def acted(ledger: Ledger, dealer: Dealer, player: Player, action: Action) -> Rec
 
 
 def drawn_act(ledger: Ledger, dealer: Dealer, players: Mapping[int, Player], dice: random.Random) -> Record:
-    """Let a puppet decide by chance; it concedes only where nothing else is left."""
+    """Let a puppet decide at random; it concedes only if nothing else is left."""
     actions = _actions(ledger, players)
     action = dice.choice([action for action in actions if action.kind != "concede"] or actions)
     return acted(ledger, dealer, players[action.seat], action)
@@ -87,7 +87,7 @@ def conceding_act(ledger: Ledger, dealer: Dealer, players: Mapping[int, Player])
 
 
 def may_decide(ledger: Ledger, players: Iterable[int]) -> bool:
-    """Tell whether the match waits for the decision of one of some seats."""
+    """Tell whether the match waits for a decision of one of these seats."""
     if ledger.match is None or due(ledger) is not Due.PLAYERS:
         return False
     return bool(set(deciders(ledger.match)) & set(players))
@@ -135,6 +135,6 @@ def signed_position(message: SignedAct) -> int:
 
 
 def position(record: Record) -> int:
-    """Return the position that a seat has signed, -1 if there is none in what it signed."""
+    """Return the position that a seat has signed; -1 if the body that it signed has none."""
     body = parse(record)
     return body.k if isinstance(body, Ack | Act | Proxy | Rekey | Release | Resign | Sub) else -1

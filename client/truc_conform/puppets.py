@@ -1,4 +1,4 @@
-"""Players that the kit moves itself: keyed seats whose keys, chains and nonces come from a seed, the same on every run."""
+"""Players that the kit moves: keyed seats whose keys, chains and nonces come from a seed, the same in every run."""
 
 import hashlib
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ def here(ledger: Ledger) -> tuple[bytes, int, bytes]:
 
 @dataclass
 class Player:
-    """A keyed seat; `person` tells apart those who have sat there."""
+    """A keyed seat; `person` tells apart the players who have sat there."""
 
     seat: int
     seed: int

@@ -1,7 +1,7 @@
 """A client of frames and maps: no state machine, no opinion, only bytes out and maps in.
 
-It sends whatever it is told to, sound or not. Every map that comes in must fit the message reference; whatever else is
-expected of it is the caller's to say. Invariant: every byte received is kept.
+It sends whatever it is told to, sound or not. Every map that comes in must fit the message reference; what else is
+expected of it, the caller says. Invariant: every byte received is kept.
 """
 
 import struct
@@ -26,11 +26,11 @@ _ATTEMPTS: Final = 20
 _ENDINGS: Final = (trio.BrokenResourceError, trio.ClosedResourceError)
 
 Map = dict[str, Any]
-"""A message as it stands on the wire; a kit that judges it cannot ask for its class first."""
+"""A message as it is on the wire; a kit that judges it cannot ask for its class first."""
 
 
 class UnexpectedError(Exception):
-    """Something else came than the protocol says."""
+    """Something came that is not what the protocol says."""
 
 
 class GoneError(UnexpectedError):
@@ -38,7 +38,7 @@ class GoneError(UnexpectedError):
 
 
 def frame(message: Map) -> bytes:
-    """Return the bytes of a message with their length before them, however long they are."""
+    """Return the bytes of a message after their length, however long they are."""
     packed = pack(message)
     return _HEADER.pack(len(packed)) + packed
 
@@ -94,7 +94,7 @@ class RawClient:
         return whole
 
     async def receive_bytes(self) -> bytes:
-        """Return what comes next, as it comes; nothing at the end of the stream.
+        """Return what comes next, as it comes; no bytes at the end of the stream.
 
         Raises:
             trio.TooSlowError: Nothing comes.
@@ -150,7 +150,7 @@ class RawClient:
                 return reply
 
     async def ask_patiently(self, message: Map) -> Map:
-        """Send a request, again whenever the server asks to wait, and return its reply."""
+        """Send a request, again each time the server asks for a wait, and return its reply."""
         for _ in range(_ATTEMPTS):
             reply = await self.ask(message)
             if reply.get("code") != Code.RATE_LIMITED:
@@ -168,7 +168,7 @@ class RawClient:
         return rest
 
     async def hello(self, **fields: object) -> Map:
-        """Say hello and return the answer; a server's hello has been checked (security.md, C37)."""
+        """Say hello and return the answer; if it is a hello, it has been checked (security.md, C37)."""
         self.cn = token_bytes(32)
         message = {"t": "hello", "id": 0, "proto": [1], "want": [], "cn": self.cn, **fields}
         await self.send(message)
@@ -223,7 +223,7 @@ class RawClient:
 
 
 def check_fits(whole: bytes) -> None:
-    """Check that a frame of the server fits the message reference; a notice that nobody knows does.
+    """Check that a frame of the server fits the message reference; an unknown kind of notice does.
 
     Raises:
         UnexpectedError: It does not.

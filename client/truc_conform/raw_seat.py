@@ -1,8 +1,8 @@
 """A player over a raw client: signs, audits every record, and picks its moves at random from the options.
 
-Keyed or a guest, boxed or not. What it does by itself is only what keeps a match going; whatever a case wants to do
-wrong is built from `sign` and `act_message` and sent by the case. Invariant: two bodies for one place are never signed
-by `play` itself, also over several connections.
+Keyed or a guest, boxed or not. By itself it does only what keeps a match going; whatever a case wants to do wrong, the
+case builds from `sign` and `act_message` and sends. Invariant: `play` itself never signs two bodies for one place, not
+even over several connections.
 """
 
 import random
@@ -31,12 +31,12 @@ class Seat:
 
     Attributes:
         next: the position that comes next.
-        options, waiting, cards, partners: what was told last; `offered` what the options hold.
-        is_idle: releases, acks and rekeys nothing by itself.
+        options, waiting, cards, partners: what was told last; `offered` has what the options hold.
+        is_idle: it releases, acks and rekeys nothing by itself.
         stored: what was signed for a place; only that is sent again.
-        joined: the `th` of the terms signed last, and the act that did.
-        chooses: picks an option of those offered, or none.
-        fresh: chain and box key of a rekey or sub that is not a record yet.
+        joined: the `th` of the terms signed last, and the act that signed them.
+        chooses: picks one of the options offered, or none.
+        fresh: the chain and box key of a rekey or sub that is not a record yet.
     """
 
     def __init__(self, client: RawClient, *, seed: int = 1, keyed: bool = True, boxed: bool = True) -> None:
@@ -88,7 +88,7 @@ class Seat:
         return await self.resume(next_)
 
     async def resume(self, next_: int | None = None) -> Map:
-        """Resume from a position, by itself from the first that is missing."""
+        """Resume from a position, by default the first that is missing."""
         if self.auditor is None:
             wanted = {"match": self.client.welcome["seats"][0]["match"], "next": -1}
         else:
@@ -133,7 +133,7 @@ class Seat:
         return self.auditor.ledger
 
     def sign(self, body: Body) -> Map:
-        """Return the act that hands a body in."""
+        """Sign a body, and return the act that hands it in."""
         if self.key is None:
             raise ValueError("a guest signs nothing")
         encoded = encode(body)
@@ -152,7 +152,7 @@ class Seat:
         await self.client.send(message)
 
     async def play(self, until: "Callable[[Seat], object]" = lambda seat: seat.done) -> "Seat":
-        """React to what comes until a condition holds; by itself until the match has ended and is acked."""
+        """React to what comes until a condition holds, by default until the match has ended and is acked."""
         while not until(self):
             await self.react(await self.client.receive())
         return self
@@ -177,7 +177,7 @@ class Seat:
         """Keep what was told.
 
         Raises:
-            UnexpectedError: An error that no seat that plays soundly is owed.
+            UnexpectedError: An error that a seat that plays soundly should never get.
             GoneError: The server says goodbye.
         """
         tag = message["t"]
@@ -193,7 +193,7 @@ class Seat:
             raise GoneError(f"bye: {message}")
 
     async def sign_terms(self, message: Map) -> None:
-        """Join the terms, with a key; the same terms with the same record."""
+        """Join the terms, if it has a key; the same terms are joined by the same record."""
         if self.key is None:
             return
         terms = open_terms(message["doc"], Record(*message["record"]))
@@ -232,7 +232,7 @@ class Seat:
             self.done = len(self.ledger.acks) == sum(c is not None for c in self.ledger.contributors[1:])
 
     async def follow(self) -> None:
-        """Release and ack as soon as it is due."""
+        """Release, rekey and ack as soon as it is due."""
         ledger = self.ledger
         if self.key is None or self.chain is None or self.is_idle:
             return
@@ -247,13 +247,13 @@ class Seat:
             await self.once("ack", 0, Ack(ledger.setup.mid, *ledger.parallel, self.seat))
 
     def renew(self) -> None:
-        """Go on with the fresh chain, once the record that brings it is there."""
+        """Go on with the fresh chain, once its record has come."""
         contributor = self.ledger.contributors[self.seat + 1]
         if self.fresh is not None and contributor is not None and contributor.x == self.fresh[1].public:
             (self.chain, self.x), self.fresh = self.fresh, None
 
     def commit(self) -> tuple[Chain, keys.BoxKey]:
-        """Draw a chain that begins at the next index, and a box key; the same ones until a record has them."""
+        """Draw a chain that begins at the next index, and a box key; they stay the same until a record has them."""
         if self.key is None or self.auditor is None:
             raise ValueError("only a key in a match has a chain")
         first, table = self.ledger.deal_index, self.ledger.setup.terms.table
@@ -270,7 +270,7 @@ class Seat:
         return Rekey(*here, self.seat + 1, chain.first, chain.anchor, x.public)
 
     def sub(self, **fields: object) -> Sub:
-        """Return the record that takes a seat over, some of its fields replaced."""
+        """Return the record that takes a seat over, with some of its fields replaced."""
         if self.key is None:
             raise ValueError("only a key takes a seat over")
         ledger, (chain, x) = self.ledger, self.commit()
@@ -283,13 +283,13 @@ class Seat:
         return await self.ask({"t": "rekey", "table": self.table, "match": self.ledger.setup.mid})
 
     async def once(self, what: str, place: int, body: Body) -> None:
-        """Sign and send, unless that has been done."""
+        """Sign and send a body, unless that has been done."""
         if (what, place) not in self.stored:
             self.stored[what, place] = self.sign(body)
             await self.act(self.stored[what, place])
 
     async def send_again(self) -> None:
-        """Send what the server may have lost before it answered."""
+        """Send again what the server may have lost before it answered."""
         for message in list(self.stored.values())[-1:]:
             await self.act(message)
 
@@ -316,7 +316,7 @@ class Seat:
         ]
 
     def pick(self, message: Map, options: list[Map]) -> Map | None:
-        """Pick an option at random; what may end a game, and what need not be said, only rarely."""
+        """Pick an option at random; rarely one that may end a game, and rarely any if none need be chosen."""
         awaited = message["must"] or any("waits" in option["hints"] for option in options)
         if not awaited and self.random.random() < _SHY:
             return None
@@ -324,7 +324,7 @@ class Seat:
         return self.random.choice(quiet or options)
 
     async def choose(self, message: Map) -> None:
-        """Choose one of the options offered, the same one if the place is offered again; a box may hold none."""
+        """Choose one of the options offered, the same one if they are offered again; a box may hold none."""
         self.options, self.offered = message, self.open(message)
         picked = self.chooses(message, self.offered) if self.offered else None
         if picked is not None:

@@ -1,4 +1,4 @@
-"""What the kit says about a run: lines on a terminal, JSON that is equal for equal runs, one HTML page."""
+"""What the kit says about a run: lines on a terminal, JSON that is the same for equal runs, one HTML page."""
 
 import html
 import json
@@ -35,7 +35,7 @@ class Report(NamedTuple):
 
     @property
     def is_passed(self) -> bool:
-        """Whether nothing stands against the level asked for; a server need not have every capability."""
+        """Whether no result counts against the level asked for; a server need not have every capability."""
         if self.level == "server":
             return all(result.verdict is not Verdict.FAIL for result in self.results)
         return not any(map(is_failure, self.results))
@@ -54,13 +54,13 @@ def line(result: Result) -> str:
 
 
 def summary(report: Report) -> str:
-    """Return the last line: how many of each verdict, and the badge."""
+    """Return the last line: whether it passed, and how many there are of each verdict."""
     counts = ", ".join(f"{number} {verdict}" for verdict, number in tally(report.results).items() if number)
     return f"{report.level}: {'passed' if report.is_passed else 'not passed'} ({counts or 'no case'})"
 
 
 def as_json(report: Report) -> str:
-    """Return a report as JSON; two runs in which the same came give the same text."""
+    """Return a report as JSON; two runs with the same outcomes give the same text."""
     rows = [
         {
             "case": result.case.name,

@@ -1,4 +1,4 @@
-"""What the kit finds: cases, what came of each, and the one word for it. Nothing here runs a case or prints."""
+"""What the kit finds: cases, what came of each, and its verdict in one word. Nothing here runs a case or prints."""
 
 from collections.abc import Iterable
 from enum import StrEnum
@@ -15,11 +15,11 @@ class Verdict(StrEnum):
     UNIMPLEMENTED = "UNIMPLEMENTED"
     """The peer does not take part in what the case is about; a failure at the level asked for."""
     INFO = "INFO"
-    """Nothing is required: only told."""
+    """Nothing is required: what came is only reported."""
 
 
 class Level(StrEnum):
-    """How much a client or server must be able to do; each takes in those before it."""
+    """How much a client must be able to do; client_cases.py says which other levels each includes."""
 
     C0 = "C0"
     C1 = "C1"
@@ -36,9 +36,9 @@ MEANINGS: Final = {
 
 
 class Case(NamedTuple):
-    """One thing to show.
+    """One thing that a client or server must show.
 
-    `name` is as `C2.resume` or `S.flood`, `clause` a page of docs/protocol or docs/fairness and a heading of it.
+    `name` is like `C2.resume` or `S3.flood`, `clause` a page of docs/protocol or docs/fairness and one of its headings.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Outcome(NamedTuple):
 
 
 class Result(NamedTuple):
-    """A case and what came of it; `output` is what the judged program wrote, where the kit started it."""
+    """A case and what came of it; `output` is what the judged program wrote, if the kit started it."""
 
     case: Case
     outcome: Outcome
@@ -63,7 +63,7 @@ class Result(NamedTuple):
 
     @property
     def verdict(self) -> Verdict:
-        """The one word for it."""
+        """The verdict of its outcome."""
         return self.outcome.verdict
 
 
@@ -71,16 +71,16 @@ PASSED: Final = Outcome(Verdict.PASS, "as expected")
 
 
 def failed(came: str) -> Outcome:
-    """Return the outcome of a case in which something else came than was expected."""
+    """Return the outcome of a case in which something came that was not expected."""
     return Outcome(Verdict.FAIL, came)
 
 
 def is_failure(result: Result) -> bool:
-    """Tell whether a result stands against the level asked for."""
+    """Tell whether a result counts against the level asked for."""
     return result.verdict in (Verdict.FAIL, Verdict.UNIMPLEMENTED)
 
 
 def tally(results: Iterable[Result]) -> dict[Verdict, int]:
-    """Count the results by verdict, every verdict among them."""
+    """Count the results by verdict; every verdict has a count."""
     verdicts = [result.verdict for result in results]
     return {verdict: verdicts.count(verdict) for verdict in Verdict}

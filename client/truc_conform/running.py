@@ -1,7 +1,7 @@
-"""Running scenes: a stage on loopback, somebody's program started at it, and what came of each case.
+"""Running scenes: a stage on loopback, the client's program started against it, and what came of each case.
 
 The program is started without a shell in a fresh folder, and ended by its own id. Several scenes may run at once; each
-has ports of its own.
+has its own ports.
 """
 
 import subprocess
@@ -23,7 +23,7 @@ from truc_protocol.keys import fingerprint
 _HOST: Final = "127.0.0.1"
 _DOORS: Final = 2
 _LONGEST_OUTPUT: Final = 4_000
-_LAST_WORDS_S: Final = 1.0  # for what a client has sent that is gone
+_LAST_WORDS_S: Final = 1.0  # for what a client sent before it exited
 
 
 class Order(NamedTuple):
@@ -43,7 +43,7 @@ class Order(NamedTuple):
 
 
 def found_from_here(command: Sequence[str]) -> tuple[str, ...]:
-    """Return a command that can be run in another folder: a word that names a file here names it whole."""
+    """Return a command that can be run in another folder: words that name files here become absolute paths."""
     return tuple(str(Path(word).absolute()) if Path(word).is_file() else word for word in command)
 
 
@@ -109,7 +109,7 @@ async def _admit(stage: Stage, door: int, stream: trio.SocketStream) -> None:
 
 
 async def _run(stage: Stage, order: Order, home: Path) -> Exit | str:
-    """Run the client once; returns how it ended, or why it could not be started."""
+    """Run the client once; return how it ended, or why it could not be started."""
     began = trio.current_time()
     stage.done, stage.is_over = trio.Event(), False
     with _made(home) as output:
@@ -158,7 +158,7 @@ async def _cancel_when_done(stage: Stage, scope: trio.CancelScope) -> None:
 async def perform_all(
     scenes: Sequence[Scene], order: Order, tell: Callable[[Result], None] = lambda _result: None
 ) -> list[Result]:
-    """Run scenes, some at once; the results stand in the order of the scenes."""
+    """Run scenes, some of them at once; the results are in the order of the scenes."""
     results: list[list[Result]] = [[] for _ in scenes]
     waiting = iter(enumerate(scenes))
 

@@ -1,7 +1,7 @@
 """What a scene with a client is made of, and what many of them share.
 
-A scene runs the client once, or more often, at one stage; each of its cases judges what was seen there. Arranging sets
-the stage's hooks; judging reads what it has written down.
+A scene runs the client, once or several times, against one stage; each of its cases judges what was seen there.
+Arranging sets the stage's hooks; judging reads what the stage has written down.
 """
 
 from collections.abc import Callable, Iterable
@@ -36,7 +36,7 @@ CLOSING_S: Final = 3.0
 
 
 class Exit(NamedTuple):
-    """How the client's process ended; `code` is None where the kit had to end it."""
+    """How the client's process ended; `code` is None if the kit had to end it."""
 
     code: int | None
     seconds: float
@@ -47,7 +47,7 @@ Judge = Callable[[Stage, Exit], Outcome]
 
 
 class Scene(NamedTuple):
-    """A script for a stage, and the cases that are judged by what happens on it.
+    """A script for a stage, and the cases judged by what happens on it.
 
     Attributes:
         runs: how often the client is started.
@@ -85,9 +85,9 @@ def after_welcome(stage: Stage, *pieces: ServerMessage | bytes) -> None:
 
 
 def ask_alive(stage: Stage, *pieces: ServerMessage | bytes) -> None:
-    """Let a ping follow the first welcome, after what must not disturb the client; its answer ends the scene.
+    """Let a ping follow the first welcome, after something that must not disturb the client; its answer ends the scene.
 
-    Whatever the client asks for meanwhile has to wait.
+    Whatever the client asks for in the meantime gets no answer.
     """
     after_welcome(stage, *pieces, Ping(n=ALIVE))
 
@@ -112,7 +112,7 @@ def is_alive(stage: Stage, _exit: Exit) -> Outcome:
 
 
 def ends_soon(stage: Stage, begins: Callable[[object], bool], seconds: float = CLOSING_S) -> None:
-    """End the scene some time after the answer to a message of the client, however slowly its program began."""
+    """End the scene some time after a certain message of the client, however slowly its program started."""
 
     async def intercept(message: object) -> bool:
         if begins(message):
@@ -133,7 +133,7 @@ def _enters(message: object) -> bool:
 
 
 def grease_all(stage: Stage) -> None:
-    """Send fields, notices, facts, capabilities and figures that nobody knows with everything."""
+    """Send, with everything, fields, notices, facts, capabilities and limits that nobody knows."""
     stage.info, stage.dress = strange_info(), greased
 
     def recast(message: ServerMessage) -> Iterable[ServerMessage | bytes]:
@@ -150,12 +150,12 @@ def cut_to_pieces(stage: Stage) -> None:
 
 
 def lengthen(stage: Stage) -> None:
-    """Bring every record to the longest frame that a server may send."""
+    """Lengthen every record to the longest frame that a server may send."""
     stage.recast = lambda message: (padded(raw(message)),) if isinstance(message, MatchRecord) else (message,)
 
 
 def must_close(stage: Stage, *pieces: ServerMessage | bytes) -> None:
-    """Let something end the connection after the first welcome; the client must close it."""
+    """Send something after the first welcome that ends the connection; the client must close it."""
     after_welcome(stage, *pieces)
     stage.ends_on_close = True
     ends_soon(stage, lambda message: isinstance(message, KeyLogin | GuestLogin | GuestReturn))
@@ -174,7 +174,7 @@ def has_closed(stage: Stage, end: Exit) -> Outcome:
 
 
 def not_entered(stage: Stage) -> str | None:
-    """Say why a client cannot have been let in; None if it was."""
+    """Say why a client was not let in; None if it was."""
     if not stage.doors_used:
         return "the client never connected"
     if any(isinstance(message, Welcome) for message in stage.sent):
@@ -214,7 +214,7 @@ def unwatched(stage: Stage) -> Outcome | None:
 
 
 def unended(stage: Stage, end: Exit) -> Outcome | None:
-    """Return the outcome for a client that did not come to the end of the match, and end itself then."""
+    """Return the outcome for a client that did not reach the end of the match and then exit with code 0."""
     if stage.ledger is None:
         return failed("no match began" + _first_fault(stage))
     if stage.ledger.phase is not Phase.ENDED:
@@ -239,7 +239,7 @@ def watched(stage: Stage, end: Exit) -> Outcome:
 
 
 def without(*codes: str, before: Callable[[Stage, Exit], Outcome | None]) -> Judge:
-    """Return a judge that finds none of some faults, once the client has come so far."""
+    """Return a judge that allows none of some faults, once the client has come far enough."""
 
     def judge(stage: Stage, end: Exit) -> Outcome:
         if (early := before(stage, end)) is not None:

@@ -1,8 +1,8 @@
 """A server with one table and one remote seat, which can be told to cheat; the other seats are puppets.
 
 It speaks the protocol over a Trio stream and plays every other seat itself. `bend` is applied to each message before it
-leaves: it may change or drop (None) what an honest server would send. State outlives a connection. `is_away` lets rulings
-play for the remote seat. It is no server to play at: it believes its one client, and knows no clock.
+leaves: it may change or drop (None) what an honest server would send. State outlives a connection. `is_away` lets
+rulings play for the remote seat. It is not a server to play at: it trusts its one client, and has no clock.
 """
 
 import random
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 
 
 class ScriptedServer:
-    """One table; seat 0 is played by the client under test, by key or as a guest."""
+    """One table; the client under test plays seat 0, with a key or as a guest."""
 
     nursery: trio.Nursery
 
@@ -120,14 +120,14 @@ class ScriptedServer:
                     if isinstance(message, Failure):
                         await self.fail(message)
                     else:
-                        request = cast("ClientMessage", message)  # its role lets nothing else in
+                        request = cast("ClientMessage", message)  # a server's connection lets nothing else in
                         self.received.append(request)
                         await self.answer(request)
         except (trio.BrokenResourceError, trio.ClosedResourceError):
             return
 
     async def fail(self, failure: Failure) -> None:
-        """Take what is no message, or none for now."""
+        """Handle what is not a message, or not one allowed now."""
         raise RuntimeError(failure.message)
 
     async def send(self, message: ServerMessage) -> None:
@@ -172,7 +172,7 @@ class ScriptedServer:
         await self.send(server_hello(greeting, message.id, frame))
 
     async def serve_request(self, message: ClientMessage) -> None:
-        """Do what may be asked after the login."""
+        """Do what a client may ask for after the login."""
         match message:
             case ListTables():
                 await self.send(Ok(re=message.id, tables=(self.state(),)))
@@ -192,7 +192,7 @@ class ScriptedServer:
                 await self.answer_other(message)
 
     async def answer_other(self, message: ClientMessage) -> None:
-        """Say nothing to what no script is about."""
+        """Leave unanswered what no script is about."""
 
     async def seat(self, message: Create | Join) -> None:
         """Give the remote seat."""
@@ -209,7 +209,7 @@ class ScriptedServer:
         """Check a login.
 
         Raises:
-            HandshakeError: It is not right.
+            HandshakeError: It is not sound.
         """
         if not self.greeted and self._connection is not None:
             self.greeted = self._connection.hello_frame(Role.SERVER)
@@ -226,7 +226,7 @@ class ScriptedServer:
         return table_state(self.variant, self.opts, self.seats)
 
     def make_terms(self) -> Record:
-        """Begin a match, with secrets of its own."""
+        """Make the terms of a match, which has its own secrets."""
         self.match += 1
         root, x, tn = (secret(f"{name} {self.match}", self.seed) for name in ("root", "x", "tn"))
         self.dealer = Dealer(self.key, MatchSecrets(root, x, tn), links=self.links)
@@ -237,7 +237,7 @@ class ScriptedServer:
         return terms.record
 
     async def offer_terms(self) -> None:
-        """Offer the terms to a key; with a guest the match begins."""
+        """Offer the terms to a client with a key; with a guest the match begins."""
         record = self.make_terms()
         if self.is_guest:
             terms = open_terms(self.document, record)
@@ -259,7 +259,7 @@ class ScriptedServer:
         await self.go_on()
 
     def at_play(self) -> Ledger:
-        """Return where the match stands; RuntimeError if there is none."""
+        """Return the match so far; RuntimeError if there is none."""
         if self.ledger is None:
             raise RuntimeError("no match is played")
         return self.ledger
@@ -281,13 +281,13 @@ class ScriptedServer:
             await self.go_on()
 
     def record_of(self, message: SignedAct | GuestAct) -> Record:
-        """Return the record that was handed in, or that a choice becomes."""
+        """Return the record that was handed in, or that a guest's choice becomes."""
         if isinstance(message, SignedAct):
             return Record(1, message.body, message.sig)
         return playing.written_choice(self.at_play(), self.dealer, message.choose)
 
     async def take(self, record: Record) -> None:
-        """Add a record, forged, and show it."""
+        """Add a record, after `forge` has changed it, and send it."""
         forged = self.forge(record)
         facts = playing.facts_of(self.at_play(), self.dealer, forged)
         self.ledger = self.dealer.take(self.at_play(), forged)
@@ -306,7 +306,7 @@ class ScriptedServer:
         )
 
     async def go_on(self) -> None:
-        """Let everybody but the remote seat do what is theirs, then give the remote seat its options."""
+        """Let everybody but the remote seat act while they can, then send the remote seat its options."""
         while (record := self.other()) is not None:
             await self.take(record)
         await self.send_options()
@@ -332,11 +332,11 @@ class ScriptedServer:
         return playing.open_actions(self.at_play())
 
     def fresh_chain(self) -> Record | None:
-        """Return the rekey that is due and not the remote seat's."""
+        """Return a rekey that is due from anybody but the remote seat."""
         return playing.fresh_chain(self.at_play(), self.dealer, self.players, self.seed)
 
     def release(self) -> Record | None:
-        """Return a release that is not the remote seat's."""
+        """Return a release of anybody but the remote seat."""
         return playing.next_release(self.at_play(), self.players)
 
     def decide(self) -> Record:
@@ -348,7 +348,7 @@ class ScriptedServer:
         return self.is_wished and due(self.at_play()) is Due.CALL
 
     async def send_options(self) -> None:
-        """Tell the remote seat what it may do, or what it is waited for."""
+        """Tell the remote seat what it may do, or that it is waited for."""
         ledger = self.at_play()
         if self.is_held():
             at, match = ledger.k, ledger.setup.mid
@@ -369,7 +369,7 @@ class ScriptedServer:
         return BoxedOptions(table=CODE, match=match, at=at, offer=offer, must=True, box=box)
 
     def box(self, at: int, offer: int, options: tuple[Option, ...]) -> bytes:
-        """Seal options under a counter that rises, also over connections."""
+        """Seal options under a counter that keeps rising over all connections."""
         shared, match = self.dealer.shared(self.at_play(), 0), self.at_play().setup.mid
         if shared is None:
             raise RuntimeError("the remote seat has no box key")

@@ -1,4 +1,4 @@
-"""The cases of level C2: a seat at the table, and a match by the options, whatever happens on the way."""
+"""The cases of level C2: a seat at the table, and a match played by the options, whatever happens on the way."""
 
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
@@ -67,7 +67,7 @@ def is_choice(message: ClientMessage) -> bool:
 
 
 def on_choice(stage: Stage, do: OnChoice, *, number: int = 1) -> None:
-    """Let something else be done with one of the client's decisions: the first, or a later one."""
+    """Do something else with one of the client's decisions: the first, or a later one."""
     count = [0]
 
     async def intercept(message: ClientMessage) -> bool:
@@ -80,7 +80,7 @@ def on_choice(stage: Stage, do: OnChoice, *, number: int = 1) -> None:
 
 
 def _late_replies(stage: Stage) -> None:
-    """Let the replies to acts and to `ready` come late: after all that they brought about, and what the client says next."""
+    """Let the replies to acts and to `ready` come late: after all they bring about, and after the client's next message."""
 
     async def hold(message: ClientMessage) -> bool:
         if not isinstance(message, SignedAct | GuestAct | Ready):
@@ -123,7 +123,7 @@ def _twice(stage: Stage) -> None:
 
 
 def _pinged(stage: Stage) -> None:
-    """Ping beside all options and records; the clock of the pongs is days ahead."""
+    """Ping along with all options and records; pongs come too, with a clock that is days ahead."""
     numbers = iter(range(100, 100_000))
 
     def recast(message: ServerMessage) -> Iterable[ServerMessage]:
@@ -147,7 +147,7 @@ def _answers_pings(stage: Stage, end: Exit) -> Outcome:
 
 
 def _optional(stage: Stage) -> None:
-    """Tell the client what it may do though it need not."""
+    """Tell the client also what it may do but need not."""
     stage.tells_optional = True
 
 
@@ -170,7 +170,7 @@ async def _overtaken_strangely(stage: Stage, message: SignedAct | GuestAct) -> b
 
 
 def _void_bets(stage: Stage) -> None:
-    """Answer each ask of the client with void_bet: a ruling came first."""
+    """Answer each ask of the client with void_bet, as if a ruling had come first."""
 
     async def intercept(message: ClientMessage) -> bool:
         if isinstance(message, SignedAct | GuestAct) and _asks(message):

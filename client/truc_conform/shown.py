@@ -1,4 +1,4 @@
-"""What a scripted server shows of itself and of its one table."""
+"""What a scripted server shows about itself and its one table."""
 
 from typing import Final
 
@@ -33,7 +33,7 @@ ENCODED_INFO: Final = encode_info(INFO)
 
 
 def table_state(variant: Variant, opts: Opts, seats: int) -> TableState:
-    """Return a table at which everybody sits and no match has begun."""
+    """Return the state of a table at which every seat is taken and no match has begun."""
     return TableState(
         table=CODE,
         variant=variant.name,

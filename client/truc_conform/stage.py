@@ -1,9 +1,8 @@
-"""The server on loopback TCP that a client is judged at: it keeps the protocol, and writes down what the client does.
+"""The server on loopback TCP against which a client is judged: it keeps the protocol, and notes what the client does.
 
-A script bends it: `recast` gives what leaves in the place of a message, `cut` how its bytes arrive, `intercept` takes
+A script bends it: `recast` says what leaves in the place of a message, `cut` how its bytes arrive, and `intercepts` see
 what the client said before the server answers it. What the client does wrong is noted as a fault and answered as a
-real server would; which faults count is for the script to say. A match without a player in seat 0 is played by puppets
-for who watches.
+real server would; the script says which faults count. For a client that watches, puppets play the whole match.
 """
 
 from collections.abc import Awaitable, Callable, Iterable
@@ -58,7 +57,7 @@ from truc_protocol.setup import open_terms
 from truc_rules import Action, RulesError
 
 TARGET: Final = 2
-"""A score that makes a match short."""
+"""A target that makes a match short."""
 PAST: Final = 9
 """How many records a match has had when somebody begins to watch it."""
 
@@ -68,25 +67,25 @@ Intercept = Callable[[ClientMessage], Awaitable[bool]]
 
 
 class Stage(ScriptedServer):
-    """A scripted server that expects anything of its client.
+    """A scripted server that is prepared for anything from its client.
 
     Attributes:
-        done: set when the script has seen what it is about; the client is ended then.
+        done: set when the script has seen what it is about; the kit then ends the client.
         offers: the keys that a guest could choose from, by position.
         dress: changes the bytes of each message on its way out.
-        rests_from: when the client was told to do nothing more, or not for a while.
-        endings: which of its connections have ended.
+        rests_from: when the client was told to do nothing more, or nothing for a while.
+        endings: counts the connections that are still open.
         opened: when each connection began.
         one_counter: every box of options has the same counter.
         tells_optional: options that are not `must` are sent too.
-        is_quiet: the puppets keep the hands going instead of deciding by chance.
+        is_quiet: the puppets keep the hands going instead of deciding at random.
         concedes_at: the deal index at which the puppets give the hand up.
         cheated_at: the position at which the server has cheated; the client may sign nothing for a later one.
         twist: changes an option before it is offered.
-        is_cut_off: the connection breaks after what leaves next.
-        is_over: the client is being ended by the kit; what it does then is not its own.
+        is_cut_off: the connection breaks after the next bytes that leave.
+        is_over: the kit is ending the client, so what happens then is not the client's doing.
         stop_at: how many records a match has before anybody watches it.
-        doors: the ports that lead here, the second for a client that is moved; `doors_used` by each connection.
+        doors: the ports that lead here, the second for a client that is moved; `doors_used`, by connection.
     """
 
     def __init__(self, *, seed: int = 1, target: int = TARGET) -> None:
@@ -135,7 +134,7 @@ class Stage(ScriptedServer):
         self.endings.end()
 
     async def fail(self, failure: Failure) -> None:
-        """Note what is no message, or none for now, and answer it."""
+        """Note what is not a message, or not one allowed now, and answer it."""
         self.blame(failure.code, failure.message)
         if self._connection is not None and self._stream is not None:
             await self._stream.send_all(self._connection.answer(failure))
@@ -182,7 +181,7 @@ class Stage(ScriptedServer):
         return b""
 
     async def drop(self, first: bytes = b"") -> None:
-        """Break the connection, after some bytes more."""
+        """Break the connection, after some more bytes."""
         if self._stream is not None:
             if first:
                 await self._stream.send_all(first)
@@ -190,7 +189,7 @@ class Stage(ScriptedServer):
         raise trio.BrokenResourceError
 
     async def answer(self, message: ClientMessage) -> None:
-        """Write a message down, and let the script answer it, or the server."""
+        """Note a message, and let the script answer it, or else the server."""
         self.heard.append(Heard(self.epoch, trio.current_time(), len(self.sent), message))
         for intercept in self.intercepts:
             if await intercept(message):
@@ -210,7 +209,7 @@ class Stage(ScriptedServer):
             await self.refuse(message, Code.ILLEGAL_ACTION, str(error))
 
     async def refuse(self, message: ClientMessage, code: Code, text: str) -> None:
-        """Answer with an error; one before the login ends the connection."""
+        """Answer with an error; before the login it ends the connection."""
         number = message.id if isinstance(message, Request) else None
         if isinstance(message, ClientHello | KeyLogin):
             await self.push(bye(Code.BAD_SIGNATURE, text[:200]))
@@ -218,7 +217,7 @@ class Stage(ScriptedServer):
         await self.push(refusal(code, text[:200], re=number))
 
     async def wrong(self, message: ClientMessage, code: Code, text: str) -> None:
-        """Note a fault by the code that answers it."""
+        """Note a fault, and answer it with its code."""
         self.blame(code, text)
         await self.refuse(message, code, text)
 
@@ -251,7 +250,7 @@ class Stage(ScriptedServer):
         await super().serve_request(message)
 
     async def seat(self, message: Create | Join) -> None:
-        """Give the remote seat, and tell who sits at the table."""
+        """Give the client the remote seat, and tell it who sits at the table."""
         if isinstance(message, Join) and message.table != CODE:
             await self.push(refusal(Code.NO_SUCH_TABLE, f"there is no table {message.table}", re=message.id))
             return
@@ -275,7 +274,7 @@ class Stage(ScriptedServer):
         return replace(state, seats=(own, *others), state=now, match=self.ledger.setup.mid)
 
     async def begin(self, own: Record) -> None:
-        """Start the match; the table's state tells so."""
+        """Start the match; the client no longer counts as ready."""
         self.is_ready = False
         await super().begin(own)
 
@@ -338,7 +337,7 @@ class Stage(ScriptedServer):
             await super().resume(message)
 
     async def show(self, message: Watch) -> None:
-        """Let the client watch a match between puppets, from its beginning or from where it was."""
+        """Let the client watch a match between puppets, from its beginning or from where the client was."""
         if self.ledger is None:
             await self.rehearse()
         if self.setup is None:
@@ -380,7 +379,7 @@ class Stage(ScriptedServer):
         return playing.quiet_act(ledger, self.dealer, self.players) if self.is_quiet else self.decide()
 
     async def go_on(self) -> None:
-        """Let everybody else play, and tell the remote seat before that it may act but need not, if a script says so."""
+        """Let everybody else play; if the script wants it, tell the remote seat before each record what it may do."""
         while (record := self.other()) is not None:
             if self.tells_optional:
                 await self.send_options()
@@ -388,7 +387,7 @@ class Stage(ScriptedServer):
         await self.send_options()
 
     def actions(self) -> tuple[Action, ...]:
-        """Return what the remote seat may do; who watches may do nothing."""
+        """Return what the remote seat may do; a client that watches may do nothing."""
         return () if self.is_watched else playing.open_actions(self.at_play())
 
     def held(self) -> tuple[SeatHeld, ...]:

@@ -1,4 +1,4 @@
-"""The cases of level C1: following a match without a seat, from wherever it is to its end."""
+"""The cases of level C1: following a match without a seat, from wherever the match is to its end."""
 
 from collections.abc import Callable, Iterable
 from typing import Final
@@ -26,7 +26,7 @@ from truc_protocol.messages import (
 _WATCH: Final = "messages.md#watch"
 _UNKNOWN: Final = "evolution.md#what-a-receiver-does-with-what-it-does-not-know"
 _LOST: Final = 14
-"""The position of the record at which a watcher is left alone."""
+"""The position of the record that a watcher does not get, or not whole."""
 
 
 def _plain(_stage: Stage) -> None:
@@ -34,7 +34,7 @@ def _plain(_stage: Stage) -> None:
 
 
 def at_record(stage: Stage, k: int, change: Callable[[MatchRecord], Iterable[ServerMessage | bytes]]) -> None:
-    """Let something else be sent, the first time, in the place of one record."""
+    """Send something else, the first time, in the place of one record."""
     left = [1]
 
     def recast(message: ServerMessage) -> Iterable[ServerMessage | bytes]:
@@ -61,7 +61,7 @@ def _notices_the_gap(stage: Stage, end: Exit) -> Outcome:
 
 
 def _broken_off(stage: Stage) -> None:
-    """Lose the connection within a record."""
+    """Lose the connection in the middle of a record."""
 
     def half(message: MatchRecord) -> Iterable[ServerMessage | bytes]:
         stage.is_cut_off = True
@@ -84,7 +84,7 @@ def _comes_back(stage: Stage, end: Exit) -> Outcome:
 
 
 def _snapshots(stage: Stage) -> None:
-    """Begin with a snapshot at the present hand, for who wants it."""
+    """Begin with a snapshot at the present hand, for a client that wants it."""
     stage.info = encode_info(replace(INFO, caps={"snapshot": True}))
 
     async def intercept(message: ClientMessage) -> bool:

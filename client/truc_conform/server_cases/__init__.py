@@ -1,4 +1,4 @@
-"""Every case for servers, and how one of them is judged."""
+"""Every case for servers, and how a case is judged."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -65,11 +65,11 @@ async def judge(
 ) -> Outcome:
     """Run one case against the server at HOST:PORT; `patience_s` is how long an answer may take.
 
-    A server may ask whoever comes too often, or fails to log in too often, to wait: the case is run again then.
+    A server may ask those who come, or fail to log in, too often to wait: then the case is run again.
 
     Raises:
         ValueError: The address cannot be read.
-        OSError: Nobody listens there.
+        OSError: Nothing listens there.
     """
     for attempt in range(_ATTEMPTS):
         visit = Visit(read_address(address), seed=seed, patience_s=patience_s, hands=hands)
@@ -91,14 +91,14 @@ async def _judge_once(case: Case, visit: Visit) -> Outcome:
 
 
 def _first(error: Exception) -> Exception:
-    """Return what was raised, out of the groups that nurseries make."""
+    """Return the exception that was raised, out of the groups that nurseries make."""
     while isinstance(error, ExceptionGroup):
         error = error.exceptions[0]
     return error
 
 
 def _outcome(error: Exception, patience_s: float) -> Outcome:
-    """Return what an exception says of the server; one that says nothing of it is raised again."""
+    """Return what an exception says about the server; one that says nothing about it is raised again."""
     match error:
         case UnofferedError():
             return Outcome(Verdict.UNIMPLEMENTED, str(error))

@@ -1,4 +1,4 @@
-"""Case S2: how long a table has waited, or its match been played; only where the server tells it."""
+"""Case S2: how long a table has waited, or its match has been played; only if the server tells it."""
 
 from functools import partial
 from typing import Final
@@ -15,12 +15,12 @@ _SLACK_MS: Final = 50  # two clocks are compared, one of which counts in whole m
 
 
 async def _aged(visit: Visit) -> None:
-    """Hold each age against the kit's own clock: nothing is older than what was asked for first."""
+    """Compare each age with the kit's own clock: no table or match is older than the kit's request for it."""
     made = trio.current_time()
     seats = await visit.seats()
     client, code = seats[0].client, seats[0].table
     _check(await client.until("table", table=code), since=made)
-    await trio.sleep(_WAIT_S)  # else a match would seem as old as its table
+    await trio.sleep(_WAIT_S)  # otherwise a match would seem as old as its table
     begun = trio.current_time()
     for seat in seats:
         await seat.ready()

@@ -63,7 +63,7 @@ async def _over(visit: Visit) -> None:
 
 
 async def hands_played(visit: Visit, hands: int) -> list[Seat]:
-    """Return two players after so many hands, each at the first decision of the next."""
+    """Return two players after this many hands, each at the first decision of the next."""
     seats = await visit.match(target=LONG)
     for seat in seats:
         seat.chooses = partial(_until_closed, seat, hands)
@@ -72,7 +72,7 @@ async def hands_played(visit: Visit, hands: int) -> list[Seat]:
 
 
 def _until_closed(seat: Seat, hands: int, message: Map, options: list[Map]) -> Map | None:
-    """Choose as long as fewer hands are closed."""
+    """Choose as long as fewer hands have been closed."""
     return None if hands_of(seat) >= hands else seat.pick(message, options)
 
 
@@ -104,7 +104,7 @@ async def _guest_boxed(visit: Visit) -> None:
 
 
 async def _sizes(visit: Visit) -> None:
-    """Over many deals, what stands at the same place of a hand must be equally long, whatever the cards are."""
+    """Over many deals, what is in the same place of a hand must be equally long, whatever the cards are."""
     seats = await hands_played(visit, min(visit.hands, _SIZED_HANDS))
     boxes = {tuple(map(len, body.boxes)) for body in bodies(seats[0].records) if isinstance(body, Deal)}
     lengths = {length for each in boxes for length in each}
@@ -121,7 +121,7 @@ def _check_padding(seat: Seat) -> None:
 
 
 def _check_first_options(seats: list[Seat]) -> None:
-    """The first options after a deal are public in kind: neither their size nor who gets them may tell the cards."""
+    """The first options after a deal are public in kind: neither their size nor who gets them may reveal the cards."""
     shapes: dict[tuple[bool, bool], set[int]] = defaultdict(set)
     for seat in seats:
         deals = {

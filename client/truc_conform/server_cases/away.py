@@ -1,6 +1,6 @@
-"""Cases S3: who is away from a match, what it leads to, and who may claim one.
+"""Cases S3: who is away from a match, what follows from it, and who may claim the match.
 
-Each only where the server announces `away`, and the last two where it announces `house-bots`.
+Each is tried only if the server announces `away`; the last two, only if it announces `house-bots`.
 """
 
 from collections.abc import Callable
@@ -35,7 +35,7 @@ _LATER_MS: Final = 60_000
 _OUT_S: Final = 1.5
 _SLACK_MS: Final = 700
 _LOOKS: Final = 10
-"""How often is looked whether somebody was called to a free seat, each after half the time that an answer may take."""
+"""How often it is checked whether somebody was called to a free seat, each after half the time an answer may take."""
 
 
 async def _with_away(
@@ -51,7 +51,7 @@ def _of(client: RawClient, number: int) -> list[Map]:
 
 
 async def _until_away(seat: Seat, number: int, *, online: bool, missed: int = 0) -> Map:
-    """Let a seat follow its match until it has been told that another stands so; return what it was told."""
+    """Let a seat follow its match until it has been told this about another seat; return what it was told."""
 
     def is_told(seat: Seat) -> bool:
         last = _of(seat.client, number)[-1:]
@@ -62,7 +62,7 @@ async def _until_away(seat: Seat, number: int, *, online: bool, missed: int = 0)
 
 
 async def _follow(seat: Seat, until: Callable[[Seat], object]) -> None:
-    """Let a seat follow its match until something holds; signs of life make the wait for it no longer."""
+    """Let a seat follow its match until something holds; signs of life do not prolong the wait for it."""
     with trio.fail_after(seat.client.patience_s + _SOON_MS / 1000):
         await seat.play(until)
 
@@ -130,7 +130,7 @@ async def _stands_still(visit: Visit) -> None:
 
 
 async def _leave(mover: Seat, other: Seat) -> None:
-    """Let both go, the second when it has been told that the first one is away."""
+    """Let both disconnect, the second when it has been told that the first is away."""
     await trio.aclose_forcefully(mover.client.stream)
     await _until_away(other, mover.seat, online=False)
     await trio.aclose_forcefully(other.client.stream)
@@ -225,7 +225,7 @@ async def _by_partner(visit: Visit) -> None:
 
 
 def _missed_before_a_hand(seat: Seat) -> bool:
-    """Tell whether somebody has missed a decision, and cards are dealt: no claim is granted while they are waited for."""
+    """Tell whether somebody has missed a decision and cards are dealt: before that no claim is granted."""
     return _somebody_missed(seat) and seat.ledger.phase is Phase.HAND
 
 

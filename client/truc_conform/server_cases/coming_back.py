@@ -1,4 +1,4 @@
-"""Cases S3: coming back, take-over, and players whose connections break again and again."""
+"""Cases S3: coming back, taking a seat over, and players whose connections break again and again."""
 
 from functools import partial
 from typing import Final
@@ -37,7 +37,7 @@ Sent = tuple[int, int, bytes, bytes]
 
 
 def records_of(client: RawClient) -> list[Sent]:
-    """Return the records that a connection was sent, in the order in which they came."""
+    """Return the records that came on a connection, in order."""
     records = [message for message in client.log if message["t"] == "record"]
     return [(each["k"], each["signer"], each["body"], each["sig"]) for each in records]
 
@@ -128,12 +128,12 @@ async def _storm(visit: Visit) -> None:
 
 
 def _is_further(seat: Seat, *, than: int) -> bool:
-    """Tell whether some records have come since a position, or the match is over."""
+    """Tell whether enough records have come since a position, or the match is over."""
     return seat.done or seat.next >= than + LEAST_ASIDE
 
 
 async def _restless(visit: Visit, seat: Seat) -> None:
-    """Play, on a new connection after every few records; a gap in them ends the case."""
+    """Play, moving to a new connection after every few records; a gap in them ends the case."""
     for _ in range(_BREAKS):
         await seat.play(partial(_is_further, than=seat.next))
         if seat.done:

@@ -1,4 +1,4 @@
-"""Cases S2: the lobby, who is there, chat, a quick seat, being forgotten; each only where the server announces it."""
+"""Cases S2: the lobby, who is there, chat, a quick seat, being forgotten; each only if the server announces it."""
 
 from functools import partial
 from typing import Final
@@ -62,7 +62,7 @@ async def _unannounced(visit: Visit) -> Outcome | None:
 
 
 def _sound(client: RawClient, tag: str) -> Map:
-    """Return a request with every field that any of these needs."""
+    """Return a request with every field that any of these requests needs."""
     named = {"text": "hello", "player": "guest-nobody", "variant": game_of(client), "match": bytes(32)}
     return {"t": tag, "from": 0, "seats": 2, "table": "K7PQ", **named}
 
@@ -95,7 +95,7 @@ async def _heard(visit: Visit) -> None:
 
 
 async def _line(client: RawClient, n: int) -> Map:
-    """Return the chat line of a number; what has come already counts."""
+    """Return the chat line with a number, whether it has come already or is still to come."""
     for message in client.log:
         if message["t"] == "chat" and message.get("n") == n:
             return message

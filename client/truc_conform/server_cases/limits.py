@@ -1,7 +1,7 @@
-"""Cases S3: what one address and one player may take of a server, and that nobody is waited for who sends drop by drop.
+"""Cases S3: how much of a server one address and one player may use, and that it does not wait for frames in drops.
 
-The server's own figures stand in `limits` of its info. Where they are so high that a run cannot reach them, or stand
-nowhere, a case only tells. Invariant: what a case uses up is waited for, as long as the server says.
+The server's own figures are in `limits` of its info. If they are missing, or too high for a run to reach, a case only
+reports that. Invariant: a case that uses a limit up waits afterwards for as long as the server says.
 """
 
 from contextlib import suppress
@@ -35,7 +35,7 @@ _SLACK_S: Final = 2.0
 
 
 async def _figure(visit: Visit, name: str, most: int) -> int | Outcome:
-    """Return a limit of the server, or what there is to tell where it cannot be reached."""
+    """Return a limit of the server, or the outcome if it cannot be reached."""
     value = (await visit.player()).info["limits"].get(name)
     if value is None or value > most:
         return Outcome(Verdict.INFO, f"limits.{name} is {value}: not tried")
@@ -43,7 +43,7 @@ async def _figure(visit: Visit, name: str, most: int) -> int | Outcome:
 
 
 def _allowed(per_min: int, since: float) -> int:
-    """Return how often something may have been done since a moment, at so many times a minute."""
+    """Return how often something may have been done since a moment, at this many times a minute."""
     return per_min + 1 + int(per_min * (trio.current_time() - since) / 60)
 
 
@@ -95,7 +95,7 @@ async def _connections(visit: Visit) -> Outcome | None:
 
 
 async def _lets_in_again(visit: Visit) -> None:
-    """Check that there is room again, a moment after so many have gone."""
+    """Check that there is room again soon after the others have gone."""
     end = trio.current_time() + visit.patience_s
     while (reply := await (await visit.connect()).hello())["t"] != "hello":
         expect(trio.current_time() < end, "to be let in when the others have gone", reply)
@@ -120,7 +120,7 @@ async def _tables(visit: Visit) -> Outcome | None:
 
 
 async def _open_and_leave(client: RawClient) -> Map:
-    """Open a table and give it up, no faster than any requests may come; return the reply to the first."""
+    """Open a table and leave it, no faster than requests may come; return the reply to the first request."""
     await trio.sleep(2 / client.info["limits"]["requests_per_s"])
     game = client.info["variants"][0]["name"]
     reply = await client.ask({"t": "create", "variant": game, "private": True})
@@ -155,7 +155,7 @@ async def _dripping_login(visit: Visit) -> Outcome | None:
 
 
 async def _drip(client: RawClient, seconds: float) -> list[Map] | None:
-    """Send a frame byte by byte; return what came if the connection ends in this time, else None."""
+    """Send a frame byte by byte; return what came if the connection ends within this time, else None."""
     client.patience_s, came = 2 * seconds, None
     with trio.move_on_after(seconds):
         async with trio.open_nursery() as nursery:

@@ -35,7 +35,7 @@ _NAMES: Final = (
 
 
 def auth(client: RawClient, key: SigningKey, **changed: bytes) -> bytes:
-    """Return the body of a login for this connection, some fields replaced."""
+    """Return the body of a login for this connection, with some fields replaced."""
     server = client.server
     if server is None:
         raise UnexpectedError("expected hello before this, got none")
@@ -82,7 +82,7 @@ async def _small_order(visit: Visit) -> None:
     for public in sorted(SMALL_ORDER)[::4]:
         client = await _greeted(visit)
         body = auth(client, generate_signing_key(), pk=public)
-        # Under the neutral point this is a signature of every message to a check that leaves the key unlooked at.
+        # With the neutral point as key, a check that does not examine the key takes this as a signature of any message.
         await _refused(client, body, (1).to_bytes(32, "little") + bytes(32), Code.KEY_NOT_ALLOWED)
 
 

@@ -1,4 +1,4 @@
-"""Cases S2: which matches a player is told to have played; only where the server announces `matches`."""
+"""Cases S2: the list of matches that a player has played; only if the server announces `matches`."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Cases S3: acts, one by one, as they are taken, repeated or refused; in the order in which a body is judged."""
+"""Cases S3: single acts, as they are taken, repeated or refused; in the order in which a body is judged."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -37,7 +37,7 @@ async def in_hand(
     private: bool = True,
     **options: int | str,
 ) -> tuple[Seat, Seat]:
-    """Return two players in a hand that has been dealt, who move no more by themselves: the one to move first."""
+    """Return two players in a hand that has been dealt, who no longer move by themselves; the first is to move."""
     seats = await visit.match(guests=guests, boxed=boxed, game=game, private=private, **options)
     for seat in seats:
         seat.chooses = _only_cut
@@ -59,7 +59,7 @@ def is_asked(seat: Seat) -> bool:
 
 
 def act(player: Seat, option: Map, **changed: object) -> Act:
-    """Return the act that chooses an option now, some of its fields replaced."""
+    """Return the act that chooses an option now, with some of its fields replaced."""
     ledger = player.ledger
     sound: dict[str, Any] = {
         "mid": ledger.setup.mid,
@@ -74,14 +74,14 @@ def act(player: Seat, option: Map, **changed: object) -> Act:
 
 
 def quiet(player: Seat) -> Map:
-    """Return an option of the player that ends nothing, one that goes on to the cards if there is one."""
+    """Return an option of the player that ends nothing; if there is one that leads on to the cards, that one."""
     ordered = sorted(player.offered, key=lambda option: option["kind"] not in _LEADS)
     harmless = [option for option in ordered if option["kind"] not in ("concede", "refuse", "raise")]
     return (harmless or ordered)[0]
 
 
 def unoffered(player: Seat) -> Map:
-    """Return a move of the rules that is none of the player's options."""
+    """Return a kind of move that is none of the player's options."""
     kinds = {option["kind"] for option in player.offered}
     return {"kind": next(kind for kind in ("accept", "refuse", "stand") if kind not in kinds)}
 
@@ -101,7 +101,7 @@ async def choose(seat: Seat, line: str, **fields: object) -> Map:
 
 
 def check_evidence(seat: Seat, body: Body, error: Map) -> None:
-    """Check the server's signed word that it has not taken a body."""
+    """Check the server's signed refusal of a body."""
     expect("refuse" in error, "the server's signed refusal", error)
     signer, refusal, sig = error["refuse"]
     due = encode(Refuse(seat.ledger.setup.mid, sha256(encode(body)), error["code"]))

@@ -1,4 +1,4 @@
-"""Cases S3: floods and readers that do not read; bounded in frames and time, and never against the others' interest."""
+"""Cases S3: floods, and clients that do not read; bounded in frames and time, and others must be served meanwhile."""
 
 import socket
 from functools import partial
@@ -64,7 +64,7 @@ async def _acts(visit: Visit) -> Outcome | None:
 
 
 async def _slow(visit: Visit) -> Outcome | None:
-    """Ask and never read; the others must be served, and at last the connection is cut."""
+    """Ask and never read; others must still be served, and in the end the connection is cut."""
     client, other = await visit.player(), await visit.player()
     client.stream.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _NARROW)
     rate = int(client.info["limits"]["requests_per_s"])

@@ -1,4 +1,4 @@
-"""Cases S2: who is best in a game, and how one player stands; only where the server announces `ratings`."""
+"""Cases S2: who is best in a game, and how one player stands; only if the server announces `ratings`."""
 
 from typing import Final
 

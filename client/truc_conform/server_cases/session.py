@@ -35,7 +35,7 @@ async def _server_hello(visit: Visit) -> None:
 
 
 async def _nonce(visit: Visit) -> bytes:
-    """Return the server's nonce of a fresh connection, whose hello has been checked."""
+    """Return the server's nonce on a fresh connection, once its hello has been checked."""
     client = await visit.connect()
     reply = await client.hello()
     if reply["t"] != "hello" or client.server is None:

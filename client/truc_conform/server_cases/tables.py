@@ -85,7 +85,7 @@ async def _created(visit: Visit) -> None:
 
 
 async def _listed(client: RawClient) -> list[str]:
-    """Return the codes of every table listed, over all pages."""
+    """Return the code of every table listed, over all pages."""
     codes: list[str] = []
     for _ in range(_PAGES):
         reply = await client.ask_patiently({"t": "tables"} | ({"after": codes[-1]} if codes else {}))
@@ -224,7 +224,7 @@ async def _rules(visit: Visit) -> None:
 
 
 async def _terms(visit: Visit) -> tuple[Seat, Map]:
-    """Return a seat that has been sent terms, and these; it signs nothing."""
+    """Return a seat that has been sent terms, and the message with them; it signs nothing."""
     first, second = await visit.seats()
     for seat in (first, second):
         reply = await seat.client.ask({"t": "ready", "table": seat.table})

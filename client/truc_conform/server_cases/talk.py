@@ -1,4 +1,4 @@
-"""Cases S3: phrases, which seats say to the whole table beside the game."""
+"""Cases S3: phrases, which a seat says to the whole table beside the game."""
 
 from functools import partial
 from typing import Final
@@ -24,7 +24,7 @@ _NONSENSE: Final = "no-such-phrase"
 
 
 async def _talking(visit: Visit) -> tuple[Seat, Seat, str]:
-    """Return two players at a table of a game with phrases, and the first of those."""
+    """Return two players at a table of a game with phrases, and the first of its phrases."""
     client = await visit.player()
     need_game(client, TALKATIVE)
     phrases = read_document((await client.ask({"t": "rules", "variant": TALKATIVE}))["doc"]).phrases

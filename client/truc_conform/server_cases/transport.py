@@ -1,6 +1,6 @@
 """Cases S0: bytes, frames, hello, and what a server does with what it does not know.
 
-Most are one row: bytes in, a code out. Before welcome each mistake ends the connection, with `error` and `bye`.
+Most are one row: bytes in, a code out. Before `welcome` each mistake ends the connection, with `error` and `bye`.
 """
 
 from functools import partial
@@ -51,7 +51,7 @@ _STRANGERS: Final = (
 
 
 def hello(**fields: object) -> Map:
-    """Return a sound hello with some fields replaced; its nonce is not random, as nothing depends on it."""
+    """Return a sound hello with some fields replaced; its nonce is not random, since nothing depends on it."""
     return {"t": "hello", "id": 1, "proto": [1], "want": [], "cn": bytes(32), **fields}
 
 

@@ -1,4 +1,4 @@
-"""Cases S2: who watches, and the pages of past records. What is sealed stays sealed, and everybody gets the same bytes."""
+"""Cases S2: watching, and the pages of past records. What is sealed stays sealed, and everybody gets the same bytes."""
 
 import re
 from functools import partial
@@ -81,7 +81,7 @@ def _check_public(client: RawClient) -> None:
 
 
 async def _hidden(visit: Visit) -> None:
-    """Before the first card two matches may differ for who watches only in what is sealed, and not in its length."""
+    """Before the first card two matches may differ, to watchers, only in what is sealed, and not in its length."""
     shapes = []
     for _ in range(2):
         mover, other = await in_hand(visit, spectators=LIVE)
@@ -97,7 +97,7 @@ async def _hidden(visit: Visit) -> None:
 
 
 def _shape(message: Map) -> tuple[tuple[str, ...], int]:
-    """Return what a record shows to who cannot open it: its kind, what it means by name, its length."""
+    """Return what a record shows to those who cannot open it: its kind, the names of its facts, its length."""
     kind = str(dec(message["body"])[0]).rpartition("/")[2]
     facts = [str(fact.get("what")) for fact in message["means"]]
     return (kind, *(what for what in facts if _FACT.fullmatch(what))), len(message["body"])
@@ -182,7 +182,7 @@ async def _snapshot(visit: Visit) -> None:
 
 
 def _head_at(seat: Seat, k: int) -> bytes:
-    """Return the head before position `k`, wound from the first body on, which names the head before itself."""
+    """Return the head before position `k`, hashed on from the first body, which names the head before itself."""
     played = _played(seat)
     first = parse(played[0])
     if not isinstance(first, Call):
