@@ -17,8 +17,8 @@ from truc_bots.worlds import as_seen, world
 from truc_rules import Action, Kind, Match, MoveError, Seat, Side, apply, legal, parse_move, side_of
 
 _MIXING: Final = 0.1
-"""The difference that hardly matters to it, in chance of winning the game, times its target; smaller plays better, and
-is easier to read."""
+"""A difference that hardly matters to it, in chance of winning the game, times its target; less plays better, and is
+easier to read."""
 _COMPARED: Final = 2
 """How many options are compared to the end."""
 

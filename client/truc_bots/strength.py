@@ -46,7 +46,7 @@ def power(match: Match, seat: Seat) -> float:
 
 
 def beats(match: Match, card: Card) -> bool:
-    """Tell whether `card` would be the best of the trick on the table, alone."""
+    """Tell whether `card` would be the single best card of the trick on the table."""
     by_card, table = strengths(match), match.hand.row.table
     return all(by_card[card] > by_card[other] for other in table)
 
@@ -72,7 +72,7 @@ def chance(match: Match, side: Side) -> float:
 
 
 def lead(match: Match, side: Side) -> int:
-    """Return how many points `side` is ahead in the game; those that have made a unit count as they did before."""
+    """Return how many points `side` is ahead in the game; points that have become a unit still count."""
     each = max(1, match.variant.scoring.points_per_unit)
     mine, theirs = (
         score.upper * each + score.points for score in (match.score[side], match.score[other_side(side)])

@@ -43,5 +43,5 @@ def _narrowed(scene: Scene, levels: Sequence[Level], patterns: Sequence[str]) ->
 
 
 def fits(case: Case, patterns: Sequence[str]) -> bool:
-    """Tell whether a case has one of the names asked for."""
+    """Tell whether a case has a name that one of the patterns matches; without patterns every case has."""
     return not patterns or any(fnmatchcase(case.name, pattern) for pattern in patterns)

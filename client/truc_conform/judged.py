@@ -55,7 +55,7 @@ def read_address(text: str) -> Address:
     """Read HOST:PORT, [HOST]:PORT or a join string.
 
     Raises:
-        ValueError: It is neither.
+        ValueError: It is none of these, or the join string is for a server with TLS.
     """
     if text.startswith(ENCRYPTED):
         raise ValueError(f"expected a server without TLS, which this kit does not speak, got {text!r}")

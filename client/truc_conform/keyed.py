@@ -87,7 +87,7 @@ def _plain(_stage: Stage) -> None:
 
 
 def _renamed(stage: Stage) -> None:
-    """Give the player a name other than the one asked for, and end when it has signed one."""
+    """Give the player a name other than the one asked for, and end when it has signed a name."""
 
     def recast(message: ServerMessage) -> tuple[ServerMessage]:
         return (replace(message, name=_GIVEN) if isinstance(message, Welcome) else message,)

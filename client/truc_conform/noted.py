@@ -1,4 +1,4 @@
-"""What a stage writes down of a client, and what its messages are about."""
+"""What a stage writes down about a client, and what the client's messages are about."""
 
 from typing import NamedTuple
 
@@ -24,7 +24,7 @@ class Heard(NamedTuple):
 
 
 class Closed(NamedTuple):
-    """The end of a connection, as far as the server saw it, and how many messages it had sent by then."""
+    """The end of a connection, as far as the server saw it: of which connection, and when."""
 
     link: int
     at: float

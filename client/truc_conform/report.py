@@ -76,7 +76,7 @@ def as_json(report: Report) -> str:
 
 
 def as_html(report: Report) -> str:
-    """Return a report as one page that needs nothing else."""
+    """Return a report as one self-contained page."""
     subject, said = html.escape(report.subject), html.escape(summary(report))
     rows = "\n".join(map(_row, report.results))
     return (

@@ -131,7 +131,7 @@ class ScriptedServer:
         raise RuntimeError(failure.message)
 
     async def send(self, message: ServerMessage) -> None:
-        """Send a message, bent."""
+        """Send a message, after `bend` has changed it."""
         bent = self.bend(message)
         if bent is None or self._connection is None or self._stream is None:
             return

@@ -209,7 +209,7 @@ class Stage(ScriptedServer):
             await self.refuse(message, Code.ILLEGAL_ACTION, str(error))
 
     async def refuse(self, message: ClientMessage, code: Code, text: str) -> None:
-        """Answer with an error; before the login it ends the connection."""
+        """Answer with an error; to `hello` or the login of a key it is `bye`, and ends the connection."""
         number = message.id if isinstance(message, Request) else None
         if isinstance(message, ClientHello | KeyLogin):
             await self.push(bye(Code.BAD_SIGNATURE, text[:200]))

@@ -34,7 +34,7 @@ def new_match(
     """Return a match before its next hand: at the cut, or waiting for cards.
 
     Raises:
-        MatchError: The variant is not played with so many seats, or the score belongs to a match that is over.
+        MatchError: The variant is not played with this many seats, or the score belongs to a match that is over.
     """
     if seats not in variant.players:
         raise MatchError(f"seats: expected one of {variant.players} for {variant.name}, got {seats}")

@@ -13,7 +13,7 @@ PAIRS = SEATS // 2
 def stride(variant: Variant, seats: int, score: tuple[Score, Score], number: int) -> int:
     """Return the stride of a new deal: half the table if it is played as duels, else 1.
 
-    Every other hand of a game is, if one side has enough points and neither has too many.
+    Every other hand of a game is so played, if one side has enough points and neither has too many.
     """
     rule = variant.pica
     if rule is None or seats != SEATS or number % 2:

@@ -1,6 +1,6 @@
 """What cards are worth in the side bets: envido values, flores and their values, as functions of cards alone.
 
-Who may say a value, and when, is in saying.py. An unknown card only leaves open what it might be.
+Who may say a value, and when, is in saying.py. A card that is unknown here may be any card.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """Cases S3: who is away from a match, what follows from it, and who may claim the match.
 
-Each is tried only if the server announces `away`; the last two, only if it announces `house-bots`.
+The last two are tried only if the server announces `house-bots`, all others only if it announces `away`.
 """
 
 from collections.abc import Callable
