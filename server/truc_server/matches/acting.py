@@ -1,6 +1,7 @@
-"""Requests of a seat in a match: what it signs, what a guest chooses, what it says and signs to others, and claims.
+"""What a seat asks of a match: its signed acts, a guest's choices, its words and signs to others, claims and wishes.
 
-Synchronous: what a seat has signed is looked at, and taken when its signature has been checked. Invariant: the answer to an act comes after the record, and the match goes on after the answer.
+Synchronous: a signed act is looked at, and taken once its signature has been checked. Invariant: the answer to an act
+comes after its record, and the match goes on after the answer.
 """
 
 from collections.abc import Callable
@@ -36,9 +37,10 @@ log = structlog.get_logger()
 
 
 class Unchecked(NamedTuple):
-    """What a seat signs, before its signature is checked; `take` is told whether it is sound, and tells whether the act was new.
+    """What a seat signs, before its signature is checked.
 
-    What may have changed meanwhile is looked at again. `take` raises RefusedError where it is not taken.
+    `take` is told whether the signature is sound, looks again at what may have changed meanwhile, and tells whether
+    the act was new. It raises RefusedError if the act is not taken.
     """
 
     record: Record
@@ -46,7 +48,7 @@ class Unchecked(NamedTuple):
 
 
 def sign(lobby: Lobby, peer: Peer, player: Player, message: SignedAct) -> Unchecked | bool:
-    """Look at what a seat signs; where no signature needs to be checked it is taken: tell whether it was new.
+    """Look at what a seat signs; if no signature needs checking, take it and tell whether it was new.
 
     Raises:
         RefusedError: It is not taken.
@@ -70,7 +72,7 @@ def sign(lobby: Lobby, peer: Peer, player: Player, message: SignedAct) -> Unchec
 
 
 def _sign_late(lobby: Lobby, peer: Peer, player: Player, message: SignedAct, mid: bytes) -> None:
-    """Take what was put off; the answer is the one that it would have had."""
+    """Take what was put off, and give it the answer it would have had."""
     try:
         table = lobby.table(message.table)
         looked = _look(table, peer, player, message, mid)
@@ -83,7 +85,7 @@ def _sign_late(lobby: Lobby, peer: Peer, player: Player, message: SignedAct, mid
 
 
 def _hold(table: Table, player: Player, message: SignedAct | GuestAct) -> Hold | None:
-    """Return what puts the act of a seat's player off, if its match is held."""
+    """Return the hold that puts off an act of a seat's player, if the match is held."""
     game = table.game
     if game is None or not game.hold.is_on or message.match != game.mid:
         return None
@@ -92,7 +94,7 @@ def _hold(table: Table, player: Player, message: SignedAct | GuestAct) -> Hold |
 
 
 def _look(table: Table, peer: Peer, player: Player, message: SignedAct, mid: bytes) -> Looked | Accepted:
-    """Compare what is cheap to compare; or tell where the record stands already."""
+    """Make the cheap comparisons, or tell where the record already stands."""
     is_newcomer = table.standins.seat_of(peer) is not None
     record = Record(_seat(table, peer, player) + 1, message.body, message.sig)
     if player.kind is not PlayerKind.KEY:
@@ -103,12 +105,12 @@ def _look(table: Table, peer: Peer, player: Player, message: SignedAct, mid: byt
 
 
 def _seat(table: Table, peer: Peer, player: Player) -> int:
-    """Return the seat that a player has, or that they stand by for."""
+    """Return the seat that a player has or stands by for."""
     return table.own_seat(player) if table.standins.seat_of(peer) is None else table.standins.own_seat(peer)
 
 
 def _take(lobby: Lobby, peer: Peer, player: Player, message: SignedAct, *, mid: bytes, found: Signed) -> bool:
-    """Take a record whose signature is good, into the match as it stands now."""
+    """Take a record whose signature is good into the match as it stands now."""
     table = lobby.table(message.table)
     if found.record.signer != _seat(table, peer, player) + 1:
         raise RefusedError(
@@ -152,7 +154,7 @@ def choose(lobby: Lobby, peer: Peer, player: Player, message: GuestAct) -> bool:
 
 
 def _choose_late(lobby: Lobby, peer: Peer, player: Player, message: GuestAct) -> None:
-    """Take what was put off; the answer is the one that it would have had."""
+    """Take what was put off, and give it the answer it would have had."""
     try:
         choose(lobby, peer, player, message)
     except RefusedError as error:
@@ -160,7 +162,7 @@ def _choose_late(lobby: Lobby, peer: Peer, player: Player, message: GuestAct) ->
 
 
 def _game(table: Table, mid: bytes, player: Player | None = None) -> Game:
-    """Return the match of this id at a table, which takes something now.
+    """Return the match of this id at a table, if it takes anything now.
 
     Raises:
         RefusedError: There is none for this player, or it is held.
@@ -180,7 +182,7 @@ def _answer(peer: Peer, game: Game, message: SignedAct | GuestAct, accepted: Acc
 
 
 def speak(lobby: Lobby, peer: Peer, player: Player, message: BoxedSign | OpenSign | Say) -> None:
-    """Pass on what a seat signs to its partners, or says to the table.
+    """Pass on a seat's sign to its partners, or its words to the table.
 
     Raises:
         RefusedError: It cannot be said, or not now, or the seat says too much.
@@ -198,10 +200,10 @@ def speak(lobby: Lobby, peer: Peer, player: Player, message: BoxedSign | OpenSig
 
 
 def claim(lobby: Lobby, peer: Peer, player: Player, message: ClaimMatch) -> None:
-    """End a match for a seat, because the other side is away.
+    """End a match at a seat's request, because the other side is away.
 
     Raises:
-        RefusedError: It is not, or not for long enough.
+        RefusedError: It is not away, or not for long enough.
     """
     table = lobby.table(message.table)
     seat = table.own_seat(player)

@@ -1,6 +1,6 @@
-"""What the seats of one match are asked and shown for themselves: their options, and cards in clear.
+"""What each seat of one match is asked and shown for itself: its options, and cards in clear.
 
-Synchronous. Invariant: only a connection that has been sent every record before is asked anything.
+Synchronous. Invariant: only a connection that has been sent every earlier record is asked anything.
 """
 
 from collections.abc import Iterable
@@ -30,13 +30,13 @@ class Asking:
         self._cut: tuple[int, int] | None = None
 
     def options(self, ledger: Ledger, seat: int) -> tuple[Action, ...]:
-        """Return what a seat may choose from at this position: what it is asked, and its answer is compared with."""
+        """Return what a seat may choose from at this position: its options, with which its answer is compared too."""
         if self._options is None or self._options[0] != ledger.k:
             self._options = (ledger.k, open_actions(ledger))
         return self._options[1][seat]
 
     def cut(self, ledger: Ledger) -> int:
-        """Return the place of a cut that the options at this position offer; 0 in a hand, in which nobody cuts."""
+        """Return the place of the cut that the options at this position offer; 0 in a hand, where nobody cuts."""
         if ledger.hand is not None:
             return 0
         if self._cut is None or self._cut[0] != ledger.k:
@@ -59,7 +59,7 @@ class Asking:
                 self.show_cards(ledger, seat, of=share.giver)
 
     def ask(self, ledger: Ledger, waits: Waits, window: Window | None, seats: Iterable[int]) -> bytes | None:
-        """Ask seats; tell those that need not answer whom the match waits for, and return the frame of that."""
+        """Ask seats; tell those that need not answer whom the match waits for, and return the frame that says so."""
         waiting = waits.notice(self._table)
         notice = None if waiting is None else broadcast_frame(waiting)
         moment = self._moment(ledger, waits.offer, waiting)
@@ -72,8 +72,8 @@ class Asking:
     def _must_answer(
         self, peer: Peer, ledger: Ledger, window: Window | None, moment: Moment, seat: int
     ) -> bool:
-        """Send a seat its options, if it has or may have any; tell whether it has some, and that is no secret."""
-        # in an open window only who has something to say in it is asked
+        """Send a seat its options, if it has or may have any; tell whether it has some and this is no secret."""
+        # in an open window only seats with something to say are asked
         is_asked_now = window is None or is_asked(window, ledger, seat)
         actions = self.options(ledger, seat) if is_asked_now else ()
         is_secret = seat not in moment.holders and comes_always(ledger, seat)

@@ -1,7 +1,7 @@
 """Who is away from a match: which seats have no connection, what they have missed, and when they count as gone.
 
-Values and functions; moments are given by the caller. Invariants: how long it is until a seat counts as gone never
-grows while nothing but time passes; and none of it depends on what everybody cannot see.
+Values and functions; the caller gives the time. Invariants: the time until a seat counts as gone never grows while
+nothing but time passes; and nothing here depends on what only some can see.
 """
 
 from collections.abc import Collection, Sequence
@@ -15,10 +15,11 @@ from truc_protocol.setup import GONE_WAIT, Opts
 
 
 class Attendance(NamedTuple):
-    """Since when each seat lets the others wait, and with how many decisions missed it came back after it was gone.
+    """Since when each seat has kept the others waiting, and how many decisions it had missed when it came back.
 
-    A seat lets them wait since it has had no connection, since the other side has acted, or since the match has gone on
-    after a pause, whichever was last; None while it has one. `sides` are those of which a seat is connected.
+    `left` is when the seat lost its connection, the other side acted, or the match went on after a pause, whichever
+    was last; None while the seat is connected. `back` is None for a seat that has not come back from being gone.
+    `sides` are the sides with a seat connected.
     """
 
     left: tuple[float | None, ...]
@@ -44,7 +45,7 @@ def everybody_away(seats: int, now: float) -> Attendance:
 
 
 def attended(attendance: Attendance, ledger: Ledger, online: Collection[int], now: float) -> Attendance:
-    """Return the attendance when these seats are connected."""
+    """Return the attendance with these seats connected."""
     return Attendance(
         tuple(_left(left, now, online=seat in online) for seat, left in enumerate(attendance.left)),
         tuple(_back(attendance, ledger, seat, online=seat in online) for seat in range(ledger.seats)),
@@ -53,7 +54,7 @@ def attended(attendance: Attendance, ledger: Ledger, online: Collection[int], no
 
 
 def answered(attendance: Attendance, ledger: Ledger, seat: int) -> Attendance:
-    """Return the attendance after a seat has signed what is no decision: it is there, whether it was connected or not."""
+    """Return the attendance after an act of a seat that is no decision: it is there, whether connected or not."""
     missed, before = ledger.streaks[seat], attendance.back[seat]
     if not 0 < ledger.setup.terms.opts.gone_after <= missed or (before is not None and missed >= before):
         return attendance
@@ -62,7 +63,7 @@ def answered(attendance: Attendance, ledger: Ledger, seat: int) -> Attendance:
 
 
 def counted_anew(attendance: Attendance, seats: Collection[int], now: float) -> Attendance:
-    """Return the attendance when the others wait for those of the seats that have no connection from now on."""
+    """Return the attendance with the wait for those of the seats without a connection counted from now."""
     pairs = enumerate(attendance.left)
     return attendance._replace(
         left=tuple(now if left is not None and seat in seats else left for seat, left in pairs)
@@ -76,7 +77,7 @@ def _left(left: float | None, now: float, *, online: bool) -> float | None:
 
 
 def _back(attendance: Attendance, ledger: Ledger, seat: int, *, online: bool) -> int | None:
-    """Return with how many missed decisions a seat came back; until it acts, only the first time counts."""
+    """Return how many decisions a seat had missed when it came back; until it acts, only its first return counts."""
     missed, before = ledger.streaks[seat], attendance.back[seat]
     if before is not None and missed >= before:
         return before
@@ -90,9 +91,9 @@ class Clock(NamedTuple):
     Attributes:
         bank: what it has left for the game.
         decision: what it has left for the decision that it holds, its bank included; None if it holds none.
-        release: what it has left for the release that is awaited; None if none is.
-        alone: until it has let the others wait without a connection for as long as the host allows; None if that
-            is not counted.
+        release: what it has left for the release that is awaited from it; None if none is.
+        alone: until it has kept the others waiting without a connection for as long as the host allows; None if
+            that is not counted.
     """
 
     bank: int
@@ -102,7 +103,7 @@ class Clock(NamedTuple):
 
 
 def claim_in_ms(ledger: Ledger, seat: int, clock: Clock, *, is_back: bool) -> int | None:
-    """Return after how long, at the earliest, a seat counts as gone, or may be claimed against; None for never."""
+    """Return the shortest time until a seat counts as gone or may be claimed against; None for never."""
     ways = (clock.alone, *_gone_in_ms(ledger, seat, clock, is_back=is_back))
     return min((way for way in ways if way is not None), default=None)
 
@@ -119,7 +120,7 @@ def _gone_in_ms(ledger: Ledger, seat: int, clock: Clock, *, is_back: bool) -> tu
 
 
 def missing_in_ms(opts: Opts, missed: int, clock: Clock) -> int | None:
-    """Return after how long a seat has missed as many decisions as make it gone, if all that come are its own."""
+    """Return how long it takes a seat to miss enough decisions to be gone, if every one to come is its own."""
     if not (opts.gone_after and opts.decision_ms):
         return None
     others = max(0, opts.gone_after - missed - 1)
@@ -128,7 +129,7 @@ def missing_in_ms(opts: Opts, missed: int, clock: Clock) -> int | None:
 
 
 class Presence(NamedTuple):
-    """What `away` tells of a seat, but for the time."""
+    """What `away` tells of a seat, except the time."""
 
     online: bool = True
     missed: int = 0
@@ -150,12 +151,12 @@ class Standing(Struct, frozen=True):
         return Presence(seat in self.online, self.streaks[seat])
 
     def changed(self, before: "Standing") -> tuple[int, ...]:
-        """Return the seats that stood otherwise before."""
+        """Return the seats that stood differently before."""
         return tuple(seat for seat in range(len(self.streaks)) if self.of(seat) != before.of(seat))
 
 
 def away_message(table: str, ledger: Ledger, seat: int, told: Presence, left_ms: int | None) -> Away:
-    """Return what is told of a seat; who is not away has nothing to fear."""
+    """Return what is told of a seat; no claim threatens one that is not away."""
     return Away(
         table=table,
         match=ledger.setup.mid,

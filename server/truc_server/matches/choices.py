@@ -1,4 +1,4 @@
-"""What a seat may do now, as it is sent to that seat: options in a box, or in clear to a guest without a box key.
+"""What a seat may do now, as sent to that seat: options in a box, or in clear to a guest without a box key.
 
 Derived from the ledger and the dealer alone. Invariant: `must` and the deadline do not depend on hidden cards, and a
 box goes to the seat whose key it is sealed with and to nobody else.
@@ -38,13 +38,13 @@ from truc_server.matches.dealer import Dealer
 
 Hints = tuple[tuple[str, int | str], ...]
 
-# looked up once, as a lookup in an Enum is dear
+# looked up once: a lookup in an Enum is slow
 _HAND, _BETWEEN, _PLAYERS = Phase.HAND, Phase.BETWEEN, Due.PLAYERS
 _WAITS: Final[Hints] = (("waits", 1),)  # said to one seat alone: the hand waits for it
 
 
 class Moment(NamedTuple):
-    """Where seats are asked, and until when: what the messages say in clear. `holders` are those whom everybody can tell."""
+    """Where seats are asked, and until when: what the messages say in clear. `holders`: those everybody can tell."""
 
     table: str
     match: bytes
@@ -107,7 +107,7 @@ def open_actions(ledger: Ledger) -> tuple[tuple[Action, ...], ...]:
 
 
 def may_show(ledger: Ledger) -> bool:
-    """Tell whether a hand is over and what comes next is to open its cards or close it: seats may still show theirs."""
+    """Tell whether a hand is over but neither opened nor closed yet: seats may still show their cards."""
     hand = ledger.hand
     if hand is None or hand.opens or ledger.phase is not _HAND or ledger.pause.active:
         return False
@@ -128,7 +128,7 @@ def holders_in_view(ledger: Ledger) -> tuple[int, ...]:
 
 @remembered
 def _deciding(ledger: Ledger) -> Match | None:
-    """Return the rules' state, if it is theirs to say what comes next."""
+    """Return the rules' state, if the rules say what comes next."""
     if not (ledger.phase is _HAND or ledger.phase is _BETWEEN) or ledger.pause.active:
         return None
     return ledger.match if due(ledger) is _PLAYERS else None
@@ -171,7 +171,7 @@ def options_message(
 
 
 def comes_always(ledger: Ledger, seat: int) -> bool:
-    """Tell whether a seat is sent options even if it has none: that it has some would tell what it holds."""
+    """Tell whether a seat is sent options even if it has none: being sent some would otherwise tell what it holds."""
     match = ledger.match
     if match is None or not has_windows(match) or box_public(ledger, seat) is None:
         return False

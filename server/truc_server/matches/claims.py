@@ -1,7 +1,7 @@
 """The end of a match that a seat asks for because the other side is away.
 
-Functions of the records, and of what no record shows. Invariant: nobody wins by a claim but where the terms and the
-table have a forfeit for it; in every other case nobody wins.
+Functions of the records, and of what no record shows. Invariant: a claim makes a winner only where the terms and the
+table provide a forfeit for it; in every other case nobody wins.
 """
 
 from collections.abc import Collection
@@ -19,7 +19,7 @@ from truc_server.matches.dealer import Dealer
 
 
 class TooEarlyError(RefusedError):
-    """What is claimed cannot be had yet; `wait_ms` is when it may be, at the earliest, if that can be told."""
+    """A claim that cannot be granted yet; `wait_ms` is how long until it may be, at least, if that can be told."""
 
     def __init__(self, message: str, wait_ms: int | None) -> None:
         super().__init__(Code.NOT_NOW, message)
@@ -33,7 +33,7 @@ class TooEarlyError(RefusedError):
 def claimed(
     dealer: Dealer, ledger: Ledger, seat: int, beside: Unrecorded, alone: Collection[int]
 ) -> Record | None:
-    """Return the ruling that a seat may have now; `alone` are the seats that have had no connection for too long."""
+    """Return the ruling that a seat may claim now; `alone` are the seats without a connection for too long."""
     if not may_rule(ledger):
         return None
     gone = _of_other_side(seat, absent(ledger, beside.returned))

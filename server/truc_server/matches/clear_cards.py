@@ -1,6 +1,6 @@
 """Cards in clear, for a guest without a box: the guest's own, or those of a partner that the rules show.
 
-Invariant: a seat with a box key is given nothing here, and nobody a card before it is dealt.
+Invariant: a seat with a box key is given nothing here, and nobody is given a card before it is dealt.
 """
 
 from truc_protocol.ledger import Ledger, box_public

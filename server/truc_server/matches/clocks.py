@@ -1,7 +1,7 @@
 """The clocks of a match, as values: what each seat has left, and how much of the present decision is used up.
 
 Stored beside every record, so that a restarted server goes on from them; the outage costs nobody anything. Times are
-milliseconds. They run from when what is to be answered is stored, and so may leave: here is who is told of that.
+milliseconds. They run once what is to be answered is stored, and so may leave; `Starts` tells those who wait for that.
 Invariants: a seat pays from its bank only what it needs beyond the time for a decision; a bank is never below zero.
 """
 
@@ -40,7 +40,7 @@ def full(opts: Opts, seats: int) -> Clocks:
 
 
 def decided(banks: tuple[int, ...], used: int, opts: Opts, seat: int) -> Clocks:
-    """Return the clocks after the decision of `seat`, for which it has used so much time."""
+    """Return the clocks after the decision of `seat`, which has `used` so much time for it."""
     over = used - opts.decision_ms
     if not opts.decision_ms or over <= 0:
         return Clocks(banks)

@@ -1,7 +1,7 @@
 """What the server has to rule because of what the records show: after a void, for absent seats, for pauses.
 
-A function of the ledger, and of what no record shows: whether the time to wait before a call is over, and who is there.
-Invariants: nothing is ruled that the ledger would not take; and nobody forfeits as absent to a side of which nobody is
+A function of the ledger, and of what no record shows: whether the wait before a call is over, and who is there.
+Invariants: nothing is ruled that the ledger would not take; and nobody forfeits as absent to a side that has nobody
 there either.
 """
 
@@ -34,9 +34,9 @@ class Unrecorded(Struct, frozen=True):
 
     Attributes:
         is_held_out: whether the call has been held back long enough.
-        sides: of which a seat is connected.
+        sides: the sides with a seat connected.
         returned: the seats that were absent too often, have come back, and have missed nothing since.
-        is_claimed: whether who is absent forfeits only when the opponents ask for it.
+        is_claimed: whether an absent seat forfeits only when its opponents ask for it.
     """
 
     is_held_out: bool = False
@@ -61,19 +61,19 @@ def consequence(dealer: Dealer, ledger: Ledger, beside: Unrecorded = _NOTHING) -
 
 
 def desertion(dealer: Dealer, ledger: Ledger) -> Record | None:
-    """Return what comes next of the end of a match that nobody is connected to any more; None if other records do."""
+    """Return the next step to the end of a match that nobody may go on with; None if other records come first."""
     if missing(ledger):
-        return dealer.void(ledger)  # nobody forfeits for it: an abandoned match is all that follows
+        return dealer.void(ledger)  # nobody forfeits for it: all that follows is that the match is abandoned
     return dealer.abandon(ledger, "server") if may_rule(ledger) else None
 
 
 def _calls_for_ruling(ledger: Ledger) -> bool:
-    """Tell whether anything has happened that the server may have to rule about: hardly ever."""
+    """Tell whether anything has happened that the server may have to rule about; it rarely has."""
     return bool(ledger.voids or ledger.pause.asked) or any(ledger.streaks)
 
 
 def may_rule(ledger: Ledger) -> bool:
-    """Tell whether a ruling can stand now, and nothing else of the server's is due before it."""
+    """Tell whether a ruling can stand now, and the server owes no other record before it."""
     return ledger.phase in _RULED and due(ledger) not in _OWED
 
 
@@ -99,12 +99,12 @@ def _after_void(dealer: Dealer, ledger: Ledger) -> Record:
 def _for_absence(dealer: Dealer, ledger: Ledger, beside: Unrecorded) -> Record | None:
     gone = absent(ledger, beside.returned)
     if not gone or ledger.setup.terms.opts.gone == GONE_SUBSTITUTE:
-        return None  # with substitutes rulings play on, and between two hands the seat is offered
+        return None  # with substitutes, rulings play on for the seat, and between hands it is offered
     return _against(dealer, ledger, gone, () if beside.is_claimed else beside.sides)
 
 
 def _after_hold(dealer: Dealer, ledger: Ledger, beside: Unrecorded) -> Record | None:
-    """Rule for the seats that nobody has taken over, and for those without a chain for the next call."""
+    """Rule on the seats that nobody has taken over, and on those without a chain for the next call."""
     if awaits_substitutes(ledger):
         return _after_void(dealer, ledger)
     exhausted = (seat for seat in range(ledger.seats) if is_exhausted(ledger, seat + 1))
@@ -113,7 +113,7 @@ def _after_hold(dealer: Dealer, ledger: Ledger, beside: Unrecorded) -> Record | 
 
 
 def _against(dealer: Dealer, ledger: Ledger, seats: tuple[int, ...], sides: Collection[int]) -> Record | None:
-    """Let those of the seats that may forfeit as absent do so to one of the sides; where both would, nobody wins."""
+    """Let those of the seats that may forfeit as absent do so; if both sides would, nobody wins."""
     gone = [seat for seat in seats if may_forfeit(ledger, seat, "absent")]
     if not gone:
         return None

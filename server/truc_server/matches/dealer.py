@@ -1,8 +1,8 @@
 """The dealer: what the server signs, composed from a match's secrets and its ledger.
 
-No clock, no socket, no store: given the same secrets and the same records, the same bytes come out, which is what makes
-a restarted server deal the hand it had committed to. The dealer knows every card; nothing it returns names a card that
-is not open, except `openings`, which is for the seat it is asked for.
+No clock, no socket, no store: the same secrets and the same records give the same bytes, so that a restarted server
+deals the hand it had committed to. The dealer knows every card, and so do the ledgers it returns; no record it signs
+names a card that is not open. `openings` does, for the seat it is asked for alone.
 """
 
 from typing import Literal, NamedTuple
@@ -57,7 +57,7 @@ _OfHand = Literal[Due.DEAL, Due.SHARE, Due.OPEN, Due.CLOSE]
 
 
 class Shuffled(NamedTuple):
-    """What one deal index has given so far, kept until the next: (call, links) tell it from others."""
+    """What one deal index has given so far, kept until the next; (call, links) tell it from others."""
 
     call: Call
     links: tuple[tuple[int, bytes], ...]
@@ -73,7 +73,7 @@ class Dealer:
     """Sign the server's records of one match.
 
     Attributes:
-        secrets: what it signs them from; more after a rekey.
+        secrets: what it makes them from; a rekey adds to it.
     """
 
     def __init__(self, key: SigningKey, secrets: MatchSecrets, *, links: int) -> None:
@@ -91,7 +91,7 @@ class Dealer:
         return Chain(self._key.public, self._tn, root, first=first, count=self._links)
 
     def add_chain(self, first: int, root: bytes) -> Chain:
-        """Go on from a deal index with a new chain, instead of any that begins there or later."""
+        """Go on from a deal index with a new chain, which replaces any that begins there or later."""
         chain = self._new_chain(first, root)
         self._chains = (*(older for older in self._chains if older.first < first), chain)
         later = tuple(older for older in self.secrets.later if older[0] < first)
@@ -135,9 +135,9 @@ class Dealer:
         return self._signed(MatchStart(terms.th, tuple(body_hash(record) for record in seats)))
 
     def next_record(self, ledger: Ledger) -> Record | None:
-        """Return the record that is due from the server; None while players are waited for.
+        """Return the record that is due from the server; None while it waits for players.
 
-        A consequence or a rekey is not composed here: what follows a void is chosen by the table.
+        None also for a consequence or a rekey, which are not composed here: the match chooses what follows a void.
         """
         match due(ledger):
             case Due.PLAYERS | Due.CONSEQUENCE | Due.REKEY:
@@ -347,7 +347,7 @@ class Dealer:
         return self._signed(Rekey(*_place(ledger), 0, chain.first, chain.anchor, None))
 
     def gives(self, ledger: Ledger, record: Record, body: AnyBody) -> bool:
-        """Tell whether the secrets give a record of the server that was made from them."""
+        """Tell whether the secrets give a stored deal or rekey of the server again; any other record passes."""
         match body:
             case Deal():
                 return self.next_record(ledger) == record

@@ -1,8 +1,8 @@
 """What is stored with the last record of a match: that it is over, and for whom it counts, if it is rated.
 
-A match counts that has a winner, however it was won, at a public table where every seat was taken with a key. It counts
-for those who began it: who leaves a match to a substitute has the result, and the substitute has none. Bots of the host
-are players like others.
+A match counts if it has a winner, however it was won, at a public table where every seat was taken with a key. It
+counts for those who began it: a player who leaves a match to a substitute gets the result, the substitute gets none.
+The host's bots are players like any other.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from truc_server.store import EndMatch, RatedPlayer, RateMatch
 
 
 def ending(house: House, setup: Setup, body: AnyBody, *, is_public: bool) -> tuple[EndMatch | RateMatch, ...]:
-    """Return what is stored beside a record, which is nothing but for the last one."""
+    """Return what is stored beside a record: nothing, except for the last one."""
     if not isinstance(body, End):
         return ()
     result = _result(setup, body) if is_public and house.settings.ratings else ()

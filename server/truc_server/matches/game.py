@@ -1,8 +1,8 @@
 """A match being played: one record after another, what the server must add, and what everybody is told.
 
-Synchronous: every method decides, writes to the journal and queues frames, between two checkpoints. How acts are
-judged before they come here stands in signed.py and proxies.py; who sits where, in table.py. Invariant: a record is
-published exactly once, in order, to every follower that has all before it, and its frame waits for the journal.
+Synchronous: every method decides, writes to the journal and queues frames between two checkpoints. Acts are judged
+in signed.py and proxies.py before they come here; table.py knows who sits where. Invariant: a record is published
+exactly once, in order, to every follower that has all earlier ones, and its frame waits for the journal.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -35,23 +35,25 @@ from truc_server.tables.showing import Showing
 from truc_server.tables.tail import Item, Tail, packed_facts, record_frame
 from truc_server.timers import Alarm
 
-_CALLED, _ENDED = Phase.CALLED, Phase.ENDED  # looked up once, as a lookup in an Enum is dear
+_CALLED, _ENDED = Phase.CALLED, Phase.ENDED  # looked up once: a lookup in an Enum is slow
 log = structlog.get_logger()
 
 
 class RebuildError(Exception):
-    """Stored records do not give the match that they should."""
+    """Stored records do not give the match they should."""
 
 
 class Game:
-    """One match at a table; `is_claimed` where who is absent forfeits only when the opponents ask for it, `is_public` where all may join.
+    """One match at a table.
+
+    `is_claimed`: an absent seat forfeits only when its opponents ask for it. `is_public`: anybody may join the table.
 
     Attributes:
         mid: the match id.
         tail: the newest records, as sent.
-        chosen: per guest, the choice that was taken last: its position, its move line, and where it cuts.
+        chosen: each guest's last choice that was taken: its position, its move line, and where it cuts.
         hold: whether the match is held, after a backup was restored.
-        beyond: who has handed in a body for a position that is not there, the first of which was looked at.
+        beyond: the signers of bodies for a position not reached yet; only the first of each is looked at.
         asking: what its seats are asked.
         sealer: seals what is for one seat alone.
         vacant: the seats that a substitute may take over now, as the table has been told.
@@ -148,7 +150,7 @@ class Game:
         return folded
 
     def _facts(self, body: AnyBody, folded: Folded, opens: Window | None) -> list[Fact]:
-        """Return what a record means, as far as everybody can tell now; and what could not be told before."""
+        """Return what a record means, as far as everybody can tell now, and what could not be told before."""
         untold = () if self._window is None else self._window.later
         told = opens or folded
         return means(body, told.ledger, untold + told.events, self._opened(body))
@@ -185,7 +187,7 @@ class Game:
                 pass
 
     def _show(self, item: Item, body: AnyBody, at_ms: int) -> None:
-        """Let those who watch see a record in their time."""
+        """Let those who watch see a record when it is time."""
         is_between = self.ledger.hand is None and self.ledger.phase is not _CALLED
         self._showing.took(self._shown, item, body, at_ms=at_ms, is_between=is_between)
 
@@ -217,7 +219,7 @@ class Game:
         return self._window if self._waits.is_window else None
 
     def attend(self) -> None:
-        """Go on with what depends on who is connected: time, and what is held back for a side of which nobody was."""
+        """Go on with what depends on who is connected: time, and what is held back while a side has nobody there."""
         before = self.ledger.k, self._waits.now, self._waits.is_halted
         self._advance()
         after = self.ledger.k, self._waits.now, self._waits.is_halted
@@ -273,7 +275,7 @@ class Game:
         self.take(record, parse_own(record), secrets)
 
     def wish(self, seat: int) -> None:
-        """Let a seat have time to rekey before the next call.
+        """Give a seat time to rekey before the next call.
 
         Raises:
             RefusedError: It may not start a new chain.
@@ -281,18 +283,18 @@ class Game:
         self._waits.wish(seat)
 
     def remind(self) -> None:
-        """Tell everybody again for whom the call is held back, if it is: a seat more, perhaps."""
+        """Tell everybody again for whom the call is held back, if it is: perhaps for one seat more."""
         if self.ledger.phase is Phase.BETWEEN:
             self.drive()
 
     @property
     def vacant_ms(self) -> int | None:
-        """How long vacant seats are offered still, if that has an end."""
+        """How much longer vacant seats are offered, if that has an end."""
         wait = self._waits.now
         return self._waits.left_ms if wait is not None and wait.what == "sub" else None
 
     def _tell_changes(self) -> None:
-        """Tell which seats are vacant and who is away, after each record: with the next one a hand may be held back again."""
+        """Tell which seats are vacant and who is away after each record: with the next, watchers may be hushed."""
         before, self.vacant = self.vacant, vacant(self.ledger, self._waits.returned)
         if self.vacant != before:
             self._on_vacancy()
@@ -318,10 +320,10 @@ class Game:
         self.drive()
 
     def abandon(self) -> None:
-        """End the match, which nobody may go on with: without a winner, if it is not won already."""
+        """End a match that nobody may go on with: without a winner, unless it is won already."""
         if self.hold.is_on:
             return
-        self._waits.end()  # nobody is given time any more to show cards
+        self._waits.end()  # nobody is given more time to show cards
         self._is_deserted = True
         self.drive()
 
@@ -332,14 +334,14 @@ class Game:
 
     @property
     def goes_on_at(self) -> float:
-        """When the pause that the match has is over; now if it has none."""
+        """When the match's pause is over; now if it has none."""
         return self._waits.rests_until or trio.current_time()
 
     def claim(self, seat: int) -> int:
         """End the match because the other side is away; return the position of the ruling.
 
         Raises:
-            TooEarlyError: It is not, or not for long enough, or a ruling cannot stand now.
+            TooEarlyError: It is not away, or not for long enough, or a ruling cannot stand now.
         """
         self._meet()
         others = range(1 - seat % 2, self.ledger.seats, 2)
@@ -352,19 +354,19 @@ class Game:
         return self.take(record, parse_own(record))
 
     def stop(self) -> None:
-        """Ask for no more time: the table has done with this match."""
+        """Stop the alarm: the table is done with this match."""
         self._is_stopped = True
         self._alarm.stop()
 
     def tell(self, peer: Peer) -> None:
-        """Tell one who has been sent every record what is waited for."""
+        """Tell who is away and what is waited for to a follower that has been sent every record."""
         self._roll.tell_one(peer, self.ledger, self._waits)
         waiting = self._waits.notice(self._table)
         if waiting is not None:
             peer.send(waiting)
 
     def present(self, seat: int) -> None:
-        """Send a seat that has caught up its cards, those it was shown, and what it may do now."""
+        """Send a seat, once it has caught up, its cards, those it was shown, who is away, and what it may do now."""
         self.asking.show_all_cards(self.ledger, seat)
         if (peer := self._audience.live(seat)) is not None:
             self._roll.tell_one(peer, self.ledger, self._waits)
@@ -372,11 +374,11 @@ class Game:
             self.asking.ask(self.ledger, self._waits, self._open_window, (seat,))
 
     def restore(self, rows: Sequence[AddRecord]) -> None:
-        """Take records that are in the store already.
+        """Take records that are already in the store.
 
         Raises:
             CheckError: They do not follow.
-            RebuildError: The match's secrets do not give the deal that was committed to.
+            RebuildError: The match's secrets do not give what was committed to.
         """
         for row in rows:
             record = Record(row.signer, row.body, row.sig)

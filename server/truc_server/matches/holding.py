@@ -1,9 +1,9 @@
-"""What players have seen of a match that the server has not; and a match that is held until it is known that nobody has.
+"""A match that is held after a restore, until it is known that no player has seen more of it than the server has.
 
-Data that was restored from a backup may be older than what was shown to players. To sign on from there would be a second
-history of the match, which looks like fraud. What seats send meanwhile is put off, and answered when it is known.
-Invariant: a match that is held takes nothing and the server signs nothing in it, until the player of every seat has asked
-for no more than is there.
+Data restored from a backup may be older than what players were shown. To sign on from there would make a second
+history of the match, which looks like fraud. What seats send meanwhile is put off, and answered when this is known.
+Invariant: a match that is held takes nothing, and the server signs nothing in it, until the player of every seat has
+asked for no more than is there.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ import structlog
 from truc_server.connections.peer import Peer, TooSoonError
 from truc_server.house import label
 
-AGAIN_MS: Final = 1_000  # after which may be tried again what is not put off
+AGAIN_MS: Final = 1_000  # after this, what is not put off may be tried again
 MOST_PUT_OFF: Final = 32  # acts of one match; a seat owes no more than a few
 
 log = structlog.get_logger()
@@ -36,12 +36,12 @@ class Hold:
         return bool(self._unheard)
 
     def begin(self, *, seats: int, k: int) -> None:
-        """Hold the match, of which `k` records are there, until each of its seats was heard."""
+        """Hold the match, of which `k` records are there, until each of its seats has been heard."""
         self._unheard = tuple(range(seats))
         log.warning("match_held", table=self._table, match=self._mid.hex(), k=k)
 
     def hear(self, seat: int) -> bool:
-        """Note that a seat's player has seen no more than is there; tell whether the match goes on by that."""
+        """Note that a seat's player has seen no more than is there; tell whether this lets the match go on."""
         was_on, self._unheard = self.is_on, tuple(other for other in self._unheard if other != seat)
         goes_on = was_on and not self.is_on
         if goes_on:
@@ -49,12 +49,12 @@ class Hold:
         return goes_on
 
     def put_off(self, peer: Peer, take: Callable[[], None]) -> None:
-        """Take something when the match goes on, or is given up, if the connection that it came by is still there.
+        """Take something when the match goes on or is given up, if the connection it came by is still there.
 
-        A client that has waited for long takes the connection as lost, comes back and sends it again.
+        A client that has waited long takes the connection for lost, comes back and sends it again.
 
         Raises:
-            TooSoonError: Too much was put off.
+            TooSoonError: Too much is put off already.
         """
         self._put_off = [waiting for waiting in self._put_off if waiting[0].is_open]
         if len(self._put_off) >= MOST_PUT_OFF:
@@ -70,7 +70,7 @@ class Hold:
                 take()
 
     def check(self) -> None:
-        """Check that the match takes something now.
+        """Check that the match takes anything now.
 
         Raises:
             TooSoonError: It is held.
@@ -83,7 +83,7 @@ class Hold:
             raise TooSoonError(message, AGAIN_MS)
 
     def doubt(self, *, seen: int, k: int) -> None:
-        """Tell the host, once, that a player says to have seen a record beyond the `k` there are; that proves nothing."""
+        """Tell the host, once, that a player says they saw a record beyond the `k` there are; that proves nothing."""
         if self._is_doubted:
             return
         self._is_doubted = True

@@ -1,4 +1,4 @@
-"""All that is secret of one match, and how it is kept: sealed, before what was made from it leaves.
+"""The secrets of one match, and how they are kept: sealed, and stored before anything made from them leaves.
 
 Invariant: no secret shows in a repr.
 """
@@ -15,13 +15,13 @@ _BYTES = 32
 
 
 class MatchSecrets(NamedTuple):
-    """All that is secret of one match; stored, sealed, before its table record leaves.
+    """The secrets of one match; stored, sealed, before its table record leaves.
 
     Attributes:
         root: the last link of the server's first chain.
         x: the X25519 secret of the match.
         tn: the table nonce.
-        later: the first deal and the last link of every chain after it.
+        later: the first deal and the last link of every later chain.
     """
 
     root: bytes

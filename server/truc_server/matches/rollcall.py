@@ -1,7 +1,7 @@
-"""Who of one match is connected, and what everybody has been told of the seats whose players are away.
+"""Who is connected to one match, and what everybody has been told of the seats whose players are away.
 
-Synchronous. Invariant: what was told last of a seat is how it stands, as of the newest call of `tell`; to those who
-watch, as of the last one when they were told anything.
+Synchronous. Invariant: what was last told of a seat is how it stood at the newest call of `tell`; to those who watch,
+at the newest one when they were told anything.
 """
 
 from collections.abc import Collection
@@ -47,7 +47,7 @@ class RollCall:
         return bool(online)
 
     def note(self, ledger: Ledger, body: AnyBody) -> None:
-        """Note what a record that was taken tells of who is there."""
+        """Note what a record that was taken says about who is there."""
         if isinstance(body, Act | Proxy):
             self.attendance = away.answered(self.attendance, ledger, body.seat)
             self._count_anew(ledger, 1 - body.seat % 2, 2)
@@ -60,7 +60,7 @@ class RollCall:
             self.attendance = away.counted_anew(self.attendance, seats, trio.current_time())
 
     def tell(self, ledger: Ledger, waits: Waits) -> None:
-        """Tell everybody of the seats that stand otherwise than they were told, while the match goes on."""
+        """Tell everybody of the seats that stand differently from what was told, while the match goes on."""
         standing = self._standing_in(ledger)
         if standing == self._told == self._shown or ledger.phase is Phase.ENDED:
             return
@@ -73,9 +73,9 @@ class RollCall:
                 self._showing.note(broadcast_frame(self._message(ledger, waits, seat)))
 
     def tell_one(self, peer: Peer, ledger: Ledger, waits: Waits) -> None:
-        """Tell one who has come of every seat that is away, if the match goes on."""
+        """Tell a connection that has just come about every seat that is away, if the match goes on."""
         if ledger.phase is Phase.ENDED:
-            return  # who has come since, or gone, is in the table's state alone
+            return  # from now on only the table's state tells who comes and goes
         for seat in range(ledger.seats):
             if self._standing_in(ledger).of(seat).is_away:
                 peer.send(self._message(ledger, waits, seat))
@@ -88,7 +88,7 @@ class RollCall:
         return away.away_message(self._table, ledger, seat, presence, self.claim_in_ms(ledger, waits, seat))
 
     def claim_in_ms(self, ledger: Ledger, waits: Waits, seat: int) -> int | None:
-        """Return after how long, at the earliest, a seat counts as gone, or may be claimed against."""
+        """Return the shortest time until a seat counts as gone or may be claimed against; None for never."""
         clock = Clock(
             bank=waits.clocks.banks[seat],
             decision=waits.left_of("decision", seat),
@@ -98,11 +98,11 @@ class RollCall:
         return away.claim_in_ms(ledger, seat, clock, is_back=seat in self.attendance.returned(ledger.streaks))
 
     def alone(self, ledger: Ledger, waits: Waits, seats: Collection[int]) -> tuple[int, ...]:
-        """Return those of the seats that have let the others wait without a connection for longer than the host allows."""
+        """Return the seats that have kept the others waiting without a connection for longer than the host allows."""
         return tuple(seat for seat in seats if self._alone_ms(ledger, waits, seat) == 0)
 
     def _alone_ms(self, ledger: Ledger, waits: Waits, seat: int) -> int | None:
-        """Return how long that is still; None with a connection, or where the clock of decisions says who is gone."""
+        """Return how long until then; None with a connection, or where the clock of decisions says who is gone."""
         left = self.attendance.left[seat]
         if left is None or ledger.setup.terms.opts.decision_ms:
             return None
@@ -110,7 +110,7 @@ class RollCall:
         return max(0, int((began + self._alone_s - trio.current_time()) * 1000))
 
     def claimable_in_ms(self, ledger: Ledger, waits: Waits, seats: Collection[int]) -> int | None:
-        """Return when a claim against any of the seats may be granted: not while something else has to come first."""
+        """Return how long until a claim against any of the seats may be granted; what is waited for comes first."""
         if waits.now is None:
             return None  # the match is over
         ways = (self.claim_in_ms(ledger, waits, seat) for seat in seats)

@@ -1,6 +1,6 @@
-"""The order of work for a body that a seat has signed: what is cheap is compared first, a signature is checked last.
+"""The order of work for a body that a seat has signed: cheap comparisons first, the check of the signature last.
 
-Invariants: nothing reaches the ledger whose signature was not verified under the key in force for its seat; a validly
+Invariants: nothing reaches the ledger unless its signature was verified under the key in force for its seat; a validly
 signed body at the present place that is not taken is refused with the server's signature.
 """
 
@@ -48,7 +48,7 @@ CODES: Final[Mapping[str, Code]] = {
 _CLOSES_WINDOW: Final = (Kind.PLAY, Kind.COVER, Kind.BLIND)
 
 
-LONGEST_BODY: Final = 1_024  # bytes; those that players sign have less than half of it
+LONGEST_BODY: Final = 1_024  # bytes; what players sign is less than half as long
 
 
 class Accepted(Struct, frozen=True):
@@ -59,7 +59,7 @@ class Accepted(Struct, frozen=True):
 
 
 class RefusedBodyError(RefusedError):
-    """A body that is not taken; `evidence` is the server's signed word on it, where its position is the present one."""
+    """A body that is not taken; `evidence` is the server's signed word on it, if its position is the present one."""
 
     def __init__(self, code: Code, message: str, evidence: Record | None = None) -> None:
         super().__init__(code, message, field="body" if code is Code.BAD_MESSAGE else None)
@@ -76,14 +76,14 @@ def code_of(error: CheckError) -> Code:
 
 
 class Looked(NamedTuple):
-    """A record that would be taken if its signature is good, which is not known yet."""
+    """A record that would be taken if its signature, not checked yet, is good."""
 
     record: Record
     body: AnyBody
 
 
 class Signed(NamedTuple):
-    """A record whose signature was found to be that of a key."""
+    """A record whose signature was found to be that of the key `public`."""
 
     record: Record
     body: AnyBody
@@ -91,10 +91,10 @@ class Signed(NamedTuple):
 
 
 def signed(public: bytes, looked: Looked, *, is_sound: bool) -> Signed:
-    """Return a record that was looked at, with the key whose signature it has if that is sound.
+    """Return a record that was looked at, with the key that has signed it.
 
     Raises:
-        RefusedBodyError: It is not the key's.
+        RefusedBodyError: The signature is not the key's.
     """
     record, body = looked
     if not is_sound:
@@ -106,14 +106,14 @@ def signed_at_once(public: bytes, looked: Looked) -> Signed:
     """Check a signature without letting anything happen meanwhile.
 
     Raises:
-        RefusedBodyError: It is not the key's.
+        RefusedBodyError: The signature is not the key's.
     """
     record = looked.record
     return signed(public, looked, is_sound=keys.verify(public, record.body, record.sig))
 
 
 def look(game: Game, record: Record) -> Looked | Accepted:
-    """Compare what is cheap to compare, before a signature is checked; or tell where the record stands already.
+    """Make the cheap comparisons, before a signature is checked, or tell where the record already stands.
 
     Raises:
         RefusedBodyError: It would not be taken.
@@ -129,7 +129,7 @@ def look(game: Game, record: Record) -> Looked | Accepted:
 
 
 def _repeated(game: Game, record: Record, body: AnyBody) -> Accepted | None:
-    """Return where a record stands already; one for the next position, or for none, stands nowhere."""
+    """Return where a record already stands; one for no position, or for one not reached yet, stands nowhere."""
     if not isinstance(body, Placed) or body.k >= game.ledger.k:
         return None
     found = game.tail.find(record)
@@ -137,7 +137,7 @@ def _repeated(game: Game, record: Record, body: AnyBody) -> Accepted | None:
 
 
 def accept(game: Game, signed: Signed) -> Accepted:
-    """Take a seat's record into the match, as it stands now.
+    """Take a seat's record into the match as it stands now.
 
     Raises:
         RefusedBodyError: It is not taken.
@@ -155,7 +155,7 @@ def accept(game: Game, signed: Signed) -> Accepted:
 
 
 def look_at_newcomer(game: Game, record: Record, newcomer: Player) -> Looked:
-    """Compare what is cheap to compare of the record with which a newcomer takes a seat over.
+    """Make the cheap comparisons for the record with which a newcomer takes over a seat.
 
     Raises:
         RefusedBodyError: It would not be taken.
@@ -176,7 +176,7 @@ def _check_newcomer(game: Game, looked: Looked, newcomer: Player) -> None:
 
 
 def accept_substitute(game: Game, signed: Signed, newcomer: Player, *also: Write) -> Accepted:
-    """Take a newcomer's record into the match, as it stands now; `also` is stored with it.
+    """Take a newcomer's record into the match as it stands now; `also` is stored with it.
 
     Raises:
         RefusedBodyError: It is not taken.
@@ -192,7 +192,7 @@ def _taken(game: Game, record: Record, body: AnyBody, *also: Write) -> Accepted:
     try:
         return Accepted(game.take(record, body, *also), is_repeat=False)
     except CheckError as error:
-        _check_place(game, record, body)  # what stands at another place is answered without evidence
+        _check_place(game, record, body)  # a body for another place is answered without evidence
         code = code_of(error)
         evidence = game.dealer.refuse(game.mid, record.body, str(code))
         raise RefusedBodyError(code, str(error), evidence) from error
@@ -228,7 +228,7 @@ def _parsed(record: Record) -> AnyBody:
 
 
 def _note_beyond(game: Game, record: Record, body: AnyBody, public: bytes | None) -> None:
-    """Note that a seat has signed for a position of this match that the server has not come to; of each seat once."""
+    """Note, once for each seat, that it has signed for a position of this match that the server has not reached."""
     if not isinstance(body, Placed) or body.mid != game.mid or body.k <= game.ledger.k:
         return
     if record.signer in game.beyond:

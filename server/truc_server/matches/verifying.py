@@ -1,8 +1,9 @@
-"""Signatures of players, checked in a thread beside the main one: those that have come meanwhile go together.
+"""Signatures of players, checked in a thread beside the main one; those that come during a check go there together.
 
-A check costs more than all else that an act costs, and lets other threads run while it lasts. Deliberately not here: what is
-compared before, as that is cheap, and after, as the match may have gone on (signed.py). Invariants: whoever asks is answered
-for the very bytes they asked about; as many wait at most as there are connections, as each waits for its own answer.
+A check costs more than everything else about an act, and lets other threads run while it lasts. Deliberately not here:
+what is compared before, because that is cheap, and after, because the match may have gone on (signed.py). Invariants:
+whoever asks is answered for the very bytes they asked about; at most as many questions wait as there are connections,
+because each connection waits for its answer.
 """
 
 from collections.abc import Callable
@@ -17,12 +18,12 @@ from truc_server.poller import Poller
 from truc_server.worker import Worker
 
 MOST: Final = (
-    64  # signatures at one hop to the thread; more would let those that have come first wait for the last
+    64  # signatures in one hop to the thread; with more, those that came first would wait for the last
 )
 
 
 class Question:
-    """A signature that is to be checked, and whom to tell, in the context in which it was asked."""
+    """A signature to check, and whom to tell, in the context in which they asked."""
 
     __slots__ = ("body", "call", "context", "is_sound", "public", "sig")
 
@@ -35,7 +36,7 @@ class Question:
         self.is_sound = False
 
     def answer(self) -> None:
-        """Tell who has asked."""
+        """Tell whoever asked."""
         self.context.run(self.call, self.is_sound)
 
 
@@ -49,7 +50,7 @@ class Verifier:
         self._is_busy = False
 
     def ask(self, public: bytes, body: bytes, sig: bytes, call: Callable[[bool], None]) -> None:
-        """Call later with whether a signature is that of a key over these bytes; the call raises nothing."""
+        """Call back later with whether a signature is that of a key over these bytes; `call` must raise nothing."""
         self._asked.append(Question(public, body, sig, call))
         if not self._is_busy:
             self._is_busy = True

@@ -1,9 +1,9 @@
-"""What a match waits for, how long still, and which seats have asked for time to rekey.
+"""What a match waits for, for how much longer, and which seats have asked for time to rekey.
 
-Time runs since the newest record; the time of a seat only from when that record is stored, and only while any seat is
-connected. What happens when it is over is decided elsewhere. Invariants: a call is held back only where nothing else is
-to be decided and the match does not rest, and since the newest record no longer than the terms give for a rekey, or,
-where they say that the match waits for a chain that is exhausted, for a pause; a time that stands still costs nobody.
+Time runs from the newest record; the time of a seat only once that record is stored, and only while any seat is
+connected. What happens when time is over is decided elsewhere. Invariants: a call is held back only where nothing else
+is to be decided and the match does not rest; and, from the newest record, no longer than the terms give for a rekey
+or, where they make the match wait for an exhausted chain, for a pause; time that stands still costs nobody anything.
 """
 
 from collections import Counter
@@ -27,11 +27,11 @@ from truc_server.matches.choices import holders, holders_in_view, may_show, open
 from truc_server.matches.clocks import Clocks
 
 _BESIDE_DECISIONS = frozenset({Kind.PAUSE, Kind.RESUME, Kind.ORDER, Kind.CLAIM})
-# looked up once, as a lookup in an Enum is dear
+# looked up once: a lookup in an Enum is slow
 _OVER, _ENDED, _CALLED, _BETWEEN = Phase.OVER, Phase.ENDED, Phase.CALLED, Phase.BETWEEN
 
 What = Literal["pause", "rest", "release", "window", "decision", "rekey", "sub"]
-AGAIN_S: Final = 5.0  # until a time that is over is looked at again, where no answers were taken
+AGAIN_S: Final = 5.0  # until a wait that is over is looked at again, if no answers could be taken
 _OF_SEATS: Final = ("release", "decision", "rekey", "sub")  # the others pass in any case
 _TOLD: Final[Mapping[What, Literal["decision", "rekey", "sub"]]] = {
     "decision": "decision",
@@ -39,11 +39,11 @@ _TOLD: Final[Mapping[What, Literal["decision", "rekey", "sub"]]] = {
     "rekey": "rekey",
     "sub": "sub",
 }
-"""What `waiting` says is waited for; of the rest the records tell."""
+"""What `waiting` says is waited for; the records tell of the rest."""
 
 
 class Wait(Struct, frozen=True):
-    """What is waited for, of which seats, and for how long since the newest record; None is for ever."""
+    """What is waited for, from which seats, and for how long after the newest record; None is for ever."""
 
     what: What
     seats: tuple[int, ...]
@@ -54,7 +54,7 @@ class Waits:
     """The time of one match.
 
     Attributes:
-        now: what is waited for; None where a record of the server is due, or nothing any more.
+        now: what is waited for; None if a record of the server is due, or nothing more will come.
         clocks: what each seat has left after the newest record.
         offer: the position of the record that opened the present decision.
         is_over: whether the time to wait at this position is over.
@@ -95,7 +95,7 @@ class Waits:
 
     @property
     def moment(self) -> float | None:
-        """When the time of what is waited for is over; None if it has no end, or stands still."""
+        """When the time for what is waited for is over; None if it has no end, or stands still."""
         wait = self.now
         if wait is None or wait.ms is None or (self._halted_at is not None and wait.what in _OF_SEATS):
             return None
@@ -103,7 +103,7 @@ class Waits:
 
     @property
     def rests_until(self) -> float | None:
-        """When the pause that the match has is over; None if it has none."""
+        """When the match's pause is over; None if it has none."""
         return self.moment if self.now is not None and self.now.what == "pause" else None
 
     def awaits(self, seat: int) -> bool:
@@ -113,13 +113,13 @@ class Waits:
 
     @property
     def left_ms(self) -> int | None:
-        """How much is left of the time of what is waited for."""
+        """How much is left of the time for what is waited for."""
         if self.now is None or self.now.ms is None:
             return None
         return max(0, self.now.ms - self._elapsed_ms(trio.current_time()))
 
     def notice(self, table: str) -> Waiting | None:
-        """Return what everybody is told who has no choice now."""
+        """Return what is told to everybody who has no choice now."""
         wait = self.now
         if wait is None or (what := _TOLD.get(wait.what)) is None:
             return None
@@ -127,7 +127,7 @@ class Waits:
         return Waiting(table=table, match=match, at=at, seats=wait.seats, what=what, deadline_ms=left)
 
     def left_of(self, what: What, seat: int) -> int | None:
-        """Return how much is left of what is waited for of a seat; None if it is not, as far as everybody can tell."""
+        """Return the time a seat has left for `what`; None if, as far as everybody can tell, it is not waited for."""
         wait = self.now
         return self.left_ms if wait is not None and wait.what == what and seat in wait.seats else None
 
@@ -166,14 +166,14 @@ class Waits:
         self.now = self._next()
 
     def _pacing(self) -> Wait | None:
-        """Return the time that passes in any case."""
+        """Return the wait that passes in any case, if there is one."""
         if self.is_window:
-            return Wait("window", (), 0)  # the time of what comes after it begins with its end
+            return Wait("window", (), 0)  # time is counted from its end, for what comes after it too
         return Wait("rest", (), self._between_ms) if self._rests() else None
 
     @property
     def is_window(self) -> bool:
-        """Whether seats may have something to say at this position, and nobody is told yet whether they have."""
+        """Whether seats may have something to say at this position, and nobody has been told yet whether they do."""
         return self._has_window and not self.is_over
 
     def _rests(self) -> bool:
@@ -232,7 +232,7 @@ class Waits:
         return Clocks(banks, used)
 
     def start(self) -> None:
-        """Let time run from now: the record from which it was to run is stored, and can be shown."""
+        """Let time run from now: the record that starts it is stored, and can be shown."""
         asked_at, self._asked_at = self._asked_at, None
         if asked_at is not None:
             self._since += trio.current_time() - asked_at
@@ -240,7 +240,7 @@ class Waits:
     def note(
         self, ledger: Ledger, body: AnyBody, timed: Clocks, now: float, *, window_ms: int | None = None
     ) -> None:
-        """Go on from a record that is taken at this moment; with `window_ms` it opens a window for so long."""
+        """Go on from a record that is taken at this moment; with `window_ms` it opens a window of that length."""
         self._ledger, self.clocks = ledger, timed
         self._has_window = bool(window_ms)
         self.is_over = self._is_restored = False
@@ -265,14 +265,14 @@ class Waits:
         return due(self._ledger) is Due.CALL and is_known and not self._wishes
 
     def restore(self, *, is_unasked: bool) -> None:
-        """Go on after a restart: a call that is due was held back for a wish, and unless nobody had one it is not known whose."""
+        """Go on after a restart: a call now due was held back for a wish, unless it is known that nobody had one."""
         self._is_restored = self._ledger.k > 0 and due(self._ledger) is Due.CALL and not is_unasked
         self._asked_at = None
         self.now = self._next()
 
 
 def vacant(ledger: Ledger, returned: Collection[int] = ()) -> tuple[int, ...]:
-    """Return the seats that a substitute may take over now; who has come back keeps the seat, unless a void names it."""
+    """Return the seats that a substitute may take over now; one that is back is kept, unless a void names it."""
     gone = ledger.setup.terms.opts.gone
     if gone != GONE_SUBSTITUTE or ledger.phase is not _BETWEEN or must_end(ledger):
         return ()
@@ -290,7 +290,7 @@ def owes_chain(ledger: Ledger) -> bool:
 
 
 def opens_decision(body: AnyBody) -> bool:
-    """Tell whether a record opens another decision than the one before it."""
+    """Tell whether a record opens a new decision."""
     if isinstance(body, Act | Proxy):
         return body.kind not in _BESIDE_DECISIONS
     if isinstance(body, Rule):
@@ -299,7 +299,7 @@ def opens_decision(body: AnyBody) -> bool:
 
 
 def _awaits_call(ledger: Ledger) -> bool:
-    """Tell whether the next call could come but for chains and seats."""
+    """Tell whether the next call could come, if chains and seats allow."""
     if ledger.phase is not _BETWEEN or ledger.pause.active:
         return False
     return not must_end(ledger) and due(ledger) is not Due.PLAYERS
@@ -317,12 +317,12 @@ def _ends_before_call(ledger: Ledger, seat: int) -> bool:
 
 
 def _deals_unasked(ledger: Ledger) -> bool:
-    """Tell whether a deal is due for which no release was waited for, so that nobody had time."""
+    """Tell whether a deal is due without any release having been waited for, so that nobody had time."""
     return ledger.phase is _CALLED and not any(ledger.contributors[1:]) and due(ledger) is Due.DEAL
 
 
 def _may_be_shown(ledger: Ledger) -> bool:
-    """Tell whether a hand is over of which somebody may still show cards that its close leaves closed."""
+    """Tell whether a hand is over and somebody may still show cards that its close leaves closed."""
     if ledger.opens_at_close or not may_show(ledger):
         return False
     return any(open_actions(ledger))

@@ -1,8 +1,8 @@
 """What everybody may know right after a decision, where whoever knows all cards knows more.
 
-After a flor the server sees at once whether another seat holds one. Nobody is told so before that seat could have
-spoken: what a record means, and whom the match waits for, is what the open cards alone give, and the rest comes with the
-record after it (rules.md 13b.3). Invariant: nothing here depends on a card that is closed, but for `later`.
+After a flor the server sees at once whether another seat holds one. Nobody is told before that seat could have spoken:
+what a record means, and whom the match waits for, is what the open cards alone tell, and the rest comes with the next
+record (rules.md 13b.3). Invariant: of a window, only `later` depends on closed cards.
 """
 
 from typing import NamedTuple
