@@ -1,8 +1,8 @@
 """Who follows a table: for each seat the connection that has it, those who watch, and those who see what seats see.
 
-A follower is `live` once it has been sent everything before; only then does it get what happens next, so that nobody's
-list of records has a hole. What a watcher's outbox could not take is dropped, and the watcher is behind until there is
-room again. A table that is gone is told of to each watcher when they have been sent the rest. Invariant: a seat has at
+A follower is `live` once it has been sent everything so far; only then does it get what happens next, so that nobody's
+list of records has a hole. What a watcher's outbox cannot take is dropped, and the watcher is behind until there is
+room again. When a table is gone, each watcher is told so after they have been sent the rest. Invariant: a seat has at
 most one connection.
 """
 
@@ -14,23 +14,23 @@ from truc_protocol.connection import broadcast_frame
 from truc_protocol.messages import ServerMessage
 from truc_server.connections.peer import SNAPSHOT, Peer
 
-CLOSED: Final = 16  # tables that are gone, which one connection is shown the rest of
+CLOSED: Final = 16  # tables that are gone, of which one connection is shown the rest
 
 
 class Gap(Enum):
-    """What a watcher lacks of what they were sent."""
+    """What a watcher has missed."""
 
     NOTHING = auto()
     SOME = auto()
     """Something was dropped while they caught up."""
     ALL_SINCE = auto()
-    """They are sent nothing, until there is room for all of it again."""
+    """They are sent nothing until there is room for all of it again."""
 
 
 class Audience:
     """The connections that follow one table.
 
-    `on_return` is told of a watcher who has room again, `on_alone` that nobody watches any more.
+    `on_return` is called with a watcher who has room again, `on_alone` when nobody watches any more.
 
     Attributes:
         table: the table's code.
@@ -57,12 +57,12 @@ class Audience:
         return self._seats[seat]
 
     def live(self, seat: int) -> Peer | None:
-        """Return the connection that has a seat, if it has been sent all there was."""
+        """Return the connection that has a seat, if it has been sent everything so far."""
         holder = self._seats[seat]
         return holder if holder in self._live else None
 
     def attach(self, seat: int, peer: Peer) -> Peer | None:
-        """Give a seat to a connection, which is behind unless it had the seat; return another that had it."""
+        """Give a seat to a connection, which is behind unless it had the seat; return the other that had it, if any."""
         before = self._seats[seat]
         if before is peer:
             return None
@@ -75,7 +75,7 @@ class Audience:
         return before
 
     def hand_over(self, seat: int, peer: Peer) -> Peer | None:
-        """Give a seat to a connection that goes on from where it follows; return another that had it."""
+        """Give a seat to a connection, which follows on from where it is; return the other that had it, if any."""
         is_live = peer in self._live
         before = self.attach(seat, peer)
         if is_live:
@@ -90,13 +90,13 @@ class Audience:
         peer.watched |= {self}
 
     def sit_beside(self, peer: Peer) -> None:
-        """Add one without a seat who is told what the seats are told, and is behind."""
+        """Add a connection without a seat that is told what the seats are told, and is behind."""
         self._forget(peer)
         self._beside.append(peer)
         self._live.discard(peer)
 
     def _forget(self, peer: Peer) -> None:
-        """Forget how a connection follows without a seat."""
+        """Forget that a connection follows without a seat."""
         self._watchers.pop(peer, None)
         if peer in self._beside:
             self._beside.remove(peer)
@@ -104,7 +104,7 @@ class Audience:
 
     @property
     def watching(self) -> int:
-        """How many follow without a seat."""
+        """How many watch."""
         return len(self._watchers)
 
     def is_following(self, peer: Peer) -> bool:
@@ -120,7 +120,7 @@ class Audience:
         return tuple(self._everybody())
 
     def is_watching(self, peer: Peer) -> bool:
-        """Tell whether a connection follows without a seat."""
+        """Tell whether a connection watches."""
         return peer in self._watchers
 
     def has_seat(self, peer: Peer) -> bool:
@@ -128,15 +128,15 @@ class Audience:
         return peer in self._seats
 
     def seats_caught_up(self) -> None:
-        """A match begins: no seat has missed anything of it."""
+        """Note that a match begins: no seat has missed anything of it."""
         self._live.update(peer for peer in self._seats if peer is not None)
 
     def fall_behind(self, peer: Peer) -> None:
-        """A follower is to be sent again what it may have."""
+        """Note that a follower is behind: it is sent again what it may have."""
         self._live.discard(peer)
 
     def caught_up(self, peer: Peer) -> None:
-        """A follower has been sent everything so far, unless some of it was dropped meanwhile."""
+        """Note that a follower has been sent everything so far, unless some of it was dropped meanwhile."""
         if self._watchers.get(peer) is Gap.SOME:
             self._watchers[peer] = Gap.ALL_SINCE
             self._on_return(peer)
@@ -165,7 +165,7 @@ class Audience:
         self.online = tuple(seat for seat, holder in enumerate(self._seats) if holder is not None)
 
     def unwatch(self, peer: Peer) -> None:
-        """Forget a follower without a seat; a seat it has stays its own."""
+        """Forget that a connection follows without a seat; a seat it has stays its own."""
         watched = peer in self._watchers
         self._forget(peer)
         if peer not in self._seats:
@@ -174,32 +174,32 @@ class Audience:
             self._on_alone()
 
     def tell_seats(self, message: ServerMessage, *, of: str | None = None) -> None:
-        """Send a notice to the seats, and to those beside them, but to those who ignore the player of a tag."""
+        """Send a notice to the seats and those beside them, except those who ignore the player with the tag `of`."""
         frame = broadcast_frame(message)
         for peer in self._inside():
             if of not in peer.ignored:
                 peer.send_frame(frame)
 
     def tell_watchers(self, frame: bytes, of: str | None = None) -> None:
-        """Send a notice to everybody who watches, but to those who ignore the player of a tag."""
+        """Send a notice to everybody who watches, except those who ignore the player with the tag `of`."""
         for peer in tuple(self._watchers):
             if of not in peer.ignored:
                 peer.send_watched(frame)
 
     def show_seats(self, frame: bytes) -> None:
-        """Send a record to the seats that have all before it, and to those beside them."""
+        """Send a record to the seats, and to those beside them, if they have all before it."""
         for peer in (*self._seats, *self._beside) if self._beside else self._seats:
             if peer in self._live:
                 peer.send_frame(frame)
 
     def show_watchers(self, frame: bytes, of: str | None = None) -> None:
-        """Send a record to the watchers that have all before it, or a notice, but to those who ignore its player."""
+        """Send a record or a notice to the watchers that have all before it, except those who ignore its player."""
         for peer in tuple(self._watchers) if self._watchers else ():
             if peer in self._live and of not in peer.ignored:
                 peer.send_watched(frame)
 
     def close(self, message: ServerMessage) -> None:
-        """The table is gone: who is shown the rest of too many such tables is told at once."""
+        """Note that the table is gone; whoever is shown the rest of too many such tables is told at once."""
         self.is_closed = True
         for peer in tuple(self._watchers):
             if sum(watched.is_closed for watched in peer.watched) > CLOSED:
@@ -207,7 +207,7 @@ class Audience:
                 peer.send_frame(broadcast_frame(message))
 
     def part(self, message: ServerMessage) -> None:
-        """Tell everybody who watches that there is nothing more to come, and forget them, when they have had the rest."""
+        """Tell each watcher, once they have had the rest, that nothing more is to come, and forget them."""
         self._last_word = broadcast_frame(message)
         for peer in tuple(self._watchers):
             if peer in self._live:
@@ -223,11 +223,11 @@ class Audience:
             self._watchers[peer] = Gap.ALL_SINCE
 
     def is_skipped(self, peer: Peer) -> bool:
-        """Tell whether a watcher lacks something that was dropped."""
+        """Tell whether a watcher is sent nothing until it has room again."""
         return self._watchers.get(peer) is Gap.ALL_SINCE
 
     def skip(self, peer: Peer) -> None:
-        """What waited for a watcher has been dropped: a live one is sent nothing until it has room again."""
+        """Note that what waited for a watcher was dropped: a live one is sent nothing until it has room again."""
         if peer in self._live:
             self._live.discard(peer)
             self._watchers[peer] = Gap.ALL_SINCE
@@ -240,7 +240,7 @@ class Audience:
             self._on_return(peer)
 
     def come_back(self, peer: Peer, frames: Sequence[bytes]) -> bool:
-        """Send a watcher that was skipped all of these and what comes next; False if they do not fit in."""
+        """Send a watcher that was skipped all of these frames, then what comes next; False if they do not fit in."""
         last = () if self._last_word is None else (self._last_word,)
         if not peer.send_together((*frames, *last)):
             return False

@@ -1,9 +1,9 @@
-"""What is said at one table, to whom it goes, and what who comes later is sent of it.
+"""What is said at one table, to whom it goes, and how much of it latecomers are sent.
 
-Nothing of it is a record. A line has its number for good; everybody who follows the table is sent the lines in the order
-of their numbers, none of them twice on a connection, and none of a player whom they ignore. Where those who watch are
-shown a match late, they have the lines as late. Invariant: of every table only the newest lines are kept here, and no
-line is told that is not in the journal.
+None of it is a record. A line has its number for good; everybody who follows the table is sent the lines in the order
+of their numbers, none of them twice on one connection, and none from a player they ignore. Where watchers are shown a
+match late, they get the lines just as late. Invariant: only the newest lines of a table are kept here, and no line is
+told that is not in the journal.
 """
 
 import unicodedata
@@ -22,11 +22,11 @@ from truc_server.store import KEPT_LINES, SaveChat
 from truc_server.tables.showing import Showing
 from truc_server.timers import Alarm, Timers
 
-_JOINERS: Final = "\u200c\u200d"  # without which some scripts, and some pictures, cannot be written
+_JOINERS: Final = "\u200c\u200d"  # some scripts, and some pictures, cannot be written without them
 
 
 class Kept(NamedTuple):
-    """A line, and from which moment of Trio's clock on those who watch may have it."""
+    """A line, and the moment of Trio's clock from which watchers may have it."""
 
     line: SaveChat
     due: float
@@ -40,12 +40,12 @@ class TableChat:
         self._showing = showing
         self._audience = showing.audience
         self._kept: list[Kept] = []
-        self._told: dict[Peer, int] = {}  # of each connection, the first number it has not been sent
+        self._told: dict[Peer, int] = {}  # for each connection, the first number it has not been sent
         self._alarm = Alarm(timers, self._tell_due)
         self.next = 0
 
     def restore(self, lines: Iterable[SaveChat], *, following: int) -> None:
-        """Take lines that are in the store already, the oldest first; `following` is the number after all of them."""
+        """Take lines that are already in the store, oldest first; `following` is the number after all of them."""
         now, clock_ms = trio.current_time(), now_ms()
         for line in lines:
             age_s = max(0, clock_ms - line.at_ms) / 1000
@@ -54,7 +54,7 @@ class TableChat:
         self._set_alarm()
 
     def add(self, line: SaveChat) -> None:
-        """Take the next line, and tell it to everybody who follows the table; where matches come late, so does it."""
+        """Take the next line and tell it to everybody who follows the table, late where matches are shown late."""
         followers = self._audience.followers()
         for peer in followers:
             self.catch_up(peer)
@@ -80,7 +80,7 @@ class TableChat:
         return self._audience.is_inside(peer) or kept.due <= trio.current_time()
 
     def catch_up(self, peer: Peer) -> None:
-        """Send a connection that follows the newest lines that it has not been sent."""
+        """Send a connection, if it follows, those of the newest lines that it has not been sent."""
         if not self._audience.is_following(peer):
             return
         first, clock_ms = self._told.get(peer, 0), now_ms()
@@ -104,7 +104,7 @@ class TableChat:
         self._alarm.set(next((kept.due for kept in self._kept if kept.due > now), None))
 
     def stop(self) -> None:
-        """Ask for no more time."""
+        """Stop the alarm."""
         self._alarm.set(None)
 
     def drop(self, peer: Peer) -> None:
@@ -112,7 +112,7 @@ class TableChat:
         self._told.pop(peer, None)
 
     def forget(self, player: bytes) -> None:
-        """Forget what a player has said; the numbers of it are not used again."""
+        """Forget what a player has said; its numbers are not used again."""
         self._kept = [kept for kept in self._kept if kept.line.player != player]
 
 
@@ -120,7 +120,7 @@ def cleaned(text: str) -> str:
     """Return a line of chat as it is told: in Unicode's form NFC, without spaces around it.
 
     Raises:
-        RefusedError: It is empty or too long then, or holds what cannot be shown, or what changes how the rest is.
+        RefusedError: It is then empty or too long, or holds what cannot be shown or changes how the rest is shown.
     """
     line = unicodedata.normalize("NFC", text).strip()
     if not 1 <= len(line) <= CHAT_CHARS or not all(map(_may_stand, line)) or all(c in _JOINERS for c in line):

@@ -1,6 +1,6 @@
 """A table that the host closes: a match under way ends first, by the server's ruling and without a winner.
 
-Invariant: in a match that is held nothing is signed, not even its end.
+Invariant: nothing is signed in a match that is held, not even its end.
 """
 
 from functools import partial
@@ -15,7 +15,7 @@ ACKS_S: Final = 2.0  # for the players to acknowledge the end of their match
 
 
 def close_for_host(house: House, lobby: Lobby, table: Table) -> bool:
-    """Close a table; False if that comes in a moment, after the end of its match."""
+    """Close a table; False if it closes in a moment, after the end of its match."""
     if table not in lobby.tables():
         return True
     table.drop_terms()

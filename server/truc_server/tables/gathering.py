@@ -1,7 +1,8 @@
 """The terms of a match while the seats sign them: from the table record to the closed setup.
 
-Synchronous; of I/O there is only a look at the clock. Invariants: what comes out has passed every check that an auditor makes
-of a setup, but those of what the server itself has just signed; a seat's record is in the journal before it is answered.
+Synchronous; the only I/O is a look at the clock. Invariants: what comes out has passed every check that an auditor
+makes of a setup, except those of what the server itself has just signed; a seat's record is in the journal before it
+is answered.
 """
 
 import time
@@ -31,7 +32,7 @@ class GuestSeat(NamedTuple):
 
 
 class Signed(NamedTuple):
-    """A seat's record, checked, or made here."""
+    """A seat's record that was checked, or made here."""
 
     record: Record
     body: SeatTaken | Guest
@@ -59,7 +60,7 @@ class Gathering:
         return tuple(seat for seat in sorted(self._keyed) if seat not in self._signed)
 
     def rows(self) -> tuple[Write, ...]:
-        """Return what is stored of terms before they go out, in the place of any earlier ones."""
+        """Return what is stored of terms before they go out, in place of any earlier ones."""
         secrets = save_secrets(self._house, self.terms.th, self.dealer.secrets)
         return (secrets, DropTerms(self._table), self._row(self.terms.record))
 
@@ -159,10 +160,10 @@ def gather_again(
     """Return the terms that were out when the server stopped, with what was signed.
 
     Raises:
-        CheckError: They are not as they were stored, or the server has another key by now: players sign for the
-            present one alone.
+        CheckError: They are not as they were stored, their secrets are gone, or the server has another key by now:
+            players sign for the present one alone.
         SealError: Their secrets do not open.
-        RefusedError: A record is not of a player who has the seat.
+        RefusedError: A record is not by the player who has the seat.
     """
     opened = open_terms(document, stored.records[0])
     if stored.sealed is None or opened.table.spk != house.identity.key.public:

@@ -1,6 +1,6 @@
 """A match that was held and cannot go on: its table is closed, and nothing more is signed in it.
 
-Players have seen records of it that are not in the backup, or one of them has not come back to say. What they have of it
+A player has seen records of it that are not in the backup, or has not come back to say. What the players have of it
 stays as it is: the longest of their transcripts is the match.
 """
 
@@ -13,7 +13,7 @@ from truc_server.matches.game import Game
 from truc_server.store import EndMatch
 from truc_server.tables.table import Table
 
-GIVEN_UP: Final = "given_up"  # in the place of the reason that a record `end` would give
+GIVEN_UP: Final = "given_up"  # in place of the reason that a record `end` would give
 
 log = structlog.get_logger()
 

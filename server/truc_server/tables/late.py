@@ -1,7 +1,7 @@
 """A line of what is to be shown later: up to which record, what is said after it, and when.
 
-Here are moments and positions; records themselves are kept elsewhere. Invariants: what is put in comes out in the same
-order, never before its time, and after it by a thousandth of the delay at most; so a line holds a thousand marks or so,
+Only moments and positions are here; the records are kept elsewhere. Invariants: what is put in comes out in the same
+order, never before its time, and at most a thousandth of the delay after it; so a line holds about a thousand marks,
 however much happens.
 """
 
@@ -9,7 +9,7 @@ from math import ceil
 from typing import Final, NamedTuple
 
 GRAIN: Final = 1_000  # marks in the time of the delay
-NOTICES: Final = 16  # at one mark; what is said beyond them is not shown to those who watch
+NOTICES: Final = 16  # at one mark; watchers are not shown what is said beyond them
 
 
 class Notice(NamedTuple):
@@ -35,7 +35,7 @@ class Line:
         self._marks: list[Mark] = []
 
     def put_record(self, moment: float, k: int) -> None:
-        """Let the records before position `k` be shown at a moment; what is said at the same one is not."""
+        """Let the records before position `k` be shown at a moment; notices waiting at the same mark are left out."""
         moment = self._place(moment)
         if self._marks and self._marks[-1].moment == moment:
             self._marks.pop()
@@ -51,19 +51,19 @@ class Line:
             self._marks.append(last._replace(notices=(*last.notices, notice)))
 
     def _place(self, moment: float) -> float:
-        """Return the place of a moment in the line, in which there are not too many."""
+        """Return the mark for a moment: rounded up, so that there are not too many, and not before the last one."""
         moment = ceil(moment / self._grain) * self._grain
         return max(moment, self._marks[-1].moment) if self._marks else moment
 
     def hush(self) -> None:
-        """Leave out what is said, but after the newest record: nobody hears it."""
+        """Leave out all notices but the last one after the newest record: nobody hears them."""
         self._marks = [
             mark._replace(notices=mark.notices[-1:] if mark is self._marks[-1] else ())
             for mark in self._marks
         ]
 
     def hush_newest(self) -> None:
-        """Leave out what was said last, before more is put in: nobody hears it."""
+        """Leave out the notices at the last mark, before more is put in: nobody hears them."""
         if self._marks and self._marks[-1].notices:
             self._marks[-1] = self._marks[-1]._replace(notices=())
 

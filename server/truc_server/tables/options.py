@@ -14,13 +14,13 @@ Options = Mapping[str, int | str]
 
 _DAY_MS: Final = 86_400_000
 NONE, LIVE, HAND, LATE = range(4)
-"""What those who watch are shown: nothing, records at once, or when the hand is closed; LATE + s: s seconds late."""
+"""What watchers are shown: nothing, records at once, or records when the hand is closed; LATE + s: s seconds late."""
 
 TRANSCRIPT: Final = "transcript"
-"""The option that says who may read the records of a match when it is over; no term, and not of the rules."""
+"""The option that says who may read the records of a match when it is over; neither a term nor of the rules."""
 
 CLAIM: Final = "claim"
-"""The option that says who ends a match against a side that is gone; no term, and not of the rules."""
+"""The option that says who ends a match against a side that is gone; neither a term nor of the rules."""
 
 Claim = Literal["server", "opponents"]
 CLAIMS: Final[tuple[Claim, ...]] = get_args(Claim)
@@ -46,7 +46,7 @@ _Word = TypeVar("_Word", bound=str)
 
 
 class Defaults(NamedTuple):
-    """What holds where the creator of a table does not choose: the terms, and what the table keeps beside them."""
+    """What applies where the creator of a table does not choose: the terms, and what the table keeps beside them."""
 
     opts: Opts
     transcript: Readers
@@ -59,7 +59,7 @@ class Defaults(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """A game with its options, the terms it is played under, who may read its records, and who ends it against a side that is gone."""
+    """A game with its options, its terms, who may read its records, and who ends it against a side that is gone."""
 
     variant: Variant
     opts: Opts
@@ -80,7 +80,7 @@ def played(catalogue: Catalogue, name: str) -> Variant:
 
 
 def wrong_seats(variant: Variant, count: int) -> RefusedError:
-    """Return the refusal of a number of seats that a game is not played with."""
+    """Return the refusal of a number of seats that a game does not have."""
     numbers = " or ".join(map(str, variant.players))
     return RefusedError(Code.BAD_OPTION, f"seats: expected {numbers}, got {count}", field="seats")
 
@@ -89,7 +89,7 @@ def choose(variant: Variant, seats: int | None, options: Options, defaults: Defa
     """Return what `options` make of a game, and the number of seats.
 
     Raises:
-        RefusedError: No such option or value.
+        RefusedError: No such option, value or number of seats.
     """
     count = min(variant.players) if seats is None else seats
     if count not in variant.players:
@@ -102,7 +102,7 @@ def kept(variant: Variant, opts: Opts, options: Options, defaults: Defaults) -> 
     """Return a game and its terms with what the table keeps beside them.
 
     Raises:
-        RefusedError: No such word.
+        RefusedError: A word that such an option does not take.
     """
     transcript = _word(options, TRANSCRIPT, READERS, defaults.transcript)
     return Chosen(variant, opts, transcript, _word(options, CLAIM, CLAIMS, defaults.claim))

@@ -1,7 +1,7 @@
-"""What the store has for those who are shown it late: one task reads it, a page after the other, for every table.
+"""What the store has for those who are shown it late: one task reads it, page after page, for every table.
 
-Invariant: whoever has asked is answered with what the store has, in the order in which was asked; while the store cannot
-be read, nobody is.
+Invariant: whoever has asked is answered with what the store has, in the order of asking; while the store cannot be
+read, nobody is answered.
 """
 
 from collections import deque

@@ -1,8 +1,8 @@
 """The pages of a match's records: who may have them, and how far; and which matches somebody has played.
 
-Who has played may have all. Others are shown a match that is played as far as watchers are; and one that is over if the
-word of its table's option `transcript` lets them. Invariant: only what is durable is sent, and nobody who watches late
-learns here what they are not shown yet.
+Those who have played may have everything. Others may read a match in play as far as watchers are shown it, and one that
+is over if the option `transcript` of its table lets them. Invariant: only what is durable is sent, and nobody who
+watches late learns here what they have not been shown yet.
 """
 
 from collections.abc import Iterable, Iterator
@@ -40,7 +40,7 @@ class _Page(NamedTuple):
 
 
 class _Bound(NamedTuple):
-    """How far records may be read: those before position `end`, and those made until then; None for no bound."""
+    """How far records may be read: those before position `end`, and made until `made_ms`; None for no bound."""
 
     end: int | None = None
     made_ms: int | None = None
@@ -114,7 +114,7 @@ def _names(setup: Iterable[Record]) -> Iterator[str]:
 
 
 def _extent(lobby: Lobby, code: str, mid: bytes) -> Extent | None:
-    """Return how far those are shown a match who watch its table; None when that has gone on, or is gone."""
+    """Return how far a match has been shown to watchers of its table; None if that has gone on or is gone."""
     try:
         return lobby.table(code).showing.extent(mid)
     except RefusedError:
@@ -122,10 +122,10 @@ def _extent(lobby: Lobby, code: str, mid: bytes) -> Extent | None:
 
 
 def _bound(shown: Extent | None, player: Player, found: PastMatch) -> _Bound:
-    """Return how far a player may have the records.
+    """Return how far a player may read the records.
 
     Raises:
-        RefusedError: They may have none.
+        RefusedError: They may read none.
     """
     if player.id in found.players:
         return _Bound()

@@ -1,7 +1,7 @@
 """Catching up: records that a connection has missed are read from the store, page by page, then from the tail.
 
-Requests that take time. A connection that catches up gets nothing live; the last step, from the tail to live, is made
-between two checkpoints, so that nobody's list of records has a hole. Who watches is sent no more than is shown.
+Requests that take time. A connection that is catching up gets nothing live; the last step, from the tail to live, is
+made between two checkpoints, so that nobody's list of records has a hole. Watchers are sent no more than is shown.
 """
 
 from collections import deque
@@ -28,7 +28,7 @@ PAGE: Final = 64  # records read at once
 
 
 class Source(NamedTuple):
-    """Where records are taken from: up to which position now, and whether they are wanted still."""
+    """Where records are taken from, up to which position as of now, and whether they are still wanted."""
 
     table: str
     match: bytes
@@ -72,7 +72,7 @@ async def resume(house: House, table: Table, peer: Peer, player: Player, request
 
 
 async def _follow_standing_by(house: House, table: Table, peer: Peer, request: Resume) -> None:
-    """Let a connection that stands by for a seat follow the match, whoever else may."""
+    """Let a connection that stands by for a seat follow the match, whether or not anybody else may."""
     game = table.own_game(request.match)
     _check_next(request.next, game.ledger.k)
     table.standins.follow(peer)
@@ -99,10 +99,10 @@ def _check_next(wanted: int, newest: int) -> None:
 
 
 def _check_seen(house: House, table: Table, game: Game, wanted: int) -> None:
-    """Check that a player has seen no more than there is; a match that is held is given up if one has.
+    """Check that a player has seen no more than there is; if one has, a match that is held is given up.
 
     Raises:
-        RefusedError: They say that they have.
+        RefusedError: They say they have seen more.
     """
     newest = game.ledger.k
     if wanted <= newest:
@@ -122,7 +122,7 @@ async def watch(house: House, table: Table, peer: Peer, request: Watch) -> None:
     """Let a connection follow a table without a seat.
 
     Raises:
-        RefusedError: The table admits nobody who watches, or the position has not been shown.
+        RefusedError: The connection has a seat, the table admits no watchers, or the position has not been shown.
     """
     _check_watch(table, peer, request)
     table.audience.watch(peer)
@@ -160,7 +160,7 @@ def _check_watch(table: Table, peer: Peer, request: Watch) -> None:
 
 
 async def _watch_match(house: House, table: Table, peer: Peer, shown: Shown, request: Watch) -> int:
-    """Send a match as far as it is shown, from where the request or a snapshot lets it begin; return the position."""
+    """Send a match as far as it is shown, from where the request or a snapshot begins; return the next position."""
     mid = shown.setup.mid
     has = request.next if request.match == mid else None
     first = 0 if has is None else has
@@ -180,7 +180,7 @@ async def _watch_match(house: House, table: Table, peer: Peer, shown: Shown, req
 async def _read_up(house: House, peer: Peer, source: Source, k: int) -> int:
     """Send records from a position on, until there are no more; return the next position.
 
-    Between the last record and the return is no checkpoint.
+    There is no checkpoint between the last record and the return.
     """
     rows: deque[AddRecord] = deque()
     while k < source.end() and source.goes_on() and peer.is_open:
@@ -200,10 +200,10 @@ async def _read_up(house: House, peer: Peer, source: Source, k: int) -> int:
 
 
 async def _read_page(house: House, source: Source, k: int) -> deque[AddRecord]:
-    """Read records from a position on, which is in the store as it is no more in the tail.
+    """Read records from a position on, the first of which must be in the store: it is no longer in the tail.
 
     Raises:
-        StoreError: It is not.
+        StoreError: It is not there.
     """
     read = partial(house.store.records, source.match, first=k, limit=PAGE)
     rows = deque(await trio.to_thread.run_sync(read))

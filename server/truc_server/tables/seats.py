@@ -57,7 +57,7 @@ def check_guest(seats: Sequence[Seated | None], player: Player, *, allowed: int)
     """Check that a table admits one more player of this kind.
 
     Raises:
-        RefusedError: The player is a guest, and it has as many as it may.
+        RefusedError: The player is a guest, and the table has as many as it may.
     """
     if not admits(seats, player, guests=allowed):
         message = f"this table admits {allowed} guests, and has {_guests(seats)}"
@@ -118,7 +118,7 @@ def seat_row(code: str, seat: int, seated: Seated) -> SaveSeat:
 def match_rows(
     made: Made, setup: MatchSetup, seats: Sequence[Seated | None]
 ) -> tuple[SaveMatch | DropTerms | AddPlayer, ...]:
-    """Return what is stored of a match that begins, in the place of its terms: the match, and who plays it."""
+    """Return what is stored of a match that begins, in place of its terms: the match, and who plays it."""
     terms, readers = setup.terms, made.chosen.transcript
     match = SaveMatch(setup.mid, made.code, terms.document, setup.records, terms.th, made.seats, readers)
     since_ms = now_ms()

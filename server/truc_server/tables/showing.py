@@ -1,10 +1,10 @@
 """When those who watch a table are shown what happens there: at once, with each hand's close, or some seconds late.
 
-The seats are told everything by others; here is what goes to the rest. At a table that is shown late, whatever is said
-of a match comes as late as its records, matches come one after the other, and the table's state waits until nothing is
-held back. Of matches that wait for their turn nothing is kept here but when they are due: the rest is in the store.
-Invariants: every record is shown once, in order, and none before the table's terms allow; what is told of the table in
-the meantime says no more than the records shown; a table that is gone is kept here only while somebody watches it.
+Records go to the seats from the match itself; here they go to the rest. At a table that is shown late, whatever is said
+of a match comes as late as its records, matches come one after another, and the table's state waits until nothing is
+held back. Of matches that are over and wait for their turn only the times when they are due are kept here: the rest is
+in the store. Invariants: every record is shown once, in order, and none before the table's terms allow; what is told of
+the table meanwhile says no more than the records shown; a table that is gone is kept here only while it is watched.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -32,14 +32,14 @@ from truc_server.tables.shown import Shown, age
 from truc_server.tables.tail import Item, Tail, record_frame
 from truc_server.timers import Alarm
 
-MATCHES: Final = 32  # held back at one table; of more than that the third oldest is left out
+MATCHES: Final = 32  # held back at one table; if more are, the third oldest is left out
 _S: Final = 1_000  # milliseconds
 
 log = structlog.get_logger()
 
 
 class Turn(NamedTuple):
-    """A match in the order in which they are shown; `shown` is None while it waits for its turn, and is over."""
+    """A match in the order in which they are shown; `shown` is None for one that is over and waits for its turn."""
 
     match: bytes
     line: Line
@@ -66,7 +66,7 @@ class Showing:
 
     Attributes:
         audience: who follows the table.
-        delay_s: how many seconds late they are shown it; 0 where it does not depend on time.
+        delay_s: how many seconds late they are shown it; 0 if it does not depend on time.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class Showing:
 
     @property
     def is_hushed(self) -> bool:
-        """Whether those who watch are told nothing of the match now, nor later what is said in the meantime."""
+        """Whether watchers are told nothing of the match now, nor later what is said meanwhile."""
         return self.holds_back and not self.delay_s
 
     @property
@@ -118,7 +118,7 @@ class Showing:
         return self._turns[-1].match if self.is_behind else None
 
     def extent(self, match: bytes) -> Extent | None:
-        """Return how far a match has been shown, or will be from the beginning; None if it is not here any more."""
+        """Return how far a match has been shown, 0 if it waits for its turn; None if it is no longer here."""
         for place, turn in enumerate(self._turns):
             if turn.match == match and turn.shown is not None:
                 return Extent(turn.shown.k, is_all=not place and turn.shown.is_complete)
@@ -127,7 +127,7 @@ class Showing:
         return None
 
     def begin(self, setup: MatchSetup, tail: Tail, guests: Mapping[int, bytes]) -> Shown:
-        """Take a match up, to be shown after those before it."""
+        """Take up a match, to be shown after those before it."""
         if not self.holds_back:
             self._turns.clear()
         elif len(self._turns) > 1:
@@ -147,7 +147,7 @@ class Showing:
                 self._put_off(shown, row.at_ms)
 
     def took(self, shown: Shown, item: Item, body: AnyBody, *, at_ms: int, is_between: bool) -> None:
-        """Show the next record that a match has taken, now or later; `is_between` tells that no hand is played now."""
+        """Show the next record that a match has taken, now or later; `is_between`: no hand is being played."""
         shown.made_at(body, at_ms)
         if self.delay_s:
             self._put_off(shown, at_ms)
@@ -162,7 +162,7 @@ class Showing:
         self._set_alarm()
 
     def _newest_line(self) -> Line:
-        """Return the line of the match that is played, or was last."""
+        """Return the line of the match in play, or of the last one."""
         line = self._turns[-1].line
         if not self.audience.watching:
             line.hush_newest()
@@ -173,7 +173,7 @@ class Showing:
             self._alarm.set(self._turns[0].line.next)
 
     def _show_due(self) -> None:
-        """Show all that is due, as far as it is at hand."""
+        """Show everything that is due, as far as it is at hand."""
         while self.match is not None and not self._is_reading:
             line = self._turns[0].line
             mark = line.due(trio.current_time())
@@ -198,7 +198,7 @@ class Showing:
         return True
 
     def _show_page(self, rows: tuple[AddRecord, ...]) -> None:
-        """Show what was read of what is due; the rest is not looked at."""
+        """Show those of the records read that are due; ignore the rest."""
         self._is_reading = False
         if self.match is None:
             return
@@ -224,7 +224,7 @@ class Showing:
             self._tell_shown_state()
 
     def _tell_shown_state(self) -> None:
-        """Tell how the table stands by what is shown now; of one that is gone the lobby has been told."""
+        """Tell how the table stands by what is shown now; the lobby has been told already of one that is gone."""
         self.audience.tell_watchers(broadcast_frame(self._state()))
         if self._closed is None:
             self._on_shown()
@@ -239,7 +239,7 @@ class Showing:
             self.audience.part(self._closed)
 
     def _take_next(self) -> None:
-        """Begin to show the next match; it is read first, if it is over."""
+        """Begin to show the next match; one that is over is read first."""
         mid, _, shown = self._turns[1]
         if shown is None:
             self._is_reading = True
@@ -268,7 +268,7 @@ class Showing:
         self._show_due()
 
     def _shown_of(self, found: Past, end: int) -> Shown:
-        """Return a match of which every record is in the store, and none has been shown."""
+        """Return a match whose records are all in the store, and none of them shown yet."""
         (terms, *seats, match), document = found.match.setup, found.match.document
         setup = close_setup(open_terms(document, terms), tuple(seats), match)
         shown = Shown(self._table, setup, Tail(end), found.guests)
@@ -276,14 +276,14 @@ class Showing:
         return shown
 
     def note(self, frame: bytes, *, of: str | None = None) -> None:
-        """Show what belongs to the newest position: whom the match waits for, or a sign of the player of a tag."""
+        """Show what belongs to the newest position: whom the match waits for, who is away, or a sign of a player."""
         if self.delay_s:
             self._say_later(Notice(frame, of))
         elif self.audience.watching and not self.holds_back:
             self.audience.show_watchers(frame, of)
 
     def say(self, message: ServerMessage, *, of: str) -> None:
-        """Pass a phrase of the player of a tag on to those who watch."""
+        """Pass on to watchers a phrase of the player with the tag `of`."""
         notice = Notice(broadcast_frame(message), of)
         if self.delay_s and self._turns:
             self._say_later(notice)
@@ -296,25 +296,25 @@ class Showing:
         self._set_alarm()
 
     def tell_state(self) -> None:
-        """Tell how the table stands, if nothing is held back; else when nothing is any more."""
+        """Tell watchers how the table stands: now, or once everything has been shown."""
         if self.is_behind:
             self._owes_state = True
         elif self.audience.watching:
             self.audience.tell_watchers(broadcast_frame(self._state()))
 
     def greet(self, peer: Peer) -> None:
-        """Tell one who comes to watch how the table stands; if something is held back, they hear of it again later."""
+        """Tell a new watcher how the table stands; if something is held back, they are told again later."""
         self._owes_state |= self.holds_back
         peer.send(self._state())
 
     def tell(self, message: ServerMessage) -> None:
-        """Tell everybody something of the table, but watchers nothing while something before it is held back."""
+        """Tell everybody something about the table, except watchers who have not been shown what came before."""
         self.audience.tell_seats(message)
         if not self.is_behind and self.audience.watching:
             self.audience.tell_watchers(broadcast_frame(message))
 
     def open(self, setup: MatchSetup) -> None:
-        """Tell everybody that a match begins, watchers when they have seen the one before; the seats have it all."""
+        """Tell everybody that a match begins, watchers once they have seen the one before; the seats miss nothing."""
         message = setup_message(self._table, setup)
         self.audience.tell_seats(message)
         self.audience.seats_caught_up()
@@ -326,14 +326,14 @@ class Showing:
         return state if self.match is None or not self.holds_back else self.match.mask(state)
 
     def age_ms(self, made_ms: int, *, is_playing: bool) -> int:
-        """Return how long the newest match has been played; else how long it is over, or the table was made, if there is none."""
+        """Return how long the newest match has been played or over, or, if there is none, since the table was made."""
         newest = self._turns[-1].shown if self._turns else None
         if is_playing:
             return age(None if newest is None else newest.began_ms)
         return age(made_ms if newest is None or newest.ended_ms is None else newest.ended_ms)
 
     def close(self, notice: TableClosed) -> None:
-        """Tell that the table is gone: who watches, when the rest has been shown."""
+        """Tell everybody that the table is gone: watchers when the rest has been shown."""
         self.audience.tell_seats(notice)
         self._closed = notice
         if not self.audience.watching:
@@ -343,7 +343,7 @@ class Showing:
             self.audience.part(notice)
 
     def _let_go(self) -> None:
-        """Nobody watches: what is said is not kept for them, and of a table that is gone nothing is."""
+        """Nobody watches: keep nothing of what is said, and nothing at all of a table that is gone."""
         for turn in self._turns:
             turn.line.hush()
         if self._closed is not None:

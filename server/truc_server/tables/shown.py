@@ -1,7 +1,8 @@
-"""One match as far as those who watch have been shown it: how far, where its present hand begins, who sits there.
+"""One match as far as watchers have been shown it: how far that is, where its present hand begins, who sits there.
 
-Given record after record; when each of them comes is decided elsewhere. Invariant: what is told here follows from the
-records shown, from the setup and from who its guests were, and from nothing else.
+It is given record after record; when each of them comes is decided elsewhere. Invariant: what is told here follows
+from the records shown, from the setup and from who its guests were, and from nothing else but the time and who is
+connected.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,13 +33,13 @@ class Begun(NamedTuple):
 
 
 class Shown:
-    """What has been shown of one match; of its guests the ids are given, by seat.
+    """What has been shown of one match; `guests` are the ids of its guests, by seat.
 
     Attributes:
         tail: the newest records made.
         k: the next position to be shown.
         made: the next position to be made.
-        begun: where the hand begins that those who watch see: at the newest call, or after the close that came later.
+        begun: where the hand that watchers see begins: at the newest call, or after a close that came later.
         began_ms: when the first record was made, Unix time in milliseconds; None before.
         ended_ms: when the end was made; None before.
     """
@@ -118,7 +119,7 @@ def age(since_ms: int | None) -> int:
 
 
 def _masked(of_match: SeatState, now: SeatState) -> SeatState:
-    """Return a seat as of a match; of who sits there still, whether they are connected now."""
+    """Return a seat as of a match, and whether its player is connected now, if they still sit there."""
     if of_match.player is None or of_match.player != now.player:
         return of_match
     return replace(of_match, online=now.online)

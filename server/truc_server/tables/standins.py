@@ -1,9 +1,9 @@
 """Who stands by for the seats of a match whose players are gone, until a signed record makes one of them theirs.
 
-They follow the match as those do who watch, also where nobody may watch; where those are shown it late, as the seats do.
-Nothing of it is stored. To stand by keeps
-nobody else away: the first record that can stand has the seat. Invariants: whoever stands by has a key that was never
-used in the match, and stands by for one seat, which is vacant, on one connection; and at most `MOST` do at a table.
+They follow the match as watchers do, even where nobody may watch; where watchers are shown it late, as the seats do.
+None of this is stored. To stand by keeps nobody else away: the first record that can stand gets the seat. Invariants:
+whoever stands by has a key that was never used in the match, and stands by for one vacant seat on one connection; and
+at most `MOST` stand by at a table.
 """
 
 from collections import Counter
@@ -17,7 +17,7 @@ from truc_server.store import PlayerKind
 from truc_server.tables.audience import Audience
 from truc_server.tables.options import LATE
 
-MOST: Final = 8  # stand by at one table; who comes then takes the place of the first
+MOST: Final = 8  # stand by at one table; the next to come takes the place of the first
 
 
 class Standins:
@@ -73,18 +73,18 @@ class Standins:
             self._audience.watch(peer)
 
     def _connection_of(self, player: Player) -> Peer | None:
-        """Return the connection on which a player stands by; the name is a label."""
+        """Return the connection on which a player stands by; the id tells, the name is only a label."""
         return next((peer for peer in self._seats if peer.player and peer.player.id == player.id), None)
 
     def _least_wanted(self, vacant: Collection[int], before: Peer | None) -> int:
-        """Return the seat that a player has stood by for already, or one for which fewest do."""
+        """Return the seat that a player already stands by for, or one for which the fewest do."""
         if before is not None:
             return self._seats[before]
         wanted = Counter(self._seats.values())
         return min(vacant, key=wanted.__getitem__)
 
     def _place(self, peer: Peer, seat: int, before: Peer | None) -> None:
-        """Let a connection stand by, in the place of its player's older one, if there is one."""
+        """Let a connection stand by, in place of its player's older one, if there is one."""
         if before is None:
             if len(self._seats) >= MOST:
                 self._lose(next(iter(self._seats)))
@@ -103,13 +103,13 @@ class Standins:
             self._lose(peer)
 
     def _lose(self, peer: Peer) -> None:
-        """Forget a connection that has lost its place: it follows on only where anybody may, and sees no less."""
+        """Forget a connection that has lost its place; it goes on following only where watchers see as much."""
         self.drop(peer)
         if not self._may_watch:
             self._audience.unwatch(peer)
 
     def unwatch(self, peer: Peer) -> None:
-        """Let a connection without a seat follow no more, nor stand by."""
+        """Let a connection without a seat neither follow nor stand by any more."""
         self.drop(peer)
         self._audience.unwatch(peer)
 

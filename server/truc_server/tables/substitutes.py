@@ -1,6 +1,6 @@
-"""A seat that changes hands in a match: who stands by for it has signed, and has it from then on.
+"""A seat that changes hands in a match: a player who stands by for it has signed, and has it from then on.
 
-Invariant: the record, the seat and that its new player has played in the match are stored together.
+Invariant: the record, the seat, and the fact that its new player has played in the match are stored together.
 """
 
 from typing import NamedTuple
@@ -29,7 +29,7 @@ class Substituted(NamedTuple):
 
 
 def substitute(table: Table, game: Game, peer: Peer, player: Player, signed: Signed) -> Substituted:
-    """Give a seat to who stands by for it and has signed.
+    """Give a seat to the player who stands by for it and has signed.
 
     Raises:
         RefusedError: The record is not taken.

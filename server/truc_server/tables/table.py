@@ -106,15 +106,15 @@ class Table:
             raise RefusedError(Code.SEAT_GONE, "a substitute has taken the seat of this player")
 
     def match_of(self, seat: int) -> bytes | None:
-        """Return the match that a seat's player is in, or was in last; None for who came later."""
+        """Return the match that a seat's player is in, or was in last; None for a player who came later."""
         seated, game = self.seats[seat], self.game
         return self.match if game and seated and game.has_had(seated.player) else None
 
     def own_game(self, mid: bytes, player: Player | None = None) -> Game:
-        """Return the match of this id, which a player who has a seat must have played.
+        """Return the match of this id, in which `player`, if given, must have had a seat.
 
         Raises:
-            RefusedError: The table does not play it, nor has played it last; or the player has come later.
+            RefusedError: It is neither in play here nor the last that was; or the player came later.
         """
         game = self.game
         if game is None or game.mid != mid or not (player is None or game.has_had(player)):
@@ -198,7 +198,7 @@ class Table:
             self.announce()
 
     def attend(self) -> None:
-        """Who is connected matters to a running match: its time, what it holds back, and how long it stands alone."""
+        """Note who is connected to a running match, which sets its time, what it holds back and how long it stands."""
         if self.state == "playing" and self.game is not None:
             self.keep()
             self.game.attend()
@@ -264,7 +264,7 @@ class Table:
         self.game.drive()
 
     def make_game(self, setup: Setup, dealer: Dealer, guests: Mapping[int, bytes]) -> Game:
-        """Return the match of a setup, at its start; of `guests` it has but the names."""
+        """Return the match of a setup, at its start; `guests` are the ids of guests, whose names the setup has."""
         return Game(
             self._house,
             self.code,
@@ -279,7 +279,7 @@ class Table:
         )
 
     def _tell_vacancies(self) -> None:
-        """Tell everybody which seats are vacant now; who stands by for another stands by no more."""
+        """Tell everybody which seats are vacant now; standing by for any other ends."""
         self.announce()
         self.standins.keep(() if self.game is None else self.game.vacant)
         self._register.vacated(self)
@@ -298,7 +298,7 @@ class Table:
         self.announce()
 
     def reopen(self) -> None:
-        """Go on from before the terms, as a restart has found the seats: ready ones stay so, if a match may begin."""
+        """Go back to before the terms, with the seats as a restart found them: still ready, if a match may begin."""
         self.state = "open"
         is_nearly_full = self._house.disk.is_nearly_full
         self._unready(tuple(range(len(self.seats))) if is_nearly_full else (), self.row())
@@ -326,7 +326,7 @@ class Table:
         self.announce()
 
     def keep(self) -> None:
-        """Let the table stand for a while from now on; for ever while a match is played by anybody."""
+        """Let the table stand for a while from now on; for ever while anybody is there to play its match."""
         is_alone = self.state == "playing" and not self.audience.online
         if self.state in SEATS_MAY_CHANGE or is_alone:
             begins = trio.current_time() if self.game is None else self.game.goes_on_at
@@ -343,7 +343,7 @@ class Table:
             self.keep()
 
     def stop(self) -> None:
-        """Ask for no more time."""
+        """Stop all alarms."""
         self._expiry.set(None)
         self._signing.set(None)
         self.chat.stop()
@@ -360,11 +360,11 @@ class Table:
         self._register.closed(self, notice)
 
     def row(self) -> SaveTable:
-        """Return what is stored of the table; while terms are out, with the match that is shown still."""
+        """Return what is stored of the table; while terms are out, with the match that is still being shown."""
         return table_row(self.made, self._document, self.state, self.match or self.showing.held)
 
     def announce(self) -> None:
-        """Tell everybody at the table, and who follows the lobby, how it stands."""
+        """Tell everybody at the table, and those who follow the lobby, how it stands."""
         self.audience.tell_seats(self.notice())
         self.showing.tell_state()
         self._register.changed(self)

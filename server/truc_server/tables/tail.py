@@ -1,4 +1,4 @@
-"""The newest records of a match, as they were sent: for repeats, for resuming, and for those who watch later.
+"""The newest records of a match, as they were sent: for repeats, for resuming, and for those who watch late.
 
 Older ones are read from the store. Invariant: what is dropped from the tail is durable, so that tail and store
 together have no hole.
@@ -17,7 +17,7 @@ from truc_protocol.messages import MatchRecord
 from truc_protocol.records import Record
 from truc_server.store import AddRecord
 
-_MEANS: Final = pack({"means": ()})[:-1]  # all of the map that is stored, but the list of facts
+_MEANS: Final = pack({"means": ()})[:-1]  # the map that is stored, without its list of facts
 
 
 class Item(Struct, frozen=True):
@@ -29,12 +29,12 @@ class Item(Struct, frozen=True):
 
     @property
     def record(self) -> Record:
-        """The record in the frame, which is read again: hardly any is asked for, and the frame has all of it."""
+        """The record, read again from the frame, which has all of it: hardly any is asked for."""
         return record_of(self.frame)
 
     def is_of(self, *, signer: int, body: bytes) -> bool:
         """Tell whether this is the record of a body, under any signature."""
-        if body not in self.frame:  # to look for the bytes costs a fiftieth of reading them
+        if body not in self.frame:  # looking for the bytes costs a fiftieth of reading the frame
             return False
         record = self.record
         return (record.signer, record.body) == (signer, body)
@@ -77,7 +77,7 @@ class Tail:
         return self._items[i] if 0 <= i < len(self._items) else None
 
     def find(self, record: Record) -> int | None:
-        """Return where this body of this signer stands, if it is held; a body can have more than one valid signature."""
+        """Return where this signer's body stands, if it is held; a body can have more than one valid signature."""
         newest_first = reversed(self._items)
         return next(
             (item.k for item in newest_first if item.is_of(signer=record.signer, body=record.body)), None

@@ -1,8 +1,8 @@
 """What seats tell each other beside the game: signs to those who may see them, phrases to the whole table.
 
-Nothing of it is a record, kept, logged or sent again. Invariants: a sign is checked against every card, and the sender
-alone learns that it was refused; a word leaves in clear only where the rules show it to the table, or to a seat that has
-no box key.
+None of it is a record, or kept, logged or sent again. Invariants: a sign is checked against every card, and only the
+sender learns that it was refused; a word leaves in clear only where the rules show it to the table, or to a seat that
+has no box key.
 """
 
 from typing import Final, assert_never
@@ -30,7 +30,7 @@ from truc_server.matches.game import Game
 from truc_server.matches.proxies import check_position
 from truc_server.tables.showing import Showing
 
-PER_S: Final = 1  # signs of one seat in the long run, and phrases
+PER_S: Final = 1  # signs of one seat in the long run; phrases likewise
 BURST: Final = 5  # at once
 
 
@@ -46,7 +46,7 @@ class Talk:
         self._hand: tuple[bytes, int] | None = None
 
     def say(self, seat: int, tag: str, message: Say) -> None:
-        """Pass a phrase on to everybody at the table, but to those who ignore the player of this tag.
+        """Pass a phrase on to everybody at the table, except those who ignore the player with this tag.
 
         Raises:
             RefusedError: The game has no such phrase, or the seat says too much.
@@ -60,7 +60,7 @@ class Talk:
         self._showing.say(said, of=tag)
 
     def sign(self, game: Game, seat: int, tag: str, message: BoxedSign | OpenSign) -> None:
-        """Pass a sign on to the seats that see it, but to those who ignore the player of this tag.
+        """Pass a sign on to the seats that see it, except those who ignore the player with this tag.
 
         Raises:
             RefusedError: It cannot be made now, is false where signs must be true, or the seat signs too much.
