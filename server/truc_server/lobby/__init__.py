@@ -1,1 +1,1 @@
-"""What is between the players and the tables: who is here, who may be, tables found and made, what is said to all."""
+"""What lies between players and tables: who is here, who may be, how tables are found and made, what is said to all."""

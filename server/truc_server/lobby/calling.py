@@ -1,8 +1,9 @@
-"""The host's own bots: who they are, and how they are called when a seat of a match is vacant, or of an open table free.
+"""The host's own bots: who they are, and how they are called to vacant seats of matches and free seats of open tables.
 
-A call asks for nothing and gives nothing: who is called joins as anybody may, and the first record that can stand has the
-seat. Nothing is kept; whom to call follows from who is connected and what is vacant. Invariant: nobody is called but by a
-key that the host has listed, for the code of a private table is in the call; to free seats of those nobody is.
+A call asks for nothing and gives nothing: a bot that is called joins as anybody may, and the first record that can
+stand gets the seat. Nothing is kept; whom to call follows from who is connected and what is vacant. Invariant: only
+keys that the host has listed are called, because a call may hold the code of a private table; nobody is called to the
+free seats of such a table.
 """
 
 from collections.abc import Iterable
@@ -31,14 +32,14 @@ class Calls:
         return player.kind is PlayerKind.KEY and player.tag in self._bots
 
     def call(self, table: "Table") -> None:
-        """Call every bot that is connected to the vacant seats of a table."""
+        """Call every connected bot to the vacant seats of a table."""
         for tag in self._bots:
             bot = self._listener(tag)
             if bot is not None:
                 _call(bot, table)
 
     def fill(self, table: "Table") -> None:
-        """Call bots that do not sit at an open table, one to each of its free seats."""
+        """Call bots that do not sit at an open table yet, one to each of its free seats."""
         listeners = filter(None, map(self._listener, self._bots))
         others = (bot for bot in listeners if bot.player is not None and table.seat_of(bot.player) is None)
         free = (seat for seat, seated in enumerate(table.seats) if seated is None)
@@ -52,7 +53,7 @@ class Calls:
         return next((peer for peer in connections if HOUSE_BOTS in peer.wanted), None)
 
     def catch_up(self, peer: Peer, player: Player, tables: Iterable["Table"]) -> None:
-        """Call a bot that has just come to every seat that is vacant."""
+        """Call a newly connected bot to every vacant seat."""
         if HOUSE_BOTS in peer.wanted and self.is_bot(player):
             for table in tables:
                 _call(peer, table)

@@ -1,7 +1,7 @@
-"""Requests beside the tables: which there are, who is connected, following the lobby, chat, and whom one ignores.
+"""Requests beside the tables: which there are, who is connected, following the lobby, chat, and whom a player ignores.
 
-To follow the lobby takes time, as every public table is told of; all else is synchronous. What is said goes to those who
-follow, and only who follows may speak. Invariant: a line of a table is in the journal before anybody is told of it.
+Following the lobby takes time, because every public table is sent; everything else is synchronous. What is said goes to
+those who follow, and only they may speak. Invariant: a line of a table is in the journal before anybody is told of it.
 """
 
 from typing import Final, assert_never
@@ -18,7 +18,7 @@ from truc_server.tables.table import Table
 
 CompanyRequest = ListTables | ListPlayers | Chat | Ignore
 
-IGNORED: Final = 100  # players, by one
+IGNORED: Final = 100  # players, by one player
 SHOWN: Final = 16  # tables of one player in a list
 
 
@@ -64,7 +64,7 @@ async def follow(house: House, lobby: Lobby, peer: Peer, player: Player, message
     """Let a connection follow the lobby, from its present state on, or no longer.
 
     Raises:
-        RefusedError: The player was sent every table too often of late.
+        RefusedError: The player has been sent every table too often lately.
     """
     following = lobby.following
     if message.off:

@@ -1,8 +1,8 @@
-"""Company for who waits alone: after a while the host's own bots are called to the free seats of an open table.
+"""Company for players who wait alone: after a while the host's own bots are called to the free seats of an open table.
 
-A table waits as long as it is open and public, has a free seat, and somebody sits there who is connected, has said that they
-are ready, and is no bot. Nothing is kept but the moment of the next call; it is made again as long as the table waits, so that
-a bot which comes later, or does not come, keeps nobody waiting for ever.
+A table waits as long as it is open and public, has a free seat, and somebody sits there who is connected, has said that
+they are ready, and is no bot. Only the moment of the next call is kept; calls are repeated as long as the table waits,
+so that a bot that comes late, or not at all, keeps nobody waiting for ever.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ _WAITING: Final = ("open", "over")
 
 
 class Filling:
-    """The tables that wait, and when the bots are called to each; `calls` are those in force."""
+    """The tables that wait, and when the bots are called to each; `calls` returns the calls in force."""
 
     def __init__(self, house: House, calls: Callable[[], Calls]) -> None:
         self._house = house

@@ -1,8 +1,8 @@
 """Who follows the lobby, and what they are told: how full the house is, public tables as they change, what is said.
 
-Each notice is encoded once for everybody. What changes is noted, and told a little later, the newest state alone: one
-alarm serves all tables, and so many of them at once that nobody's outbox is filled by it. Invariant: nothing of a
-private table is told here but that it counts.
+Each notice is encoded once for everybody. A change is noted and told a little later, only the newest state of a table:
+one alarm serves all tables, and only as many at once as fill nobody's outbox. Invariant: of a private table nothing is
+told here except that it counts.
 """
 
 from collections.abc import Callable
@@ -18,24 +18,24 @@ from truc_server.timers import Alarm, Timers
 if TYPE_CHECKING:
     from truc_server.tables.table import Table
 
-BETWEEN_S: Final = 0.5  # two notices of one table
-AT_ONCE: Final = 32_768  # bytes, or one notice more; what is left waits for the next time
+BETWEEN_S: Final = 0.5  # between two notices of one table
+AT_ONCE: Final = 32_768  # bytes, or up to one notice more; the rest waits for the next time
 STATE_S: Final = 1.0  # between two notices of how full the house is
 
 
 class Register(Protocol):
-    """Where tables stand, and what it is told of them."""
+    """Where tables are listed, and what it is told of them."""
 
     def changed(self, table: "Table") -> None:
-        """Take note that a table is not as it was."""
+        """Note that a table has changed."""
         ...
 
     def vacated(self, table: "Table") -> None:
-        """Take note that other seats of a match than before are vacant."""
+        """Note that the vacant seats of a match have changed."""
         ...
 
     def closed(self, table: "Table", notice: TableClosed) -> None:
-        """Take a table out that is gone."""
+        """Take out a table that is gone."""
         ...
 
 
@@ -45,7 +45,7 @@ class Following:
     def __init__(self, timers: Timers, state: Callable[[], LobbyState]) -> None:
         self._state = state
         self._peers: set[Peer] = set()
-        self._changed: dict[str, Table | TableClosed] = {}  # the one that waits longest stands first
+        self._changed: dict[str, Table | TableClosed] = {}  # the one that has waited longest comes first
         self._tables_told = self._state_told = -STATE_S
         self._last: LobbyState | None = None
         self._tables_alarm = Alarm(timers, self._tell_tables)
@@ -57,7 +57,7 @@ class Following:
     def add(self, peer: Peer) -> None:
         """Let a connection follow; it is told at once how full the house is."""
         self._peers.add(peer)
-        self._last = None  # this one is not told what the others were, who may have to hear it again
+        self._last = None  # the others may have been told another state: the next one is news to somebody
         peer.send(self._state())
 
     def drop(self, peer: Peer) -> None:
@@ -89,7 +89,7 @@ class Following:
             self._state_alarm.set(max(trio.current_time(), self._state_told + STATE_S))
 
     def tell(self, line: ChatLine) -> None:
-        """Pass on what somebody says, but to those who ignore them."""
+        """Pass on what somebody says, except to those who ignore them."""
         frame = broadcast_frame(line)
         for peer in tuple(self._peers):
             if line.player not in peer.ignored:
@@ -103,7 +103,7 @@ class Following:
             self._tables_alarm.set(self._tables_told + BETWEEN_S)
 
     def _tell_change(self, change: "Table | TableClosed") -> int:
-        """Tell how a table stands, but to those who follow it and are told by the table; return the length."""
+        """Tell how a table stands, except to those who follow it, whom the table tells; return the notice's length."""
         if isinstance(change, TableClosed):
             return self._tell(change, tuple(self._peers))
         others = tuple(peer for peer in self._peers if not change.audience.is_following(peer))

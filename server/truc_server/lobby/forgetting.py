@@ -1,8 +1,9 @@
 """Being forgotten: what a server drops of a player who asks for it.
 
-Token, chat and whom they ignore go; the seats they have are left; the matches they have played are from then on for those
-alone who have played them. What stays is in docs/hosting/players.md: above all, everybody's transcripts carry the name. Invariant:
-who is seated in a match that is set up or played is not forgotten in the middle of it.
+Their token, chat and whom they ignore are dropped, their seats given up; the matches they have played can from then on
+be read only by those who have played in them. What stays is in docs/hosting/players.md: above all, everybody's
+transcripts carry the name. Invariant: a player seated in a match that is set up or played is not forgotten in the
+middle of it.
 """
 
 from truc_protocol.errors import Code
@@ -16,7 +17,7 @@ from truc_server.tables.table import SEATS_MAY_CHANGE
 
 
 def forget(house: House, lobby: Lobby, peer: Peer, request: Forget) -> None:
-    """Forget the player who asks; one with a key stays, under the name of those who have given none.
+    """Forget the player who asks; one with a key stays, under the name of a player who has given none.
 
     Raises:
         RefusedError: They are not logged in, or have a seat in a match.
@@ -46,7 +47,7 @@ def _check_free(lobby: Lobby, player: Player) -> None:
 
 
 def vacate(lobby: Lobby, player: Player) -> None:
-    """Give up every seat of a player, but for those in a match."""
+    """Give up every seat of a player, except those in a match."""
     for held in lobby.seats_of(player):
         table = lobby.table(held.table)
         if table.state not in SEATS_MAY_CHANGE:

@@ -1,6 +1,7 @@
-"""Guests who stay away: when each was last seen, and the end of keeping them.
+"""Guests who stay away: when each was last seen, and when they are kept no longer.
 
-A guest is kept for the sake of coming back; after a time nobody will. Invariant: who is connected, or has a seat, is kept.
+A guest is kept so that they can come back; after a time nobody will. Invariant: a guest who is connected or has a seat
+is kept.
 """
 
 from functools import partial

@@ -1,6 +1,6 @@
 """The lobby: every table, which tables a player sits at, who is connected, and who follows what changes.
 
-Synchronous. Invariant: the indexes of tables here follow from the tables; nothing is kept in them alone.
+Synchronous. Invariant: the indexes of tables here follow from the tables; nothing is kept only in them.
 """
 
 from bisect import bisect_right, insort
@@ -54,8 +54,8 @@ class Lobby:
 
     Attributes:
         presence: who is connected.
-        names: what everybody is called who is connected or seated.
-        made: how many tables everybody makes.
+        names: what everybody who is connected or seated is called.
+        made: who has made the open tables.
         floods: how much each player has said.
         lists: how often each player was sent every public table.
         following: who follows the lobby.
@@ -80,7 +80,7 @@ class Lobby:
         self._withheld: set[str] = set()
 
     def renew(self, settings: Settings) -> None:
-        """Go by other settings from now on; tables that are there keep what they were made with."""
+        """Go by other settings from now on; existing tables keep what they were made with."""
         self.calls = Calls(settings.access.bots, self.presence)
         self._defaults = Defaults.of(settings.match)
         self.made.renew(settings.limits)
@@ -126,7 +126,7 @@ class Lobby:
         return table
 
     def seek(self, player: Player, wanted: Seek, network: str | None = None) -> Table:
-        """Seat a player at an open public table that is as wanted, at a new one if there is none.
+        """Seat a player at an open public table that is as wanted, or at a new one if there is none.
 
         Raises:
             RefusedError: Too many tables, no such game, or options that do not fit.
@@ -182,11 +182,11 @@ class Lobby:
                 return code
 
     def withhold(self, *codes: str) -> None:
-        """Give no new table these codes: older ones, which cannot go on, are stored under them."""
+        """Give no new table these codes: older tables that cannot go on are stored under them."""
         self._withheld.update(codes)
 
     def add(self, table: Table, network: str | None = None) -> None:
-        """Take a table into the lobby, as it is; its time runs from now on. It was made from `network`, if that is known."""
+        """Take a table into the lobby as it is; its time runs from now. `network` is where it was made, if known."""
         self._tables[table.code] = table
         self.made.add(table.code, table.made.creator, network)
         if not table.made.private:
@@ -198,21 +198,21 @@ class Lobby:
         table.keep()
 
     def closed(self, table: Table, notice: TableClosed) -> None:
-        """Take a table that is closed out of the lobby, and tell those who follow it."""
+        """Take a closed table out of the lobby, and tell those who follow the lobby."""
         self.forget(table)
         self.following.note_closed(table, notice)
 
     def changed(self, table: Table) -> None:
-        """Note that a table is not as it was."""
+        """Note that a table has changed."""
         self.following.note_table(table)
         self._filling.note(table)
 
     def vacated(self, table: Table) -> None:
-        """Call the host's own bots to the seats of a match that are vacant now."""
+        """Call the host's own bots to the seats of a match that are vacant."""
         self.calls.call(table)
 
     def forget(self, table: Table) -> None:
-        """Take a table that cannot go on out of the lobby."""
+        """Take out of the lobby a table that cannot go on."""
         del self._tables[table.code]
         self._filling.drop(table.code)
         self.made.drop(table.code, table.made.creator)
@@ -235,9 +235,9 @@ class Lobby:
             self.names.drop(player.id)
 
     def named(self, player: Player) -> Player:
-        """Return a player under the name they get here, on all of their connections; who is seated keeps the one they have.
+        """Return a player under the name they get here, on all of their connections; a seated player keeps theirs.
 
-        A name that looks like another player's they get with a number.
+        A name that looks like another player's gets a number.
         """
         kept = self.names.of(player.id) if player.id in self._seats else None
         named = Player(player.kind, player.id, kept or self.names.give(player.id, player.name))
@@ -258,7 +258,7 @@ class Lobby:
         return taken
 
     def substitute(self, table: Table, game: Game, peer: Peer, player: Player, signed: Signed) -> Accepted:
-        """Let a player who stands by take the seat over.
+        """Let a player who stands by take over the seat.
 
         Raises:
             RefusedError: The record is not taken, or the player has too many seats.
@@ -271,7 +271,7 @@ class Lobby:
         return changed.accepted
 
     def leave(self, table: Table, player: Player) -> None:
-        """Unseat a player; a table that everybody has left is closed.
+        """Unseat a player; a table that everybody has left is the caller's to close.
 
         Raises:
             RefusedError: The table does not allow it.
@@ -317,7 +317,7 @@ class Lobby:
 
     @contextmanager
     def noting_forgotten(self) -> Iterator[set[bytes]]:
-        """Give a set to which everybody is added who is forgotten until the block ends."""
+        """Yield a set that collects everybody who is forgotten before the block ends."""
         noted: set[bytes] = set()
         self._forgotten.append(noted)
         try:
@@ -326,7 +326,7 @@ class Lobby:
             self._forgotten = [other for other in self._forgotten if other is not noted]
 
     def note_forgotten(self, player: bytes) -> None:
-        """Tell those who are looking a player up that the player is forgotten."""
+        """Tell whoever is looking a player up that the player is forgotten."""
         for noted in self._forgotten:
             noted.add(player)
 
@@ -351,7 +351,7 @@ class Lobby:
                 peer.offer_frame(frame)
 
     def tidy(self, peer: Peer) -> None:
-        """Forget which tables that are gone a connection has followed, if it has followed many."""
+        """Forget the tables that a connection has followed and that are gone, if it has followed many."""
         if len(peer.tables) > _MANY:
             peer.tables = frozenset(code for code in peer.tables if code in self._tables)
 

@@ -1,8 +1,8 @@
 """Who may log in: everybody, or on a closed server the members and those who come with an invite; and who may talk.
 
-Members and invites stand in the store and are looked up at each login, so that the host's commands work beside a running
-server; what is imposed is read there now and then (upkeep.py). Invariant: of an invite only the hash is stored, and the
-code itself is in no log.
+Members and invites are in the store and looked up at each login, so that the host's commands work beside a running
+server; what the host imposes is read there now and then (upkeep.py). Invariant: of an invite only the hash is stored,
+and the code itself is in no log.
 """
 
 from base64 import b32encode
@@ -46,10 +46,10 @@ def check_guest(house: House) -> None:
 
 
 def check_banned(house: House, player: Player) -> None:
-    """Check that the host has not shut a player out; addresses are looked at before anybody logs in.
+    """Check that the host has not shut a player out; addresses are checked before anybody logs in.
 
     Raises:
-        RefusedError: They are.
+        RefusedError: The host has.
     """
     if player.tag in house.sanctions.banned.tags:
         raise RefusedError(Code.BANNED, f"the host has shut {player.tag} out")
@@ -73,7 +73,7 @@ def check_member(house: House, public: bytes, code: str | None) -> None:
     """Check that a key may log in to a closed server, and make it a member if it comes with a good invite; blocks.
 
     Raises:
-        RefusedError: It is no member, or the invite is no good.
+        RefusedError: It is not a member, and has no good invite.
     """
     mode, own = house.settings.access.members, fingerprint(public)
     if house.store.is_member(own):

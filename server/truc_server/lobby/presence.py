@@ -1,8 +1,8 @@
 """Who is connected: every player once, however many connections they have, and whom each of them ignores.
 
-Whom a player ignores holds for all of their connections, and is one set. Of players with a key it is in the store; of
-guests it is here alone, for as long as the server runs and not too many others have come since. Invariants: a player is
-listed exactly while one of their connections is logged in; every key that ignores anybody in the store is in `ignoring`.
+Whom a player ignores is one set for all of their connections. For players with a key it is in the store; for guests it
+is only here, as long as the server runs and not too many others have come since. Invariants: a player is listed exactly
+while one of their connections is logged in; every key that ignores anybody, as the store has it, is in `ignoring`.
 """
 
 from bisect import bisect_left, bisect_right, insort
@@ -14,7 +14,7 @@ from truc_server.connections.peer import Peer, Player
 from truc_server.store import PlayerKind
 
 PAGE: Final = 50  # players in one answer
-GUESTS: Final = 4_096  # of whom it is known whom they ignore, gone ones included
+GUESTS: Final = 4_096  # whose ignored players are remembered, including guests who are gone
 
 
 class Page(NamedTuple):
@@ -28,14 +28,14 @@ class Presence:
     """Every connection that is logged in, by the tag of its player.
 
     Attributes:
-        ignoring: the keys that ignore anybody, or once did: for all others nothing need be read when they log in.
+        ignoring: the keys that ignore anybody, or once did: when others log in nothing has to be read.
     """
 
     def __init__(self) -> None:
         self.ignoring: set[bytes] = set()
         self._peers: dict[str, tuple[Peer, ...]] = {}
         self._tags: list[str] = []
-        self._ignored: dict[bytes, set[str]] = {}  # by guests; who has changed it last stands last
+        self._ignored: dict[bytes, set[str]] = {}  # by guest; whoever changed it last comes last
 
     def __len__(self) -> int:
         """How many players are connected."""

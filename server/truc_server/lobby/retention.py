@@ -1,7 +1,7 @@
 """Matches that have been kept long enough: how they are deleted, by a running server and by hand.
 
 One at a time, each in a transaction of its own, with a pause after it: what is played meanwhile waits for one at most.
-Invariant: a match is kept as a whole or deleted as a whole, also where the process is killed.
+Invariant: a match is kept as a whole or deleted as a whole, even if the process is killed.
 """
 
 from collections.abc import Iterator
@@ -22,14 +22,14 @@ log = structlog.get_logger()
 
 
 def days_ago(days: int) -> int:
-    """Return the time that matches must have ended before to be older than so many days."""
+    """Return the time before which matches must have ended to be older than so many days."""
     return now_ms() - days * _DAY_MS
 
 
 def deletions(store: Store, *, before_ms: int) -> Iterator[bool]:
-    """Delete the matches that were over before a time, one with each step; whether it was deleted is yielded.
+    """Delete the matches that were over before a time, one at each step; yield whether it was deleted.
 
-    Steps may be made in different threads, one after the other.
+    Steps may be made in different threads, one after another.
     """
     while True:
         deleted = 0

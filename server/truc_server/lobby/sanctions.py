@@ -1,6 +1,6 @@
 """Whom the host has shut out or muted: the lists of the settings, and what is imposed by command.
 
-A value: what is in force at one moment. Reading it again and again, and cutting who is shut out, stand in upkeep.py.
+A value: what is in force at one moment. upkeep.py reads it again and again, and cuts off those who are shut out.
 """
 
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ class Sanctions(NamedTuple):
 
     @classmethod
     def of(cls, access: Access, imposed: Iterable[Sanction] = ()) -> "Sanctions":
-        """Return what settings say and what is imposed, all of which is taken to be in force."""
+        """Return what settings say and what is imposed; all of that is taken to be in force."""
         ours = tuple(imposed)
         return cls(
             Subjects.of((*access.banned, *_subjects(ours, SanctionKind.BAN))),
@@ -31,12 +31,12 @@ class Sanctions(NamedTuple):
         return self.banned.has_address(address)
 
     def is_muted(self, *, tag: str, address: str) -> bool:
-        """Tell whether a player, or whoever comes from their address, may not talk."""
+        """Tell whether a player may not talk, by their tag or by the address they come from."""
         return tag in self.muted.tags or self.muted.has_address(address)
 
 
 def in_force(imposed: Iterable[Sanction], at_ms: int) -> tuple[Sanction, ...]:
-    """Return what is not over by a time."""
+    """Return the sanctions that are not over by a time."""
     return tuple(sanction for sanction in imposed if sanction.until_ms is None or at_ms < sanction.until_ms)
 
 

@@ -1,6 +1,6 @@
 """Requests about a seat before and after a match: to make a table, sit down, find a seat, get up, be ready.
 
-Synchronous. Invariant: who asked has the answer before the state of the table that follows from it.
+Synchronous. Invariant: whoever asked has the answer before the state of the table that follows from it.
 """
 
 from typing import assert_never

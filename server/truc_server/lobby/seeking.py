@@ -1,4 +1,4 @@
-"""A seat at any table: which of the open ones a player is given who asks for a game and not for a table."""
+"""A seat at any table: which open table is given to a player who asks for a game and not for a table."""
 
 from collections.abc import Iterable
 
@@ -11,10 +11,10 @@ from truc_server.tables.table import SEATS_MAY_CHANGE, Table
 def suitable(
     tables: Iterable[Table], player: Player, *, variant: str, seats: int | None, options: Options
 ) -> list[Table]:
-    """Return the tables that a player may be given, the best first: their own, else the one with most players.
+    """Return the tables that a player may be given, the best first: their own, else the one with the fewest free seats.
 
-    Nobody is given a seat beside people who are all away. Of tables with as many players, the one where more are connected
-    comes first, then the one that has stood longest.
+    Nobody is given a seat beside people who are all away. Of tables with equally many, the one where more players are
+    connected comes first, then the one that has stood longest.
     """
     found = (table for table in tables if _fits(table, variant, seats, options) and _has_room(table, player))
     return sorted(found, key=lambda table: _rank(table, player))

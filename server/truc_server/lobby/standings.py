@@ -1,6 +1,6 @@
 """Requests about ratings: who is best in a game, and how one player stands.
 
-Both read the store, page by page as fast as it is read for one address. Invariant: only what is durable is told.
+Both read the store, page by page, as fast as pages are read for one network. Invariant: only what is durable is told.
 """
 
 from functools import partial
@@ -17,14 +17,14 @@ from truc_server.skill import Skill
 from truc_server.store import Standing as Stored
 from truc_server.tables.options import played, wrong_seats
 
-_MOST: Final = 1_000_000_000  # places that may be left out: a database counts no further than it must
+_MOST: Final = 1_000_000_000  # places that may be left out: no database has to count further
 
 
 async def take(house: House, peer: Peer, player: Player, message: Leaderboard | Profile) -> None:
     """Answer a request about ratings.
 
     Raises:
-        RefusedError: There is no such game or number of seats, or no tag could be so.
+        RefusedError: There is no such game or number of seats, or no tag could look like that.
     """
     match message:
         case Leaderboard():

@@ -1,7 +1,7 @@
-"""How many tables one player, and one address, have open, and how fast they may open more.
+"""How many tables one player and one network may have open, and how fast they may open more.
 
-Whoever likes is a new player, as a guest or with a new key, so all of one network are counted together too. Where a table came from is known
-only until the server is started anew. Invariant: a table is counted from when it is in the lobby until it is not.
+Anybody can be a new player, as a guest or with a new key, so all players of one network are counted together too. Where
+a table came from is known only until the server restarts. Invariant: a table is counted as long as it is in the lobby.
 """
 
 from collections import Counter
@@ -37,15 +37,15 @@ class MadeTables:
             self._set(limits)
 
     def __len__(self) -> int:
-        """The number of players and addresses that have made an open table."""
+        """The number of players and networks that have made an open table."""
         return len(self._by) + len(self._from)
 
     def pay(self, player: Player, network: str | None) -> None:
         """Check that a player may open one more table, and count it for the pace.
 
         Raises:
-            RefusedError: They have too many, or their address has.
-            TooSoonError: They open them too fast, or all of their address together do.
+            RefusedError: They have too many, or their network has.
+            TooSoonError: They open them too fast, or all players of their network together do.
         """
         self._check_number(player, network)
         now = trio.current_time()
@@ -73,7 +73,7 @@ class MadeTables:
             self._network_of[code] = network
 
     def drop(self, code: str, creator: bytes) -> None:
-        """Count a table that is gone no more."""
+        """Stop counting a table that is gone."""
         _take(self._by, creator)
         network = self._network_of.pop(code, None)
         if network is not None:

@@ -1,4 +1,4 @@
-"""What the host imposes by command beside the running server: it is read again and again, and who is shut out is cut.
+"""What the host imposes by command beside the running server: read again and again, and the shut out are cut off.
 
 Invariant: a store that cannot be read lifts nothing; what was imposed holds until its end, or until the host is known
 to have lifted it.
@@ -25,7 +25,7 @@ log = structlog.get_logger()
 
 
 class Upkeep:
-    """What is imposed, as it was read last."""
+    """What is imposed, as last read."""
 
     def __init__(self, house: House, lobby: Lobby, net: Net) -> None:
         self._house = house
@@ -37,7 +37,7 @@ class Upkeep:
         self._one = trio.Lock()  # an older answer of the store is never heeded after a newer one
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        """Heed what is imposed, for as long as the server runs; it is started when that is known.
+        """Heed what is imposed, as long as the server runs; the task counts as started once that is known.
 
         Raises:
             StoreError: It cannot be known whom the host has shut out.
@@ -52,7 +52,7 @@ class Upkeep:
             await self.look()
 
     async def look(self) -> None:
-        """Read what is imposed, and heed what of it is in force; where it cannot be read, what was read before."""
+        """Read what is imposed, and heed what is in force of it, or of what was read before if it cannot be read."""
         async with self._one:
             try:
                 self._imposed = await trio.to_thread.run_sync(self._house.store.sanctions)
@@ -68,7 +68,7 @@ class Upkeep:
                 self.heed()
 
     def heed(self) -> None:
-        """Let hold what is imposed by now and what the settings say, and cut who is shut out by it."""
+        """Put in force what is imposed by now and what the settings say, and cut off everybody whom that shuts out."""
         self._house.sanctions = Sanctions.of(self._house.settings.access, self._heeded)
         try:
             _cut(self._house, self._lobby, self._net)
@@ -79,7 +79,7 @@ class Upkeep:
 
 
 def _tell(before: Collection[Sanction], heeded: Collection[Sanction]) -> None:
-    """Log what is imposed and lifted."""
+    """Log what has been imposed and lifted."""
     for sanction in heeded:
         if sanction not in before:
             log.info("imposed", kind=str(sanction.kind), subject=sanction.subject)
@@ -89,7 +89,7 @@ def _tell(before: Collection[Sanction], heeded: Collection[Sanction]) -> None:
 
 
 def _cut(house: House, lobby: Lobby, net: Net) -> None:
-    """Say goodbye to everybody who is shut out; who of them is not here, by now or before, gives their seats up."""
+    """Say goodbye to everybody who is shut out; those with no connection, now or before, give up their seats."""
     tags = house.sanctions.banned.tags
     players = {player for player in lobby.seated() if player.tag in tags} if tags else set[Player]()
     for peer in _shut_out(house, lobby, net):
