@@ -1,7 +1,7 @@
-"""The bodies of a transcript's records: one class per kind, its fields in the order they are signed.
+"""The bodies of a transcript's records: one class per kind, its fields in the order in which they are signed.
 
 A body is a canonical array that starts with the tag of its kind; the classes say, once, which fields follow and of
-which type. Nothing here judges what a body means: that is the ledger's.
+which type. Nothing here judges what a body means: that is for the ledger.
 """
 
 from typing import Annotated, Any
@@ -52,7 +52,7 @@ class SeatTaken(Body, frozen=True, tag="truc/1/seat"):
 
 
 class Guest(Body, frozen=True, tag="truc/1/guest"):
-    """The server seats a player without a key; `x` is nil when the hand travels unboxed."""
+    """The server seats a player without a key; `x` is nil if the cards travel unboxed."""
 
     th: Hash
     seat: U
@@ -102,7 +102,7 @@ class Draw(Placed, frozen=True, tag="truc/1/draw"):
 
 
 class Deal(Placed, frozen=True, tag="truc/1/deal"):
-    """Commitments to every card dealt, and each hand sealed to its seat."""
+    """Commitments to every card dealt, and each seat's cards sealed to it."""
 
     j: U
     d: U
@@ -142,7 +142,7 @@ class Open(Placed, frozen=True, tag="truc/1/open"):
 
 
 class Share(Placed, frozen=True, tag="truc/1/share"):
-    """A partner's hand, where the rules show it."""
+    """A partner's cards, where the rules show them."""
 
     j: U
     d: U
@@ -152,7 +152,7 @@ class Share(Placed, frozen=True, tag="truc/1/share"):
 
 
 class Rule(Placed, frozen=True, tag="truc/1/rule"):
-    """The server's claim that time ran out; what it does is fixed by the rules."""
+    """The server's claim that time ran out; the rules fix what follows."""
 
     j: U
     ruling: str
@@ -189,7 +189,7 @@ class Rekey(Placed, frozen=True, tag="truc/1/rekey"):
 
 
 class Sub(Placed, frozen=True, tag="truc/1/sub"):
-    """A newcomer takes the seat of somebody who is gone."""
+    """A newcomer takes over the seat of somebody who is gone."""
 
     first: U
     seat: U
@@ -223,7 +223,7 @@ class Ack(Placed, frozen=True, tag="truc/1/ack"):
 
 
 class Refuse(Body, frozen=True, tag="truc/1/refuse"):
-    """The server did not take a validly signed body; stands in error replies, never in a transcript."""
+    """The server did not take a validly signed body; found in error replies, never in a transcript."""
 
     mid: Hash
     body: Hash

@@ -1,8 +1,8 @@
-"""The registry of capabilities: what a server may have beside the core of the protocol, and what its value says.
+"""The registry of capabilities: what a server may have besides the core of the protocol, and what each value says.
 
 A server announces its capabilities with their values in its info, and by `caps` when they change. Names without a
-domain are given out here alone; `example.org/name` is somebody's own, `draft/name-2` one that is tried out. A name is
-never used again with another meaning: one that is given up goes to `RESERVED`.
+domain are assigned here alone; `example.org/name` belongs to whoever has the domain, `draft/name-2` is being tried out.
+A name is never reused with another meaning: one that is given up goes to `RESERVED`.
 """
 
 import re
@@ -16,8 +16,8 @@ _NAME: Final = re.compile(r"([a-z0-9.-]+\.[a-z]+/|draft/)?[a-z0-9]+(-[a-z0-9]+)*
 class Capability(NamedTuple):
     """One line of the registry.
 
-    `brings` are the tags of the messages that only a server with it takes or sends. With `wanted` it changes what a
-    client is sent, and does so only for who names it in `want`.
+    `brings` are the tags of the messages that only a server with it takes or sends. One that is `wanted` changes what
+    a client is sent, and only for a client that names it in `want`.
     """
 
     name: str
@@ -94,16 +94,16 @@ RESERVED: Final[Mapping[str, str]] = MappingProxyType({})
 BROUGHT_BY: Final[Mapping[str, str]] = MappingProxyType(
     {tag: capability.name for capability in CAPABILITIES for tag in capability.brings}
 )
-"""The capability without which there is no message of a tag."""
+"""By tag: the capability without which there is no such message."""
 
 
 def is_name(name: str) -> bool:
-    """Tell whether a capability may be called so."""
+    """Tell whether a capability may have this name."""
     return len(name) <= _LONGEST and _NAME.fullmatch(name) is not None
 
 
 def wanted(want: Collection[str], caps: Collection[str]) -> tuple[str, ...]:
-    """Return which of the capabilities that a client asks for are in force on its connection; unknown ones are none."""
+    """Return which of the capabilities that a client asks for are in force on its connection; unknown ones are left out."""
     return tuple(name for name in caps if name in _CHOSEN and name in want)
 
 

@@ -1,6 +1,6 @@
 """The registry of error codes, and the errors that carry them.
 
-Each code stands once, in `REGISTRY`: what it means, whether the connection ends with it, whether the same request may
+Each code has one row, in `REGISTRY`: what it means, whether the connection ends with it, whether the same request may
 be tried again, and what its receiver can do. Replies, documentation and tests read it from here. Nothing here says
 when a code is given: that is decided where the mistake shows.
 """
@@ -23,7 +23,7 @@ class Topic(StrEnum):
 
 
 class Code(StrEnum):
-    """Every code of an `error` or `bye`; names never change their meaning and are never used again."""
+    """Every code of an `error` or `bye`; a name never changes its meaning and is never reused."""
 
     BAD_FRAME = auto()
     FRAME_TOO_LARGE = auto()
@@ -74,7 +74,7 @@ class Code(StrEnum):
 
 
 class Outcome(Enum):
-    """What an error does: does the connection end with it, may the same request succeed later."""
+    """What an error does: whether the connection ends with it, and whether the same request may succeed later."""
 
     REFUSED = auto()
     LATER = auto()
@@ -356,11 +356,11 @@ REGISTRY: Final[Mapping[Code, Row]] = MappingProxyType(
 
 
 class ProtocolError(Exception):
-    """The root of what goes wrong on a connection."""
+    """The root of the errors on a connection."""
 
 
 class LocalError(ProtocolError):
-    """We tried to do what the protocol does not allow now; nothing was sent."""
+    """We tried something that the protocol does not allow now; nothing was sent."""
 
 
 class RemoteError(ProtocolError):

@@ -1,6 +1,7 @@
 """The registries in a form for programs, docs/protocol/schema/registries.json: codes, capabilities, facts, records.
 
-Frozen with the schemas: a code that is gone, or a record with another field, is seen as a message without a field is.
+Frozen with the schemas: a code that is gone, or a record with another field, is noticed just as a missing field of a
+message is.
 """
 
 from typing import Any, get_args

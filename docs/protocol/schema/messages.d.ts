@@ -4,7 +4,7 @@
 /** A record: signer (0 the server, i + 1 seat i), body, signature. */
 export type SignedRecord = [number, Uint8Array, Uint8Array];
 
-/** Which program speaks; for logs and statistics, never to decide by. */
+/** Which program is speaking; for logs and statistics, never to base a decision on. */
 export interface Software {
   /** The program's name. */
   name: string;
@@ -18,7 +18,7 @@ export interface Software {
 export interface Info {
   /** The server's name, given by its host. */
   name: string;
-  /** Program and version; for logs, never to decide by. */
+  /** Program and version; for logs, never to base a decision on. */
   software: string;
   /** Every capability the server has, with its value. */
   caps: { [name: string]: unknown };
@@ -28,13 +28,13 @@ export interface Info {
   variants: Array<VariantOffer>;
   /** Whether players without a key may log in. */
   guests: boolean;
-  /** A word of the host to everybody. */
+  /** The host's message to everybody. */
   motd?: string;
   /** The server's clock, Unix time in milliseconds. */
   now_ms: number;
 }
 
-/** What the server takes and gives; unknown limits are ignored. */
+/** What the server takes and gives; a client ignores limits that it does not know. */
 export interface Limits {
   /** The longest frame the server takes after login, in bytes. */
   frame_in: number;
@@ -44,7 +44,7 @@ export interface Limits {
   idle_s: number;
   /** How many requests a second are taken in the long run. */
   requests_per_s: number;
-  /** How many requests are taken at once. */
+  /** How many requests are taken in one burst. */
   burst: number;
   /** How many open tables one player may have. */
   tables?: number;
@@ -52,13 +52,13 @@ export interface Limits {
   seats?: number;
   /** How many tables one player may open in a minute. */
   tables_per_min?: number;
-  /** How many open tables may have been made from one address. */
+  /** How many open tables made from one address there may be. */
   tables_per_address?: number;
-  /** How many connections one address may have; of IPv6 its first 64 bits count. */
+  /** How many connections one address may have; an IPv6 address counts by its first 64 bits. */
   connections_per_address?: number;
   /** How many connections one address may open in a minute, in the long run. */
   connects_per_min?: number;
-  /** How many logins of one address may fail in a minute. */
+  /** How many logins from one address may fail in a minute. */
   failed_logins_per_min?: number;
 }
 
@@ -74,7 +74,7 @@ export interface VariantOffer {
 export interface SeatHeld {
   /** The table's code. */
   table: string;
-  /** The table's newest match, to resume it; absent in the state `terms`, and for who has not played in it: say `join` then. */
+  /** The table's newest match, to resume; absent in the state `terms`, and if the player has not played in it: say `join` then. */
   match?: Uint8Array;
   /** The seat. */
   seat: number;
@@ -88,19 +88,19 @@ export interface SeatState {
   kind: "empty" | "guest" | "key";
   /** The name shown; a label. */
   name?: string;
-  /** The tag of who sits there: the fingerprint of the key, or for a guest a word that begins with `guest-`. */
+  /** The player's tag: the fingerprint of the key, or for a guest a word that begins with `guest-`. */
   player?: string;
   /** Agrees to start. */
   ready?: boolean;
   /** Has a connection that follows the table. */
   online?: boolean;
-  /** Its player is gone from the match, and whoever has a key may `join` to take the seat over now. */
+  /** Its player is gone from the match, and anybody with a key may now `join` to take the seat over. */
   vacant?: boolean;
 }
 
 /** A player who is connected, as everybody may see them. */
 export interface PlayerState {
-  /** The player's tag, by which one player is told from another of the same name. */
+  /** The player's tag, which tells apart players of the same name. */
   player: string;
   /** The name shown; a label. */
   name: string;
@@ -110,7 +110,7 @@ export interface PlayerState {
   tables?: Array<string>;
 }
 
-/** A record of a match, as `record` has brought it. */
+/** A record of a match, as the notice `record` brought it. */
 export interface PastRecord {
   /** Who signed: 0 the server, i + 1 seat i. */
   signer: number;
@@ -122,25 +122,25 @@ export interface PastRecord {
   means?: Array<{ [name: string]: unknown }>;
 }
 
-/** A match that a player has had a seat in; the server's word. */
+/** A match that a player has had a seat in, on the server's word. */
 export interface PlayedMatch {
   /** The match id. */
   match: Uint8Array;
-  /** The seat that the player had, or has. */
+  /** The seat that the player had or still has. */
   seat: number;
-  /** When they got it, in Unix milliseconds: the beginning of the match, but for a substitute. */
+  /** When they got it, in Unix milliseconds: at the beginning of the match, except for a substitute. */
   since_ms: number;
-  /** The game, by the name in its rule document; absent if the server cannot read that any more. */
+  /** The game, by the name in its rule document; absent if the server can no longer read that. */
   variant?: string;
   /** The names of those who began the match, by seat. */
   names?: Array<string>;
-  /** Why it ended, as in its `end` record; absent if it is not over, or was given up. */
+  /** Why it ended, as in its `end` record; absent if it is not over or was given up. */
   reason?: string;
   /** When it ended, in Unix milliseconds; with `reason`. */
   ended_ms?: number;
 }
 
-/** How a player stands in one game with so many seats. */
+/** How a player stands in one game with this many seats. */
 export interface Standing {
   /** The player's tag. */
   player: string;
@@ -150,11 +150,11 @@ export interface Standing {
   variant: string;
   /** How many seats. */
   seats: number;
-  /** The place among all who are rated there, from 1; who has as many points has the same. */
+  /** The place among all who are rated there, from 1; players with equal points share a place. */
   rank: number;
-  /** What ranks: 100 times the skill that the player has almost surely. A newcomer has 0; it can be less. */
+  /** What players are ranked by: 100 times the skill that the player almost surely has. A newcomer has 0; it can be less. */
   points: number;
-  /** How little is known of the player: 100 times the deviation of the skill. It falls with each match. */
+  /** How uncertain the skill is: 100 times its deviation. It falls with each match. */
   doubt: number;
   /** How many matches were rated. */
   matches: number;
@@ -177,17 +177,17 @@ export interface Choice {
 /** Open the connection: what the client speaks, and a nonce that the server must sign. */
 export interface ClientHello {
   t: "hello";
-  /** The client's number for this request; not in use by another request without a reply. */
+  /** The client's number for this request; no other request that still waits for its reply may have it. */
   id: number;
   /** The protocol numbers the client speaks; the server chooses one. */
   proto: Array<number>;
   /** 32 fresh random bytes. */
   cn: Uint8Array;
-  /** Capabilities the client would use. */
+  /** Capabilities the client would like to use. */
   want?: Array<string>;
-  /** Capabilities without which the client cannot go on; one missing gives `unsupported`. */
+  /** Capabilities the client cannot do without; if one is missing, the answer is `unsupported`. */
   require?: Array<string>;
-  /** Which program speaks. */
+  /** Which program is speaking. */
   client?: Software;
 }
 
@@ -200,7 +200,7 @@ export interface ServerHello {
   body: Uint8Array;
   /** The signature of `body` by the server's key. */
   sig: Uint8Array;
-  /** A msgpack map of its own, hashed in `body`: the fields of Info. */
+  /** A separate msgpack map, hashed in `body`: the fields of Info. */
   info: Uint8Array;
   /** The newest rotations of the server's key, at most 8: body, signature by the old key, by the new key. */
   rolls?: Array<[Uint8Array, Uint8Array, Uint8Array]>;
@@ -209,7 +209,7 @@ export interface ServerHello {
 /** Log in with a key. */
 export interface KeyLogin {
   t: "login";
-  /** The client's number for this request; not in use by another request without a reply. */
+  /** The client's number for this request; no other request that still waits for its reply may have it. */
   id: number;
   /** The `auth` body (security.md), the exact bytes signed. */
   body: Uint8Array;
@@ -217,14 +217,14 @@ export interface KeyLogin {
   sig: Uint8Array;
   /** The name to show for this player, at most 64 bytes of UTF-8; a label, never an identity. */
   name?: string;
-  /** An invite of the host, with which a key becomes a member of a closed server. */
+  /** An invite from the host, by which a key becomes a member of a closed server. */
   invite?: string;
 }
 
-/** Log in as a guest who was here before. */
+/** Log in again as the guest one was before. */
 export interface GuestReturn {
   t: "login";
-  /** The client's number for this request; not in use by another request without a reply. */
+  /** The client's number for this request; no other request that still waits for its reply may have it. */
   id: number;
   /** The token that `welcome` gave. */
   token: string;
@@ -233,13 +233,13 @@ export interface GuestReturn {
 /** Log in as a guest, without a key. */
 export interface GuestLogin {
   t: "login";
-  /** The client's number for this request; not in use by another request without a reply. */
+  /** The client's number for this request; no other request that still waits for its reply may have it. */
   id: number;
   /** The name to show for this guest, at most 64 bytes of UTF-8. */
   name: string;
 }
 
-/** The client is logged in; from here on everything else may be sent. */
+/** The client is logged in; from now on everything else may be sent. */
 export interface Welcome {
   t: "welcome";
   /** The request answered. */
@@ -263,15 +263,15 @@ export interface Ok {
   table?: string;
   /** create, join, seek: the seat taken. */
   seat?: number;
-  /** act: the record's position; absent for a `seat` record. resume, watch, history: the next position, after all sent. */
+  /** act: the record's position; absent for a `seat` record. resume, watch, history: the next position after everything sent. */
   k?: number;
-  /** act: the very same record, or guest's choice, was taken before. */
+  /** act: the very same record, or guest's choice, had been taken before. */
   dup?: boolean;
   /** tables: the tables found. */
   tables?: Array<TableState>;
   /** players: the players found. */
   players?: Array<PlayerState>;
-  /** tables, players, matches: further ones follow, ask again with `after`. history: ask again from `k`. leaderboard: ask again `from` the number of places known. */
+  /** tables, players, matches: there are more, ask again with `after`. history: ask again from `k`. leaderboard: ask again `from` the number of places known. */
   more?: boolean;
   /** rules: the rule document ([parameters.md](../rules/parameters.md)), without any table option. history from -1: that of the match. */
   doc?: Uint8Array;
@@ -279,16 +279,16 @@ export interface Ok {
   setup?: Array<SignedRecord>;
   /** history: the records, in order, from the position asked for. */
   past?: Array<PastRecord>;
-  /** matches: the matches found, the newest first. */
+  /** matches: the matches found, newest first. */
   matches?: Array<PlayedMatch>;
-  /** leaderboard: the places asked for, the best first. profile: every game in which the player is rated, by its name. */
+  /** leaderboard: the places asked for, best first. profile: every game in which the player is rated, by its name. */
   standings?: Array<Standing>;
 }
 
 /** The request, or what was received, is refused. */
 export interface Refusal {
   t: "error";
-  /** The request answered; absent when it could not be told. */
+  /** The request answered; absent if that could not be told. */
   re?: number;
   /** A code of the registry (errors.md). */
   code: string;
@@ -296,13 +296,13 @@ export interface Refusal {
   msg: string;
   /** The same request may succeed later, unchanged. */
   retryable: boolean;
-  /** The connection ends with this; `bye` follows. */
+  /** The connection ends with this error; `bye` follows. */
   close: boolean;
-  /** When to try again. */
+  /** How long to wait before trying again. */
   retry_after_ms?: number;
-  /** Where in the request the mistake stands, as `seats/0/name`. */
+  /** Where in the request the mistake is, such as `seats/0/name`. */
   field?: string;
-  /** More for programs, by code. */
+  /** More for programs; what it holds depends on the code. */
   detail?: { [name: string]: unknown };
   /** The server's signed refusal of a validly signed body (play.md); evidence to keep. */
   refuse?: SignedRecord;
@@ -317,16 +317,16 @@ export interface Bye {
   msg: string;
   /** Connecting again may succeed. */
   retryable: boolean;
-  /** When to connect again. */
+  /** How long to wait before connecting again. */
   reconnect_after_ms?: number;
   /** Where to connect instead, as `host:port`. */
   to?: string;
 }
 
-/** Ask which public tables there are, ascending by code. */
+/** Ask for the public tables, in ascending order of code. */
 export interface ListTables {
   t: "tables";
-  /** The client's number for this request; not in use by another request without a reply. */
+  /** The client's number for this request; no other request that still waits for its reply may have it. */
   id: number;
   /** Only tables of this game. */
   variant?: string;
@@ -337,44 +337,44 @@ export interface ListTables {
 /** Ask for the rule document of a game that the server plays. */
 export interface ReadRules {
   t: "rules";
-  /** The client's number for this request; not in use by another request without a reply. */
+  /** The client's number for this request; no other request that still waits for its reply may have it. */
   id: number;
-  /** The game, by the name in the server's info. */
+  /** The game, by its name in the server's info. */
   variant: string;
 }
 
 /** Open a table and sit down at it. */
 export interface Create {
   t: "create";
-  /** The client's number for this request; not in use by another request without a reply. */
+  /** The client's number for this request; no other request that still waits for its reply may have it. */
   id: number;
-  /** The game, by the name in the server's info. */
+  /** The game, by its name in the server's info. */
   variant: string;
-  /** How many seats; the fewest that the game allows if absent. */
+  /** How many seats; if absent, the fewest that the game allows. */
   seats?: number;
   /** Table options by name: those of the terms and those of the rules ([options.md](options.md)). */
   options?: { [name: string]: number | string };
-  /** The seat to take; the first if absent. */
+  /** The seat to take; if absent, the first. */
   seat?: number;
-  /** Keep the table out of `tables`; who has its code may join. */
+  /** Keep the table out of `tables`; anybody who has its code may join. */
   private?: boolean;
 }
 
-/** Take a seat at a table, come back to one's own on this connection, or stand by for one that is vacant in a match. */
+/** Take a seat at a table, return to one's own on this connection, or stand by for a seat that is vacant in a match. */
 export interface Join {
   t: "join";
-  /** The client's number for this request; not in use by another request without a reply. */
+  /** The client's number for this request; no other request that still waits for its reply may have it. */
   id: number;
   /** The table's code. */
   table: string;
-  /** The seat to take; one's own, else the first empty one, if absent. */
+  /** The seat to take; if absent, one's own, or else the first empty one. */
   seat?: number;
 }
 
-/** Give the seat up, before a match has started or after it is over. */
+/** Give up the seat, before a match has started or after it is over. */
 export interface Leave {
   t: "leave";
-  /** The client's number for this request; not in use by another request without a reply. */
+  /** The client's number for this request; no other request that still waits for its reply may have it. */
   id: number;
   /** The table's code. */
   table: string;
@@ -383,18 +383,18 @@ export interface Leave {
 /** Agree to start; the last seat to say so starts the match. */
 export interface Ready {
   t: "ready";
-  /** The client's number for this request; not in use by another request without a reply. */
+  /** The client's number for this request; no other request that still waits for its reply may have it. */
   id: number;
   /** The table's code. */
   table: string;
-  /** A guest's X25519 public key for this match; with it the guest's cards and options come boxed. */
+  /** A guest's X25519 public key for this match; with it, the guest's cards and options come boxed. */
   x?: Uint8Array;
 }
 
 /** Take `ready` back, before the match has started. */
 export interface Unready {
   t: "unready";
-  /** The client's number for this request; not in use by another request without a reply. */
+  /** The client's number for this request; no other request that still waits for its reply may have it. */
   id: number;
   /** The table's code. */
   table: string;
@@ -413,7 +413,7 @@ export interface TableState {
   seats: Array<SeatState>;
   /** How many seats there are. */
   n: number;
-  /** open: seats may change. terms: seat records are awaited. playing, over: of the newest match; `over` is repeated. */
+  /** open: seats may change. terms: seat records are awaited. playing, over: the state of the newest match; `over` is repeated. */
   state: "open" | "over" | "playing" | "terms";
   /** The id of the newest match. */
   match?: Uint8Array;
@@ -425,15 +425,15 @@ export interface TableState {
   opts: Array<number>;
   /** When the cards are opened: after every hand, or after the match. */
   policy: "hand" | "match";
-  /** When the table is dropped if nothing happens. */
+  /** How long until the table is dropped if nothing happens. */
   expires_ms?: number;
-  /** For how long its match has been played, or else it has waited: since it was made, or its last match ended. */
+  /** How long its match has been played; without one, how long the table has waited since it was made or its last match ended. */
   age_ms?: number;
-  /** How many watch, as of this notice; that somebody comes or goes to watch is told with the next change. */
+  /** How many are watching, as of this notice; a watcher who comes or goes shows only with the next change. */
   watchers?: number;
-  /** Who may read the records of its matches afterwards: who has played, who might have watched, or everybody. */
+  /** Who may read the records of its matches afterwards: those who played, those who might have watched, or everybody. */
   transcript?: "all" | "seats" | "watchers";
-  /** Who ends a match against a side that is gone: the server by itself, or the opponents by `claim_match`. */
+  /** Who ends a match when one side is gone: the server by itself, or the opponents by `claim_match`. */
   claim?: "opponents" | "server";
 }
 
@@ -446,7 +446,7 @@ export interface TableClosed {
   reason: string;
 }
 
-/** The server's signed terms; each keyed seat answers with its `seat` record. */
+/** The server's signed terms; each seat with a key answers with its `seat` record. */
 export interface Terms {
   t: "terms";
   /** The table's code. */
@@ -466,7 +466,7 @@ export interface Setup {
   match: Uint8Array;
   /** The rule document. */
   doc: Uint8Array;
-  /** The `table` record, `seat` or `guest` by seat, `match`: each signer, body, sig. */
+  /** The `table` record, `seat` or `guest` by seat, and `match`: each signer, body, sig. */
   records: Array<SignedRecord>;
 }
 
@@ -500,9 +500,9 @@ export interface BoxedOptions {
   at: number;
   /** The position of the record that opened the decision. */
   offer: number;
-  /** The hand waits for this seat, as everybody can tell; if not, it may act but need not, unless an option has the hint `waits`. */
+  /** The hand waits for this seat, and everybody can tell. If false, it may act but need not, unless an option has the hint `waits`. */
   must: boolean;
-  /** How long the seat that must decide still has, its bank included; absent without a clock. */
+  /** How long the seat that must decide still has, including its bank; absent without a clock. */
   deadline_ms?: number;
   /** The sealed options ([specification, section 7](../fairness/specification.md#7-boxes)). */
   box: Uint8Array;
@@ -519,15 +519,15 @@ export interface OpenOptions {
   at: number;
   /** The position of the record that opened the decision. */
   offer: number;
-  /** The hand waits for this seat, as everybody can tell; if not, it may act but need not, unless an option has the hint `waits`. */
+  /** The hand waits for this seat, and everybody can tell. If false, it may act but need not, unless an option has the hint `waits`. */
   must: boolean;
-  /** How long the seat that must decide still has, its bank included; absent without a clock. */
+  /** How long the seat that must decide still has, including its bank; absent without a clock. */
   deadline_ms?: number;
   /** The options. */
   list: Array<Choice>;
 }
 
-/** The cards dealt to this seat, or to a partner whose cards it is shown, in clear, for a guest without a box. */
+/** The cards dealt to this seat, or to a partner whose cards it is shown; in clear, for a guest without a box. */
 export interface OwnCards {
   t: "cards";
   /** The table's code. */
@@ -538,11 +538,11 @@ export interface OwnCards {
   k: number;
   /** The deal's index. */
   j: number;
-  /** The sub-deal: 0, then one more with every redeal. */
+  /** The sub-deal: 0, and one more with every redeal. */
   d: number;
-  /** The cards by slot, as `7e`. */
+  /** The cards by slot, such as `7e`. */
   cards: Array<string>;
-  /** The partner whose cards they are; absent for one's own. */
+  /** The partner whose cards they are; absent if they are one's own. */
   of?: number;
 }
 
@@ -557,13 +557,13 @@ export interface Waiting {
   at: number;
   /** The seats that hold the decision, or whose record is awaited. */
   seats: Array<number>;
-  /** What is awaited: a decision; before a call, a new chain of these seats; or that somebody takes these seats over. */
+  /** What is awaited: a decision; before a call, a new chain from these seats; or somebody to take these seats over. */
   what?: "decision" | "rekey" | "sub";
-  /** How long the first of them still has, what is left of its bank included; absent without a clock. */
+  /** How long the first of them still has, including what is left of its bank; absent without a clock. */
   deadline_ms?: number;
 }
 
-/** A seat of a running match has lost its connection, misses a decision, or is back; full state each time. */
+/** A seat of a running match has lost its connection, has missed a decision, or is back; the full state each time. */
 export interface Away {
   t: "away";
   /** The table's code. */
@@ -576,18 +576,18 @@ export interface Away {
   online?: boolean;
   /** How many decisions in a row the server has ruled for it because its time ran out. */
   missed?: number;
-  /** After how long, at the earliest, the seat counts as gone and what the table has for that may happen; 0 from then on, absent if never. */
+  /** How long, at least, until the seat counts as gone and what the table has for that may happen; 0 from then on, absent if never. */
   claim_in_ms?: number;
 }
 
-/** Hand in a record that this seat signed: act, release, ack, rekey, sub, resign, or seat. */
+/** Submit a record that this seat has signed: act, release, ack, rekey, sub, resign, or seat. */
 export interface SignedAct {
   t: "act";
-  /** The client's number for this request; not in use by another request without a reply. */
+  /** The client's number for this request; no other request that still waits for its reply may have it. */
   id: number;
   /** The table's code. */
   table: string;
-  /** The match id; absent or nil with a `seat` record, which comes before there is one. */
+  /** The match id; absent or nil with a `seat` record, which is signed before there is one. */
   match?: Uint8Array;
   /** The record's body, the exact bytes signed. */
   body: Uint8Array;
@@ -598,24 +598,24 @@ export interface SignedAct {
 /** Choose one of the options as a guest. */
 export interface GuestAct {
   t: "act";
-  /** The client's number for this request; not in use by another request without a reply. */
+  /** The client's number for this request; no other request that still waits for its reply may have it. */
   id: number;
   /** The table's code. */
   table: string;
   /** The match id. */
   match: Uint8Array;
-  /** `at` of the options chosen from. */
+  /** The `at` of the options chosen from. */
   at: number;
-  /** The key of the option, or one of the lines that are open at any time. */
+  /** The key of the option, or one of the lines that are allowed at any time. */
   choose: string;
   /** Where to cut, instead of the option's own place; only with `cut`. */
   p?: number;
 }
 
-/** Sign to those who may see it, sealed: for a seat with a key, or a guest who gave `x`. */
+/** Make a sign to those who may see it, sealed: for a seat with a key, or a guest who gave `x`. */
 export interface BoxedSign {
   t: "sign";
-  /** The client's number for this request; not in use by another request without a reply. */
+  /** The client's number for this request; no other request that still waits for its reply may have it. */
   id: number;
   /** The table's code. */
   table: string;
@@ -623,16 +623,16 @@ export interface BoxedSign {
   match: Uint8Array;
   /** The position that comes next. */
   at: number;
-  /** A seat that sees signs of this one, as its partner; the others that do see it too. */
+  /** A seat that sees this one's signs, such as its partner; any others that do see the sign too. */
   to: number;
   /** The sealed word ([specification, section 7](../fairness/specification.md#7-boxes)). */
   box: Uint8Array;
 }
 
-/** Sign to those who may see it, in clear, as a guest without a box. */
+/** Make a sign to those who may see it, in clear, as a guest without a box. */
 export interface OpenSign {
   t: "sign";
-  /** The client's number for this request; not in use by another request without a reply. */
+  /** The client's number for this request; no other request that still waits for its reply may have it. */
   id: number;
   /** The table's code. */
   table: string;
@@ -644,7 +644,7 @@ export interface OpenSign {
   word: string;
 }
 
-/** A partner signs, sealed for this seat. */
+/** A partner makes a sign, sealed for this seat. */
 export interface BoxedSignSeen {
   t: "sign";
   /** The table's code. */
@@ -653,13 +653,13 @@ export interface BoxedSignSeen {
   match: Uint8Array;
   /** The position that comes next. */
   at: number;
-  /** The seat that signs. */
+  /** The seat that makes the sign. */
   from: number;
   /** The sealed word ([specification, section 7](../fairness/specification.md#7-boxes)). */
   box: Uint8Array;
 }
 
-/** A seat signs, in clear: to a guest without a box, or where the whole table sees signs. */
+/** A seat makes a sign, in clear: to a guest without a box, or where the whole table sees signs. */
 export interface OpenSignSeen {
   t: "sign";
   /** The table's code. */
@@ -668,7 +668,7 @@ export interface OpenSignSeen {
   match: Uint8Array;
   /** The position that comes next. */
   at: number;
-  /** The seat that signs. */
+  /** The seat that makes the sign. */
   from: number;
   /** The word. */
   word: string;
@@ -677,7 +677,7 @@ export interface OpenSignSeen {
 /** Say one of the game's phrases to everybody at the table. */
 export interface Say {
   t: "say";
-  /** The client's number for this request; not in use by another request without a reply. */
+  /** The client's number for this request; no other request that still waits for its reply may have it. */
   id: number;
   /** The table's code. */
   table: string;
@@ -685,10 +685,10 @@ export interface Say {
   phrase: string;
 }
 
-/** Ask for the end of a match whose other side is away: `away` says from when on it is granted. */
+/** Ask for the end of a match whose other side is away; the notice `away` says from when this is granted. */
 export interface ClaimMatch {
   t: "claim_match";
-  /** The client's number for this request; not in use by another request without a reply. */
+  /** The client's number for this request; no other request that still waits for its reply may have it. */
   id: number;
   /** The table's code. */
   table: string;
@@ -699,7 +699,7 @@ export interface ClaimMatch {
 /** Ask for time to start a new chain before the next call: for a seat that has lost its secrets of the match. */
 export interface WantRekey {
   t: "rekey";
-  /** The client's number for this request; not in use by another request without a reply. */
+  /** The client's number for this request; no other request that still waits for its reply may have it. */
   id: number;
   /** The table's code. */
   table: string;
@@ -707,7 +707,7 @@ export interface WantRekey {
   match: Uint8Array;
 }
 
-/** A seat says a phrase; it comes to everybody at the table, whoever says it included. */
+/** A seat says a phrase; everybody at the table is told, the speaker included. */
 export interface Said {
   t: "said";
   /** The table's code. */
@@ -718,10 +718,10 @@ export interface Said {
   phrase: string;
 }
 
-/** Take one's seat on this connection and be sent every record that is missing. */
+/** Take one's seat on this connection, and be sent every record that one has missed. */
 export interface Resume {
   t: "resume";
-  /** The client's number for this request; not in use by another request without a reply. */
+  /** The client's number for this request; no other request that still waits for its reply may have it. */
   id: number;
   /** The table's code. */
   table: string;
@@ -731,14 +731,14 @@ export interface Resume {
   next: number;
 }
 
-/** Follow a table without a seat, from the beginning of its match, or from where one was. */
+/** Follow a table without a seat, from the beginning of its match or from where one left off. */
 export interface Watch {
   t: "watch";
-  /** The client's number for this request; not in use by another request without a reply. */
+  /** The client's number for this request; no other request that still waits for its reply may have it. */
   id: number;
   /** The table's code. */
   table: string;
-  /** The match that `next` is of; if the table has another by now, it is sent from the beginning. */
+  /** The match that `next` belongs to; if the table has another by now, that is sent from its beginning. */
   match?: Uint8Array;
   /** The first position wanted, without the setup; only with `match`. */
   next?: number;
@@ -747,13 +747,13 @@ export interface Watch {
 /** Stop following a table. */
 export interface Unwatch {
   t: "unwatch";
-  /** The client's number for this request; not in use by another request without a reply. */
+  /** The client's number for this request; no other request that still waits for its reply may have it. */
   id: number;
   /** The table's code. */
   table: string;
 }
 
-/** A newer connection of the same player, or a substitute, has the seat now; this one stays and may watch. */
+/** A newer connection of the same player, or a substitute, has the seat now; this connection stays open and may watch. */
 export interface SeatTakenOver {
   t: "seat_taken_over";
   /** The table's code. */
@@ -762,7 +762,7 @@ export interface SeatTakenOver {
   seat: number;
 }
 
-/** Where one who watches begins: the match up to position `k`, in short. The records from `k` on follow. */
+/** Where a watcher begins: the match up to position `k`, in brief. The records from `k` on follow. */
 export interface Snapshot {
   t: "snapshot";
   /** The table's code. */
@@ -771,7 +771,7 @@ export interface Snapshot {
   match: Uint8Array;
   /** The position of the next record; those before it come by `history`. */
   k: number;
-  /** The head at `k` ([specification, section 5](../fairness/specification.md#5-records)), which the records from there on go on from. */
+  /** The head at `k` ([specification, section 5](../fairness/specification.md#5-records)), from which the records that follow continue. */
   head: Uint8Array;
   /** The rule document. */
   doc: Uint8Array;
@@ -783,10 +783,10 @@ export interface Snapshot {
   skipped?: boolean;
 }
 
-/** Ask for a page of a match's records: of one that is played as far as this player may see it, or of one that is over. */
+/** Ask for a page of a match's records: of one being played, as far as this player may see it, or of one that is over. */
 export interface History {
   t: "history";
-  /** The client's number for this request; not in use by another request without a reply. */
+  /** The client's number for this request; no other request that still waits for its reply may have it. */
   id: number;
   /** The match id. */
   match: Uint8Array;
@@ -796,58 +796,58 @@ export interface History {
   limit?: number;
 }
 
-/** Ask which matches one has had a seat in, the newest first: those that the server still has. */
+/** Ask which matches one has had a seat in, newest first: those that the server still has. */
 export interface ListMatches {
   t: "matches";
-  /** The client's number for this request; not in use by another request without a reply. */
+  /** The client's number for this request; no other request that still waits for its reply may have it. */
   id: number;
-  /** The last match known: the next page. */
+  /** The last match already known: the next page. */
   after?: Uint8Array;
 }
 
 /** Follow the lobby: its state, its chat, and every public table as it changes. */
 export interface FollowLobby {
   t: "lobby";
-  /** The client's number for this request; not in use by another request without a reply. */
+  /** The client's number for this request; no other request that still waits for its reply may have it. */
   id: number;
-  /** Follow it no longer. */
+  /** Stop following it. */
   off?: boolean;
 }
 
-/** How full the house is; to those who follow the lobby, at most once a second. */
+/** How full the house is; sent to those who follow the lobby, at most once a second. */
 export interface LobbyState {
   t: "lobby";
   /** How many players are connected. */
   online: number;
   /** How many tables there are, private ones included. */
   tables: number;
-  /** How many of them play a match. */
+  /** At how many of them a match is being played. */
   playing: number;
 }
 
-/** Ask who is connected, ascending by tag. */
+/** Ask who is connected, in ascending order of tag. */
 export interface ListPlayers {
   t: "players";
-  /** The client's number for this request; not in use by another request without a reply. */
+  /** The client's number for this request; no other request that still waits for its reply may have it. */
   id: number;
   /** Only players with a tag after this one: the next page. */
   after?: string;
 }
 
-/** Take a seat at any open public table of this game, with these seats and options; if there is none, open one. */
+/** Take a seat at any open public table of this game, with this number of seats and these options; if there is none, open one. */
 export interface Seek {
   t: "seek";
-  /** The client's number for this request; not in use by another request without a reply. */
+  /** The client's number for this request; no other request that still waits for its reply may have it. */
   id: number;
-  /** The game, by the name in the server's info. */
+  /** The game, by its name in the server's info. */
   variant: string;
-  /** How many seats; any number will do if absent, and a new table has the fewest. */
+  /** How many seats; if absent, any number will do, and a new table has the fewest. */
   seats?: number;
-  /** Table options that the table must have been made with, no more and no others ([options.md](options.md)). */
+  /** The table options that the table must have been made with, these and no others ([options.md](options.md)). */
   options?: { [name: string]: number | string };
 }
 
-/** A seat of a running match is vacant, and the host's bots are called; to the keys that the host names alone. */
+/** A seat of a running match is vacant, and the host's bots are called; sent only to the keys that the host names. */
 export interface BotWanted {
   t: "bot_wanted";
   /** The table's code. */
@@ -858,25 +858,25 @@ export interface BotWanted {
   seat: number;
   /** The game. */
   variant: string;
-  /** How long the seat is offered still. */
+  /** How much longer the seat is offered. */
   left_ms?: number;
 }
 
-/** Somebody waits at an open table, and the host's bots are called to its free seats; to the keys that the host names alone. */
+/** Somebody waits at an open table, and the host's bots are called to its free seats; sent only to the keys that the host names. */
 export interface PlayersWanted {
   t: "players_wanted";
   /** The table's code. */
   table: string;
-  /** A free seat: `join` it, and be `ready`. */
+  /** A free seat: `join` it, and say `ready`. */
   seat: number;
   /** The game. */
   variant: string;
 }
 
-/** Say something to everybody at a table one follows, or to the lobby one follows. */
+/** Say something to everybody at a table one follows, or in the lobby if one follows it. */
 export interface Chat {
   t: "chat";
-  /** The client's number for this request; not in use by another request without a reply. */
+  /** The client's number for this request; no other request that still waits for its reply may have it. */
   id: number;
   /** The table's code; absent for the lobby. */
   table?: string;
@@ -884,29 +884,29 @@ export interface Chat {
   text: string;
 }
 
-/** Somebody says something; it comes to everybody who follows the table or the lobby, whoever says it included. */
+/** Somebody says something; everybody who follows the table or the lobby is told, the speaker included. */
 export interface ChatLine {
   t: "chat";
   /** The table's code; absent for the lobby. */
   table?: string;
-  /** The line's number at its table, ascending, some may be missing; absent in the lobby, of which nothing is kept. */
+  /** The line's number at its table, ascending, possibly with gaps; absent in the lobby, whose lines are not kept. */
   n?: number;
-  /** The tag of who says it. */
+  /** The speaker's tag. */
   player: string;
   /** The name shown; a label. */
   name: string;
-  /** The seat of who says it; absent for who watches, and in the lobby. */
+  /** The speaker's seat; absent for a watcher, and in the lobby. */
   seat?: number;
   /** The text. */
   text: string;
-  /** How long ago it was said; with the lines that are sent to who comes later. */
+  /** How long ago it was said; only with the lines sent to those who come later. */
   ago_ms?: number;
 }
 
-/** Be sent no more chat, phrases or signs of one player; the server keeps it for players with a key. */
+/** Stop being sent the chat, phrases and signs of one player; for players with a key the server remembers it. */
 export interface Ignore {
   t: "ignore";
-  /** The client's number for this request; not in use by another request without a reply. */
+  /** The client's number for this request; no other request that still waits for its reply may have it. */
   id: number;
   /** The player's tag. */
   player: string;
@@ -914,39 +914,39 @@ export interface Ignore {
   off?: boolean;
 }
 
-/** Be forgotten: token, name, chat and what was ignored; only for who has no seat in a match that is played. */
+/** Be forgotten: token, name, chat and what was ignored; only for a player without a seat in a match that is being played. */
 export interface Forget {
   t: "forget";
-  /** The client's number for this request; not in use by another request without a reply. */
+  /** The client's number for this request; no other request that still waits for its reply may have it. */
   id: number;
 }
 
-/** Ask who is rated best in a game with so many seats, the best first. */
+/** Ask for the best-rated players of a game with this many seats, best first. */
 export interface Leaderboard {
   t: "leaderboard";
-  /** The client's number for this request; not in use by another request without a reply. */
+  /** The client's number for this request; no other request that still waits for its reply may have it. */
   id: number;
-  /** The game, by the name in the server's info. */
+  /** The game, by its name in the server's info. */
   variant: string;
   /** How many seats. */
   seats: number;
-  /** How many places to leave out: the next page. */
+  /** How many places to skip: the next page. */
   from?: number;
 }
 
-/** Ask for the standings of one player, in every game that they are rated in. */
+/** Ask for the standings of one player, in every game in which they are rated. */
 export interface Profile {
   t: "profile";
-  /** The client's number for this request; not in use by another request without a reply. */
+  /** The client's number for this request; no other request that still waits for its reply may have it. */
   id: number;
   /** The player's tag; oneself if absent. */
   player?: string;
 }
 
-/** The server has other capabilities from now on. */
+/** The server's capabilities have changed. */
 export interface Capabilities {
   t: "caps";
-  /** Those that are new, or have another value, with their values. */
+  /** Those that are new or have a new value, with their values. */
   add?: { [name: string]: unknown };
   /** Those that are gone. */
   del?: Array<string>;
@@ -955,7 +955,7 @@ export interface Capabilities {
 /** The server is about to be stopped: hands under way are played to their end, and nothing new begins. */
 export interface Draining {
   t: "draining";
-  /** After how long, at the latest, it says goodbye. */
+  /** How long, at most, until it says `bye`. */
   left_ms: number;
 }
 

@@ -1,4 +1,4 @@
-"""Every message of the wire as a frozen value, and the way between messages and bytes."""
+"""Every message on the wire as a frozen value, and how messages become bytes and bytes messages."""
 
 from truc_protocol.messages.answers import Bye, Ok, Refusal, SeatHeld, ServerHello, Welcome, bye, refusal
 from truc_protocol.messages.company import (

@@ -1,4 +1,4 @@
-"""What a server answers, and the last word before it closes.
+"""What a server answers, and its last word before it closes a connection.
 
 Every field has a line under it, from which docs/protocol/messages.md is made.
 """
@@ -36,7 +36,7 @@ class SeatHeld(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     table: TableCode
     """The table's code."""
     match: Hash | None = None
-    """The table's newest match, to resume it; absent in the state `terms`, and for who has not played in it: say `join` then."""
+    """The table's newest match, to resume; absent in the state `terms`, and if the player has not played in it: say `join` then."""
     seat: SeatNumber
     """The seat."""
 
@@ -51,13 +51,13 @@ class ServerHello(Message, frozen=True, kw_only=True, tag="hello"):
     sig: Signature
     """The signature of `body` by the server's key."""
     info: bytes
-    """A msgpack map of its own, hashed in `body`: the fields of Info."""
+    """A separate msgpack map, hashed in `body`: the fields of Info."""
     rolls: Rolls = ()
     """The newest rotations of the server's key, at most 8: body, signature by the old key, by the new key."""
 
 
 class Welcome(Message, frozen=True, kw_only=True, tag="welcome"):
-    """The client is logged in; from here on everything else may be sent."""
+    """The client is logged in; from now on everything else may be sent."""
 
     re: RequestId
     """The request answered."""
@@ -81,15 +81,15 @@ class Ok(Message, frozen=True, kw_only=True, tag="ok"):
     seat: SeatNumber | None = None
     """create, join, seek: the seat taken."""
     k: U | None = None
-    """act: the record's position; absent for a `seat` record. resume, watch, history: the next position, after all sent."""
+    """act: the record's position; absent for a `seat` record. resume, watch, history: the next position after everything sent."""
     dup: bool = False
-    """act: the very same record, or guest's choice, was taken before."""
+    """act: the very same record, or guest's choice, had been taken before."""
     tables: tuple[TableState, ...] | None = None
     """tables: the tables found."""
     players: tuple[PlayerState, ...] | None = None
     """players: the players found."""
     more: bool = False
-    """tables, players, matches: further ones follow, ask again with `after`. history: ask again from `k`. leaderboard: ask again `from` the number of places known."""
+    """tables, players, matches: there are more, ask again with `after`. history: ask again from `k`. leaderboard: ask again `from` the number of places known."""
     doc: bytes | None = None
     """rules: the rule document ([parameters.md](../rules/parameters.md)), without any table option. history from -1: that of the match."""
     setup: tuple[Record, ...] | None = None
@@ -97,16 +97,16 @@ class Ok(Message, frozen=True, kw_only=True, tag="ok"):
     past: tuple[PastRecord, ...] | None = None
     """history: the records, in order, from the position asked for."""
     matches: tuple[PlayedMatch, ...] | None = None
-    """matches: the matches found, the newest first."""
+    """matches: the matches found, newest first."""
     standings: tuple[Standing, ...] | None = None
-    """leaderboard: the places asked for, the best first. profile: every game in which the player is rated, by its name."""
+    """leaderboard: the places asked for, best first. profile: every game in which the player is rated, by its name."""
 
 
 class Refusal(Message, frozen=True, kw_only=True, tag="error"):
     """The request, or what was received, is refused."""
 
     re: RequestId | None = None
-    """The request answered; absent when it could not be told."""
+    """The request answered; absent if that could not be told."""
     code: Word
     """A code of the registry (errors.md)."""
     msg: str
@@ -114,13 +114,13 @@ class Refusal(Message, frozen=True, kw_only=True, tag="error"):
     retryable: bool
     """The same request may succeed later, unchanged."""
     close: bool
-    """The connection ends with this; `bye` follows."""
+    """The connection ends with this error; `bye` follows."""
     retry_after_ms: U | None = None
-    """When to try again."""
+    """How long to wait before trying again."""
     field: str | None = None
-    """Where in the request the mistake stands, as `seats/0/name`."""
+    """Where in the request the mistake is, such as `seats/0/name`."""
     detail: Fact | None = None
-    """More for programs, by code."""
+    """More for programs; what it holds depends on the code."""
     refuse: Record | None = None
     """The server's signed refusal of a validly signed body (play.md); evidence to keep."""
 
@@ -135,7 +135,7 @@ class Bye(Message, frozen=True, kw_only=True, tag="bye"):
     retryable: bool
     """Connecting again may succeed."""
     reconnect_after_ms: U | None = None
-    """When to connect again."""
+    """How long to wait before connecting again."""
     to: str | None = None
     """Where to connect instead, as `host:port`."""
 
@@ -143,7 +143,7 @@ class Bye(Message, frozen=True, kw_only=True, tag="bye"):
 def refusal(
     code: Code, message: str, *, re: int | None = None, field: str | None = None, detail: Fact | None = None
 ) -> Refusal:
-    """Return the error for `code`; whether it closes and may be retried is the registry's to say."""
+    """Return the error for `code`; the registry says whether it closes the connection and may be retried."""
     row = REGISTRY[code]
     return Refusal(
         re=re,

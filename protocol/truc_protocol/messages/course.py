@@ -1,6 +1,6 @@
-"""How a conversation goes on: with which codes each request may be refused, and what may follow each message.
+"""The course of a conversation: the codes each request may be refused with, and what may follow each message.
 
-The reference is written from here. `EVERY` stands for every request after login and is not repeated in its rows; the
+The reference is written from here. `EVERY` holds for every request after login and is not repeated in its rows; the
 registry says what a code means. Nothing here decides anything: the tests hold a server to it.
 """
 
@@ -12,11 +12,11 @@ from truc_protocol.errors import Code
 from truc_protocol.messages.wire import Direction
 
 EVERY: Final = (Code.BAD_MESSAGE, Code.RATE_LIMITED, Code.INTERNAL)
-"""What any request after login may be answered with."""
+"""The codes that any request after login may be refused with."""
 
 
 class Course(NamedTuple):
-    """What may come after a message; `errors` are the codes it may be refused with, beside those of `EVERY`."""
+    """What may come after a message; `errors` are the codes it may be refused with, besides those of `EVERY`."""
 
     then: str
     errors: tuple[Code, ...] = ()

@@ -1,6 +1,6 @@
-"""The types of message fields: what each may hold is said here once, with its bounds.
+"""The types of message fields: what each may hold, with its bounds, said once.
 
-Bounds are those of the wire. Whether a value makes sense at a table is the table's to judge.
+The bounds are those of the wire. Whether a value makes sense at a table is for the table to judge.
 """
 
 from collections.abc import Mapping
@@ -65,11 +65,11 @@ __all__ = [
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, tag_field="t", omit_defaults=True):
-    """A message of the wire: a map whose `t` names its kind."""
+    """A message on the wire: a map whose `t` names its kind."""
 
 
 class Request(Message, frozen=True, kw_only=True):
     """A message that gets exactly one reply."""
 
     id: RequestId
-    """The client's number for this request; not in use by another request without a reply."""
+    """The client's number for this request; no other request that still waits for its reply may have it."""

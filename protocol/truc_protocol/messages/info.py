@@ -8,7 +8,7 @@ from truc_protocol.messages.fields import Fact, SeatNumber, U, Word
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What the server takes and gives; unknown limits are ignored."""
+    """What the server takes and gives; a client ignores limits that it does not know."""
 
     frame_in: U
     """The longest frame the server takes after login, in bytes."""
@@ -19,7 +19,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     requests_per_s: U
     """How many requests a second are taken in the long run."""
     burst: U
-    """How many requests are taken at once."""
+    """How many requests are taken in one burst."""
     tables: U | None = None
     """How many open tables one player may have."""
     seats: U | None = None
@@ -27,13 +27,13 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     tables_per_min: U | None = None
     """How many tables one player may open in a minute."""
     tables_per_address: U | None = None
-    """How many open tables may have been made from one address."""
+    """How many open tables made from one address there may be."""
     connections_per_address: U | None = None
-    """How many connections one address may have; of IPv6 its first 64 bits count."""
+    """How many connections one address may have; an IPv6 address counts by its first 64 bits."""
     connects_per_min: U | None = None
     """How many connections one address may open in a minute, in the long run."""
     failed_logins_per_min: U | None = None
-    """How many logins of one address may fail in a minute."""
+    """How many logins from one address may fail in a minute."""
 
 
 class VariantOffer(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,7 +51,7 @@ class Info(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     name: Word
     """The server's name, given by its host."""
     software: Word
-    """Program and version; for logs, never to decide by."""
+    """Program and version; for logs, never to base a decision on."""
     caps: Fact
     """Every capability the server has, with its value."""
     limits: Limits
@@ -61,7 +61,7 @@ class Info(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     guests: bool
     """Whether players without a key may log in."""
     motd: str | None = None
-    """A word of the host to everybody."""
+    """The host's message to everybody."""
     now_ms: U
     """The server's clock, Unix time in milliseconds."""
 

@@ -1,7 +1,7 @@
-"""What a server sends unasked: the state of tables, the records of a match, what one seat alone may know.
+"""What a server sends unasked: the state of tables, the records of a match, what only one seat may know.
 
-Every field has a line under it, from which docs/protocol/messages.md is made. A notice carries the full state of what
-it is about; records are the transcript itself, the same bytes for every viewer.
+Every field has a line under it, from which docs/protocol/messages.md is made. A notice carries the full state of its
+subject; records are the transcript itself, the same bytes for every viewer.
 """
 
 from typing import Literal
@@ -37,13 +37,13 @@ class SeatState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     name: Name | None = None
     """The name shown; a label."""
     player: PlayerTag | None = None
-    """The tag of who sits there: the fingerprint of the key, or for a guest a word that begins with `guest-`."""
+    """The player's tag: the fingerprint of the key, or for a guest a word that begins with `guest-`."""
     ready: bool = False
     """Agrees to start."""
     online: bool = False
     """Has a connection that follows the table."""
     vacant: bool = False
-    """Its player is gone from the match, and whoever has a key may `join` to take the seat over now."""
+    """Its player is gone from the match, and anybody with a key may now `join` to take the seat over."""
 
 
 class TableState(Message, frozen=True, kw_only=True, tag="table"):
@@ -60,7 +60,7 @@ class TableState(Message, frozen=True, kw_only=True, tag="table"):
     n: SeatNumber
     """How many seats there are."""
     state: Literal["open", "terms", "playing", "over"]
-    """open: seats may change. terms: seat records are awaited. playing, over: of the newest match; `over` is repeated."""
+    """open: seats may change. terms: seat records are awaited. playing, over: the state of the newest match; `over` is repeated."""
     match: Hash | None = None
     """The id of the newest match."""
     private: bool
@@ -72,15 +72,15 @@ class TableState(Message, frozen=True, kw_only=True, tag="table"):
     policy: Literal["hand", "match"]
     """When the cards are opened: after every hand, or after the match."""
     expires_ms: U | None = None
-    """When the table is dropped if nothing happens."""
+    """How long until the table is dropped if nothing happens."""
     age_ms: U | None = None
-    """For how long its match has been played, or else it has waited: since it was made, or its last match ended."""
+    """How long its match has been played; without one, how long the table has waited since it was made or its last match ended."""
     watchers: U = 0
-    """How many watch, as of this notice; that somebody comes or goes to watch is told with the next change."""
+    """How many are watching, as of this notice; a watcher who comes or goes shows only with the next change."""
     transcript: Literal["seats", "watchers", "all"] = "seats"
-    """Who may read the records of its matches afterwards: who has played, who might have watched, or everybody."""
+    """Who may read the records of its matches afterwards: those who played, those who might have watched, or everybody."""
     claim: Literal["server", "opponents"] = "server"
-    """Who ends a match against a side that is gone: the server by itself, or the opponents by `claim_match`."""
+    """Who ends a match when one side is gone: the server by itself, or the opponents by `claim_match`."""
 
 
 class TableClosed(Message, frozen=True, kw_only=True, tag="closed"):
@@ -93,7 +93,7 @@ class TableClosed(Message, frozen=True, kw_only=True, tag="closed"):
 
 
 class Terms(Message, frozen=True, kw_only=True, tag="terms"):
-    """The server's signed terms; each keyed seat answers with its `seat` record."""
+    """The server's signed terms; each seat with a key answers with its `seat` record."""
 
     table: TableCode
     """The table's code."""
@@ -113,7 +113,7 @@ class Setup(Message, frozen=True, kw_only=True, tag="setup"):
     doc: bytes
     """The rule document."""
     records: tuple[Record, ...]
-    """The `table` record, `seat` or `guest` by seat, `match`: each signer, body, sig."""
+    """The `table` record, `seat` or `guest` by seat, and `match`: each signer, body, sig."""
 
 
 class MatchRecord(Message, frozen=True, kw_only=True, tag="record"):
@@ -158,9 +158,9 @@ class BoxedOptions(Message, frozen=True, kw_only=True, tag="options"):
     offer: U
     """The position of the record that opened the decision."""
     must: bool
-    """The hand waits for this seat, as everybody can tell; if not, it may act but need not, unless an option has the hint `waits`."""
+    """The hand waits for this seat, and everybody can tell. If false, it may act but need not, unless an option has the hint `waits`."""
     deadline_ms: U | None = None
-    """How long the seat that must decide still has, its bank included; absent without a clock."""
+    """How long the seat that must decide still has, including its bank; absent without a clock."""
     box: bytes
     """The sealed options ([specification, section 7](../fairness/specification.md#7-boxes))."""
 
@@ -177,15 +177,15 @@ class OpenOptions(Message, frozen=True, kw_only=True, tag="options"):
     offer: U
     """The position of the record that opened the decision."""
     must: bool
-    """The hand waits for this seat, as everybody can tell; if not, it may act but need not, unless an option has the hint `waits`."""
+    """The hand waits for this seat, and everybody can tell. If false, it may act but need not, unless an option has the hint `waits`."""
     deadline_ms: U | None = None
-    """How long the seat that must decide still has, its bank included; absent without a clock."""
+    """How long the seat that must decide still has, including its bank; absent without a clock."""
     choices: tuple[Choice, ...] = msgspec.field(name="list")
     """The options."""
 
 
 class OwnCards(Message, frozen=True, kw_only=True, tag="cards"):
-    """The cards dealt to this seat, or to a partner whose cards it is shown, in clear, for a guest without a box."""
+    """The cards dealt to this seat, or to a partner whose cards it is shown; in clear, for a guest without a box."""
 
     table: TableCode
     """The table's code."""
@@ -196,11 +196,11 @@ class OwnCards(Message, frozen=True, kw_only=True, tag="cards"):
     j: U
     """The deal's index."""
     d: U
-    """The sub-deal: 0, then one more with every redeal."""
+    """The sub-deal: 0, and one more with every redeal."""
     cards: tuple[Word, ...]
-    """The cards by slot, as `7e`."""
+    """The cards by slot, such as `7e`."""
     of: U | None = None
-    """The partner whose cards they are; absent for one's own."""
+    """The partner whose cards they are; absent if they are one's own."""
 
 
 class Waiting(Message, frozen=True, kw_only=True, tag="waiting"):
@@ -215,13 +215,13 @@ class Waiting(Message, frozen=True, kw_only=True, tag="waiting"):
     seats: tuple[SeatNumber, ...]
     """The seats that hold the decision, or whose record is awaited."""
     what: Literal["decision", "rekey", "sub"] = "decision"
-    """What is awaited: a decision; before a call, a new chain of these seats; or that somebody takes these seats over."""
+    """What is awaited: a decision; before a call, a new chain from these seats; or somebody to take these seats over."""
     deadline_ms: U | None = None
-    """How long the first of them still has, what is left of its bank included; absent without a clock."""
+    """How long the first of them still has, including what is left of its bank; absent without a clock."""
 
 
 class Away(Message, frozen=True, kw_only=True, tag="away"):
-    """A seat of a running match has lost its connection, misses a decision, or is back; full state each time."""
+    """A seat of a running match has lost its connection, has missed a decision, or is back; the full state each time."""
 
     table: TableCode
     """The table's code."""
@@ -234,11 +234,11 @@ class Away(Message, frozen=True, kw_only=True, tag="away"):
     missed: U = 0
     """How many decisions in a row the server has ruled for it because its time ran out."""
     claim_in_ms: U | None = None
-    """After how long, at the earliest, the seat counts as gone and what the table has for that may happen; 0 from then on, absent if never."""
+    """How long, at least, until the seat counts as gone and what the table has for that may happen; 0 from then on, absent if never."""
 
 
 class BoxedSignSeen(Message, frozen=True, kw_only=True, tag="sign"):
-    """A partner signs, sealed for this seat."""
+    """A partner makes a sign, sealed for this seat."""
 
     table: TableCode
     """The table's code."""
@@ -247,13 +247,13 @@ class BoxedSignSeen(Message, frozen=True, kw_only=True, tag="sign"):
     at: U
     """The position that comes next."""
     sender: SeatNumber = msgspec.field(name="from")
-    """The seat that signs."""
+    """The seat that makes the sign."""
     box: bytes
     """The sealed word ([specification, section 7](../fairness/specification.md#7-boxes))."""
 
 
 class OpenSignSeen(Message, frozen=True, kw_only=True, tag="sign"):
-    """A seat signs, in clear: to a guest without a box, or where the whole table sees signs."""
+    """A seat makes a sign, in clear: to a guest without a box, or where the whole table sees signs."""
 
     table: TableCode
     """The table's code."""
@@ -262,13 +262,13 @@ class OpenSignSeen(Message, frozen=True, kw_only=True, tag="sign"):
     at: U
     """The position that comes next."""
     sender: SeatNumber = msgspec.field(name="from")
-    """The seat that signs."""
+    """The seat that makes the sign."""
     word: Word
     """The word."""
 
 
 class Said(Message, frozen=True, kw_only=True, tag="said"):
-    """A seat says a phrase; it comes to everybody at the table, whoever says it included."""
+    """A seat says a phrase; everybody at the table is told, the speaker included."""
 
     table: TableCode
     """The table's code."""
@@ -279,7 +279,7 @@ class Said(Message, frozen=True, kw_only=True, tag="said"):
 
 
 class SeatTakenOver(Message, frozen=True, kw_only=True, tag="seat_taken_over"):
-    """A newer connection of the same player, or a substitute, has the seat now; this one stays and may watch."""
+    """A newer connection of the same player, or a substitute, has the seat now; this connection stays open and may watch."""
 
     table: TableCode
     """The table's code."""
@@ -288,10 +288,10 @@ class SeatTakenOver(Message, frozen=True, kw_only=True, tag="seat_taken_over"):
 
 
 class Capabilities(Message, frozen=True, kw_only=True, tag="caps"):
-    """The server has other capabilities from now on."""
+    """The server's capabilities have changed."""
 
     add: Fact = msgspec.field(default_factory=dict)
-    """Those that are new, or have another value, with their values."""
+    """Those that are new or have a new value, with their values."""
     gone: tuple[Word, ...] = msgspec.field(default=(), name="del")
     """Those that are gone."""
 
@@ -300,7 +300,7 @@ class Draining(Message, frozen=True, kw_only=True, tag="draining"):
     """The server is about to be stopped: hands under way are played to their end, and nothing new begins."""
 
     left_ms: U
-    """After how long, at the latest, it says goodbye."""
+    """How long, at most, until it says `bye`."""
 
 
 class Ping(Message, frozen=True, kw_only=True, tag="ping"):

@@ -1,7 +1,7 @@
-"""What was before: the place where who watches may begin, the pages of a match, and which matches somebody has played.
+"""The past: where a watcher may begin, the pages of a match, and the matches somebody has played.
 
-Every field has a line under it, from which docs/protocol/messages.md is made. Seats need none of it: they are sent every
-record that they miss.
+Every field has a line under it, from which docs/protocol/messages.md is made. Seats need none of it: they are sent
+every record that they have missed.
 """
 
 import msgspec
@@ -23,7 +23,7 @@ from truc_protocol.messages.fields import (
 
 
 class PastRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A record of a match, as `record` has brought it."""
+    """A record of a match, as the notice `record` brought it."""
 
     signer: RoleNumber
     """Who signed: 0 the server, i + 1 seat i."""
@@ -36,7 +36,7 @@ class PastRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class History(Request, frozen=True, kw_only=True, tag="history"):
-    """Ask for a page of a match's records: of one that is played as far as this player may see it, or of one that is over."""
+    """Ask for a page of a match's records: of one being played, as far as this player may see it, or of one that is over."""
 
     match: Hash
     """The match id."""
@@ -47,33 +47,33 @@ class History(Request, frozen=True, kw_only=True, tag="history"):
 
 
 class PlayedMatch(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A match that a player has had a seat in; the server's word."""
+    """A match that a player has had a seat in, on the server's word."""
 
     match: Hash
     """The match id."""
     seat: SeatNumber
-    """The seat that the player had, or has."""
+    """The seat that the player had or still has."""
     since_ms: U
-    """When they got it, in Unix milliseconds: the beginning of the match, but for a substitute."""
+    """When they got it, in Unix milliseconds: at the beginning of the match, except for a substitute."""
     variant: Word | None = None
-    """The game, by the name in its rule document; absent if the server cannot read that any more."""
+    """The game, by the name in its rule document; absent if the server can no longer read that."""
     names: tuple[Name, ...] = ()
     """The names of those who began the match, by seat."""
     reason: Word | None = None
-    """Why it ended, as in its `end` record; absent if it is not over, or was given up."""
+    """Why it ended, as in its `end` record; absent if it is not over or was given up."""
     ended_ms: U | None = None
     """When it ended, in Unix milliseconds; with `reason`."""
 
 
 class ListMatches(Request, frozen=True, kw_only=True, tag="matches"):
-    """Ask which matches one has had a seat in, the newest first: those that the server still has."""
+    """Ask which matches one has had a seat in, newest first: those that the server still has."""
 
     after: Hash | None = None
-    """The last match known: the next page."""
+    """The last match already known: the next page."""
 
 
 class Snapshot(Message, frozen=True, kw_only=True, tag="snapshot"):
-    """Where one who watches begins: the match up to position `k`, in short. The records from `k` on follow."""
+    """Where a watcher begins: the match up to position `k`, in brief. The records from `k` on follow."""
 
     table: TableCode
     """The table's code."""
@@ -82,7 +82,7 @@ class Snapshot(Message, frozen=True, kw_only=True, tag="snapshot"):
     k: U
     """The position of the next record; those before it come by `history`."""
     head: Hash
-    """The head at `k` ([specification, section 5](../fairness/specification.md#5-records)), which the records from there on go on from."""
+    """The head at `k` ([specification, section 5](../fairness/specification.md#5-records)), from which the records that follow continue."""
     doc: bytes
     """The rule document."""
     records: tuple[Record, ...]

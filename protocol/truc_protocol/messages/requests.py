@@ -26,7 +26,7 @@ from truc_protocol.messages.fields import (
 
 
 class Software(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Which program speaks; for logs and statistics, never to decide by."""
+    """Which program is speaking; for logs and statistics, never to base a decision on."""
 
     name: Word
     """The program's name."""
@@ -44,11 +44,11 @@ class ClientHello(Request, frozen=True, kw_only=True, tag="hello"):
     cn: Hash
     """32 fresh random bytes."""
     want: Capabilities = ()
-    """Capabilities the client would use."""
+    """Capabilities the client would like to use."""
     require: Capabilities = ()
-    """Capabilities without which the client cannot go on; one missing gives `unsupported`."""
+    """Capabilities the client cannot do without; if one is missing, the answer is `unsupported`."""
     client: Software | None = None
-    """Which program speaks."""
+    """Which program is speaking."""
 
 
 class KeyLogin(Request, frozen=True, kw_only=True, tag="login"):
@@ -61,7 +61,7 @@ class KeyLogin(Request, frozen=True, kw_only=True, tag="login"):
     name: Name | None = None
     """The name to show for this player, at most 64 bytes of UTF-8; a label, never an identity."""
     invite: Invite | None = None
-    """An invite of the host, with which a key becomes a member of a closed server."""
+    """An invite from the host, by which a key becomes a member of a closed server."""
 
 
 class GuestLogin(Request, frozen=True, kw_only=True, tag="login"):
@@ -72,14 +72,14 @@ class GuestLogin(Request, frozen=True, kw_only=True, tag="login"):
 
 
 class GuestReturn(Request, frozen=True, kw_only=True, tag="login"):
-    """Log in as a guest who was here before."""
+    """Log in again as the guest one was before."""
 
     token: Token
     """The token that `welcome` gave."""
 
 
 class ListTables(Request, frozen=True, kw_only=True, tag="tables"):
-    """Ask which public tables there are, ascending by code."""
+    """Ask for the public tables, in ascending order of code."""
 
     variant: Word | None = None
     """Only tables of this game."""
@@ -91,35 +91,35 @@ class ReadRules(Request, frozen=True, kw_only=True, tag="rules"):
     """Ask for the rule document of a game that the server plays."""
 
     variant: Word
-    """The game, by the name in the server's info."""
+    """The game, by its name in the server's info."""
 
 
 class Create(Request, frozen=True, kw_only=True, tag="create"):
     """Open a table and sit down at it."""
 
     variant: Word
-    """The game, by the name in the server's info."""
+    """The game, by its name in the server's info."""
     seats: SeatNumber | None = None
-    """How many seats; the fewest that the game allows if absent."""
+    """How many seats; if absent, the fewest that the game allows."""
     options: TableOptions = msgspec.field(default_factory=dict)
     """Table options by name: those of the terms and those of the rules ([options.md](options.md))."""
     seat: SeatNumber | None = None
-    """The seat to take; the first if absent."""
+    """The seat to take; if absent, the first."""
     private: bool = False
-    """Keep the table out of `tables`; who has its code may join."""
+    """Keep the table out of `tables`; anybody who has its code may join."""
 
 
 class Join(Request, frozen=True, kw_only=True, tag="join"):
-    """Take a seat at a table, come back to one's own on this connection, or stand by for one that is vacant in a match."""
+    """Take a seat at a table, return to one's own on this connection, or stand by for a seat that is vacant in a match."""
 
     table: TableCode
     """The table's code."""
     seat: SeatNumber | None = None
-    """The seat to take; one's own, else the first empty one, if absent."""
+    """The seat to take; if absent, one's own, or else the first empty one."""
 
 
 class Leave(Request, frozen=True, kw_only=True, tag="leave"):
-    """Give the seat up, before a match has started or after it is over."""
+    """Give up the seat, before a match has started or after it is over."""
 
     table: TableCode
     """The table's code."""
@@ -131,7 +131,7 @@ class Ready(Request, frozen=True, kw_only=True, tag="ready"):
     table: TableCode
     """The table's code."""
     x: Hash | None = None
-    """A guest's X25519 public key for this match; with it the guest's cards and options come boxed."""
+    """A guest's X25519 public key for this match; with it, the guest's cards and options come boxed."""
 
 
 class Unready(Request, frozen=True, kw_only=True, tag="unready"):
@@ -142,12 +142,12 @@ class Unready(Request, frozen=True, kw_only=True, tag="unready"):
 
 
 class SignedAct(Request, frozen=True, kw_only=True, tag="act"):
-    """Hand in a record that this seat signed: act, release, ack, rekey, sub, resign, or seat."""
+    """Submit a record that this seat has signed: act, release, ack, rekey, sub, resign, or seat."""
 
     table: TableCode
     """The table's code."""
     match: Hash | None = None
-    """The match id; absent or nil with a `seat` record, which comes before there is one."""
+    """The match id; absent or nil with a `seat` record, which is signed before there is one."""
     body: bytes
     """The record's body, the exact bytes signed."""
     sig: Signature
@@ -162,15 +162,15 @@ class GuestAct(Request, frozen=True, kw_only=True, tag="act"):
     match: Hash
     """The match id."""
     at: U
-    """`at` of the options chosen from."""
+    """The `at` of the options chosen from."""
     choose: MoveLine
-    """The key of the option, or one of the lines that are open at any time."""
+    """The key of the option, or one of the lines that are allowed at any time."""
     p: U | None = None
     """Where to cut, instead of the option's own place; only with `cut`."""
 
 
 class BoxedSign(Request, frozen=True, kw_only=True, tag="sign"):
-    """Sign to those who may see it, sealed: for a seat with a key, or a guest who gave `x`."""
+    """Make a sign to those who may see it, sealed: for a seat with a key, or a guest who gave `x`."""
 
     table: TableCode
     """The table's code."""
@@ -179,13 +179,13 @@ class BoxedSign(Request, frozen=True, kw_only=True, tag="sign"):
     at: U
     """The position that comes next."""
     to: SeatNumber
-    """A seat that sees signs of this one, as its partner; the others that do see it too."""
+    """A seat that sees this one's signs, such as its partner; any others that do see the sign too."""
     box: bytes
     """The sealed word ([specification, section 7](../fairness/specification.md#7-boxes))."""
 
 
 class OpenSign(Request, frozen=True, kw_only=True, tag="sign"):
-    """Sign to those who may see it, in clear, as a guest without a box."""
+    """Make a sign to those who may see it, in clear, as a guest without a box."""
 
     table: TableCode
     """The table's code."""
@@ -207,7 +207,7 @@ class Say(Request, frozen=True, kw_only=True, tag="say"):
 
 
 class ClaimMatch(Request, frozen=True, kw_only=True, tag="claim_match"):
-    """Ask for the end of a match whose other side is away: `away` says from when on it is granted."""
+    """Ask for the end of a match whose other side is away; the notice `away` says from when this is granted."""
 
     table: TableCode
     """The table's code."""
@@ -225,7 +225,7 @@ class WantRekey(Request, frozen=True, kw_only=True, tag="rekey"):
 
 
 class Resume(Request, frozen=True, kw_only=True, tag="resume"):
-    """Take one's seat on this connection and be sent every record that is missing."""
+    """Take one's seat on this connection, and be sent every record that one has missed."""
 
     table: TableCode
     """The table's code."""
@@ -236,12 +236,12 @@ class Resume(Request, frozen=True, kw_only=True, tag="resume"):
 
 
 class Watch(Request, frozen=True, kw_only=True, tag="watch"):
-    """Follow a table without a seat, from the beginning of its match, or from where one was."""
+    """Follow a table without a seat, from the beginning of its match or from where one left off."""
 
     table: TableCode
     """The table's code."""
     match: Hash | None = None
-    """The match that `next` is of; if the table has another by now, it is sent from the beginning."""
+    """The match that `next` belongs to; if the table has another by now, that is sent from its beginning."""
     next: U | None = None
     """The first position wanted, without the setup; only with `match`."""
 

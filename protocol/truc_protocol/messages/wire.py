@@ -1,8 +1,8 @@
-"""The table of messages, and the way between messages and bytes.
+"""The table of messages, and how messages become bytes and bytes messages.
 
 `MESSAGES` holds one row for each tag and direction; decoding, the states of a connection, the documentation and the
-tests read it. Unknown fields are passed over, nil and absent mean the same, and everything else that does not fit is
-an error that names the field.
+tests read it. Unknown fields are ignored, nil and absent mean the same, and everything else that does not fit is an
+error that names the field.
 """
 
 import re
@@ -93,18 +93,18 @@ class Direction(StrEnum):
 
 
 class MessageError(RemoteError):
-    """A frame that is no message; `re` is its request id where that could be read."""
+    """A frame that is not a message; `re` is its request id if that could be read."""
 
 
 class Form(NamedTuple):
-    """A shape a message can have; `mark` is the field that tells it from the other shapes of its tag."""
+    """A shape a message can have; `mark` is the field that tells it apart from the other shapes of its tag."""
 
     message: type[AnyMessage]
     mark: str | None = None
 
 
 class Row(NamedTuple):
-    """One message: `replies` are the tags that answer it, beside `error`."""
+    """One message: `replies` are the tags that answer it, besides `error`."""
 
     direction: Direction
     forms: tuple[Form, ...]
@@ -195,19 +195,19 @@ _LARGEST_ID: Final = 2**32 - 1
 
 
 def row_of(direction: Direction, tag: str) -> Row | None:
-    """Return the row of a tag in one direction, None if there is no such message."""
+    """Return the row of a tag in one direction, or None if there is no such message."""
     return _ROWS[direction].get(tag)
 
 
 def encode(message: AnyMessage) -> bytes:
-    """Return the bytes of a message, without optional fields that were not set."""
+    """Return the bytes of a message, without the optional fields that are not set."""
     if type(message) in _MAY_BE_WIDE and _is_wide(message):
         return pack(msgspec.to_builtins(message, builtin_types=(bytes,)))
     return pack(message)
 
 
 def _is_wide(message: AnyMessage) -> bool:
-    """Tell whether a map of more than 15 fields is in a message: msgspec writes its long header even where fields are left out."""
+    """Tell whether a map of more than 15 fields is in a message: msgspec writes its long header even if fields are left out."""
     return not isinstance(message, answers.Ok) or bool(message.tables)
 
 
