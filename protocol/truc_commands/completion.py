@@ -1,6 +1,6 @@
-"""Completion in a shell: the command that prints the script for it, and the values that a parameter usually has.
+"""Completion in a shell: the command that prints the script for it, and the usual values of parameters.
 
-The script asks the program itself, so that it knows every command there is.
+The script asks the program itself, so it knows every command there is.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -18,7 +18,7 @@ Values = Callable[[], Iterable[str | CompletionItem]]
 
 
 class Known(StringParamType):
-    """A text of which the usual values are known; any other is taken, too."""
+    """A text whose usual values are known; any other is accepted too."""
 
     def __init__(self, values: Values, *, or_file: bool) -> None:
         self._values = values
@@ -38,7 +38,7 @@ class Known(StringParamType):
 
 @add_completion_class
 class _Zsh(ZshComplete):
-    """What zsh is told: each value something, as its script passes over an empty one and loses count."""
+    """What zsh is told: a placeholder for an empty value, which its script would skip and lose count."""
 
     def format_completion(self, item: CompletionItem) -> str:
         return super().format_completion(
@@ -51,7 +51,7 @@ def complete_values(
 ) -> None:
     """Let a shell complete the values of a command and its subcommands, by the names of their parameters.
 
-    Those that stand in `or_file` may also be the name of a file.
+    Those named in `or_file` may also be the name of a file.
     """
     for param in command.params:
         if param.name in values:

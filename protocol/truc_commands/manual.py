@@ -1,6 +1,6 @@
 """Pages for `man`, one for each command of a program, made from what its `--help` says.
 
-Invariant: a page says nothing that does not stand in the command, so that the two cannot part.
+Invariant: a page says nothing that the command does not say, so that the two cannot diverge.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,14 +18,15 @@ _ENDS: Final = "Exit status: "
 def pages(main: click.Command, program: str, headings: Mapping[str, str] = {}) -> dict[str, str]:
     """Return every page by the name of its file: that of the program, then those of its commands.
 
-    `headings` are those of another language, and what its paragraph on exit statuses begins with, by the English ones.
+    `headings` gives, for each English heading and for the beginning of the paragraph on exit statuses, the words of
+    another language.
     """
     context = click.Context(main, info_name=program, **main.context_settings)
     return {f"{name}.{SECTION}": page for name, page in _pages(main, context, headings)}
 
 
 def write_pages(made: Mapping[str, str], folder: Path) -> None:
-    """Write pages to a folder, which is made if it is not there.
+    """Write pages to a folder, which is created if missing.
 
     Raises:
         OSError: It cannot be written.
@@ -85,7 +86,7 @@ def _paragraphs(text: str | None) -> Iterator[str]:
 
 
 def _described(command: click.Command, heading: str, ends: str) -> Iterator[str]:
-    """Yield what a command does, and under a heading of its own the paragraph that begins with how it ends."""
+    """Yield what a command does, with the paragraph on its exit status under a heading of its own."""
     for number, paragraph in enumerate(_paragraphs(command.help)):
         if paragraph.startswith(ends):
             yield heading
@@ -99,7 +100,7 @@ def _described(command: click.Command, heading: str, ends: str) -> Iterator[str]
 def _options(command: click.Command, context: click.Context) -> Iterator[tuple[str, str]]:
     for param in command.get_params(context):
         record = param.get_help_record(context)
-        if record is not None and record[1]:  # an argument is told of in the description
+        if record is not None and record[1]:  # arguments are explained in the description
             yield record
 
 
@@ -120,6 +121,6 @@ def _related(context: click.Context, heading: str) -> Iterator[str]:
 
 
 def _text(text: str) -> str:
-    """Return a text as roff prints it, letter by letter, and takes no line of it for a request."""
+    """Return a text escaped so that roff prints it letter by letter, and takes no line of it for a request."""
     plain = text.replace("\\", r"\e").replace("-", r"\-").replace("`", r"\(ga").replace("'", r"\(aq")
     return rf"\&{plain}" if plain.startswith(".") else plain

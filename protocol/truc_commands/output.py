@@ -1,4 +1,4 @@
-"""What becomes of a command when the system refuses it something: most often its output, where a disk is full or the reader has gone."""
+"""What happens to a command when the system refuses it something, most often its output: a full disk, a reader gone."""
 
 import os
 import sys
@@ -10,14 +10,14 @@ import click
 
 
 class OneLineCommand(click.Command):
-    """A command that ends in one line where the system refuses something, its help included; in none where the reader has gone."""
+    """A command that, help included, ends in one line if the system refuses it something, and in silence if the reader has gone."""
 
     def refused(self, error: OSError) -> click.ClickException:
-        """Return what ends the command then; its exit status also where nothing is said."""
+        """Return the error that ends the command then; its exit status holds even if nothing is said."""
         return click.ClickException(error.strerror or str(error))
 
     def make_context(self, *args: Any, **named: Any) -> click.Context:
-        """Read the command line, which prints what is asked for in place of the command."""
+        """Read the command line, which may print something instead of running the command, such as its help."""
         with self._in_one_line():
             return super().make_context(*args, **named)
 
@@ -39,11 +39,11 @@ class OneLineCommand(click.Command):
 
 
 class OneLineGroup(OneLineCommand, click.Group):
-    """The first command of a program, so that it goes for all under it."""
+    """The main command of a program, so that this holds for all commands under it."""
 
 
 def _drop_output() -> None:
-    """Let what could not be written to standard output go, so that the end of the process does not try again."""
+    """Drop what could not be written to standard output, so that the end of the process does not try again."""
     with suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
