@@ -1,6 +1,6 @@
 """Acts as they are signed, (kind, args), and as the rules know them, an Action: one table of shapes, both ways.
 
-What is signed opens cards: `play` carries slot, card and salt. The rules know only the card. So reading an act gives the
+A signed act opens cards: `play` carries slot, card and salt. The rules know only the card. So reading an act gives the
 action and the openings it brings, and writing one needs the seat's own openings.
 """
 
@@ -39,7 +39,7 @@ def read_act(seat: int, kind: str, args: Sequence[Any], *, deck: int, culprit: s
     """Read (kind, args); `deck` is the number of cards in the pack, `culprit` who has signed it, if anybody.
 
     Raises:
-        CheckError: C2, when the kind is unknown or its args have another shape.
+        CheckError: C2, if the kind is unknown or its args have another shape.
     """
     known = _KINDS.get(kind)
     if known is None:
@@ -105,7 +105,7 @@ def _is_stake(value: object) -> bool:
 
 
 def write_args(match: Match, action: Action, openings: Sequence[Opening], *, cut: int = 0) -> list[Any]:
-    """Return the args that say `action`; `openings` are the acting seat's own, by slot, of the newest deal."""
+    """Return the args that express `action`; `openings` are the acting seat's own, by slot, of the newest deal."""
     match KINDS[action.kind]:
         case ArgShape.PLAY:  # first, as most acts are plays
             slot = slot_of(match, action)

@@ -1,8 +1,8 @@
-"""What is sealed between the server and one seat: hands, shared hands, options and signs.
+"""What is sealed between the server and one seat: its cards, cards shared with it, options and signs.
 
-Each box has a key of its own purpose, derived from the seat's exchange with the server and the match, so a box of
-another match, deal, seat or purpose does not open. Given the same values the bytes are the same: the audit seals again
-and compares. Who may receive what, and whether a card fits its leaf, is decided by the callers.
+Each box has a key for its purpose, derived from the seat's exchange with the server and the match, so a box of another
+match, deal, seat or purpose does not open. The same values give the same bytes: the audit seals again and compares.
+The callers decide who may receive what, and whether a card fits its leaf.
 """
 
 from collections.abc import Sequence
@@ -14,13 +14,13 @@ from truc_protocol.keys import NONCE_BYTES, TAG_BYTES, SealError, derive, seal, 
 
 BLOCK_BYTES: Final = 256
 OPTIONS_BYTES: Final = (
-    1_024  # all options of the presets fit, so that their box never tells how many they are
+    1_024  # all options of the presets fit, so that their box never tells how many there are
 )
 COUNTER_BYTES: Final = 8
 NO_COUNTER: Final = -1
 _HALF_COUNTER: Final = 2**32
 _MARK: Final = b"\x80"
-_ONE_MESSAGE: Final = bytes(NONCE_BYTES)  # for keys that seal one message ever
+_ONE_MESSAGE: Final = bytes(NONCE_BYTES)  # for keys that only ever seal one message
 
 PrivateKey = NewType("PrivateKey", bytes)
 UpwardKey = NewType("UpwardKey", bytes)
@@ -43,14 +43,14 @@ class Option(NamedTuple):
 
 
 class OpenedOptions(NamedTuple):
-    """Options and the counter they came under, the `after` of the next box."""
+    """Options and the counter they came under, which is the `after` of the next box."""
 
     counter: int
     options: tuple[Option, ...]
 
 
 class OpenedSign(NamedTuple):
-    """A sign and the counter it came under, the `after` of the next box."""
+    """A sign and the counter it came under, which is the `after` of the next box."""
 
     counter: int
     word: str
@@ -65,7 +65,7 @@ def open_hand(shared: bytes, mid: bytes, *, j: int, d: int, seat: int, box: byte
     """Open a seat's own cards, by slot.
 
     Raises:
-        BoxError: The box was not made for this deal and seat, or holds no hand.
+        BoxError: The box was not made for this deal and seat, or holds no cards.
     """
     return _open_openings(shared, mid, ["truc/1/box", j, d, seat], box)
 
@@ -83,7 +83,7 @@ def open_share(
     """Open a partner's cards, by slot.
 
     Raises:
-        BoxError: The box was not made for this deal and these seats, or holds no hand.
+        BoxError: The box was not made for this deal and these seats, or holds no cards.
     """
     return _open_openings(shared, mid, ["truc/1/sharebox", j, d, giver, receiver], box)
 
@@ -143,7 +143,7 @@ def seal_options(
 ) -> bytes:
     """Seal the options of a decision: `at` is the position the act must carry, `offer` what opened the decision.
 
-    `fill`, a multiple of 256, is what the length is a multiple of before it is sealed.
+    Before it is sealed, the plaintext is filled up to a multiple of `fill`, itself a multiple of 256.
     """
     aad = enc(["truc/1/options", mid, seat, at, offer])
     return _seal_private(key, ctr, pad(pack(options), fill), aad)
@@ -225,7 +225,7 @@ def _word(what: str, items: list[Any]) -> str:
 
 
 def pad(plaintext: bytes, fill: int = BLOCK_BYTES) -> bytes:
-    """Fill up to the next multiple of `fill` bytes, itself one of 256, by at least one: 0x80, then zeros."""
+    """Fill up to the next multiple of `fill` bytes, itself a multiple of 256, by at least one byte: 0x80, then zeros."""
     marked = plaintext + _MARK
     return marked + bytes(-len(marked) % fill)
 

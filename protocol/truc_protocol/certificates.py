@@ -1,8 +1,8 @@
-"""The certificate under which a server encrypts its connections: made by itself, or read from what a host has.
+"""The certificate with which a server encrypts its connections: made by itself, or given by its host.
 
-Nobody has to vouch for it but the server's key, which signs its hash in every hello (docs/protocol/security.md, C37); so
-it names nobody, and its dates matter to other software only. Beside `keys` this is the one module that imports the crypto
-library: its X.509 part is slow to import and of no use to anybody but a server with TLS. Moments are given in.
+Only the server's key has to vouch for it, by signing its hash in every hello (docs/protocol/security.md, C37); so it
+names nobody, and its dates matter to other software only. Besides `keys` this is the one module that imports the
+crypto library: the X.509 part is slow to import and of no use except to a server with TLS. Times are passed in.
 """
 
 from datetime import UTC, datetime
@@ -18,16 +18,16 @@ from cryptography.x509.oid import NameOID
 from truc_protocol.codec import sha256
 
 NAME: Final = "truc"
-_BACKDATED_S: Final = 86_400  # for clients whose clock is late, and that look at it
+_BACKDATED_S: Final = 86_400  # for clients that check the dates by a clock that is slow
 _PUBLIC: Final = (serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)
 
 
 class CertificateError(ValueError):
-    """A certificate or its key cannot be used; the text says why, and holds nothing of the key."""
+    """A certificate or its key cannot be used; the text says why, and reveals nothing of the key."""
 
 
 class Certificate(NamedTuple):
-    """What is to be known of a certificate: the SHA-256 of its DER form, and from when to when it is good, in Unix seconds."""
+    """What matters of a certificate: the SHA-256 of its DER form, and when its validity begins and ends, in Unix seconds."""
 
     digest: bytes
     begins: int
@@ -35,7 +35,7 @@ class Certificate(NamedTuple):
 
 
 def make_certificate(now: int, *, lasts_s: int) -> bytes:
-    """Return a new P-256 key and its own certificate, as one PEM text."""
+    """Return a new P-256 key and its self-signed certificate, as one PEM text."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, NAME)])
     certificate = (
@@ -55,10 +55,10 @@ def make_certificate(now: int, *, lasts_s: int) -> bytes:
 
 
 def read_certificate(chain: bytes, key: bytes) -> Certificate:
-    """Return what is to be known of the first certificate of a PEM text, which `key` must belong to.
+    """Return what matters of the first certificate in a PEM text; `key` must belong to it.
 
     Raises:
-        CertificateError: There is no certificate or no key, the key has a passphrase, or is another's.
+        CertificateError: There is no certificate or no key, the key has a passphrase, or it belongs to another.
     """
     certificate = _first(chain)
     if _key(key) != certificate.public_key().public_bytes(*_PUBLIC):

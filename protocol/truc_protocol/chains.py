@@ -23,7 +23,7 @@ HELD: Final = 32  # links of 32 bytes, in one string of bytes
 class Chain:
     """One contributor's chain; only what is public shows.
 
-    Thirty-two links are held, from the one that was asked for on: a match of as many deals hashes its chain once, a longer
+    It holds 32 links, from one that was asked for upwards: a match of that many deals hashes its chain once, a longer
     one once more for every 32 deals.
 
     Attributes:
@@ -69,7 +69,7 @@ class Chain:
         return links[start : start + LINK_BYTES] if 0 <= start < len(links) else self._hold(i)
 
     def _hold(self, i: int) -> bytes:
-        """Hold v_i and the links above it, as many as are held; return v_i."""
+        """Hold v_i and the links above it, up to the number that are held; return v_i."""
         under = links_below(self.public, self.tn, self.root, highest=self.last, lowest=i)
         nearest = deque(chain((self.root,), under), maxlen=HELD)
         object.__setattr__(self, "_near", (i, b"".join(reversed(nearest))))
@@ -82,7 +82,7 @@ def links_below(public: bytes, tn: bytes, link: bytes, *, highest: int, lowest: 
 
 
 def descends(public: bytes, tn: bytes, *, known: tuple[int, bytes], index: int, link: bytes) -> bool:
-    """Tell whether `link`, as v_index, hashes down to the link known of the same chain, (its number, its bytes).
+    """Tell whether `link`, as v_index, hashes down to the known link of the same chain, (its number, its bytes).
 
     A link beyond the reach of any chain (4096 steps) descends from nothing.
     """

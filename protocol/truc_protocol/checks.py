@@ -56,7 +56,7 @@ CHECKS: Final[dict[str, str]] = {
 class CheckError(Exception):
     """A check failed: `check` is its number, `culprit` who the record blames ("server", "seat 1") or None.
 
-    `refusal` is the code that answers an act where the check alone does not tell it: not_your_turn, illegal_action
+    `refusal` is the code that answers an act if the check alone does not determine it: not_your_turn, illegal_action
     or void_bet of the rules (C20), illegal_action for a pause or resume that cannot be asked for (C29).
     """
 

@@ -1,7 +1,7 @@
-"""What a seat checks of an option before it offers it to its player: that it says what would be signed.
+"""What a seat checks in an option before it offers it to its player: that it says what would be signed.
 
 An option carries (kind, args), which is signed, and a move line, which is shown. Here the line is made again from
-(kind, args), and the cards it would open are compared with the seat's own. Whether the rules allow it is not asked.
+(kind, args), and the cards it would open are compared with the seat's own. Whether the rules allow it is not checked.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ def check_option(variant: Variant, seat: int, option: Option, openings: Sequence
     """Return the move that an option would sign; `openings` are the seat's own of the newest deal, by slot.
 
     Raises:
-        BoxError: (kind, args) are no act, the line says another, or the cards are not the seat's own.
+        BoxError: (kind, args) are no act, the line says something else, or the cards are not the seat's own.
     """
     try:
         move = read_act(seat, option.kind, option.args, deck=len(variant.pack))
@@ -33,7 +33,7 @@ def check_option(variant: Variant, seat: int, option: Option, openings: Sequence
 
 
 def _named(action: Action, openings: Sequence[Opening], line: str) -> Action:
-    """Put the card in, where the act names only its slot and the line names the card."""
+    """Fill in the card, where the act names only its slot and the line names the card."""
     slot = action.value
     if KINDS[Kind(action.kind)] is not ArgShape.COVER or not isinstance(slot, int):
         return action

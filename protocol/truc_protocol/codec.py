@@ -1,10 +1,10 @@
 """The one door to msgpack: canonical arrays for what is signed, maps for the wire.
 
 Two profiles live here and nowhere else. `enc`/`dec` are CM-1 (docs/fairness/specification.md, "Encoding"): every
-value has exactly one encoding, and `dec` refuses the others, so that a hash or signature over bytes is one over
+value has exactly one encoding, and `dec` refuses any other, so that a hash or signature over the bytes is one over
 the value. `pack`/`unpack` are the looser profile of messages on the wire, where foreign encoders may choose longer
-forms of an integer but never floats, extension types, duplicate keys or trailing bytes. Everything is written, and bodies
-are read, by msgspec; frames are read by msgpack, which alone shows a key that comes twice.
+forms of an integer but never floats, extension types, duplicate keys or trailing bytes. msgspec writes everything and
+reads bodies; msgpack reads frames, as it alone shows that a key comes twice.
 """
 
 import hashlib
@@ -65,15 +65,15 @@ def dec(encoded: bytes, limit: int = MAX_BODY) -> Any:
 def digest(tag: str, *fields: Hashed) -> bytes:
     """Return H(tag, fields) = SHA-256(enc(["truc/1/" + tag, fields...])), 32 bytes.
 
-    What is hashed was decoded, or is our own: its types alone keep it canonical, and are not looked at again.
+    What is hashed was decoded before, or is our own: its types alone keep it canonical, and it is not checked again.
     """
     return hashlib.sha256(_ENCODER.encode((f"truc/1/{tag}", *fields))).digest()
 
 
 def digests(tag: str, *fields: Hashed, numbers: Iterable[int], first: bytes) -> Iterator[bytes]:
-    """Yield H(tag, fields, number, h) for each of the numbers; h is the digest before it, and to begin with `first`.
+    """Yield H(tag, fields, number, h) for each of the numbers, where h is the digest before it, at first `first`.
 
-    What all of them begin with is hashed once: that is a third of the work of a chain.
+    Their common beginning is hashed only once: that saves a third of the work of a chain.
     """
     begun = hashlib.sha256(_ENCODER.encode((f"truc/1/{tag}", *fields, 0, b""))[: -len(b"\x00\xc4\x00")])
     newest = first
@@ -90,7 +90,7 @@ def sha256(encoded: bytes) -> bytes:
 
 
 def pack(value: object) -> bytes:
-    """Encode a message of the wire, or any value in the shortest form of its items.
+    """Encode a message for the wire, or any value in the shortest form of its items.
 
     Raises:
         EncodingError: The value has no such form.
@@ -102,10 +102,10 @@ def pack(value: object) -> bytes:
 
 
 def unpack(frame: bytes) -> dict[str, Any]:
-    """Decode one message of the wire: a map with str keys, no float, no extension, at most 16 levels.
+    """Decode one message from the wire: a map with str keys, no float, no extension, at most 16 levels.
 
     Raises:
-        EncodingError: The bytes are no such map, or something stands after it.
+        EncodingError: The bytes are no such map, or something follows it.
     """
     try:
         value = msgpack.unpackb(
@@ -149,7 +149,7 @@ def _check_items(items: Sequence[Any], depth: int) -> None:
     if depth == 0 or len(items) > _ARRAY16:
         raise EncodingError(f"expected at most {MAX_BODY_DEPTH} nested arrays of at most 65535 items")
     for item in items:
-        kind = type(item)  # what most items are is told without a call
+        kind = type(item)  # most items are settled without a call
         if (kind is int and 0 <= item <= MAX_INT) or (kind is bytes and len(item) <= _BIN32) or item is None:
             continue
         if kind is str and len(item) <= _STR8 and item.isascii() and item.isprintable():

@@ -1,8 +1,8 @@
 """The state of a connection, the same for both ends: bytes in, messages out; a message in, bytes out.
 
 `TRANSITIONS` is the whole of it: who may send which message in which state, and what follows. A step that is not in
-the table is the error, ours or the peer's. A connection reads no clock, opens no socket and decides nothing about
-tables; `pulse` tells from stamps when to ping and when to give up.
+the table is an error, ours or the peer's. A connection reads no clock, opens no socket and decides nothing about
+tables; `pulse` tells from timestamps when to ping and when to give up.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -75,7 +75,7 @@ STATES: Final[Mapping[State, str]] = MappingProxyType(
     }
 )
 FATAL: Final = "error, close"
-_READY, _CLOSED = State.READY, State.CLOSED  # looked up once, as a lookup in an Enum is dear
+_READY, _CLOSED = State.READY, State.CLOSED  # looked up once: an Enum lookup is expensive
 _HANDSHAKE_TAGS: Final = ("hello", "login", "welcome")
 _REPLY: Final = (ServerHello, Welcome, Ok, Refusal)
 _OPEN: Final = tuple(state for state in State if state is not State.CLOSED)
@@ -99,7 +99,7 @@ TRANSITIONS: Final[Mapping[tuple[State, Role, str], State]] = MappingProxyType(
 
 
 class Failure(NamedTuple):
-    """What the peer did wrong, as a value: `line` is text for a peer of another protocol."""
+    """What the peer did wrong, as a value: `line` is text for a peer that speaks another protocol."""
 
     code: Code
     message: str
@@ -110,7 +110,7 @@ class Failure(NamedTuple):
 
 
 class Pulse(Enum):
-    """What silence asks for."""
+    """What to do about a silence."""
 
     REST = auto()
     PING = auto()
@@ -120,8 +120,8 @@ class Pulse(Enum):
 class Connection:
     """One end of a connection, from the first byte to the last.
 
-    A client closes without a word after any `Failure`; a server sends `answer(failure)` first. `to_bytes` makes the
-    bytes of what is sent: another than `encode` may add fields that nobody knows.
+    A client closes without a word after any `Failure`; a server sends `answer(failure)` first. `to_bytes` encodes what
+    is sent; one other than `encode` may add fields that nobody knows.
 
     Attributes:
         role: which end this is.
@@ -167,7 +167,7 @@ class Connection:
             raise LocalError(f"there is no hello of the {sender} in state {self.state}") from None
 
     def receive(self, received: bytes) -> list[AnyMessage | Failure]:
-        """Take bytes from the peer and return what they complete, failures among it.
+        """Take bytes from the peer and return what they complete, failures included.
 
         Nothing is read after a failure that closes. A server still answers what came before it, then the failure.
         """
@@ -196,7 +196,7 @@ class Connection:
         return frame
 
     def refuse(self, refused: Refusal) -> bytes:
-        """Return the bytes of an error and, where the connection ends with it, of the bye that follows.
+        """Return the bytes of an error and, if the connection ends with it, of the bye that follows.
 
         Before welcome every error ends the connection.
         """
@@ -208,7 +208,7 @@ class Connection:
         )
 
     def answer(self, failure: Failure) -> bytes:
-        """Return the bytes that tell the peer of a server what it did wrong."""
+        """Return the bytes with which a server tells its peer what it did wrong."""
         if failure.line is not None:
             self.state = State.CLOSED
             return failure.line
@@ -287,7 +287,7 @@ class Connection:
         self._outstanding[request.id] = _REPLIES[tag_of(request)]
 
     def _fail(self, error: RemoteError) -> Failure:
-        """Turn the peer's error into a value; a request that was never opened is, so that it can be refused."""
+        """Turn the peer's error into a value; a request that was not opened yet is opened, so that it can be refused."""
         closes = REGISTRY[error.code].closes or self.state is not State.READY or self.role is Role.CLIENT
         number = None if error.re in self._outstanding else error.re
         if number is not None and self.role is Role.SERVER:
@@ -334,7 +334,7 @@ def broadcast_frame(message: ServerMessage) -> bytes:
 def pulse(now: float, *, heard: float, pinged: float | None, idle_s: float) -> Pulse:
     """Tell what to do about a peer last heard at `heard` and last pinged at `pinged`.
 
-    What was heard at the instant of a ping has answered it, however coarse the clock: only after a silence was there a ping.
+    Anything heard at the instant of a ping has answered it, however coarse the clock: pings are only sent after silence.
     """
     silence = now - heard
     if silence >= 1.5 * idle_s:

@@ -1,10 +1,10 @@
 """Which 32 bytes are a point of Ed25519's prime-order subgroup: the numbers of the check.
 
-The check is one multiplication on Montgomery's form of the curve, which X25519 does. Its scalar is s = 5 L - 1, L the
-order of the subgroup: a multiple of 8 between 2^254 and 2^255, so that the clamping of RFC 7748 (section 5) leaves it as
-it is. s A = -A holds just where 5 L A is the identity, that is where L A is, as no point has order 5; and A and -A have
-the same u. The other way to the same u, s A = A, is left to points of small order, of which X25519 makes zero; and a y
-of no point gives a u on the curve's twist, whose large order divides neither s + 1 nor s - 1.
+The check is one multiplication on the Montgomery form of the curve, which X25519 does. Its scalar is s = 5 L - 1, with
+L the order of the subgroup: a multiple of 8 between 2^254 and 2^255, so the clamping of RFC 7748 (section 5) leaves it
+as it is. s A = -A holds exactly where 5 L A is the identity, that is where L A is, since no point has order 5; and A
+and -A have the same u. The other way to the same u, s A = A, is left to points of small order, for which X25519 gives
+zero; and a y that belongs to no point gives a u on the curve's twist, whose large order divides neither s + 1 nor s - 1.
 
 Public arithmetic on public keys only: nothing here is secret. X25519 itself is in keys.py.
 """
@@ -14,13 +14,13 @@ from typing import Final
 FIELD: Final = 2**255 - 19
 ORDER: Final = 2**252 + 27742317777372353535851937790883648493
 NEGATION: Final = (5 * ORDER - 1).to_bytes(32, "little")
-"""The scalar s, as X25519 takes it: it turns points of the subgroup round, and no others."""
+"""The scalar s, as X25519 takes it: it negates the points of the subgroup, and no others."""
 _SIGN_BIT: Final = 255
 _Y: Final = (1 << _SIGN_BIT) - 1
 
 
 def split_encoding(encoded: bytes) -> tuple[int, int]:
-    """Return (y, sign of x) as they stand in the 32 bytes, y not reduced."""
+    """Return (y, sign of x) as encoded in the 32 bytes, y not reduced."""
     number = int.from_bytes(encoded, "little")
     return number & _Y, number >> _SIGN_BIT
 

@@ -1,7 +1,7 @@
 """The deal as a function of the contributors' links: seed, order of the pack, hands, salts and leaves.
 
-The server deals with it, a seat checks its hand with it, and the audit recomputes everything with it. Nothing is
-sealed or signed here. A leaf commits to one card in one place of one deal; its salt tells nothing about the seed.
+The server deals with it, a seat checks its cards with it, and the audit recomputes everything with it. Nothing is
+sealed or signed here. A leaf commits to one card in one place of one deal; its salt reveals nothing about the seed.
 """
 
 from collections.abc import Sequence
@@ -14,11 +14,11 @@ SALT_BYTES: Final = 16
 
 
 class DealError(ValueError):
-    """A deal that the pack does not hold; the text says what was expected and what came."""
+    """The pack cannot give such a deal; the text says what was expected and what came."""
 
 
 class Opening(NamedTuple):
-    """What opens a leaf. Until it is opened it is a secret, so it does not show."""
+    """What opens a leaf. It is secret until then, so its repr hides it."""
 
     card: int
     salt: bytes
@@ -33,7 +33,7 @@ class DealtCards(NamedTuple):
     Attributes:
         hands: the openings, by seat and slot.
         up: the cards turned up.
-        next_card: where in the order a redeal goes on.
+        next_card: where in the order a redeal continues.
     """
 
     hands: tuple[tuple[Opening, ...], ...]
@@ -74,9 +74,9 @@ def deal_cards(
     start: int,
     up: int,
 ) -> DealtCards:
-    """Deal `ncards` to each seat from place `start` of the order, one at a time from the seat after the dealer.
+    """Deal `ncards` to each seat from place `start` of the order on, one at a time from the seat after the dealer.
 
-    The first deal (d = 0) then turns `up` cards up; redeals turn none.
+    The first deal (d = 0) then turns up `up` cards; redeals turn up none.
 
     Raises:
         DealError: The order does not hold that many cards.
@@ -115,5 +115,5 @@ def leaves(
 
 
 def hand_digest(mid: bytes, *, j: int, d: int, seat: int, leaves: Sequence[bytes]) -> bytes:
-    """Return the digest shown to people for one seat's hand; `leaves` are that seat's, by slot."""
+    """Return the digest shown to people for one seat's cards; `leaves` are that seat's, by slot."""
     return digest("hand", mid, j, d, seat, leaves)

@@ -1,6 +1,6 @@
 """The rule document: a variant as canonical bytes, whose hash the table record signs.
 
-The document alone rebuilds the variant, house rules included; whoever verifies a transcript needs no list of presets.
+The document alone is enough to rebuild the variant, house rules included; a verifier needs no list of presets.
 """
 
 from functools import lru_cache
@@ -27,7 +27,7 @@ def read_document(document: bytes) -> Variant:
     """Rebuild the variant.
 
     Raises:
-        CheckError: C5, when the bytes are no rule document of an engine we have, or it contradicts itself.
+        CheckError: C5, if the bytes are not a rule document of an engine we have, or it contradicts itself.
     """
     try:
         name, version, pack, fields = _items(dec(document, MAX_DOCUMENT))
@@ -37,7 +37,7 @@ def read_document(document: bytes) -> Variant:
 
 
 def game_of(document: bytes) -> str | None:
-    """Return the name of the game; None for a document of an engine that we have not, or not any more."""
+    """Return the name of the game, or None if the document cannot be read, as when we no longer have its engine."""
     try:
         return read_document(document).name
     except CheckError:

@@ -1,7 +1,8 @@
-"""The evidence file: what stands beside a transcript and shows that somebody broke the protocol.
+"""The evidence file: what goes with a transcript to show that somebody broke the protocol.
 
-A magic line, then items as in a transcript: refusals that the server signed, and complaints about sealed hands. No words of
-a person stand in it, and nothing in it counts by itself: `audit.evidence` weighs it against the transcript of its match.
+A magic line, then items as in a transcript: refusals that the server signed, and complaints about sealed cards. It
+holds nobody's own words, and nothing in it counts by itself: `audit.evidence` weighs it against the transcript of its
+match.
 """
 
 from collections.abc import Iterable
@@ -17,7 +18,7 @@ from truc_protocol.transcript import MAX_FILE, item, pack_record, read_item, unp
 
 MAGIC: Final = b"truc evidence 1\n"
 MAX_ITEMS: Final = 256
-"""The most items in a file. Each costs whoever weighs it; an honest file has a handful."""
+"""The most items in a file. Each takes work to weigh; an honest file has a handful."""
 
 
 class Complaint(Body, frozen=True, tag="truc/1/complaint"):
@@ -40,7 +41,7 @@ class Refusal(NamedTuple):
 
     @property
     def mid(self) -> bytes:
-        """The match that it is about."""
+        """The match it is about."""
         return self.body.mid
 
 
@@ -48,15 +49,15 @@ EvidenceItem = Refusal | Complaint
 
 
 def is_evidence(file: bytes) -> bool:
-    """Tell whether a file says that it is one of evidence."""
+    """Tell whether a file claims to be an evidence file."""
     return file.startswith(MAGIC)
 
 
 def write_evidence(items: Iterable[EvidenceItem]) -> bytes:
-    """Return the bytes of an evidence file; equal items stand in it once.
+    """Return the bytes of an evidence file; equal items are written once.
 
     Raises:
-        ValueError: They are more than a file can have.
+        ValueError: There are more than a file may have.
     """
     each_once = tuple(dict.fromkeys(items))
     if len(each_once) > MAX_ITEMS:
@@ -103,7 +104,7 @@ def _complaint(encoded: bytes) -> Complaint | None:
 
 
 def read_refusal(record: Record) -> Refusal | None:
-    """Return what a record refuses in a server's name, None if it is no refusal; no signature is checked here."""
+    """Return what a record refuses in a server's name, or None if it is no refusal; no signature is checked here."""
     try:
         body = msgspec.convert(dec(record.body), Refuse, builtin_types=(bytes,))
     except (EncodingError, msgspec.ValidationError):

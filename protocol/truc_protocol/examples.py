@@ -1,4 +1,4 @@
-"""One example of every form of every message, shown in the reference and sent there and back by the tests.
+"""One example of every form of every message, shown in the reference and encoded and decoded by the tests.
 
 The values are plausible, not consistent: bodies are cut short, and signatures are made of one repeated byte.
 """

@@ -1,8 +1,8 @@
 """Frames: a length of four bytes, big-endian, then that many bytes of one message.
 
 Bytes come in as they arrive and frames go out; nothing here knows what a frame holds. A length that is 0 or above the
-limit ends the stream: there is no way back into step, and none is tried. Because every limit is far below 2^24 the
-first byte of a connection is always 0, so that a peer of another protocol is recognised and told so in words.
+limit ends the stream: there is no way to get back into step, and none is tried. Because every limit is far below 2^24
+the first byte of a connection is always 0, so a peer that speaks another protocol is recognised, and told so in words.
 """
 
 import string
@@ -87,7 +87,7 @@ class FrameSplitter:
 
 
 def to_frame(message: bytes, limit: int) -> bytes:
-    """Put the length before an encoded message.
+    """Put its length before an encoded message.
 
     Raises:
         LocalError: The message is empty or longer than the peer takes.
@@ -98,7 +98,7 @@ def to_frame(message: bytes, limit: int) -> bytes:
 
 
 def _foreign_protocol(first: bytes) -> str | None:
-    """Name the protocol that starts with these four bytes, None if they tell nothing."""
+    """Name the protocol that starts with these four bytes, or None if they do not tell."""
     if first.startswith(_TLS_RECORDS):
         return "TLS"
     if first in _HTTP:

@@ -1,8 +1,8 @@
 """The bodies both ends sign before anything else, and their checks: C37 to C40.
 
-The client speaks first, the server proves itself, only then does the client say who it is. Both signatures cover both
-nonces and the hash of the other's frame, so that neither can be replayed, forwarded or made for other terms. Nonces,
-the clock, the certificate and what was pinned are given in; the return value of each check is what it proved.
+The client speaks first, the server proves itself, and only then does the client say who it is. Both signatures cover
+both nonces and the hash of the other's frame, so that neither can be replayed, forwarded or made for other terms.
+Nonces, the clock, the certificate and what was pinned are passed in; each check returns what it proved.
 """
 
 from collections.abc import Collection, Sequence
@@ -63,7 +63,7 @@ class Revoke(Body, frozen=True, tag="truc/1/revoke"):
 
 
 class Broken(Enum):
-    """What a check found broken, where that matters to who reads of it."""
+    """What a check found broken, where that matters to whoever reads the error."""
 
     PROOF = auto()
     KEY = auto()
@@ -81,7 +81,7 @@ _NOT_ITS_CERTIFICATE: Final = {
 
 
 class HandshakeError(RemoteError):
-    """A check of the handshake failed; `check` is its number, `what` it found broken."""
+    """A check of the handshake failed; `check` is its number, `what` is what it found broken."""
 
     def __init__(
         self, check: str, message: str, code: Code = Code.BAD_SIGNATURE, what: Broken = Broken.PROOF
@@ -107,7 +107,7 @@ class Pin(NamedTuple):
 
 
 class Trust(Enum):
-    """How a client came to accept a server's key; the user is told of the first and the last."""
+    """How a client came to accept a server's key; the user is told of a FIRST_CONTACT and of a ROLLED key."""
 
     FIRST_CONTACT = auto()
     PINNED = auto()
@@ -117,7 +117,7 @@ class Trust(Enum):
 class Contact(NamedTuple):
     """What a client knows when the server's hello comes in.
 
-    `hello_frame` is the client's own hello as sent, `known` what it has of this server: a pin, the fingerprint of a
+    `hello_frame` is the client's own hello as sent, `known` what it knows of this server: a pin, the fingerprint of a
     join string, or nothing. `now` is Unix time in seconds, `cert` the SHA-256 of the certificate it sees.
     """
 
@@ -130,7 +130,7 @@ class Contact(NamedTuple):
 
 
 class ServerIdentity(NamedTuple):
-    """A server that proved itself; `pin` is to be stored."""
+    """A server that has proved itself; `pin` is to be stored."""
 
     pin: Pin
     trust: Trust
@@ -215,9 +215,9 @@ def check_server_hello(hello: ServerHello, contact: Contact) -> ServerIdentity:
     """Check who answers, before saying who asks.
 
     Raises:
-        HandshakeError: C37 the hello is not for this connection or not from the server known; C39 a rotation does not
+        HandshakeError: C37 the hello is not for this connection or not from the known server; C39 a rotation does not
             lead to its key; C40 its key was revoked.
-        RemoteError: The info is no map of the profile.
+        RemoteError: The info is not a map of the profile.
     """
     body = _parse(hello.body, Hello, "C37")
     if not admissible(body.spk):
@@ -236,7 +236,7 @@ def check_server_hello(hello: ServerHello, contact: Contact) -> ServerIdentity:
 
 
 def authenticate(key: SigningKey, server: ServerIdentity, *, cn: bytes, hello_frame: bytes) -> Signed:
-    """Return the login of a player's key to a server that proved itself; `hello_frame` is its hello as received."""
+    """Return the login of a player's key to a server that has proved itself; `hello_frame` is its hello as received."""
     body = encode(Auth(spk=server.spk, pk=key.public, cn=cn, sn=server.sn, server_hello=sha256(hello_frame)))
     return Signed(body, key.sign(body))
 
@@ -311,8 +311,8 @@ def _due(rolls: Sequence[Roll], pin: Pin) -> list[Roll]:
 def _onwards(pin: Pin, due: Sequence[Roll]) -> tuple[Pin, Sequence[Roll]]:
     """Return the rotations from the pinned key on, and the pin with the serial before them.
 
-    At first contact somebody on the way may have left the rotations out, as nobody signs which there are: the serial
-    pinned then is too low. What counts is that the pinned key itself has signed the first one followed.
+    At first contact somebody in between may have left rotations out, since nobody signs a list of them; the serial
+    pinned then is too low. What counts is that the pinned key itself has signed the first rotation followed.
     """
     for i, roll in enumerate(due):
         body = _parse(roll[0], KeyRoll, "C39")
@@ -322,12 +322,12 @@ def _onwards(pin: Pin, due: Sequence[Roll]) -> tuple[Pin, Sequence[Roll]]:
 
 
 def _first_contact(spk: bytes, rolls: Sequence[Roll], contact: Contact) -> tuple[Pin, Trust]:
-    """Take the key as it is; the rolls tell only how far its serials have come."""
+    """Take the key as it is; the rolls only tell how far its serials have come."""
     serial = 0
     if rolls:
         oldest = _parse(rolls[0][0], KeyRoll, "C39")
         start = Pin(oldest.old, oldest.old, oldest.serial - 1)
-        # Nothing is trusted for the keys before: one of them that was revoked does no harm to the present one.
+        # Nothing is trusted because of the earlier keys: one of them that was revoked does no harm to the present one.
         serial = _follow(start, rolls, spk, contact._replace(revoked=()))
     return Pin(spk, spk, serial), Trust.FIRST_CONTACT
 

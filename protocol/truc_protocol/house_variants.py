@@ -1,7 +1,7 @@
-"""House variants as servers and clients read them: what a text of TOML describes, and that a document can hold it.
+"""House variants as servers and clients read them: from a TOML text, and only if a rule document can hold them.
 
-How such a text is read stands in truc_rules. Invariant: a variant that was read comes back from its rule document, so
-that whoever has a transcript needs no file.
+The text itself is read in truc_rules. Invariant: a variant that was read can be rebuilt from its rule document, so
+that nobody who has a transcript needs the file.
 """
 
 from truc_protocol.checks import CheckError
@@ -17,7 +17,7 @@ __all__ = ["MAX_FILE", "HouseVariantError", "NoSuchGameError", "preset_called", 
 
 
 class NoSuchGameError(HouseVariantError):
-    """No preset is called like that; the text, a sentence, says which are like it, and where others are listed."""
+    """No preset has this name; the text, a sentence, says which have similar names, and where others are listed."""
 
     def __init__(self, name: str, others: str) -> None:
         like = ", ".join(most_like(name, presets()))
@@ -33,7 +33,7 @@ def preset_called(name: str, others: str) -> Variant:
     """Return a preset; `others` says how another game is named.
 
     Raises:
-        NoSuchGameError: There is none of that name.
+        NoSuchGameError: There is no preset of that name.
     """
     if name not in presets():
         raise NoSuchGameError(name, others)
@@ -41,10 +41,10 @@ def preset_called(name: str, others: str) -> Variant:
 
 
 def read_variant(text: str, source: str) -> Variant:
-    """Read the variant that a TOML text describes; `source` is how messages call the text.
+    """Read the variant that a TOML text describes; `source` is what messages call the text.
 
     Raises:
-        HouseVariantError: It is no TOML, has a field that is unknown, missing or wrong, or contradicts itself.
+        HouseVariantError: It is not TOML, has a field that is unknown, missing or wrong, or contradicts itself.
     """
     variant = variant_from_toml(text, source)
     try:

@@ -1,7 +1,7 @@
 """Rotations and revocations as text: what hosts and players keep in a file, or hand to somebody.
 
-Each format is a head line, then hex digits: bodies and signatures as on the wire. Files themselves are read and written
-by the callers. Invariant: what comes out of a text was checked: shape, signatures, and that rotations follow each other.
+Each format is a head line, then hex digits: bodies and signatures as on the wire. Callers read and write the files.
+Invariant: whatever is read from a text has been checked: shape, signatures, and that rotations follow each other.
 """
 
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ def revocation_text(revocation: Signed) -> str:
 
 
 def read_revocation(text: str) -> bytes:
-    """Return the key that a text gives up, with that key's signature.
+    """Return the key that a text gives up, which has signed it itself.
 
     Raises:
         KeyFileError: It is no such text, or the key it names has not signed it.
@@ -89,10 +89,10 @@ def _rotation(line: str) -> Rotation:
 
 
 def open_roll(roll: Roll) -> KeyRoll:
-    """Return what a rotation says, as both its keys have signed; whether they may be used is another question.
+    """Return what a rotation says, as both its keys have signed; whether they may be used is not checked here.
 
     Raises:
-        KeyFileError: It is none, or not signed by both its keys.
+        KeyFileError: It is no rotation, or not signed by both its keys.
     """
     body, sig_old, sig_new = roll
     try:

@@ -1,8 +1,8 @@
-"""The one door to the crypto library: signatures, key exchange, derivation and sealing.
+"""The one door to the crypto library: signatures, key exchange, derivation and sealing; X.509 alone is in certificates.py.
 
-Here are also the rules about which keys may be used at all (docs/fairness/specification.md, "Keys and handshake") and
-the only randomness of this package: fresh keys and the nonces of what is stored. What is signed or sealed, and under
-which derivation, is decided by the callers. A secret is never in a repr or an error text.
+The rules about which keys may be used at all are also here (docs/fairness/specification.md, "Keys and handshake"), and
+the only randomness of this package besides certificates.py: fresh keys and the nonces of what is stored. Callers decide
+what is signed or sealed, and under which derivation. A secret is never in a repr or an error text.
 """
 
 import base64
@@ -29,9 +29,9 @@ NONCE_BYTES: Final = 12
 TAG_BYTES: Final = 16
 FINGERPRINT_CHARACTERS: Final = 26
 KEYS_REMEMBERED: Final = 4096
-BOX_KEYS_REMEMBERED: Final = 1024  # a key is looked at as its seat is taken, and again as the match begins
+BOX_KEYS_REMEMBERED: Final = 1024  # a key is checked when its seat is taken, and again when the match begins
 
-# The encodings of the eight points of small order, those that are not canonical included.
+# The encodings of the eight points of small order, including those that are not canonical.
 SMALL_ORDER: Final = frozenset(
     bytes.fromhex(encoding)
     for encoding in (
@@ -116,7 +116,7 @@ def _encryption(passphrase: str | None) -> serialization.KeySerializationEncrypt
 
 
 def is_sealed_pem(pem: bytes) -> bool:
-    """Tell whether a key file asks for a passphrase."""
+    """Tell whether a key file needs a passphrase."""
     return b"-----BEGIN ENCRYPTED PRIVATE KEY-----" in pem
 
 
@@ -165,7 +165,7 @@ def _public_key(public: bytes) -> Ed25519PublicKey:
 
 
 def blacklisted(public: bytes) -> bool:
-    """Tell cheaply that a key is refused: its length, a point of small order, or a y beyond the field."""
+    """Tell whether the cheap checks refuse a key: its length is wrong, its point of small order, or its y beyond the field."""
     if len(public) != KEY_BYTES or public in SMALL_ORDER:
         return True
     y, _sign = curve.split_encoding(public)
@@ -174,7 +174,7 @@ def blacklisted(public: bytes) -> bool:
 
 @lru_cache(maxsize=KEYS_REMEMBERED)
 def admissible(public: bytes) -> bool:
-    """Tell whether a signing key may be used: its one encoding, in the prime-order subgroup (cached)."""
+    """Tell whether a signing key may be used: canonically encoded, and in the prime-order subgroup (cached)."""
     if blacklisted(public):
         return False
     u = curve.montgomery(public)
@@ -188,7 +188,7 @@ def admissible(public: bytes) -> bool:
 class BoxKey:
     """An X25519 key pair of one match; only `public` shows.
 
-    What it has exchanged is kept with it: in a match it meets the same few others at every deal.
+    Its exchanges are remembered: in a match it meets the same few other keys at every deal.
 
     Attributes:
         public: what the others see.
@@ -271,7 +271,7 @@ def fingerprint(spk: bytes) -> str:
 
 
 def seal(key: bytes, nonce: bytes, plaintext: bytes, aad: bytes = b"") -> bytes:
-    """Return ciphertext and tag of ChaCha20-Poly1305; a nonce serves one message of its key."""
+    """Return ciphertext and tag of ChaCha20-Poly1305; under one key a nonce serves one message."""
     return ChaCha20Poly1305(key).encrypt(nonce, plaintext, aad)
 
 

@@ -1,8 +1,8 @@
 """The life of a table and of a match, step by step, for the reference.
 
-A server moves its tables by the steps that stand here, as `state` of the notice `table` shows. The phases of a match
-follow from its records, which the ledger takes; the steps here are what comes out of that. The states of a connection
-stand in `connection`.
+A server moves its tables by the steps listed here, as `state` of the notice `table` shows. The phases of a match follow
+from its records as the ledger takes them; the steps here are the outcome. The states of a connection are in
+`connection`.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,8 @@
-"""What a record means, for a client without rules: a list of maps of plain facts, derived and unsigned.
+"""What a record means, for a client that does not know the rules: a list of maps of plain facts, derived and unsigned.
 
-Each map has `what`: the rules' events under their own names in lower_snake, then facts of the record itself - a ruling
-stands before what it brings about - and last `state`: the score, the stake, and whose decision is waited for. Cards are written as people write them.
+Each map has `what`: the rules' events under their own names in lower_snake, then facts of the record itself (a ruling
+comes before what it brings about), and last `state`: the score, the stake, and whose decision is awaited. Cards are
+written as people write them.
 """
 
 import re
@@ -63,7 +64,7 @@ RECORD_FACTS: Final[dict[str, tuple[tuple[str, ...], str]]] = {
     "match_ended": (("winner", "reason"), "The match is over; `winner` is a side, or nil."),
     "acked": (("seat",), "A seat signed the end of the match."),
 }
-"""What the records themselves say, beside the rules' events: fields and meaning of each `what`."""
+"""What the records themselves say, besides the rules' events: fields and meaning of each `what`."""
 
 STATE_FIELDS: Final[dict[str, tuple[str, str, str]]] = {
     "phase": (
@@ -97,8 +98,8 @@ STATE_FIELDS: Final[dict[str, tuple[str, str, str]]] = {
 }
 """Fields of the fact `state`: the type of each, when it is there, what it says."""
 _ASIDES: Final = {"pause": "pause_asked", "resume": "resume_asked", "resign": "resigned"}
-"""What a seat said that is no move: the kind of the act, and its fact."""
-# looked up once, as a lookup in an Enum is dear
+"""What a seat says that is not a move: the kind of the act, and its fact."""
+# looked up once: an Enum lookup is expensive
 _CALLED, _HAND, _BETWEEN = Phase.CALLED, Phase.HAND, Phase.BETWEEN
 _LOCKED: Final = {REST: "game", TRUT: TRUT}
 """What a hand is worth where it is not points: the whole game, or a whole unit."""
@@ -131,7 +132,7 @@ def _event_fact(event: Event, pack: tuple[str, ...]) -> Fact:
 
 @cache
 def fact_name(event: str) -> str:
-    """Return how the facts of an event are named, from the name of its class: in lower_snake."""
+    """Return the name of an event's facts: the name of its class in lower_snake."""
     return re.sub(r"(?<!^)(?=[A-Z])", "_", event).lower()
 
 
@@ -169,7 +170,7 @@ def _record_fact(body: AnyBody, pack: tuple[str, ...]) -> Fact | None:
 
 
 def _seat_fact(body: AnyBody) -> Fact | None:
-    """Return what a seat did beside its moves, which the rules' events tell."""
+    """Return what a seat did besides its moves, which the rules' events tell."""
     match body:
         case Resign():
             return _fact("resigned", body.seat)
@@ -193,7 +194,7 @@ def _digests(body: Deal) -> list[bytes]:
 def state_fact(ledger: Ledger) -> Fact:
     """Return where a match stands: phase, score, and in a hand the stake, the tricks and whose decision it is.
 
-    `paused` is there, and true, only while the match rests.
+    `paused` is present, and true, only while the match rests.
     """
     fact: Fact = {
         "what": "state",
@@ -211,7 +212,7 @@ def state_fact(ledger: Ledger) -> Fact:
 
 
 def counts_least(ledger: Ledger) -> bool:
-    """Tell whether points are told as the least they can be: a claim that unknown cards leave open may change them."""
+    """Tell whether the points told are the least they can be: a claim that unknown cards leave open may change them."""
     return ledger.match is not None and is_score_open(ledger.match)
 
 

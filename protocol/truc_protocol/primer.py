@@ -1,4 +1,4 @@
-"""What a game's lessons are made from: how its cards stand to each other, what they count, what wins. Nothing decides by this."""
+"""What a game's lessons are made from: how its cards rank, what they count, what wins. Nothing is decided by it."""
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
@@ -9,13 +9,13 @@ from truc_rules.values import envido_value
 
 
 class Primer(NamedTuple):
-    """What a beginner must know of a game, be it a preset or of a house."""
+    """What a beginner must know of a game, be it a preset or a house variant."""
 
     variant: Variant
 
     @property
     def order(self) -> str:
-        """The cards from strong to weak, those that tie joined."""
+        """The cards from strong to weak, with those that tie joined."""
         return ", ".join(entry.replace(" ", " = ") for entry in self.variant.order)
 
     @property
@@ -25,16 +25,16 @@ class Primer(NamedTuple):
 
     @property
     def is_counted_in_units(self) -> bool:
-        """Whether points make units, and these the game."""
+        """Whether points make units, and units win the game."""
         return bool(self.variant.scoring.points_per_unit)
 
     @property
     def games(self) -> int:
-        """The match is the best of so many games."""
+        """How many games the match is the best of."""
         return self.variant.match
 
     def stronger(self, turned_up: str | None = None) -> Mapping[str, int]:
-        """Return by each card how many of the pack are stronger; cards with the same number tie.
+        """Return for each card how many of the pack are stronger; cards with the same number tie.
 
         `turned_up` is the card that raises a rank, where the game has one.
         """

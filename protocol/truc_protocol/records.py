@@ -103,12 +103,12 @@ def encode(body: Body) -> bytes:
 
 
 def encode_own(body: Body) -> bytes:
-    """Return the canonical bytes of a body that is made of our own values: that they are canonical is not looked at."""
+    """Return the canonical bytes of a body made of our own values; that they are canonical is not checked."""
     return pack(body)
 
 
 def parse_own(record: Record) -> AnyBody:
-    """Return the body of a record that is our own, or was parsed before: its form and its signer are not looked at."""
+    """Return the body of a record that is our own, or was parsed before; its form and its signer are not checked."""
     return _OWN.decode(record.body)
 
 
@@ -120,7 +120,7 @@ def unsigned(body: bodies.Proxy) -> Record:
 def parse(record: Record) -> AnyBody:
     """Decode a record's body and check its shape and who may sign it.
 
-    Nothing is signed as far as is known here, so nobody is blamed.
+    Whether it is signed is not known here, so nobody is blamed.
 
     Raises:
         CheckError: C1 the body is not canonical; C2 unknown kind, wrong fields, wrong signer or signature length.
@@ -138,7 +138,7 @@ def parse(record: Record) -> AnyBody:
 
 
 def place_of(body: bytes) -> tuple[object, ...]:
-    """Return what stands in a body where those of a match have mid, position and head; nothing if it is no such array."""
+    """Return what a body has where a match's bodies have mid, position and head, or nothing if it is no such array."""
     try:
         items = dec(body)
     except EncodingError:

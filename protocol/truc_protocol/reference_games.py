@@ -33,10 +33,10 @@ class Introduction(NamedTuple):
 
 
 def introduction(folder: Path, name: str) -> Introduction:
-    """Read what is written of the preset called `name`.
+    """Read the introduction to the preset called `name`.
 
     Raises:
-        KeyError: Nothing is.
+        KeyError: There is none.
     """
     family = tomllib.loads((folder / "intro" / f"{preset(name).words}.toml").read_text(encoding="utf-8"))
     own = family["presets"][name]

@@ -82,7 +82,7 @@ def _rows(direction: Direction) -> list[Row]:
 
 
 def _anchor(row: Row) -> str:
-    """The heading's own anchor; a tag that goes both ways has a second heading of the same name."""
+    """Return the anchor of a heading; a tag that goes both ways has a second heading of the same name."""
     second = row.direction is Direction.TO_CLIENT and any(
         other.tag == row.tag for other in _rows(Direction.TO_SERVER)
     )

@@ -144,7 +144,7 @@ def _reserved() -> Iterator[str]:
 
 
 def facts_page() -> str:
-    """Write facts.md: what the rules' events say in `means`."""
+    """Write facts.md: what `means` may say of the rules' events, the records and the state."""
     lines = [
         "# Facts",
         "",

@@ -1,8 +1,8 @@
 """The pages of docs/rules that are made from the code: `python -m truc_protocol.reference_rules DIR`.
 
-parameters.md tells the rule document's params: their types from the fields of a variant, their meaning from the lines
-under them and the sentences of the rules page, their values from the presets. The page of every preset is made in
-reference_games.py.
+parameters.md describes the rule document's params: their types come from the fields of a variant, their meaning from
+the lines under them and the sentences of the rules page, their values from the presets. The page of every preset is
+made in reference_games.py.
 """
 
 import json

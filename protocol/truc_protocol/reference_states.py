@@ -50,7 +50,7 @@ def _connection_steps() -> Iterator[Step]:
 
 
 def _steps() -> Iterator[str]:
-    """Write one line for each step, the messages that change nothing in READY on one line a sender."""
+    """Write one line for each step, with the messages that change nothing in READY on one line per sender."""
     for (state, sender, tag), after in TRANSITIONS.items():
         if not (state is after is State.READY):
             yield f"| {state.name} | {sender} | `{tag}` | {after.name} |"

@@ -1,6 +1,6 @@
 """The page of a game, made from its data: the sentences and tables of its fields, by chapter.
 
-The rules of a house have their page from the same data. What holds in every game of the family stands here.
+House rules get their page from the same data. What holds in every game of the family is written here.
 """
 
 from collections.abc import Iterator, Mapping
@@ -38,7 +38,7 @@ CHAPTERS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "The words": ("words",),
     }
 )
-"""By heading: the fields that are told under it."""
+"""By heading: the fields described under it."""
 
 _ALWAYS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
@@ -86,7 +86,7 @@ def chapters(variant: Variant) -> str:
 
 
 def chapter_texts(variant: Variant) -> Mapping[str, str]:
-    """Return the rules of a game by heading, without the chapters that it has nothing for."""
+    """Return the rules of a game by heading, without the chapters that have nothing to say of it."""
     told = {heading: "\n".join(_chapter(variant, heading)).partition("\n\n")[2] for heading in CHAPTERS}
     return {heading: text for heading, text in told.items() if text}
 

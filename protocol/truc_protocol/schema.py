@@ -1,8 +1,8 @@
 """The messages as JSON Schema 2020-12, frozen: `python -m truc_protocol.schema --check DIR`, or `--accept DIR`.
 
-Made from the message classes alone. What is committed is what strangers build on, so a change of the wire must be seen:
-`--check` tells every difference and whether it may be made without a new protocol number, `--accept` writes the files
-anew. The schema describes the JSON projection: `bin` is base64, and everything else as it is.
+The schemas are made from the message classes alone. Strangers build on what is committed, so a change of the wire must
+be seen: `--check` tells every difference and whether it needs a new protocol number, `--accept` rewrites the files.
+The schema describes the JSON projection: `bin` is base64, and everything else is as it is.
 """
 
 import argparse
@@ -51,7 +51,7 @@ FILES: Final[Mapping[str, Callable[[], Schema]]] = MappingProxyType(
 
 
 def text_of(schema: Schema) -> str:
-    """Return a schema as it is committed."""
+    """Return the text of a schema, as it is committed."""
     return json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
 
 
@@ -62,7 +62,7 @@ def accept(folder: Path) -> None:
 
 
 def differences(folder: Path) -> Iterator[Change]:
-    """Tell what has moved since the files in `folder` were accepted; a file that differs in words alone is one change."""
+    """Yield what has changed since the files in `folder` were accepted; a file that differs only in words is one change."""
     for name, made in FILES.items():
         accepted, present = (folder / name).read_text(encoding="utf-8"), text_of(made())
         if accepted != present:
@@ -84,7 +84,7 @@ def _of_direction(direction: Direction) -> Schema:
 
 
 def _schema(slug: str, title: str, roots: Mapping[str, type[msgspec.Struct]]) -> Schema:
-    """Put the classes together; a root is called by its tag, a map inside a message by its class."""
+    """Put the classes together; a root is named after its tag, a map inside a message after its class."""
     _, components = msgspec.json.schema_components(roots.values(), schema_hook=_hook, ref_template=_REF)
     names = {kind.__name__: name for name, kind in roots.items()}
     components = _renamed(
@@ -108,7 +108,7 @@ def _hook(kind: type) -> dict[str, object]:
 
 
 def _renamed(part: Any, names: Mapping[str, str]) -> Any:
-    """Let every reference to a message call it by its tag."""
+    """Make every reference to a message name it by its tag."""
     match part:
         case {"$ref": str(name)}:
             return part | {"$ref": names.get(name, name)}
@@ -121,7 +121,7 @@ def _renamed(part: Any, names: Mapping[str, str]) -> Any:
 
 
 def _structs(kinds: tuple[type[msgspec.Struct], ...]) -> Iterator[type[msgspec.Struct]]:
-    """Return classes with those inside their fields."""
+    """Yield the classes, and those inside their fields."""
     for kind in kinds:
         yield kind
         for field in msgspec.structs.fields(kind):
@@ -142,7 +142,7 @@ def _inside(kind: types.Type) -> Iterator[type[msgspec.Struct]]:
 
 
 def _described(part: dict[str, object], kind: type[msgspec.Struct] | None) -> dict[str, object]:
-    """Say of each field what the reference says of it, the wire's own type as a comment."""
+    """Describe each field as the reference does, with its type on the wire as a comment."""
     part = {name: value for name, value in part.items() if name != "title"}
     properties = part.get("properties")
     if kind is None or not isinstance(properties, dict):

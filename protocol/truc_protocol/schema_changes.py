@@ -1,8 +1,8 @@
-"""What has moved between two schemas of the messages, and whether it may without a new protocol number.
+"""What has changed between two schemas of the messages, and whether that needs a new protocol number.
 
-The rules are those of docs/protocol/evolution.md: a new message, a new optional field, a new value of a closed list may
-come at any time; anything that is gone, required, or has another type or bound may not, nor a new kind of record. Words are no part
-of the wire.
+The rules are those of docs/protocol/evolution.md: a new message, a new optional field, or a new value of a closed list
+may come at any time; anything that is removed, becomes required, or gets another type or bound may not, nor may a new
+kind of record. Words are not part of the wire.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,7 +16,7 @@ _SETS: Final = frozenset({"required", "enum", "anyOf", "fields", "errors", "brin
 
 
 class Change(NamedTuple):
-    """One thing that differs: where it stands, and what has become of it."""
+    """One difference: where it is, and what has changed."""
 
     where: str
     what: str
@@ -24,7 +24,7 @@ class Change(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """Say in a word what the change asks for."""
+        """Say what the change requires."""
         return "needs a new protocol number" if self.is_breaking else "may be added"
 
 
@@ -62,7 +62,7 @@ def _of_named(before: Mapping[str, Any], after: Mapping[str, Any], place: str) -
 
 
 def _of_lists(key: str, before: list[Any], after: list[Any], place: str) -> Iterator[Change]:
-    """Compare lists whose order says nothing."""
+    """Compare lists whose order means nothing."""
     for item in before:
         if item not in after:
             yield Change(place, f"has no {_told(item)} any more", is_breaking=True)
@@ -72,7 +72,7 @@ def _of_lists(key: str, before: list[Any], after: list[Any], place: str) -> Iter
 
 
 def _narrows(key: str, place: str) -> bool:
-    """Tell whether one more item breaks: a field that is required, or that may be of another type."""
+    """Tell whether an added item is breaking: a field that is now required, or that may be of another type."""
     return key == "required" or (key == "anyOf" and place != "anyOf")
 
 

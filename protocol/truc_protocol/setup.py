@@ -79,7 +79,7 @@ class Setup(NamedTuple):
 
 
 def check_signature(public: bytes, record: Record) -> None:
-    """Check a record's signature; one that fails shows nothing about the signer it names.
+    """Check a record's signature; a failure shows nothing about the signer it names.
 
     Raises:
         CheckError: C3.
@@ -106,7 +106,7 @@ def open_terms(document: bytes, record: Record) -> Terms:
 
 
 def own_terms(document: bytes, record: Record, table: Table) -> Terms:
-    """Check what a table record says, which one has just signed oneself: its keys and signature are not looked at.
+    """Check what a table record says that we have just signed ourselves; its keys and signature are not checked.
 
     Raises:
         CheckError: C5.
@@ -120,7 +120,7 @@ def own_terms(document: bytes, record: Record, table: Table) -> Terms:
 
 @lru_cache(KEPT)
 def read_opts(numbers: tuple[int, ...]) -> Opts:
-    """Return the terms that a row of numbers says; missing ones take the default, any beyond the tenth are not ours."""
+    """Return the terms that a row of numbers gives; missing ones take the default, any beyond the tenth are ignored."""
     return Opts(*numbers[: len(Opts._fields)])
 
 
@@ -165,7 +165,7 @@ def is_text(name: bytes) -> bool:
 
 
 def check_key(public: bytes) -> None:
-    """Check that an Ed25519 key may be used; nothing under another shows who made it.
+    """Check that an Ed25519 key may be used; a signature under any other does not show who made it.
 
     Raises:
         CheckError: C4.
@@ -196,7 +196,7 @@ def check_seat(terms: Terms, record: Record) -> SeatTaken | Guest:
 
 
 def read_seat(terms: Terms, record: Record) -> SeatTaken | Guest:
-    """Check one seat or guest record by itself, but for its box key: that is the last to be looked at, by `check_seats`.
+    """Check one seat or guest record by itself, except for its box key, which `check_seats` checks last.
 
     Raises:
         CheckError: C1 to C4, C6.
@@ -224,12 +224,12 @@ def _check_sound(seat: SeatTaken | Guest) -> None:
 
 
 def _author(seat: SeatTaken | Guest) -> str | None:
-    """Return who has certainly signed: a guest's record the server, a seat's anybody with a key of their own."""
+    """Return who has certainly signed: the server a guest's record, but nobody a seat's, for which anybody can make a key."""
     return "server" if isinstance(seat, Guest) else None
 
 
 def check_seats(terms: Terms, seats: tuple[SeatTaken | Guest, ...]) -> None:
-    """Check what the seats must be to each other; `seats` may be the first few of them.
+    """Check the seats against each other; `seats` may be the first few of them.
 
     Raises:
         CheckError: C6 order or number of guests, C7 a key, anchor or box key used twice, or a box key not sound.

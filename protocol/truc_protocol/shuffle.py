@@ -1,6 +1,6 @@
 """The shuffle: bytes from a seed, and numbers and orders from the bytes, without bias.
 
-Every byte that would favour a residue is passed over, so an order of n cards is as uniform as the seed. Nothing here
+Every byte that would favour a residue is skipped, so an order of n cards is as uniform as the seed. Nothing here
 knows of deals, dealers or where a seed comes from.
 """
 
@@ -21,10 +21,10 @@ def stream(seed: bytes) -> Iterator[int]:
 
 @cache
 def accepted_below(bound: int) -> int:
-    """Return the L below which a byte is taken: the largest multiple of `bound` up to 256.
+    """Return the L below which a byte is used: the largest multiple of `bound` up to 256.
 
     Raises:
-        ValueError: `bound` is not of 1 to 256.
+        ValueError: `bound` is not within 1 to 256.
     """
     if not 1 <= bound <= MAX_BOUND:
         raise ValueError(f"expected a bound of 1 to {MAX_BOUND}, got {bound}")
@@ -32,7 +32,7 @@ def accepted_below(bound: int) -> int:
 
 
 def draw(octets: Iterator[int], bound: int) -> int:
-    """Take from `octets` a number of 0 to bound-1, each as likely as the others."""
+    """Take from `octets` a number of 0 to bound-1, each equally likely."""
     limit = accepted_below(bound)
     octet = next(octets)
     while octet >= limit:
@@ -44,7 +44,7 @@ def shuffle(seed: bytes, size: int) -> list[int]:
     """Return the numbers 0 to size-1 in the order the seed gives; the first is the top card.
 
     Raises:
-        ValueError: `size` is not of 1 to 256.
+        ValueError: `size` is not within 1 to 256.
     """
     accepted_below(size)
     octets = stream(seed)
@@ -59,6 +59,6 @@ def pick(seed: bytes, bound: int) -> int:
     """Return the number of 0 to bound-1 that the seed gives.
 
     Raises:
-        ValueError: `bound` is not of 1 to 256.
+        ValueError: `bound` is not within 1 to 256.
     """
     return draw(stream(seed), bound)

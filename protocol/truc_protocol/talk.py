@@ -1,6 +1,6 @@
-"""Signs as both ends of a connection see them: to whom they go, which words there are, and which come without a box.
+"""Signs as both ends of a connection see them: who sees them, which words there are, and which come without a box.
 
-Questions asked of the ledger alone; what the rules say about signs stands in them. The boxes stand in boxes.py.
+These are questions to the ledger alone; what the rules say about signs is in truc_rules, and the boxes are in boxes.py.
 """
 
 from truc_protocol.boxes import BoxError
@@ -11,13 +11,13 @@ TABLE = "table"
 
 
 def addressee(ledger: Ledger, seat: int) -> int | None:
-    """Return the seat that a sign of `seat` names as the one it goes to; None if nobody sees signs of it."""
+    """Return the seat to which a sign of `seat` is addressed, or None if nobody sees its signs."""
     receivers = () if ledger.match is None else sign_receivers(ledger.match, Seat(seat))
     return receivers[0] if receivers else None
 
 
 def check_seen(ledger: Ledger, sender: int, word: str) -> None:
-    """Check a sign that a client was told of: it may be false, but is a word of the game, by a seat of the match.
+    """Check a sign that a client was told of: it may be false, but must be a word of the game, from a seat of the match.
 
     Raises:
         BoxError: It is not.
@@ -28,7 +28,7 @@ def check_seen(ledger: Ledger, sender: int, word: str) -> None:
 
 
 def is_for_all(ledger: Ledger) -> bool:
-    """Tell whether the whole table sees every sign, which then comes in clear to all."""
+    """Tell whether the whole table sees every sign, and gets it in clear."""
     signals = ledger.setup.terms.variant.signals
     return signals is not None and signals.visible_to == TABLE
 

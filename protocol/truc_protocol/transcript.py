@@ -1,4 +1,4 @@
-"""The transcript file: a magic line, the rule document, the records; nothing unsigned beside them.
+"""The transcript file: a magic line, the rule document, the records; nothing unsigned besides them.
 
 Each item is a big-endian u32 length and its bytes. A record's item is the canonical array [signer, body, sig].
 """
@@ -26,7 +26,7 @@ class Transcript(NamedTuple):
 
 
 def file_name(mid: bytes) -> str:
-    """Return what the transcript of a match is called, whoever writes it."""
+    """Return the file name of a match's transcript, the same whoever writes it."""
     return f"{mid.hex()[:16]}.truc"
 
 
@@ -97,7 +97,7 @@ def read_records(file: bytes, at: int) -> Iterator[Record]:
     """Yield the records from place `at` of a file to its end.
 
     Raises:
-        CheckError: C41, when the next item is none, or no record; items are counted from the rule document, 0.
+        CheckError: C41, if what follows is no item, or no record; items are counted from the rule document, 0.
     """
     number = 1
     while at < len(file):

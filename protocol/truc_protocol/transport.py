@@ -1,6 +1,6 @@
 """What lies below the frames: the two schemes of addresses, and what both ends of an encrypted connection agree on.
 
-docs/protocol/transport.md says the same in words. Nothing is opened or encrypted here.
+docs/protocol/transport.md says the same in prose. Nothing is opened or encrypted here.
 """
 
 from typing import Final
@@ -18,7 +18,7 @@ _INTERNAL_ERROR: Final = 80
 
 
 def _fatal_alert(description: int) -> bytes:
-    """Return a record of TLS that ends a connection of which nothing is encrypted yet (RFC 8446, 6.2)."""
+    """Return the TLS record that ends a connection on which nothing is encrypted yet (RFC 8446, 6.2)."""
     return bytes((0x15, 3, 3, 0, 2, 2, description))
 
 
@@ -29,5 +29,5 @@ COME_LATER: Final = _fatal_alert(_INTERNAL_ERROR)
 
 
 def scheme(*, is_tls: bool) -> str:
-    """Return how the addresses of a server begin."""
+    """Return the scheme with which a server's addresses begin."""
     return ENCRYPTED if is_tls else PLAIN

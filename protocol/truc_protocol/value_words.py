@@ -1,6 +1,6 @@
-"""What each word of a param says on the page of a game, for the reference: found by trying it in every preset.
+"""What each value of a param says on the page of a game, for the reference; found by trying it in every preset.
 
-Of the sentences that a value brings only those are its meaning which the other values do not bring in the same game.
+A value means those of its sentences that the other values do not all bring in the same game.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ NO_RULE = "There is no such rule."
 
 
 def members(hint: object) -> tuple[object, ...]:
-    """Return what a type is one of."""
+    """Return the types that a type is a union of, or the type itself."""
     return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
 
 
@@ -28,7 +28,7 @@ def groups(hint: object) -> list[type]:
 
 
 def meanings() -> Iterator[tuple[str, Value, str]]:
-    """Yield every param that takes words or a yes or no, each of its values, and what this says."""
+    """Yield each value of every param that takes words or yes and no, with what the value says."""
     for path, values in sorted(_choices()):
         games = [_in_game(preset(name), path, values) for name in presets()]
         told = {value: _meaning(value, games) for value in values}
@@ -75,7 +75,7 @@ def _difference(value: Value, told: Told) -> tuple[bool, int, str]:
 
 
 def _sentences(base: Variant, path: str, value: Value) -> tuple[str, ...] | None:
-    """Return what a game says with one value changed, None if it would contradict itself."""
+    """Return what a game says with one value changed, or None if it would contradict itself."""
     name, _, field = path.partition(".")
     changed = {"name": base.name, "version": base.version, name: {field: value} if field else value}
     try:

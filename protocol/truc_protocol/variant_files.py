@@ -48,7 +48,7 @@ def _fields(kind: type, values: Mapping[str, object]) -> list[str]:
 
 
 def _values(hint: object) -> Iterator[str]:
-    """Yield the words that a field takes, and what it takes in their place."""
+    """Yield the words that a field takes, and what else it takes."""
     if get_origin(hint) is Literal:
         yield from map(json.dumps, get_args(hint))
     elif get_origin(hint) in (Union, UnionType):
