@@ -51,7 +51,7 @@ def call(ledger: Ledger, body: Call) -> Ledger:
     """Take the call of the next index.
 
     Raises:
-        CheckError: C12; C13 other fields than follow, an exhausted chain, or an open decision; C26 after a void.
+        CheckError: C12; C13 a field that does not follow, an exhausted chain, or an open decision; C26 after a void.
     """
     check_index(ledger, body.j, "server")
     if ledger.match is not None and deciders(ledger.match):
@@ -84,7 +84,7 @@ def release(ledger: Ledger, body: Release) -> Ledger:
     role = body.seat + 1
     check_index(ledger, body.j, role_name(role))
     if body.seat not in missing(ledger):
-        # the same record twice is the doing of whoever made the list
+        # if the same record comes twice, that is the doing of whoever made the list
         culprit = None if (role, body.link) in ledger.released else role_name(role)
         waiting = list(missing(ledger))
         raise CheckError("C15", f"expected releases of seats {waiting}, got seat {body.seat}", culprit)
@@ -94,7 +94,7 @@ def release(ledger: Ledger, body: Release) -> Ledger:
 
 
 def check_index(ledger: Ledger, index: int, culprit: str | None) -> None:
-    """Check that a record speaks of the open, or next, deal index.
+    """Check that a record is about the open, or next, deal index.
 
     Raises:
         CheckError: C12.
@@ -107,7 +107,7 @@ def open_link(ledger: Ledger, role: int, link: bytes) -> Ledger:
     """Take link index + 1 of a role's chain.
 
     Raises:
-        CheckError: C14 when it does not hash down to the newest link known.
+        CheckError: C14 if it does not hash down to the newest link known.
     """
     contributor = ledger.contributors[role]
     number = ledger.deal_index + 1
@@ -129,7 +129,7 @@ def with_contributor(ledger: Ledger, role: int, contributor: Contributor) -> Led
 
 
 def server_link(ledger: Ledger, link: bytes | None) -> Ledger:
-    """Take the server's link of a close or void: there under "hand", nil under "match".
+    """Take the server's link of a close or void: present under "hand", nil under "match".
 
     Raises:
         CheckError: C14.
@@ -141,7 +141,7 @@ def server_link(ledger: Ledger, link: bytes | None) -> Ledger:
 
 
 def check_server_link(ledger: Ledger, body: Close) -> bytes | None:
-    """Return the server's link that a close opens, None if it opens none; the ledger stays as it is.
+    """Return the server's link that a close opens, or None if it opens none; the ledger stays as it is.
 
     Raises:
         CheckError: C12, C14.
@@ -217,7 +217,7 @@ def _check_deal(ledger: Ledger, hand: HandLog, body: Deal) -> None:
 
 
 def box_public(ledger: Ledger, seat: int) -> bytes | None:
-    """Return the X25519 key a seat's cards are sealed to, None for a guest without one."""
+    """Return the X25519 key that a seat's cards are sealed to, or None for a guest without one."""
     contributor = ledger.contributors[seat + 1]
     if contributor is not None:
         return contributor.x
@@ -226,19 +226,19 @@ def box_public(ledger: Ledger, seat: int) -> bytes | None:
 
 
 def deal_public(ledger: Ledger, seat: int) -> bytes | None:
-    """Return the X25519 key that a seat's box of the hand's deals is sealed to; None where nobody sees its cards."""
+    """Return the X25519 key that a seat's boxes in this hand are sealed to; None if it has none, or the hand is blind."""
     blind = ledger.match is not None and is_blind(ledger.match)
     return None if blind else box_public(ledger, seat)
 
 
 def learn_all(ledger: Ledger, hands: Sequence[Sequence[int]]) -> Ledger:
-    """Tell the rules every card of the deal just taken, by seat and slot: nothing of it is ever unknown here."""
+    """Tell the rules every card of the deal just taken, by seat and slot, so that none of it is ever unknown here."""
     match, hand = know_all(_match(ledger), _by_slot(hands)), ledger.hand
     return replace(ledger, match=match, hand=hand and replace(hand, known=hand.known + 1))
 
 
 def learn(ledger: Ledger, seat: int, cards: Sequence[int]) -> Ledger:
-    """Tell the rules the cards of a seat's newest deal, by slot; `CardError` if another card is known there."""
+    """Tell the rules the cards of a seat's newest deal, by slot; raises CardError if another card is known there."""
     return replace(ledger, match=know_all(_match(ledger), _by_slot((cards,), first=seat)))
 
 
@@ -318,7 +318,7 @@ def _rekey_seat(ledger: Ledger, body: Rekey, old: Contributor, *, exhausted: boo
 
 
 def _take_commitments(ledger: Ledger, new: tuple[tuple[str, bytes], ...]) -> Ledger:
-    """Note what nobody may bring again; who brings it again may be the one it was copied from, so nobody is to blame."""
+    """Note what nobody may bring again; a second one may be the original that the first was copied from, so nobody is to blame."""
     for name, public in new:
         if (name, public) in ledger.commitments:
             raise CheckError("C7", f"expected a new {name}, got one used before")
@@ -326,7 +326,7 @@ def _take_commitments(ledger: Ledger, new: tuple[tuple[str, bytes], ...]) -> Led
 
 
 def substitute(ledger: Ledger, body: Sub) -> Ledger:
-    """Take a newcomer in the place of a seat that is gone; any key can sign such a record, so it blames nobody.
+    """Take a newcomer for a seat that is gone; any key can sign such a record, so it blames nobody.
 
     Raises:
         CheckError: C7, C28.

@@ -54,7 +54,7 @@ def _proven(hand: HandLog, match: Match) -> tuple[Match, Events]:
 
 
 def _believed(match: Match, claimed: tuple[SideScore, SideScore]) -> Match:
-    """Take the score of a hand that was cut short: only cards that stay closed until the end could confirm it."""
+    """Accept the claimed score of a hand that was cut short: only cards that stay closed until the end could confirm it."""
     first, second = claimed
     return match._replace(score=(Score(*first[1:]), Score(*second[1:])), games=(first[0], second[0]))
 

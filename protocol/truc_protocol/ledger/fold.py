@@ -46,12 +46,12 @@ _SEATS: Final[Mapping[type, tuple[str, ...]]] = {
     Share: ("giver", "receiver"),
 }
 """The fields in which a record names seats."""
-# looked up once, as a lookup in an Enum is dear
+# looked up once: an Enum lookup is expensive
 _HAND, _BETWEEN, _PARALLEL = Phase.HAND, Phase.BETWEEN, Binding.PARALLEL
 _AFTER_OPENS: Final = (Open, Close)
 """What may follow the cards that are opened at the end of a hand."""
 _IN_A_PAUSE: Final = (Act, Proxy, Rule, Resign, Open, Close, End, Ack)
-"""What may stand in a pause; nobody has to decide anything before the opens and the close of a hand that is over."""
+"""What may stand in a pause; the opens and the close of a hand that is over need no decision of anybody."""
 
 
 class Folded(msgspec.Struct, frozen=True):
@@ -73,7 +73,7 @@ def fold(ledger: Ledger, record: Record, body: AnyBody) -> Folded:
 
 
 def check_place(ledger: Ledger, record: Record, body: AnyBody) -> MatchBody:
-    """Return the body of a record that stands in its phase, at its position, under its head, and of a seat of this table.
+    """Return a record's body, once its position, head, phase and seats are right and no other record is due.
 
     A record at another place blames nobody: whoever wrote the list may have moved it.
 
@@ -95,7 +95,7 @@ def check_place(ledger: Ledger, record: Record, body: AnyBody) -> MatchBody:
 
 
 def _author(record: Record, body: AnyBody) -> str | None:
-    """Return who has certainly signed: nobody a proxy, and a newcomer's record anybody with a key of their own."""
+    """Return who has certainly signed: nobody a proxy, nor a newcomer's record, for which anybody can make a key."""
     return None if isinstance(body, Proxy | Sub) else role_name(record.signer)
 
 
@@ -117,7 +117,7 @@ def _check_seats(ledger: Ledger, record: Record, body: AnyBody) -> None:
 
 
 def _check_due(ledger: Ledger, record: Record, body: AnyBody) -> None:
-    """Check that no record of the server is owed before this one."""
+    """Check that the server owes no other record before this one."""
     if ledger.phase is _HAND:
         _check_due_in_hand(ledger, record, body)
     elif ledger.phase is _BETWEEN and must_end(ledger) and not _ends(body):

@@ -1,8 +1,8 @@
 """The cards the server opens or shares because the rules say so: `open` and `share`.
 
-A card played unseen is opened at once. At the end of a hand, where its close opens nothing, those cards are opened that
-prove what was declared, said or claimed. A reader who cannot yet tell what is owed takes what comes; the close, and for
-the exact slots the end, is where that is judged.
+A card played unseen is opened at once. At the end of a hand whose close opens nothing, the cards are opened that prove
+what was declared, said or claimed. A reader who cannot yet tell what is owed takes what comes; it is judged at the
+close and, for the exact slots, at the end.
 """
 
 from reprlib import repr as shorten
@@ -83,7 +83,7 @@ def _check_owed(ledger: Ledger, match: Match, hand: HandLog, body: Open) -> None
 
 
 def check_shown(ledger: Ledger, match: Match) -> None:
-    """Check that what the rules force open at the end of a hand is open, as far as `match` knows its cards.
+    """Check that the cards which the rules force open at the end of a hand are open, as far as `match` knows them.
 
     Raises:
         CheckError: C23.
@@ -101,7 +101,7 @@ def check_shown(ledger: Ledger, match: Match) -> None:
 
 
 def _bound(match: Match) -> frozenset[int]:
-    """Return the seats that declared, said or were claimed something that cards can prove."""
+    """Return the seats that declared or said what cards can prove, or were claimed to have kept it quiet."""
     duels = (match.hand.contests, *(contests for _, contests in match.hand.proven))
     flores = (seat for contests in duels for seat in contests.flores)
     said = (seat for contests in duels for seat, _ in contests.said)
@@ -125,7 +125,7 @@ def check_exact(log: HandLog, match: Match) -> None:
 
 
 def share(ledger: Ledger, body: Share) -> Ledger:
-    """Take a partner's hand, right after the deal, in ascending order.
+    """Take a share of a partner's cards, right after the deal, in ascending order.
 
     Raises:
         CheckError: C12, C23.

@@ -28,13 +28,13 @@ from truc_rules import (
 )
 
 Events = tuple[Event, ...]
-# looked up once, as a lookup in an Enum is dear
+# looked up once: an Enum lookup is expensive
 _CUT, _BLIND, _RESIGN = Kind.CUT, Kind.BLIND, Kind.RESIGN
 _PAUSES = frozenset({Kind.PAUSE, Kind.RESUME})
 
 
 def act(ledger: Ledger, body: Act | Proxy) -> tuple[Ledger, Events]:
-    """Take a seat's decision; the seat is to blame if it fails, nobody for a proxy, which nobody has signed.
+    """Take a seat's decision; if it fails, the seat is to blame, or nobody for a proxy, which is unsigned.
 
     Raises:
         CheckError: C2 its shape, C12, C19 an opening, C20 the rules refuse it, C21 who may write it, C29 paused.

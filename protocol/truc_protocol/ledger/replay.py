@@ -1,7 +1,8 @@
 """What the rules are told: one move, or a whole hand again with the cards that are known by now.
 
-A reader knows few cards, and the rules take what unknown ones might allow; so what a reader holds during a hand is a
-reading of it, not a proof. `replayed` is the proof, as far as the cards given to it reach: with all of them it is whole.
+A reader knows few cards, and the rules accept what the unknown ones might allow; so what a reader has during a hand is
+a reading of it, not a proof. `replayed` is the proof, as far as the cards given to it reach: with all of them it is
+complete.
 """
 
 from collections.abc import Iterator, Sequence
@@ -35,7 +36,7 @@ Hands = Sequence[Sequence[Card | None]]
 
 
 def told(match: Match, step: Step) -> Told:
-    """Tell the rules a move, with the card of a covered one where it is known.
+    """Tell the rules a move, with the card that was played covered if it is known.
 
     Raises:
         RulesError: They refuse it.
@@ -56,7 +57,7 @@ def _told_ruling(match: Match, action: Action) -> Told:
 
 
 def readings(match: Match) -> Iterator[Told]:
-    """Yield the state, and if it waits for unknown cards the one in which they decide nothing, with its events."""
+    """Yield the state and, if it waits for unknown cards, the one in which they decide nothing, each with its events."""
     yield match, ()
     closed, events = settled(match)
     if closed is not match:
@@ -64,7 +65,7 @@ def readings(match: Match) -> Iterator[Told]:
 
 
 def _may_be_ruled(match: Match, action: Action) -> bool:
-    """Tell whether unknown cards may make this the ruling, though by the known ones another is."""
+    """Tell whether unknown cards may make this the ruling, though by the known ones it would be another."""
     fixed = ruled(match)
     if fixed is None or fixed.kind is not action.kind or action.value is not None:
         return False
@@ -72,9 +73,9 @@ def _may_be_ruled(match: Match, action: Action) -> bool:
 
 
 def can_differ(match: Match, seat: Seat, kind: Kind) -> bool:
-    """Tell whether the seat, or the slot, of a ruling of this kind hangs on unknown cards.
+    """Tell whether the seat, or the slot, of a ruling of this kind depends on unknown cards.
 
-    Who holds a flor has to say so; and which slots an order allows, only the seat's own cards tell.
+    Whoever holds a flor has to say so; and only the seat's own cards tell which slots an order allows.
     """
     if kind is Kind.PLAY:
         row, held = match.hand.row, match.hand.dealt.cards[seat]
@@ -84,7 +85,7 @@ def can_differ(match: Match, seat: Seat, kind: Kind) -> bool:
 
 
 def may_rule(match: Match, action: Action, slot: int | None) -> bool:
-    """Tell, before a card is opened, whether a ruling can be this: its seat, its kind and the slot it plays."""
+    """Tell, before a card is opened, whether this can be the ruling, by its seat, its kind and the slot it plays."""
     fixed = ruled(match)
     if fixed is None or fixed.kind is not action.kind:
         return False

@@ -44,7 +44,7 @@ def _standing(ledger: Ledger, body: Rule) -> Ledger:
         case Rule(ruling="pause", seat=None, kind=None) if not pause.active and _all_asked(ledger):
             return replace(ledger, pause=Pause(active=True, spent=pause.spent))
         case Rule(ruling="resume", seat=None, kind=None) if pause.active:
-            # opts[7] may be over without the seats' consent: no record shows time
+            # by opts[7] it may end without the seats' consent: no record shows time
             return replace(ledger, pause=Pause(spent=pause.spent))
         case _:
             raise _unlisted(body)

@@ -25,7 +25,7 @@ from truc_rules import (
 )
 
 _NOBODY: Final[frozenset[int]] = frozenset()
-# looked up once, as a lookup in an Enum is dear
+# looked up once: an Enum lookup is expensive
 _HAND, _BETWEEN, _CALLED, _OVER = Phase.HAND, Phase.BETWEEN, Phase.CALLED, Phase.OVER
 Place = tuple[int, bytes]
 Links = tuple[tuple[int, bytes], ...]
@@ -38,7 +38,7 @@ class Contributor(msgspec.Struct, frozen=True):
 
     Attributes:
         public: the Ed25519 key that signs.
-        x: the X25519 key that hands are sealed to.
+        x: the X25519 key that cards are sealed to.
         first: the number of the chain's anchor; it serves deals first to first + N - 1.
         known: number and value of the newest link that is open.
         rekeys: new chains taken before the old one was exhausted.
@@ -52,7 +52,7 @@ class Contributor(msgspec.Struct, frozen=True):
 
 
 class Step(msgspec.Struct, frozen=True):
-    """A move of the rules within a hand; `ruled` when a ruling made it."""
+    """A move of the rules within a hand; `ruled` if a ruling made it."""
 
     action: Action
     ruled: bool
@@ -91,7 +91,7 @@ class HandLog(msgspec.Struct, frozen=True):
         return self.known == len(self.deals)
 
     def unopened(self, shown: tuple[Shown, ...]) -> tuple[Shown, ...]:
-        """Return what is left of these cards of the newest deal without those that are open already."""
+        """Return these cards of the newest deal, without those that are open already."""
         d = len(self.deals) - 1
         left = (
             (seat, tuple(slot for slot in slots if (d, seat, slot) not in self.used)) for seat, slots in shown
@@ -136,7 +136,7 @@ class Ledger(msgspec.Struct, frozen=True):
         released: links of the open index, ascending by role.
         hand: the open hand.
         voids: deals voided so far.
-        silent: seats named by the void just before, less those that have a substitute.
+        silent: seats named by the void just before, without those that have a substitute.
         streaks: per seat, `move` rulings since it last acted.
     """
 
