@@ -2,7 +2,7 @@
 
 One auditor serves the live client, `truc verify` and a replay alike. The order of calls is: construct it with the rule
 document, then `feed` every record, the setup's first. It raises at the first record that fails and takes nothing after
-that. A seat that gives its own box key has its hands opened and checked at every deal.
+that. If a seat gives its own box key, its cards are opened and checked at every deal.
 """
 
 from typing import NamedTuple
@@ -30,7 +30,7 @@ from truc_rules import Event, settled
 
 
 class AuditError(Exception):
-    """A record was refused: which one, by which check, and who is to blame where the record shows it."""
+    """A record was refused: which one, by which check, and who is to blame if the record shows it."""
 
     def __init__(self, refutation: Refutation) -> None:
         super().__init__(str(refutation))
@@ -103,7 +103,7 @@ class Auditor:
         self._own_keys = {**self._own_keys, x.public: x}
 
     def own_key(self) -> BoxKey | None:
-        """Return the own key that the seat's cards are sealed to now; None if that key is none of ours."""
+        """Return our key that the seat's cards are sealed to now; None if that key is not ours."""
         if self._own is None or self._ledger is None:
             return None
         public = box_public(self._ledger, self._own.seat)
@@ -125,7 +125,7 @@ class Auditor:
             raise AuditError(self.refute(error)) from error
 
     def refute(self, error: CheckError) -> Refutation:
-        """Let what comes next fail, for a reason found outside the records: a file that breaks off, say."""
+        """Fail the audit here; the reason may lie outside the records, such as a file that breaks off."""
         at = None if self._ledger is None else self._ledger.k
         self._failed = Refutation(error.check, error.message, error.culprit, at, len(self._setup))
         return self._failed
@@ -142,7 +142,7 @@ class Auditor:
         return Finding(before.k, body, folded.events)
 
     def _count(self, before: Ledger, record: Record, body: AnyBody) -> None:
-        """Let a record count in the verdict: a proxy once it is signed under, a newcomer's once the server has signed after it."""
+        """Count a record in the verdict: a proxy once a signature covers it, a newcomer's once the server has signed after it."""
         if isinstance(body, Proxy):
             self._words = self._words.heard(before, body)
             return
@@ -203,7 +203,7 @@ class Auditor:
         return ledger
 
     def _close(self, before: Ledger, record: Record, body: Close) -> Folded:
-        """Fold a close; all cards that it opens are recomputed first, as they alone may tell that a hand is over."""
+        """Fold a close; the cards that it opens are recomputed first, since they alone may tell that the hand is over."""
         check_place(before, record, body)
         if before.hand is None or before.match is None:
             return fold(before, record, body)
@@ -227,7 +227,7 @@ class Auditor:
     def verdict(self) -> Verdict:
         """Say what the records fed so far prove.
 
-        Left out is what anybody could have written: guests' acts after the last signature, and a newcomer's record that
+        It leaves out what anybody could have written: guests' acts after the last signature, and a newcomer's record that
         the server has not signed after, with all that follows it.
         """
         if self._failed is not None:
@@ -240,9 +240,9 @@ class Auditor:
 
 
 def _parse(ledger: Ledger, record: Record) -> AnyBody:
-    """Decode a record; a body without sense blames its signer only if it is validly signed, and for this very place.
+    """Decode a record; a senseless body blames its signer only if it is validly signed, and for this very place.
 
-    Else anybody could have it from elsewhere: a refusal, a login, a record of another match.
+    Otherwise anybody could have taken it from elsewhere: a refusal, a login, a record of another match.
     """
     try:
         return parse(record)
@@ -281,5 +281,5 @@ def server_links(ledger: Ledger, body: End) -> dict[int, bytes]:
     for first, newest in body.links:
         number = min(ledger.deal_index, first + table.links)
         under = chains.links_below(table.spk, table.tn, newest, highest=number, lowest=first)
-        links.update(zip(range(number, first, -1), (newest, *under), strict=False))  # but for the anchor
+        links.update(zip(range(number, first, -1), (newest, *under), strict=False))  # without the anchor
     return links

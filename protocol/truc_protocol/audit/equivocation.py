@@ -1,7 +1,7 @@
-"""Two histories from one hand: pairs of signed records that no honest party could both have signed (C33 to C36).
+"""Two histories by one signer: pairs of signed records that no honest party could both have signed (C33 to C36).
 
-Only records count that pass in their own list; what one list shows by itself is the auditor's business. The work grows
-with the lists, not with their product.
+Only records that pass in their own list count; what one list shows by itself is for the auditor. The work grows with
+the length of the lists, not with their product.
 """
 
 import reprlib
@@ -22,7 +22,7 @@ class Equivocation(NamedTuple):
     """Two records that contradict each other; together they convict `culprit`.
 
     Attributes:
-        places: the position of each in its list; None in the setup, and for a refusal, which stands in none.
+        places: the position of each in its list; None in the setup, and for a refusal, which is in none.
     """
 
     check: str
@@ -36,7 +36,7 @@ class Equivocation(NamedTuple):
 def compare(
     first: Transcript, second: Transcript, refusals: Sequence[Record] = ()
 ) -> tuple[Equivocation, ...]:
-    """Compare two transcripts, each as far as it passes; the same match twice, or two that share terms."""
+    """Compare two transcripts, each as far as it passes: of one match, or of two that share terms."""
     return contradictions(passed(first), passed(second), refusals)
 
 
@@ -45,7 +45,7 @@ def contradictions(
 ) -> tuple[Equivocation, ...]:
     """Compare what passes of two transcripts.
 
-    A seat may decide again for a position once the server has refused it, so its refused bodies convict nobody here.
+    A seat may decide again for a position once the server has refused its body, so refused bodies convict nobody here.
     """
     one, other = first.items, second.items
     refused = _refused_bodies(one, refusals)
@@ -71,8 +71,8 @@ def refused_records(transcript: Transcript, refusals: Sequence[Record]) -> tuple
 def refused_record(through: Passed, refusal: Refusal) -> Equivocation | None:
     """Find the record that a refusal refuses and its server took nevertheless (C35).
 
-    Only a body bound to one position counts: one that is not may come again, and is refused the second time for
-    having been taken.
+    Only a body bound to one position counts: any other may come again, and is then refused because it was taken
+    before.
     """
     item = through.bodies.get(refusal.body.body)
     if item is None or not isinstance(item.body, Act | Resign | Rekey | Sub):
@@ -89,7 +89,7 @@ def refused_record(through: Passed, refusal: Refusal) -> Equivocation | None:
 
 
 def signed_refusal(record: Record, spk: bytes) -> Refuse | None:
-    """Return a refusal signed by this server, None if the record is no such thing."""
+    """Return a refusal signed by this server, or None if the record is no such thing."""
     refusal = read_refusal(record)
     signed = refusal is not None and keys.verify(spk, record.body, record.sig)
     return refusal.body if refusal is not None and signed else None

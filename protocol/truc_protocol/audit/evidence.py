@@ -1,7 +1,7 @@
-"""What an item of evidence comes to beside a transcript: a refusal (C35), or a complaint about a sealed hand (C18).
+"""What an item of evidence shows beside a transcript: a refusal (C35), or a complaint about sealed cards (C18).
 
-A complaint is judged from the box, the leaves and the disclosed secret alone. It convicts the server only where the
-secret belongs to the key that the box was sealed to, so that nobody can accuse it with a key of their own.
+A complaint is judged from the box, the leaves and the disclosed secret alone. It convicts the server only if the secret
+belongs to the key that the box was sealed to, so that nobody can accuse it with a key of their own.
 """
 
 import reprlib
@@ -29,7 +29,7 @@ class Judgement(StrEnum):
 
 
 class Judged(NamedTuple):
-    """A judgement and its ground."""
+    """A judgement and its grounds."""
 
     judgement: Judgement
     message: str
@@ -99,9 +99,9 @@ def _none(why: str) -> Judged:
 
 
 def _known(spot: Spot, own: OwnSeat) -> Ledger:
-    """Return the ledger before a spot as its seat knows it; as all do, if a box before was garbled: another complaint.
+    """Return the ledger before a spot as its seat knows it, or as all know it if an earlier box was garbled.
 
-    What a seat knows of its cards begins with the first deal of the hand.
+    That box is for another complaint. What a seat knows of its cards begins with the first deal of the hand.
     """
     ledger = spot.start
     for item in spot.since:

@@ -14,7 +14,7 @@ Note = Callable[[Ledger | None, Record, Finding], None]
 
 
 def verify(file: bytes, note: Note | None = None) -> Verdict:
-    """Return the verdict on a file: unreadable as soon as an item is no item, else what its records prove."""
+    """Return the verdict on a file: unreadable as soon as an item cannot be read, else what its records prove."""
     auditor = Auditor(b"")
     try:
         document, rest = read_document_item(file)

@@ -1,4 +1,4 @@
-"""The audit of one hand: its cards recomputed from the links, its rules replayed, its boxes made again."""
+"""The audit of one hand: its cards recomputed from the links, its moves replayed by the rules, its boxes made again."""
 
 from typing import NamedTuple
 
@@ -29,7 +29,7 @@ class ClosedHand(NamedTuple):
     Attributes:
         log: its records.
         close: its close.
-        publics: per seat, the X25519 key its boxes are sealed to, if they are.
+        publics: per seat, the X25519 key its boxes are sealed to, if any.
         receivers: per seat, the X25519 key that shares for it are sealed to.
         dealt: its cards, by sub-deal; None as long as the server's link is not open.
     """
@@ -51,9 +51,9 @@ def closed_hand(ledger: Ledger, close: Close) -> ClosedHand:
 
 
 def open_at_close(ledger: Ledger, hand: ClosedHand) -> tuple[Ledger, ClosedHand]:
-    """Return the ledger that knows every card of the hand which a close with the server's link opens, and that hand.
+    """Return the ledger that knows every card of the hand, if the close opens the server's link, and the hand so opened.
 
-    What the rules make of all the cards takes the place of what a reader could make of those it knew.
+    What the rules make of all the cards replaces what a reader could make of those it knew.
 
     Raises:
         CheckError: C12, C14; C25, the culprit is the server.

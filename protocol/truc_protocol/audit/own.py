@@ -59,7 +59,7 @@ def check_terms(accepted: Accepted, terms: Terms) -> None:
 
 
 def check_setup(accepted: Accepted, setup: Setup, own: OwnSeat | None) -> None:
-    """Check that the closed set of seats is one the user takes, with the own seat in its place.
+    """Check that the closed set of seats is one the user accepts, with the own seat in its place.
 
     Raises:
         CheckError: C9.
@@ -69,21 +69,21 @@ def check_setup(accepted: Accepted, setup: Setup, own: OwnSeat | None) -> None:
         raise CheckError("C9", message, _SERVER)
     if own is None:
         return
-    at = own.seat + 1  # behind the table record
+    at = own.seat + 1  # after the table record
     another = accepted.seat_hash is not None and body_hash(setup.records[at]) != accepted.seat_hash
     if another or setup.seats[own.seat].x != own.x.public:
         raise CheckError("C9", f"the record of seat {own.seat} is not the one this client signed", _SERVER)
 
 
 def _shared(ledger: Ledger, seat: int, own: BoxKeys) -> bytes | None:
-    """Return the secret shared with the server, None if the seat's key in force is none of ours."""
+    """Return the secret shared with the server, or None if the seat's key in force is not ours."""
     public = box_public(ledger, seat)
     key = None if public is None else own.get(public)
     return None if key is None else key.exchange(ledger.setup.terms.table.x)
 
 
 def open_deal(ledger: Ledger, body: Deal, seat: int, own: BoxKeys) -> Opened:
-    """Open the own box of a deal and tell the ledger the cards; nothing if it has none, or the seat's key is none of ours.
+    """Open the own box of a deal and tell the ledger the cards; do neither if there is no box, or the seat's key is not ours.
 
     Raises:
         CheckError: C18; the culprit is the server.

@@ -1,6 +1,6 @@
 """A transcript as far as it passes, audited once: what evidence and comparison with other transcripts need of it.
 
-Every record here has been checked by an auditor of its own list, so what is shown with it stands on valid signatures
+Every record here has been checked by an auditor of its own list, so what is shown by it rests on valid signatures
 under the keys in force. Ledgers are kept only for the deals and shares that somebody asks for, not for each record.
 """
 
@@ -62,7 +62,7 @@ class Passed(NamedTuple):
 
 
 class Watch:
-    """Takes down what an auditor lets pass; `note` every record once it has."""
+    """Notes what an auditor lets pass; call `note` with every record that has passed."""
 
     def __init__(self, asked: Wanted) -> None:
         self._asked = asked
@@ -72,7 +72,7 @@ class Watch:
         self._start: tuple[Ledger, int] | None = None
 
     def note(self, before: Ledger | None, record: Record, finding: Finding) -> None:
-        """Take down a record that passed after `before`."""
+        """Note a record that passed after `before`."""
         author = before.contributors[record.signer] if before is not None and record.sig else None
         item = Signed(record, finding.body, finding.k, None if author is None else author.public)
         if before is not None and isinstance(item.body, Deal | Share):
@@ -90,12 +90,12 @@ class Watch:
             self._spots[place] = Spot(item, before, start, tuple(self._items[at:]))
 
     def passed(self) -> Passed:
-        """Return what was taken down."""
+        """Return what was noted."""
         return Passed(tuple(self._items), self._spots, self._bodies)
 
 
 def passed(transcript: Transcript, items: Sequence[EvidenceItem] = ()) -> Passed:
-    """Audit a transcript as far as it passes, with what items of evidence ask of it."""
+    """Audit a transcript as far as it passes, and keep what items of evidence ask of it."""
     auditor, watch = Auditor(transcript.document), Watch(wanted(items))
     for record in transcript.records:
         before = auditor.ledger

@@ -1,6 +1,6 @@
 """Several files at once: each transcript's verdict, what evidence adds to it, and what two transcripts show together.
 
-Whatever the files hold, the outcome is a value. Each transcript is audited once, whatever stands beside it. Evidence
+Whatever the files hold, the outcome is a value. Each transcript is audited once, whatever is given with it. Evidence
 counts only beside a transcript of its match: without one it is incomplete, and refutes nothing.
 """
 
@@ -31,7 +31,7 @@ class TranscriptExamined(NamedTuple):
 
 
 class EvidenceExamined(NamedTuple):
-    """What each item of an evidence file comes to beside the transcripts of its match, or why the file cannot be read."""
+    """What each item of an evidence file amounts to beside the transcripts of its match, or why the file cannot be read."""
 
     weighed: tuple[Weighed, ...] = ()
     unreadable: Refutation | None = None
@@ -62,7 +62,7 @@ class Agreement(NamedTuple):
     """The transcripts of one match, by number, and how many records of the match they have in common from the first on.
 
     Attributes:
-        is_whole: whether they differ nowhere: all that follows stands in some of them alone.
+        is_whole: whether they differ nowhere: whatever follows is in some of them alone.
     """
 
     match: bytes
@@ -116,7 +116,7 @@ def examine(files: Sequence[bytes]) -> Together:
 
 
 def _read_through(files: Mapping[int, bytes], asked: Wanted) -> dict[int, tuple[Verdict, Passed]]:
-    """Audit each transcript once; one that nothing stands beside leaves nothing behind but its verdict."""
+    """Audit each transcript once; of one that is examined alone, only the verdict is kept."""
     if len(files) == 1 and asked == Wanted():
         return {n: (verify(file), Passed()) for n, file in files.items()}
     through = {}
@@ -159,7 +159,7 @@ def _beside(n: int, verdict: Verdict, weighed: Sequence[Weighed]) -> Verdict:
 
 
 def _agreements(given: _Given) -> Iterator[Agreement]:
-    """Yield for each match of several transcripts how far they agree, as far as each passes."""
+    """Yield, for each match with several transcripts, how far they agree, as far as each passes."""
     for match in dict.fromkeys(given.matches.values()):
         named = tuple(n for n, each in given.matches.items() if each == match)
         if len(named) == 1:

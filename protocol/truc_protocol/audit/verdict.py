@@ -48,7 +48,7 @@ class Refutation(NamedTuple):
 class Words(NamedTuple):
     """What rests on somebody's word: rulings on the server's, proxies until a signature covers them.
 
-    Each has what was heard before it behind it, so that nothing is copied as they grow; the first has no record.
+    Each links to what was heard before it, so that nothing is copied as they grow; the first has no record.
 
     Attributes:
         is_asked: whether it is a pause or resume that every seat had asked for: the records show it.
@@ -62,7 +62,7 @@ class Words(NamedTuple):
     before: "Words | None" = None
 
     def heard(self, before: Ledger, body: AnyBody) -> "Words":
-        """Return these and what follows `before`."""
+        """Return these with `body`, the record after `before`."""
         match body:
             case Rule():
                 shown = body.ruling in ("pause", "resume") and len(before.pause.asked) == before.seats
@@ -127,7 +127,7 @@ class Verdict(NamedTuple):
         score: [games, upper, points] of each side.
         winner: the winning side, if the match has one.
         reason: how it ended: won, resigned, forfeit, abandoned; None while it has not.
-        rulings: (k, ruling): the server's word that time ran out, but for those in `asked`.
+        rulings: (k, ruling): the server's word that time ran out, except for those in `asked`.
         asked: positions of the pauses and resumes among them that every seat had asked for, as the records show.
         voids: deals voided.
         proxies: positions of guests' acts that a later signature covers.
