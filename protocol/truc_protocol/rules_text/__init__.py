@@ -1,7 +1,7 @@
 """The rules of a game in sentences: one function for each field of a variant, chosen by nothing but its value.
 
-Each module has the fields of a part of the game; which stand in which chapter is the rules page's business. A field
-without sentences fails a test. A rule that a game lacks says nothing.
+Each module has the fields of one part of the game; the rules page decides which chapter they go into. A field without
+sentences fails a test. A rule that a game lacks says nothing.
 """
 
 from collections.abc import Mapping

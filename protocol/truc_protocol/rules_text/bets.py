@@ -1,4 +1,4 @@
-"""The bets beside the main stake, in sentences: envido, flor and the duels of pica-pica."""
+"""The bets besides the main stake, in sentences: envido, flor and the duels of pica-pica."""
 
 from itertools import product
 from typing import Final, assert_never

@@ -68,11 +68,11 @@ _NEEDED: Final[Mapping[str, Having]] = MappingProxyType(
         Kind.CLAIM: _has_flor,
     }
 )
-"""By key of a local set: whether a game has it; what does not stand here every game has."""
+"""By key of a local set: whether a game has it; every game has what is not listed here."""
 
 
 def words(variant: Variant) -> tuple[str, ...]:
-    """Return in which words the game is told, and what it is called besides."""
+    """Return the words that the game is told in, and its other names."""
     local = local_words(variant.words)
     if local.tongue is None:
         return ("The game has no words of its own; it is told in plain ones.",)

@@ -20,7 +20,7 @@ def truts(count: int) -> str:
 
 
 def times(count: int) -> str:
-    """Return how often in words."""
+    """Return a number of times in words."""
     return {1: "once", 2: "twice"}.get(count, f"{count} times")
 
 

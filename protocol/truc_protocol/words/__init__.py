@@ -1,8 +1,8 @@
 """Words for people: what each move, sign and phrase is called, and how each fact and score of a match is told.
 
-One catalogue a language and one set of local words a game, as data beside these modules; a client shows them, nothing
-decides by them. Names and cards are given in by the caller, who knows how its screen shows them. Text that came from
-others passes through `printable` or `shown_name` first.
+One catalogue per language and one set of local words per game are data beside these modules; a client shows them, and
+nothing is decided by them. The caller passes names and cards in, as it knows how its screen shows them. Text that came
+from others goes through `printable` or `shown_name` first.
 """
 
 from truc_protocol.words.catalogue import LANGUAGES, Catalogue, LanguageError, MoveWords, catalogue

@@ -1,7 +1,7 @@
-"""The catalogues: all that is said to people, in two files for each language: the game and the table, and what is around them.
+"""The catalogues: all that is said to people, in two files per language: the game and the table, and all around them.
 
-Every catalogue has the same keys and fills in the same names; a test holds them together. What a game calls by a word of its
-own is not here but in its local set.
+Every catalogue has the same keys and fills in the same names; a test keeps them in step. A game's own words are not
+here but in its local set.
 """
 
 import tomllib
@@ -16,7 +16,7 @@ LANGUAGES: Final = ("en", "ca", "es", "fr", "pt")
 
 
 class LanguageError(ValueError):
-    """There is no catalogue in this language; the text lists those that there are."""
+    """There is no catalogue in this language; the text lists the languages there are."""
 
 
 class MoveWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -32,23 +32,23 @@ class Catalogue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name: str
     """The language, in its own words."""
     singular: tuple[int, ...]
-    """The numbers that the first form of a count is for."""
+    """The numbers for which the first form of a count is used."""
     yes: tuple[str, ...]
-    """What may be typed for yes, beside `y`."""
+    """What may be typed for yes, besides `y`."""
     no: tuple[str, ...]
-    """What may be typed for no, beside `n`."""
+    """What may be typed for no, besides `n`."""
     moves: Mapping[str, MoveWords]
-    """By kind of move; some also by what they answer, ask for or order, `accept-redeal`, `order-low`."""
+    """By kind of move; some also by what they answer, ask for or order, such as `accept-redeal`, `order-low`."""
     answers: Mapping[str, str]
-    """What is answered, by what an answer is to."""
+    """What an answer is to, in words, by what it answers."""
     facts: Mapping[str, str]
-    """A sentence for what happened, by `what`; some also by a value, `ruled-pause`."""
+    """A sentence for what happened, by `what`; some also by a value, such as `ruled-pause`."""
     ranks: Mapping[str, str]
     """A card of a rank, by the rank's name."""
     signs: Mapping[str, str]
     """What is claimed, by word of the vocabulary."""
     gestures: Mapping[str, str]
-    """How it is signed, by gesture; which game signs what so stands in its local set."""
+    """How a gesture is made, by its name; which sign a game makes with it is in its local set."""
     phrases: Mapping[str, MoveWords]
     """By quick phrase."""
     reasons: Mapping[str, str]
@@ -62,15 +62,15 @@ class Catalogue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     closed: Mapping[str, str]
     """Why a table was closed."""
     lessons: Mapping[str, str]
-    """What is told somebody who plays for the first time."""
+    """What a first-time player is told."""
     screen: Mapping[str, str]
     """The lines of a player's screen."""
     asked: Mapping[str, str]
     """What a command asks, and what it says to an answer."""
     connecting: Mapping[str, str]
-    """What is told while a connection is made, or made again."""
+    """What is said while a connection is made, or made again."""
     commands: Mapping[str, str]
-    """What commands print beside the screen, and what they say to those who use them wrongly."""
+    """What commands print outside the screen, and what they say to those who use them wrongly."""
     listing: Mapping[str, str]
     """The list of tables."""
     verdict: Mapping[str, str]
@@ -90,15 +90,15 @@ class Catalogue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     together: Mapping[str, str]
     """What several files show together, and the signatures of each seat."""
     replay: Mapping[str, str]
-    """What stands around a match that is stepped through in a terminal."""
+    """What surrounds a match that is stepped through in a terminal."""
     report: Mapping[str, str]
-    """What stands on the page of a match."""
+    """What is said on the page of a match."""
     history: Mapping[str, str]
-    """What is said of the matches of a home."""
+    """What is said of the matches kept in a home."""
     ratings: Mapping[str, str]
     """What is said of how players stand at a server."""
     watching: Mapping[str, str]
-    """What is told who has no seat, where it is not what a player is told."""
+    """What somebody without a seat is told, where it differs from what a player is told."""
 
 
 @cache
@@ -114,11 +114,11 @@ def catalogue(lang: str) -> Catalogue:
 
 
 def read_catalogue(lang: str) -> dict[str, Any]:
-    """Return what stands in the files of a language."""
+    """Return the content of a language's files."""
     game, around = (tomllib.loads(read_text(name)) for name in (f"{lang}.toml", f"around/{lang}.toml"))
     return game | around
 
 
 def read_text(name: str) -> str:
-    """Return a file that stands beside this module."""
+    """Return the text of a file beside this module."""
     return files("truc_protocol.words").joinpath(name).read_text(encoding="utf-8")

@@ -1,7 +1,7 @@
 """What a failed check means to a player: what went wrong, what follows from it, and what to do.
 
-One entry of the catalogues for each of the numbered checks, a test holds the two together. Who is to blame is never said here:
-that is a matter of the record.
+The catalogues have one entry for each of the numbered checks; a test keeps the two in step. Who is to blame is never
+said here: that is a matter of the record.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ _REMEDIES: Final[Mapping[str, str]] = MappingProxyType(
         "C42": "more",
     }
 )
-"""What to do where it is not to show the files, by check."""
+"""By check: what to do, where it is not to show the files."""
 
 
 class CheckWords(NamedTuple):

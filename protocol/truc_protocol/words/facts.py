@@ -1,4 +1,4 @@
-"""How the facts of a match are told: a sentence in the listener's language, with the word the game has for it.
+"""How the facts of a match are told: a sentence in the listener's language, with the game's own word for it.
 
 Facts without a sentence (called, released, acked, cards committed and opened, state) are shown in other ways.
 """
@@ -16,7 +16,7 @@ _REST: Final = "rest"
 
 
 class Said(NamedTuple):
-    """The move a fact tells of: `field` has its kind or, after a kind, its value."""
+    """The move a fact tells of: `field` is where the fact has its kind or, after a given kind, its value."""
 
     kind: str = ""
     field: str = ""
@@ -61,7 +61,7 @@ _PEOPLE: Final = frozenset(
 
 
 def tell(fact: Fact, players: Sequence[str], card: ShowCard = str, speech: Speech = ENGLISH) -> str | None:
-    """Return a fact of a match as a sentence, None for those that are shown in another way."""
+    """Return a fact of a match as a sentence, or None for one that is shown in another way."""
     key = fact_key(fact)
     if key not in speech.catalogue.facts:
         return None
@@ -80,7 +80,7 @@ def _partner(fact: Fact, players: Sequence[str]) -> str:
 
 
 def fact_key(fact: Fact) -> str:
-    """Return under which key of the catalogues a fact stands."""
+    """Return the key of a fact in the catalogues."""
     what = str(fact["what"])
     if what not in _VALUED:
         return what

@@ -12,7 +12,7 @@ _DEFAULT: Final = "en"
 
 
 def chosen_language(given: str | None, environment: Mapping[str, str]) -> str:
-    """Return the language given, else the first of the environment that there is a catalogue for, else English.
+    """Return the language given, else the first in the environment that there is a catalogue for, else English.
 
     Raises:
         LanguageError: There is no catalogue for the language given.

@@ -1,7 +1,7 @@
 """The local sets: the words that a game has of its own, in its own tongue, by the name of the set.
 
-A variant names its set in `words`; it changes no rule. A set that is not known here, as a house variant may name one, is
-empty: such a game is told in the plain words of the catalogues.
+A variant names its set in `words`, which changes no rule. A house variant may name a set that is not known here; that is
+empty, and the game is told in the plain words of the catalogues.
 """
 
 import tomllib
@@ -15,14 +15,14 @@ from truc_protocol.words.catalogue import read_text
 
 
 class LocalWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a game calls by a word of its own."""
+    """A game's own words."""
 
     tongue: str | None = None
     """The language the set is in; None if there is no set."""
     leaders: Literal["captain", "governor"] = "captain"
-    """What those who lead the two sides of a hand are."""
+    """What the leaders of the two sides of a hand are."""
     next_sits: Literal["left", "right"] = "right"
-    """On which side of a player sits who plays next; where a table is drawn, as nothing else depends on it."""
+    """On which side of a player the next one to play sits; only for drawing a table, nothing else depends on it."""
     moves: Mapping[str, str] = {}
     """By move line, by kind and step of the stake, or by the catalogues' keys."""
     facts: Mapping[str, str] = {}
@@ -42,7 +42,7 @@ class LocalWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     halves: Mapping[Literal["low", "high"], tuple[str, str]] = {}
     """How points of the lower and of the upper half of a game are counted: one, several."""
     names: Mapping[str, tuple[str, ...]] = {}
-    """What a variant is called besides, by its name."""
+    """Other names of a variant, by its name."""
 
 
 PLAIN: Final = LocalWords()

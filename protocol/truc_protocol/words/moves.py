@@ -26,7 +26,7 @@ def move_label(
     """Return the words for a move line, with what its hints tell.
 
     `answering` is what the move answers, if that is known: "stake", "envido", "flor", "redeal" or "last-point". Without
-    the names of the players a seat is told by its number. A line of an unknown kind is returned as it is.
+    the players' names a seat is given by its number. A line of an unknown kind is returned as it is.
     """
     if not _is_known(line):
         return line
@@ -63,7 +63,7 @@ def _taken(line: str, hints: Hints) -> str:
 
 
 def move_key(line: str, answering: str = "") -> str:
-    """Return under which key of the catalogues a move line stands; to answer `rest` with a line is to take it."""
+    """Return the key of a move line in the catalogues; to answer `rest` with a raise is to take it."""
     kind, *rest = line.split()
     if kind == _RAISE and answering == _REST:
         return _TAKE_REST
@@ -87,9 +87,9 @@ def plain_label(
 
 
 def local_label(line: str, hints: Hints, speech: Speech, *, answering: str = "") -> str | None:
-    """Return the game's own words for a move line, None if it has none."""
+    """Return the game's own words for a move line, or None if it has none."""
     moves, general = speech.local.moves, move_key(line, answering)
-    # a word for accepting a stake is none for accepting new cards
+    # a word for accepting a stake is not one for accepting new cards
     is_answer = general.startswith(_ANSWERS) and general not in _ANSWERS
     kind = line.split(maxsplit=1)[0]
     for key in (general,) if is_answer else (line, _step(line, hints), general, kind):
@@ -128,7 +128,7 @@ def _hinted(kind: str, hints: Hints, speech: Speech, told: Container[str]) -> It
 def move_meaning(
     line: str, speech: Speech = ENGLISH, hints: Hints = MappingProxyType({}), *, answering: str = ""
 ) -> str:
-    """Return a sentence that explains a move line, or a kind of move; nothing of an unknown one."""
+    """Return a sentence that explains a move line, or a kind of move; an empty one for an unknown kind."""
     if not _is_known(line):
         return ""
     key = move_key(line, _taken(line, hints) or answering)

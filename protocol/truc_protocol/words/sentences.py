@@ -1,7 +1,7 @@
 """Sentences of the catalogues, of which errors are made: English for programs, any language for people.
 
-A sentence keeps what it was made of, so that whoever speaks to a person can say it again in their language; nobody reads it
-back from its text. Invariant: what stands in it that others wrote is filled in, never read as a sentence.
+A sentence keeps what it was made of, so that it can be told again in the language of whoever reads it; it is never
+parsed back from its text. Invariant: what others wrote is only filled in, never read as a sentence.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ class Sentence(str):
     """A text of the catalogues, in English, that can be told in any language.
 
     Attributes:
-        key: its part of the catalogue and its name there, `refused.muted`.
+        key: its part of the catalogue and its name there, such as `refused.muted`.
         values: what it fills in, by name; sentences among them are told in the same language.
     """
 
@@ -39,7 +39,7 @@ class Sentence(str):
 
 
 def told(text: object, lang: str) -> str:
-    """Return a text in a language, as far as it is a sentence; else as it is."""
+    """Return a sentence in a language, and any other text as it is."""
     return text.told(lang) if isinstance(text, Sentence) else str(text)
 
 

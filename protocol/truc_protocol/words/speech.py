@@ -30,11 +30,11 @@ class Speech(NamedTuple):
         return Speech(self.local.tongue or self.lang, self.words)
 
     def say(self, key: str, /, **values: object) -> str:
-        """Return a text of the catalogue by its part and name, `verdict.winner`, with what it fills in."""
+        """Return a text of the catalogue by its part and name, such as `verdict.winner`, with its values filled in."""
         return Sentence(key, **values).told(self.lang)
 
     def counted(self, what: str, n: int) -> str:
-        """Return a number with what it counts, `2 points`."""
+        """Return a number with what it counts, such as `2 points`."""
         one, several = self.local.counts.get(what) or self.catalogue.counts[what]
         return (one if n in self.catalogue.singular else several).format(n=n)
 
