@@ -93,7 +93,7 @@ def open_terms(document: bytes, record: Record) -> Terms:
     """Check a table record against its rule document.
 
     Raises:
-        CheckError: C1 to C5, C7.
+        CheckError: C1 to C5, C7, C11.
     """
     table = parse(record)
     if not isinstance(table, Table):
@@ -188,7 +188,7 @@ def check_seat(terms: Terms, record: Record) -> SeatTaken | Guest:
     """Check one seat or guest record by itself, signature included.
 
     Raises:
-        CheckError: C1 to C4, C6, C7.
+        CheckError: C1 to C4, C6, C7, C11.
     """
     seat = read_seat(terms, record)
     _check_sound(seat)
@@ -199,7 +199,7 @@ def read_seat(terms: Terms, record: Record) -> SeatTaken | Guest:
     """Check one seat or guest record by itself, except for its box key, which `check_seats` checks last.
 
     Raises:
-        CheckError: C1 to C4, C6.
+        CheckError: C1 to C4, C6, C11.
     """
     seat = parse(record)
     match seat:
@@ -269,7 +269,7 @@ def close_setup(terms: Terms, seats: tuple[Record, ...], start: Record) -> Setup
     """Check the closed set of seats.
 
     Raises:
-        CheckError: C1 to C8.
+        CheckError: C1 to C4, C6 to C8, C11.
     """
     taken = tuple(read_seat(terms, record) for record in seats)
     check_seats(terms, taken)

@@ -70,7 +70,7 @@ def open_hand(setup: Setup, hand: ClosedHand, server_link: bytes) -> ClosedHand:
     """Recompute every card of a hand closed before, and compare what all of them prove with its close.
 
     Raises:
-        CheckError: C23 other cards were opened than were owed; C25; the culprit is the server.
+        CheckError: C23 other cards were opened than were owed; C24, C25; the culprit is the server.
     """
     dealt, match = _opened(setup, hand.log, server_link)
     is_short = hand.close.reason == "hand" and not hand_over(match)

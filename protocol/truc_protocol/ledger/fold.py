@@ -78,7 +78,7 @@ def check_place(ledger: Ledger, record: Record, body: AnyBody) -> MatchBody:
     A record at another place blames nobody: whoever wrote the list may have moved it.
 
     Raises:
-        CheckError: C10, C11, C12, C23, C26, C29.
+        CheckError: C10, C11, C12, C23, C24, C26, C29.
     """
     if not isinstance(body, Placed):
         raise CheckError("C11", f"{tag_of(body)}: the setup is closed")

@@ -37,7 +37,8 @@ def act(ledger: Ledger, body: Act | Proxy) -> tuple[Ledger, Events]:
     """Take a seat's decision; if it fails, the seat is to blame, or nobody for a proxy, which is unsigned.
 
     Raises:
-        CheckError: C2 its shape, C12, C19 an opening, C20 the rules refuse it, C21 who may write it, C29 paused.
+        CheckError: C2 its shape, C12, C19 an opening, C20 the rules refuse it, C21 who may write it, C25 a card that
+            lies elsewhere too, C29 paused.
     """
     keyed, signed = ledger.contributors[body.seat + 1] is not None, isinstance(body, Act)
     author = role_name(body.seat + 1) if signed else None

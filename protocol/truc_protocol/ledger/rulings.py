@@ -21,7 +21,7 @@ def rule(ledger: Ledger, body: Rule) -> tuple[Ledger, Events]:
     """Take a ruling.
 
     Raises:
-        CheckError: C2 the shape of a ruled move, C12, C19 its opening, C22, C29.
+        CheckError: C2 the shape of a ruled move, C12, C19 its opening, C22, C25 a card that lies elsewhere too, C29.
     """
     check_index(ledger, body.j, _SERVER)
     match body:
