@@ -7,6 +7,8 @@ does not answer is what it should do, and ends nothing. What a way does is count
 
 import argparse
 import random
+import socket
+import struct
 import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -23,6 +25,7 @@ ENOUGH_S: Final = 5.0  # for anything that might be answered
 CROWD: Final = 2_000  # connections that are opened at once from one address
 RECORDED: Final = "127.0.3.1"
 ACTS: Final = 10  # that a sound session has at least
+RESET: Final = struct.pack("ii", 1, 0)  # to linger for no time: what is closed is reset
 TEXT: Final = "all work and no play " * 9
 
 Do = Callable[["Visit"], Awaitable[None]]
@@ -102,6 +105,24 @@ async def mutants(visit: Visit) -> None:
             await trio.sleep(0.01)
         with trio.move_on_after(1):
             await _to_the_end(stream)
+
+
+async def resets(visit: Visit) -> None:
+    """Send a sound session up to anywhere, and take the connection back at once."""
+    async with await connect(visit.address) as stream:
+        stream.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+        for part in visit.session[: visit.dice.randrange(len(visit.session))]:
+            await stream.send_all(part)
+            await trio.sleep(0.01)
+
+
+async def talks_on(visit: Visit) -> None:
+    """Say what ends the connection, and go on as if it had not."""
+    async with await connect(visit.address) as stream:
+        with trio.move_on_after(ENOUGH_S):
+            while True:
+                await stream.send_all(bytes(CHUNK))
+                await trio.sleep(0.01)
 
 
 async def half_open(visit: Visit) -> None:
@@ -196,6 +217,8 @@ ATTACKS: Final = (
     Attack(noise, 6, 0.2),
     Attack(noise_inside, 3, 0.5),
     Attack(mutants, 6, 0.2),
+    Attack(resets, 6, 0.1),
+    Attack(talks_on, 3, 0.2),
     Attack(half_open, 15, 0.1),
     Attack(half_closed, 3, 0.2),
     Attack(byte_by_byte, 15, 0.1),
