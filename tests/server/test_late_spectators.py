@@ -3,6 +3,7 @@
 from functools import partial
 
 import pytest
+import trio
 from server.conftest import QUICK, changed, holder_of, in_hand, running, together
 from server.test_substitutes import standing_by, step_in, voided
 from server.watching import Eye
@@ -10,6 +11,7 @@ from server.watching import Eye
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Act
 from truc_server.store import StoreError
+from truc_server.store.archive import unpack_setup
 from truc_server.tables import pages, showing
 
 LATE = {"spectators": 3 + 60}
@@ -259,6 +261,16 @@ async def test_store_that_cannot_be_read_for_once_holds_nothing_up_for_good(serv
     mock_clock.jump(61)
     await eye.until(lambda eye: eye.order[-1] == "over")
     assert eye.records == list(range(seats[0].next))
+
+
+async def test_row_that_is_not_as_it_was_written_keeps_back_no_other(nursery):
+    read, taken, asked = trio.Event(), [], pages.Pages()
+    nursery.start_soon(asked.run)
+    asked.ask(partial(unpack_setup, b"\xc1"), taken.append)
+    asked.ask(lambda: "as it was", lambda _: read.set())
+    with trio.fail_after(20):
+        await read.wait()
+    assert taken == []
 
 
 async def test_who_stands_by_at_a_table_shown_late_sees_what_the_seats_see(server, mock_clock):

@@ -1,7 +1,7 @@
 """What the store has for those who are shown it late: one task reads it, page after page, for every table.
 
 Invariant: whoever has asked is answered with what the store has, in the order of asking; while the store cannot be
-read, nobody is answered.
+read, nobody is answered. A row that is not as it was written keeps nobody else waiting.
 """
 
 from collections import deque
@@ -50,9 +50,16 @@ class Pages:
                     log.warning("page_not_read", reason=str(error))
                 await trio.sleep(AGAIN_S)
                 continue
+            except Exception:  # it is theirs who have asked, and nobody else's
+                log.exception("internal", incident="page")
+                answer = _nothing
             self._asked.popleft()
             _give(answer)
             del answer  # holds the table, which may be gone
+
+
+def _nothing() -> None:
+    """Do nothing."""
 
 
 def _give(answer: Answer) -> None:
