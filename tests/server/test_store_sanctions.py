@@ -15,6 +15,7 @@ from truc_server.store import (
     Sanction,
     SanctionKind,
     SaveGuest,
+    StoreError,
     open_store,
 )
 from truc_server.store.membership import _DROP_OVER, _LIFT, _PRUNE_GUESTS, _SEE, _WITHDRAW
@@ -38,6 +39,13 @@ class TestSanctions:
     def test_kind_comes_back_as_an_enum(self, store):
         store.impose(Sanction(WHO, MUTE, 5, None))
         assert store.sanctions()[0].kind is MUTE
+
+    def test_kind_that_nobody_knows_cannot_be_read(self, store):
+        store.impose(Sanction(WHO, MUTE, 5, None))
+        with store._transaction("write to") as connection:
+            connection.exec_driver_sql("UPDATE sanctions SET kind = 'frown'")
+        with pytest.raises(StoreError, match="not as it was written"):
+            store.sanctions()
 
     def test_newer_sanction_takes_the_place_of_the_older(self, store):
         newer = Sanction(WHO, BAN, 6, None)

@@ -296,8 +296,10 @@ class SqlStore:
 
     def sanctions(self) -> tuple[Sanction, ...]:
         """Return everything imposed by command, also what is over, in the order of its coming."""
-        rows = self._read(_SANCTIONS.order_by(sanctions.c.since_ms, sanctions.c.subject, sanctions.c.kind))
-        return tuple(Sanction._make(row)._replace(kind=SanctionKind(row.kind)) for row in rows)
+        in_order = _SANCTIONS.order_by(sanctions.c.since_ms, sanctions.c.subject, sanctions.c.kind)
+        with reading(self._reading) as connection:
+            rows = connection.execute(in_order)
+            return tuple(Sanction._make(row)._replace(kind=SanctionKind(row.kind)) for row in rows)
 
     def impose(self, sanction: Sanction) -> None:
         """Impose a sanction, durably, in the place of one of the same kind on the same subject. Needs no claim."""
