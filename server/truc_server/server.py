@@ -127,9 +127,9 @@ async def _run(
 
 async def _start_inside(house: House, tasks: trio.Nursery) -> None:
     """Start what tables and connections lean on."""
+    await tasks.start(house.flusher.run)
     for part in (
         house.poller,
-        house.flusher,
         house.timers,
         house.journal,
         house.pages,

@@ -90,7 +90,9 @@ def test_friends_meet_by_a_link_and_the_end_of_input_after_a_match_keeps_the_sea
     north.wait_for(b"bank_ms=100000")
     north.wait_for(b"This link works only on this machine")
     link = re.search(rb"truc join (truc://\S+)", north.seen)[1]
-    south = Terminal(tmp_path / "south", "join", link.decode(), "--name", "south")
+    south = Terminal(
+        tmp_path / "south", "join", link.decode(), "--name", "migjorn"
+    )  # nobody else is called so
     south.wait_for(b"everybody is dealt 3 cards")
     south.type(b"resign\n")
     south.wait_for(b"once more")
@@ -98,7 +100,7 @@ def test_friends_meet_by_a_link_and_the_end_of_input_after_a_match_keeps_the_sea
     south.wait_for(b"Another match at this table? [Y/n]")
     north.wait_for(b"Another match at this table? [Y/n]")
     south.type(b"\n")
-    north.wait_for(b"south wants another match")
+    north.wait_for(b"migjorn wants another match")
     north.type(b"\x04")
     north.wait_for(b"Your seat is kept. To come back: truc play")
     assert north.end() == 0

@@ -20,7 +20,7 @@ async def pipe(nursery):
     poller = Poller()
     flusher = Flusher(poller)
     nursery.start_soon(poller.run)
-    nursery.start_soon(flusher.run)
+    await nursery.start(flusher.run)
     outbox = Outbox(near, 100_000, flusher)
     outbox.on_broken = lambda: broken.append(True)
     async with trio.SocketStream(trio.socket.from_stdlib_socket(far)) as other:

@@ -227,9 +227,10 @@ class Flusher:
             self._ready |= self._held.pop(gate)
         self._flush_all()
 
-    async def run(self) -> None:
+    async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Finish what the kernel does not take at once, until cancelled."""
         async with trio.open_nursery() as self._tasks:
+            task_status.started()
             await trio.sleep_forever()
 
     def _flush_all(self) -> None:
