@@ -1,8 +1,8 @@
-"""Appending records: the commit that is made all the time, by the database's own driver.
+"""Appending records, the commit that is made all the time, through the database's own driver.
 
-What SQLAlchemy does around each statement is two fifths of the work of a small commit, and here are the same few again and
-again. Their texts are SQLAlchemy's, for every database. Invariant: either all records are durable and `append` tells so, or
-nothing was written.
+What SQLAlchemy does around each statement is two fifths of the work of a small commit, and here it is always the same few
+statements. Their texts are SQLAlchemy's, for every database. Invariant: either all records are durable and `append` says
+so, or nothing was written.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ NEWEST_CLAIM: Final = select(schema.ownership.c.epoch).with_for_update(read=True
 
 
 def append(connection: Connection, lease: Lease, writes: Sequence[AddRecord]) -> bool:
-    """Append records in a transaction of its own; False if tables may have been claimed since, and nothing was written.
+    """Append records in a transaction of its own; False, and nothing written, if tables may have been claimed since.
 
     Raises:
         StoreLostError: A position is taken.
@@ -55,12 +55,12 @@ def _give_up(connection: Connection, driver: Any, error: Any) -> None:
 
 
 def _append(cursor: Any, dialect: Dialect, lease: Lease, writes: Sequence[AddRecord]) -> bool:
-    if dialect.name == "sqlite":  # others begin by themselves
+    if dialect.name == "sqlite":  # other drivers begin by themselves
         cursor.execute("BEGIN IMMEDIATE")
     cursor.execute(text_of(dialect, NEWEST_CLAIM))
     if cursor.fetchone() != (lease.epoch,):
         return False
-    # The columns stand in the order of the fields.
+    # The columns are in the order of the fields.
     rows = writes if dialect.positional else [write._asdict() for write in writes]
     cursor.executemany(text_of(dialect, ADD_RECORD), rows)
     return True
@@ -73,5 +73,5 @@ def text_of(dialect: Dialect, statement: Any) -> str:
 
 
 def taken(writes: Sequence[object], error: BaseException | None) -> StoreLostError:
-    """Return what a position means that is taken: another server has written there."""
+    """Return the error for a position that is taken: another server has written there."""
     return StoreLostError(f"expected free positions for {len(writes)} records: {error}")

@@ -1,7 +1,7 @@
-"""The matches that are over, for whoever only reads: beside a running server, and in small steps.
+"""The matches that are over, for commands that only read, in small steps beside a running server.
 
-Each read is one state of the database and ends soon, so that the server's write-ahead log can be emptied meanwhile.
-Invariant: nothing is written, made or brought up to date.
+Each read sees one state of the database and ends soon, so that the server's write-ahead log can be emptied in between.
+Invariant: nothing is written, created or brought up to date.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,7 +25,7 @@ _HEX: Final = 64  # digits of a match's id
 
 
 class PlayedMatch(NamedTuple):
-    """A match as the archive has it; without an end it is played, or was given up."""
+    """A match in the archive; one without an end is still being played, or was given up."""
 
     mid: bytes
     document: bytes
@@ -35,14 +35,14 @@ class PlayedMatch(NamedTuple):
 
 
 class Span(NamedTuple):
-    """When matches ended: not before the one, but before the other; None for no bound."""
+    """When matches ended: not before `since_ms`, but before `until_ms`; None for no bound."""
 
     since_ms: int | None = None
     until_ms: int | None = None
 
 
 def open_archive(url: str) -> "Archive":
-    """Open the database at `url` to read.
+    """Open the database at `url` for reading.
 
     Raises:
         StoreError: There is none, it cannot be opened, or it is of another version.
@@ -57,7 +57,7 @@ class Archive:
         self._engine = engine
 
     def over(self, span: Span, *, players: Sequence[bytes] | None = None) -> Iterator[PlayedMatch]:
-        """Yield the matches that are over, in the order of their ends; of players only those that they have played."""
+        """Yield the matches that are over, in the order they ended; with `players`, only those they have played."""
         query = _MATCHES.where(*_within(span)).order_by(*_IN_ORDER).limit(_PAGE)
         if players is not None:
             played = select(match_players.c.mid).where(match_players.c.player.in_(players))
@@ -74,7 +74,7 @@ class Archive:
         return tuple(map(PlayedMatch._make, self._read(_MATCHES.where(matches.c.mid.between(first, last)))))
 
     def players(self, mid: bytes) -> tuple[AddPlayer, ...]:
-        """Return who has had a seat in a match, in the order of seats."""
+        """Return who has had a seat in a match, in seat order."""
         columns = (match_players.c[field] for field in AddPlayer._fields)
         rows = self._read(select(*columns).where(match_players.c.mid == mid).order_by(match_players.c.seat))
         return tuple(AddPlayer._make(row)._replace(kind=PlayerKind(row.kind)) for row in rows)

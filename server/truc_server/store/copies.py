@@ -1,7 +1,7 @@
-"""Copies of a SQLite database: one is taken while a server writes to the original, and made ready to be gone on from.
+"""Copies of a SQLite database: taking one while a server writes to the original, and preparing a server to go on from it.
 
-Statements here are those of every schema there has been: a copy may be older than this version. Invariant: a copy has
-whole transactions only, every one that was committed before it began.
+Statements here work on every schema there has been: a copy may be older than this version. Invariant: a copy has whole
+transactions only, and every one that was committed before it began.
 """
 
 import sqlite3
@@ -28,14 +28,14 @@ class OpenPlay(NamedTuple):
 
 
 def copy_database(source: Path, target: Path) -> None:
-    """Copy a database, which may be in use, to a file that is there and empty; blocks.
+    """Copy a database, which may be in use, to an existing empty file; blocks.
 
     Raises:
         StoreError: The database cannot be read, or the copy not be written.
     """
     try:
         with closing(_opened(source)) as old, closing(_opened(target)) as new:
-            old.backup(new)  # in one step, so that no writing makes it begin anew
+            old.backup(new)  # in one step, so that no write makes it start over
             new.execute("PRAGMA journal_mode = DELETE")  # the copy is one file, with no log beside it
     except sqlite3.Error as error:
         raise StoreError(f"cannot copy {source}: {error}") from error
@@ -58,10 +58,10 @@ def open_play(database: Path) -> OpenPlay:
 
 
 def leave_behind(database: Path, epoch: int) -> None:
-    """Let the next claim of a copy have an epoch that no claim of the original has had, or has by then.
+    """Give the next claim of a copy an epoch that no claim of the original has had, or will have had by then.
 
-    What is sealed for players is counted from the epoch; with one that was used since the copy was taken the same nonce
-    would seal two texts.
+    What is sealed for players is numbered from the epoch; under one that was used since the copy was taken, the same
+    nonce would seal two texts.
 
     Raises:
         StoreError: It cannot be written.

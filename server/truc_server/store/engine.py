@@ -1,7 +1,7 @@
 """Opening the database: the engine, what SQLite is told on every connection, and bringing the schema up to date.
 
-Alembic is imported only when the one SELECT says that the schema is not the newest: a start stays fast. Invariant:
-a migration is one transaction, so a process killed in it leaves the schema as it was.
+Alembic is imported only if a single SELECT shows that the schema is not the newest, so a start stays fast. Invariant:
+a migration is one transaction, so a process killed during it leaves the schema as it was.
 """
 
 import sqlite3
@@ -19,7 +19,7 @@ from truc_server.store.interface import StoreError
 from truc_server.store.schema import REVISION
 
 BUSY_TIMEOUT_MS: Final = 5_000
-LOG_BYTES: Final = 64 * 1024 * 1024  # kept of a write-ahead log that a long read has made longer
+LOG_BYTES: Final = 64 * 1024 * 1024  # kept of a write-ahead log that a long read has let grow
 
 _Prepare = Callable[[sqlite3.Connection, object], None]
 
@@ -43,14 +43,14 @@ def open_engine(url: str) -> Engine:
 
 
 def open_to_read(url: str) -> Engine:
-    """Return an engine on `url` that writes nothing, not even a newer schema: a server may run on it.
+    """Return an engine on `url` that writes nothing, not even a newer schema: a server may be running on it.
 
     Raises:
         StoreError: No such database, no driver for it, or another schema than the newest.
     """
     engine = _engine(url, _prepare_to_read)
     is_file = engine.dialect.name == "sqlite"
-    if is_file and not Path(str(engine.url.database)).exists():  # to open it would make it
+    if is_file and not Path(str(engine.url.database)).exists():  # opening it would create it
         raise StoreError(f"expected a database, there is none at {engine.url.database}")
     reading = engine.execution_options(reading=True)
     found = _revision(engine)
@@ -80,19 +80,19 @@ def reading(engine: Engine) -> Iterator[Connection]:
 
 
 def reason(error: SQLAlchemyError) -> str:
-    """Return the database's own words, one line without statement and values: these may hold secrets."""
+    """Return the database's own words: one line without statement and values, which may hold secrets."""
     words = str(error.orig) if isinstance(error, DBAPIError) else str(error)
     return words.partition("\n")[0]  # PostgreSQL adds the values in question
 
 
 def is_busy(error: SQLAlchemyError) -> bool:
-    """Tell whether nothing is wrong but that another program holds the database."""
+    """Tell whether all that is wrong is that another program holds the database."""
     cause = error.orig if isinstance(error, DBAPIError) else None
     return isinstance(cause, sqlite3.OperationalError) and _primary(cause) == sqlite3.SQLITE_BUSY
 
 
 def _primary(error: sqlite3.OperationalError) -> int:
-    return error.sqlite_errorcode & 0xFF  # the rest says more, as that the log is just being recovered
+    return error.sqlite_errorcode & 0xFF  # the rest is detail, such as that the log is being recovered
 
 
 def _engine(url: str, prepare: _Prepare) -> Engine:
@@ -120,7 +120,7 @@ def _prepare_to_write(connection: sqlite3.Connection, _record: object) -> None:
     connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
-    connection.execute("PRAGMA fullfsync = ON")  # or macOS leaves what is synced in the disk's cache
+    connection.execute("PRAGMA fullfsync = ON")  # without it macOS leaves what is synced in the disk's cache
     connection.execute(f"PRAGMA journal_size_limit = {LOG_BYTES}")
 
 
@@ -145,7 +145,7 @@ def _revision(engine: Engine) -> str | None:
     try:
         with engine.execution_options(reading=True).connect() as connection:
             found = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
-    except DBAPIError:  # an empty database; whatever else is wrong, the migration meets again
+    except DBAPIError:  # an empty database; anything else that is wrong, the migration meets again
         return None
     return None if found is None else str(found)
 

@@ -1,8 +1,8 @@
 """The files of a SQLite database: whether they are still the ones that the next start will find.
 
-SQLite goes on with a file that somebody has deleted, moved or replaced: all that is written then would be gone when the
-process ends. Another database has no files that could be looked at. Invariant: nothing here opens one, or writes to it
-beside SQLite.
+SQLite goes on using a file that somebody has deleted, moved or replaced: all that is written then would be gone when the
+process ends. Other databases have no files to look at. Invariant: nothing here opens a file, or writes to it other than
+through SQLite.
 """
 
 import os
@@ -19,7 +19,7 @@ Number = tuple[int, int]
 
 
 class Files(NamedTuple):
-    """A database and its write-ahead log, with the numbers that their disk gives them; None where there is none."""
+    """A database and its write-ahead log, with the numbers their disk gives them; None for a file that is not there."""
 
     database: Path
     log: Path
@@ -29,7 +29,7 @@ class Files(NamedTuple):
         """Check that both are where they were.
 
         Raises:
-            StoreError: One is not, or another has its place.
+            StoreError: One is not, or another file is in its place.
         """
         for path, before in zip((self.database, self.log), self.numbers, strict=True):
             if _number(path) != before:
@@ -37,9 +37,9 @@ class Files(NamedTuple):
 
 
 def files_of(connection: Connection) -> Files | None:
-    """Return the files that a connection has open, or None where it is not one of SQLite.
+    """Return the files that a connection has open, or None if it is not to SQLite.
 
-    SQLite makes the log anew only when nobody else has the database open.
+    SQLite creates the log anew only when nobody else has the database open.
     """
     if connection.dialect.name != "sqlite":
         return None
@@ -50,7 +50,7 @@ def files_of(connection: Connection) -> Files | None:
 
 
 def empty_log(connection: Connection) -> None:
-    """Move what stands in the log to the database, as far as that can be done, outside a transaction."""
+    """Move what the log holds into the database, as far as possible; not within a transaction."""
     driver = connection.connection.driver_connection
     if isinstance(driver, sqlite3.Connection):
         with suppress(sqlite3.Error):

@@ -13,7 +13,7 @@ from truc_server.store.schema import REVISION
 
 
 class Inspection(NamedTuple):
-    """What was found: what is wrong, and the revision of the schema; None for nothing, and for none."""
+    """What was found: what is wrong, or None; and the revision of the schema, or None if there is none."""
 
     problem: str | None
     revision: str | None
@@ -25,7 +25,7 @@ class Inspection(NamedTuple):
 
     @property
     def is_newer(self) -> bool:
-        """Whether a newer version has written it, which this one does not open."""
+        """Whether a newer version has written it, so that this one does not open it."""
         return self.revision is not None and self.revision > REVISION
 
 
@@ -45,6 +45,6 @@ def inspect(database: Path) -> Inspection:
 
 
 def _address(database: Path) -> str:
-    """Return how it is opened: without a log beside it nobody writes to it, and none is to be made."""
+    """Return the address to open it by: with no log beside it nobody writes to it, and no log is to be made."""
     is_alone = not database.with_name(f"{database.name}-wal").exists()
     return f"file:{quote(str(database.absolute()))}?{'immutable=1' if is_alone else 'mode=ro'}"

@@ -1,8 +1,8 @@
 """The one interface of storage, and how it fails.
 
 Every method blocks and may be called from any thread: under Trio call it in a worker thread. Invariant: when
-`commit` returns, all of its writes will be found again after a crash; when it raises, all of them may be or none, as a
-disk can fail when everything stands on it: nobody may be told of them, and nothing may be written after them.
+`commit` returns, all of its writes will be found again after a crash; when it raises, either all or none of them will,
+as a disk can fail after everything was written: nobody may be told of them, and nothing may be written after them.
 """
 
 from collections.abc import Collection, Sequence
@@ -34,7 +34,7 @@ class StoreError(Exception):
 
 
 class StoreBusyError(StoreError):
-    """Somebody else has held the database for as long as was waited; nothing was written, and later it may be."""
+    """Another program held the database during the whole wait; nothing was written, but it may be later."""
 
 
 class StoreLostError(StoreError):
@@ -87,7 +87,7 @@ class Store(Protocol):
         ...
 
     def count_until(self, mid: bytes, at_ms: int) -> int:
-        """Return how many records of a match were made until a time."""
+        """Return how many records of a match were made up to a time."""
         ...
 
     def past(self, mid: bytes) -> PastMatch | None:
@@ -95,7 +95,7 @@ class Store(Protocol):
         ...
 
     def played(self, player: bytes, *, after: bytes | None, limit: int) -> tuple[OwnMatch, ...] | None:
-        """Return the newest matches that a player has had a seat in, or those before one of them; None if it is none."""
+        """Return the newest matches a player has had a seat in, or those before `after`; None if that is not theirs."""
         ...
 
     def guests(self, mid: bytes) -> dict[int, bytes]:
@@ -119,15 +119,15 @@ class Store(Protocol):
         ...
 
     def leaderboard(self, variant: str, seats: int, *, first: int, limit: int) -> tuple[Standing, ...]:
-        """Return at most `limit` standings in a game, the best first, without the `first` best."""
+        """Return at most `limit` standings in a game, best first, leaving out the `first` best."""
         ...
 
     def profile(self, tag: str) -> tuple[Standing, ...]:
-        """Return the standings of a player in every game, by its name."""
+        """Return the standings of a player in every game, by their tag."""
         ...
 
     def guests_by_tokens(self, hashes: Collection[bytes]) -> dict[bytes, SaveGuest]:
-        """Return, by the hash of their token, the guests who have one of these."""
+        """Return the guests who have the tokens with these hashes, by hash."""
         ...
 
     def transcript(self, mid: bytes) -> StoredTranscript | None:
@@ -139,7 +139,7 @@ class Store(Protocol):
         ...
 
     def members(self) -> tuple[Member, ...]:
-        """Return the members of a closed server, in the order of their coming."""
+        """Return the members of a closed server, in the order they were admitted."""
         ...
 
     def is_member(self, fingerprint: str) -> bool:
@@ -159,11 +159,11 @@ class Store(Protocol):
         ...
 
     def use_invite(self, code_hash: bytes, member: Member) -> bool:
-        """Use an invite once and make a key a member, in one transaction; False if the invite is no good any more."""
+        """Use an invite once and make a key a member, in one transaction; False if the invite is no longer good."""
         ...
 
     def invites(self) -> tuple[Invite, ...]:
-        """Return the invites that are kept, also those that are too old, in the order of their end."""
+        """Return the invites that are kept, including expired ones, in the order they end."""
         ...
 
     def withdraw(self, code_hash: bytes) -> bool:
@@ -171,11 +171,11 @@ class Store(Protocol):
         ...
 
     def sanctions(self) -> tuple[Sanction, ...]:
-        """Return everything imposed by command, also what is over, in the order of its coming."""
+        """Return everything imposed by command, including what is over, in the order it was imposed."""
         ...
 
     def impose(self, sanction: Sanction) -> None:
-        """Impose a sanction, durably, in the place of one of the same kind on the same subject. Needs no claim."""
+        """Impose a sanction, durably, replacing one of the same kind on the same subject. Needs no claim."""
         ...
 
     def lift(self, subject: str, kind: SanctionKind) -> bool:
@@ -183,18 +183,18 @@ class Store(Protocol):
         ...
 
     def unrate(self, tag: str) -> int:
-        """Drop the ratings of a player, by its name, durably; return how many there were. Needs no claim."""
+        """Drop the ratings of a player, by their tag, durably; return how many there were. Needs no claim."""
         ...
 
     def prune_guests(self, *, before_ms: int, connected: Collection[bytes], now_ms: int) -> int:
         """Forget the guests without a seat who were last seen before a time, durably; return how many.
 
-        Who is connected is seen now. Needs no claim.
+        Those who are connected count as seen now. Needs no claim.
         """
         ...
 
     def count_old_matches(self, before_ms: int) -> int:
-        """Return how many matches were over before a time, or given up, and are shown by no table any more."""
+        """Return how many matches were over before a time, or given up, and are no longer shown by any table."""
         ...
 
     def old_matches(self, *, before_ms: int, limit: int) -> tuple[bytes, ...]:
@@ -202,7 +202,7 @@ class Store(Protocol):
         ...
 
     def delete_match(self, mid: bytes, *, before_ms: int) -> bool:
-        """Delete one of those matches with all that is kept of it, durably; False if it is none. Needs no claim."""
+        """Delete one of those matches with all that is kept of it, durably; False if it is not one. Needs no claim."""
         ...
 
     def close(self) -> None:

@@ -1,6 +1,6 @@
 """Members, invites, sanctions, and guests who stay away, as statements in the caller's transaction.
 
-They are the host's, not a table's: no claim is needed, so that a command writes them beside a running server.
+They belong to the host, not to a table: no claim is needed, so a command can write them beside a running server.
 Invariant: an invite makes no more members than it has uses, however many log in with it at once.
 """
 
@@ -54,7 +54,7 @@ def issue(connection: Connection, invite: Invite) -> None:
 
 
 def use_invite(connection: Connection, code_hash: bytes, member: Member) -> bool:
-    """Use an invite once for a key; a key that is a member by now uses nothing up."""
+    """Use an invite once for a key; a key that is a member already uses nothing up."""
     if connection.execute(_FIND, {"who": member.fingerprint}).first() is not None:
         return True
     used = _changes(connection, _USE, {"code": code_hash, "now": member.since_ms}) > 0
@@ -63,7 +63,7 @@ def use_invite(connection: Connection, code_hash: bytes, member: Member) -> bool
 
 
 def impose(connection: Connection, sanction: Sanction) -> None:
-    """Impose a sanction in the place of one of the same kind on the same subject; what is over by then goes."""
+    """Impose a sanction, replacing one of the same kind on the same subject; what is over by then is dropped."""
     connection.execute(_DROP_OVER, {"now": sanction.since_ms})
     lift(connection, sanction.subject, sanction.kind)
     connection.execute(insert(sanctions), [sanction._asdict()])
@@ -75,7 +75,7 @@ def lift(connection: Connection, subject: str, kind: SanctionKind) -> bool:
 
 
 def prune_guests(connection: Connection, *, before_ms: int, connected: Collection[bytes], now_ms: int) -> int:
-    """Forget the guests without a seat who were last seen before a time; who is connected is seen now."""
+    """Forget the guests without a seat who were last seen before a time; those connected count as seen now."""
     if connected:
         connection.execute(_SEE, [{"who": guest, "now": now_ms} for guest in sorted(connected)])
     return _changes(connection, _PRUNE_GUESTS, {"before": before_ms})

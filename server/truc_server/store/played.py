@@ -34,7 +34,7 @@ _PLACE: Final = select(match_players.c.since_ms).where(_WHOSE, match_players.c.m
 def played(
     connection: Connection, player: bytes, *, after: bytes | None, limit: int
 ) -> tuple[OwnMatch, ...] | None:
-    """Return the newest matches that a player has had a seat in, or those before one of them; None if it is none."""
+    """Return the newest matches a player has had a seat in, or those before `after`; None if that is not theirs."""
     page, values = _PAGE, {"whose": player, "wanted": limit}
     if after is not None:
         since_ms = connection.execute(_PLACE, {"whose": player, "last": after}).scalar()

@@ -1,8 +1,8 @@
-"""Matches that are deleted, as statements in the caller's transaction.
+"""Deleting matches, as statements in the caller's transaction.
 
-A match goes as a whole, with its records and who has played it. It may go when it was over before a time, or was given up
-without an end and has no newer record, and no table shows it any more. Invariant: that is looked at again in the
-transaction that deletes it, so that no claim is needed, and a command can delete beside a running server.
+A match goes as a whole, with its records and its list of players. It may go if it was over before a time, or was given up
+without an end and has no record since that time; and if no table shows it any more. Invariant: this is checked again in
+the transaction that deletes it, so no claim is needed, and a command can delete beside a running server.
 """
 
 from typing import Final
@@ -42,7 +42,7 @@ def old_matches(connection: Connection, *, before_ms: int, limit: int) -> tuple[
 
 
 def delete_match(connection: Connection, mid: bytes, *, before_ms: int) -> bool:
-    """Delete a match, if it may go still; False if it may not, or is gone."""
+    """Delete a match, if it still may go; False if it may not, or is gone."""
     found = connection.execute(_STILL_OLD, {"match": mid, "before": before_ms}).first()
     if found is None:
         return False

@@ -61,23 +61,23 @@ def _rate(connection: Connection, match: RateMatch) -> None:
 def board(
     connection: Connection, variant: str, seats: int, *, first: int, limit: int
 ) -> tuple[Standing, ...]:
-    """Return the standings in a game, the best first, without the `first` best."""
+    """Return the standings in a game, best first, leaving out the `first` best."""
     page = {"game": variant, "of": seats, "skipped": first, "wanted": limit}
     return _standings(connection, _BOARD, page)
 
 
 def profile(connection: Connection, tag: str) -> tuple[Standing, ...]:
-    """Return the standings of a player in every game, by its name."""
+    """Return the standings of a player in every game, by their tag."""
     return _standings(connection, _PROFILE, {"whose": tag})
 
 
 def unrate(connection: Connection, tag: str) -> int:
-    """Drop the ratings of a player, by its name; return how many there were."""
+    """Drop the ratings of a player, by their tag; return how many there were."""
     return connection.execute(_UNRATE, {"whose": tag}).rowcount
 
 
 def _ratings(connection: Connection, match: RateMatch, side: Iterable[RatedPlayer]) -> tuple[Rating, ...]:
-    """Return how the players of a side stood before a match, under the names they have by now."""
+    """Return how the players of a side stood before a match, under the names they began it with."""
     return tuple(_rating(connection, match, player) for player in side)
 
 
@@ -95,7 +95,7 @@ def _skills(side: Iterable[Rating]) -> tuple[Skill, ...]:
 
 
 def _counted(rating: Rating, skill: Skill, *, won: bool) -> Rating:
-    """Return how a player stands with one match more."""
+    """Return how a player stands after one more match."""
     return rating._replace(
         mean=skill.mean,
         deviation=skill.deviation,

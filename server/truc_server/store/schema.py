@@ -1,7 +1,7 @@
 """The database's tables, as the newest migration leaves them.
 
 Portable SQLAlchemy Core only. A column's key is the field of the write that fills it, so that rows and writes
-need no mapping. Whoever changes this file adds a revision under migrations/versions and raises REVISION.
+need no mapping. A change to this file adds a revision under migrations/versions and raises REVISION.
 """
 
 from typing import Final
@@ -32,7 +32,7 @@ ownership = Table(
     Column("epoch", BigInteger, nullable=False),
 )
 
-# lease_until_ms is empty while a lease has no end: one process holds every table.
+# lease_until_ms is empty as long as leases have no end: one process holds every table.
 tables = Table(
     "tables",
     metadata,
@@ -79,7 +79,7 @@ secrets = Table(
     Column("sealed", LargeBinary, nullable=False),
 )
 
-# While a match is set up: the table record (signer 0), and those of the seats that have joined.
+# While a match is being set up: the table record (signer 0), and those of the seats that have joined.
 terms = Table(
     "terms",
     metadata,
@@ -90,7 +90,7 @@ terms = Table(
     Column("sig", LargeBinary, nullable=False),
 )
 
-# A match outlives its table, therefore table_code is no foreign key.
+# A match outlives its table, so table_code is no foreign key.
 matches = Table(
     "matches",
     metadata,
@@ -105,7 +105,7 @@ matches = Table(
     Column("readers", String, nullable=False, server_default="seats"),
 )
 
-# Who has played outlives the seats: a substitute has a row of the same match and seat.
+# The list of players outlives the seats: a substitute has another row for the same match and seat.
 match_players = Table(
     "match_players",
     metadata,
@@ -137,7 +137,7 @@ ignored = Table(
     Column("tag", String, primary_key=True),
 )
 
-# Who is rated has a key: `player` is it, and `tag` its fingerprint.
+# Rated players have a key: `player` is that key, and `tag` its fingerprint.
 ratings = Table(
     "ratings",
     metadata,
@@ -178,8 +178,8 @@ invites = Table(
     Column("until_ms", BigInteger, nullable=False),
 )
 
-# With SQLite's rowid, although the key is stored twice: records of many tables land on the same few pages, and a
-# commit of 100 of them costs less than half of what it costs without.
+# With SQLite's rowid, although the key is then stored twice: records of many tables land on the same few pages, and a
+# commit of 100 of them costs less than half of what it would without.
 records = Table(
     "records",
     metadata,

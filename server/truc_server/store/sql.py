@@ -178,7 +178,7 @@ class SqlStore:
         return 0 if last is None else int(last) + 1
 
     def count_until(self, mid: bytes, at_ms: int) -> int:
-        """Return how many records of a match were made until a time."""
+        """Return how many records of a match were made up to a time."""
         later = select(func.min(records.c.k)).where(records.c.mid == mid, records.c.at_ms > at_ms)
         ((first,),) = self._read(later)
         return self.record_count(mid) if first is None else int(first)
@@ -201,7 +201,7 @@ class SqlStore:
         return PastMatch(table, document, unpack_setup(setup), readers, ended_ms is not None, ids)
 
     def played(self, player: bytes, *, after: bytes | None, limit: int) -> tuple[OwnMatch, ...] | None:
-        """Return the newest matches that a player has had a seat in, or those before one of them; None if it is none."""
+        """Return the newest matches a player has had a seat in, or those before `after`; None if that is not theirs."""
         with reading(self._reading) as connection:
             return played(connection, player, after=after, limit=limit)
 
@@ -232,17 +232,17 @@ class SqlStore:
         return frozenset(player for (player,) in self._read(select(ignored.c.player).distinct()))
 
     def leaderboard(self, variant: str, seats: int, *, first: int, limit: int) -> tuple[Standing, ...]:
-        """Return at most `limit` standings in a game, the best first, without the `first` best."""
+        """Return at most `limit` standings in a game, best first, leaving out the `first` best."""
         with reading(self._reading) as connection:
             return ratings.board(connection, variant, seats, first=first, limit=limit)
 
     def profile(self, tag: str) -> tuple[Standing, ...]:
-        """Return the standings of a player in every game, by its name."""
+        """Return the standings of a player in every game, by their tag."""
         with reading(self._reading) as connection:
             return ratings.profile(connection, tag)
 
     def guests_by_tokens(self, hashes: Collection[bytes]) -> dict[bytes, SaveGuest]:
-        """Return, by the hash of their token, the guests who have one of these."""
+        """Return the guests who have the tokens with these hashes, by hash."""
         found = map(SaveGuest._make, self._read(_GUESTS.where(guests.c.token_hash.in_(hashes))))
         return {guest.token_hash: guest for guest in found}
 
@@ -256,7 +256,7 @@ class SqlStore:
         return tuple(th for (th,) in self._read(_STRAY_SECRETS))
 
     def members(self) -> tuple[Member, ...]:
-        """Return the members of a closed server, in the order of their coming."""
+        """Return the members of a closed server, in the order they were admitted."""
         rows = self._read(_MEMBERS.order_by(members.c.since_ms, members.c.fingerprint))
         return tuple(Member._make(row) for row in rows)
 
@@ -280,12 +280,12 @@ class SqlStore:
             membership.issue(connection, invite)
 
     def use_invite(self, code_hash: bytes, member: Member) -> bool:
-        """Use an invite once and make a key a member, in one transaction; False if the invite is no good any more."""
+        """Use an invite once and make a key a member, in one transaction; False if the invite is no longer good."""
         with self._transaction("write to") as connection:
             return membership.use_invite(connection, code_hash, member)
 
     def invites(self) -> tuple[Invite, ...]:
-        """Return the invites that are kept, also those that are too old, in the order of their end."""
+        """Return the invites that are kept, including expired ones, in the order they end."""
         rows = self._read(_INVITES.order_by(invites.c.until_ms, invites.c.code_hash))
         return tuple(Invite._make(row) for row in rows)
 
@@ -295,14 +295,14 @@ class SqlStore:
             return membership.withdraw(connection, code_hash)
 
     def sanctions(self) -> tuple[Sanction, ...]:
-        """Return everything imposed by command, also what is over, in the order of its coming."""
+        """Return everything imposed by command, including what is over, in the order it was imposed."""
         in_order = _SANCTIONS.order_by(sanctions.c.since_ms, sanctions.c.subject, sanctions.c.kind)
         with reading(self._reading) as connection:
             rows = connection.execute(in_order)
             return tuple(Sanction._make(row)._replace(kind=SanctionKind(row.kind)) for row in rows)
 
     def impose(self, sanction: Sanction) -> None:
-        """Impose a sanction, durably, in the place of one of the same kind on the same subject. Needs no claim."""
+        """Impose a sanction, durably, replacing one of the same kind on the same subject. Needs no claim."""
         with self._transaction("write to") as connection:
             membership.impose(connection, sanction)
 
@@ -312,14 +312,14 @@ class SqlStore:
             return membership.lift(connection, subject, kind)
 
     def unrate(self, tag: str) -> int:
-        """Drop the ratings of a player, by its name, durably; return how many there were. Needs no claim."""
+        """Drop the ratings of a player, by their tag, durably; return how many there were. Needs no claim."""
         with self._transaction("write to") as connection:
             return ratings.unrate(connection, tag)
 
     def prune_guests(self, *, before_ms: int, connected: Collection[bytes], now_ms: int) -> int:
         """Forget the guests without a seat who were last seen before a time, durably; return how many.
 
-        Who is connected is seen now. Needs no claim.
+        Those who are connected count as seen now. Needs no claim.
         """
         with self._transaction("write to") as connection:
             return membership.prune_guests(
@@ -327,7 +327,7 @@ class SqlStore:
             )
 
     def count_old_matches(self, before_ms: int) -> int:
-        """Return how many matches were over before a time, or given up, and are shown by no table any more."""
+        """Return how many matches were over before a time, or given up, and are no longer shown by any table."""
         with reading(self._reading) as connection:
             return pruning.count_old(connection, before_ms=before_ms)
 
@@ -337,7 +337,7 @@ class SqlStore:
             return pruning.old_matches(connection, before_ms=before_ms, limit=limit)
 
     def delete_match(self, mid: bytes, *, before_ms: int) -> bool:
-        """Delete one of those matches with all that is kept of it, durably; False if it is none. Needs no claim."""
+        """Delete one of those matches with all that is kept of it, durably; False if it is not one. Needs no claim."""
         with self._transaction("write to") as connection:
             return pruning.delete_match(connection, mid, before_ms=before_ms)
 
@@ -348,7 +348,7 @@ class SqlStore:
             self._engine.dispose()
 
     def _append(self, lease: Lease, records: Sequence[AddRecord]) -> bool:
-        """Append records, durably; False if they are to be written with a look at who owns each table."""
+        """Append records, durably; False if they must be written with a check of who owns each table."""
         try:
             with self._turn:
                 is_done = append(self._writing, lease, records)
@@ -374,10 +374,10 @@ class SqlStore:
         return kind(f"cannot {purpose} {self._engine.url}: {reason(error)}")
 
     def _check_files(self) -> None:
-        """Check that what was written will be found; where only the log is lost, put what it holds into the database.
+        """Check that what was written will be found; if only the log is lost, put what it holds into the database.
 
         Raises:
-            StoreError: It may not be.
+            StoreError: It may not be found.
         """
         try:
             if self._files is not None:

@@ -1,6 +1,6 @@
 """The statements behind a commit: the fence that opens it, and what each kind of write does.
 
-Writes of one kind that follow each other become one statement with many rows. Invariant: nothing here commits.
+Consecutive writes of one kind become one statement with many rows. Invariant: nothing here commits.
 """
 
 from collections.abc import Sequence
@@ -71,7 +71,7 @@ _TRIM_CHAT: Final = delete(chat).where(
 _DROP_IGNORED: Final = delete(ignored).where(
     ignored.c.player == bindparam("player"), ignored.c.tag == bindparam("tag")
 )
-# A line that is forgotten leaves its number, which is not used again.
+# A forgotten line leaves its number behind, which is not used again.
 _EMPTIED: Final = {"player": b"", "tag": "", "name": "", "seat": None, "text": "", "at_ms": 0}
 _PLAYED: Final = select(match_players.c.mid).where(match_players.c.player == bindparam("forgotten"))
 _FORGET: Final = (
@@ -99,7 +99,7 @@ _MATCH_HOLDERS: Final = (
 
 
 class _Touched(NamedTuple):
-    """The tables and matches that a commit writes to, and which of both it creates."""
+    """The tables and matches that a commit writes to, and which of them it creates."""
 
     codes: set[str]
     mids: set[bytes]
@@ -242,7 +242,7 @@ def _add_records(connection: Connection, writes: Sequence[Write]) -> None:
     dialect = connection.dialect
     try:
         if dialect.positional:
-            # The columns stand in the order of the fields, so that a write is a row: half of the cost of a long commit.
+            # The columns are in the order of the fields, so that a write is a row: half the cost of a long commit.
             connection.exec_driver_sql(text_of(dialect, ADD_RECORD), [tuple(write) for write in writes])
         else:
             connection.execute(ADD_RECORD, [write._asdict() for write in writes])
@@ -252,7 +252,7 @@ def _add_records(connection: Connection, writes: Sequence[Write]) -> None:
 
 @cache
 def _upsert(dialect: str, table: Table) -> Executable:
-    # Core has no portable form; both databases spell it alike, each in a module of its own.
+    # Core has no portable upsert; both databases spell it alike, each in a module of its own.
     statement = _insert_of(dialect)(table)
     fresh = {column.key: statement.excluded[column.key] for column in table.columns if not column.primary_key}
     upsert: Executable = (

@@ -23,7 +23,7 @@ class PlayerKind(StrEnum):
 class SaveTable(NamedTuple):
     """Create a table of the lobby, owned by this process, or replace what is stored of it.
 
-    `document` is the rule document of its game; None where an older version has made the table.
+    `document` is the rule document of its game; None if an older version has made the table.
     """
 
     code: str
@@ -86,7 +86,7 @@ class DropSecrets(NamedTuple):
 
 
 class SaveTerms(NamedTuple):
-    """Keep a record of a match that is being set up, under the terms `th`: the table record, or a seat's that joins."""
+    """Keep a record of a match that is being set up under the terms `th`: the table record, or that of a joining seat."""
 
     table: str
     th: bytes
@@ -148,7 +148,7 @@ class EndMatch(NamedTuple):
 
 
 class RatedPlayer(NamedTuple):
-    """A player with a key who began a match, under the name of then."""
+    """A player with a key who began a match, under the name they had then."""
 
     player: bytes
     tag: str
@@ -156,7 +156,7 @@ class RatedPlayer(NamedTuple):
 
 
 class RateMatch(NamedTuple):
-    """Let a match count for all who began it; in the same commit as its last record."""
+    """Let a match count for all who began it, in the same commit as its last record."""
 
     mid: bytes
     variant: str
@@ -166,7 +166,7 @@ class RateMatch(NamedTuple):
 
 
 class SaveChat(NamedTuple):
-    """Keep line `n` of a table's chat; those older than the newest `KEPT_LINES` go, and all go with the table."""
+    """Keep line `n` of a table's chat; lines older than the newest `KEPT_LINES` go, and all go with the table."""
 
     table: str
     n: int
@@ -179,7 +179,7 @@ class SaveChat(NamedTuple):
 
 
 class SaveIgnored(NamedTuple):
-    """Note that a player wants to hear no more of whoever has a tag."""
+    """Note that a player wants to hear no more from whoever has a tag."""
 
     player: bytes
     tag: str
@@ -193,7 +193,7 @@ class DropIgnored(NamedTuple):
 
 
 class ForgetPlayer(NamedTuple):
-    """Drop what is known of a player: token, chat, whom they ignore. Their matches are for those alone who have played."""
+    """Drop what is known of a player: token, chat, ratings, whom they ignore. Only those who played their matches may read them."""
 
     player: bytes
 
@@ -205,7 +205,7 @@ Write = LobbyChange | MatchChange | CompanyChange | AddRecord
 
 
 class RunningMatch(NamedTuple):
-    """A match that has started and not ended; `sealed` is None where its secrets are lost."""
+    """A match that has started, with all that is needed to go on with it; `sealed` is None if its secrets are lost."""
 
     mid: bytes
     table: str
@@ -217,7 +217,7 @@ class RunningMatch(NamedTuple):
 
 
 class StoredTerms(NamedTuple):
-    """Terms that wait for signatures: the table record, then the seats' that came; `sealed` is None where the secrets are lost."""
+    """Terms that wait for signatures: the table record, then those of seats so far; `sealed` is None if the secrets are lost."""
 
     th: bytes
     records: tuple[Record, ...]
@@ -225,7 +225,7 @@ class StoredTerms(NamedTuple):
 
 
 class PastMatch(NamedTuple):
-    """A match as those see it who ask for its records; `players` are the ids of all who have had a seat in it."""
+    """A match as seen by those who ask for its records; `players` are the ids of all who have had a seat in it."""
 
     table: str
     document: bytes
@@ -236,7 +236,7 @@ class PastMatch(NamedTuple):
 
 
 class OwnMatch(NamedTuple):
-    """A match as those see it who have had a seat in it, since then; without an end it is played, or was given up."""
+    """A match as seen by one who has had a seat in it since `since_ms`; without an end it is being played, or was given up."""
 
     mid: bytes
     seat: int
@@ -248,7 +248,7 @@ class OwnMatch(NamedTuple):
 
 
 class Rating(NamedTuple):
-    """What is known of a player in one game with so many seats; `points` is what ranks, kept to be sorted by."""
+    """What is known of a player in one game with so many seats; `points` is what ranks, stored to sort by."""
 
     variant: str
     seats: int
@@ -277,7 +277,7 @@ class Member(NamedTuple):
 
 
 class Invite(NamedTuple):
-    """What makes keys members: so many times, and until then; of the code only the hash is stored."""
+    """What makes keys members, `uses` times more and until `until_ms`; of its code only the hash is stored."""
 
     code_hash: bytes
     uses: int
@@ -292,7 +292,7 @@ class SanctionKind(StrEnum):
 
 
 class Sanction(NamedTuple):
-    """What the host has imposed by command on a player or address, as they are written in the settings; None is for ever."""
+    """What the host has imposed by command on a subject, written as in the settings; None is for ever."""
 
     subject: str
     kind: SanctionKind

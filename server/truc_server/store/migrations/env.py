@@ -1,6 +1,6 @@
 """How Alembic runs a migration here: on the caller's connection, inside the caller's transaction.
 
-Everything or nothing: no revision commits by itself, so that a process killed half-way leaves the old schema.
+All or nothing: no revision commits by itself, so a process killed half-way leaves the old schema.
 """
 
 from alembic import context

@@ -1,1 +1,1 @@
-"""One module a revision, oldest first; a published revision is never changed."""
+"""One module for each revision, oldest first; a published revision is never changed."""

@@ -19,7 +19,7 @@ _MAX_SETUP = 65_536
 _RECORDS = sa.table(
     "records", sa.column("mid"), sa.column("signer"), sa.column("body", sa.LargeBinary), sa.column("sig")
 )
-_SUB = enc([tag_of(Sub)])[1:]  # what stands in the body of a sub record from the second byte on
+_SUB = enc([tag_of(Sub)])[1:]  # what the body of a sub record holds from the second byte on
 _MATCHES = sa.table("matches", sa.column("mid"), sa.column("setup"))
 
 
@@ -74,7 +74,7 @@ def _create_access() -> None:
 
 
 def _fill_in(players: sa.Table) -> None:
-    """Players with a key stand in the setup or in a sub record; guests are known while their match is played."""
+    """Fill in players with a key from setups and sub records, and guests of matches that are being played."""
     connection = op.get_bind()
     seated = connection.execute(
         sa.text(
@@ -108,6 +108,6 @@ def _keys(records: list[Record]) -> list[tuple[int, bytes]]:
     for record in records:
         try:
             bodies.append(parse(record))
-        except CheckError:  # not readable any more, and of nobody's use
+        except CheckError:  # no longer readable, and of no use to anybody
             continue
     return [(body.seat, body.pk) for body in bodies if isinstance(body, SeatTaken | Sub)]

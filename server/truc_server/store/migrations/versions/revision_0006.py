@@ -10,7 +10,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Add the column; of matches that are known the first record tells when they began."""
+    """Add the column; for matches already stored the first record tells when they began."""
     op.add_column("match_players", sa.Column("since_ms", sa.BigInteger, nullable=False, server_default="0"))
     op.execute(
         "UPDATE match_players SET since_ms = coalesce("
