@@ -1,8 +1,8 @@
-"""The clock that the server runs by: it stands while the process does not run.
+"""The clock the server runs by, which stands still while the process does not run.
 
-A process may be stopped, or its machine frozen, for a minute: nobody is answered then, and nothing that was sent is read.
-When it wakes, the time of every decision and of every connection would be over before the first answer is looked at.
-Invariant: from one look at this clock to the next no more than `STEP_S` pass, however long it took.
+A process may be stopped, or its machine frozen, for a minute; meanwhile nobody is answered, and nothing sent is read.
+By any other clock the time of every decision and every connection would be over before the first answer is read.
+Invariant: between two looks at this clock at most `STEP_S` pass, however long it took.
 """
 
 from collections.abc import Callable
@@ -30,7 +30,7 @@ class RunningClock(trio.abc.Clock):
         self._seen = self._elapsed_s()
 
     def current_time(self) -> float:
-        """Return the time; what is more than a step since the last look is left out."""
+        """Return the time; whatever exceeds one step since the last look is left out."""
         elapsed_s = self._elapsed_s()
         too_long_s = elapsed_s - self._seen - STEP_S
         self._seen = elapsed_s
@@ -40,5 +40,5 @@ class RunningClock(trio.abc.Clock):
         return elapsed_s - self._stood_s
 
     def deadline_to_sleep_time(self, deadline: float) -> float:
-        """Return for how long to sleep at most; often enough awake to tell sleep from standing still."""
+        """Return how long to sleep at most: short enough to tell sleeping from standing still."""
         return min(deadline - self.current_time(), STEP_S / 2)

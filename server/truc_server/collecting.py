@@ -1,8 +1,8 @@
-"""The cyclic garbage collector: a round of it only when there may be something for it to find.
+"""The cyclic garbage collector: it runs only when there may be something for it to find.
 
-What the server lets go does not hold itself, and is freed at once; the collector is there for what is overlooked. A round
-halts every table, for most of a second where there are thousands of them. Invariant: no round begins by itself, and what
-only one could free is never more than what the last one left, or a little.
+What the server lets go of is in no cycle, and is freed at once; the collector is there for what was overlooked. A round
+halts every table, and with thousands of tables it takes most of a second. Invariant: no round begins by itself, and what
+only a round could free is never more than what the last one left, or a little.
 """
 
 import gc
@@ -19,7 +19,7 @@ log = structlog.get_logger()
 
 
 async def collect_when_grown() -> None:
-    """Take the rounds over from the interpreter; what is there by now stays, and none of them walks it."""
+    """Run the rounds in place of the interpreter; what exists already stays, and no round walks it."""
     gc.freeze()
     gc.disable()
     known = 0
@@ -34,7 +34,7 @@ async def collect_when_grown() -> None:
 
 
 def is_due(known: int) -> bool:
-    """Tell whether more objects have come since a round that left so many than may be garbage unseen."""
+    """Tell whether so many objects have come since a round that left `known` that another is due."""
     grown, *_ = gc.get_count()
     return grown > max(LITTLE, known)
 

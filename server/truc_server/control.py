@@ -1,6 +1,6 @@
 """What the process that runs a server asks of it, and what the server needs of the process.
 
-Deliberately not here: to stop at once, for which the server is cancelled.
+Deliberately not here: stopping at once, for which the server is cancelled.
 """
 
 from collections.abc import Callable
@@ -12,10 +12,10 @@ from truc_server.host.settings import Settings
 
 
 class Control(NamedTuple):
-    """The strings that a running server hangs on.
+    """What a running server and its process share.
 
     Attributes:
-        drain: set when the server is to let hands end, and then to stop.
+        drain: set when the server is to let hands end and then stop.
         reread: reads the settings again, from where they were read at the start; raises a `SettingsFailure`.
     """
 

@@ -1,7 +1,7 @@
-"""Stopping without cutting a hand off: what begins waits for the next start, what is under way may end.
+"""Stopping without cutting a hand off: what is under way may end, and nothing else begins before the next start.
 
-From the moment the server drains, `House.is_draining` keeps new tables, matches, hands and newcomers out; here is how long
-that lasts, and what the next start has to know of it. Invariant: whatever is lost of that, a match goes on all the same.
+While the server drains, `House.is_draining` keeps new tables, matches, hands and newcomers out; here is how long that
+lasts, and what the next start has to know. Invariant: even if that knowledge is lost, every match goes on.
 """
 
 from collections.abc import Mapping
@@ -19,14 +19,14 @@ from truc_server.house import House
 from truc_server.lobby.lobby import Lobby
 from truc_server.tables.table import Table
 
-LOOK_S: Final = 0.2  # between two looks whether every hand is over
+LOOK_S: Final = 0.2  # between two checks whether every hand is over
 _UNDER_WAY: Final = (Phase.CALLED, Phase.HAND, Phase.OVER)
 
 log = structlog.get_logger()
 
 
 async def drain_when_asked(house: House, lobby: Lobby, *, asked: trio.Event, stop: trio.Event) -> None:
-    """Wait until the host wants the server drained; stop it when every hand is over, or tables.drain_s is."""
+    """Wait until a drain is asked for; stop the server when every hand is over, or after tables.drain_s."""
     await asked.wait()
     seconds = house.settings.tables.drain_s
     house.drained_by = trio.current_time() + seconds
@@ -43,7 +43,7 @@ async def drain_when_asked(house: House, lobby: Lobby, *, asked: trio.Event, sto
 
 
 def hands_under_way(lobby: Lobby) -> int:
-    """Return how many hands are called or dealt, and played by anybody: in a pause nobody plays."""
+    """Return how many hands are called or dealt and being played: not in a pause, nor with no seat connected."""
     return sum(map(_is_in_hand, lobby.tables()))
 
 
@@ -55,7 +55,7 @@ def _is_in_hand(table: Table) -> bool:
 
 
 def unasked(lobby: Lobby) -> dict[bytes, int]:
-    """Return the matches of which the next call is due and nobody has asked for time before it, and at which position."""
+    """Return the matches whose next call is due and for which nobody has asked for time first, each with its position."""
     games = (table.game for table in lobby.tables())
     return {game.mid: game.ledger.k for game in games if game is not None and game.is_unasked}
 
@@ -63,7 +63,7 @@ def unasked(lobby: Lobby) -> dict[bytes, int]:
 def keep(folder: Folder, positions: Mapping[bytes, int]) -> None:
     """Write down for the next start which matches nobody holds back; blocks.
 
-    Where that fails they are held back for as long as for somebody who wants a new chain: nothing else is lost.
+    If that fails, they are held back for as long as if somebody wanted a new chain: nothing else is lost.
     """
     named = {mid.hex(): k for mid, k in positions.items()}
     try:
@@ -73,7 +73,7 @@ def keep(folder: Folder, positions: Mapping[bytes, int]) -> None:
 
 
 def recall(folder: Folder) -> dict[bytes, int]:
-    """Return what the server before has written down, once; blocks."""
+    """Return what the previous server wrote down, once; blocks."""
     try:
         named = msgspec.json.decode(folder.unasked.read_bytes(), type=dict[str, int])
         found = {bytes.fromhex(mid): k for mid, k in named.items()}

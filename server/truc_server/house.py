@@ -1,4 +1,4 @@
-"""What every part of the server shares: settings, games, keys, store, journal, timers, the clock on the wall."""
+"""What every part of the server shares: settings, games, keys, store, journal, timers, wall-clock time."""
 
 import time
 from secrets import randbits
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from truc_server.connections.peer import Peer
 
-PUBLIC_CODE: Final = 5  # characters of the code of a table that is listed
+PUBLIC_CODE: Final = 5  # characters in the code of a listed table
 
 
 class House:
@@ -40,17 +40,17 @@ class House:
         disk: whether there is room for more.
         gate: the newest batch of the journal that was written to. A frame that is queued now waits for it, so that
             nobody sees what is not durable.
-        pace: how fast pages of what is stored, or of the lobby, go to one address.
-        sanctions: who is shut out or muted by now.
-        refused_talk: the connections of muted players that have tried to talk, of whom it is in the log.
-        drained_by: when the server says goodbye at the latest, as it is about to be stopped; None while it is not.
-        unasked: the matches that were stopped where the next call was due and nobody had asked for time, and at which
+        pace: how fast pages of the store or the lobby go to one address.
+        sanctions: who is shut out or muted now.
+        refused_talk: the connections of muted players whose attempt to talk is already in the log.
+        drained_by: when at the latest the draining server says goodbye; None while it does not drain.
+        unasked: the matches that were stopped when the next call was due and nobody had asked for time, each with its
             position.
-        grease: what is put into everything that is sent, to try clients; None unless the host wants it.
-        figures: what has happened so far, for who watches the server.
+        grease: what is put into everything that is sent, to test clients; None unless the host wants it.
+        figures: what has happened so far, for whoever watches the server.
         verifier: checks signatures beside the main thread.
         tokens: finds guests by their tokens.
-        starts: what is to be done when a batch of the journal is durable.
+        starts: what to do when a batch of the journal is durable.
         failure: why the store has stopped taking writes.
         failed: set when it has.
     """
@@ -96,7 +96,7 @@ class House:
         return self.drained_by is not None
 
     def renew(self, settings: Settings) -> None:
-        """Go by other settings from now on."""
+        """Use these settings from now on."""
         if settings.limits != self.settings.limits:
             self.pace = Pace(settings.limits)
         self.disk.renew(settings.store)
@@ -111,7 +111,7 @@ class House:
         self.gate = self.journal.durable
 
     def _release(self, durable: int) -> None:
-        """Let out what has waited for a batch, and let the time run that is given to answer it."""
+        """Let out what has waited for a batch, and start the time given to answer it."""
         self.flusher.release(durable)
         self.figures.release(durable, trio.current_time())
         self.starts.release(durable)
@@ -122,7 +122,7 @@ class House:
 
 
 def label(code: str) -> str:
-    """Return how a table is named in logs: never by the whole code of a private one, which is its invite."""
+    """Return a table's name for logs: never the whole code of a private one, which is its invite."""
     return code if len(code) <= PUBLIC_CODE else f"{code[:4]}..."
 
 

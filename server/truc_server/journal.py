@@ -1,10 +1,10 @@
 """The journal: what the tables decide becomes durable, many decisions in one transaction.
 
 Table code calls `write` and goes on; at the end of the round a thread begins to commit what was written in it, and while
-it commits one batch the next fills. A store that another program holds is tried again for a while. Deliberately not here:
-what waits for a batch (frames in outboxes), and what the server says when the store fails. Invariants: batches become
-durable in the order of their numbers, all of one batch or nothing; after a failure, whatever its kind, nothing becomes
-durable any more.
+it commits one batch the next fills. If another program holds the store, a commit is tried again for a while. Deliberately
+not here: what waits for a batch (frames in outboxes), and what the server says when the store fails. Invariants: batches
+become durable in the order of their numbers, each as a whole or not at all; after a failure of any kind, nothing more
+becomes durable.
 """
 
 from collections import deque
@@ -25,7 +25,7 @@ MAX_BATCH: Final = 500  # writes in one transaction
 MAX_WAITING: Final = 20 * MAX_BATCH  # writes not yet taken for a commit, before `is_behind`
 MAX_FILLED: Final = 2 * MAX_WAITING  # before `is_full`
 BUSY_TRIES: Final = 12  # of one commit while another program holds the store; each waits BUSY_TIMEOUT_MS
-SLOW_S: Final = 5.0  # of one commit, before the log has it
+SLOW_S: Final = 5.0  # of one commit, before it is logged
 
 log = structlog.get_logger()
 
@@ -38,8 +38,8 @@ class Journal:
     """The open batches of one store, and the thread that commits them.
 
     Attributes:
-        commits_s: the seconds that each commit took.
-        sizes: the writes of each.
+        commits_s: how many seconds each commit took.
+        sizes: how many writes each had.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class Journal:
 
     @property
     def waiting(self) -> int:
-        """How many writes wait for a commit, beside those of the one under way."""
+        """How many writes wait for a commit, without those of the one under way."""
         return self._waiting
 
     @property
@@ -82,7 +82,7 @@ class Journal:
         return self._stopped is not None
 
     def commit_s(self, now: float) -> float:
-        """Return how long the commit that is under way has taken so far; 0 if none is."""
+        """Return how long the commit under way has taken so far; 0 if there is none."""
         return 0.0 if self.is_idle else now - self._began
 
     @property
@@ -138,14 +138,14 @@ class Journal:
             self._ended.set()
 
     async def run(self) -> None:
-        """Commit batch after batch, until the journal is closed or a commit fails; one that has begun ends before."""
+        """Commit batch after batch until the journal is closed or a commit fails; a commit once begun is finished."""
         async with trio.open_nursery() as tasks:
             tasks.start_soon(self._worker.run)
             await self._ended.wait()
             tasks.cancel_scope.cancel()
 
     def _begin(self) -> None:
-        """Let the thread commit the oldest batch, if there is one and none is under way."""
+        """Let the thread commit the oldest batch, if there is one and no commit is under way."""
         if not (self._batches and self.is_idle):
             return
         batch = self._batches.popleft()
@@ -159,7 +159,7 @@ class Journal:
         self._worker.give(partial(self._store.commit, batch), then)
 
     def _go_on(self, batch: list[Write], tried: int, committed: Outcome[None]) -> None:
-        """Let out what a commit has made durable, and begin with the next one; or try again, or stop."""
+        """Let out what a commit has made durable and begin the next one; or try again, or stop."""
         try:
             committed.unwrap()
         except StoreBusyError as error:

@@ -1,6 +1,6 @@
 """The command line of a host: `truc-server run` and what helps around it.
 
-Here a process is set up: settings, data folder, keys, store, signals, limits. What a server does stands in server.py.
+Here the process is set up: settings, data folder, keys, store, signals, limits. What a server does is in server.py.
 The first line `run` prints on standard output is for programs: `listening truc://HOST:PORT#FINGERPRINT`. Invariant:
 whatever is wrong is said in one line on standard error; exit status 2 for settings, variants and usage, 1 for the rest.
 """
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
 
 _WORDS: Final = {"log_format": "log.format", "log_level": "log.level"}
-"""Parameters that take one of the words of a setting."""
+"""Parameters that take the words of a setting."""
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -127,12 +127,12 @@ complete_values(main, {flag: partial(words_of, name) for flag, name in _WORDS.it
 
 
 def _fill_streams() -> None:
-    """Open what was closed of the three standard streams, so that no other file gets its number and what is meant for it."""
+    """Open those standard streams that are closed, so that no other file gets their numbers and what is meant for them."""
     for number in range(3):
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # gets the lowest number that is free
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number
     sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)
 
 
@@ -161,12 +161,12 @@ async def _serve(
 
 
 def _print(line: str) -> None:
-    """Print a line; where nobody takes it, nobody is sent any more."""
+    """Print a line; if nobody takes it, print no more."""
     try:
         click.echo(line)
     except OSError as error:
         structlog.get_logger().warning("output_not_taken", reason=error.strerror)
-        sys.stdout = io.StringIO()  # what is left in the other would fail once more at the end
+        sys.stdout = io.StringIO()  # what is left in the old one would fail again at the end
 
 
 async def _stop_on_signal(
@@ -175,9 +175,9 @@ async def _stop_on_signal(
     *,
     task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
 ) -> None:
-    """Drain the server at the first SIGTERM, where it is to be drained; stop it at once at any other signal."""
+    """Drain the server at the first SIGTERM, if it is to be drained; at any other signal stop it at once."""
     asks = [signal.SIGTERM, signal.SIGINT]
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # which is how nohup has it
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as it is under nohup
         asks.append(signal.SIGHUP)
     with trio.open_signal_receiver(*asks) as signals:
         task_status.started()

@@ -1,9 +1,9 @@
-"""The one task that waits for sockets and for threads: round after round, it calls whoever has something to read, then what was put off.
+"""The one task that waits for sockets and threads: each round it calls for what there is to read, then does what was put off.
 
-To wake a task of Trio for each of them costs more than most of what they do, above all on a machine that rests in between.
-Here each socket is registered once, a thread that has done its job rings, and what many ask for in one round is done once,
-at its end: a commit is begun, connections are written to. Invariants: what was put off is done in the order in which it
-was asked for; nothing here waits but for the next round.
+Waking a Trio task for each of them would cost more than most of what they do, above all on a machine that rests in
+between. Instead each socket is registered once, a thread that has done its job rings, and what many ask for in one round
+is done once, at its end: a commit is begun, connections are written to. Invariants: what was put off is done in the order
+in which it was asked for; nothing here waits except for the next round.
 """
 
 import socket
@@ -16,13 +16,13 @@ from typing import Final
 
 import trio
 
-_RINGS: Final = 4_096  # read at once; each says the same
+_RINGS: Final = 4_096  # read at once; they all say the same
 
 Call = Callable[[], object]
 
 
 class Poller:
-    """The rounds of a server; of all its methods `ring_in` alone may be called by other threads."""
+    """The rounds of a server; other threads may call `ring_in`, and no other method."""
 
     def __init__(self) -> None:
         self._selector = DefaultSelector()
@@ -31,15 +31,15 @@ class Poller:
         self._bell: socket.socket | None = None  # while it runs
 
     def add(self, wire: socket.socket, call: Call) -> None:
-        """Call, from now on, whenever a socket has something to read, and as long as it has; the call raises nothing."""
+        """From now on make a call in each round in which a socket has something to read; the call raises nothing."""
         self._selector.register(wire, EVENT_READ, call)
 
     def remove(self, wire: socket.socket) -> None:
-        """Call no more."""
+        """Make no more calls for a socket."""
         self._selector.unregister(wire)
 
     def put_off(self, call: Call) -> None:
-        """Make a call at the end of this round; outside of one, of the next, which begins soon then."""
+        """Make a call at the end of this round; outside a round, at the end of the next, which then begins soon."""
         self._calls.append(call)
         if not self._is_under_way:
             self._ring()

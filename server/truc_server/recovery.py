@@ -1,9 +1,9 @@
 """Coming back: every table as it was, from the store.
 
-A match that a restored backup has under way is held until every seat was heard (matches/holding.py).
-A running match is folded again from its records, with the deals recomputed from the sealed secrets; what the fold and
-the secrets disagree on stops that match and nothing else. Terms that were out are out again, with
-what was signed; where they cannot be, fresh ones are. Invariant: a table keeps its game by the stored rule document, whatever the variants folder says by now.
+A running match is folded again from its records, with the deals recomputed from the sealed secrets; if the fold and the
+secrets disagree, that match stops and nothing else does. A match under way in a restored backup is held until every seat
+has been heard (matches/holding.py). Terms that were out are out again, with what was signed; if they cannot be, fresh
+ones are. Invariant: a table keeps its game by the stored rule document, whatever the variants folder says now.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -62,7 +62,7 @@ class StoredTable(NamedTuple):
 
 
 class Stored(NamedTuple):
-    """Everything that a start needs from the store; of the tables that cannot be read, the codes."""
+    """Everything a start needs from the store; of tables that cannot be read, only the codes."""
 
     tables: tuple[StoredTable, ...]
     stray: tuple[bytes, ...]
@@ -72,7 +72,7 @@ class Stored(NamedTuple):
 
 
 def read(store: Store, restored: Restored) -> Stored:
-    """Read all tables, as carefully as it takes where they were `restored` from a backup; blocks."""
+    """Read all tables, and note with them what was `restored` from a backup; blocks."""
     rows = store.tables()
     tables = tuple(_readable(store, rows))
     unreadable = {row.code for row in rows} - {found.row.code for found in tables}
@@ -80,7 +80,7 @@ def read(store: Store, restored: Restored) -> Stored:
 
 
 def _readable(store: Store, rows: Sequence[SaveTable]) -> Iterator[StoredTable]:
-    """Read the tables one by one, but those whose rows are not as they were written."""
+    """Read the tables one by one, leaving out those whose rows are not as they were written."""
     for row in rows:
         try:
             yield _read_table(store, row)
@@ -134,7 +134,7 @@ def _restore(house: House, lobby: Lobby, found: StoredTable, restored: Restored)
 
 
 def _rebuild(house: House, lobby: Lobby, found: StoredTable) -> Table:
-    """Return a table as it was; nothing is done about it yet."""
+    """Return a table as it was, with nothing set going yet."""
     row, setup = found.row, _setup(found.match)
     chosen = _chosen(house, row, setup)
     made = Made(row.code, chosen, row.seats, row.options, row.private, row.creator, row.created_ms)
@@ -191,7 +191,7 @@ def _go_on(house: House, table: Table, found: StoredTable, restored: Restored) -
 
 
 def _hold(house: House, table: Table, game: Game, restored: Restored) -> None:
-    """Let a match wait until every seat was heard, for as long as a table may stand that nobody plays at."""
+    """Let a match wait until every seat has been heard, for at most as long as a table may stand unused."""
     if restored.gives_up:
         give_up(house, table, game, why="the host lets no match go on")
         return
@@ -207,7 +207,7 @@ def _hold(house: House, table: Table, game: Game, restored: Restored) -> None:
 
 
 def _gathering(house: House, table: Table, found: StoredTable, restored: Restored) -> Gathering | None:
-    """Return the terms that were out, or None where fresh ones have to be."""
+    """Return the terms that were out, or None if fresh ones are needed."""
     if found.terms is None or found.row.document is None or found.terms.th in restored.terms:
         return None
     try:

@@ -1,4 +1,4 @@
-"""One running server: its tasks, from taking the tables over to the last goodbye.
+"""One running server: its tasks, from taking over the tables to the last goodbye.
 
 Invariants: it listens only when every table is back; when it ends, whatever was acknowledged is in the store.
 """
@@ -50,7 +50,7 @@ async def serve(
 ) -> None:
     """Serve until cancelled, or drained by `control`; then say goodbye and end with everything stored.
 
-    With a `control` the host's commands are taken too, on a socket in the folder.
+    With a `control` it also takes the host's commands, on a socket in the folder.
 
     Raises:
         StoreError: The store failed; nothing more can be acknowledged.
@@ -72,7 +72,7 @@ async def serve(
 
 
 def _take_over(settings: Settings, folder: Folder, store: Store) -> tuple[Lease, recovery.Stored]:
-    """Take every table over; but none where the server has moved, as they go on elsewhere by now; blocks."""
+    """Take over every table, but none if the server has moved, as they go on elsewhere by now; blocks."""
     owner = f"{socket.gethostname()}:{os.getpid()}"
     if settings.access.moved_to:
         return Lease(owner, 0), recovery.Stored((), ())
@@ -89,7 +89,7 @@ async def _run(
     stop: trio.Event,
     control: Control | None,
 ) -> None:
-    """Run every task, out of reach of the cancellation that asks for the end."""
+    """Run every task, shielded from the cancellation that asks for the end."""
     with trio.CancelScope(shield=True):
         async with trio.open_nursery() as tasks:
             await _start_inside(house, tasks)
@@ -126,7 +126,7 @@ async def _run(
 
 
 async def _start_inside(house: House, tasks: trio.Nursery) -> None:
-    """Start what tables and connections lean on."""
+    """Start what tables and connections rely on."""
     await tasks.start(house.flusher.run)
     for part in (
         house.poller,
@@ -142,9 +142,9 @@ async def _start_inside(house: House, tasks: trio.Nursery) -> None:
 
 
 async def _open_page(house: House, lobby: Lobby, tasks: trio.Nursery) -> None:
-    """Tell figures over HTTP, where the settings want it."""
+    """Serve the figures over HTTP, if the settings want it."""
     if house.settings.metrics.port:
-        # Slow to import, and needed by who wants it alone.
+        # Slow to import, and needed only where it is wanted.
         from truc_server.metrics import page
 
         await tasks.start(page.run, house, lobby)

@@ -1,7 +1,8 @@
-"""What a match says of the skill of those who played it: the Plackett-Luce model of openskill.
+"""What a match says about the skill of its players: the Plackett-Luce model of openskill.
 
-A skill is a guess: a mean, and how far off it may be. Points are what the player almost surely has of it, so that many
-matches rank above few with the same success. Deliberately not here: which matches are rated, and where skills are kept.
+A skill is a guess: a mean, and how far off it may be. Points are as much of it as the player almost surely has, so that
+many matches rank above few with the same success. Deliberately not here: which matches are rated, and where skills are
+kept.
 """
 
 from collections.abc import Sequence
@@ -9,25 +10,25 @@ from typing import Final, NamedTuple
 
 from openskill.models import PlackettLuce
 
-SCALE: Final = 100  # points and doubt are told in whole numbers of this much of a skill
-_SURE: Final = 3  # deviations below the mean: 99.9 % of all skills that look so are above
+SCALE: Final = 100  # points and doubt are told in whole hundredths of the model's unit
+_SURE: Final = 3  # deviations below the mean: 99.9 % of all skills guessed like this are above
 _MODEL: Final = PlackettLuce()
 
 
 class Skill(NamedTuple):
-    """What is known of a player in one game; as it stands, of a newcomer."""
+    """What is known of a player in one game; by default, of a newcomer."""
 
     mean: float = _MODEL.mu
     deviation: float = _MODEL.sigma
 
     @property
     def points(self) -> int:
-        """What ranks."""
+        """What players are ranked by."""
         return round(SCALE * (self.mean - _SURE * self.deviation))
 
     @property
     def doubt(self) -> int:
-        """How little is known."""
+        """How uncertain the guess is."""
         return round(SCALE * self.deviation)
 
 

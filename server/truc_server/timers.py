@@ -1,8 +1,8 @@
 """Time: one heap of moments at which something is to be done, and the task that does it.
 
-Connections and tables ask for a call at a moment; nobody else waits for time. A call is synchronous. Invariants: a
-cancelled timer is never called, and a timer is called once; a cancelled timer holds nothing of who asked for it, and
-at most as many of them are kept as there are pending ones, and a few.
+Connections and tables ask for a call at a moment; nobody else waits for time. Calls are synchronous. Invariants: a
+timer is called once, and never after it was cancelled; a cancelled timer keeps nothing of its owner alive, and no more
+of them are kept than there are pending ones, and a few.
 """
 
 import heapq
@@ -17,13 +17,13 @@ from truc_server.journal import JournalStoppedError
 
 Call = Callable[[], None]
 
-FEW: Final = 64  # entries of the heap below which cancelled ones are not looked for
+FEW: Final = 64  # entries in the heap; below that cancelled ones are not looked for
 
 log = structlog.get_logger()
 
 
 class Timer:
-    """One call that is asked for, until it is made or cancelled."""
+    """One requested call, until it is made or cancelled."""
 
     __slots__ = ("_call",)
 
@@ -70,7 +70,7 @@ class Timers:
         return timer
 
     def _sweep(self) -> None:
-        """Drop what was cancelled; the next time when the heap has doubled."""
+        """Drop what was cancelled; do so again when the heap has doubled."""
         self._heap = [entry for entry in self._heap if entry[2].is_pending]
         heapq.heapify(self._heap)
         self._sweep_at = max(FEW, 2 * len(self._heap))
@@ -97,7 +97,7 @@ def _fire(timer: Timer) -> None:
 
 
 class Alarm:
-    """A call whose moment moves often: later moments cost nothing until the earlier one has come."""
+    """A call whose moment moves often: a later moment costs nothing until the earlier one has come."""
 
     __slots__ = ("_call", "_moment", "_set_for", "_timer", "_timers")
 
@@ -109,7 +109,7 @@ class Alarm:
         self._timer: Timer | None = None
 
     def set(self, moment: float | None) -> None:
-        """Call at this moment instead of any earlier asked for; None takes it back."""
+        """Call at this moment instead of the one asked for before; None takes the call back."""
         self._moment = moment
         if moment is not None and self._set_for is not None and self._set_for <= moment:
             return
@@ -120,7 +120,7 @@ class Alarm:
             self._set(moment)
 
     def stop(self) -> None:
-        """Call no more, and let go of who is called: a match that is over holds much, and would hold itself."""
+        """Call no more, and let go of the callee: a match that is over holds much, and would keep itself alive."""
         self.set(None)
         self._call = _nothing
 

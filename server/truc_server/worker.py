@@ -1,8 +1,8 @@
 """A thread beside the main one that does one job after another.
 
-What is done many times a second has such a thread of its own: `trio.to_thread` looks for a thread, names it and counts
-it anew for every job, and wakes a task for each, which costs the main thread more than the job. Invariant: a job that the
-thread has begun is done to its end, and the worker does not end before it.
+Work done many times a second has such a thread of its own: for every job `trio.to_thread` finds, names and counts a
+thread anew and wakes a task, which costs the main thread more than the job itself. Invariant: a job once begun is
+finished, and the worker does not end before it.
 """
 
 from collections.abc import Callable
@@ -17,11 +17,11 @@ from outcome import Outcome, capture
 from truc_server.poller import Poller
 
 Then = Callable[[Outcome[Any]], object]
-"""What is told in the main thread what has come of a job: its result, or what it has raised."""
+"""Called in the main thread with the outcome of a job: its result, or what it raised."""
 
 
 class Worker:
-    """One thread, for as long as it runs; what it was given before is done then."""
+    """One thread, for as long as `run` lasts; jobs given before that are done then."""
 
     def __init__(self, name: str, poller: Poller) -> None:
         self._name = name
@@ -29,7 +29,7 @@ class Worker:
         self._jobs: SimpleQueue[tuple[Callable[[], Any], Then] | None] = SimpleQueue()
 
     def give(self, job: Callable[[], object], then: Then) -> None:
-        """Let the thread do a job after those before it."""
+        """Let the thread do a job, after those given before."""
         self._jobs.put((job, then))
 
     async def run(self) -> None:
@@ -47,4 +47,4 @@ class Worker:
         while (given := self._jobs.get()) is not None:
             job, then = given
             self._poller.ring_in(partial(then, capture(job)))
-            del given, job, then  # nothing is held while it waits
+            del given, job, then  # the wait holds on to nothing
