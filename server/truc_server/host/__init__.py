@@ -1,1 +1,1 @@
-"""What stands around the server: settings, the data folder, logs, the disk, games of the host's own, the service manager."""
+"""What surrounds the server: settings, the data folder, logs, the disk, the host's own games, the service manager."""

@@ -1,7 +1,7 @@
-"""Room on the disk of the data folder: where little is left nothing new begins, and what runs can end.
+"""Room on the disk of the data folder: when little is left nothing new begins, and what is under way can end.
 
-Looked at from time to time, as a disk is filled by others too. Where the database is not a file of the folder its
-disk is nobody's business here. Invariant: what the log says of it alternates: nearly full, has room.
+Checked from time to time, as others fill a disk too. If the database is not a file in the folder, its disk is not
+watched here. Invariant: what the log says of it alternates: nearly full, has room.
 """
 
 import os
@@ -23,7 +23,7 @@ class Disk:
     """The disk of a folder.
 
     Attributes:
-        is_nearly_full: whether less is free than is to be spared.
+        is_nearly_full: whether less is free than is to be kept free.
     """
 
     def __init__(self, folder: Path, database: Database) -> None:
@@ -32,7 +32,7 @@ class Disk:
         self.renew(database)
 
     def renew(self, database: Database) -> None:
-        """Spare what these settings say, from the next look on."""
+        """Keep free what these settings say, from the next look on."""
         self._spare = 0 if database.url else database.spare_mb * MB
 
     async def run(self) -> None:
@@ -42,7 +42,7 @@ class Disk:
             await self.look()
 
     async def look(self) -> None:
-        """Look how much is free; a disk that cannot be looked at is as it was."""
+        """Look how much is free; if that cannot be seen, nothing changes."""
         if not (self._spare or self.is_nearly_full):
             return
         try:

@@ -1,4 +1,4 @@
-"""How many files the process may have open: one for each connection, and some beside.
+"""How many files the process may have open: one for each connection, and some more.
 
 Invariant: the limit is never lowered.
 """
@@ -24,7 +24,7 @@ def raise_file_limit(needed: int) -> None:
 
 
 def allowed_files() -> int | None:
-    """Return as far as the limit of open files goes; None if it is any number."""
+    """Return how far the limit of open files can be raised; None if it has no end."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     return None if hard == resource.RLIM_INFINITY else hard
 

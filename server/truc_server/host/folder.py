@@ -1,7 +1,7 @@
-"""The data folder: where each file stands, who may read it, and that one process at a time uses it.
+"""The data folder: where each file is, who may read it, and that only one process at a time uses it.
 
-The folder is created for its owner alone. Invariant: while `locked` is open no other process has it open; the lock
-belongs to the process, so a killed server leaves none behind.
+The folder is created for its owner alone. Invariant: while one process is in `locked`, no other is; the lock belongs to
+the process, so a killed server leaves none behind.
 """
 
 import fcntl
@@ -33,12 +33,12 @@ class Folder(NamedTuple):
 
     @property
     def settings(self) -> Path:
-        """The settings file, where the host has put one."""
+        """The settings file, if the host has put one there."""
         return self.root / "truc.toml"
 
     @property
     def variants(self) -> Path:
-        """The folder of the host's own games, where there is one."""
+        """The folder of the host's own games, if there is one."""
         return self.root / "variants"
 
     @property
@@ -58,7 +58,7 @@ class Folder(NamedTuple):
 
     @property
     def next_keys(self) -> Path:
-        """The folder of the key files under another passphrase, from when that is in force until they are all in place."""
+        """The folder of the key files under a new passphrase, from when it is in force until they are all in place."""
         return self.root / "keys.next"
 
     @property
@@ -78,7 +78,7 @@ class Folder(NamedTuple):
 
     @property
     def certificate(self) -> Path:
-        """The certificate that is made for TLS, with its key."""
+        """The certificate made for TLS, with its key."""
         return self.root / "certificate.pem"
 
     @property
@@ -88,22 +88,22 @@ class Folder(NamedTuple):
 
     @property
     def restored(self) -> Path:
-        """What a start must be careful with, where a backup was restored."""
+        """What a start must be careful with after a backup was restored."""
         return self.root / "restored.json"
 
     @property
     def restoring(self) -> Path:
-        """There while a backup is being restored."""
+        """A file that is there while a backup is being restored."""
         return self.root / "restore.unfinished"
 
     @property
     def manifest(self) -> Path:
-        """What a backup says of itself; no data folder has one."""
+        """What a backup says about itself; no data folder has one."""
         return self.root / "manifest.json"
 
     @property
     def moved(self) -> Path:
-        """There where the tables go on elsewhere, from a backup that was made to move them."""
+        """A file that is there if the tables go on elsewhere, from a backup made to move them."""
         return self.root / "moved"
 
     @property
@@ -113,12 +113,12 @@ class Folder(NamedTuple):
 
     @property
     def admin_log(self) -> Path:
-        """Every command that the running server was given, one a line."""
+        """Every command that the running server was given, one per line."""
         return self.root / "admin.log"
 
     @property
     def unasked(self) -> Path:
-        """The matches that go on with a call at the next start, and at which position."""
+        """The matches that go on with a call at the next start, each with its position."""
         return self.root / "unasked.json"
 
     @property
@@ -169,7 +169,7 @@ def used_folder(root: Path) -> Folder:
 
 
 def write_private(path: Path, content: bytes) -> None:
-    """Write a file for the folder's owner alone: the whole of it or nothing, also when the power fails."""
+    """Write a file for the folder's owner alone: the whole of it or nothing, even if the power fails."""
     unfinished = path.with_name(f".{path.name}.new")
     unfinished.unlink(missing_ok=True)
     descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
@@ -194,14 +194,14 @@ def make_private(path: Path) -> None:
 
 
 def _hand_over(descriptor: int, folder: Path) -> None:
-    """Give what the administrator makes to the folder's owner, as whom the server runs."""
+    """Give what an administrator makes to the folder's owner, the user whom the server runs as."""
     owner = folder.stat()
     if owner.st_uid != os.geteuid():
         os.fchown(descriptor, owner.st_uid, owner.st_gid)
 
 
 def move(source: Path, target: Path) -> None:
-    """Give a file another name in its folder; what stood there is replaced."""
+    """Give a file or folder another name, durably; a file of that name is replaced."""
     source.rename(target)
     parent = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY)
     try:

@@ -1,4 +1,4 @@
-"""The address of a server as players are given it: `truc://HOST:PORT?invite=CODE#FINGERPRINT`, with TLS `trucs://`."""
+"""A server's address as given to players: `truc://HOST:PORT?invite=CODE#FINGERPRINT`, with TLS `trucs://`."""
 
 from typing import Final
 
@@ -21,7 +21,7 @@ def address(
 
 
 def is_any(host: str) -> bool:
-    """Tell whether listening on this means every address of its kind that the machine has."""
+    """Tell whether listening on a host means every address of its kind that the machine has."""
     return host in _LOOPBACK
 
 

@@ -1,9 +1,9 @@
-"""Logs: one event a line on standard error, for people or as JSON.
+"""Logs: one event per line on standard error, for people or as JSON.
 
-Invariant: no secret passes. Bytes never do, whatever they are; nor does a value whose name has a word of `SECRET`;
-tracebacks are plain, without the values of variables; and what cannot be written, as the disk is full, harms nobody. No
-event fills the disk, however often it happens (sparing.py). What an event's own text says is the caller's responsibility: texts
-are constants, values go into fields.
+Invariants: no secret passes: no bytes, whatever they are; no value whose name has a word of `SECRET`; and tracebacks are
+plain, without the values of variables. A line that cannot be written, as when the disk is full, harms nobody. No event
+fills the disk, however often it happens (sparing.py). What an event's own text says is the caller's responsibility:
+texts are constants, values go into fields.
 """
 
 import logging
@@ -52,20 +52,20 @@ SECRET: Final = frozenset(
     ]
 )
 WITHHELD: Final = "(withheld)"
-COMPLAINT_S: Final = 60.0  # between two lines about what goes on being wrong
+COMPLAINT_S: Final = 60.0  # between two lines about something that is still wrong
 _MAX_DEPTH: Final = 4
-_NAMES: Final = 1_024  # of values, of which it is remembered whether they are secret
+_NAMES: Final = 1_024  # of values, which are remembered as secret or not
 
 
 class Seldom:
-    """Whether it is time to say again what goes on being wrong."""
+    """Whether it is time to say again that something is still wrong."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._said: float | None = None
 
     def is_due(self, now: float) -> bool:
-        """Tell whether it is; then it counts as said."""
+        """Tell whether it is; if so, it counts as said."""
         if self._said is not None and now < self._said + self._seconds:
             return False
         self._said = now
@@ -73,7 +73,7 @@ class Seldom:
 
 
 class _Lenient:
-    """A stream that drops what it cannot take: a line less in the log, but no failure of who wrote it."""
+    """A stream that drops what it cannot take: one line less in the log, but no failure for whoever wrote it."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -109,12 +109,12 @@ def configure(logs: Logs, stream: TextIO) -> None:
 
 
 def withhold_secrets(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-    """Replace whatever may be a secret, at any depth (a processor of structlog)."""
+    """Replace whatever may be a secret, at any depth (a structlog processor)."""
     return {name: _safe(name, value, _MAX_DEPTH) for name, value in event.items()}
 
 
 def _set_traceback_in(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-    """Indent a traceback, and write out what is not printable: its last lines may have the words of a client."""
+    """Indent a traceback and escape what is not printable: its last lines may quote a client."""
     traceback = event.get("exception")
     if not isinstance(traceback, str):
         return event

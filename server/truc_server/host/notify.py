@@ -1,8 +1,8 @@
-"""What a service manager such as systemd is told: that the server is ready, that it stops, and that it lives.
+"""What a service manager such as systemd is told: that the server is ready, that it is stopping, and that it is alive.
 
 The protocol is that of sd_notify(3): datagrams to the socket that NOTIFY_SOCKET names. Without that variable nobody is
-told anything. Sockets of virtual machines (vsock) are not spoken to. Invariants: nothing here waits, and a manager that
-does not listen harms nobody; the sign of life comes from the event loop, so that a loop that hangs gives none.
+told anything. Sockets of virtual machines (vsock) are not supported. Invariants: nothing here waits, and a manager that
+does not listen harms nobody; the sign of life comes from the event loop, so a loop that hangs gives none.
 """
 
 import os
@@ -22,12 +22,12 @@ log = structlog.get_logger()
 
 
 def tell(sign: str, *, status: str | None = None) -> None:
-    """Tell the service manager, if there is one, what has come to be; and in words how the server is by now."""
+    """Tell the service manager, if there is one, what has happened, and in words how the server is now."""
     name = os.environ.get("NOTIFY_SOCKET", "")
     if not name:
         return
     message = sign if status is None else f"{sign}\nSTATUS={status}"
-    address = "\0" + name[1:] if name.startswith("@") else name  # an abstract one, as Linux has them
+    address = "\0" + name[1:] if name.startswith("@") else name  # an abstract socket, as Linux has them
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as speaker:
             speaker.setblocking(False)
@@ -37,7 +37,7 @@ def tell(sign: str, *, status: str | None = None) -> None:
 
 
 async def give_signs_of_life() -> None:
-    """Tell the service manager again and again that the event loop turns, if it wants to know."""
+    """Tell the service manager again and again that the event loop is running, if it wants to know."""
     every = sign_s(os.environ)
     while every is not None:
         tell(_ALIVE)
@@ -45,7 +45,7 @@ async def give_signs_of_life() -> None:
 
 
 def sign_s(environment: Mapping[str, str]) -> float | None:
-    """Return after how many seconds a sign of life is due again; None where this process owes none."""
+    """Return after how many seconds the next sign of life is due; None if this process owes none."""
     microseconds = environment.get("WATCHDOG_USEC", "")
     if environment.get("WATCHDOG_PID", str(os.getpid())) != str(os.getpid()):
         return None

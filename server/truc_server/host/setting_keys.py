@@ -1,6 +1,6 @@
-"""Each setting as a key: its dotted name, its variable in the environment, and in words what it takes.
+"""Each setting as a key: its dotted name, its environment variable, and in words what it takes.
 
-Made from the fields of `Settings`, so that a setting stands once. Invariant: every field is a key.
+Made from the fields of `Settings`, so that a setting is written once. Invariant: every field is a key.
 """
 
 import json
@@ -50,7 +50,7 @@ def expected(key: Key) -> str:
 
 
 def words_of(name: str) -> tuple[str, ...]:
-    """Return the words that a setting takes one of; none if it takes anything else."""
+    """Return the words that a setting chooses from; none if it takes anything else."""
     kind = plain(KEYS[name].type)
     return get_args(kind) if get_origin(kind) is Literal else ()
 
@@ -70,7 +70,7 @@ def max_bytes(key: Key) -> int:
 
 
 def admits(key: Key, value: object) -> bool:
-    """Tell whether a setting takes a value of its type: what types and ranges cannot say."""
+    """Tell whether a setting takes a value of its type, by rules that types and ranges cannot express."""
     check: Callable[[object], bool] | None = _extra(key, "admits")
     return check is None or check(value)
 

@@ -1,8 +1,8 @@
 """The settings of a server: what there is to set.
 
-Each setting stands once, as a field with its default, its range and a line for the host; the commented file, the
-names in the environment and the messages are made from that (settings_file.py). Invariant: a loaded `Settings` holds
-only values in range.
+Each setting is written once, as a field with its default, its range and a line for the host; the commented file, the
+environment variables and the messages are made from these (settings_file.py). Invariant: a loaded `Settings` holds only
+values in range.
 """
 
 from typing import Annotated, Final, Literal
@@ -16,7 +16,7 @@ from truc_server.host.subjects import is_fingerprint, is_subject
 _WHEN_GONE: Final = {"forfeit": 0, "substitute": 1, "wait": 2}
 _SPECTATORS: Final = {"none": 0, "live": 1, "hand": 2}
 _DELAY: Final = "delay:"
-_DELAYED: Final = 3  # opts[8] of a delay is this and its seconds
+_DELAYED: Final = 3  # opts[8] of a delay is this plus its seconds
 MAX_DELAY_S: Final = 3_600
 MAX_SEATS: Final = 500  # of one player: all of them are listed in the frame that welcomes them
 _MAX_PORT: Final = 65_535
@@ -24,7 +24,7 @@ _PORT_DIGITS: Final = 5
 
 
 class SettingsError(Exception):
-    """A setting is wrong; the text says where it stands, what was expected and what came."""
+    """A setting is wrong; the text says where it is set, what was expected and what came."""
 
 
 def spectators(word: str) -> int | None:
@@ -66,7 +66,7 @@ _SUBJECTS: Final = {
 
 
 class Listen(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where the server listens, and how it is called from outside."""
+    """Where the server listens, and what it is called from outside."""
 
     hosts: Annotated[
         tuple[str, ...],
@@ -179,7 +179,7 @@ class Tables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class MatchDefaults(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The terms of a match where the table's creator chooses no others."""
+    """The terms of a match, unless the table's creator chooses others."""
 
     decision_ms: Annotated[
         int, Meta(ge=0, le=86_400_000, description="Time for one decision; 0 is no limit.")
@@ -319,7 +319,7 @@ class Logs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Metrics(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where the server tells figures about itself."""
+    """Where the server publishes figures about itself."""
 
     port: Annotated[
         int, Meta(ge=0, le=65535, description="HTTP port of /metrics and /health; 0 is none.")

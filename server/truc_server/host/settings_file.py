@@ -1,6 +1,6 @@
 """Where settings come from: one TOML file, the environment, flags; and the file that shows and explains them all.
 
-Later sources win. Invariant: whatever is wrong is a `SettingsError` that names the key and the place it was set: the
+Later sources win. Invariant: anything wrong is a `SettingsError` that names the key and the place where it was set: the
 line of the file, the variable or the flag.
 """
 
@@ -20,16 +20,16 @@ from truc_server.host.settings import Settings, SettingsError
 MAX_FILE: Final = 32_768
 FILE_VARIABLE: Final = "TRUC_SETTINGS"
 _LIKENESS: Final = (
-    0.75  # a variable this like one of ours is a slip; others with our prefix are somebody else's
+    0.75  # a variable this similar to one of ours is a typo; others with our prefix are somebody else's
 )
 _SHOWN: Final = 80
 _TOLD: Final = 300
 
 
 class _Found(NamedTuple):
-    """A value on its way into the settings; `is_text` where only text can be written.
+    """A value on its way into the settings; `is_text` if its source can hold only text.
 
-    `where` is asked only about what is wrong: to find the line of a file is slow.
+    `where` is called only if something is wrong: finding the line in a file is slow.
     """
 
     value: object
@@ -65,7 +65,7 @@ def load(
 def line_of(text: str, path: tuple[str, ...]) -> int:
     """Return the line on which a key of a TOML text is set, the first being 1.
 
-    It follows the shortest beginning of the text that is TOML without the key: whatever form the key takes.
+    It follows the longest beginning of the text that is TOML without the key, whatever form the key takes.
     """
     lines = text.split("\n")
     start = 1
@@ -117,8 +117,8 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, _Found]:
 
 
 def _check_foreign(variable: str) -> None:
-    # Other programs share the prefix; what is nearly ours, whole or without its section, is a slip.
-    # Where sections share a name, as a port, the first section has it.
+    # Other programs share the prefix; what is nearly ours, whole or without its section, is a typo.
+    # If sections share a name, such as port, it stands for that of the first section.
     ours = {key.name.rpartition(".")[2].upper(): key.variable for key in reversed(tuple(KEYS.values()))}
     ours |= {key.variable.removeprefix(PREFIX): key.variable for key in KEYS.values()}
     like = difflib.get_close_matches(variable.removeprefix(PREFIX), ours, n=1, cutoff=_LIKENESS)
@@ -152,7 +152,7 @@ def _refusal(key: Key, found: _Found) -> str:
 
 
 def settings_text(settings: Settings) -> str:
-    """Return a settings file with every setting explained; what is the default is commented out, what is not is set.
+    """Return a settings file with every setting explained; defaults are commented out, other values are set.
 
     A password in store.url is left out.
     """
@@ -173,7 +173,7 @@ def settings_text(settings: Settings) -> str:
 
 
 def value_of(settings: Any, name: str) -> Any:
-    """Return what a setting is, by its full name, or a section by its own."""
+    """Return the value of a setting by its full name, or a section by its name."""
     for field in name.split("."):
         settings = getattr(settings, field)
     return settings
@@ -201,7 +201,7 @@ def _syntax_error(name: str, text: str, message: str) -> str:
 
 
 def _told(text: str) -> str:
-    """Return what may stand in a terminal or log, although a key of the file is part of it."""
+    """Return a text that quotes the file, fit for a terminal or log."""
     return "".join(sign if sign.isprintable() else "?" for sign in text[:_TOLD])
 
 

@@ -1,7 +1,7 @@
 """Sparing the log: whoever makes the server write lines can make it write only so many a minute.
 
-Lines of one event are counted by the address that caused them, and altogether. Invariant: nothing is left out in silence: the
-last line of a minute says that others may follow unwritten, and the next one that is written how many there were.
+Lines of one event are counted by the address that caused them, and in all. Invariant: nothing is left out silently: the
+last line of a minute says that others may follow unwritten, and the next line that is written says how many did.
 """
 
 import time
@@ -16,7 +16,7 @@ from truc_server.connections.meters import network_of
 OF_ADDRESS: Final = 30  # lines of one event that one address causes in a minute
 OF_EVENT: Final = 600  # lines of one event in a minute
 RARE: Final[Mapping[str, int]] = {"cannot_accept": 1}
-"""Events of which fewer lines a minute say as much."""
+"""Events for which fewer lines a minute say as much."""
 
 _MINUTE_S: Final = 60.0
 _KEPT: Final = 4_096  # pairs of event and address that are counted; the oldest are forgotten
@@ -33,14 +33,14 @@ class _Minute(NamedTuple):
 
 
 class Sparing:
-    """A processor of structlog that drops what is too much."""
+    """A structlog processor that drops lines beyond the limits."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._minutes: dict[_Key, _Minute] = {}
 
     def __call__(self, _logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-        """Return the line with what is to be said of others, or drop it."""
+        """Return the line, with what is to be said about others, or drop it."""
         name, address = str(event.get("event")), event.get("address")
         of_address = self._count((name, network_of(address)), OF_ADDRESS) if isinstance(address, str) else {}
         return {**event, **of_address, **self._count((name, None), RARE.get(name, OF_EVENT))}
@@ -65,7 +65,7 @@ class Sparing:
         }
 
     def _minute(self, key: _Key) -> tuple[_Minute, int]:
-        """Return the minute that is counted now, and how many lines of the one before were left out."""
+        """Return the present minute, and how many lines of the one before were left out."""
         now = self._clock()
         minute = self._minutes.pop(key, None)
         if minute is not None and now - minute.since < _MINUTE_S:

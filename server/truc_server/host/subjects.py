@@ -1,7 +1,7 @@
 """Whom the host means: fingerprints of keys, tags of guests, addresses and networks, as the host writes them.
 
-To look an address up costs the same however many addresses are listed. Invariant: an address of IPv4 is the same one
-where it is written as one of IPv6, and one of a link whatever the zone.
+Looking up an address costs the same however many addresses are listed. Invariant: an IPv4 address is the same when it is
+written as an IPv6 one, and a link-local address whatever its zone.
 """
 
 import re
@@ -16,8 +16,8 @@ _GUEST: Final = re.compile(r"guest-[A-Z2-7]{20}")
 _KEY: Final = re.compile(r"[0-9a-fA-F]{64}")
 _GUEST_MARK: Final = "guest-"
 
-_ZONE: Final = re.compile("%[^/]*")  # through which interface a neighbour came
-_MAPPED_BITS: Final = 96  # before the IPv4 address
+_ZONE: Final = re.compile("%[^/]*")  # the interface through which a neighbour came
+_MAPPED_BITS: Final = 96  # in front of the IPv4 address
 
 Network = IPv4Network | IPv6Network
 
@@ -27,7 +27,7 @@ class Subjects(NamedTuple):
 
     Attributes:
         networks: every network; a single address is one too.
-        prefixes: version and length of the prefix, of each kind of network that there is.
+        prefixes: IP version and prefix length of each kind of network there is.
     """
 
     tags: frozenset[str]
@@ -36,7 +36,7 @@ class Subjects(NamedTuple):
 
     @classmethod
     def of(cls, written: Iterable[str]) -> "Subjects":
-        """Return what a list says whose entries each are `is_subject`."""
+        """Return what a list says; `is_subject` holds for each of its entries."""
         entries = tuple(written)
         tags = frozenset(entry for entry in entries if is_player(entry))
         networks = frozenset(_network(entry) for entry in entries if entry not in tags)
@@ -63,7 +63,7 @@ def _unmapped(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
 
 
 def _network(entry: str) -> Network:
-    """Return an address or network; one of IPv4 addresses that are written as IPv6 as what they are."""
+    """Return an address or network; IPv4 addresses that are written as IPv6 become IPv4."""
     network = ip_network(_ZONE.sub("", entry), strict=False)
     first = network.network_address
     mapped = first.ipv4_mapped if isinstance(first, IPv6Address) else None
@@ -83,16 +83,16 @@ def is_fingerprint(entry: str) -> bool:
 
 
 def normal_key(written: str) -> str | None:
-    """Return the fingerprint of a key, from itself in small letters or not, or from the key; None if it is neither."""
+    """Return the fingerprint of a key, from the fingerprint in either case or from the key; None if it is neither."""
     if _KEY.fullmatch(written):
         return fingerprint(bytes.fromhex(written))
     return written.upper() if is_fingerprint(written.upper()) else None
 
 
 def normal_subject(written: str) -> str | None:
-    """Return a subject as there is one form of each; None if it is none.
+    """Return a subject in its one normal form; None if it is no subject.
 
-    A key is its fingerprint, an address stands for itself, and a network begins with its first address.
+    A key is given by its fingerprint, an address by itself, and a network begins with its first address.
     """
     own = normal_key(written)
     if own is not None:

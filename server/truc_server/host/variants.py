@@ -1,7 +1,7 @@
 """The games a server plays: the presets, and those its host has written into the folder `variants`.
 
-The folder is read once, at the start. Invariant: a catalogue is whole: if one file is wrong, all that is wrong with
-the folder is a `VariantsError` and there is no catalogue.
+The folder is read once, at the start. Invariant: a catalogue is whole: if one file is wrong, a `VariantsError` says all
+that is wrong with the folder, and there is no catalogue.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +20,7 @@ _ENDING: Final = ".toml"
 
 
 class VariantsError(Exception):
-    """Files of the folder cannot be played by; each of `problems` names one, the field and the reason."""
+    """Files in the folder describe no playable games; each of `problems` names one, the field and the reason."""
 
     def __init__(self, problems: Iterable[str]) -> None:
         self.problems = tuple(problems)
@@ -50,7 +50,7 @@ class Catalogue(NamedTuple):
         return tuple(name for name in self.games if name not in presets())
 
     def notes(self) -> tuple[str, ...]:
-        """Return what a host should know, a line each: games whose set of words is not among those we have."""
+        """Return what a host should know, one line each: games whose set of words is not among those we have."""
         known = local_sets()
         return tuple(
             f"{name}: words: expected one of {', '.join(known)}, got {as_toml(words)}; told in plain words"
@@ -59,12 +59,12 @@ class Catalogue(NamedTuple):
         )
 
     def offers(self) -> tuple[VariantOffer, ...]:
-        """Return all games as a hello lists them."""
+        """Return all games, as the hello lists them."""
         return tuple(VariantOffer(name=name, seats=game.players) for name, game in self.games.items())
 
 
 def read_catalogue(folder: Path) -> Catalogue:
-    """Read the host's games beside the presets; a folder that is not there has none.
+    """Read the host's games and add them to the presets; a folder that is not there has none.
 
     Raises:
         VariantsError: Files are no variants, or two have one name.
