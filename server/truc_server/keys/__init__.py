@@ -1,1 +1,1 @@
-"""The keys that the server has, and the certificate that they vouch for: kept, sealed, changed, given up."""
+"""The server's keys, and the certificate they vouch for: how they are kept, sealed, changed and given up."""

@@ -1,9 +1,9 @@
 """The certificate of a server with TLS: the host's own, or one that is made in the data folder.
 
-Players know the server by its key, which signs the hash of the certificate in every hello; so the certificate that is made
-is no secret to keep and no name to renew: it is made anew at a start, or a reload, that finds it damaged or near its end. Invariant: the
-hash told is that of the certificate shown. A host's own is taken as it is, or not at all: what is wrong with it is
-said in one line.
+Players know the server by its key, which signs the hash of the certificate in every hello; so a certificate made here is
+no secret to keep and no name to renew: a start or a reload that finds it damaged or near its end makes another.
+Invariant: the hash announced is that of the certificate shown. A host's own is used as it is or not at all, and what is
+wrong with it is said in one line.
 """
 
 import ssl
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 _DAY_S: Final = 86_400
 LASTS_S: Final = 365 * _DAY_S
-RENEW_S: Final = 60 * _DAY_S  # before the end of one that was made, a start or a reload makes another
-NEAR_S: Final = 14 * _DAY_S  # before the end of the host's own it is said
+RENEW_S: Final = 60 * _DAY_S  # before the end of one made here, a start or a reload makes another
+NEAR_S: Final = 14 * _DAY_S  # before the end of the host's own, the host is told
 
 log = structlog.get_logger()
 
@@ -37,7 +37,7 @@ class TlsError(Exception):
 
 
 class Tls(NamedTuple):
-    """What a server encrypts its connections with: the SHA-256 of the certificate it shows, and its end in Unix seconds."""
+    """What a server encrypts its connections with; the SHA-256 of the certificate it shows, and its end in Unix seconds."""
 
     context: ssl.SSLContext
     digest: bytes
@@ -45,14 +45,14 @@ class Tls(NamedTuple):
 
 
 class _Files(NamedTuple):
-    """Where a certificate stands, and its key: both may be in one file."""
+    """The files of a certificate and its key, which may be one and the same."""
 
     chain: Path
     key: Path
 
 
 def open_tls(listen: Listen, folder: Folder, now: int) -> Tls | None:
-    """Return what connections are encrypted with, or None where they are not; makes the certificate if there is none.
+    """Return what connections are encrypted with, or None if they are not; makes a certificate if one is due.
 
     Raises:
         TlsError: The host's own certificate cannot be used.
@@ -84,7 +84,7 @@ def look_at_certificate(settings: Settings, folder: Folder) -> Iterator[Finding]
 
 
 def _own(listen: Listen) -> _Files | None:
-    """Return where the host's own certificate stands, if there is one."""
+    """Return the files of the host's own certificate, if there is one."""
     if listen.certificate:
         chain = Path(listen.certificate).expanduser()
         return _Files(chain, Path(listen.certificate_key).expanduser() if listen.certificate_key else chain)
@@ -128,7 +128,7 @@ def _look_at_own(files: _Files, now: int) -> Finding:
 
 
 def _made(folder: Folder, now: int) -> Finding:
-    """Tell of the certificate that is made; a look that changes nothing."""
+    """Tell about the certificate made here; changes nothing."""
     files = _Files(folder.certificate, folder.certificate)
     if _is_due(files, now):
         return right("TLS: a certificate will be made at the next start, which the server's key vouches for")
@@ -145,7 +145,7 @@ def _is_due(made: _Files, now: int) -> bool:
 
 
 def _make(folder: Folder, now: int) -> None:
-    # Slow to import, and needed with TLS alone.
+    # Slow to import, and needed only with TLS.
     from truc_protocol.certificates import make_certificate
 
     write_private(folder.certificate, make_certificate(now, lasts_s=LASTS_S))
@@ -153,7 +153,7 @@ def _make(folder: Folder, now: int) -> None:
 
 
 def _load(files: _Files) -> Tls:
-    """Return the context and hash of one certificate, also where the files are being replaced at this moment."""
+    """Return the context and hash of the same certificate, even if its files are being replaced at this moment."""
     before = _read(files)
     context = _context(files)
     if _read(files) != before:
@@ -174,7 +174,7 @@ def _context(files: _Files) -> ssl.SSLContext:
 
 
 def _read(files: _Files) -> "Certificate":
-    # Slow to import, and needed with TLS alone.
+    # Slow to import, and needed only with TLS.
     from truc_protocol.certificates import CertificateError, read_certificate
 
     try:

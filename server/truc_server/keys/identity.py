@@ -1,9 +1,9 @@
 """Who the server is: its identity key with those before it, and the key that match secrets are sealed with at rest.
 
-Both are made on the first start. How a file looks is in key_files.py. Invariants: neither is ever replaced silently: where one is missing although the other
-or the database shows that the server has run, that is an error, because players know the server by the first and
-running matches need the second. The present key is the one that the last rotation leads to, whatever a killed rotation
-has left undone: there is never a second truth.
+Both are made on the first start. The format of the files is in key_files.py. Invariants: neither is ever replaced
+silently: if one is missing although the folder shows that the server has run, that is an error, because players know the
+server by the first and running matches need the second. The present key is the one that the last rotation leads to,
+whatever a killed rotation has left undone: there is never a second truth.
 """
 
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ from truc_server.keys.revocations import revoked_keys
 
 
 class PublicIdentity(NamedTuple):
-    """What of the server's keys is no secret; it can be read without a passphrase.
+    """The public side of the server's keys, which can be read without a passphrase.
 
     Attributes:
         key: the public part of the present identity key.
@@ -88,7 +88,7 @@ class Identity(NamedTuple):
 
     @property
     def public(self) -> PublicIdentity:
-        """What of it is no secret."""
+        """The public side of it."""
         earlier = tuple(key.public for key in self.earlier)
         return PublicIdentity(self.key.public, self.rotations, earlier, self.revoked)
 
@@ -122,7 +122,7 @@ def load_identity(folder: Folder, passphrase: str | None = None) -> Identity:
 
 
 def settled_identity(folder: Folder, passphrase: str | None = None) -> Identity:
-    """Return the keys in a used data folder, and finish what was killed in between; the folder must be locked.
+    """Return the keys in a used data folder, and finish what was killed half-way; the folder must be locked.
 
     Raises:
         IdentityError: A key is missing, damaged, given up, or may be read by others.
@@ -140,7 +140,7 @@ def settled_identity(folder: Folder, passphrase: str | None = None) -> Identity:
 
 
 def settle_passphrase(folder: Folder) -> None:
-    """Put every file in its place of a change of the passphrase that was killed; the folder must be locked."""
+    """Move the files of a change of the passphrase into place, if any are not there yet; the folder must be locked."""
     if not folder.next_keys.exists():
         return
     following = Folder(folder.next_keys)
@@ -171,7 +171,7 @@ def read_identity(folder: Folder, passphrase: str | None = None) -> Identity:
 
 
 def read_public(folder: Folder) -> PublicIdentity:
-    """Return what is no secret of the keys in a data folder; no passphrase is needed, and nothing is changed.
+    """Return the public side of the keys in a data folder; no passphrase is needed, and nothing is changed.
 
     Raises:
         IdentityError: A key is missing, damaged, or may be read by others.
@@ -272,6 +272,6 @@ def _secret_files(folder: Folder) -> Iterator[Path]:
 
 
 def _standing(folder: Folder, path: Path) -> Path:
-    """Return where a key file is found: among those under a new passphrase while they are not in place yet."""
+    """Return where a key file is: among those under a new passphrase, as long as they are not in place."""
     following = folder.next_keys / path.relative_to(folder.root)
     return following if following.exists() else path

@@ -1,8 +1,8 @@
-"""The files of the data folder that hold a secret key: how one is written, read, and known without being opened.
+"""The files of the data folder that hold a secret key: how one is written, read, and recognised without being opened.
 
-A file may be sealed with a passphrase. The identity keys then say, before what is sealed, which key they are, so that whoever only
-wants to know it needs no passphrase; what they say is compared when they are opened. Invariants: a file that other users may
-read is refused; neither key nor passphrase is in an error.
+A file may be sealed with a passphrase. The file of an identity key then says, before the sealed part, which key it is, so
+that whoever only wants to know that needs no passphrase; when it is opened, this is checked. Invariants: a file that
+other users may read is refused; neither key nor passphrase is in an error.
 """
 
 import re
@@ -28,13 +28,13 @@ class IdentityError(Exception):
 
 
 def key_text(key: SigningKey, passphrase: str | None) -> bytes:
-    """Return what is written of an identity key."""
+    """Return the content of an identity key's file."""
     open_line = "" if passphrase is None else f"truc server key {key.public.hex()}\n"
     return open_line.encode() + to_pem(key, passphrase)
 
 
 def secret_text(secret: bytes, passphrase: str | None) -> bytes:
-    """Return what is written of 32 secret bytes: themselves, or sealed in the form of an identity key."""
+    """Return the content of a file of 32 secret bytes: themselves, or sealed in the form of an identity key."""
     return secret if passphrase is None else to_pem(signing_key_from_seed(secret), passphrase)
 
 
@@ -65,7 +65,7 @@ def public_key(path: Path) -> bytes:
 
 
 def open_key(path: Path, passphrase: str | None) -> SigningKey:
-    """Return an identity key; the passphrase serves only a file that is sealed.
+    """Return an identity key; the passphrase is used only if the file is sealed.
 
     Raises:
         IdentityError: The file is missing, damaged, may be read by others, or the passphrase does not open it.
@@ -77,7 +77,7 @@ def open_key(path: Path, passphrase: str | None) -> SigningKey:
 
 
 def open_secret(path: Path, passphrase: str | None) -> bytes:
-    """Return 32 secret bytes; the passphrase serves only a file that is sealed.
+    """Return 32 secret bytes; the passphrase is used only if the file is sealed.
 
     Raises:
         IdentityError: The file is missing, damaged, may be read by others, or the passphrase does not open it.

@@ -1,8 +1,9 @@
 """The passphrase that the server's keys may be sealed with: where it comes from, and how it is changed.
 
 It comes from the file that store.passphrase_file names, or from whoever sits at the terminal; never from the environment or
-a flag, which others can see. Invariant: a change is in force from one moment on, for every file at once: killed before, the
-passphrase is the old one; killed after, it is the new one, and the next one to open the folder puts the files in their places.
+a flag, which others can see. Invariant: a change takes effect at one moment, for every file at once: if it is killed
+before, the passphrase is the old one; if after, it is the new one, and whoever opens the folder next puts the files in
+their places.
 """
 
 import shutil
@@ -19,14 +20,14 @@ from truc_server.keys.identity import has_passphrase, settle_passphrase, settled
 from truc_server.keys.key_files import IdentityError, key_text, secret_text
 
 MIN_CHARACTERS: Final = 12
-_MAX_BYTES: Final = 1_023  # of the format of the files
+_MAX_BYTES: Final = 1_023  # set by the format of the files
 
 
 def passphrase_of(settings: Settings, folder: Folder) -> str | None:
     """Return what opens the keys of a folder, or is to seal those of a new one; None if they have no passphrase.
 
     Raises:
-        IdentityError: There is one, and it cannot be had; or one is named, and the keys have none.
+        IdentityError: There is one but it cannot be had; or one is named but the keys have none.
     """
     named = settings.store.passphrase_file
     if not folder.identity.exists():
@@ -59,7 +60,7 @@ def read_passphrase(path: Path) -> str:
         IdentityError: It cannot be read, is open to other users, or its first line cannot be a passphrase.
     """
     try:
-        # A group may read it: systemd lets the service read its credentials so.
+        # A group may read it: that is how systemd lets the service read its credentials.
         mode = stat.S_IMODE(path.stat().st_mode)
         if mode & (stat.S_IRWXO | stat.S_IWGRP):
             raise IdentityError(f"{path} is open to other users (mode {mode:04o}): run chmod 600 {path}")
@@ -76,7 +77,7 @@ def read_passphrase(path: Path) -> str:
 
 
 def checked(passphrase: str) -> str:
-    """Return what may be a passphrase.
+    """Return a text that may be a passphrase.
 
     Raises:
         ValueError: It is too short or too long.

@@ -1,7 +1,7 @@
-"""The keys that this server takes for given up: one text of revocation each, in a folder of the data folder.
+"""The keys that this server regards as given up: one revocation text each, in a folder within the data folder.
 
-They are read at the start. Invariant: no file in that folder is passed over; what cannot be read is an error, because a
-revocation that nobody heeds protects nobody.
+They are read at the start. Invariant: no file in that folder is passed over except hidden ones; what cannot be read is an
+error, because a revocation that nobody heeds protects nobody.
 """
 
 from pathlib import Path

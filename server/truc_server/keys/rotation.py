@@ -1,7 +1,7 @@
-"""The server's identity key changes: a new key, and a statement that the one before and the new one sign.
+"""Changing the server's identity key: a new key, and a statement signed by the one before and the new one.
 
-Invariant: the rotation happens when its statement is stored, after both keys are on the disk. Killed before, there was
-none; killed after, the next one to open the folder finishes it.
+Invariant: the rotation happens when its statement is stored, after both keys are on the disk. If it is killed before,
+there was none; if after, whoever opens the folder next finishes it.
 """
 
 from typing import Final
@@ -14,14 +14,14 @@ from truc_server.keys.identity import Identity, settled_identity
 from truc_server.keys.key_files import key_text
 
 _SLOW_CLOCKS_S: Final = (
-    86_400  # a player's clock may be late by as much; it must not take the new key for one to come
+    86_400  # a player's clock may be this late, and must not take the new key for a future one
 )
 
 
 def roll(folder: Folder, now: int, passphrase: str | None = None) -> Identity:
     """Give the server a new identity key and return its keys; the folder must be locked, `now` is Unix time in seconds.
 
-    Whatever is written is sealed with the passphrase, where there is one.
+    Whatever is written is sealed with the passphrase, if there is one.
 
     Raises:
         IdentityError: The present keys cannot be used.
