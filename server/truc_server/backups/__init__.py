@@ -1,1 +1,1 @@
-"""Backups of a data folder: taken, restored, and what the first start after it must know."""
+"""Backups of a data folder: how they are taken and restored, and what the first start after that must know."""

@@ -1,8 +1,8 @@
 """Backups of a data folder: what is in one, how it is taken beside a running server, and what its manifest says.
 
 A backup is a folder that holds what another machine needs to be this server, under the names of the data folder, and a
-manifest with the hash of each file. Invariants: a backup is whole or not there, also when it was killed; and it is no
-older than any key in it is needed for: the database is copied before the keys.
+manifest with the hash of each file. Invariants: a backup is whole or not there, even if taking it was killed; and it has
+every key that its database needs, as the database is copied before the keys.
 """
 
 import fcntl
@@ -22,7 +22,7 @@ from truc_server.host.folder import Folder, FolderError, make_private, move, wri
 
 FORMAT: Final = 1
 _CHUNK: Final = 1024 * 1024
-_TRIES: Final = 5  # to find the keys the same before and after they are copied
+_TRIES: Final = 5  # to read the same keys twice in a row
 _DIGEST_CHARS: Final = 64
 
 
@@ -31,19 +31,19 @@ class BackupError(FolderError):
 
 
 class Form(msgspec.Struct, frozen=True):
-    """By which rules a manifest is written: the one thing that every version can read."""
+    """The format of a manifest: the one thing in it that every version can read."""
 
     format: int
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a backup says of itself.
+    """What a backup says about itself.
 
     Attributes:
         made: when, in UTC.
         version: of the program that made it.
-        schema: revision of the database's schema.
-        is_final: the server was stopped, and its folder was marked as moved.
+        schema: the revision of the database's schema.
+        is_final: whether the server was stopped and its folder marked as moved.
         matches: how many were under way.
         files: the SHA-256 of each file, by its name.
     """
@@ -57,7 +57,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     files: dict[str, str]
 
     def text(self) -> bytes:
-        """Return what is written."""
+        """Return it as it is written."""
         return msgspec.json.format(msgspec.json.encode(self), indent=1) + b"\n"
 
 
@@ -65,7 +65,7 @@ def manifest_of(source: Path) -> Manifest:
     """Read the manifest of a backup.
 
     Raises:
-        BackupError: There is none, or it is not one that this version reads.
+        BackupError: There is none, or this version cannot read it.
     """
     path = Folder(source).manifest
     try:
@@ -118,7 +118,7 @@ def back_up(folder: Folder, target: Path, *, settings_file: Path | None, is_fina
     With `is_final` the folder must be locked: it is marked, so that no server starts on it again by accident.
 
     Raises:
-        BackupError: `target` is there, or the folder's files change all the time.
+        BackupError: `target` exists, or the folder's files keep changing.
         StoreError: The database cannot be copied.
     """
     with _beside(target) as aside:
@@ -156,7 +156,7 @@ def _copy_database(source: Path, target: Path) -> tuple[str, int]:
 
 
 def sound_revision(database: Path) -> str:
-    """Return the revision of a database's schema, after a look at every page of it.
+    """Return the revision of a database's schema, after checking every page of the database.
 
     Raises:
         BackupError: It is damaged, or a newer version has made it.
@@ -175,10 +175,10 @@ def sound_revision(database: Path) -> str:
 
 
 def _copy_small(folder: Folder, target: Path, settings_file: Path | None) -> dict[str, str]:
-    """Copy everything but the database as it stands at one moment; return the hashes.
+    """Copy everything but the database as it is at one moment; return the hashes.
 
     Raises:
-        BackupError: It never stands still.
+        BackupError: It keeps changing.
     """
     for _ in range(_TRIES):
         contents = _small(folder, settings_file)
@@ -210,15 +210,15 @@ def _small(folder: Folder, settings_file: Path | None) -> dict[str, bytes]:
 
 @contextmanager
 def _beside(target: Path) -> Iterator[Path]:
-    """Give an empty folder beside a place where nothing is; it is removed unless it was moved there.
+    """Give an empty folder beside a place that is free; it is removed unless it was moved there.
 
     Raises:
-        BackupError: Something is there, or somebody else makes the same backup.
+        BackupError: The place is taken, or somebody else is making the same backup.
     """
     if os.path.lexists(target):
         raise BackupError(f"{target} is there already: a backup is made anew, in a place of its own")
     aside = target.with_name(f".{target.name}.unfinished")
-    aside.mkdir(mode=0o700, exist_ok=True)  # one that a killed backup has left is used again
+    aside.mkdir(mode=0o700, exist_ok=True)  # one left by a killed backup is used again
     descriptor = os.open(aside, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         _claim(descriptor, target)

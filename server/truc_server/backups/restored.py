@@ -1,7 +1,7 @@
-"""What is known of a data folder beside its data: that it was restored from a backup, that this is not finished, that it has moved.
+"""What a data folder says about itself: that it was restored from a backup, that restoring is unfinished, that it has moved.
 
-Each is a file of its own, made by `truc-server restore` and `truc-server backup --final`. Invariant: of a match that was
-under way in the backup the file says how many records it had, so that it is held at every start until it has more.
+Each is a file of its own, made by `truc-server restore` and `truc-server backup --final`. Invariant: for each match under
+way in the backup the file says how many records it had, so that it is held at every start until it has more.
 """
 
 import json
@@ -32,7 +32,7 @@ class Restored(NamedTuple):
 
 
 def write_restored(folder: Folder, restored: Restored) -> None:
-    """Let the next starts be careful."""
+    """Make the next starts careful."""
     matches = {mid.hex(): k for mid, k in restored.matches.items()}
     terms = sorted(th.hex() for th in restored.terms)
     values = {"gives_up": restored.gives_up, "matches": matches, "terms": terms}
@@ -40,7 +40,7 @@ def write_restored(folder: Folder, restored: Restored) -> None:
 
 
 def read_restored(folder: Folder) -> Restored:
-    """Return what a start must be careful with; nothing where no backup was restored.
+    """Return what a start must be careful with; nothing if no backup was restored.
 
     Raises:
         FolderError: The file is not as it was written.
@@ -61,7 +61,8 @@ def check_may_start(folder: Folder, *, moved_to: str) -> None:
     """Check that the tables in a folder may be taken up.
 
     Raises:
-        FolderError: It is a backup; or one was not restored to its end; or they go on elsewhere, and the server does not say where.
+        FolderError: The folder is a backup; or one is only half restored in it; or the tables go on elsewhere, and
+            `moved_to` does not say where.
     """
     if folder.manifest.exists():
         raise FolderError(

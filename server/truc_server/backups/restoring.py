@@ -1,8 +1,8 @@
 """Restoring a backup into a new data folder, and what the first start on it must know.
 
 Invariants: nothing is written before the whole backup was checked; no server starts on a folder that is not finished;
-and unless it is sure that nothing was played after the backup, every match that was under way in it is named in
-`restored.json`, so that it is held.
+and unless the host lets matches continue, or nothing can have been played after the backup, every match that was under
+way in it is named in `restored.json`, so that it is held.
 """
 
 import os
@@ -45,10 +45,10 @@ def checked(source: Path) -> Manifest:
 
 
 def restore(source: Path, folder: Folder, wanted: OpenMatches | None) -> tuple[Manifest, OpenMatches]:
-    """Restore a backup into an empty data folder; return what it was, and what becomes of matches under way; blocks.
+    """Restore a backup into an empty data folder; return its manifest, and what becomes of matches under way; blocks.
 
-    Without a word of the host they go on where the backup was the last thing done with the old folder, and was not
-    restored before; else players are asked.
+    Unless the host says what is `wanted`, they go on if the backup was the last thing done with the old folder and was
+    not restored before; otherwise the players are asked.
 
     Raises:
         BackupError: The backup cannot be restored, or the folder is in use.
@@ -68,7 +68,7 @@ def restore(source: Path, folder: Folder, wanted: OpenMatches | None) -> tuple[M
 
 
 def _check_empty(folder: Folder) -> None:
-    """Check that a folder is empty, or has what a killed restore has left, which is removed."""
+    """Check that a folder is empty, or holds what a killed restore has left, which is removed."""
     lost = {"lost+found"}  # of a file system of its own
     found = [path for path in folder.root.iterdir() if path.name not in lost]
     if found and not folder.restoring.exists():
@@ -81,7 +81,7 @@ def _check_empty(folder: Folder) -> None:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """Copy a file for its folder's owner alone, to the disk."""
+    """Copy a file, durably, for its folder's owner alone."""
     create(target)
     with source.open("rb") as old, target.open("r+b") as new:
         while chunk := old.read(_CHUNK):
@@ -91,7 +91,7 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def _is_first(source: Path) -> bool:
-    """Note in a backup that it was restored; tell whether it was not before, as far as can be known."""
+    """Note in a backup that it was restored; tell whether this is the first time, as far as can be known."""
     mark = source / "restored"
     if mark.exists():
         return False
