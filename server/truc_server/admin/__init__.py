@@ -1,1 +1,1 @@
-"""The host's commands to a running server: what may be asked, who is answered, and what is noted of it."""
+"""The host's commands to a running server: what may be asked, who is answered, and what is noted."""

@@ -12,7 +12,7 @@ MAX_PATH: Final = 103 if sys.platform == "darwin" else 107
 
 
 def check_length(path: Path) -> None:
-    """Check that a socket may have a path.
+    """Check that a path is short enough for a socket.
 
     Raises:
         AdminError: It is too long.

@@ -1,6 +1,6 @@
-"""What the host has done to the running server: one JSON object a line, in a file that only grows so far.
+"""What the host has done to the running server: one JSON object per line, in a file of limited size.
 
-When the file is full it becomes `admin.log.1`, in the place of the one before. Invariant: the two are their owner's alone.
+A full file becomes `admin.log.1`, replacing the one before. Invariant: both files are their owner's alone.
 """
 
 import os
@@ -30,7 +30,7 @@ class Entry(NamedTuple):
     outcome: str
 
     def line(self, at: datetime) -> bytes:
-        """Return it as it is written."""
+        """Return the line that is written."""
         fields = {
             "time": at.isoformat(timespec="milliseconds"),
             **self.caller._asdict(),

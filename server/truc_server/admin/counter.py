@@ -1,7 +1,7 @@
 """The counter where the host's commands come in: a Unix socket in the data folder, for its owner alone.
 
-A line is a command, a line is its answer, in turn. Deliberately not here: what a command does (desk.py). Invariants: no
-caller can hold the server up or make it fail; each command that was read is noted, whatever came of it.
+Each line is a command and is answered by a line, in turn. Deliberately not here: what a command does (desk.py).
+Invariants: no caller can hold the server up or make it fail; each command that was read is noted, whatever came of it.
 """
 
 import socket
@@ -54,12 +54,12 @@ class _Counter(NamedTuple):
     places: trio.CapacityLimiter
 
     async def serve(self, stream: trio.SocketStream) -> None:
-        """Take a caller's commands one after the other, to their end."""
+        """Take a caller's commands one after the other, to the last."""
         async with stream, self.places:
             try:
                 await self._serve(stream)
             except (trio.BrokenResourceError, trio.ClosedResourceError, trio.TooSlowError):
-                pass  # who is gone, or too slow, wants no answer
+                pass  # a caller who is gone, or too slow, wants no answer
             except Exception:
                 log.exception("internal", incident=token_hex(4))
 
@@ -76,7 +76,7 @@ class _Counter(NamedTuple):
                 await stream.send_all(_encoded(answer))
 
     async def _do(self, line: bytes) -> tuple[AdminRequest | None, Answer]:
-        """Do a command; return it, if it is one, and what it is answered with."""
+        """Do a command; return it, if it could be read, and the answer to it."""
         request: AdminRequest | None = None
         try:
             request = read(line)
@@ -112,7 +112,7 @@ def _encoded(answer: Answer) -> bytes:
 async def serve(
     desk: Desk, folder: Folder, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
 ) -> None:
-    """Serve the host for as long as the server runs; where the socket cannot be made, the server does without."""
+    """Serve the host for as long as the server runs; if the socket cannot be made, the server does without."""
     try:
         listener = await trio.to_thread.run_sync(_open, folder.admin_socket)
     except (AdminError, OSError) as error:
@@ -133,11 +133,11 @@ async def serve(
 
 
 def _open(path: Path) -> socket.socket:
-    """Listen on a path; what an earlier server has left there goes. The data folder is locked, so it is nobody's.
+    """Listen on a path; the socket of an earlier server is removed. The data folder is locked, so nobody is using it.
 
     Raises:
-        AdminError: The path is too long, or something else stands there.
-        OSError: The system does not let us.
+        AdminError: The path is too long, or something else is there.
+        OSError: The system refuses.
     """
     check_length(path)
     if path.exists() or path.is_symlink():
@@ -156,11 +156,7 @@ def _open(path: Path) -> socket.socket:
 
 
 async def _line(stream: trio.SocketStream, received: bytearray) -> bytes | None:
-    """Return the next line; None at the end.
-
-    Raises:
-        AdminError: It is too long.
-    """
+    """Return the next line; None at the end, or if it is too long, which is answered here."""
     while b"\n" not in received:
         if len(received) > MAX_REQUEST:
             await stream.send_all(
@@ -185,7 +181,7 @@ def _caller(stream: trio.SocketStream) -> Caller:
 
 
 def _said(request: AdminRequest | None) -> tuple[str, dict[str, object]]:
-    """Return a command and its arguments as they are noted: the code of a private table is its invite."""
+    """Return a command and its arguments as noted: never the whole code of a private table, which is its invite."""
     if request is None:
         return "?", {}
     fields: dict[str, object] = msgspec.to_builtins(request)

@@ -1,6 +1,6 @@
-"""Where the host's commands are done: each is answered when it holds.
+"""Where the host's commands are carried out; each is answered once it is in force.
 
-Invariant: what a command has changed is in force, and where it is to last in the store, before it is answered.
+Invariant: before a command is answered, what it changes is in force, and in the store if it is to last.
 """
 
 from importlib.metadata import version
@@ -39,11 +39,11 @@ from truc_server.store import Sanction, SanctionKind
 from truc_server.tables.closing import close_for_host
 
 _HOUR_MS: Final = 3_600_000
-_VERSION: Final = version("truc")  # found in a file, which cannot be opened when too many are
+_VERSION: Final = version("truc")  # read from a file, which cannot be opened when too many are
 
 
 class Desk(NamedTuple):
-    """One running server, as its host has it in hand."""
+    """One running server, in the hands of its host."""
 
     house: House
     lobby: Lobby

@@ -1,7 +1,7 @@
-"""Settings and certificate that are read again while the server runs: what holds from now on, and what waits for a start.
+"""Reading settings and certificate again while the server runs: what holds from now on, and what waits for a start.
 
-Invariants: what is wrong in any place changes nothing; what was agreed on by a match or a table stays as it was, and so does
-the encryption of a connection.
+Invariants: if anything is wrong, nothing changes; what a match or a table has agreed on stays as it was, and so does the
+encryption of a connection.
 """
 
 import sys
@@ -39,7 +39,7 @@ FIXED: Final = (
     "limits.connections",
     "tables.drain_s",
 )
-"""What a start alone can change: these settings, and those of these sections."""
+"""What only a start can change: these settings, and those of these sections."""
 
 log = structlog.get_logger()
 
@@ -47,7 +47,7 @@ log = structlog.get_logger()
 async def reload(
     house: House, lobby: Lobby, net: Net, upkeep: Upkeep, control: Control, *, folder: Folder
 ) -> Answer:
-    """Read the settings and the certificate again, and go by what can change now; return what has, and what could not.
+    """Read the settings and the certificate again, and apply what can change now; return what has, and what could not.
 
     Raises:
         AdminError: Something is wrong with them, and nothing has changed.
@@ -80,7 +80,7 @@ async def _open_tls(settings: Settings, folder: Folder) -> Tls | None:
 
 
 def changeable(before: Settings, wanted: Settings) -> Settings:
-    """Return the settings that are wanted, but for those that a start alone can change."""
+    """Return the wanted settings, except those that only a start can change, which stay as before."""
     taken = wanted
     for name in filter(is_fixed, KEYS):
         taken = _with(taken, name, value_of(before, name))
@@ -88,7 +88,7 @@ def changeable(before: Settings, wanted: Settings) -> Settings:
 
 
 def is_fixed(name: str) -> bool:
-    """Tell whether a start alone can change a setting."""
+    """Tell whether only a start can change a setting."""
     return any(name == fixed or (fixed.endswith(".") and name.startswith(fixed)) for fixed in FIXED)
 
 

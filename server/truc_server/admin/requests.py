@@ -1,4 +1,4 @@
-"""What the host may ask of a running server: one JSON object a line, `command` first; the answer is one line too.
+"""What the host may ask of a running server: one JSON object per line, `command` first; the answer is one line too.
 
 Invariant: a request that was read has fields of the right types and in range, and none that are unknown.
 """
@@ -9,8 +9,8 @@ import msgspec
 from msgspec import Meta
 
 MAX_REQUEST: Final = 4_096  # bytes of one line
-MOST_ROWS: Final = 1_000  # of one answer
-MAX_REPLY: Final = 4 << 20  # bytes of one line: more than that many rows of any kind
+MOST_ROWS: Final = 1_000  # in one answer
+MAX_REPLY: Final = 4 << 20  # bytes of one line: more than that many rows of any kind take
 _MOST_HOURS: Final = 87_600
 _TEXT: Final = 256
 
@@ -20,13 +20,13 @@ Hours = Annotated[int, Meta(ge=1, le=_MOST_HOURS)]
 
 
 class Who(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="command", tag="who"):
-    """List connections; with `text` those of which name, tag or address has it."""
+    """List connections; with `text` those whose name, tag or address has it."""
 
     text: Text = ""
 
 
 class Tables(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="command", tag="tables"):
-    """List tables; with `text` those of which code, state, variant or the name of a player has it."""
+    """List tables; with `text` those whose code, state, variant or name of a player has it."""
 
     text: Text = ""
 

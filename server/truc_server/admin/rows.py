@@ -1,6 +1,6 @@
-"""Connections and tables, as the host is shown them: names, addresses and whole codes, which nobody else is.
+"""Connections and tables as shown to the host, and to nobody else: with names, addresses and whole codes.
 
-Invariant: nothing of the cards, keys or tokens of anybody is in a row.
+Invariant: no row has anything of anybody's cards, keys or tokens.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from truc_server.tables.table import Table
 
 
 def page(found: Iterator[Answer]) -> Answer:
-    """Return an answer with as many rows as it may have, and how many it has not."""
+    """Return an answer with as many rows as it may have, and how many were left out."""
     rows: list[Answer] = []
     left_out = 0
     for row in found:
@@ -28,7 +28,7 @@ def page(found: Iterator[Answer]) -> Answer:
 
 
 def connections(net: Net, text: str) -> Iterator[Answer]:
-    """Return a row for each connection, the oldest first; with `text` those that name it."""
+    """Return a row for each connection, the oldest first; with `text` only those that have it."""
     for peer in sorted(net.everybody(), key=lambda peer: peer.number):
         row = _connection(peer)
         if _has(text, row["name"], row["tag"], row["address"]):
@@ -49,7 +49,7 @@ def _connection(peer: Peer) -> Answer:
 
 
 def tables(lobby: Lobby, text: str) -> Iterator[Answer]:
-    """Return a row for each table, by its code; with `text` those that name it."""
+    """Return a row for each table, in the order of codes; with `text` only those that have it."""
     for table in sorted(lobby.tables(), key=lambda table: table.code):
         row = _table(table)
         names = [seat["name"] for seat in _seats(table)]

@@ -1,6 +1,6 @@
 """Storage: one interface, the values written through it, and its implementation on SQL.
 
-`Store` is what the server knows; `open_store` gives one. Invariant: nothing outside this package speaks SQL.
+`Store` is what the server knows; `open_store` returns one. Invariant: nothing outside this package speaks SQL.
 """
 
 from truc_server.store.interface import Store, StoreBusyError, StoreError, StoreLostError

@@ -38,7 +38,7 @@ class StoreBusyError(StoreError):
 
 
 class StoreLostError(StoreError):
-    """This process does not own a table it wrote to (any more): another one claimed it."""
+    """This process does not, or no longer, own a table it wrote to: another one claimed it."""
 
 
 class Store(Protocol):

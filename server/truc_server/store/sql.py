@@ -1,6 +1,6 @@
 """The store on SQLAlchemy Core: SQLite in a file, or another database by its URL.
 
-Writing goes through one kept connection, one transaction at a time; reading goes beside it, through a small pool.
+Writing goes through one kept connection, one transaction at a time; reading goes through a small pool beside it.
 Invariants: a commit begins with the fence, so that a process that lost a table writes nothing to it; and two records
 never share a position, whoever writes.
 """
