@@ -1,1 +1,1 @@
-"""What the server tells of itself in figures: counted as it happens, read when somebody asks, told over HTTP."""
+"""What the server says about itself in figures: counted as things happen, read when somebody asks, served over HTTP."""

@@ -1,7 +1,7 @@
 """Plain counters, which the rest of the server adds to as things happen: an addition each, no lock, no lookup by labels.
 
-Who reads them, and under which names they are told, stands in measures.py. Imports nothing of the server. Invariant: a count
-never goes down.
+Who reads them, and under which names they are published, is in measures.py. Imports nothing of the server. Invariant: a
+count never goes down.
 """
 
 from bisect import bisect_left
@@ -14,7 +14,7 @@ SIZES: Final = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0)
 
 
 class Shape(NamedTuple):
-    """What a spread was at a moment: how many values up to each bound, the last one without bound; and their sum."""
+    """A spread at one moment: how many values fell up to each bound, and lastly above all of them; and their sum."""
 
     bounds: tuple[float, ...]
     counts: tuple[int, ...]
@@ -22,7 +22,7 @@ class Shape(NamedTuple):
 
 
 class Spread:
-    """How values are spread: how many fell up to each bound, above the one before."""
+    """How values are spread: how many fell up to each bound and above the one before."""
 
     __slots__ = ("_bounds", "_counts", "_total")
 
@@ -37,28 +37,28 @@ class Spread:
         self._total += value
 
     def shape(self) -> Shape:
-        """Return how they are spread by now."""
+        """Return how they are spread so far."""
         return Shape(self._bounds, tuple(self._counts), self._total)
 
 
 class Figures:
-    """What has happened since the server has started.
+    """What has happened since the server started.
 
     Attributes:
-        connections: connections that were let in, and have agreed on TLS where it is on; the number of the newest.
-        unencrypted: connections that were let in and have not.
-        closed: how many of them have ended.
+        connections: connections that were let in, and have agreed on TLS if it is on; also the number of the newest.
+        unencrypted: connections that were let in, but have not agreed on TLS.
+        closed: how many of `connections` have ended.
         logins: logins by kind of player.
         left: connections that were logged in and have ended.
-        turned_away: connections that were not let in, by the reason.
+        turned_away: connections that were not let in, by reason.
         errors: what was answered with an error, by its code.
         goodbyes: connections that were told to go, by the code.
-        acts: what seats have signed or chosen and the server has taken, by the kind of player.
+        acts: what seats have signed or chosen and the server has taken, by kind of player.
         act_s: the seconds from when an act was read until it was durable and let out.
         received: bytes read from clients that were let in.
-        dropped: frames for who watches that had no room.
+        dropped: frames for watchers that had no room.
         cut: connections that were cut because more waited for them than may.
-        certificate_ends: when the certificate ends that is shown now, in Unix seconds; 0 without TLS. No count.
+        certificate_ends: when the certificate shown now ends, in Unix seconds; 0 without TLS. Not a count.
     """
 
     __slots__ = (
@@ -91,12 +91,12 @@ class Figures:
         self._waiting = deque[tuple[int, float]]()
 
     def note_act(self, kind: str, read: float, gate: int) -> None:
-        """Count an act that was read at a moment, and that batch `gate` of the journal makes durable."""
+        """Count an act that was read at moment `read`, and that batch `gate` of the journal makes durable."""
         self.acts[kind] += 1
         self._waiting.append((gate, read))
 
     def release(self, durable: int, now: float) -> None:
-        """Note how long the acts took that are durable by now."""
+        """Note how long those acts took that are durable now."""
         waiting = self._waiting
         while waiting and waiting[0][0] <= durable:
             self.act_s.add(now - waiting.popleft()[1])

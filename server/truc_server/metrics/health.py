@@ -9,7 +9,7 @@ from truc_server.journal import SLOW_S
 
 
 class Health(NamedTuple):
-    """Whether all is well, and in a few words what is not."""
+    """Whether all is well, and if not, in a few words what is wrong."""
 
     is_well: bool
     text: str

@@ -1,6 +1,6 @@
-"""How late the event loop is: a task that wants to be woken at fixed moments, and notes how long after them it was.
+"""How late the event loop is: a task that asks to be woken at fixed moments, and notes how long after them it was.
 
-While anything holds the loop up, no frame is read and none is sent: this is the least that every act waits then.
+While anything holds the loop up no frame is read or sent, so every act waits at least that long.
 """
 
 from typing import Final

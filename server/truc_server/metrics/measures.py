@@ -1,7 +1,7 @@
 """Every metric of the server's own: its name, what it says, and where it is read.
 
-From this table the page at /metrics is made; docs/hosting/watching.md has a row for each, which a test compares. Invariant:
-no label tells of a person, an address, a table or a key, and the values of each are known beforehand.
+The page at /metrics is made from this table; docs/hosting/watching.md has a row for each, which a test compares.
+Invariant: no label tells of a person, an address, a table or a key, and the values of each are known beforehand.
 """
 
 from collections import Counter
@@ -21,7 +21,7 @@ from truc_server.tables.seats import State
 
 
 class Seen(NamedTuple):
-    """What is looked at."""
+    """What metrics are read from."""
 
     house: House
     lobby: Lobby
@@ -41,7 +41,7 @@ Value = float | Shape | Mapping[str, float]
 
 
 class Measure(NamedTuple):
-    """One metric; `label` is what its figures are told apart by."""
+    """One metric; `label` is what tells its figures apart."""
 
     name: str
     kind: Kind
@@ -51,14 +51,14 @@ class Measure(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """A metric with what it was at a moment."""
+    """A metric with its value at one moment."""
 
     measure: Measure
     value: Value
 
 
 def _all_of(values: Iterable[str], counted: Mapping[str, int]) -> Mapping[str, float]:
-    """Return the count of each value, also of those that have not come up: a series that appears late looks like a jump."""
+    """Return the count of every value, even if it has not come up: a series that appears late looks like a jump."""
     return {value: counted.get(value, 0) for value in map(str, values)}
 
 

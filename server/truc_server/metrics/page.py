@@ -1,7 +1,7 @@
-"""HTTP on a port of the host's own: `/metrics` for Prometheus, `/health` for whoever asks whether all is well.
+"""HTTP on a port for the host: `/metrics` for Prometheus, `/health` for whoever asks whether all is well.
 
-One request a connection. Invariant: whoever asks costs the game little: a connection has `SECONDS`, its request `REQUEST_BYTES`,
-there are at most `CONNECTIONS` at once, and figures are read once a second however many ask.
+One request per connection. Invariant: requests cost the game little: a connection has `SECONDS`, its request
+`REQUEST_BYTES`, there are at most `CONNECTIONS` at once, and figures are read once a second however many ask.
 """
 
 import socket
@@ -28,7 +28,7 @@ from truc_server.metrics.scrape import CONTENT_TYPE, text_of
 CONNECTIONS: Final = 16
 SECONDS: Final = 5.0
 REQUEST_BYTES: Final = 8_192
-FRESH_S: Final = 1.0  # for which figures that were read are told to others too
+FRESH_S: Final = 1.0  # during which figures, once read, are told to others too
 _CHUNK: Final = 4_096
 _READS: Final = 16  # of what comes after a request, before the connection is closed
 _PLAIN: Final = "text/plain; charset=utf-8"
@@ -58,7 +58,7 @@ class Told(NamedTuple):
 async def run(
     house: House, lobby: Lobby, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
 ) -> None:
-    """Answer whoever asks, for as long as the server runs; it is started when it listens.
+    """Answer requests for as long as the server runs; started once it listens.
 
     Raises:
         OSError: The port cannot be listened on.
@@ -87,7 +87,7 @@ async def _listeners(metrics: Metrics) -> list[socket.socket]:
 
 
 class Page:
-    """What one server tells of itself."""
+    """What one server says about itself."""
 
     def __init__(self, house: House, lobby: Lobby, late_s: Spread) -> None:
         self._seen = Seen(house, lobby, late_s)
@@ -96,7 +96,7 @@ class Page:
         self._open = 0
 
     async def serve(self, stream: trio.SocketStream) -> None:
-        """Answer one request, if there are not too many; what fails here harms nobody."""
+        """Answer one request, if there are not too many; a failure here harms nobody."""
         if self._open >= CONNECTIONS:
             return
         self._open += 1
@@ -178,7 +178,7 @@ async def _send(
 
 
 async def _linger(stream: trio.SocketStream) -> None:
-    """Read what was sent already: to close with it unread would take the answer back."""
+    """Read what was already sent: closing with that unread would take the answer back."""
     await stream.send_eof()
     for _ in range(_READS):
         if not await stream.receive_some(_CHUNK):

@@ -1,7 +1,7 @@
 """The text of /metrics, in the format of Prometheus: the server's own metrics, and what is known of its process.
 
-Slow to import: only a server that tells its figures does. To write the text takes milliseconds where many files are open, as
-they are counted; it is for a worker thread, which needs nothing of the server but a reading.
+Slow to import: only a server that publishes its figures does. Writing the text takes milliseconds when many files are
+open, as they are counted; it is for a worker thread, which needs nothing of the server but a reading.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,7 +25,7 @@ from truc_server.metrics.figures import Shape
 from truc_server.metrics.measures import Kind, Measure, Reading
 
 CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
-_VERSION: Final = version("truc")  # found in a file, which cannot be opened when too many are
+_VERSION: Final = version("truc")  # read from a file, which cannot be opened when too many are
 _Family = CounterMetricFamily | GaugeMetricFamily
 _FAMILIES: Final[Mapping[Kind, type[_Family]]] = {
     Kind.COUNTER: CounterMetricFamily,
@@ -40,7 +40,7 @@ class Told(Collector):
         self._readings = readings
 
     def collect(self) -> Iterable[Metric]:
-        """Return them in the form of the library."""
+        """Return them in the library's form."""
         build = {"version": _VERSION, "protocol": str(max(PROTOCOLS))}
         yield InfoMetricFamily("truc_build", "The version of the server, and the protocol it speaks.", build)
         yield from map(_family, self._readings)
