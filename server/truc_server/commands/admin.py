@@ -1,6 +1,6 @@
 """`truc-server admin`: what a host asks of the running server, over the socket in its data folder.
 
-Each command is one line there and back. Invariant: with `--json` what is printed is the server's answer and nothing else.
+Each command is one line there and one back. Invariant: `--json` prints the server's answer and nothing else.
 """
 
 import socket
@@ -123,7 +123,7 @@ def status(**given: Any) -> None:
 
 
 def _span(days: int | None, hours: int | None) -> dict[str, int]:
-    """Return for how many hours; nothing is for ever."""
+    """Return the hours as they are asked for; nothing is for ever."""
     span = span_hours(days, hours)
     return {} if span is None else {"hours": span}
 
@@ -154,7 +154,7 @@ def _answer(folder: Folder, request: Mapping[str, object]) -> bytes:
     """Return the line that a running server answers with.
 
     Raises:
-        Failure: None does.
+        Failure: There is no answer.
     """
     # Slow to import, and needed by these commands alone.
     from truc_server.admin.address import check_length
@@ -191,7 +191,7 @@ def _line(stream: socket.socket) -> bytes:
 
 
 def _columns(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Return lines in columns that are as wide as what is in them."""
+    """Return lines in columns as wide as their contents."""
     widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
     for row in (head, *rows):
         yield "  ".join(f"{word:{width}}" for word, width in zip(row, widths, strict=True)).rstrip()

@@ -1,4 +1,4 @@
-"""Commands of `truc-server` that let a server outlive its machine: a backup beside it while it runs, and restoring one."""
+"""Commands of `truc-server` that let a server outlive its machine: taking a backup, also while it runs, and restoring one."""
 
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -97,7 +97,7 @@ def _described(manifest: Manifest) -> str:
 
 
 def _left_out(settings: Settings) -> Iterator[str]:
-    """Tell which files that the settings name are not in a backup."""
+    """Tell which files named in the settings are not in a backup."""
     named = {
         "listen.certificate": settings.listen.certificate,
         "listen.certificate_key": settings.listen.certificate_key,

@@ -1,6 +1,6 @@
-"""What `truc-server check` says of the keys and of what opens them.
+"""What `truc-server check` says about the keys and what opens them.
 
-Nobody is asked for a passphrase: where no file has it, the keys are known by their public parts alone.
+Nobody is asked for a passphrase: if no file has it, only the public parts of the keys are looked at.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ from truc_server.keys.rotation import made_at
 
 
 def look_at_keys(settings: Settings, folder: Folder, now: int) -> Iterator[Finding]:
-    """Look at the identity keys, the key of secrets and the passphrase; `now` is Unix time in seconds."""
+    """Look at the identity keys, the key for secrets and the passphrase; `now` is Unix time in seconds."""
     try:
         if folder.identity.exists() or folder.database.exists():
             yield from _look_at_used(settings, folder, now)

@@ -1,6 +1,6 @@
-"""What `truc-server check` says of addresses, ports and the clock of the machine.
+"""What `truc-server check` says about addresses, ports and the machine's clock.
 
-A port is tried by listening on it for a moment, and only where no server is running in the data folder. Invariant: what was
+A port is tried by listening on it for a moment, and only if no server is running in the data folder. Invariant: what was
 tried is given back.
 """
 
@@ -21,11 +21,11 @@ from truc_server.host.settings import Settings
 
 _YEAR: Final = 2026  # no machine that runs this is in an earlier one
 _MISSING: Final = (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL)
-_SLACK_S: Final = 60  # that a file may seem newer than now
+_SLACK_S: Final = 60  # by which a file may seem newer than now
 
 
 class Place(NamedTuple):
-    """Where something listens, of which section of the settings; alone if it is the only one of it."""
+    """Where something listens, and in which section of the settings that is; alone if it is the section's only one."""
 
     section: str
     host: str
@@ -42,7 +42,7 @@ class Place(NamedTuple):
 
 
 def look_at_name(settings: Settings) -> Iterator[Finding]:
-    """Look at how players are told to reach the server."""
+    """Look at the address that players are told."""
     public, port = settings.listen.public_host, settings.listen.port
     if public and not _is_name(public):
         yield wrong(
@@ -67,7 +67,7 @@ def look_at_ports(settings: Settings) -> Iterator[Finding]:
 
 
 def look_at_socket(folder: Folder) -> Iterator[Finding]:
-    """Look whether the socket of `truc-server admin` can have its name."""
+    """Check that the path of the socket of `truc-server admin` is short enough."""
     # Slow to import, and needed by `check` alone.
     from truc_server.admin.address import MAX_PATH
 
@@ -80,7 +80,7 @@ def look_at_socket(folder: Folder) -> Iterator[Finding]:
 
 
 def look_at_clock(folder: Folder, now: float) -> Finding:
-    """Look whether the clock is behind what has happened; `now` is Unix time in seconds."""
+    """Check that the clock is not behind what has happened; `now` is Unix time in seconds."""
     if datetime.fromtimestamp(now, UTC).year < _YEAR:
         return wrong(f"clock: it says {_moment(now)}: set it, bans, invites and changes of the key go by it")
     newest = max((_changed(path) for path in (folder.database, folder.rolls, folder.identity)), default=0.0)

@@ -1,7 +1,7 @@
-"""`truc-server check`: everything that is looked at before a start, or beside a server that runs.
+"""`truc-server check`: everything that is looked at before a start, or beside a running server.
 
-Settings among themselves are looked at in contradictions.py, addresses and ports in check_places.py. Invariant: nothing is
-changed, and whatever is wrong is one line that says what to do.
+Whether settings go together is looked at in contradictions.py, addresses and ports in check_places.py. Invariant: nothing
+is changed, and whatever is wrong is one line that says what to do.
 """
 
 import os

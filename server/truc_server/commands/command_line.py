@@ -1,4 +1,4 @@
-"""What the commands of `truc-server` share: their options, the settings in force, and how a failure is said.
+"""What the commands of `truc-server` share: their options, the settings in force, and how a failure is reported.
 
 Invariant: whatever is wrong is one line on standard error; exit status 2 for settings and usage, 1 for the rest.
 """
@@ -35,10 +35,10 @@ class SettingsFailure(Failure):
 
 
 class Commands(OneLineGroup):
-    """Commands of a host; what the system refuses any of them, room on a disk for one, becomes one line too."""
+    """A host's commands; what the system refuses any of them, such as room on a disk, becomes one line too."""
 
     def refused(self, error: OSError) -> click.ClickException:
-        """Return what ends the command then."""
+        """Return the error that ends the command then."""
         return Failure(_said(error))
 
 
@@ -97,7 +97,7 @@ def load_settings(file: Path | None, flags: Mapping[str, object]) -> Settings:
 
 
 def new_settings(flags: Mapping[str, object]) -> Settings:
-    """Return the settings of a server that is to be: from flags alone, but for the data folder, which the environment may name.
+    """Return the settings of a new server: from flags alone, except the data folder, which the environment may name.
 
     Raises:
         SettingsFailure: One of them is wrong.
@@ -119,13 +119,13 @@ def _given(flags: Mapping[str, object]) -> dict[str, tuple[str, object]]:
 
 
 def settings_path(file: Path | None, flags: Mapping[str, object]) -> Path | None:
-    """Return the settings file in force, or None where there is none."""
+    """Return the settings file in force, or None if there is none."""
     return file or _default_file(flags.get("data"))
 
 
 @contextmanager
 def failures() -> Iterator[None]:
-    """Say in one line what is wrong around the server."""
+    """Report what is wrong around the server in one line."""
     # Slow to import.
     from truc_server.keys.certificate import TlsError
     from truc_server.store import StoreError
@@ -143,7 +143,7 @@ def failures() -> Iterator[None]:
 
 
 def _said(error: BaseException) -> str:
-    """Return what is wrong in words; the system's own errors name the file, where there is one."""
+    """Return what is wrong in words; the system's own errors name the file, if there is one."""
     if not isinstance(error, OSError) or error.strerror is None:
         return str(error)
     return error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"

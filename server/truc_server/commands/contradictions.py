@@ -1,7 +1,7 @@
-"""Settings that are each in range, and still do not go together: what `truc-server check` says of them.
+"""Settings that are each in range and still do not go together: what `truc-server check` says about them.
 
-Each rule is a line of a table. Invariant: a rule that stops the start, or makes the server do what nobody can want, is wrong; one
-that only lets a setting do nothing is a note.
+Each rule is a line of a table. Invariant: what stops the start, or makes the server do what nobody can want, is wrong;
+what only leaves a setting without effect is a note.
 """
 
 import ipaddress
@@ -13,7 +13,7 @@ from truc_server.host.settings import Settings
 
 
 class _Rule(NamedTuple):
-    """What does not go together, and what is said then, with the settings as `{0}`."""
+    """What does not go together, and what is said about it, with the settings as `{0}`."""
 
     applies: Callable[[Settings], bool]
     text: str

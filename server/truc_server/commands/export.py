@@ -1,6 +1,6 @@
 """`truc-server export`: the transcripts of matches that are over, as files that `truc verify` reads.
 
-It only reads, beside a server that may be running. Invariant: no file is ever replaced, but by one that begins with it.
+It only reads, and a server may be running. Invariant: no file is ever replaced, except by one that begins with it.
 """
 
 import json
@@ -39,7 +39,7 @@ _UNREADABLE: Final = "-"  # for the game of a document that this version cannot 
 
 
 class Wanted(NamedTuple):
-    """Which matches are asked for; None and nothing for all that are over."""
+    """Which matches are asked for; with None and nothing named, all that are over."""
 
     named: tuple[str, ...]
     since: datetime | None
@@ -150,7 +150,7 @@ def _match(archive: "Archive", digits: str) -> "PlayedMatch":
 
 
 def _ids(archive: "Archive", tag: str) -> tuple[bytes, ...]:
-    """Return what the player with this tag is known by in the database."""
+    """Return the ids that the player with this tag has in the database."""
     # Slow to import.
     from truc_server.connections.peer import tag_of
 

@@ -1,6 +1,6 @@
-"""Files of transcripts in a folder of the host: written whole or not at all, for their owner alone.
+"""Transcript files in a folder of the host: written whole or not at all, for their owner alone.
 
-Invariant: a file is never replaced, but by one that begins with it, as when the last signatures of a match have come since.
+Invariant: a file is never replaced, except by one that begins with it, as when a match's last signatures have come since.
 """
 
 import os
@@ -11,7 +11,7 @@ from truc_server.host.folder import FolderError, move
 
 
 class State(StrEnum):
-    """What has become of a file: it is new, was there, has got more records, or is there with something else in it."""
+    """What has become of a file: it is new, was there already, has got more records, or has something else in it."""
 
     WRITTEN = "written"
     KEPT = "kept"
@@ -35,7 +35,7 @@ def open_target(folder: Path) -> Path:
 
 
 def export_file(path: Path, content: bytes) -> State:
-    """Write a file, unless it is there; one that is there and lacks an end gets it."""
+    """Write a file, unless it is there already; one that lacks its end gets it."""
     try:
         there = path.read_bytes()
     except FileNotFoundError:

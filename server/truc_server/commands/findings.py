@@ -1,4 +1,4 @@
-"""What `truc-server check` finds: a line each, and whether it is right.
+"""What `truc-server check` finds: one line each, and whether it is right.
 
 Invariant: what is wrong says what to do about it.
 """
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Finding(NamedTuple):
-    """One thing that was looked at; a note is right, and still worth knowing."""
+    """One thing that was looked at; a note is right, but worth knowing."""
 
     is_right: bool
     text: str

@@ -1,6 +1,6 @@
-"""Commands of `truc-server key`: to see the server's keys, change them, give one up in advance, heed that one was given up.
+"""Commands of `truc-server key`: to see the server's keys, change them, give one up in advance, and heed a revocation.
 
-What signs asks for the passphrase where the keys have one; what only shows does without.
+Commands that sign ask for the passphrase if the keys have one; those that only show do without.
 """
 
 import os
@@ -164,7 +164,7 @@ def _new_passphrase(new: Path | None) -> str:
 
 
 def _plain(error: KeyFileError) -> str:
-    """Return what is wrong with a statement without the number of a check, which only readers of the specification know."""
+    """Return what is wrong with a statement, without the check's number, which only readers of the specification know."""
     text = str(error)
     return "it is damaged, or not signed by the key that it gives up" if text.startswith("C40:") else text
 

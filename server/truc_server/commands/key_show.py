@@ -1,6 +1,6 @@
 """`truc-server key show`: the server's key, how it came to be, and which keys before it are still needed.
 
-Nothing here needs the passphrase. Invariant: a key is called not needed only where the database was read.
+Nothing here needs the passphrase. Invariant: a key is called not needed only if the database was read.
 """
 
 from collections import Counter
@@ -88,7 +88,7 @@ def _whose(identity: PublicIdentity, public: bytes) -> str:
 
 
 def _needs(settings: Settings, folder: Folder) -> Mapping[bytes | None, int] | None:
-    """Return how many running matches were begun under each key; None where the database does not say."""
+    """Return how many running matches were begun under each key; None if the database does not say."""
     # Slow to import.
     from truc_server.store import open_store
     from truc_server.store.inspection import inspect
@@ -107,7 +107,7 @@ def _needs(settings: Settings, folder: Folder) -> Mapping[bytes | None, int] | N
 
 
 def _key_of(record: Record) -> bytes | None:
-    """Return the identity key that a table record was signed with; None if it is damaged, as its match does not go on."""
+    """Return the identity key a table record was signed with; None if the record is damaged: its match does not go on."""
     try:
         body = parse(record)
     except CheckError:

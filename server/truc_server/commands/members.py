@@ -1,6 +1,6 @@
 """Commands of `truc-server` about who may come in: the address to give out, invites, and the list of members.
 
-They write to the server's database beside it: what they change holds from the next login on, without a restart.
+They write to the database beside the running server: what they change holds from the next login on, without a restart.
 """
 
 from collections.abc import Iterator
@@ -168,7 +168,7 @@ def remove_member(file: Path | None, key: str, **flags: object) -> None:
 
 
 def read_fingerprint(key: str) -> str:
-    """Return the fingerprint that an argument is, or that of the key that it is.
+    """Return an argument that is a fingerprint, or the fingerprint of one that is a key.
 
     Raises:
         click.BadParameter: It is neither.
@@ -188,7 +188,7 @@ def minute(at_ms: int) -> str:
 
 @contextmanager
 def used_store(settings: Settings) -> Iterator["Store"]:
-    """Open the database of a server that has run; nothing is claimed, so that it may go on running."""
+    """Open the database of a server that has run; nothing is claimed, so it may go on running."""
     # Slow to import.
     from truc_server.store import open_store
 

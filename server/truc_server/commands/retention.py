@@ -26,7 +26,7 @@ from truc_server.host.folder import Folder, locked, used_folder
 
 _MOST_DAYS: Final = 36_500
 _MB: Final = 1_000_000
-_TIMES: Final = 2  # the database stands beside itself twice while it is written anew
+_TIMES: Final = 2  # more copies of the database take room while it is written anew
 
 
 @click.command(short_help="Delete the matches that are older than so many days.")
@@ -48,7 +48,7 @@ def prune(file: Path | None, days: int, *, dry_run: bool, **flags: object) -> No
         deleted = 0
         for is_gone in deletions(store, before_ms=before_ms):
             deleted += is_gone
-            time.sleep(PAUSE_S)  # what is played meanwhile goes first
+            time.sleep(PAUSE_S)  # so that games in play go first
     click.echo(f"{_matches(deleted)} {what}: deleted")
 
 

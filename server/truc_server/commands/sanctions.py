@@ -1,6 +1,6 @@
 """Commands of `truc-server` about who is shut out or muted; a running server heeds them within seconds.
 
-They write to the server's database beside it. What stands in the settings is listed along, but is changed there alone.
+They write to the database beside the running server. What the settings say is listed too, but is changed only there.
 """
 
 from collections.abc import Callable, Iterator
@@ -108,7 +108,7 @@ def _lift(kind: str, state: str, *, file: Path | None, subject: str, **flags: ob
 
 
 def _hint(whom: str, access: Access, kind: str) -> str:
-    """Return where a subject is to be lifted that stands in the settings."""
+    """Return where a subject is to be taken out of the settings, if it is listed there."""
     name, listed = ("banned", access.banned) if kind == "ban" else ("muted", access.muted)
     return f": it stands in access.{name}" if whom in map(normal_subject, listed) else ""
 

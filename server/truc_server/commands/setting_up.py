@@ -1,7 +1,7 @@
 """`truc-server init` sets a server up: data folder, settings file, keys; `truc-server settings` shows what is in force.
 
-Both write the same file, every setting explained. Invariant: nothing that is there is overwritten; killed in between, the
-same command finishes.
+Both write the same file, every setting explained. Invariant: nothing that is there is overwritten; if it was killed
+half-way, the same command finishes.
 """
 
 import os
@@ -87,7 +87,7 @@ def _write(folder: Folder, path: Path, settings: Settings) -> None:
     if path == folder.settings:
         write_private(path, settings_text(msgspec.structs.replace(settings, data="")).encode())
         return
-    # Elsewhere others may have to read it, as the user whom the server runs as: the umask says who may.
+    # Elsewhere others may have to read it, such as the user whom the server runs as: the umask says who may.
     with path.open("x", encoding="utf-8") as written:
         written.write(settings_text(msgspec.structs.replace(settings, data=str(folder.root))))
 

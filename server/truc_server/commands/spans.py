@@ -1,4 +1,4 @@
-"""For how long a ban or a mute is to hold, as the commands are told: for days, for hours, or for ever."""
+"""How long a ban or a mute is to hold, as the commands are told: for days, for hours, or for ever."""
 
 from collections.abc import Callable
 from typing import Final, TypeVar
@@ -12,7 +12,7 @@ _Command = TypeVar("_Command", bound=Callable[..., None])
 
 
 def for_a_while(command: _Command) -> _Command:
-    """Give a command the options for it."""
+    """Give a command the options that say how long."""
     days = click.option("--days", type=click.IntRange(1, _MOST_DAYS), help="For this many days [for ever].")
     hours = click.option(
         "--hours", type=click.IntRange(1, _MOST_DAYS * _DAY_HOURS), help="Or for this many hours."

@@ -1,6 +1,6 @@
 """`truc-server unrate`: a player is taken off every leaderboard, also while the server runs.
 
-Invariant: matches and their transcripts stay as they are; what was done stands in the log of what the host does.
+Invariant: matches and their transcripts stay as they are; what was done is in the log of the host's commands.
 """
 
 import os
