@@ -1,6 +1,6 @@
-"""What this server can do beside the core of the protocol: the capabilities that its settings leave on.
+"""What this server can do beyond the core of the protocol: the capabilities that its settings leave on.
 
-The registry stands in truc_protocol.capabilities. Invariant: whatever is announced here is also done.
+The registry is in truc_protocol.capabilities. Invariant: whatever is announced here is also done.
 """
 
 from typing import Final
@@ -14,10 +14,10 @@ CHAT_CHARS: Final = 200  # of a line
 CHAT_LINES: Final = 10  # of one player in CHAT_SECONDS
 CHAT_TOTAL: Final = 1_000  # characters of one player in CHAT_SECONDS
 CHAT_SECONDS: Final = 10
-CHAT_CROWD: Final = 5  # players: all of one address say as much together
+CHAT_CROWD: Final = 5  # players: all of one address together may say as much as this many
 LISTS: Final = 3  # of all public tables, to one player in LISTS_SECONDS
 LISTS_SECONDS: Final = 10
-LISTS_CROWD: Final = 10  # players: all of one address are sent as much together
+LISTS_CROWD: Final = 10  # players: all of one address together are sent as much as this many
 
 
 def capabilities(settings: Settings) -> dict[str, object]:

@@ -1,8 +1,8 @@
-"""Accepting: whoever connects comes in where the poller tells of them.
+"""Accepting connections, when the poller says that there are some.
 
-`trio.serve_listeners` waits with a task for each listener, gives each connection one, closes in a way that costs more than all of
-accepting, and tells of a system that can open no more by a traceback ten times a second. Invariant: while nobody can be
-accepted, for whatever reason, those who are connected notice nothing.
+`trio.serve_listeners` has a task wait for each listener, gives each connection a task, closes in a way that costs more
+than all of accepting, and reports a system that can open no more by a traceback ten times a second. Invariant: while
+nobody can be accepted, for whatever reason, those who are connected notice nothing.
 """
 
 import socket
@@ -17,23 +17,23 @@ from truc_server.poller import Poller
 from truc_server.timers import Timer, Timers
 
 AGAIN_S: Final = 0.1  # after the system could accept nobody
-AT_ONCE: Final = 8  # accepted at a turn, so that those who are connected do not wait for all who come
+AT_ONCE: Final = 8  # accepted in one turn, so that those who are connected do not wait for all who come
 
 Come = Callable[[socket.socket, Any], None]
-"""What is called with a connection, which does not block, and its other end, as the system names it."""
+"""Called with a connection, which does not block, and its other end, as the system names it."""
 Serve = Callable[[trio.SocketStream], Awaitable[None]]
 
 log = structlog.get_logger()
 
 
 class Entrance:
-    """Where some connect, until it is closed."""
+    """Where connections come in, until it is closed."""
 
     def __init__(self, poller: Poller, timers: Timers, come: Come) -> None:
         self._poller = poller
         self._timers = timers
         self._come = come
-        self._doors: dict[socket.socket, Timer | None] = {}  # those that rest, with when they go on
+        self._doors: dict[socket.socket, Timer | None] = {}  # one that rests has the timer that ends its rest
 
     def open(self, listeners: Iterable[socket.socket]) -> None:
         """Accept from now on; the listeners belong to the entrance."""
@@ -61,7 +61,7 @@ class Entrance:
                 wire, other_end = door.accept()
             except (BlockingIOError, ConnectionAbortedError):
                 return
-            except OSError as error:  # no more can be opened, or who has come is gone or may not
+            except OSError as error:  # no more can be opened, or the newcomer is gone or may not come in
                 self._rest(door, error)
                 return
             wire.setblocking(False)
@@ -75,7 +75,7 @@ class Entrance:
 
 
 def attended(serve: Serve, tasks: trio.Nursery) -> Come:
-    """Return what gives each connection a task that serves it; at its end the connection is closed."""
+    """Return a callback that gives each connection a task to serve it; when the task ends, the connection is closed."""
 
     def come(wire: socket.socket, _other_end: Any) -> None:
         tasks.start_soon(_attend, serve, stream_of(wire))
@@ -91,10 +91,10 @@ async def _attend(serve: Serve, stream: trio.SocketStream) -> None:
 
 
 def stream_of(wire: socket.socket) -> trio.SocketStream:
-    """Return a connection as what a task reads and writes."""
+    """Return a connection as a stream, for a task to read and write."""
     return trio.SocketStream(trio.socket.from_stdlib_socket(wire))
 
 
 def plain(listener: trio.SocketListener) -> socket.socket:
-    """Take the socket out of a listener of Trio, which is of no use any more."""
+    """Take the socket out of a Trio listener, which is of no use afterwards."""
     return socket.socket(fileno=listener.socket.detach())

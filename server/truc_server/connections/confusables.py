@@ -1,7 +1,7 @@
-"""Which characters look like which, and of which script they are: the tables of Unicode (UTS 39), read when first asked for.
+"""Which characters look alike, and which script each belongs to: the tables of Unicode (UTS 39), read when first needed.
 
-They come as data of the package confusable_homoglyphs, which lists each pair both ways; here each character leads to the one
-that stands for all of its kind. Invariant: nothing is read before the first question, as a start does not wait for it.
+They come as data of the package confusable_homoglyphs, which lists each pair both ways; here each character leads to the
+one that stands for all of its kind. Invariant: nothing is read before the first question, so that no start waits for it.
 """
 
 import json
@@ -25,7 +25,7 @@ class _Scripts(NamedTuple):
 
 
 def prototype(text: str) -> str:
-    """Return a text with what stands for all that look alike in the place of each character; it may be several."""
+    """Return a text with each character replaced by what stands for all that look like it; that may be several."""
     return text.translate(_prototypes())
 
 
@@ -46,7 +46,7 @@ def _prototypes() -> Mapping[int, str]:
 
 
 def _leads(one: str, others: tuple[str, ...], listed: Mapping[str, tuple[str, ...]]) -> bool:
-    """Tell whether a character leads to its only look-alike; of two that have but each other, the later does."""
+    """Tell whether a character leads to its only look-alike; of two that have only each other, the later does."""
     if len(one) != 1 or len(others) != 1:
         return False
     (other,) = others

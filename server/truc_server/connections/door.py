@@ -1,9 +1,10 @@
 """The door: how many connections there may be, how fast they may come, and how often a login may fail.
 
-Everybody is told apart by the network they come from (meters.py), as nothing else is known of them yet. Who is turned away
-costs one small write: no outbox, no timer, no player. Whose key or token is right is let in however many logins of their
-network have failed: a network is shared, and nobody is to lock the others out. What is shown at a login cannot be guessed, and
-to check it costs no more than the connection did. Invariant: a connection that was let in is counted until it leaves.
+Newcomers are told apart by the network they come from (meters.py), as nothing else is known of them yet. Turning one away
+costs one small write: no outbox, no timer, no player. A player whose key or token is right is let in however many logins
+from their network have failed: a network is shared, and nobody is to lock the others out. What is shown at a login cannot
+be guessed, and checking it costs no more than the connection did. Invariant: a connection that was let in is counted
+until it leaves.
 """
 
 from collections import Counter
@@ -23,9 +24,9 @@ from truc_server.host.settings import Limits
 from truc_server.house import House
 
 _TWICE: Final = 2  # the connections of an address may all be lost, and come back, at once
-_DRAINED: Final = 4_096  # bytes read at once of who was turned away
+_DRAINED: Final = 4_096  # bytes read at once from a connection that was turned away
 _READS: Final = 16
-_LINGERING: Final = 256  # turned away and given time to read why, at most
+_LINGERING: Final = 256  # at most, who were turned away and have time to read why
 _TLS_ONLY: Final = (
     f"This port speaks the Truc protocol over TLS ({ENCRYPTED}), and nothing else.\r\n".encode()
 )
@@ -47,7 +48,7 @@ class Door:
         self.renew(house.settings.limits)
 
     def renew(self, limits: Limits) -> None:
-        """Begin to count anew, against these limits, how fast connections come and logins fail."""
+        """Start counting anew, against these limits, how fast connections come and logins fail."""
         burst = max(limits.connects_per_min, _TWICE * limits.connections_per_address)
         self._connects = Meter[str](limits.connects_per_min, burst=burst)
         self._failures = Meter[str](limits.failed_logins_per_min)
@@ -86,22 +87,22 @@ class Door:
         """Count a login that was refused, if it looks like guessing.
 
         Raises:
-            TooSoonError: Too many of its address have failed before: that is the answer then.
+            TooSoonError: Too many from its address have failed before; then this is the answer.
         """
         if code in _FAILURES and (wait_ms := self._failures.pay(network, trio.current_time())):
             most = self._house.settings.limits.failed_logins_per_min
             raise TooSoonError(f"expected at most {most} logins of one address to fail in a minute", wait_ms)
 
     async def turn_away(self, stream: trio.SocketStream, why: Refusal) -> None:
-        """Tell a connection why it may not come in; where connections are encrypted, only whether it may come later."""
-        if self._is_tls:  # to say more would cost a handshake
+        """Tell a connection why it may not come in; if connections are encrypted, only whether it may come later."""
+        if self._is_tls:  # saying more would cost a handshake
             words = SHUT_OUT if why.code == Code.BANNED else COME_LATER
         else:
             words = self._last_words(why)
         await self.part(stream, words)
 
     async def redirect(self, stream: trio.SocketStream, first: int) -> None:
-        """Tell a connection that begins with another byte than TLS does how to come instead."""
+        """Tell a connection that begins with another byte than TLS does how to connect instead."""
         text = f"expected TLS: the addresses of this server begin with {ENCRYPTED}, not {PLAIN}"
         is_frame = first == FRAME_BYTE
         words = (
@@ -110,7 +111,7 @@ class Door:
         await self.part(stream, words)
 
     async def part(self, stream: trio.SocketStream, words: bytes) -> None:
-        """Say a last word to a connection; let it read that, unless many others are doing so."""
+        """Say a last word to a connection, and give it time to read that, unless many others are being given it."""
         with (
             trio.move_on_after(LINGER_S),
             suppress(OSError, trio.BrokenResourceError, trio.ClosedResourceError),
@@ -125,7 +126,7 @@ class Door:
         return words.refuse(why)
 
     async def _linger(self, stream: trio.SocketStream) -> None:
-        """Read, for a moment, what was sent already: to close with it unread would take the answer back."""
+        """Read for a moment what was already sent: closing with that unread would take the answer back."""
         self._lingering += 1
         try:
             await stream.send_eof()

@@ -1,7 +1,7 @@
 """How much one player may say, or ask for, in a short time, counted over every connection they have.
 
-Who has gone and comes back is still known, for as long as what they have said counts. Invariant: nothing is kept of a
-player who has been silent for longer than that, but until somebody else speaks.
+A player who leaves and comes back is still known, for as long as what they have said counts. Invariant: once somebody
+speaks, nothing is kept about others who have been silent for longer than that.
 """
 
 from typing import Final, NamedTuple
@@ -27,7 +27,7 @@ class TooMuchTalkError(TooSoonError):
 class Allowed(NamedTuple):
     """What one player may say in so many seconds: how often, and how much in all; `what` is the same in words.
 
-    All of one network may say as much together as `crowd` players.
+    All players of one network together may say as much as `crowd` of them.
     """
 
     times: int
@@ -37,7 +37,7 @@ class Allowed(NamedTuple):
     crowd: int
 
     def of_crowd(self) -> "Allowed":
-        """Return what all of one network may say together."""
+        """Return what all players of one network may say together."""
         return self._replace(times=self.crowd * self.times, total=self.crowd * self.total)
 
 
@@ -61,10 +61,10 @@ class Floods:
 
     def __init__(self, allowed: Allowed) -> None:
         self._allowed = allowed
-        self._spoken: dict[bytes, tuple[Spoken, ...]] = {}  # who has spoken last stands last
+        self._spoken: dict[bytes, tuple[Spoken, ...]] = {}  # the last to speak comes last
 
     def pay(self, player: bytes, size: int, now: float) -> None:
-        """Count one thing more that a player says.
+        """Count one more thing that a player says.
 
         Raises:
             TooMuchTalkError: It is one too many, or too much after the others; it does not count.
@@ -73,7 +73,7 @@ class Floods:
         self.note(player, size, now)
 
     def check(self, player: bytes, size: int, now: float) -> None:
-        """Check that a player may say one thing more.
+        """Check that a player may say one more thing.
 
         Raises:
             TooMuchTalkError: It is one too many, or too much after the others.
@@ -99,15 +99,15 @@ class Floods:
             del self._spoken[oldest]
 
     def __len__(self) -> int:
-        """The number of players of whom anything is kept."""
+        """The number of players about whom anything is kept."""
         return len(self._spoken)
 
 
 class Allowance:
     """What everybody has said in the last seconds: each player, and all of each network together.
 
-    A guest is somebody new with every login, and so is whoever makes a new key: the others are not to hear the same flood from
-    each.
+    A guest is somebody new at every login, and so is whoever makes a new key: the others are not to hear the same flood
+    from each of them.
     """
 
     def __init__(self, allowed: Allowed) -> None:
@@ -115,7 +115,7 @@ class Allowance:
         self._crowds = Floods(allowed.of_crowd())
 
     def pay(self, peer: Peer, player: Player, size: int) -> None:
-        """Count one thing more that a player says on a connection.
+        """Count one more thing that a player says on a connection.
 
         Raises:
             TooMuchTalkError: It is one too many, or too much after the others; it does not count.
@@ -127,7 +127,7 @@ class Allowance:
 
 
 def _wait(allowed: Allowed, spoken: tuple[Spoken, ...], size: int, now: float) -> float:
-    """Return after how many seconds so much of what was said counts no more that there is room."""
+    """Return after how many seconds there is room, as enough of what was said no longer counts."""
     for past in range(len(spoken) + 1):
         rest = spoken[past:]
         if len(rest) < allowed.times and sum(one.size for one in rest) + size <= allowed.total:

@@ -1,8 +1,8 @@
 """Grease: what no client knows yet, put into everything a server sends, so that a client that breaks on it breaks early.
 
 Unknown fields in maps, unknown facts in `means`, unknown limits and capabilities, notices in between that mean nothing:
-all of it allowed by docs/protocol/evolution.md, which reserves the names. Invariants: signed bytes are never touched;
-what is added makes no frame longer than a client takes; the same seed adds the same.
+docs/protocol/evolution.md allows all of it and reserves the names. Invariants: signed bytes are never touched; what is
+added makes no frame longer than a client takes; the same seed adds the same.
 """
 
 import random
@@ -16,7 +16,7 @@ from truc_protocol.messages import AnyMessage, Capabilities, encode
 
 Map = Mapping[str, object]
 
-_ROOM: Final = 2_048  # bytes that may be added to a frame at most, by far
+_ROOM: Final = 2_048  # bytes that may be added to a frame: far more than usually are
 _SELDOM: Final = 0.3
 _LEFT: Final = ("options", "caps", "add", "hints")  # maps of names to values of a type of their own
 _VALUES: Final[tuple[object, ...]] = (
@@ -41,7 +41,7 @@ class Grease:
         self._announced: list[str] = []
 
     def to_bytes(self, message: AnyMessage) -> bytes:
-        """Return the bytes of a message with what nobody knows."""
+        """Return the bytes of a message, with things that nobody knows."""
         return self._dress(encode(message))
 
     def info(self, encoded: bytes) -> bytes:
@@ -65,7 +65,7 @@ class Grease:
         return to_frame(pack({"t": self._name(), "table": "NONE", self._name(): self._value()}), SERVER_LIMIT)
 
     def _change(self) -> Capabilities:
-        """Return a capability more, or one less of those that were announced here."""
+        """Return a notice of one more capability, or of one less of those that were announced here."""
         if self._announced and self._random.random() < 2 * _SELDOM:
             return Capabilities(gone=(self._announced.pop(),))
         self._announced.append(self._capability())

@@ -1,7 +1,7 @@
 """Who speaks: the server's proof in hello, the player's in login, and guests by name or token.
 
-Invariant: nobody has a player before the checks of the handshake have passed; of a token only its hash is stored, and
-the token itself is in no log.
+Invariant: no connection has a player before the checks of the handshake have passed; of a token only its hash is stored,
+and the token itself is in no log.
 """
 
 from importlib.metadata import version
@@ -47,7 +47,7 @@ log = structlog.get_logger()
 
 
 def greet(house: House, peer: Peer, hello: ClientHello, info: Info) -> None:
-    """Answer a client's hello with the server's proof; `info` is as this server's settings have it.
+    """Answer a client's hello with the server's proof; `info` is what the server says by its settings.
 
     Raises:
         RemoteError: No protocol in common, or a capability that the client cannot do without.
@@ -76,7 +76,7 @@ def _encoded(house: House, info: Info) -> bytes:
 
 
 def info_of(house: House) -> Info:
-    """Return what the server says about itself by its present settings, which holds until they change; the time is now."""
+    """Return what the server says about itself now; all but the time holds until the settings change."""
     settings = house.settings
     limits = Limits(
         frame_in=CLIENT_LIMIT,
@@ -110,7 +110,7 @@ def reads_store(house: House, lobby: Lobby) -> bool:
 
 
 def enter_with_key(house: House, lobby: Lobby, peer: Peer, login: KeyLogin) -> None:
-    """Log a key in of which the store has nothing to say.
+    """Log in a key about which the store has nothing to say.
 
     Raises:
         HandshakeError: The login is not for this connection, not signed by its key, or by one that was revoked.
@@ -122,7 +122,7 @@ def enter_with_key(house: House, lobby: Lobby, peer: Peer, login: KeyLogin) -> N
 
 
 async def enter_known(house: House, lobby: Lobby, peer: Peer, login: KeyLogin) -> None:
-    """Log a key in that must be a member's, or whose player ignores somebody.
+    """Log in a key that must be a member's, or whose player ignores somebody.
 
     Raises:
         HandshakeError: The login is not for this connection, not signed by its key, or by one that was revoked.
@@ -133,13 +133,13 @@ async def enter_known(house: House, lobby: Lobby, peer: Peer, login: KeyLogin) -
         await trio.to_thread.run_sync(members.check_member, house, player.id, login.invite)
     if player.id in lobby.presence.ignoring:
         peer.ignored |= await trio.to_thread.run_sync(house.store.ignored, player.id)
-    members.check_banned(house, player)  # it may have been imposed meanwhile
+    members.check_banned(house, player)  # a ban may have been imposed meanwhile
     if peer.is_open and _may_come(house, lobby, peer, player):
         _enter(lobby, peer, login.id, lobby.named(player))
 
 
 def _proved(house: House, peer: Peer, login: KeyLogin) -> Player:
-    """Return whose key it is that has signed a login."""
+    """Return the player whose key has signed a login."""
     if peer.challenge is None:
         raise RefusedError(Code.NOT_NOW, "expected hello first")
     name = None if login.name is None else normalised(login.name)
@@ -155,7 +155,7 @@ def default_name(public: bytes) -> str:
 
 
 def enter_as_guest(house: House, lobby: Lobby, peer: Peer, login: GuestLogin) -> None:
-    """Take a new guest in.
+    """Let in a new guest.
 
     Raises:
         RefusedError: The server takes no guests, or not under this name.
@@ -171,21 +171,21 @@ def enter_as_guest(house: House, lobby: Lobby, peer: Peer, login: GuestLogin) ->
 
 
 def remember(house: House, peer: Peer) -> None:
-    """Store the guest who has sat down: only who has something to come back to can come back."""
+    """Store the guest who has sat down: only one who has something to come back to can come back."""
     newcomer, peer.newcomer = peer.newcomer, None
     if newcomer is not None:
         house.write(newcomer._replace(seen_ms=now_ms()))
 
 
 async def enter_again(house: House, lobby: Lobby, peer: Peer, login: GuestReturn) -> None:
-    """Let a guest in who was here before.
+    """Let in a guest who was here before.
 
     Raises:
         RefusedError: The server takes no guests, does not know the token, or its guest is shut out.
     """
     members.check_guest(house)
     with lobby.noting_forgotten() as forgotten:
-        await house.journal.wait_durable(house.gate)  # by then it tells who was forgotten before
+        await house.journal.wait_durable(house.gate)  # then the store knows who was forgotten before
         known = await house.tokens.guest(_hash(login.token))
     if known is None or known.id in forgotten:
         raise RefusedError(Code.BAD_TOKEN, "expected a token that this server gave", field="token")
@@ -197,7 +197,7 @@ async def enter_again(house: House, lobby: Lobby, peer: Peer, login: GuestReturn
 
 
 def _may_come(house: House, lobby: Lobby, peer: Peer, player: Player) -> bool:
-    """Tell whether a player may log in now; shortly before the server is stopped, only who has a seat."""
+    """Tell whether a player may log in now; shortly before the server is stopped, only those with a seat may."""
     if not house.is_draining or lobby.has_seat(player):
         return True
     peer.dismiss(Code.SHUTTING_DOWN, "the server is about to be stopped: come back in a moment")

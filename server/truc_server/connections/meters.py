@@ -1,8 +1,8 @@
-"""What one address or one player may do in a minute: a token bucket for each of them, counted for as long as it is not full.
+"""What one address or one player may do in a minute: a token bucket for each of them, kept for as long as it is not full.
 
-An address counts with its neighbours: of IPv6 the first 64 bits, which one household has; of IPv4 all of it. Invariants:
-what is refused costs nothing; no meter knows more than `SUBJECTS` subjects, however many come: those who paid longest ago
-are forgotten first.
+An address counts with its neighbours: of IPv6 the first 64 bits count, which one household has; of IPv4 all of it.
+Invariants: what is refused costs nothing; no meter knows more than `SUBJECTS` subjects, however many come: those who paid
+longest ago are forgotten first.
 """
 
 from functools import lru_cache
@@ -10,17 +10,17 @@ from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Final, Generic, NamedTuple, TypeVar
 
 SUBJECTS: Final = 16_384
-_REMEMBERED: Final = 4_096  # addresses of which it is known what they count as
+_REMEMBERED: Final = 4_096  # addresses for which it is remembered what they count as
 _MINUTE_S: Final = 60.0
 _NETWORK_BITS: Final = 64
-_SWEPT: Final = 2  # full buckets that each payment forgets at most, so that they go as fast as they come
+_SWEPT: Final = 2  # full buckets that each payment drops at most, so that they go as fast as they come
 
 _S = TypeVar("_S", str, bytes)
 
 
 @lru_cache(maxsize=_REMEMBERED)
 def network_of(address: str) -> str:
-    """Return what an address counts as; one that is no address counts for itself."""
+    """Return what an address counts as; anything that is no address counts as itself."""
     try:
         found = ip_address(address.partition("%")[0])
     except ValueError:
@@ -45,10 +45,10 @@ class Meter(Generic[_S]):
     def __init__(self, per_minute: int, *, burst: int | None = None) -> None:
         self._per_s = per_minute / _MINUTE_S
         self._burst = float(per_minute if burst is None else burst)
-        self._levels: dict[_S, _Level] = {}  # who has paid last stands last
+        self._levels: dict[_S, _Level] = {}  # the last to pay comes last
 
     def __len__(self) -> int:
-        """The number of subjects of whom anything is kept."""
+        """The number of subjects about whom anything is kept."""
         return len(self._levels)
 
     def owes(self, subject: _S, now: float) -> int:
@@ -57,7 +57,7 @@ class Meter(Generic[_S]):
         return 0 if tokens >= 1 else int((1 - tokens) / self._per_s * 1000) + 1
 
     def pay(self, subject: _S, now: float) -> int:
-        """Count one time more; return 0, or the milliseconds to wait if it is one too many, which does not count."""
+        """Count once more; return 0, or the milliseconds to wait if it is one too many, which does not count."""
         tokens = self._tokens(subject, now)
         if tokens < 1:
             return self.owes(subject, now)

@@ -1,7 +1,8 @@
-"""The names of players: which may be, in which form, and that no two players who are here have names that look alike.
+"""The names of players: which are allowed, in which form, and that no two players who are here have names that look alike.
 
-A name is a label and proves nothing; who somebody is, the tag tells. Still, at a table people go by names. So the one who
-comes later under a name that looks like another's gets a number. Invariant: a player who is connected or seated has one name.
+A name is a label and proves nothing; the tag tells who somebody is. Still, at a table people go by names. So the one who
+comes later under a name that looks like another's gets a number. Invariant: a player who is connected or seated has one
+name.
 """
 
 import re
@@ -17,7 +18,7 @@ from truc_server.connections.peer import RefusedError
 
 LONGEST: Final = 64  # bytes of UTF-8
 _MARKS: Final = 4  # combining marks in a row, at most
-_FIRST: Final = 2  # the number of the second of a name
+_FIRST: Final = 2  # the number of the second player of a name
 _FEW: Final = 10  # below it numbers are tried in turn
 _DIGITS: Final = 9  # of the longest numbers
 _VIRAMA: Final = 9  # the combining class of what kills a vowel: joiners after it change the shape of letters
@@ -37,13 +38,13 @@ _TOGETHER: Final = (
     frozenset({"LATIN", "HAN", "HANGUL"}),
 )
 _TAG: Final = re.compile(r"(?i:guest)-[A-Zl2-9]{20}|[A-Zl2-9]{26}")  # as it looks: I and 1 as l, 0 as O
-_REMEMBERED: Final = 4_096  # names of which it is known what they look like, or in which form they are used
+_REMEMBERED: Final = 4_096  # names whose looks, or whose form in use, are remembered
 _NUMBERED: Final = re.compile(r" (?:[2-9]|[1-9]\d+)$")
 
 
 @lru_cache(maxsize=_REMEMBERED)
 def normalised(name: str) -> str:
-    """Return a name in the one form it is used in: compatible characters as one, spaces single, nothing around.
+    """Return a name in the one form it is used in: compatible characters as one, single spaces, none around it.
 
     Raises:
         RefusedError: It is empty, too long, holds what cannot be seen, or mixes scripts.
@@ -99,7 +100,7 @@ def _check_marks(name: str) -> None:
 def _check_scripts(name: str) -> None:
     """Check that a name is written in one script, or in some that are used together, and its digits in one.
 
-    Letters of different scripts that look alike cannot stand side by side then.
+    So letters of different scripts that look alike cannot stand side by side.
     """
     if name.isascii():
         return
@@ -199,9 +200,9 @@ class Names:
 
 
 def _numbers() -> Iterator[int]:
-    """Yield numbers to try: the least in turn, then any of ever more digits.
+    """Yield numbers to try: the smallest in turn, then random ones with ever more digits.
 
-    However many namesakes there are, one of the first ten or so is free: to try all in turn would take longer with each.
+    However many namesakes there are, one of the first ten or so is free; trying all in turn would take longer with each.
     """
     yield from range(_FIRST, _FEW)
     digits = 2
@@ -212,5 +213,5 @@ def _numbers() -> Iterator[int]:
 
 
 def _cut(name: str, most: int) -> str:
-    """Return the beginning of a name that has so many bytes at most."""
+    """Return the beginning of a name, of so many bytes at most."""
     return name.encode()[:most].decode(errors="ignore").rstrip(f" {_JOINERS}")

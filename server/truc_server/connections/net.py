@@ -1,7 +1,7 @@
 """Sockets: the listeners, and every connection that was let in.
 
-What is read goes to the reception; what is sent leaves through the flusher. Who is turned away and who agrees on encryption has
-a task for that long. Invariant: no task or byte is spent on a connection beyond its limits.
+What is read goes to the reception; what is sent leaves through the flusher. A connection has a task while it is turned
+away, and while it agrees on encryption. Invariant: no task or byte is spent on a connection beyond its limits.
 """
 
 import errno
@@ -31,7 +31,7 @@ from truc_server.keys.certificate import Tls
 from truc_server.lobby.lobby import Lobby
 
 KERNEL_BYTES: Final = 65_536
-"""What the kernel may keep for who does not read. Linux takes twice as much; untold, it goes up to 4 MiB."""
+"""What the kernel may keep for a client that does not read. Linux takes twice as much; without this, up to 4 MiB."""
 
 _MISSING_FAMILY: Final = (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL)
 
@@ -88,7 +88,7 @@ class Net:
         self._goodbye: tuple[Code, str] | None = None
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        """Let connections have what takes time, until cancelled; then all of them are closed."""
+        """Run what takes time for connections, until cancelled; then close all of them."""
         async with trio.open_nursery() as self._tasks:
             task_status.started()
             try:
@@ -106,12 +106,12 @@ class Net:
         self._entrance.open(listeners)
 
     def shut(self) -> None:
-        """Let nobody in any more."""
+        """Let nobody else in."""
         self._entrance.close()
 
     def come(self, wire: socket.socket, other_end: tuple[str, int] | None) -> None:
         """Speak with a client until the connection ends; what fails there harms no other."""
-        if other_end is None:  # as some systems have it of who is gone already
+        if other_end is None:  # how some systems report a client that is gone already
             wire.close()
             return
         with _alone(wire, other_end[0]):
@@ -136,7 +136,7 @@ class Net:
                 stream.socket.close()
 
     async def _let_in_encrypted(self, wire: socket.socket, address: str, tls: Tls) -> None:
-        """Agree on encryption first; the time for a login runs already."""
+        """Agree on encryption first; the time for the login is running already."""
         with _alone(wire, address):
             began, encrypted, stream = trio.current_time(), None, stream_of(wire)
             try:
@@ -188,14 +188,14 @@ class Net:
             log.exception("internal", incident=token_hex(4), address=peer.address)
 
     def renew(self, settings: Settings) -> None:
-        """Go by other settings from now on, which the house has already; who is connected keeps their pace."""
+        """Use these settings, which the house has already, from now on; those who are connected keep their pace."""
         if settings.limits != self._limits:
             self._limits = settings.limits
             self._door.renew(settings.limits)
         self._reception.renew()
 
     def show(self, tls: Tls | None) -> bool:
-        """Encrypt with this whoever connects from now on; tell whether it shows another certificate than before."""
+        """Encrypt new connections with this from now on; tell whether it shows another certificate than before."""
         before, self._tls = self._tls, tls
         self._house.figures.certificate_ends = 0 if tls is None else tls.ends
         return tls is not None and (before is None or before.digest != tls.digest)
@@ -205,7 +205,7 @@ class Net:
         return tuple(self._readers)
 
     def dismiss(self, code: Code, message: str) -> None:
-        """Say goodbye to everybody, also to who was accepted at the last moment."""
+        """Say goodbye to everybody, also to those accepted at the last moment."""
         self._goodbye = (code, message)
         for peer in self._readers:
             if peer.connection.is_open:
@@ -224,7 +224,7 @@ class Net:
 
 @contextmanager
 def _alone(wire: socket.socket, address: str) -> Iterator[None]:
-    """Close a connection of which something fails that should not; it harms no other."""
+    """Close a connection for which something fails that should not; that harms no other."""
     try:
         yield
     except Exception:

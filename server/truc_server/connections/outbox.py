@@ -1,9 +1,10 @@
 """What waits to be sent: an outbox for each connection, and what empties them all.
 
-A frame leaves only when every write made before it was queued is durable, and in the order in which frames were
-queued. Frames that may leave are joined and written without waiting; only when the kernel takes no more does a task of
-its own finish the rest. Where a connection is encrypted its frames are sealed when they leave, and what is sealed leaves the same way. Some frames may be dropped, if their receiver can go on without them. Invariant: an outbox holds
-no more than its limit; whoever does not read is cut.
+A frame leaves only when every write made before it was queued is durable, and in the order in which frames were queued.
+Frames that may leave are joined and written without waiting; only when the kernel takes no more does a task of its own
+finish the rest. On an encrypted connection frames are sealed when they leave, and the sealed bytes leave in the same way.
+Some frames may be dropped, if their receiver can go on without them. Invariant: an outbox holds no more than its limit;
+a client that does not read is cut.
 """
 
 import socket
@@ -34,10 +35,10 @@ class Outbox:
     Attributes:
         limit: how many bytes may wait.
         size: how many do.
-        wire: where they leave.
-        encrypted: what seals the frames; None where they travel in clear.
+        wire: the socket they leave by.
+        encrypted: what seals the frames; None if they travel in the clear.
         on_low: called once, when little is left to send; None while nobody wants to know.
-        on_broken: called once, when the connection is given up, while others are written to.
+        on_broken: called once, when the connection is given up, perhaps while others are being written to.
     """
 
     __slots__ = (
@@ -95,12 +96,12 @@ class Outbox:
         return True
 
     def forget(self) -> None:
-        """Drop what waits; what the kernel has begun with goes on."""
+        """Drop what waits; a write that has begun goes on."""
         self._frames.clear()
         self.size = 0
 
     def room(self) -> int:
-        """Return how many bytes more the outbox takes."""
+        """Return how many more bytes the outbox takes."""
         return self.limit - self.size
 
     def drop_loose(self) -> int:
@@ -111,7 +112,7 @@ class Outbox:
         return before - len(self._frames)
 
     def keep_all(self) -> None:
-        """Let nothing that waits be dropped any more: its receiver could not have it again."""
+        """Let nothing that waits be dropped any more: its receiver could not get it again."""
         self._frames = [(gate, frame, False) for gate, frame, _ in self._frames]
 
     def take(self, durable: int) -> bytes:
@@ -127,16 +128,16 @@ class Outbox:
         return joined
 
     def write(self, joined: bytes) -> bytes:
-        """Write what has been taken; return what the kernel does not take now, sealed if it is to be."""
+        """Write what has been taken; return what the kernel does not take now, sealed if the connection is encrypted."""
         try:
             sealed = joined if self.encrypted is None else self.encrypted.seal(joined)
             return sealed[write(self.wire, sealed) :]
-        except OSError:  # of TLS too
+        except OSError:  # errors of TLS too
             self.breaks()
             return b""
 
     def settle(self) -> None:
-        """Wake whoever waits for room; say the end of the stream if this was the last."""
+        """Wake whoever waits for room; end the stream if this was the last."""
         if self.size <= LOW_BYTES:
             self._wake()
             on_low, self.on_low = self.on_low, None
@@ -161,7 +162,7 @@ class Outbox:
             on_broken()
 
     def shut(self) -> None:
-        """Take nothing more: nobody is there any more to send it to."""
+        """Take nothing more: there is nobody left to send it to."""
         self.is_broken = True
         self.on_broken = None
         self.forget()
@@ -194,7 +195,7 @@ class Outbox:
 
 
 class Flusher:
-    """What writes, for every outbox that has something to send.
+    """What writes for every outbox that has something to send.
 
     Attributes:
         sent: bytes taken out of outboxes, to be written.
@@ -211,7 +212,7 @@ class Flusher:
         self._held: defaultdict[int, set[Outbox]] = defaultdict(set)  # by the batch that they wait for
 
     def touch(self, outbox: Outbox) -> None:
-        """Look at an outbox to which something has happened, as that it is empty no more."""
+        """Look at an outbox to which something has happened, such as that it is no longer empty."""
         gate = outbox.gate
         if gate is not None and gate > self._durable:
             self._held[gate].add(outbox)

@@ -1,4 +1,4 @@
-"""The server's end of one connection: who speaks there, what is sent to them, and when their silence is too long.
+"""The server's end of one connection: who speaks there, what is sent to them, and when they are silent for too long.
 
 Requests are answered elsewhere. Invariant: before a connection is closed it is told why, in `error` or `bye`.
 """
@@ -32,20 +32,20 @@ if TYPE_CHECKING:
     from truc_server.timers import Timer
 
 LOGIN_OUTBOX: Final = (
-    65_536  # bytes that may wait for who is not logged in: a hello of any length, and a goodbye
+    65_536  # bytes that may wait for a client that is not logged in: a hello of any length, and a goodbye
 )
 LINGER_S: Final = 2.0  # for the last words to arrive before the socket is closed
 RECONNECT_MS: Final = 2_000
-TICK_S: Final = 0.25  # silence is looked at in step, as to wake for each connection costs more than the look
+TICK_S: Final = 0.25  # silence is looked at in step: waking for each connection costs more than the look
 SNAPSHOT: Final = "snapshot"
 _TAGS_REMEMBERED: Final = 4_096
-_TAG_LENGTH: Final = 20  # of a guest: 100 bits, so that nobody can make a second guest of the same tag
+_TAG_LENGTH: Final = 20  # of a guest: 100 bits, so that nobody can make a second guest with the same tag
 
 log = structlog.get_logger()
 
 
 class Player(NamedTuple):
-    """Who is logged in: a key, or a guest by an id of the server. `id` tells players apart; the name is a label."""
+    """Who is logged in: a key, or a guest with an id from the server. `id` tells players apart; the name is a label."""
 
     kind: PlayerKind
     id: bytes
@@ -53,13 +53,13 @@ class Player(NamedTuple):
 
     @property
     def tag(self) -> str:
-        """What others may know this player by; of a guest it does not tell the id."""
+        """What others may know this player by; it does not tell a guest's id."""
         return tag_of(self.kind, self.id)
 
 
 @lru_cache(maxsize=_TAGS_REMEMBERED)
 def tag_of(kind: PlayerKind, player: bytes) -> str:
-    """Return the tag of a player: the fingerprint of a key, or what is made of a guest's id."""
+    """Return the tag of a player: the fingerprint of a key, or one made from a guest's id."""
     if kind is PlayerKind.KEY:
         return fingerprint(player)
     return f"guest-{b32encode(sha256(player)).decode()[:_TAG_LENGTH]}"
@@ -92,7 +92,7 @@ class TooSoonError(RefusedError):
 
 
 class Watched(Protocol):
-    """A table that somebody watches, of whom is known whether they keep up."""
+    """A table that somebody watches, which is told whether they keep up."""
 
     table: str
     is_closed: bool
@@ -102,11 +102,11 @@ class Watched(Protocol):
         ...
 
     def has_room(self, peer: "Peer") -> None:
-        """A watcher that was skipped has been sent what was left."""
+        """A watcher that was skipped has room again."""
         ...
 
     def unwatch(self, peer: "Peer") -> None:
-        """Somebody watches no more."""
+        """A watcher is gone."""
         ...
 
 
@@ -114,7 +114,7 @@ class Peer:
     """One connection.
 
     Attributes:
-        number: how many connections have come up to this one: by it, the log tells them apart.
+        number: how many connections there have been up to this one; the log tells them apart by it.
         address: where it comes from; `network` is what that counts as.
         player: who has logged in here; None before.
         challenge: what the login must be made for.
@@ -124,7 +124,7 @@ class Peer:
         tables: codes of the tables this connection follows.
         watched: what this connection watches.
         wanted: capabilities of the server that this client has asked for.
-        ignored: tags of the players this one wants to hear nothing of.
+        ignored: tags of the players this one wants to hear nothing from.
     """
 
     def __init__(
@@ -160,12 +160,12 @@ class Peer:
 
     @property
     def is_traced(self) -> bool:
-        """Whether the log has every act."""
+        """Whether every act is logged."""
         return self._house.settings.log.level == "debug"
 
     @property
     def certificate(self) -> bytes | None:
-        """The hash of the certificate that is shown here; None where nothing is encrypted."""
+        """The hash of the certificate that is shown here; None if nothing is encrypted."""
         encrypted = self.outbox.encrypted
         return None if encrypted is None else encrypted.certificate
 
@@ -190,7 +190,7 @@ class Peer:
             self._push(frame)
 
     def offer_frame(self, frame: bytes) -> None:
-        """Queue a frame that goes to many and that nobody needs, where there is room for it."""
+        """Queue a frame that goes to many and that nobody needs, if there is room for it."""
         if len(frame) <= self.outbox.room():
             self.send_frame(frame)
 
@@ -199,7 +199,7 @@ class Peer:
         self.send_frame(broadcast_frame(notice))
 
     def send_watched(self, frame: bytes) -> None:
-        """Queue a frame for one who watches; it may be dropped, if the client knows how to go on without."""
+        """Queue a frame for a watcher; it may be dropped, if the client knows how to go on without it."""
         if not self.connection.is_ready:
             return
         if SNAPSHOT not in self.wanted:
@@ -209,7 +209,7 @@ class Peer:
             self._skip()
 
     def send_together(self, frames: Sequence[bytes]) -> bool:
-        """Queue frames, all of them or none; False if there will be room for them later."""
+        """Queue frames, all of them or none; False if there is no room now: there will be later, or the connection ends."""
         dressed = [self._dressed(frame) for frame in frames]
         total = sum(map(len, dressed))
         if self.connection.is_ready and total > self.outbox.room():
@@ -226,7 +226,7 @@ class Peer:
         return frame if self._grease is None else self._grease.frame(frame)
 
     def _skip(self) -> None:
-        """Drop what may be dropped; those who sent it hear of it, and when there is room again."""
+        """Drop what may be dropped; those who sent it are told, and told again when there is room."""
         self._house.figures.dropped += self.outbox.drop_loose()
         for watched in self.watched:
             watched.skip(self)
@@ -237,7 +237,7 @@ class Peer:
         self._house.flusher.touch(self.outbox)
 
     def _tell_room(self) -> None:
-        """Let who has skipped this one send again; what fails there ends this connection, and not who writes to all."""
+        """Let those who skipped this one send again; what fails there ends this connection, not the one who writes to all."""
         try:
             for watched in self.watched:
                 watched.has_room(self)
@@ -256,7 +256,7 @@ class Peer:
         self.send(Ok(re=request.id, **fields))
 
     def refuse(self, refused: Refusal) -> None:
-        """Answer with an error; the connection ends where the error says so."""
+        """Answer with an error; the connection ends if the error says so."""
         if refused.re is not None and refused.re not in self.connection.outstanding:
             refused = replace(refused, re=None)
         if self.is_open:
@@ -279,12 +279,12 @@ class Peer:
             self._finish_with(self.connection.send(bye(code, message, reconnect_after_ms=after, to=to)))
 
     def hear(self) -> None:
-        """Note that a whole frame came: a sign of life; bytes that drip are none."""
+        """Note that a whole frame came, which is a sign of life; bytes that drip in are not."""
         self.heard = trio.current_time()
         self._pinged = None
 
     def admit(self, player: Player) -> None:
-        """Let a player speak here, who is to be welcomed: more may wait for them than for anybody."""
+        """Let a player speak here, who is welcomed next: more may wait for them than before the login."""
         self.player = player
         self.challenge = None
         self._house.figures.logins[player.kind] += 1
@@ -322,7 +322,7 @@ class Peer:
             self._push(frame)
             return
         if not self.outbox.push(frame, self._house.gate):
-            self.outbox.forget()  # it can be had again; why the connection ends cannot
+            self.outbox.forget()  # what waits can be had again; why the connection ends cannot
             self.outbox.push(frame, self._house.gate)
         self.outbox.finishing = True
         self._house.flusher.touch(self.outbox)
@@ -348,7 +348,7 @@ class Peer:
         self._await_silence(now)
 
     def _await_silence(self, now: float) -> None:
-        """Look at it when it may be too long, and not before the next step."""
+        """Look again at the first step at which the silence may be too long."""
         idle = self._house.settings.limits.idle_s
         moment = self.heard + idle * (1 if self._pinged is None else 1.5)
         tick = (max(moment, now) // TICK_S + 1) * TICK_S

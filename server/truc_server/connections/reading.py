@@ -1,9 +1,9 @@
-"""One connection, from when it is let in until it is left: what it says is read whenever there is something, and handled where it is read.
+"""One connection, from when it is let in until it is left: what it says is handled as soon as it can be read.
 
-Nothing waits for a connection: the poller calls when there is something to read. Only what takes time has a task, or is told of later;
-until it is done, nothing else of the same connection is read. At a turn a connection is read once, so that none that says
-much keeps the others waiting. Invariants: what comes is handled in the order in which it came; a connection is left once, and
-then holds nothing.
+No task waits for a connection: the poller calls when there is something to read. Only what takes time gets a task, or a
+call when it is done; until then, nothing else from the same connection is read. Each turn reads a connection once, so
+that none that says much keeps the others waiting. Invariants: what comes is handled in the order in which it came; a
+connection is left once, and then holds nothing.
 """
 
 from collections.abc import Callable
@@ -57,7 +57,7 @@ class Reader:
         self._on_left = on_left
         self._context = copy_context()
         self._context.run(bind_contextvars, connection=peer.number)
-        self._waiting: list[AnyMessage | Failure] = []  # what came behind something that takes time
+        self._waiting: list[AnyMessage | Failure] = []  # what came after something that takes time
         self._scope: trio.CancelScope | None = None  # of the task that is under way
         self._is_busy = self._is_over = self._is_left = self._is_polled = False
         peer.outbox.on_broken = self._give_up
@@ -69,10 +69,10 @@ class Reader:
             self._context.run(self._handle, self._open, b"")  # more than the handshake may have come
 
     def _give_up(self) -> None:
-        """End it, whatever is under way; at another turn, as others are being written to now."""
+        """End the connection, whatever is under way, but in a later turn, as others are being written to now."""
         if self._scope is not None:
             self._scope.cancel()
-        elif not (self._is_busy or self._is_left):  # the answer to what is checked is waited for
+        elif not (self._is_busy or self._is_left):  # a check under way is waited for
             self._part_soon()
 
     def leave(self) -> None:
@@ -154,7 +154,7 @@ class Reader:
         self._go_on()
 
     def _go_on(self) -> None:
-        """What took time is done: handle what has come behind it, then read again."""
+        """Handle what has come after something that took time and is done; then read again."""
         self._is_busy = False
         try:
             while self._waiting and not self._is_busy and self._peer.is_open:
@@ -183,7 +183,7 @@ class Reader:
     def _part_soon(self) -> None:
         self._is_over = self._is_busy = True
         self._rest()
-        self._context.copy().run(self._tasks.start_soon, self._part)  # who gives up may be anybody
+        self._context.copy().run(self._tasks.start_soon, self._part)  # the turn may be another connection's
 
     async def _part(self) -> None:
         with trio.move_on_after(LINGER_S):
@@ -191,7 +191,7 @@ class Reader:
         self.leave()
 
     def _fail(self) -> None:
-        """Tell the log and the client that something has failed which should not, and end."""
+        """Tell the log and the client that something has failed that should not, and end."""
         incident = token_hex(4)
         log.exception("internal", incident=incident, address=self._peer.address)
         self._peer.refuse(refusal(Code.INTERNAL, "the server has failed", detail={"incident": incident}))

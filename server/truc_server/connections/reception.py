@@ -1,8 +1,9 @@
 """Which request goes where: one match over the messages a client may send, and the answer when something goes wrong.
 
-Almost everything is handled at once; the check of what a seat signs, and the few requests that read the store or send much, take
-time, and while they do, nothing else of the same connection is handled. What a request does stands elsewhere: seating, acting, company, login, replay,
-past, forgetting. Invariant: each request gets exactly one answer, whatever goes wrong.
+Almost everything is handled at once; only checking what a seat signs, and the few requests that read the store or send
+much, take time, and meanwhile nothing else from the same connection is handled. What a request does is elsewhere:
+seating, acting, company, login, replay, past, forgetting. Invariant: each request gets exactly one answer, whatever goes
+wrong.
 """
 
 from collections.abc import Callable
@@ -101,7 +102,7 @@ class Reception:
         self._complaints = Seldom(COMPLAINT_S)
 
     def renew(self) -> None:
-        """Go by other settings of the house from now on."""
+        """Use the house's new settings from now on."""
         self._info = login.info_of(self._house)
 
     def takes_time(self, item: AnyMessage | Failure) -> TypeGuard[SlowMessage]:
@@ -111,7 +112,7 @@ class Reception:
         return type(item) in _SLOW
 
     def take(self, peer: Peer, item: AnyMessage | Failure) -> None:
-        """Handle what a connection has received and takes no time."""
+        """Handle something received that takes no time."""
         if isinstance(item, Failure):
             self._charge(peer)
             peer.answer(item)
@@ -182,14 +183,14 @@ class Reception:
                 peer.refuse(refusal(Code.INTERNAL, "the server has failed", re=request, detail=detail))
 
     def _report(self, error: Exception, incident: str, item: AnyMessage) -> None:
-        """Log what has failed; a store that cannot be read but once in a while, as everybody may ask."""
+        """Log what has failed; that the store cannot be read only once in a while, as anybody may ask."""
         if not isinstance(error, StoreError):
             log.exception("internal", incident=incident, message=type(item).__name__, **self._place(item))
         elif self._complaints.is_due(trio.current_time()):
             log.error("store_not_read", incident=incident, message=type(item).__name__, reason=str(error))
 
     def _is_let_in(self, peer: Peer, message: AnyMessage) -> bool:
-        """Let a message pay, and check that the server has what it asks for; False if it comes too soon, and was told so."""
+        """Let a message pay, and check that the server has what it asks for; False if it came too soon and was told so."""
         wait_ms = self._wait_ms(peer, message)
         if wait_ms:
             request = message.id if isinstance(message, Request) else None
@@ -197,15 +198,15 @@ class Reception:
             peer.refuse(replace(refused, retry_after_ms=wait_ms))
             return False
         capability = BROUGHT_BY.get(tag_of(message))
-        if capability is not None and capability not in self._info.caps:  # the host has left it out
+        if capability is not None and capability not in self._info.caps:  # the host has turned it off
             raise RefusedError(Code.UNKNOWN_REQUEST, f"this server is without {capability}", field="t")
         return True
 
     def _wait_ms(self, peer: Peer, message: AnyMessage) -> int:
         """Let a request pay; return after how many milliseconds it may come again, 0 if it is taken now.
 
-        A legal act pays nothing: one that is refused, or was taken before, pays for it later. But where nothing can be
-        stored for a long time, not even acts are taken.
+        A legal act pays nothing: one that is refused, or was taken before, pays later. But if nothing could be stored for a
+        long time, not even acts are taken.
         """
         journal = self._house.journal
         match message:
@@ -234,7 +235,7 @@ class Reception:
         peer.refuse(error.refusal(message.id if isinstance(message, Request) else None))
 
     def _place(self, message: AnyMessage) -> dict[str, object]:
-        """Return, for the log, the table and the position that an act came to, where there is such a table."""
+        """Return, for the log, the table and the position that an act came to, if there is such a table."""
         if not isinstance(message, SignedAct | GuestAct):
             return {}
         with suppress(RefusedError):
@@ -280,14 +281,14 @@ class Reception:
             case WantRekey():
                 acting.wish(self._lobby, peer, player, message)
             case BoxedSign() | OpenSign() | Say():
-                if isinstance(message, Say):  # signs are part of the play of partners
+                if isinstance(message, Say):  # signs are part of partners' play
                     members.check_muted(self._house, peer, player)
                 acting.speak(self._lobby, peer, player, message)
             case _:
                 raise RefusedError(Code.UNKNOWN_REQUEST, "expected a message that goes to the server")
 
     def _note(self, peer: Peer, player: Player, *, is_new: bool) -> None:
-        """Count an act; one that was taken before has its price."""
+        """Count an act; one that was taken before is charged for."""
         if is_new:
             self._house.figures.note_act(player.kind, peer.heard, self._house.gate)
         else:

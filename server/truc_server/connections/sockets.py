@@ -1,6 +1,6 @@
 """Bytes in and out of a socket: one system call for each, without what Trio's streams do around it.
 
-Invariant: nothing here waits; nobody but the one reader of a connection reads.
+Invariant: nothing here waits; only the one reader of a connection reads.
 """
 
 import os
@@ -8,7 +8,7 @@ import socket
 
 
 def read(wire: socket.socket, most: int) -> bytes | None:
-    """Return what has come, at most so many bytes; nothing at the end, or when the connection is lost; None before more comes."""
+    """Return what has come, at most so many bytes; empty at the end, or if the connection is lost; None until more comes."""
     try:
         return os.read(wire.fileno(), most)
     except BlockingIOError:

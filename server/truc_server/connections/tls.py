@@ -1,9 +1,9 @@
 """Encryption of one connection: TLS 1.3 between its socket and its frames, without a task or a wait of its own.
 
 What is sent is sealed at once and leaves like any other bytes, by the flusher; what is received is opened where it is read.
-So nothing is written by two tasks, and nobody who encrypts can hold up another. Before the handshake a peer that begins
-with something else is found out by its first byte. Invariants: what has not been opened yet, and what TLS itself has to
-say, never takes more than a few kilobytes; after an error nothing is sealed or opened any more.
+So nothing is written by two tasks, and no encrypted connection can hold up another. A peer that does not begin with TLS
+is recognised by its first byte. Invariants: what has not been opened yet, and what TLS itself has to say, never takes
+more than a few kilobytes; after an error nothing is sealed or opened any more.
 """
 
 import ssl
@@ -17,8 +17,8 @@ from truc_protocol.transport import ALPN, HANDSHAKE_BYTE
 from truc_server.keys.certificate import Tls
 
 _READ: Final = 4_096
-HANDSHAKE_BYTES: Final = 16_384  # of a client that opens; a hello with keys of every kind takes 2,000
-_OWN_WORDS: Final = 4_096  # that TLS wants to say by itself: new keys, for who asks for them again and again
+HANDSHAKE_BYTES: Final = 16_384  # from a client; a hello with keys of every kind takes 2,000
+_OWN_WORDS: Final = 4_096  # bytes of TLS itself: new keys, for a peer that asks for them again and again
 
 
 class MistakenSchemeError(Exception):
@@ -30,7 +30,7 @@ class MistakenSchemeError(Exception):
 
 
 class HandshakeFailedError(Exception):
-    """The peer and this server cannot agree on how to encrypt; the text is the library's reason."""
+    """The peer and this server cannot agree on how to encrypt; the text says why."""
 
 
 class Encrypted:
@@ -52,15 +52,15 @@ class Encrypted:
 
     @property
     def speaks_truc(self) -> bool:
-        """Whether the peer has named the protocol; one that has not may be meant for another."""
+        """Whether the peer has named the protocol; one that has not may be looking for another."""
         return self._tls.selected_alpn_protocol() == ALPN
 
     async def shake_hands(self, stream: trio.SocketStream) -> bool:
-        """Agree on keys with who is at the other end of a stream; False if they leave before.
+        """Agree on keys with the peer at the other end of a stream; False if it leaves first.
 
         Raises:
             MistakenSchemeError: The peer does not begin with TLS.
-            HandshakeFailedError: It cannot be agreed with.
+            HandshakeFailedError: No agreement with it is possible.
             trio.BrokenResourceError: It is gone.
         """
         received = await stream.receive_some(_READ)
@@ -91,9 +91,9 @@ class Encrypted:
         return True
 
     def open(self, received: bytes) -> Iterator[bytes]:
-        """Yield what is opened of what has come; nothing at the end, or when the encryption is broken.
+        """Yield what has come, opened; an empty part at the end, or when the encryption breaks.
 
-        After the last word what still comes is read and not looked at: to close with it unread would take back what was sent.
+        After the last word what still comes is read and ignored: closing with it unread would take back what was sent.
         """
         if self._is_broken:
             return
@@ -104,7 +104,7 @@ class Encrypted:
             yield b""
 
     def _next(self) -> bytes | None:
-        """Return what comes next; None before more is received."""
+        """Return what comes next; None until more is received."""
         try:
             opened = self._tls.read(_READ)
         except ssl.SSLWantReadError:
@@ -126,7 +126,7 @@ class Encrypted:
         return self._outgoing.read()
 
     def part(self) -> bytes:
-        """Return what says, after everything else, that nothing follows."""
+        """Return the last words, which say that nothing follows."""
         self._is_ended = True
         with suppress(ssl.SSLError):  # it is said all the same, and the peer's own word is not waited for
             self._tls.unwrap()

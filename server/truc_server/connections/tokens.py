@@ -1,7 +1,7 @@
-"""Guests who come back, found in the store by their tokens: those who have come meanwhile are looked for together.
+"""Guests who come back, found in the store by their tokens: those who come during one lookup share the next.
 
-A line that fails sends everybody back at the same moment, and to read for each costs more than all else of their login.
-Invariant: whoever asks is answered from a state of the store that is no older than their question.
+When a line fails everybody comes back at the same moment, and reading for each would cost more than all the rest of their
+logins. Invariant: a question is answered from a state of the store that is no older than itself.
 """
 
 from typing import Final
@@ -29,7 +29,7 @@ class Question:
 
 
 class Tokens:
-    """The tokens that are looked for."""
+    """The tokens that are being looked for."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -67,7 +67,7 @@ class Tokens:
             found = await trio.to_thread.run_sync(self._store.guests_by_tokens, hashes)
         except StoreError as error:
             failure = str(error)
-        except Exception:  # it is theirs who have asked, and nobody else's
+        except Exception:  # it concerns those who have asked, and nobody else
             log.exception("internal", incident="tokens")
             failure = "the store has failed in an unforeseen way"
         for question in asked:
