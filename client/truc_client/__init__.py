@@ -1,4 +1,4 @@
-"""The client library: connect, sit down, play; signing, checking, keeping and coming back go by themselves.
+"""The client library: connect, sit down, play. Signing, checking, storing and reconnecting are automatic.
 
     async with connect("truc://host:7373", Player(open_home(path), "north")) as server:
         table = await server.seek("truc-french")
@@ -10,7 +10,7 @@
                 case MatchEnded():
                     break
 
-What stands in `__all__` is public, and docs/clients/api.md says how it looks; everything else may move.
+The names in `__all__` are public, and docs/clients/api.md lists them with their signatures; everything else may move.
 """
 
 from truc_client.account import Delay, NewKey, Player

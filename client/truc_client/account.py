@@ -12,7 +12,7 @@ from truc_protocol.words import Sentence
 
 
 class NewKey(NamedTuple):
-    """A server's key that is new to this client; `before` is the one it was changed from, None at first contact."""
+    """A server's key that is new to this client; `before` is the key it replaces, None at first contact."""
 
     server: str
     present: Fingerprint
@@ -25,7 +25,7 @@ class NewKey(NamedTuple):
 
 
 class Delay(NamedTuple):
-    """A server takes nobody now, for the reason it gave; it is asked again after so many seconds."""
+    """A server that accepts nobody now, with the reason it gave; it is asked again after `seconds`."""
 
     server: str
     seconds: float
@@ -47,11 +47,11 @@ def _ignore(told: NewKey | Delay) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Player:
-    """A player as `connect` takes one: the home that holds key and memory, and the name shown.
+    """A player as `connect` takes one: the home that holds key and memory, and the name to show.
 
-    A guest has no key: the server may have chosen a guest's cards and acts. `on_new_key` is told of every server's key
-    that is new to this client, also when the connection comes back; a program for people must say it to them. `on_delay` is
-    told whenever a server is too busy for this player and is asked again later.
+    A guest has no key: the server may have chosen a guest's cards and acts. `on_new_key` is told every server key
+    that is new to this client, on reconnecting too; a program for people must show it to them. `on_delay` is
+    told whenever a server is too busy for this player and will be asked again later.
     """
 
     home: Home
@@ -63,7 +63,7 @@ class Player:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """A player with the store open."""
+    """A player whose store is open."""
 
     home: Home
     name: str
@@ -73,7 +73,7 @@ class Account:
     on_delay: OnDelay = field(default=_ignore, repr=False, compare=False)
 
     def key(self, first_spk: bytes) -> SigningKey:
-        """Return the key for one server, by the first key pinned for it."""
+        """Return the player's key for one server, derived from the first key pinned for that server."""
         return player_key(master_seed(self.home), first_spk)
 
 

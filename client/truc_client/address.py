@@ -1,6 +1,6 @@
-"""Where a server is: `truc://HOST:PORT/TABLE?invite=CODE#FINGERPRINT`, or just a host, with or without a port.
+"""Addresses of servers: `truc://HOST:PORT/TABLE?invite=CODE#FINGERPRINT`, or just a host, with or without a port.
 
-A server that encrypts its connections has addresses that begin with `trucs://`.
+The address of a server that encrypts its connections begins with `trucs://`.
 """
 
 import re
@@ -20,13 +20,13 @@ _INVITE: Final = re.compile(r"invite=(?P<code>[A-Za-z0-9_-]{8,64})")
 
 
 class Address(NamedTuple):
-    """A server, and what a link says beside.
+    """A server, and what else a link says.
 
     Attributes:
-        host: its name or number.
+        host: its name or IP address.
         port: where it listens.
         table: the code of the table to join.
-        fingerprint: what its key must have.
+        fingerprint: the fingerprint its key must have.
         invite: the host's invite, with which a key becomes a member of a closed server.
         is_tls: whether connections to it are encrypted.
     """
@@ -59,7 +59,7 @@ def parse_address(text: str) -> Address:
     """Read an address.
 
     Raises:
-        AddressError: It is none; the text says what was expected.
+        AddressError: The text is no address; the message says what was expected.
     """
     is_tls = text.startswith(ENCRYPTED)
     rest = text.removeprefix(ENCRYPTED if is_tls else PLAIN)

@@ -1,7 +1,7 @@
-"""Advice: what sharp would do in a player's place, and what came of it in the hands that it imagined.
+"""Advice: what sharp would do in a player's place, and how that fared in the hands it imagined.
 
-It thinks in a worker thread about what its player sees, and no more. The same position is thought of in the same way again,
-as far as there is the same time for it.
+It thinks in a worker thread, about nothing but what its player sees. The same position gets the same thought again,
+as far as the time for it is the same.
 """
 
 from collections.abc import Awaitable, Callable
@@ -15,18 +15,18 @@ from truc_client.table import Table
 
 
 class Advice(NamedTuple):
-    """The options of a turn that are worth comparing, the best first, and how each fared; none where sharp cannot tell."""
+    """The options of a turn that are worth comparing, best first, and how each fared; none where sharp cannot tell."""
 
     turn: YourTurn
     compared: tuple[tuple[Choice, Tried], ...]
 
 
 Advise = Callable[[Table, YourTurn], Awaitable[Advice]]
-"""Thinks about a turn; it can be given up while it does."""
+"""Thinks about a turn; it may be cancelled meanwhile."""
 
 
 async def sharp_advice(table: Table, turn: YourTurn, effort: Effort = LIVE) -> Advice:
-    """Return what sharp would consider at a table's newest turn."""
+    """Return what sharp thinks of the options of a table's newest turn."""
     match = None if table.match is None else table.match.ledger.match
     if match is None or table.seat is None:
         return Advice(turn, ())

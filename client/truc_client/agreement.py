@@ -1,8 +1,8 @@
 """What a player has agreed to play: the table as it was shown when they said `ready`.
 
-Terms are signed only by whoever agreed, and only if nothing of them has changed since. People may come and go until the
-last of them is ready; how many may be guests is among the terms. To take a vacant seat over is an agreement of its own:
-the match and the vacancy must have been shown before. Invariant: no terms fit an agreement that was never given.
+A player signs terms only after agreeing to them, and only if nothing in them has changed since. People may come and go
+until the last of them is ready; how many may be guests is one of the terms. Taking over a vacant seat is a separate
+agreement: the match and the vacancy must have been shown before. Invariant: no terms fit an agreement never given.
 """
 
 from collections.abc import Collection, Iterator
@@ -28,7 +28,7 @@ class Agreement:
 
     @property
     def stands(self) -> bool:
-        """Whether anything was agreed to that was also shown."""
+        """Whether the player has agreed to a table that was shown."""
         return self._agreed is not None
 
     def show(self, state: TableState) -> None:
@@ -38,22 +38,22 @@ class Agreement:
             self._agreed, self.waits = state, False
 
     def agree(self) -> bool:
-        """Agree to the table as it is shown, or as it will be if it was not shown yet; tells whether a word stood before."""
+        """Agree to the table as shown, or, before it is, as first shown; tell whether the player had agreed before."""
         had_word = self.stands or self.waits
         self._agreed, self.waits = self._shown, self._shown is None
         self._vacancy = self._shown
         return had_word
 
     def agree_on_return(self) -> None:
-        """Agree to the table as it will be shown next: who comes back to a seat goes on with it, and takes over none."""
+        """Agree to the table as next shown: a player who comes back to a seat goes on with it and takes over none."""
         self._agreed, self._vacancy, self.waits = None, None, True
 
     def withdraw(self) -> None:
-        """Agree to nothing any more."""
+        """Take the agreement back."""
         self._agreed, self._vacancy, self.waits = None, None, False
 
     def has_vacancy(self, mid: bytes, seat: int | None) -> bool:
-        """Tell whether what was agreed to is to take a seat over that was shown vacant, in this match."""
+        """Tell whether the agreement is to take over this seat, shown vacant in this match."""
         shown = self._vacancy
         if shown is None or shown.state != "playing" or shown.match != mid:
             return False
@@ -62,11 +62,11 @@ class Agreement:
     def check(self, terms: Terms, keys: Collection[bytes]) -> None:
         """Check that signed terms are those of the server and table that the player agreed to.
 
-        `keys` are those under which the server may have signed them: the present one, for a match that runs also those
-        before it.
+        `keys` are the keys under which the server may have signed them: the present one, and for a running match also
+        those before it.
 
         Raises:
-            CheckError: C9, they are not; it says what has changed.
+            CheckError: C9, they are not; the message says what has changed.
         """
         if terms.table.spk not in keys:
             raise CheckError("C9", "the terms are signed by another key than the server's", "server")

@@ -1,6 +1,6 @@
 """Bots: players that choose from the options alone, with no knowledge of the rules.
 
-A bot is a client like any other, with a key of its own; the server does not know it from a person.
+A bot is a client like any other, with its own key; the server cannot tell it from a person.
 """
 
 import random
@@ -26,7 +26,7 @@ from truc_client.table import Table
 from truc_protocol.errors import Code
 
 Chooser = Callable[[YourTurn], Choice]
-"""What a bot is: it chooses one of the options of a turn; it may take its time, as it is called in a thread."""
+"""What a bot is: it chooses one of the options of a turn. It may take its time, as it is called in a thread."""
 
 _RELUCTANT: Final = ("concede", "redeal", "order", "claim", "cover", "flor-fold", "good")
 _BOLD: Final = ("raise",)
@@ -38,13 +38,13 @@ _ASKS_FIRST: Final = 0.1
 
 
 def careless(seed: int) -> Chooser:
-    """Return a chooser that takes any option, whatever it is; the same seed chooses the same."""
+    """Return a chooser that takes any option at random; the same seed chooses the same."""
     dice = random.Random(seed)
     return lambda turn: dice.choice(turn.options)
 
 
 def careful(seed: int) -> Chooser:
-    """Return a chooser that gives nothing up, seldom asks first, and answers an ask by a higher one where it can.
+    """Return a chooser that gives nothing up, seldom asks first, and answers an ask with a higher one where it can.
 
     It knows neither its cards nor the rules; the same seed chooses the same.
     """
@@ -62,7 +62,7 @@ def careful(seed: int) -> Chooser:
 
 
 def _asks(choice: Choice) -> bool:
-    """Tell whether a choice raises what is played for: with a card, in a call, or by itself."""
+    """Tell whether a choice raises what is played for: together with a card, in a call, or by itself."""
     return "declined" in choice.hints
 
 
@@ -94,9 +94,9 @@ async def play_match(
 ) -> MatchEnded | None:
     """Play at a table until a match has ended; None if the table or the seat was lost. `show` sees what happens.
 
-    Where another seat asks for a pause, or for its end, this one asks too. A decision for which a seat in `leave_to` is waited
-    for as well, as for the answer of a side, is left to it; to a partner who is not in it for as long as they may need, at most
-    `patience_s`.
+    Where another seat asks for a pause, or for its end, this one asks too. A decision that also waits for a seat in
+    `leave_to`, such as the answer of a side, is left to that seat. To other partners it is left for as long as they
+    may need, at most `patience_s`.
     """
     partners, put_off = Partners(patience_s), None
     while (happening := await _next(table, put_off)) is not None:
@@ -124,7 +124,7 @@ async def play_match(
 
 
 class _PutOff(NamedTuple):
-    """A decision that is left to a partner until a time."""
+    """A decision that is left to a partner until some time."""
 
     turn: YourTurn
     until: float
@@ -136,14 +136,14 @@ def _put_off(turn: YourTurn, seat: int | None, partners: Partners) -> _PutOff | 
 
 
 async def _next(table: Table, put_off: _PutOff | None) -> Happening | _PutOff | None:
-    """Return what happens next, or the decision that was put off once its time has come; None at the end of the table."""
+    """Return what happens next, or the put-off decision once its time has come; None at the end of the table."""
     with trio.move_on_at(inf if put_off is None else put_off.until):
         return await anext(table, None)
     return put_off
 
 
 async def _decide(table: Table, choose: Chooser, turn: YourTurn) -> None:
-    """Choose. A refusal by a code that nobody knows says only that the choice was not taken: fresh options follow."""
+    """Choose. A refusal with an unknown code says only that the choice was not taken: fresh options follow."""
     choice = await trio.to_thread.run_sync(choose, turn)
     try:
         await table.choose(choice)
@@ -153,7 +153,7 @@ async def _decide(table: Table, choose: Chooser, turn: YourTurn) -> None:
 
 
 async def _join_in(table: Table) -> None:
-    """Ask for a pause, or for its end, where another seat has."""
+    """Ask for a pause, or for its end, if another seat has."""
     if table.match is None or table.seat is None:
         return
     pause = table.match.ledger.pause

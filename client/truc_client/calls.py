@@ -1,8 +1,8 @@
-"""The calls that a server sends to the bots of its host: which seat of which match is vacant, which of an open table free.
+"""The calls that a server sends to its host's bots: a seat is vacant in a match, or free at an open table.
 
-A call is an offer, no order: who joins stands by, as anybody may, and the first record that can stand has the seat; a free
-one has who joins first. The server calls again when a bot comes back, so that nothing is missed while a connection is gone, and
-some come twice.
+A call is an offer, not an order. A bot that joins a match stands by, as anybody may, and the first record that can
+stand gets the seat; a free seat goes to whoever joins first. The server calls again when a bot comes back, so that it
+misses nothing while its connection is gone; some calls come twice.
 """
 
 from typing import Final, assert_never
@@ -12,11 +12,11 @@ from truc_client.reports import Reports
 from truc_protocol.messages import BotWanted, PlayersWanted
 
 HOUSE_BOTS: Final = "house-bots"
-"""The capability that `connect` must want, so that the server calls."""
+"""The capability that `connect` must want for the server to call."""
 
 
 class Calls:
-    """The calls to this bot, as they come: `async for` yields each; made by a connection's `calls`."""
+    """The calls to this bot, to be iterated with `async for`; made by a connection's `calls`."""
 
     def __init__(self, reports: Reports[Called]) -> None:
         self._reports = reports
@@ -34,7 +34,7 @@ class Calls:
 
 
 def called(message: BotWanted | PlayersWanted) -> Called:
-    """Return a call as it is told."""
+    """Return a call as the bot is told it."""
     match message:
         case BotWanted():
             return Called(message.table, message.match, message.seat, message.variant, message.left_ms)

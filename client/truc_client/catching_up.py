@@ -1,7 +1,8 @@
-"""What a watcher has missed of a match: fetched by `history` and checked, while what comes meanwhile waits.
+"""The records of a match that a watcher has missed: fetched by `history` and checked, while newer ones wait.
 
-A snapshot begins in the middle; a record is told as checked only once every record before it was. Where the server does not
-give out what is missing, what comes is told as unchecked, and the match ends with the verdict that it is incomplete.
+A snapshot begins in the middle; a record is reported as checked only once every record before it was. If the server
+does not give out the missing ones, those that come are reported as unchecked, and the verdict is that the match is
+incomplete.
 """
 
 from collections.abc import Callable
@@ -28,7 +29,10 @@ _TAG: Final = "truc/1/"
 
 
 class CatchingUp:
-    """What one table's watcher has missed; `guard` takes a step that may fail a check, `go_on` what comes after it."""
+    """What the watcher of one table has missed.
+
+    `guard` runs a step that may fail a check; `go_on` takes the records that waited, once none is missing.
+    """
 
     def __init__(
         self,
@@ -47,11 +51,11 @@ class CatchingUp:
 
     @property
     def is_under_way(self) -> bool:
-        """Whether records are missing."""
+        """Whether records are still missing."""
         return self._snapshot is not None
 
     def begin(self, match: SeatMatch, snapshot: Snapshot) -> None:
-        """Go on from a snapshot, with the match as far as it was kept."""
+        """Go on from a snapshot, with as much of the match as was kept."""
         self.stop()
         self._snapshot = snapshot
         match.pause_sending()
@@ -59,14 +63,14 @@ class CatchingUp:
         self._step(match, snapshot)
 
     def stop(self) -> None:
-        """Fetch nothing more: the connection is gone, or the table."""
+        """Fetch nothing more: the connection or the table is gone."""
         self._snapshot, self._held, self._is_given_up = None, [], False
 
     def hold(self, match: SeatMatch, message: MatchRecord) -> None:
         """Take a record that has come after the snapshot.
 
         Raises:
-            LostError: Too many wait already; it all begins again on a new connection.
+            LostError: Too many wait already; everything begins again on a new connection.
         """
         if self._is_given_up:
             self._tell(match, message)

@@ -1,7 +1,7 @@
-"""What one seat may choose in a match, and what it chose last: options in, decisions out, signed where it has a key.
+"""What one seat may choose in a match, and what it chose last: options in, decisions out, signed if it has a key.
 
-A choice that another record has overtaken is made again by itself only where nothing was decided in between. Invariant:
-a choice is signed only for the position and head that stand now.
+A choice overtaken by another record is repeated automatically only if nothing was decided in between. Invariant: a
+choice is signed only for the current position and head.
 """
 
 from collections.abc import Callable
@@ -69,7 +69,7 @@ class Choosing:
         return self._witness.ledger
 
     def note(self, finding: Finding) -> None:
-        """Note a record: what was offered is void, what was chosen is decided or overtaken."""
+        """Note a record: the options lapse, and what was chosen is now decided or overtaken."""
         self._offered = None
         own = self._seat is not None and _author(finding.body) == self._seat
         if self._decision is not None and finding.k is not None and finding.k >= self._decision.at:
@@ -78,24 +78,24 @@ class Choosing:
                 self._decision = None
 
     def drop(self) -> None:
-        """Forget what was chosen: it is not made again by itself."""
+        """Forget what was chosen: it is not repeated automatically."""
         self._decision = None
 
     def kept(self) -> Statement | None:
-        """Return what was signed before for the present position, if it may be sent."""
+        """Return what was already signed for the current position, if it may be sent."""
         is_open = self._ledger.phase in _OPEN
         if self._signer is None or not is_open or not self._signer.may_decide(self._ledger):
             return None
         return self._signer.kept(self._ledger)
 
     def take(self, message: BoxedOptions | OpenOptions) -> tuple[YourTurn | None, Sendable | None]:
-        """Take the options of the present position: they are told, or a choice that still stands is made again.
+        """Take the options of the current position: return a turn to report, or a choice that still stands, repeated.
 
         Raises:
             UnboundError: The options are not what this seat can sign.
         """
         if self._reader is None or (self._signer is not None and self._signer.chain(self._ledger) is None):
-            return None, None  # they are for who holds the seat
+            return None, None  # they are for whoever holds the seat
         if not self._is_open:
             return None, None  # nothing can be decided now, whatever is offered
         try:
@@ -103,12 +103,12 @@ class Choosing:
         except BoxError as error:
             self._witness.doubt("C9", f"options at {message.at}: {error}")
         if not self._may_decide() or self.kept() is not None:
-            return None, None  # not to be answered; or decided before a restart, and those bytes are sent
+            return None, None  # not to be answered, or answered before a restart: those bytes are sent
         self._offered = offered
         again = self._repeated(offered)
         if again is not None:
             return None, again
-        if not offered.choices:  # with flor all are sent the same, whether they have anything to say or not
+        if not offered.choices:  # with flor all are sent the same, even with nothing to say
             return None, None
         told = YourTurn(
             offered.at, offered.offer, offered.choices, message.must, message.deadline_ms, self._overtaken
@@ -133,7 +133,7 @@ class Choosing:
         return self._decided(offered, decision.choice, decision.place)
 
     def choose(self, choice: Choice, place: int | None) -> Sendable | None:
-        """Sign a choice, stored; `place` is where to cut. None if its position is over: it comes too late.
+        """Sign and store a choice; `place` is where to cut. None if its position is over: it comes too late.
 
         Raises:
             ChoiceError: It is none of the newest options, or another was signed for this position.
@@ -167,7 +167,7 @@ class Choosing:
         """Sign that this side gives the match up.
 
         Raises:
-            ChoiceError: An act was signed for this position already, or this seat may sign nothing now.
+            ChoiceError: An act was already signed for this position, or this seat may sign nothing now.
         """
         return self._beside("resign", lambda signer: signer.resign(self._ledger))
 
@@ -175,7 +175,7 @@ class Choosing:
         """Sign that this seat asks for a pause, or for its end.
 
         Raises:
-            ChoiceError: It may not, or has; or an act was signed for this position already.
+            ChoiceError: It may not ask, or has already; or an act was already signed for this position.
         """
         if self._seat is None:
             raise ChoiceError(Sentence("failures.only_players_pause"))
@@ -183,7 +183,7 @@ class Choosing:
         return self._beside(kind, lambda signer: signer.act(self._ledger, kind, ()))
 
     def _beside(self, line: str, sign: Callable[[Signer], Statement]) -> Sendable:
-        """Say something that is never among the options: a guest by its line, a seat with a key as `sign` signs it."""
+        """Say what is never among the options: a guest by its line, a seat with a key as `sign` signs it."""
         if self._signer is None:
             return GuestChoice(self._ledger.k, line)
         if not self._may_decide():

@@ -1,7 +1,7 @@
-"""How far a server's clock is ahead of this machine's, as its answers tell.
+"""How far a server's clock is ahead of this machine's, judged by its answers.
 
-An answer says what the server's clock showed at some moment between question and answer; taken is the middle. Of the
-newest answers the one that came fastest counts: what it says is wrong by half its round trip at most.
+An answer says what the server's clock showed at some moment between question and answer; we take the middle. Of the
+newest answers the fastest counts: it is wrong by at most half its round trip.
 """
 
 from collections import deque
@@ -11,7 +11,7 @@ _KEPT: Final = 8
 
 
 class Sample(NamedTuple):
-    """One answer: how long it took, and what it makes of the difference."""
+    """One answer: how long it took, and the difference it gives."""
 
     round_trip_ms: float
     offset_ms: float
@@ -24,9 +24,9 @@ class Clock:
         self._samples: deque[Sample] = deque(maxlen=_KEPT)
 
     def note(self, server_ms: int | None, *, asked: float, answered: float) -> None:
-        """Note what the server's clock showed between two moments of this machine's, Unix times in seconds."""
+        """Note what the server's clock showed between two moments of this machine's, in Unix seconds."""
         if server_ms is None or answered < asked:
-            return  # it said nothing, or this machine's clock was set in between
+            return  # the server told no time, or this machine's clock was set back in between
         middle_ms = (asked + answered) / 2 * 1000
         self._samples.append(Sample((answered - asked) * 1000, server_ms - middle_ms))
 

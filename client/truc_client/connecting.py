@@ -1,6 +1,7 @@
-"""Opening a connection, and ending it: `connect`.
+"""Opening and closing a connection: `connect`.
 
-It is opened again by itself, with growing pauses, until the server is back or patience ends. No task outlives the block.
+A lost connection is reopened automatically, with growing pauses, until the server is back or patience ends. No task
+outlives the block.
 """
 
 from collections.abc import AsyncIterator, Collection
@@ -21,7 +22,7 @@ from truc_client.opening import PATIENCE_S, Visit, come_in
 from truc_client.session import Session
 
 WANT: Final = ("snapshot",)
-"""The capabilities that this library would use: it knows how to go on from a snapshot."""
+"""The capabilities this library can use: it knows how to go on from a snapshot."""
 
 
 @asynccontextmanager
@@ -39,14 +40,14 @@ async def connect(
     Args:
         address: HOST, HOST:PORT, or a truc:// or trucs:// link; an invite in it is used.
         player: who connects.
-        want: the capabilities that would be used; one that the server has not is done without.
-        require: the capabilities without which it is no use; one that is missing is a RefusedError, `unsupported`.
-        dial: what opens a stream to an address.
-        patience_s: how long a lost connection is tried again; `math.inf` is for ever.
+        want: the capabilities to use if the server has them.
+        require: the capabilities that it must have; if one is missing, RefusedError with the code `unsupported`.
+        dial: opens a stream to an address.
+        patience_s: for how long a lost connection is retried; `math.inf` is for ever.
 
     Raises:
         AddressError: The address cannot be read.
-        ConnectError: The server cannot be reached, or is not the one known.
+        ConnectError: The server cannot be reached, or is not the one this client knows.
         RefusedError: It does not let this player in.
         HomeError: The player's home cannot be used.
     """
@@ -73,6 +74,6 @@ async def connect(
 
 
 def _own_error(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Return the one error of the block, which a nursery wraps; the connection's task raises none."""
+    """Return the block's only error out of the group the nursery made; the connection's task raises none."""
     errors = [error for error in leaves(group) if not isinstance(error, trio.Cancelled)]
     return errors[0] if len(errors) == 1 else group

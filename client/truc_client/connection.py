@@ -1,4 +1,4 @@
-"""What a player may ask of a server: tables, a seat, the lobby, the company there, and the past."""
+"""What a player may ask of a server: tables, seats, the lobby, who is there, and past matches."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -43,7 +43,7 @@ class Connection:
     """A player at a server; made by `connect`.
 
     Attributes:
-        session: what the tables lean on; not for programs.
+        session: what the tables work with; not for programs.
     """
 
     def __init__(self, session: Session) -> None:
@@ -57,22 +57,22 @@ class Connection:
 
     @property
     def is_renamed(self) -> bool:
-        """Whether that is another name than was asked for: names that look alike are numbered, and guests keep theirs."""
+        """Whether `name` is not the one asked for: look-alikes are numbered, returning guests keep the old one."""
         return self.session.name != self.session.account.name.strip()
 
     @property
     def tag(self) -> str | None:
-        """This player's tag, which others see beside the name; None if this server gives none."""
+        """This player's tag, which others see beside the name; None if the server gives no tags."""
         return self.session.tag
 
     @property
     def held(self) -> tuple[SeatHeld, ...]:
-        """The seats that are this player's: `resume` goes on with one."""
+        """The seats this player holds; `resume` goes on with one."""
         return self.session.held
 
     @property
     def address(self) -> Address:
-        """Where the server is; elsewhere than connected to, if it has moved."""
+        """Where the server is; not the address given to `connect`, if it has moved."""
         return self.session.line.address
 
     @property
@@ -82,12 +82,12 @@ class Connection:
 
     @property
     def capabilities(self) -> Mapping[str, object]:
-        """What the server has beside the core of the protocol, each with its value, as of now."""
+        """What the server has beyond the core of the protocol, each with its value, as of now."""
         return self.session.capabilities
 
     @property
     def clock_offset_ms(self) -> int | None:
-        """How many milliseconds the server's clock is ahead of this machine's, as the fastest of its answers tells."""
+        """How many milliseconds the server's clock is ahead of this machine's, by the fastest of its answers."""
         return self.session.line.clock_offset_ms
 
     @property
@@ -102,7 +102,7 @@ class Connection:
 
     @property
     def followed(self) -> tuple[Table, ...]:
-        """Every table that is followed now."""
+        """Every table followed now."""
         return tuple(self._table(following) for following in self.session.followed.tables.values())
 
     async def tables(self, variant: str | None = None) -> tuple[TableState, ...]:
@@ -113,7 +113,7 @@ class Connection:
         """Return the rule document of a game that the server plays, without any table option.
 
         Raises:
-            RefusedError: It plays none of that name.
+            RefusedError: It plays no game of that name.
         """
         return await rules_of(self.session.line, variant)
 
@@ -121,12 +121,12 @@ class Connection:
         """Return every player who is connected.
 
         Raises:
-            RefusedError: This server does not tell.
+            RefusedError: This server does not tell who is there.
         """
         return await list_players(self.session.line)
 
     async def leaderboard(self, variant: str, seats: int, *, top: int = 20) -> tuple[Standing, ...]:
-        """Return who is best in a game with so many seats, the best first, at most `top`.
+        """Return the best players of a game with so many seats, best first, at most `top`.
 
         Raises:
             RefusedError: There is no such game or number of seats, or this server rates nobody.
@@ -134,7 +134,7 @@ class Connection:
         return await list_standings(self.session.line, variant, seats, top=top)
 
     async def profile(self, player: str | None = None) -> tuple[Standing, ...]:
-        """Return how the player with this tag stands in every game they are rated in; without a tag oneself.
+        """Return the standings of the player with this tag in every game they are rated in; without a tag, one's own.
 
         Raises:
             RefusedError: This server rates nobody.
@@ -164,17 +164,17 @@ class Connection:
     async def seek(
         self, variant: str, *, seats: int | None = None, options: Mapping[str, int | str] | None = None
     ) -> Table:
-        """Take a seat at any open table of a game, with exactly these options; where there is none, one is opened.
+        """Take a seat at any open table of a game with exactly these options; if there is none, one is opened.
 
         Raises:
-            RefusedError: There is no such game here, or this server finds no seats.
+            RefusedError: There is no such game here, or this server does not find seats.
             LostError: The connection was lost meanwhile.
         """
         chosen = dict(options or {})
         return await self._sit_down(lambda n: Seek(id=n, variant=variant, seats=seats, options=chosen))
 
     async def _sit_down(self, build: Build) -> Table:
-        """Follow the table that a reply names, from what was shown of it before."""
+        """Follow the table that a reply names, beginning with what was shown of it before the reply."""
         found: list[Following] = []
         self.session.followed.begin_seeking()
         try:
@@ -191,7 +191,7 @@ class Connection:
         return following
 
     def _table(self, following: Following) -> Table:
-        """Return the table as its player has it, the same one while it is followed."""
+        """Return the public table of a following, the same object as long as it is followed."""
         live = self.session.followed.tables.values()
         self._tables = {each: table for each, table in self._tables.items() if each in live}
         return self._tables.setdefault(following, Table(self.session, following))
@@ -200,7 +200,7 @@ class Connection:
         """Take a seat at a table, or come back to one's own.
 
         Raises:
-            RefusedError: There is no such table, or no such seat free.
+            RefusedError: There is no such table, or that seat is not free.
             LostError: The connection was lost meanwhile.
         """
         following = self.session.return_to(code, seat)
@@ -213,12 +213,12 @@ class Connection:
         return self._table(following)
 
     async def watch(self, code: str) -> Table:
-        """Follow a table without a seat, as far as it admits that: live, some time later, or hand by hand.
+        """Follow a table without a seat, as the table allows: live, with a delay, or hand by hand.
 
-        Every record is checked; who comes in the middle of a match fetches what was before (`SnapshotTaken`).
+        Every record is checked. In the middle of a match, the records before are fetched first (`SnapshotTaken`).
 
         Raises:
-            RefusedError: There is no such table, or it admits nobody to watch.
+            RefusedError: There is no such table, or it admits no watchers.
         """
         following = self.session.follow(code, None)
         try:
@@ -230,7 +230,7 @@ class Connection:
         return self._table(following)
 
     async def glance(self, code: str) -> Glance:
-        """Look at a table as one who watches does, for a moment, and take nothing there."""
+        """Look at a table for a moment, as a watcher, without joining it."""
         glance = self.session.followed.glances[code] = Glance()
         try:
             await look(self.session.line, code, glance)
@@ -241,8 +241,8 @@ class Connection:
     async def resume(self, held: SeatHeld, *, rekey: bool = False) -> Table:
         """Come back to a seat one holds, with every record that is missing.
 
-        A seat whose secrets are not in this home is gone on with only with `rekey`: before the next deal it begins a new
-        chain, until then it does nothing, and wherever it was played before it is played no more.
+        A seat whose secrets are not in this home can go on only with `rekey`: it begins a new chain before the next
+        deal, does nothing until then, and can no longer be played from where it was played before.
 
         Raises:
             RefusedError: The seat is gone.
@@ -255,7 +255,7 @@ class Connection:
         return self._table(following)
 
     async def lobby(self) -> Lobby:
-        """Follow the lobby: how full the house is, every public table as it changes, and what is said there.
+        """Follow the lobby: how full the server is, every public table as it changes, and what is said there.
 
         Raises:
             RefusedError: This server has no lobby to follow.
@@ -271,7 +271,7 @@ class Connection:
         return Lobby(self.session, following)
 
     def calls(self) -> Calls:
-        """Hear the calls of the server to its host's own bots: for vacant seats, as they come, and all again on coming back.
+        """Hear the server's calls to its host's own bots to take seats, as they come, and all again on reconnecting.
 
         Raises:
             ClientError: `connect` was not told to want `house-bots`.
@@ -282,7 +282,7 @@ class Connection:
         return Calls(reports)
 
     async def chat(self, text: str) -> None:
-        """Say something to everybody who follows the lobby, as oneself must.
+        """Say something to everybody who follows the lobby; one must follow it oneself.
 
         Raises:
             RefusedError: It is no line of text, too many have been said, or one does not follow the lobby.
@@ -290,7 +290,7 @@ class Connection:
         await chat(self.session, None, text)
 
     async def ignore(self, player: str, *, off: bool = False) -> None:
-        """Hear no more of the player with this tag: no chat, no phrases, no signs; with `off` hear them again.
+        """Hear no more of the player with this tag: no chat, phrases or signs; with `off`, hear them again.
 
         Raises:
             RefusedError: Too many are ignored already, or this server has no chat.
@@ -298,35 +298,35 @@ class Connection:
         await self.session.request(lambda n: Ignore(id=n, player=player, off=off))
 
     async def forget(self) -> None:
-        """Ask the server to forget this player: name, token, chat, whom they ignored. A guest is nobody there after it.
+        """Ask the server to forget this player: name, token, chat, whom they ignored. A guest is then unknown there.
 
-        Matches stay what they were, with the name in their records; only who has played may read them from then on.
+        Matches stay as they were, with the name in their records; from then on only those who played may read them.
 
         Raises:
-            RefusedError: A match is played in which one has a seat, or this server forgets nobody.
+            RefusedError: One has a seat in a running match, or this server forgets nobody.
         """
         await self.session.request(lambda n: Forget(id=n), lambda _answer: self.session.forgotten())
 
     async def matches(self, newest: int | None = None) -> tuple[PlayedMatch, ...]:
-        """Return the matches that one has had a seat in and the server still has, the newest first: all, or so many.
+        """Return the matches one has had a seat in, as far as the server has them, newest first; at most `newest`.
 
         Raises:
-            RefusedError: This server does not tell.
+            RefusedError: This server does not list matches.
         """
         return await list_matches(self.session.line, newest=newest)
 
     def history(self, match: bytes, first: int = 0) -> Past:
-        """Return the records of a match from a position on, to be iterated; unchecked, as far as they may be read now."""
+        """Return the records of a match from a position on, to be iterated; unchecked, as far as they may be read."""
         return Past(self.session.line, match, first)
 
     async def transcript(self, match: bytes, path: Path | None = None) -> Path:
-        """Write the transcript of a match as the server gives it out, unchecked, and return where it is.
+        """Write the transcript of a match as the server gives it out, unchecked, and return its path.
 
-        Without a path it stands in the home, beside the one that was kept, if one was.
+        Without a path it goes into the home, beside the kept one, if there is one.
 
         Raises:
-            RefusedError: There is no such match, or it is not for this player to read.
-            HomeError: There is a file already, or it cannot be written.
+            RefusedError: There is no such match, or this player may not read it.
+            HomeError: The file exists already, or cannot be written.
         """
         where = path or free_path(self.session.account.home.transcripts, match)
         return await fetch_transcript(self.session.line, match, where)

@@ -1,6 +1,6 @@
-"""The decision of one table's player on its way: sent, sent again where that is right, and answered once.
+"""The decision of a player at one table, on its way to the server: sent, resent where that is right, answered once.
 
-What is signed is in the store before it comes here. Invariant: nothing is sent for a match that is not live.
+What is signed is stored before it comes here. Invariant: nothing is sent for a match that is not live.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ OnTaken = Callable[[SeatMatch, int | None], None]
 
 
 class _Pending(NamedTuple):
-    """A choice whose fate somebody waits for."""
+    """A decision whose fate somebody waits for."""
 
     at: int
     sendable: Sendable
@@ -40,7 +40,7 @@ class Decisions:
         self._pending: _Pending | None = None
 
     async def decide(self, match: SeatMatch, sendable: Sendable) -> Refusal | None:
-        """Send a decision for the present position; returns its refusal, or None once it is taken.
+        """Send a decision for the current position; return its refusal, or None once it is taken.
 
         Raises:
             EndOfChannel: The table was left, or has failed.
@@ -51,7 +51,7 @@ class Decisions:
         return await receive.receive()
 
     def send(self, match: SeatMatch, at: int, sendable: Sendable) -> None:
-        """Send something for a position; if the match is not live it goes out once nothing is missing any more."""
+        """Send something for a position; if the match is not live, it goes out once no record is missing any more."""
         if not match.is_live:
             return
 
@@ -78,7 +78,7 @@ class Decisions:
             pending.answers.send_nowait(refusal)
 
     def go_on(self, match: SeatMatch) -> None:
-        """Go on with what waits, now that nothing is missing; a signed decision is owed and goes out with the rest."""
+        """Go on with what waits, now that no record is missing; a signed decision goes out with all that is owed."""
         pending = self._pending
         if pending is None:
             return
@@ -88,12 +88,12 @@ class Decisions:
             self.send(match, pending.at, pending.sendable)
 
     def end(self) -> None:
-        """Let nobody wait any longer: the match is over, and its records say how each position was decided."""
+        """End the wait: the match is over, and its records say how each position was decided."""
         if self._pending is not None:
             self._settle(self._pending.sendable, None)
 
     def drop(self) -> None:
-        """Let nobody wait any longer."""
+        """End the wait without an answer."""
         if self._pending is not None:
             self._pending.answers.close()
             self._pending = None

@@ -1,4 +1,4 @@
-"""Opening a stream to a server: TCP, with TLS where its address says so, or what a test puts in its place."""
+"""Opening a stream to a server: TCP, with TLS if the address says so. A test may put another `Dial` in its place."""
 
 import errno
 import os
@@ -21,17 +21,17 @@ _SAID: Final = {
     errno.ENETUNREACH: "failures.no_route",
     socket.EAI_NONAME: "failures.no_such_host",
 }
-"""The commonest reasons, by number; of the others the system's own words are shown."""
+"""The commonest reasons, by number; for the others the system's own words are shown."""
 
 Dial = Callable[[Address], Awaitable[trio.abc.Stream]]
 
 
 async def dial_tcp(address: Address) -> trio.abc.Stream:
-    """Open a TCP connection, and encrypt it where the address says so.
+    """Open a TCP connection, and encrypt it if the address says so.
 
     Raises:
-        ConnectError: Nobody answers there, or does not encrypt.
-        RefusedError: Nobody is let in there now.
+        ConnectError: Nobody answers there, or the server does not encrypt.
+        RefusedError: The server accepts no connection now.
     """
     try:
         with trio.fail_after(DIAL_S):
@@ -54,7 +54,7 @@ async def _open(address: Address) -> trio.abc.Stream:
 
 
 def _reason(error: BaseException) -> str:
-    """Return why the first attempt failed that did."""
+    """Return why the first of the attempts failed."""
     cause = error.__cause__
     first = leaves(cause)[0] if isinstance(cause, BaseExceptionGroup) else cause or error
     number = getattr(first, "errno", None)

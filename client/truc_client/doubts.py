@@ -1,7 +1,7 @@
-"""How often what nobody has signed may fail in one place before a table ends: the line may be bad, or the server may cheat.
+"""How often something unsigned may fail in one place before a table ends: the line may be bad, or the server may cheat.
 
-A table starts again from where all was well. If that does not help, what was kept may itself be bent where no signature
-covers it: once it asks for everything anew. Invariant: every place is tried a limited number of times.
+A table starts again from where all was well. If that does not help, the kept records may themselves be altered where no
+signature covers them: once, it asks for everything anew. Invariant: every place is tried a limited number of times.
 """
 
 from collections.abc import Callable
@@ -29,7 +29,7 @@ class Step(Enum):
 
 
 class Tries:
-    """How often something has failed at one table without anybody to blame."""
+    """How often something has failed at one table with nobody to blame."""
 
     def __init__(self) -> None:
         self._place: Place = None
@@ -37,7 +37,7 @@ class Tries:
         self.count = 0
 
     def note(self, place: Place, *, may_begin_anew: bool) -> Step:
-        """Note a failure at a position of a match, None before there is one, and return what comes after it."""
+        """Note a failure at a position of a match, None before there is a match, and return what comes after it."""
         self.count = self.count + 1 if place == self._place else 1
         self._place = place
         if self.count < MAX_TRIES:
@@ -49,7 +49,7 @@ class Tries:
 
 
 class Doubts:
-    """What becomes of one table when something fails that nobody has signed."""
+    """What becomes of one table when something unsigned fails."""
 
     def __init__(self, playing: Playing, maker: MatchMaker, fail: Callable[[ClientError], None]) -> None:
         self._playing = playing
@@ -58,10 +58,10 @@ class Doubts:
         self._tries = Tries()
 
     def meet(self, error: UnboundError) -> None:
-        """Drop the connection that brought it: it comes back by itself, and what is missing is asked for again.
+        """Drop the connection that brought it: it is reopened automatically, and what is missing is asked for again.
 
         Raises:
-            LostError: Unless the table has ended over it.
+            LostError: Always, unless the table has ended over it.
         """
         match = self._playing.match
         place = None if match is None else (match.mid, match.next)

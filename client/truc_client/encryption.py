@@ -1,8 +1,8 @@
-"""Encryption of a connection, seen from the client: TLS 1.3, and the certificate that the server must vouch for.
+"""Encryption of a connection, on the client's side: TLS 1.3, with a certificate that the server must vouch for.
 
-No authority is asked who the server is, nor what stands in the certificate: its key says so, in the hello that signs the
-certificate's hash (docs/protocol/security.md, C37). Until that is checked the connection may be anybody's, and nothing is
-said over it about the player.
+Neither an authority nor the certificate says who the server is. Its key does, in the hello that signs the
+certificate's hash (docs/protocol/security.md, C37). Until that is checked the other end may be anybody, and nothing
+is said to it about the player.
 """
 
 import ssl
@@ -28,7 +28,7 @@ async def encrypt(stream: trio.abc.Stream, address: Address) -> trio.abc.Stream:
 
     Raises:
         ConnectError: It does not encrypt, does not speak this protocol, or has shut this address out.
-        RefusedError: It takes no connection from here now.
+        RefusedError: It accepts no connection from here now.
     """
     encrypted = trio.SSLStream(stream, _context(), server_hostname=address.host, https_compatible=True)
     try:
@@ -41,7 +41,7 @@ async def encrypt(stream: trio.abc.Stream, address: Address) -> trio.abc.Stream:
 
 
 def certificate_of(stream: trio.abc.Stream) -> bytes | None:
-    """Return the hash of the certificate that a server shows, or None on a connection in clear."""
+    """Return the hash of the certificate that a server shows; None on a connection in clear."""
     if not isinstance(stream, trio.SSLStream):
         return None
     return sha256(stream.getpeercert(binary_form=True))

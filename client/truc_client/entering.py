@@ -1,4 +1,4 @@
-"""The way into a server, from the hello to the login: the server proves who it is before the client says who asks."""
+"""The handshake, from the hello to the login: the server proves who it is before the client says who is asking."""
 
 import secrets
 import time
@@ -39,7 +39,7 @@ _NONCE_BYTES: Final = 32
 
 
 class Demands(NamedTuple):
-    """The capabilities that a client would use, and those without which it cannot go on."""
+    """The capabilities that a client can use, and those without which it cannot go on."""
 
     want: tuple[str, ...] = ()
     require: tuple[str, ...] = ()
@@ -53,10 +53,10 @@ class Entered(NamedTuple):
 
     Attributes:
         link: the connection.
-        address: where it leads: elsewhere than asked for, if the server has moved.
+        address: where it leads; not the address asked for, if the server has moved.
         server: who answers.
-        welcome: the server's last word of the handshake.
-        keys: the server's present key and those before it that it has shown to be its own.
+        welcome: the server's last message of the handshake.
+        keys: the server's present key, and the earlier ones that it has shown to be its own.
     """
 
     link: Link
@@ -73,13 +73,13 @@ async def enter(
     demands: Demands = _NO_DEMANDS,
     known: Pin | None = None,
 ) -> Entered:
-    """Make the handshake; `known` is the server that is expected, by its pin at the address that it has left.
+    """Make the handshake; `known` is the pin of the server expected here, from the address it has left.
 
     Raises:
         ServerKeyError: The server is not the one known.
         ConnectError: It is no server of this protocol, or does not answer in time.
         RefusedError: It does not let this player in.
-        EncryptedError: It encrypts its connections, and this one is not.
+        EncryptedError: It encrypts its connections, and this one is in clear.
         LostError: It is elsewhere now; `to` says where.
         HomeError: The player's home cannot be used.
     """
@@ -121,7 +121,7 @@ async def _enter(
 
 
 def _check_met(demands: Demands, server: ServerIdentity) -> None:
-    """Check that the server has what is required: one that does not know the demand lets it pass."""
+    """Check that the server has what is required: one that does not know the field `require` ignores it."""
     missing = ", ".join(name for name in demands.require if name not in server.info.caps)
     if missing:
         raise RefusedError(Code.UNSUPPORTED, Sentence("failures.capability_missing", names=missing))
@@ -136,7 +136,7 @@ class _Talk:
         self._stream = stream
 
     async def ask(self, message: ClientMessage) -> AnyMessage:
-        if not self.inbox:  # a goodbye may have come before this is asked
+        if not self.inbox:  # a goodbye may have come before the question
             await self._stream.send_all(self.protocol.send(message))
         while not self.inbox:
             received = await self._stream.receive_some(READ_BYTES)
@@ -169,5 +169,5 @@ def _login(
 
 
 def is_unknown_token(error: RefusedError) -> bool:
-    """Tell whether a guest's token is no longer known."""
+    """Tell whether the server no longer knows a guest's token."""
     return error.code == Code.BAD_TOKEN

@@ -1,6 +1,6 @@
-"""What can go wrong for a player, as values that a program can act on; every text is one line for a person.
+"""What can go wrong for a player, as values that a program can act on; every message is one line for a person.
 
-A text is a `Sentence` of the catalogues, in English: `told(str(error), lang)` says it in another language.
+A message is a `Sentence` of the catalogues, in English: `told(str(error), lang)` says it in another language.
 """
 
 from collections.abc import Callable
@@ -29,16 +29,16 @@ class ConnectError(ClientError):
 
 
 class ServerKeyError(ConnectError):
-    """The server is not the one known under this address; nothing about the player was said to it."""
+    """The server is not the one known at this address; nothing about the player was said to it."""
 
 
 class LostError(ClientError):
     """The connection was lost.
 
     Attributes:
-        again: whether connecting again may succeed.
-        to: where, if not where it was.
-        after_ms: when, if the server has said so.
+        again: whether reconnecting may succeed.
+        to: where to reconnect, if the server has moved.
+        after_ms: after how long, if the server has said so.
     """
 
     def __init__(
@@ -51,14 +51,14 @@ class LostError(ClientError):
 
 
 class EncryptedError(LostError):
-    """A server was come to in clear that encrypts its connections; nothing about the player was said to it."""
+    """The server encrypts its connections, and this one was in clear; nothing about the player was said to it."""
 
     def __init__(self) -> None:
         super().__init__(Sentence("failures.encrypts", scheme=ENCRYPTED), again=False)
 
 
 class RefusedError(ClientError):
-    """The server refused a request; `code` is one of the protocol's registry, `message` the server's own words."""
+    """The server refused a request; `code` is from the protocol's registry, `message` in the server's own words."""
 
     def __init__(self, code: str, message: str, *, retry_after_ms: int | None = None) -> None:
         super().__init__(refused(code, message))
@@ -74,26 +74,26 @@ def refused(code: str, words: str) -> Sentence:
 
 
 class ChoiceError(ClientError):
-    """A choice that cannot be made now: not one of the newest options, or another was signed before."""
+    """A choice that cannot be made now: it is not one of the newest options, or another was signed before."""
 
 
 class TakenOverError(ChoiceError):
-    """The seat is another connection's, or a substitute's: nothing more is signed or sent for it here."""
+    """Another connection or a substitute has the seat: nothing more is signed or sent for it here."""
 
     def __init__(self) -> None:
         super().__init__(Sentence("failures.taken_over"))
 
 
 class NotPlayedError(ClientError):
-    """A match of the table in which this player's seat was another's; the next one may be theirs."""
+    """Somebody else had this player's seat in this match of the table; in the next it may be theirs."""
 
 
 class SignedBeforeError(ClientError):
-    """Another body was signed for this place before; only that one may ever be sent."""
+    """Another body was signed for this place before, and only that one may ever be sent."""
 
 
 class StoppedError(ClientError):
-    """A match that was stopped for good is not gone on with; `why` says why, `evidence` is the file that shows it, if it is still there."""
+    """A match was stopped for good; `why` is the reason, `evidence` the file that shows it, if it is still there."""
 
     def __init__(self, why: str, evidence: Path | None) -> None:
         super().__init__(_stopped(why, evidence))
@@ -109,16 +109,16 @@ def _stopped(why: str, evidence: Path | None) -> Sentence:
 
 
 class Kept(NamedTuple):
-    """Files of evidence, the transcript first; `is_shown` if they alone refute the match to anybody."""
+    """Files of evidence, the transcript first; `is_shown` tells whether they alone refute the match to anybody."""
 
     files: tuple[Path, ...]
     is_shown: bool
 
 
 class CheckFailedError(ClientError):
-    """A check failed and the table has ended; `evidence` is the first file that was kept of it, if one could be written.
+    """A check failed and the table has ended; `evidence` is the first file kept of it, if one could be written.
 
-    A match is stopped for good where somebody is to blame; where nobody is, it can be tried again.
+    If somebody is to blame the match is stopped for good; if nobody is, it can be tried again.
     """
 
     def __init__(
@@ -144,11 +144,11 @@ class CheckFailedError(ClientError):
 
 
 class UnboundError(ClientError):
-    """What came fails a check, but no signature binds anybody to it: the line may have bent it, so it is asked for again.
+    """What came fails a check, but no signature binds anybody to it. The line may be at fault: it is asked for again.
 
     Attributes:
-        keep: writes the evidence of it, for when it is asked for no more.
-        is_record: whether a record failed, so that what is wrong may also stand before it.
+        keep: writes the evidence, for when it is not asked for again.
+        is_record: whether a record failed; then the fault may also lie before it.
     """
 
     def __init__(
@@ -161,7 +161,7 @@ class UnboundError(ClientError):
         self.is_record = is_record
 
     def after(self, tries: int) -> CheckFailedError:
-        """Return the error that ends the table, now that it has failed in the same place so many times."""
+        """Return the error that ends the table, now that it has failed `tries` times in the same place."""
         return CheckFailedError(
             self.check, self.message, None, self.keep(), words=Sentence("failures.unbound", tries=tries)
         )

@@ -1,6 +1,6 @@
-"""Everything that is followed on one connection, and which of it a message is for.
+"""Everything that one connection follows, and which part of it a message is for.
 
-What is wrong with one table ends that table alone. Invariant: a table has one `Following`, whatever asks for it.
+A fault at one table ends that table alone. Invariant: a table has one `Following`, whoever asks for it.
 """
 
 from typing import TYPE_CHECKING, Final
@@ -20,7 +20,7 @@ _MAX_UNCLAIMED: Final = 64
 
 
 class Followed:
-    """The tables and the lobby that one connection follows, and the calls that come over it to a bot that wants them."""
+    """The tables and the lobby that one connection follows, and the calls it brings to a bot that wants them."""
 
     def __init__(self, *, is_called: bool) -> None:
         self.calls = Reports[Called]() if is_called else None
@@ -32,24 +32,24 @@ class Followed:
         self._is_closed = False
 
     def begin_seeking(self) -> None:
-        """Keep what is shown of tables that are not followed: the reply that names one of them comes after."""
+        """Keep what is shown of tables that are not followed yet: the reply that names one of them comes later."""
         self._seeking += 1
 
     def end_seeking(self) -> None:
-        """Note that a reply has come."""
+        """Note that a reply has come, or will not."""
         self._seeking -= 1
         if not self._seeking:
             self._unclaimed.clear()
 
     def claim(self, following: Following) -> None:
-        """Follow a table that a reply has named, from what was shown of it before."""
+        """Follow a table that a reply has named, beginning with what was shown of it before."""
         self.tables[following.code] = following
         state = self._unclaimed.pop(following.code, None)
         if state is not None:
             following.handle(state)
 
     def handle(self, message: ServerMessage) -> None:
-        """Give a message to whom it is for; one that comes when everything is closed is for nobody."""
+        """Give a message to whoever it is for; after the close it is for nobody."""
         if self._is_closed:
             return
         if self.lobby is not None:
@@ -64,7 +64,7 @@ class Followed:
                 self._give(message)
 
     def _give(self, message: ServerMessage) -> None:
-        """Give a message to the table it is of, if it is of any."""
+        """Give a message to its table, if it has one."""
         code: str | None = getattr(message, "table", None)
         if code is None:
             return
@@ -94,12 +94,12 @@ class Followed:
             following.interrupted(reason)
 
     def reconnected(self, held: tuple[SeatHeld, ...]) -> None:
-        """Note that it is back, with the seats that are the player's."""
+        """Note that the connection is back, with the seats that the player holds."""
         for following in tuple(self.tables.values()):
             following.reconnected(held)
 
     def fail(self, error: ClientError) -> None:
-        """Note that it is gone for good."""
+        """Note that the connection is gone for good."""
         if self.lobby is not None:
             self.lobby.fail(error)
         if self.calls is not None:

@@ -1,7 +1,7 @@
-"""What a table's server tells, as it comes: records to be checked, what is missing to be asked for, terms to be signed.
+"""What the server says about a table, as it comes: records to check, gaps to fill, terms to sign.
 
-The connection hands every message in; between two messages nothing waits. Whatever fails a check ends this table with
-`CheckFailedError`, raised where the player waits next. Invariant: what is sent was stored before.
+The connection hands in every message; nothing here waits. Whatever fails a check ends this table with
+`CheckFailedError`, raised where the player next waits. Invariant: what is sent was stored before.
 """
 
 from collections.abc import Callable
@@ -61,7 +61,7 @@ _TERMS_GONE: Final = (Code.TERMS_REFUSED, Code.NOT_NOW, Code.TABLE_NOT_OPEN)
 
 
 class Following:
-    """One table that is followed, with or without a seat."""
+    """One table followed, with or without a seat."""
 
     def __init__(self, session: "Session", code: str, seat: int | None) -> None:
         self.code = code
@@ -81,19 +81,19 @@ class Following:
         self._wish = Wish.LOOK_ON
 
     def seated(self, answer: Ok) -> None:
-        """Note which seat one has; terms that come right after are for it."""
+        """Note which seat this player has; terms that come right after are for it."""
         self.take_back(answer.seat)
         self._has_joined = True
 
     def take_back(self, seat: int | None) -> None:
-        """Have a seat, also one that another connection had taken over."""
+        """Have a seat, even one that another connection had taken over."""
         if self.match is not None and self.match.is_yielded:
             self.match.take_back()
         self.seat = seat
 
     @property
     def match(self) -> SeatMatch | None:
-        """The match that is followed."""
+        """The match followed now."""
         return self.playing.match
 
     def handle(self, message: ServerMessage) -> None:
@@ -107,7 +107,7 @@ class Following:
         try:
             step()
         except UnboundError as error:
-            self._doubts.meet(error)  # the connection is lost over it
+            self._doubts.meet(error)  # this drops the connection
         except ClientError as error:
             self.fail(error)
 
@@ -155,13 +155,13 @@ class Following:
                 assert_never(message)
 
     def _tell_away(self, away: messages.Away) -> None:
-        """Tell who is away; of a match that is over nobody is, whatever was still on its way."""
+        """Tell who is away; once the match is over nobody is, whatever notices were still on their way."""
         match = self.match
         if match is None or match.mid != away.match or not match.is_over:
             self._say(Away(away.seat, away.online, away.missed, away.claim_in_ms))
 
     def _yield_seat(self, seat: int) -> None:
-        """Follow as one who watches from here on: the seat is another connection's, or a substitute's."""
+        """Go on as a watcher: another connection or a substitute has the seat."""
         self._say(SeatTakenOver(seat))
         if seat == self.seat:
             self.seat = None
@@ -181,7 +181,7 @@ class Following:
         self.playing.note_vacant(is_vacant=is_vacant)
 
     def _is_missed(self, state: TableState, *, has_joined: bool) -> bool:
-        """Tell whether a match is played of which this seat was not told; a setup follows its first notice at once."""
+        """Tell whether a match is on that this seat was not told of: a setup comes right after its first notice."""
         if state.state != "playing" or self.seat is None or self._resuming:
             return False
         is_known = self.match is not None and self.match.mid == state.match
@@ -200,7 +200,7 @@ class Following:
             self.playing.take(match, message)
 
     def _take_snapshot(self, snapshot: Snapshot) -> None:
-        """Begin at a snapshot, or go on from it; what is missing before it is fetched."""
+        """Begin at a snapshot, or go on from it; the records missing before it are fetched."""
         match = self.match
         if match is None or match.mid != snapshot.match:
             self.playing.drop_match()
@@ -210,21 +210,21 @@ class Following:
         self._catching_up.begin(match, snapshot)
 
     def _caught_up(self, match: SeatMatch, held: list[MatchRecord]) -> None:
-        """Go on with what has come while the records before it were fetched."""
+        """Go on with the records that came while those before them were fetched."""
         match.go_on()
         self.playing.go_on(match, self.step_in)
         for message in held:
             self._take_of(match, message)
 
     def step_in(self) -> None:
-        """Let the seat be taken over before the next deal, if this player stands by and agreed to it."""
+        """Arrange to take the seat over before the next deal, if this player stands by and agreed to it."""
         match = self.match
         if match is not None and self.playing.stands_by and self.agreement.has_vacancy(match.mid, self.seat):
             self.maker.check_agreed(match, self._session, self.agreement)
             self.playing.step_in(match)
 
     def _sign(self) -> None:
-        """Sign the terms that are out; who comes back is sent them before the table is shown."""
+        """Sign the pending terms. On a return they come before the table is shown, and wait for that."""
         terms, session = self._terms, self._session
         if terms is None or self.agreement.waits:
             return
@@ -235,7 +235,7 @@ class Following:
         session.post(lambda n: SignedAct(id=n, table=self.code, body=body, sig=sig), self._signed)
 
     def _signed(self, answer: Ok | Refusal) -> None:
-        """Take the answer to the seat's record; terms that are gone are followed by others."""
+        """Take the answer to the seat's record; terms that have lapsed are followed by new ones."""
         if isinstance(answer, Refusal) and not answer.retryable and answer.code not in _TERMS_GONE:
             self.fail(RefusedError(answer.code, answer.msg))
 
@@ -254,13 +254,13 @@ class Following:
         except NotPlayedError:
             if not self._resuming:
                 raise
-            return  # once the rest of it has come, the table is joined
+            return  # the table is joined once the rest of the match has come
         if match.standing is not Standing.ANOTHERS:
             self.agreement.withdraw()
         self.playing.begin(match, is_live=not self._resuming)
 
     def come_back(self, mid: bytes, wish: Wish = Wish.LOOK_ON) -> None:
-        """Go on with a match of which this client may have kept a part."""
+        """Go on with a match that this client may have kept in part."""
         self._wish = wish
         if self.match is None or self.match.mid != mid:
             self.playing.drop_match()
@@ -316,7 +316,7 @@ class Following:
         if not is_gone and not (match is not None and match.is_over):
             raise error
         if match is not None:
-            self.playing.finish(match)  # what is missing is only acks, or will never come
+            self.playing.finish(match)  # only acks are missing, or the rest will never come
         if is_gone:
             self._join()
 
@@ -328,7 +328,7 @@ class Following:
         self._say(Interrupted(reason))
 
     def reconnected(self, held: tuple[SeatHeld, ...]) -> None:
-        """Take the seat again on the new connection, and ask for what is missing."""
+        """Take the seat again on the new connection, and ask for the missing records."""
         if self.reports.failure is not None:
             return
         if self.seat is None:
@@ -346,7 +346,7 @@ class Following:
             self._join()
 
     def _watch(self) -> None:
-        """Watch again, from where the records are missing."""
+        """Watch again, from the first missing record."""
         match = None if self.match is None or self.match.is_finished else self.match
 
         def build(n: int) -> Watch:
@@ -380,7 +380,7 @@ class Following:
             self.seated(answer)
 
     def fail(self, error: ClientError) -> None:
-        """End this table for the reason given: nothing is signed or sent for it any more."""
+        """End this table with an error: nothing is signed or sent for it any more."""
         if self.match is not None:
             self.match.close()
         self._session.drop(self.code)

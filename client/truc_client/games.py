@@ -1,6 +1,6 @@
 """The games of a server, by their rule documents.
 
-A document is bytes here: the library needs no rules, and whoever shows one has it read in truc_protocol.
+A document is bytes here: the library needs no rules, and truc_protocol reads it for whoever shows one.
 """
 
 from truc_client.errors import ConnectError
@@ -13,7 +13,7 @@ async def rules_of(line: Line, variant: str) -> bytes:
     """Return the rule document of a game that the server plays, without any table option.
 
     Raises:
-        RefusedError: It plays none of that name.
+        RefusedError: It plays no game of that name.
         LostError: The connection was lost meanwhile.
     """
     answer = await line.request(lambda n: ReadRules(id=n, variant=variant))

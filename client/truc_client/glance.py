@@ -1,7 +1,7 @@
-"""A table looked at for a moment, without taking anything there: how it stands, and who has its seats by what was shown.
+"""A table looked at for a moment, without joining it: how it stands, and who has its seats, by what it shows.
 
-Nothing is checked here and nothing kept: it is for deciding whether to take a seat, and whoever takes one checks every
-record then. What a table does not show to those who watch is missing.
+Nothing is checked or kept here: it helps to decide whether to take a seat, and whoever takes one checks every record
+then. What a table does not show to watchers is missing.
 """
 
 from collections.abc import Iterator
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 
 class Successor(NamedTuple):
-    """Who took a seat over, and by which record."""
+    """Who took a seat over, and the position of the record."""
 
     name: str
     k: int
 
 
 class Glance:
-    """What was seen of a table; `refused` if nothing of its match may be."""
+    """What was seen of a table; `refused` is why its match may not be seen, if it may not."""
 
     def __init__(self) -> None:
         self.state: TableState | None = None
@@ -56,11 +56,11 @@ class Glance:
 
     @property
     def missing(self) -> Snapshot | None:
-        """The snapshot before which records were not shown."""
+        """The snapshot before which the records were not shown, if there is one."""
         return self._setup if isinstance(self._setup, Snapshot) else None
 
     def recall(self, records: list[PastRecord]) -> None:
-        """Take what stands before all that was shown."""
+        """Take the records that stand before all those shown."""
         self._records[:0] = records
 
     def is_online(self, seat: int) -> bool:
@@ -68,7 +68,7 @@ class Glance:
         return self.state is not None and any(each.seat == seat and each.online for each in self.state.seats)
 
     def box_key(self, mid: bytes, seat: int) -> bytes | None:
-        """Return the X25519 key of a seat that is in force in a match; None if that was not shown."""
+        """Return the X25519 key in force for a seat in a match; None if it was not shown."""
         if self._setup is None or self._setup.match != mid:
             return None
         in_force: bytes | None = None
@@ -83,7 +83,7 @@ class Glance:
         return in_force
 
     def successor(self, mid: bytes, seat: int) -> Successor | None:
-        """Return who took a seat over in a match, the last of them; None if nobody was shown to."""
+        """Return who last took a seat over in a match; None if no such record was shown."""
         if self._setup is None or self._setup.match != mid:
             return None
         found = None
@@ -93,7 +93,7 @@ class Glance:
         return found
 
     def _bodies(self) -> Iterator[tuple[int, AnyBody]]:
-        """Yield what can be read of the setup and of every record, with its place; the setup's are below 0."""
+        """Yield every readable body of the setup and the records, with its position; those of the setup are below 0."""
         shown = () if self._setup is None else self._setup.records
         records = [(k - len(shown), Record(*record)) for k, record in enumerate(shown)]
         records += [(each.k, Record(each.signer, each.body, each.sig)) for each in self._records]
@@ -105,7 +105,7 @@ class Glance:
 
 
 async def look(line: "Line", code: str, glance: Glance) -> None:
-    """Let a glance be sent all that who watches a table may see, and follow it no longer."""
+    """Let a glance take all that a watcher of a table may see, then stop watching."""
     try:
         await line.request(lambda n: Watch(id=n, table=code))
         await line.request(lambda n: Unwatch(id=n, table=code))

@@ -1,7 +1,7 @@
 """What happens at a table, as typed values: what `async for` over a table yields.
 
-Everything here was checked before it is said. `facts` are derived from the audited records, never taken from what the
-server wrote beside them; their words are in docs/protocol/facts.md.
+Everything is checked before it is reported, unless its docstring says otherwise. Facts are derived from the audited
+records, never taken from what the server wrote beside them; their words are in docs/protocol/facts.md.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ Fact = Mapping[str, Any]
 """Something that has happened: `what`, and the fields that docs/protocol/facts.md lists for it."""
 
 MEANWHILE: Final = "meanwhile"
-"""The reason for a table's end that nobody has told: it was there when the connection was lost, and is not when it is back."""
+"""The reason for an end that nobody reported: the table was there when the connection was lost, and is gone now."""
 
 _CLOSED: Final = ("expired", "empty", "server", MEANWHILE)
 """The reasons for a table's end that have a sentence."""
@@ -31,8 +31,8 @@ class Choice:
     Attributes:
         line: its move line, as a person can type it.
         kind: the first word of the line.
-        hints: stakes and costs by name; for display.
-        args: what would be signed beside the kind; None for a guest, whose choice goes by its line.
+        hints: stakes and costs by name, for display.
+        args: what would be signed beside the kind; None for a guest, whose choice is sent as its line.
         at: the position the choice is for.
     """
 
@@ -50,10 +50,10 @@ class TableChanged(NamedTuple):
 
 
 class MatchStarted(NamedTuple):
-    """A match has begun, or gone on after a restart of the client; `seat` is one's own.
+    """A match has begun, or goes on after a restart of the client; `seat` is one's own.
 
-    For display: `words` names the game's set of local words, `target` is what wins a game, `signs` and `phrases` are what
-    may be said in it, `raised` gives by each card that may be turned up the cards it raises.
+    For display: `words` names the game's set of local words, `target` is the score that wins a game, `signs` and
+    `phrases` may be said in it, `raised` maps each card that may be turned up to the cards it raises.
     """
 
     match: bytes
@@ -72,7 +72,7 @@ class MatchStarted(NamedTuple):
 
 
 class Recalled(NamedTuple):
-    """A match goes on of which a part was kept: what was told of its last hand before, in order, last the state."""
+    """A match kept in part goes on: what had happened in its last hand, in order, last the state."""
 
     means: tuple[Fact, ...]
 
@@ -80,8 +80,8 @@ class Recalled(NamedTuple):
 class RecordSeen(NamedTuple):
     """A record came and passed every check; `means` is what happened, in order, last the state.
 
-    With `is_least` the points in it are the least they can be, until the hand is closed: whether a flor was kept quiet in an
-    earlier duel depends on cards that are not open yet.
+    With `is_least`, its points are a lower bound until the hand is closed: whether a flor was kept quiet in an earlier
+    duel depends on cards that are not open yet.
     """
 
     k: int
@@ -104,7 +104,7 @@ class PartnerCards(NamedTuple):
 
 
 class YourTurn(NamedTuple):
-    """One may act now; with `must` the hand waits for it. `again`: another record came before one's last choice."""
+    """One may act now; with `must` the hand waits for it, with `again` another record came before one's last choice."""
 
     at: int
     offer: int
@@ -115,7 +115,7 @@ class YourTurn(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """The match waits for these seats: a decision, before a call new chains (`rekey`), or substitutes (`sub`)."""
+    """The match waits for these seats: to decide, or before a call for new chains (`rekey`) or substitutes (`sub`)."""
 
     seats: tuple[int, ...]
     deadline_ms: int | None
@@ -123,14 +123,14 @@ class Waiting(NamedTuple):
 
 
 class Away(NamedTuple):
-    """How present the player of a seat is in the match, told whenever that changes; one's own seat is told too.
+    """Whether the player of a seat is present in the match, reported at every change, for one's own seat too.
 
     Attributes:
         seat: the seat.
         online: whether its player is connected and follows the table.
         missed: how many decisions in a row were ruled for it because its time ran out.
-        claim_in_ms: after how long, at the earliest, the seat counts as gone, so that the match may be claimed where the
-            table has it so; 0 from then on, None if never.
+        claim_in_ms: after how long, at the earliest, the seat counts as gone and the match may be claimed, if the table
+            allows it; 0 from then on, None if never.
     """
 
     seat: int
@@ -140,16 +140,16 @@ class Away(NamedTuple):
 
 
 class Called(NamedTuple):
-    """A seat of a running match is vacant, or one of an open table free, and the server calls this bot of its host.
+    """The server calls this bot of its host: a seat of a running match is vacant, or one of an open table is free.
 
-    `join` it: to stand by for the match, or to sit down where there is none; then `ready`.
+    `join` the table, to stand by for the match or, if there is none, to sit down; then `ready`.
 
     Attributes:
         table: the code of the table.
-        match: the match; None if somebody waits at an open table for players.
-        seat: the vacant seat, or the free one.
+        match: the match; None if somebody at an open table waits for players.
+        seat: the vacant or free seat.
         variant: the game.
-        left_ms: how long the seat is offered still; None if that was not said.
+        left_ms: how much longer the seat is offered; None if the server did not say.
     """
 
     table: str
@@ -160,42 +160,42 @@ class Called(NamedTuple):
 
 
 class Substituted(NamedTuple):
-    """A substitute, so called, plays this seat from now on; oneself is told too."""
+    """A substitute of this name plays this seat from now on; reported for one's own seat too."""
 
     seat: int
     name: str
 
 
 class MatchEnded(NamedTuple):
-    """The match is over and everything was opened and checked."""
+    """The match is over, and everything was opened and checked."""
 
     verdict: Verdict
     transcript: Path
 
 
 class Signed(NamedTuple):
-    """A seat signs a word of the game's list; one's own signs are not told. It may be false, where the rules let it."""
+    """Another seat signs a word of the game's list. A sign may be false where the rules allow it."""
 
     seat: int
     word: str
 
 
 class PhraseSaid(NamedTuple):
-    """A seat says a phrase to the whole table; one's own are told too."""
+    """A seat says a phrase to the whole table; one's own phrases are reported too."""
 
     seat: int
     phrase: str
 
 
 class ChatSaid(NamedTuple):
-    """Somebody says something at a table, or in the lobby; one's own lines are told too.
+    """Somebody says something at a table or in the lobby; one's own lines are reported too.
 
     Attributes:
-        player: the tag of who says it; a name alone could be anybody's.
+        player: the tag of the speaker; a name alone could be anybody's.
         name: the name shown.
         text: one line.
         table: the code of the table; None for the lobby.
-        seat: the seat of who says it; None for who watches, and in the lobby.
+        seat: the seat of the speaker; None for a watcher, and in the lobby.
         n: the number of the line at its table.
         ago_ms: how long ago it was said, for lines from before one came.
     """
@@ -210,22 +210,22 @@ class ChatSaid(NamedTuple):
 
 
 class LobbyChanged(NamedTuple):
-    """The house is now this full."""
+    """How full the server is now."""
 
     state: LobbyState
 
 
 class SnapshotTaken(NamedTuple):
-    """Who watches begins here, in the middle of a match, or goes on from here with something `skipped`.
+    """A watcher begins here, in the middle of a match, or goes on from here with something `skipped`.
 
-    What stood before position `k` is not checked yet. It is fetched and checked now, with what comes meanwhile told after
-    it; then `Resumed` says that nothing is missing.
+    The records before position `k` are not checked yet. They are fetched and checked now; newer ones are reported after
+    them. Then `Resumed` says that nothing is missing.
 
     Attributes:
         match: the match.
         k: the position of the next record.
         view: the fact `state` as of the record before, unchecked; empty at position 0.
-        skipped: whether this client was too slow, and what waited for it was dropped.
+        skipped: whether this client was too slow, so that what waited for it was dropped.
     """
 
     match: bytes
@@ -235,7 +235,7 @@ class SnapshotTaken(NamedTuple):
 
 
 class RecordUnchecked(NamedTuple):
-    """A record came that cannot be checked: the server does not give out what stood before it. `means` is its word alone."""
+    """A record came unchecked, as the server withholds those before it; `means` is the server's word alone."""
 
     k: int
     kind: str
@@ -243,32 +243,32 @@ class RecordUnchecked(NamedTuple):
 
 
 class Interrupted(NamedTuple):
-    """The connection was lost; it is being opened again."""
+    """The connection was lost; it is being reopened."""
 
     reason: str
 
 
 class TranscriptSetAside(NamedTuple):
-    """The transcript kept of a match fails a check, for the reason given; it is now at `path`, and all is asked for again."""
+    """The kept transcript of a match fails a check, for this `reason`; it is now at `path`, and refetched in full."""
 
     path: Path
     reason: str
 
 
 class Resumed(NamedTuple):
-    """Nothing is missing up to position `k`: the connection is back, or what stood before a snapshot has come."""
+    """Nothing is missing up to position `k`: the connection is back, or the records before a snapshot have come."""
 
     k: int
 
 
 class SeatTakenOver(NamedTuple):
-    """Another connection of the same player, or a substitute, has the seat now; here it is only watched from then on."""
+    """Another connection of the same player, or a substitute, has the seat now; from now on it is only watched here."""
 
     seat: int
 
 
 class ServerDraining(NamedTuple):
-    """The server is about to be stopped, in `left_ms` at the latest: no new hand begins until it is back."""
+    """The server will stop, in `left_ms` at the latest: no new hand begins until it is back."""
 
     left_ms: int
 
@@ -281,7 +281,7 @@ class TableClosed(NamedTuple):
 
     @property
     def why(self) -> str:
-        """The reason as a sentence; one that is newer than this client as the server says it."""
+        """The reason as a sentence; one that this client does not know, as the server says it."""
         return Sentence(f"closed.{self.reason}") if self.reason in _CLOSED else self.reason
 
 

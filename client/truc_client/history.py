@@ -1,7 +1,7 @@
-"""The matches of a home: its transcripts, each checked again, and how one is found by the first digits of its match's id.
+"""The matches of a home: its transcripts, each checked again, found by the first digits of a match's id.
 
-A transcript has no date: when its file was last written stands for when the match was played. Nothing here is taken on
-trust from an earlier check: a verdict is made anew from the file.
+A transcript has no date: the time its file was last written stands for when the match was played. No earlier check is
+trusted: every verdict is made anew from the file.
 """
 
 import re
@@ -25,7 +25,7 @@ _ID: Final = 16
 
 
 class KeptFile(NamedTuple):
-    """A transcript in a home; `match` is the first digits of its match's id, as far as its name tells."""
+    """A transcript in a home; `match` is the first digits of its match's id, from the name of the file."""
 
     path: Path
     match: str
@@ -34,7 +34,7 @@ class KeptFile(NamedTuple):
 
 
 def kept_files(folder: Path) -> tuple[KeptFile, ...]:
-    """Return the transcripts of a folder, the newest first.
+    """Return the transcripts of a folder, newest first.
 
     Raises:
         HomeError: The folder cannot be read.
@@ -49,17 +49,17 @@ def kept_files(folder: Path) -> tuple[KeptFile, ...]:
 
 
 def kept_file(path: Path) -> KeptFile:
-    """Return what the name and the status of a transcript's file tell."""
+    """Return what the name and the status of a transcript's file say."""
     status = path.stat()
     written = datetime.fromtimestamp(status.st_mtime).astimezone()
     return KeptFile(path, path.name[:_ID], written, status.st_size)
 
 
 def whole_part(path: Path) -> bytes:
-    """Return a transcript that may be written at this moment: those of its items that are whole; else what stands there.
+    """Return the whole items of a transcript that may still be growing; of any other file, its content.
 
     Raises:
-        HomeError: It has more than a transcript can have.
+        HomeError: It is larger than a transcript can be.
         OSError: It cannot be read.
     """
     kept = read_kept(path)
@@ -67,7 +67,7 @@ def whole_part(path: Path) -> bytes:
 
 
 def checked(path: Path) -> Verdict:
-    """Return the verdict on a transcript, as far as it is whole."""
+    """Return the verdict on the whole items of a transcript."""
     try:
         return verify(whole_part(path))
     except (HomeError, OSError):
@@ -75,7 +75,7 @@ def checked(path: Path) -> Verdict:
 
 
 class Row(NamedTuple):
-    """What a list of matches says of one."""
+    """What a list of matches says of one match."""
 
     written: str
     match: str
@@ -85,7 +85,7 @@ class Row(NamedTuple):
 
 
 def row_of(kept: KeptFile, verdict: Verdict, speech: Speech = ENGLISH) -> Row:
-    """Return a match as it stands in a list."""
+    """Return the row of a match in a list."""
     written = kept.written.strftime("%Y-%m-%d %H:%M")
     if verdict.level is None:
         return Row(written, kept.match, "-", verdict.result.value, "-")
@@ -94,7 +94,7 @@ def row_of(kept: KeptFile, verdict: Verdict, speech: Speech = ENGLISH) -> Row:
 
 
 def _result(verdict: Verdict, speech: Speech) -> str:
-    """Return who played whom, how it ended, and the score of the side that is named first."""
+    """Return who played whom, how it ended, and the scores, in the order in which the sides are named."""
     said, first = speech.catalogue.history, verdict.winner or 0
     names = [quoted_name(name, seat) for seat, name in enumerate(verdict.players)]
     scores = [side_score(games, points, speech) for games, _upper, points in verdict.score]
@@ -108,7 +108,7 @@ def _result(verdict: Verdict, speech: Speech) -> str:
 
 
 def _ending(verdict: Verdict) -> str:
-    """Return under which key stands how a match ended."""
+    """Return the catalogue key for how a match ended."""
     if verdict.reason is None:
         return "no_result"
     return "no_winner" if verdict.winner is None else "beat"
@@ -120,10 +120,10 @@ def _how(verdict: Verdict, speech: Speech) -> str:
 
 
 def find_transcript(folder: Path, digits: str) -> Path:
-    """Return the transcript of the match whose id begins with some digits; of several the longest.
+    """Return the transcript of the match whose id begins with some digits; of several transcripts, the longest.
 
     Raises:
-        HomeError: They are no such digits, or there is no match or more than one that begins with them.
+        HomeError: They are no such digits, or no match, or more than one, begins with them.
     """
     files = kept_files(folder)
     match = one_match(digits, (kept.match for kept in files))
@@ -131,7 +131,7 @@ def find_transcript(folder: Path, digits: str) -> Path:
 
 
 def newest(folder: Path) -> Path:
-    """Return the transcript that was written last.
+    """Return the transcript written last.
 
     Raises:
         HomeError: There is none.
@@ -142,10 +142,10 @@ def newest(folder: Path) -> Path:
 
 
 def one_match(digits: str, known: Iterable[str]) -> str:
-    """Return the one of the known matches that some digits mean.
+    """Return the known match that some digits mean.
 
     Raises:
-        HomeError: They are no such digits, or mean none or several.
+        HomeError: They are no such digits, or mean no match or several.
     """
     wanted = digits.lower()
     if not _DIGITS.fullmatch(wanted):

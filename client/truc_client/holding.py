@@ -1,7 +1,7 @@
-"""What this client holds of one match: its chains and the X25519 keys that came with them, and which is in force.
+"""What this client holds in one match: its chains with the X25519 keys that came with them, and which is in force.
 
-The ledger says which key is in force for a seat; a chain is found by it. Invariant: a chain is stored together with the
-first statement that names it, and no two chains of a match share a root or a key.
+The ledger says which key is in force for a seat, and the key identifies the chain. Invariant: a chain is stored
+together with the first statement that names it, and no two chains of a match share a root or a key.
 """
 
 import secrets
@@ -28,11 +28,11 @@ class Holding:
 
     @property
     def box_keys(self) -> tuple[BoxKey, ...]:
-        """Every X25519 key of this client in this match, the oldest first."""
+        """Every X25519 key of this client in this match, oldest first."""
         return tuple(box_key(held.secret) for held in self._held.values())
 
     def in_force(self, ledger: Ledger, seat: int) -> HeldChain | None:
-        """Return the chain in force for a seat; None if it is none of this client's."""
+        """Return the chain in force for a seat; None if it is not this client's."""
         contributor = ledger.contributors[seat + 1]
         if contributor is None or contributor.public != self._public:
             return None
@@ -58,9 +58,9 @@ class Holding:
         return made
 
     def fresh(self, ledger: Ledger, *, after_loss: bool) -> HeldChain:
-        """Return a chain for the next deal that was not in force yet: the one that was named before, else a new one.
+        """Return a chain for the next deal that was not in force yet: one that was named before, else a new one.
 
-        One that was named may have been copied by another seat meanwhile, its anchor or its box key: then it is none any more.
+        Another seat may meanwhile have copied the anchor or box key of one that was named: then it is no longer used.
         """
         for held in self._held.values():
             if held.first == ledger.deal_index and not self._is_used(held, ledger):
@@ -71,7 +71,7 @@ class Holding:
         return not ledger.commitments.isdisjoint({(_BOX_KEY, held.x), (_ANCHOR, self.anchor(held))})
 
     def counted(self, held: HeldChain, counter: int) -> None:
-        """Note the counter of the newest box sealed to a key."""
+        """Note the counter of the newest box sealed to the key of a chain."""
         self._held[held.x] = replace(held, counter=counter)
 
     def add(self, held: HeldChain) -> None:
@@ -79,7 +79,7 @@ class Holding:
         self._held[held.x] = held
 
     def drop(self) -> None:
-        """Drop every secret: the seat is not played from here any more."""
+        """Drop every secret: the seat is no longer played from here."""
         self._held.clear()
         self._made.clear()
         self._store.drop_secrets(self._terms.th)

@@ -1,7 +1,7 @@
 """The client's home: the folder that holds the player's key, the state of matches, transcripts and evidence.
 
-It is readable by its owner alone. The master seed in it is the player: from it come the keys for every server, and
-whoever loses it loses seats and rating.
+Only its owner can read it. The master seed in it is the player: the keys for every server come from it, and whoever
+loses it loses seats and rating.
 """
 
 import os
@@ -46,7 +46,7 @@ class Home(NamedTuple):
 
     @property
     def name(self) -> Path:
-        """The name that the player has chosen to be shown by."""
+        """The file with the name that the player has chosen."""
         return self.root / "name"
 
     @property
@@ -56,7 +56,7 @@ class Home(NamedTuple):
 
     @property
     def evidence(self) -> Path:
-        """The folder of what failed a check."""
+        """The folder of evidence of failed checks."""
         return self.root / "evidence"
 
     @property
@@ -71,7 +71,7 @@ class Home(NamedTuple):
 
 
 def default_root(environ: Mapping[str, str], platform: str = sys.platform) -> Path:
-    """Return the home's place: TRUC_HOME, or where the platform keeps such things."""
+    """Return the default folder of the home: TRUC_HOME, or where the platform keeps such things."""
     if named := environ.get(VARIABLE):
         return Path(named).expanduser()
     if platform == "win32":
@@ -82,7 +82,7 @@ def default_root(environ: Mapping[str, str], platform: str = sys.platform) -> Pa
 
 
 def open_home(root: Path | str) -> Home:
-    """Make the folder where it is missing, for its owner alone.
+    """Make the folder if it is missing, for its owner alone, and return the home.
 
     Raises:
         HomeError: It cannot be made.
@@ -123,10 +123,10 @@ def master_seed(home: Home) -> bytes:
 
 
 def write_seed(home: Home, seed: bytes) -> None:
-    """Write the master seed where there is none yet.
+    """Write the master seed, if there is none yet.
 
     Raises:
-        HomeError: There is one, or it cannot be written.
+        HomeError: There is one already, or it cannot be written.
     """
     try:
         descriptor = os.open(home.seed, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -141,7 +141,7 @@ def write_seed(home: Home, seed: bytes) -> None:
 
 
 def kept_name(home: Home) -> str | None:
-    """Return the name that the player has chosen to be shown by; None if they have not."""
+    """Return the name that the player has chosen; None if they have chosen none."""
     try:
         return home.name.read_text("utf-8").strip() or None
     except (OSError, UnicodeDecodeError):
@@ -149,7 +149,7 @@ def kept_name(home: Home) -> str | None:
 
 
 def keep_name(home: Home, name: str) -> None:
-    """Remember the name that the player is shown by.
+    """Remember the name that the player has chosen.
 
     Raises:
         HomeError: It cannot be written.
@@ -161,7 +161,7 @@ def keep_name(home: Home, name: str) -> None:
 
 
 def player_key(seed: bytes, first_spk: bytes) -> SigningKey:
-    """Return the player's key for one server, named by the first key pinned for it."""
+    """Return the player's key for one server, derived from the first key pinned for that server."""
     return signing_key_from_seed(player_seed(seed, first_spk))
 
 
@@ -187,10 +187,10 @@ def import_seed(text: str) -> bytes:
 
 
 def revoked_keys(home: Home) -> frozenset[bytes]:
-    """Return every key that this player takes for given up; a bot heeds what its owner does.
+    """Return every key that this player treats as revoked; a bot heeds its owner's revocations too.
 
     Raises:
-        HomeError: A file in the folder of revocations is none.
+        HomeError: A file in a folder of revocations is not one, or cannot be read.
     """
     folders = {home.revoked, home.owner.revoked}
     return frozenset(
@@ -203,10 +203,10 @@ def revoked_keys(home: Home) -> frozenset[bytes]:
 
 
 def accept_revocation(home: Home, text: str) -> bytes:
-    """Heed a revocation from now on; returns the key that it gives up.
+    """Heed a revocation from now on; return the key that it revokes.
 
     Raises:
-        HomeError: It is none, or cannot be kept.
+        HomeError: The text is no revocation, or cannot be kept.
     """
     try:
         public = read_revocation(text)
@@ -228,7 +228,7 @@ def accept_revocation(home: Home, text: str) -> bytes:
 
 
 def _plain(error: KeyFileError) -> str:
-    """Return what is wrong with a statement without the number of a check, which only readers of the specification know."""
+    """Return what is wrong with a revocation, without the number of a check, which only the specification explains."""
     text = str(error)
     return Sentence("failures.revocation_damaged") if text.startswith("C40:") else text
 
@@ -243,7 +243,7 @@ def _read_revocation(path: Path) -> bytes:
 
 
 def hold(descriptor: int) -> bool:
-    """Hold an open file until it is closed; tells whether it was free. Where files cannot be held, every one is."""
+    """Lock an open file until it is closed; tell whether it was free. On a platform without locks every file is."""
     try:
         import fcntl
     except ImportError:
@@ -257,7 +257,7 @@ def hold(descriptor: int) -> bool:
 
 @contextmanager
 def sole_use(root: Path) -> Iterator[bool]:
-    """Hold a folder as its only user; yields whether it was free. A process that ends sets it free."""
+    """Hold a folder as its only user; yield whether it was free. It is freed at the latest when the process ends."""
     descriptor = os.open(root / "lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:
         yield hold(descriptor)

@@ -1,6 +1,6 @@
-"""The line to a server: requests and their replies, over a connection that comes back by itself.
+"""The line to a server: requests and their replies, over a connection that is reopened automatically.
 
-Whoever asks while it is down waits until it is open again; what was asked before fails. Invariant: no reply of one
+A request made while the line is down waits until it is open again; one made before fails. Invariant: no reply on one
 connection answers a request of another.
 """
 
@@ -20,26 +20,26 @@ from truc_protocol.messages import Ok, ServerMessage
 from truc_protocol.words import Sentence
 
 Build = Callable[[int], ClientRequest]
-"""Makes a request with the number given."""
+"""Builds a request with the number given."""
 
 _TRIES: Final = 8
 _DEFAULT_RETRY_MS: Final = 500
 
 
 class Follower(Protocol):
-    """Whoever is told what comes over the line, and what becomes of it."""
+    """Whoever is told what comes over the line, and when it goes down or returns."""
 
     def handle(self, message: ServerMessage) -> None:
-        """Take a message that is no reply."""
+        """Take a message that is not a reply."""
 
     def interrupted(self, reason: str) -> None:
         """Note that the line is down."""
 
     def returned(self, entered: Entered) -> None:
-        """Note that it is open again."""
+        """Note that the line is open again."""
 
     def fail(self, error: ClientError) -> None:
-        """Note that it is down for good."""
+        """Note that the line is down for good."""
 
 
 class Line:
@@ -54,13 +54,13 @@ class Line:
 
     def _adopt(self, entered: Entered) -> None:
         self._link: Link = entered.link
-        arrived = entered.address._replace(invite=None)  # it has done its work
+        arrived = entered.address._replace(invite=None)  # it has been used
         self._visit = self._visit._replace(address=arrived, known=None)
         self._open.set()
 
     @property
     def address(self) -> Address:
-        """Where the server is, as far as is known."""
+        """Where the server is, as far as this client knows."""
         return self._visit.address
 
     @property
@@ -69,7 +69,7 @@ class Line:
         return self._link.clock.offset_ms
 
     def post(self, build: Build, on_answer: Callable[[Answer], None]) -> bool:
-        """Send a request without waiting; tells whether the line was open."""
+        """Send a request without waiting; tell whether the line was open."""
         if not self._open.is_set() or self._failure is not None:
             return False
         try:
@@ -79,7 +79,7 @@ class Line:
         return True
 
     async def request(self, build: Build, at_once: Callable[[Ok], None] | None = None) -> Ok:
-        """Send a request and return its reply; when there were too many it waits and asks again.
+        """Send a request and return its reply; after too many requests, wait and ask again.
 
         `at_once` sees the reply before any message that comes after it.
 
@@ -112,7 +112,7 @@ class Line:
             self._waiting.discard(waiter)
 
     async def run(self, follower: Follower) -> None:
-        """Keep the line until patience ends; never raises."""
+        """Keep the line open until patience ends; never raises."""
         try:
             while True:
                 lost = await self._run_link(follower)
@@ -148,5 +148,5 @@ class Line:
 
 
 def pause_of(retry_after_ms: int | None) -> float:
-    """Return how many seconds to wait before a request that came too soon is made again."""
+    """Return how many seconds to wait before repeating a request that came too soon."""
     return (retry_after_ms or _DEFAULT_RETRY_MS) / 1000

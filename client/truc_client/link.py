@@ -1,7 +1,7 @@
-"""One connection to a server, logged in, to the last byte.
+"""One connection to a server, from the login to its last byte.
 
-One task reads, one writes and one keeps the connection alive; losing it in any way is a `LostError`, nothing else leaves
-`Link.run`. A request that is not answered is such a loss, too: no wait for a reply is without an end.
+One task reads, one writes and one keeps the connection alive. Losing it in any way is a `LostError`; nothing else
+leaves `Link.run`. An unanswered request counts as a loss too: every wait for a reply has an end.
 """
 
 import time
@@ -55,10 +55,10 @@ from truc_protocol.messages import (
 from truc_protocol.words import Sentence
 
 READ_BYTES: Final = 65_536
-_MAX_WAITING: Final = 256  # frames to send; a server that takes none of them for that long is gone
+_MAX_WAITING: Final = 256  # frames to send; a server that lets so many pile up is gone
 _TLS_INSTEAD: Final = MistakenPeerError("TLS").message
 _PULSES: Final = 4
-_PATIENCE: Final = 1.5  # times the silence before a ping: then a connection is lost
+_PATIENCE: Final = 1.5  # times `idle_s`: after so much silence a connection is lost
 
 Answer = Ok | Refusal
 ClientRequest = (
@@ -94,14 +94,14 @@ OnAnswer = Callable[[Answer], None]
 
 
 class Asked(NamedTuple):
-    """A request that waits for its reply, and since when."""
+    """A request that waits for its reply, with the time it was sent."""
 
     on_answer: OnAnswer
     since: float
 
 
 class Link:
-    """A connection that is logged in."""
+    """A logged-in connection."""
 
     def __init__(
         self,
@@ -122,7 +122,7 @@ class Link:
         self._pinged: float | None = None
         self._requests = 1
         self._goodbye: Bye | None = None
-        self._asked: dict[int, Asked] = {}  # the oldest first
+        self._asked: dict[int, Asked] = {}  # oldest first
         self._sending, self._to_send = trio.open_memory_channel[bytes](_MAX_WAITING)
 
     def next_id(self) -> int:
@@ -131,7 +131,7 @@ class Link:
         return self._requests
 
     def post(self, message: ClientRequest, on_answer: OnAnswer) -> None:
-        """Send a request; `on_answer` is called with its reply, unless the connection is lost before.
+        """Send a request; `on_answer` is called with its reply, unless the connection is lost first.
 
         Raises:
             LostError: The server has not read for too long, or the connection is gone.
@@ -150,7 +150,7 @@ class Link:
             raise farewell(told) if told else lost from error
 
     async def run(self, handle: Callable[[ServerMessage], None]) -> None:
-        """Read until the connection is lost; `handle` gets every message that is no reply.
+        """Read until the connection is lost; `handle` gets every message that is not a reply.
 
         Raises:
             LostError: Always, in the end.
@@ -177,7 +177,7 @@ class Link:
         return list(map(sound, self._protocol.receive(bytes(received))))
 
     async def _write(self) -> None:
-        with suppress(trio.BrokenResourceError):  # who reads finds the end, and a goodbye that came before it
+        with suppress(trio.BrokenResourceError):  # the reading task finds the end, and any goodbye before it
             async for frame in self._to_send:
                 await self._stream.send_all(frame)
 
@@ -196,7 +196,7 @@ class Link:
                     pass
 
     def _check_answers(self, now: float) -> None:
-        """Check that no request has waited for as long as a server may be silent: who waits for it does nothing else."""
+        """Check that no request has waited for as long as a server may be silent: whoever asked does nothing else."""
         patience_s = _PATIENCE * self._idle_s
         if self._asked and now - next(iter(self._asked.values())).since >= patience_s:
             raise LostError(Sentence("failures.unanswered", n=round(patience_s)))
@@ -234,7 +234,7 @@ class Link:
 
 
 def farewell(message: Bye) -> LostError:
-    """Return the loss that a server's goodbye is; only one that has moved says where to go on."""
+    """Return a server's goodbye as a loss; only a server that has moved says where to go on."""
     to = message.to if message.code == Code.MOVED else None
     if to is None:
         text = Sentence("failures.goodbye", refused=refused(message.code, message.msg))
@@ -244,7 +244,7 @@ def farewell(message: Bye) -> LostError:
 
 
 def _loss(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Return the one loss that several tasks met, or the group if there is anything else in it."""
+    """Return the loss that all failed tasks met; or the group, if it holds any other error."""
     losses, other = group.split((LostError, trio.BrokenResourceError, trio.ClosedResourceError))
     if losses is None or other is not None:
         return group
@@ -253,7 +253,7 @@ def _loss(group: BaseExceptionGroup[BaseException]) -> BaseException:
 
 
 def leaves(group: BaseExceptionGroup[BaseException]) -> list[BaseException]:
-    """Return the errors in a group, however deep."""
+    """Return the errors in a group, at any depth."""
     found: list[BaseException] = []
     for error in group.exceptions:
         found += leaves(error) if isinstance(error, BaseExceptionGroup) else [error]
@@ -261,10 +261,10 @@ def leaves(group: BaseExceptionGroup[BaseException]) -> list[BaseException]:
 
 
 def sound(item: AnyMessage | Failure) -> AnyMessage:
-    """Return what came, as a message.
+    """Return what came, if it is a message.
 
     Raises:
-        EncryptedError: It is TLS that came, so that nothing in clear is understood.
+        EncryptedError: TLS came: the server does not understand anything in clear.
         LostError: It is no message of the protocol.
     """
     if isinstance(item, Failure):

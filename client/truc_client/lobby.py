@@ -1,7 +1,7 @@
-"""The lobby as a player follows it: `async for` yields how full the house is, what is said, and every table that changes.
+"""The lobby as a player follows it: `async for` yields how full the server is, what is said, and every table change.
 
-It comes back by itself with the connection; all of it is shown again then, and what is not has closed meanwhile. Nothing of it is
-kept.
+It comes back automatically with the connection: everything is shown again, and a table that is not has closed
+meanwhile. Nothing of the lobby is stored.
 """
 
 from collections.abc import Callable, Mapping
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 class LobbyFollowing:
-    """What the server tells of the lobby, as it comes."""
+    """What the server says about the lobby, as it comes."""
 
     def __init__(self) -> None:
         self.state: LobbyState | None = None
@@ -47,7 +47,7 @@ class LobbyFollowing:
         self._unseen: set[str] = set()
 
     def handle(self, message: ServerMessage) -> None:
-        """Take a message; what is not about the lobby is passed over."""
+        """Take a message; what is not about the lobby is ignored."""
         match message:
             case LobbyState():
                 self.state = message
@@ -69,7 +69,7 @@ class LobbyFollowing:
         self.reports.say(Interrupted(reason))
 
     def reconnected(self, session: "Session") -> None:
-        """Ask for all of it again; a table that is not shown again has closed meanwhile."""
+        """Ask for everything again; a table that is not shown again has closed meanwhile."""
 
         def answered(answer: Ok | Refusal) -> None:
             match answer:
@@ -93,7 +93,7 @@ class LobbyFollowing:
             self.reports.say(TableClosed(reason, code))
 
     def fail(self, error: ClientError) -> None:
-        """End for the reason given."""
+        """End with an error."""
         self.reports.fail(error)
 
 
@@ -117,12 +117,12 @@ class Lobby:
 
     @property
     def state(self) -> LobbyState | None:
-        """How full the house is; None before it was told."""
+        """How full the server is; None before it has said so."""
         return self._following.state
 
     @property
     def tables(self) -> Mapping[str, TableState]:
-        """Every public table as it was shown last, by its code."""
+        """Every public table as last shown, by its code."""
         return MappingProxyType(self._following.tables)
 
     async def chat(self, text: str) -> None:
@@ -134,12 +134,12 @@ class Lobby:
         await chat(self._session, None, text)
 
     async def leave(self) -> None:
-        """Follow the lobby no longer; the iteration ends."""
+        """Stop following the lobby; the iteration ends."""
         self._session.followed.lobby = None
         self._following.reports.finish()
         await self._session.request(lambda n: FollowLobby(id=n, off=True))
 
 
 def chat_said(line: ChatLine) -> ChatSaid:
-    """Return a line of chat as it is told."""
+    """Return a line of chat as a happening."""
     return ChatSaid(line.player, line.name, line.text, line.table, line.seat, line.n, line.ago_ms)

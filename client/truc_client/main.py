@@ -1,4 +1,4 @@
-"""The command line of players: `truc`, with a module for each command."""
+"""The players' command line: `truc`, with a module for each command."""
 
 import sys
 

@@ -1,6 +1,6 @@
 """The pages for `man` of `truc`, one for each command and language: `python -m truc_client.manual FOLDER`.
 
-Invariant: a page says nothing that does not stand in the command or in its translation, so that they cannot part.
+Invariant: a page says only what the command or its translation says, so that they cannot drift apart.
 """
 
 import sys
@@ -17,13 +17,13 @@ _FOLDER: Final = f"man{manual.SECTION}"
 
 
 def pages(lang: str = "en") -> dict[str, str]:
-    """Return every page in a language by the name of its file: that of `truc`, then those of its commands."""
+    """Return every page in a language by its file name: that of `truc`, then those of its commands."""
     with click_in(lang):
         return manual.pages(translated(main, lang), _PROGRAM, help_in(lang).manual)
 
 
 def write(folder: Path) -> None:
-    """Write every page where `man` looks for it under a folder: the English ones first, the others by their language."""
+    """Write every page where `man` looks for it under a folder: English at the top, the others by language."""
     for lang in LANGUAGES:
         manual.write_pages(pages(lang), folder / _FOLDER if lang == ENGLISH.lang else folder / lang / _FOLDER)
 

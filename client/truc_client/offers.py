@@ -32,7 +32,7 @@ _KINDS_BETWEEN = ("pause", "resume")
 
 
 class Offered(NamedTuple):
-    """Options that were opened: `offer` is the position of the record that opened the decision."""
+    """Options as opened: `offer` is the position of the record that opened the decision."""
 
     at: int
     offer: int
@@ -45,7 +45,7 @@ class OfferReader(Protocol):
     def read(
         self, message: BoxedOptions | OpenOptions, ledger: Ledger, openings: Sequence[Opening]
     ) -> Offered:
-        """Return what is offered; raises BoxError."""
+        """Return the options offered; raises BoxError."""
         ...
 
     def read_sign(self, message: BoxedSignSeen | OpenSignSeen, ledger: Ledger) -> str:
@@ -58,7 +58,7 @@ class OfferReader(Protocol):
 
 
 class BoxedReader:
-    """Reads the boxes of a keyed seat, under its X25519 key in force; under each key the counter must rise."""
+    """Reads the boxes of a keyed seat with its X25519 key in force; under each key the counter must rise."""
 
     def __init__(self, signer: Signer, seat: int) -> None:
         self._signer = signer
@@ -85,7 +85,7 @@ class BoxedReader:
         """Open a box and check every option in it.
 
         Raises:
-            BoxError: Options outside a box, a box that does not open, or an option that would sign something else.
+            BoxError: The options are in clear, the box does not open, or an option would sign something else.
         """
         if isinstance(message, OpenOptions):
             raise BoxError("expected options in a box, got them in clear")
@@ -101,7 +101,7 @@ class BoxedReader:
         """Open a sign.
 
         Raises:
-            BoxError: A sign outside a box that the table does not see, or a box that does not open.
+            BoxError: The sign is in clear though not meant for the whole table, or its box does not open.
         """
         if isinstance(message, OpenSignSeen):
             if not is_for_all(ledger):
@@ -121,7 +121,7 @@ class BoxedReader:
 
 
 class _Keys(NamedTuple):
-    """What is derived from one X25519 key of the seat, by its public half."""
+    """The keys derived from one X25519 key of the seat; `x` is its public half."""
 
     x: bytes
     private: PrivateKey
@@ -136,7 +136,7 @@ def _choice(option: Option, at: int) -> Choice:
 
 
 class ClearReader:
-    """Takes the options and signs of a guest as they are."""
+    """Reads the options and signs of a guest, which come in clear."""
 
     def read(
         self, message: BoxedOptions | OpenOptions, ledger: Ledger, openings: Sequence[Opening]
@@ -144,7 +144,7 @@ class ClearReader:
         """Return the options.
 
         Raises:
-            BoxError: They are in a box that this guest never gave a key for.
+            BoxError: They are in a box, for which this guest never gave a key.
         """
         if isinstance(message, BoxedOptions):
             raise BoxError("expected options in clear, got a box")
@@ -157,7 +157,7 @@ class ClearReader:
         """Return the word signed.
 
         Raises:
-            BoxError: It is in a box that this guest never gave a key for.
+            BoxError: It is in a box, for which this guest never gave a key.
         """
         if isinstance(message, BoxedSignSeen):
             raise BoxError("expected a sign in clear, got a box")
@@ -169,7 +169,7 @@ class ClearReader:
 
 
 def same_decision(choice: Choice, offer: int, offered: Offered, between: Sequence[Record]) -> bool:
-    """Tell whether a choice still stands after other records: the same offer and move, nothing decided between."""
+    """Tell whether a choice still stands after other records: same offer, same move, nothing decided in between."""
     return offered.offer == offer and choice in offered.choices and all(map(_decides_nothing, between))
 
 

@@ -1,8 +1,10 @@
-"""From an address to a connection that is logged in, also where the server has moved or a guest's token is stale.
+"""From an address to a logged-in connection, even if the server has moved or a guest's token is stale.
 
 A server that says it has moved is followed to where it says, a few times; there the same server must prove itself, by
-the key that is pinned. A server that encrypts is come to again by TLS, whoever it was that said so: it must prove itself there, too. The other way round nobody is followed. Nothing about the player is said to anybody else. Every wait has a part that is drawn, so that
-those who have lost a server together do not come back to it together; none is shorter than the server has asked for.
+the pinned key. If the other end says, whoever it is, that the server encrypts, the client connects again over TLS,
+where the server must prove itself too; from TLS to clear nobody is followed. Nothing about the player is said to
+anybody else. Every wait is partly random, so that clients that lose a server together do not all return at once; none
+is shorter than the server has asked for.
 """
 
 from collections.abc import Callable
@@ -30,8 +32,8 @@ from truc_protocol.words import Sentence
 MAX_MOVES: Final = 3
 """How often in a row a server may send a client elsewhere."""
 PATIENCE_S: Final = 120.0
-"""How long a lost connection is tried again, unless `connect` is told otherwise."""
-_LONGEST_ASKED_S: Final = 120.0  # a server that asks for a longer wait is not believed
+"""For how long a lost connection is retried, unless `connect` is told otherwise."""
+_LONGEST_ASKED_S: Final = 120.0  # a server that asks for a longer wait does not get it
 _FIRST_PAUSE_S: Final = 0.1
 _LONGEST_PAUSE_S: Final = 5.0
 _DICE: Final = SystemRandom()
@@ -39,7 +41,7 @@ _RETRYABLE: Final = frozenset(code.value for code, row in REGISTRY.items() if ro
 
 
 class Visit(NamedTuple):
-    """Who goes where, and how; `known` is the server that has sent them there."""
+    """Who goes where, and how; `known` is the pin of the server that sent them there."""
 
     address: Address
     account: Account
@@ -49,11 +51,11 @@ class Visit(NamedTuple):
     patience_s: float = PATIENCE_S
 
     def encrypted(self) -> "Visit":
-        """Return the visit to the same place by TLS."""
+        """Return a visit to the same place over TLS."""
         return self._replace(address=self.address._replace(is_tls=True))
 
     def elsewhere(self, to: str) -> "Visit":
-        """Return the visit to where the server says it is now.
+        """Return a visit to where the server says it is now.
 
         Raises:
             ConnectError: That is no address.
@@ -69,11 +71,11 @@ class Visit(NamedTuple):
 
 
 async def come_in(visit: Visit) -> Entered:
-    """Connect and log in; a server that is asked too often is asked again when it says, until patience ends.
+    """Connect and log in; a server that is too busy is asked again when it says, until patience ends.
 
     Raises:
         ServerKeyError: The server is not the one known.
-        ConnectError: It cannot be reached, or moves on and on.
+        ConnectError: It cannot be reached, or keeps moving on.
         RefusedError: It does not let this player in.
         HomeError: The player's home cannot be used.
     """
@@ -83,7 +85,7 @@ async def come_in(visit: Visit) -> Entered:
 async def come_back(visit: Visit, after_ms: int | None = None) -> Entered:
     """Connect again, with growing pauses, until the server is back or patience ends; raises what `come_in` does.
 
-    `after_ms` is when the server has asked for it.
+    `after_ms` is how long the server has asked clients to wait first.
     """
     start = trio.current_time()
     await trio.sleep(_wait(_FIRST_PAUSE_S, after_ms))
@@ -104,7 +106,7 @@ async def _insist(visit: Visit, may_retry: Callable[[Exception], bool], *, since
 
 
 def _told_wait(visit: Visit, error: ConnectError | RefusedError, pause: float) -> float:
-    """Return how many seconds to wait before the next try; that a server takes nobody is told."""
+    """Return how many seconds to wait before the next try; if the server accepts nobody, tell the player."""
     if not isinstance(error, RefusedError):
         return _wait(pause, None)
     seconds = _wait(pause, error.retry_after_ms)
@@ -113,7 +115,7 @@ def _told_wait(visit: Visit, error: ConnectError | RefusedError, pause: float) -
 
 
 def _wait(pause: float, asked_ms: int | None) -> float:
-    """Return the seconds of a pause, of which up to half is left out; what a server has asked for is never shortened."""
+    """Return a pause in seconds, at random as short as half; what a server has asked for is never shortened."""
     asked = min((asked_ms or 0) / 1000, _LONGEST_ASKED_S)
     return max(pause * _DICE.uniform(0.5, 1.0), asked * _DICE.uniform(1.0, 1.5))
 
@@ -144,7 +146,7 @@ async def _follow_moves(visit: Visit) -> Entered:
 
 
 async def _enter_known(visit: Visit) -> Entered:
-    """Log in; a guest whose token is not known any more comes as a new one."""
+    """Log in; a guest whose token is no longer known comes as a new guest."""
     try:
         return await _enter(visit)
     except RefusedError as error:

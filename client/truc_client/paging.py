@@ -1,4 +1,4 @@
-"""Lists that a server gives out page by page: tables, players, who is best in a game, the matches somebody has played."""
+"""Lists that a server gives out page by page: tables, players, leaderboards, and the matches somebody has played."""
 
 from truc_client.errors import ConnectError
 from truc_client.line import Build, Line
@@ -40,7 +40,7 @@ async def list_players(line: Line) -> tuple[PlayerState, ...]:
 
 
 async def list_standings(line: Line, variant: str, seats: int, *, top: int) -> tuple[Standing, ...]:
-    """Return the best of a game, at most `top`."""
+    """Return the best players of a game, at most `top`."""
     found: list[Standing] = []
     while len(found) < top:
         page = await line.request(_standings_from(variant, seats, len(found)))
@@ -51,13 +51,13 @@ async def list_standings(line: Line, variant: str, seats: int, *, top: int) -> t
 
 
 async def list_matches(line: Line, *, newest: int | None) -> tuple[PlayedMatch, ...]:
-    """Return the matches that one has had a seat in, the newest first: all, or so many."""
+    """Return the matches that one has had a seat in, newest first; at most `newest`."""
     found: dict[bytes, PlayedMatch] = {}
     after: bytes | None = None
     while newest is None or len(found) < newest:
         page = await line.request(_matches_after(after))
         for played in page.matches or ():
-            if played.match in found:  # a list that goes round would never end
+            if played.match in found:  # a circular list would never end
                 raise ConnectError(Sentence("failures.listed_twice", match=played.match.hex()))
             found[played.match] = played
             after = played.match

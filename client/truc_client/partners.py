@@ -1,8 +1,8 @@
-"""The partners of a bot, of whom any may answer for the side: how long they are waited for before the bot answers itself.
+"""The partners of a bot, any of whom may answer for the side: how long the bot waits for them before it answers itself.
 
-Nobody tells a bot who is a person. So a partner is given a multiple of the longest time that a decision of theirs has taken, up to
-a limit, and the limit until one was seen: another bot is hardly waited for, a person as long as they need. Invariant: who is away
-is not waited for.
+Nobody tells a bot who is a person. So a partner is given a multiple of the longest time that a decision of theirs has
+taken, up to a limit; until one was seen, the limit. The bot hardly waits for another bot, and for a person as long as
+they need. Invariant: it never waits for a partner who is away.
 """
 
 from math import inf
@@ -11,11 +11,11 @@ from typing import Final
 from truc_client.happenings import Away, Fact, Happening, Recalled, RecordSeen, Resumed
 
 _TIMES: Final = 3
-"""How many times the longest time seen is waited."""
+"""How many times the longest time seen a partner is given."""
 
 
 class Partners:
-    """Whom a match waits for, and what was seen of how long each takes; `limit_s` is how long a partner is waited for at most."""
+    """Whom a match waits for, and how long each was seen to take; `limit_s` is the longest wait for a partner."""
 
     def __init__(self, limit_s: float) -> None:
         self._limit_s = limit_s
@@ -32,7 +32,7 @@ class Partners:
             case Away(seat, online):
                 (self._away.discard if online else self._away.add)(seat)
             case Resumed():
-                self._slowest.clear()  # what was missing came at once: that tells nothing of anybody's time
+                self._slowest.clear()  # the missing records came at once, which says nothing about the time taken
             case _:
                 pass
 
@@ -43,7 +43,7 @@ class Partners:
         self.waiting, self._since = state.get("waiting", ()), now
 
     def wait_s(self, own: int, deadline_ms: int | None) -> float:
-        """Return how long the partners of a seat are waited for now, at most half of the time that is left."""
+        """Return how long to wait for the partners of a seat now, at most half of the time left."""
         partners = {seat for seat in self.waiting if seat != own and seat % 2 == own % 2} - self._away
         wanted = max((_TIMES * self._slowest.get(seat, inf) for seat in partners), default=0.0)
         return min(wanted, self._limit_s, inf if deadline_ms is None else deadline_ms / 2000)

@@ -1,7 +1,7 @@
 """The past of a match: its records page by page, and the transcript made of them.
 
 What a server gives out here is not checked while it is read: `truc verify` does that, from the file alone.
-Invariant: a transcript is written whole or not at all, and never over another file.
+Invariant: a transcript is written whole or not at all, and never replaces another file.
 """
 
 import os
@@ -43,7 +43,7 @@ def records_of(answer: Ok, first: int) -> tuple[PastRecord, ...]:
 
 
 class Pages:
-    """The pages of a match from a position on, asked for one by one; `at` is where the next one begins."""
+    """The pages of a match from a position on, fetched one by one; `at` is where the next one begins."""
 
     def __init__(self, line: Line, match: bytes, first: int) -> None:
         self.at = first
@@ -55,9 +55,9 @@ class Pages:
         """Return the next page; None after the last.
 
         Raises:
-            RefusedError: There is no such match, or it is not for this player to read.
+            RefusedError: There is no such match, or this player may not read it.
             LostError: The connection was lost meanwhile.
-            ConnectError: The server gives out pages that make no sense.
+            ConnectError: The server's pages do not advance.
         """
         if not self._has_more:
             return None
@@ -71,7 +71,7 @@ class Pages:
 
 
 class Past:
-    """The records of a match from a position on, as far as they may be read now: `async for` yields each; unchecked."""
+    """The records of a match from a position on, unchecked, as far as they may be read now: `async for` yields each."""
 
     def __init__(self, line: Line, match: bytes, first: int = 0) -> None:
         self._pages = Pages(line, match, first)
@@ -84,7 +84,7 @@ class Past:
         """Return the next record.
 
         Raises:
-            RefusedError: There is no such match, or it is not for this player to read.
+            RefusedError: There is no such match, or this player may not read it.
             LostError: The connection was lost meanwhile.
         """
         while not self._read:
@@ -97,10 +97,10 @@ class Past:
 
 
 async def is_given_out(line: Line, match: bytes) -> bool:
-    """Tell whether the server has a match, and gives it out to this player.
+    """Tell whether the server has a match and gives it out to this player.
 
     Raises:
-        RefusedError: It says neither: it has no such request, or takes no more of them now.
+        RefusedError: It does not say: it has no such request, or takes no more of them now.
         LostError: The connection was lost meanwhile.
     """
     try:
@@ -113,13 +113,13 @@ async def is_given_out(line: Line, match: bytes) -> bool:
 
 
 async def fetch_transcript(line: Line, match: bytes, path: Path) -> Path:
-    """Write the transcript of a match as the server gives it out; returns where it is.
+    """Write the transcript of a match as the server gives it out, and return its path.
 
     Raises:
-        RefusedError: There is no such match, or it is not for this player to read.
+        RefusedError: There is no such match, or this player may not read it.
         LostError: The connection was lost meanwhile.
         ConnectError: What came is not that match.
-        HomeError: The file is there already, or cannot be written.
+        HomeError: The file exists already, or cannot be written.
     """
     document: bytes | None = None
     records: list[Record] = []
@@ -144,7 +144,7 @@ def _write(path: Path, transcript: bytes) -> None:
             file.write(transcript)
             file.flush()
             os.fsync(file.fileno())
-        os.link(unfinished, path)  # unlike a rename it replaces nothing
+        os.link(unfinished, path)  # unlike a rename, a link replaces nothing
         unfinished.unlink()
     except OSError as error:
         unfinished.unlink(missing_ok=True)
@@ -152,7 +152,7 @@ def _write(path: Path, transcript: bytes) -> None:
 
 
 def free_path(folder: Path, match: bytes) -> Path:
-    """Return where a fetched transcript may be written: beside the one that was kept, if one was."""
+    """Return where a fetched transcript may be written: beside the kept one, if there is one."""
     kept = path_of(folder, match)
     others = (kept.with_name(f"{kept.stem}-fetched-{n}{kept.suffix}") for n in count(1))
     return next(path for path in chain([kept], others) if not path.exists())

@@ -1,4 +1,4 @@
-"""What an examination comes to as plain values, for programs: what `--json` prints."""
+"""The results of an examination as plain values, for programs: what `--json` prints."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,7 +9,7 @@ from truc_protocol.words import check_words
 
 
 def agreement_facts(each: Agreement, files: Sequence[Path]) -> dict[str, Any]:
-    """Return how far transcripts of one match are the same as plain values."""
+    """Return, as plain values, how far transcripts of one match agree."""
     named = [str(files[n]) for n in each.files]
     return {"match": each.match.hex(), "files": named, "agree": each.records, "is_whole": each.is_whole}
 
@@ -35,7 +35,7 @@ def refutation_facts(refutation: Refutation | None) -> dict[str, Any] | None:
 
 
 def evidence_facts(evidence: EvidenceExamined, files: Sequence[Path]) -> dict[str, Any]:
-    """Return what an evidence file comes to as plain values."""
+    """Return the result of an evidence file as plain values."""
     return {
         "result": evidence.result and str(evidence.result),
         "evidence": [_weighed_facts(each, files) for each in evidence.weighed],

@@ -1,7 +1,7 @@
-"""The match of a table on its way between the connection and the player: records in, happenings and statements out.
+"""The match of a table, between the connection and the player: records in, happenings and statements out.
 
-What the records ask of the seat goes out at once, by itself; what is chosen goes out when it is chosen. Whether the seat is
-played from here is looked at after every record that is news. Invariant: nothing goes out for a seat that is not.
+What the records require of the seat goes out at once, automatically; a choice goes out when it is made. Every new
+record is followed by a check that the seat is played from here. Invariant: nothing goes out for a seat that is not.
 """
 
 from collections.abc import Callable
@@ -49,11 +49,11 @@ _TOO_LATE: Final = (Code.STALE_POSITION, Code.VOID_BET)
 
 
 class Playing:
-    """The match of one table; there may be none yet, and after one another.
+    """The match of one table; there may be none yet, and later another.
 
     Attributes:
-        match: the match that is followed.
-        is_vacant: whether the seat's player is gone from the match, as the table was shown last.
+        match: the match followed now.
+        is_vacant: whether the seat's player is gone from the match, as the table was last shown.
     """
 
     def __init__(
@@ -85,13 +85,13 @@ class Playing:
         """Note whether the seat's player is gone, as the table shows it.
 
         Raises:
-            NotPlayedError: This client stood by, and is not wanted any more.
+            NotPlayedError: This client stood by, and is no longer wanted.
         """
         self.is_vacant = is_vacant
         self._check_vacant()
 
     def _check_vacant(self) -> None:
-        """Check that a stand-in is still wanted, unless its own record is on the way."""
+        """Check that this client is still wanted if it stands by, unless its own record is on the way."""
         match = self.match
         if match is None or not self._has_stood_by or self._is_stepping_in or self.is_vacant:
             return
@@ -99,7 +99,7 @@ class Playing:
             raise NotPlayedError(Sentence("failures.no_longer_vacant"))
 
     def current(self) -> SeatMatch:
-        """Return the match, to do something in it for the seat.
+        """Return the match, for an action of the seat.
 
         Raises:
             ChoiceError: There is none, or another connection has the seat.
@@ -114,8 +114,8 @@ class Playing:
         return self.match
 
     async def choose(self, choice: Choice, place: int | None) -> None:
-        """Choose one of the newest options; returns once the server has taken or refused it, or the seat is gone."""
-        with suppress(TakenOverError):  # `SeatTakenOver` tells
+        """Choose one of the newest options; return once the server has taken or refused it, or the seat is lost."""
+        with suppress(TakenOverError):  # reported as `SeatTakenOver`
             match = self.current()
             sendable = match.choose(choice, place)
             if sendable is not None:
@@ -127,12 +127,12 @@ class Playing:
         await self._decide(match, match.resign())
 
     async def claim(self) -> None:
-        """Ask for the end of the match, as the other side is gone."""
+        """Ask to end the match because the other side is gone."""
         match = self.current()
         await self._session.request(lambda n: ClaimMatch(id=n, table=self._code, match=match.mid))
 
     async def ask_rest(self, kind: Rest) -> None:
-        """Ask for a pause, or for its end; where another record came first, again for the next position."""
+        """Ask for a pause, or for its end; if another record came first, ask again for the next position."""
         match = self.current()
         while True:
             at, asked = match.next, match.ask_rest(kind)
@@ -143,7 +143,7 @@ class Playing:
                 raise RefusedError(Code.STALE_POSITION, Sentence("failures.overtaken_unseen"))
 
     async def _decide(self, match: SeatMatch, sendable: Sendable) -> bool:
-        """Send a decision and wait for its fate; tells whether another record came first."""
+        """Send a decision and wait for its fate; tell whether another record came first."""
         try:
             refusal = await self._decisions.decide(match, sendable)
         except trio.EndOfChannel:
@@ -155,10 +155,10 @@ class Playing:
         return refusal is not None
 
     def take(self, match: SeatMatch, message: ServerMessage) -> None:
-        """Take a message about the match; a record must be the next one, or known.
+        """Take a message about the match; a record must be the next one, or one already kept.
 
         Raises:
-            ClientError: A check failed, or the seat is not played from here any more.
+            ClientError: A check failed, or the seat is no longer played from here.
         """
         match message:
             case MatchRecord():
@@ -178,7 +178,7 @@ class Playing:
         self._send_owed(match)
 
     def begin(self, match: SeatMatch, *, is_live: bool) -> None:
-        """Follow a match from its setup; unless it is live, records are missing."""
+        """Follow a match from its setup; unless it is live, records are still missing."""
         self.match = match
         self._reports.say(match.started(resumed=not is_live))
         if is_live:
@@ -186,7 +186,7 @@ class Playing:
             self._check_standing(match)
 
     def go_on(self, match: SeatMatch, step_in: Callable[[], None]) -> None:
-        """Go on, now that nothing is missing; `step_in` is called for whoever stands by.
+        """Go on, now that no record is missing; `step_in` is called if this client stands by.
 
         Raises:
             NotPlayedError: The seat was never this player's.
@@ -202,13 +202,13 @@ class Playing:
         self._decisions.go_on(match)
 
     def finish(self, match: SeatMatch) -> None:
-        """End the match as far as it has come, if that was not done."""
+        """End the match as far as it has come, unless it has ended already."""
         if not match.is_finished:
             self._reports.say(match.finish())
         self._decisions.end()
 
     def _check_standing(self, match: SeatMatch) -> None:
-        """Check, while nothing is missing, that the seat is played from here, or that this client stands by for it."""
+        """Check, if no record is missing, that the seat is played from here or this client stands by for it."""
         if not match.is_live:
             return
         if match.standing is not Standing.ANOTHERS:
@@ -221,12 +221,12 @@ class Playing:
             match.check_standing()
 
     def step_in(self, match: SeatMatch) -> None:
-        """Take the seat over as soon as that can be done; its terms have been checked."""
+        """Take the seat over as soon as possible; the terms have been checked."""
         match.wish = Wish.STEP_IN
         self._send_owed(match)
 
     def _ask_for_time(self, match: SeatMatch) -> None:
-        """Ask the server to wait with the next call for the new chain of a seat that has lost its secrets."""
+        """Ask the server to hold the next call back until a seat that has lost its secrets has a new chain."""
         if match.wish is not Wish.REKEY or match.standing is not Standing.LOST or match.is_over:
             return
 
@@ -243,7 +243,7 @@ class Playing:
             self._decisions.send(match, match.next, owed)
 
     def _taken(self, match: SeatMatch, k: int | None) -> None:
-        """Check that the record of what was sent has come before the word that it was taken."""
+        """Check that the record of what was sent came before the reply that it was taken."""
         if match.is_live and k is not None and k >= match.next:
             said = f"what was sent is said to be the record at {k}, which has not come"
             self._guard(lambda: match.witness.doubt("C33", said))
@@ -253,19 +253,19 @@ class Playing:
         if not begins_chain(sent):
             return
         self._is_stepping_in = False
-        if refusal.code == Code.NOT_SEATED:  # another who stood by was quicker
+        if refusal.code == Code.NOT_SEATED:  # somebody else who stood by was quicker
             self._fail(NotPlayedError(Sentence("failures.no_longer_vacant")))
             return
         if refusal.code not in (*_TOO_LATE, Code.PAUSED) and not refusal.retryable:
             self._fail(RefusedError(refusal.code, refusal.msg))
             return
         try:
-            self._check_vacant()  # else it is signed anew for the next position
+            self._check_vacant()  # if it passes, the record is signed anew for the next position
         except NotPlayedError as error:
             self._fail(error)
 
     def yield_seat(self) -> None:
-        """Note that another connection has the seat: nothing goes out for it, and nobody waits for what has."""
+        """Note that another connection has the seat: nothing more goes out for it, and no decision is waited for."""
         self._is_stepping_in = False
         if self.match is not None:
             self.match.yield_seat()
@@ -278,11 +278,11 @@ class Playing:
             self.match.pause_sending()
 
     def drop_match(self) -> None:
-        """Follow the match no longer: its transcript is closed."""
+        """Stop following the match, and close its transcript."""
         if self.match is not None:
             self.match.close()
             self.match = None
 
     def stop(self) -> None:
-        """Let nobody wait for a decision any longer."""
+        """End any wait for a decision."""
         self._decisions.drop()

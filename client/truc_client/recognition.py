@@ -1,7 +1,7 @@
-"""Whether the server that answers is the one known, and the words for what a person must hear about it.
+"""Whether the server that answers is the one known, and what a person must be told about it.
 
-A key that is new to this client is told: at first contact, and when it was changed by rotations that the old key signed.
-Anything else is a hard stop before anything was said about the player; its text names both fingerprints and what to do.
+A key that is new to this client is reported: at first contact, and after rotations that the old key signed. Anything
+else is a hard stop, before anything is said about the player; the message names both fingerprints and what to do.
 """
 
 import time
@@ -38,7 +38,7 @@ _OF_THE_CONNECTION: Final = {
 
 
 class Shown(NamedTuple):
-    """What the two ends of a connection have seen of each other before the server's hello.
+    """What the two ends of a connection have shown each other before the server's hello.
 
     Attributes:
         own_frame: the client's hello, as sent.
@@ -52,12 +52,12 @@ class Shown(NamedTuple):
 def recognise(
     hello: ServerHello, shown: Shown, address: Address, account: Account, moved: Pin | None = None
 ) -> ServerIdentity:
-    """Check who answers, remember its key and tell it if it is new.
+    """Check who answers, remember its key and report it if it is new.
 
-    `moved` is the pin of a server that has sent the client to this address: the same one must answer here.
+    `moved` is the pin of the server that has sent the client to this address: the same server must answer here.
 
     Raises:
-        ServerKeyError: It is not the server known, or not the one of the link.
+        ServerKeyError: It is not the server known, or not the one that the link names.
         ConnectError: It breaks the protocol.
         HomeError: The revocations in the home cannot be read.
     """
@@ -80,7 +80,7 @@ def recognise(
 
 
 def _expected(pin: Pin | None, moved: Pin | None, address: Address) -> Pin | None:
-    """Return what is known of the server at an address: there, or at the address that it has left.
+    """Return the pin of the server at an address: known there, or from the address that it has left.
 
     Raises:
         ServerKeyError: Another server is known there.
@@ -94,9 +94,9 @@ def _expected(pin: Pin | None, moved: Pin | None, address: Address) -> Pin | Non
 
 
 def keys_shown(hello: ServerHello, server: ServerIdentity, revoked: Collection[bytes]) -> frozenset[bytes]:
-    """Return the keys under which a match of a server may have been begun: the present one, and those that led to it.
+    """Return the keys under which a match at a server may have begun: the present one, and those that led to it.
 
-    They are what the hello's rotations prove, read backwards as far as they hold and nothing was given up.
+    They follow from the hello's rotations, read backwards as far as these are valid and no key was revoked.
     """
     keys = {server.spk}
     present = server.spk
@@ -113,7 +113,7 @@ def keys_shown(hello: ServerHello, server: ServerIdentity, revoked: Collection[b
 
 
 def _check_link(hello: ServerHello, contact: Contact, address: Address, server: ServerIdentity) -> None:
-    """Check that a link means the server known: by its first key or the present one, or by one of its rotations."""
+    """Check that a link means the known server: by its first key, the present one, or one of its rotations."""
     invited = address.fingerprint
     if invited is None or invited in (fingerprint(server.pin.first), fingerprint(server.spk)):
         return
@@ -137,7 +137,7 @@ def _tell(server: ServerIdentity, address: Address, account: Account, pin: Pin |
 
 
 def _stop(error: HandshakeError, hello: ServerHello, address: Address, pin: Pin | None) -> Sentence:
-    """Say what is wrong with a server's proof, and what a person can do."""
+    """Return what is wrong with a server's proof, and what a person can do about it."""
     found = _found(error, hello, address, pin)
     told = Sentence("failures.at", server=address.server, error=found)
     forget = f"truc keys forget {address.server}"
@@ -154,7 +154,7 @@ def _stop(error: HandshakeError, hello: ServerHello, address: Address, pin: Pin 
 
 
 def _found(error: HandshakeError, hello: ServerHello, address: Address, pin: Pin | None) -> str:
-    """Return what is wrong, with the key known and the one shown where that is what a person must compare."""
+    """Return what is wrong, with the known key and the one shown if a person must compare them."""
     if error.what in _OF_THE_CONNECTION:
         return Sentence(_OF_THE_CONNECTION[error.what], check=error.check)
     if error.what is not Broken.KEY and error.check != "C39":
@@ -167,7 +167,7 @@ def _found(error: HandshakeError, hello: ServerHello, address: Address, pin: Pin
 
 
 def _keys(hello: ServerHello, address: Address, pin: Pin | None) -> dict[str, str]:
-    """Return the key that was expected, if any was, and the one shown; only for a hello whose body has passed."""
+    """Return the key expected, if there is one, and the one shown; only for a hello whose body has passed."""
     shown = {"shown": fingerprint(dec(hello.body)[1])}
     known = address.fingerprint if pin is None else fingerprint(pin.present)
     return shown if known is None else {"expected": known, **shown}

@@ -1,7 +1,7 @@
-"""The page that lists every public name with its signature: docs/clients/api.md, made by `python -m truc_client.reference`.
+"""The page that lists every public name with its signature, docs/clients/api.md: `python -m truc_client.reference`.
 
-A test compares the page with the code, so that no public name changes unnoticed. Invariant: the page says nothing that
-does not stand in the code.
+A test compares the page with the code, so that no public name changes unnoticed. Invariant: the page says only what the
+code says.
 """
 
 import inspect
@@ -32,7 +32,7 @@ _REWRITTEN: Final = (
     (re.compile(re.escape(repr(sys.platform))), "platform"),
     (re.compile(r"'"), '"'),
 )
-"""What differs between versions and machines, or is too long to be read, and how it is shown."""
+"""What differs between versions and machines, or is too long to read, and how it is shown."""
 
 
 def api_page() -> str:
@@ -54,7 +54,7 @@ def _entry(name: str) -> Iterator[str]:
 
 
 def _class(name: str, value: type) -> Iterator[str]:
-    """Yield a class with what it holds and what can be done with it."""
+    """Yield a class with its fields and its methods."""
     base = _base(value)
     yield f"class {name}({base})" if base else f"class {name}"
     held = tuple(_held(value))
@@ -70,7 +70,7 @@ def _base(value: type) -> str:
 
 
 def _held(value: type) -> Iterator[str]:
-    """Yield the fields of a value, the members of an enumeration, how an error is made."""
+    """Yield the fields of a value, the members of an enumeration, or the constructor of an error."""
     if issubclass(value, Enum):
         for member in value:
             yield f"{member.name} = {member.value!r}".replace("'", '"')
@@ -92,7 +92,7 @@ def _members(value: type, named: set[str]) -> Iterator[str]:
 
 
 def _given(member: property) -> str:
-    """Return what a property gives."""
+    """Return the type of a property."""
     return "" if member.fget is None else _plain(inspect.signature(member.fget).return_annotation)
 
 
@@ -104,7 +104,7 @@ def _function(name: str, function: Any) -> str:
 
 
 def _plain(annotation: object) -> str:
-    """Return a signature or annotation in short: without modules, and with the public name of what has one."""
+    """Return a signature or annotation in short: without modules, with public names where there are any."""
     text = _short(annotation)
     for name, expanded in _aliases():
         text = text.replace(expanded, name)
@@ -119,7 +119,7 @@ def _short(annotation: object) -> str:
 
 
 def _aliases() -> Iterator[tuple[str, str]]:
-    """Yield the public names of types that are put together from others, and how they are written in full."""
+    """Yield the public names of composed types, and how each is written in full."""
     for name in truc_client.__all__:
         value = getattr(truc_client, name)
         if not inspect.isclass(value) and not inspect.isfunction(value):

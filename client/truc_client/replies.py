@@ -1,4 +1,4 @@
-"""Somebody who waits for one reply, whichever comes first: the reply, or the end of the connection."""
+"""The wait for one reply: it ends with the reply or with the connection, whichever comes first."""
 
 from collections.abc import Callable
 
@@ -11,7 +11,7 @@ from truc_protocol.words import Sentence
 
 
 class Waiter:
-    """One request that waits for its reply; `at_once` sees it before any message that comes after it."""
+    """A request that waits for its reply; `at_once` sees an `Ok` before any message that comes after it."""
 
     def __init__(self, at_once: Callable[[Ok], None] | None) -> None:
         self._at_once = at_once
@@ -27,7 +27,7 @@ class Waiter:
         self._done.set()
 
     def fail(self, error: ClientError) -> None:
-        """Note that none will come."""
+        """Note that no reply will come."""
         self._error = error
         self._done.set()
 

@@ -1,6 +1,6 @@
-"""What happens at one table, or in the lobby, in order, for whoever follows it, until it ends for this client.
+"""What happens at one table or in the lobby, in order, for whoever follows it, until it ends for this client.
 
-Nothing waits when something is told; what is not read piles up to a limit. Invariant: nothing is told after the end.
+Reporting never waits; what is not read piles up, to a limit. Invariant: nothing is reported after the end.
 """
 
 from typing import Final, Generic, TypeVar
@@ -16,17 +16,17 @@ MAX_HAPPENINGS: Final = 65_536
 
 
 class Reports(Generic[Told]):
-    """The happenings of one table, or of the lobby."""
+    """The happenings of one table or of the lobby."""
 
     def __init__(self) -> None:
         self._tell, self._told = trio.open_memory_channel[Told](MAX_HAPPENINGS)
         self.failure: ClientError | None = None
 
     def say(self, *happenings: Told) -> None:
-        """Tell what happened.
+        """Report what happened; after the end, do nothing.
 
         Raises:
-            LostError: Nobody reads.
+            LostError: Nobody reads, and too much has piled up.
         """
         try:
             for happening in happenings:
@@ -39,20 +39,20 @@ class Reports(Generic[Told]):
             return
 
     def fail(self, error: ClientError) -> None:
-        """End for a reason; the first one counts."""
+        """End with an error; the first one counts."""
         self.failure = self.failure or error
         self.finish()
 
     def finish(self) -> None:
-        """End: what was told can still be read."""
+        """End: what was reported can still be read."""
         self._tell.close()
 
     async def next(self) -> Told:
         """Return what happened next.
 
         Raises:
-            StopAsyncIteration: It is over.
-            ClientError: It has failed.
+            StopAsyncIteration: It has ended.
+            ClientError: It has ended with this error.
         """
         try:
             return await self._told.receive()

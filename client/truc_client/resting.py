@@ -1,4 +1,4 @@
-"""Pauses: what a seat may ask about them now, by the ledger, and how they stand, by what was told.
+"""Pauses: what a seat may ask for now, by the ledger, and how a pause stands, by the facts reported.
 
 Any seat may ask for a pause once a hand; the match rests once every seat has asked, and until every seat has asked to go
 on. Invariant: what is not allowed is refused before anything is signed.
@@ -19,7 +19,7 @@ def check_rest(ledger: Ledger, seat: int, kind: Rest) -> None:
     """Check that a seat may ask for a pause, or for its end.
 
     Raises:
-        ChoiceError: It may not.
+        ChoiceError: It may not; the message says why.
     """
     if ledger.phase is Phase.CALLED:
         objection = "failures.rest_while_dealing"
@@ -49,7 +49,7 @@ def _against_resume(ledger: Ledger, seat: int) -> str:
 
 
 class Standstill(NamedTuple):
-    """How a pause stands for one seat: whether the match rests, and whether the seat, and another, has asked for what comes next."""
+    """How a pause stands for one seat: whether the match rests, and whether this seat and others ask to change that."""
 
     seat: int | None
     rests: bool = False
@@ -63,7 +63,7 @@ class Standstill(NamedTuple):
 
     @property
     def is_called(self) -> bool:
-        """Whether another seat has asked, and this one has not joined."""
+        """Whether another seat has asked and this one has not joined in."""
         return self.others_ask and self.seat is not None and not self.has_asked
 
 

@@ -1,7 +1,7 @@
-"""The tables of the client's database, and how an older file becomes a newer one.
+"""The tables of the client's database, and the migration of older files.
 
-A file is brought up to date when it is opened, in one transaction: it is either as it was or as it should be. Nothing that
-keeps a client honest (nonces, statements, places) is ever dropped on the way.
+A file is brought up to date when it is opened, in one transaction: it is either as it was or as it should be. Nothing
+that keeps a client honest (nonces, statements, places) is ever dropped on the way.
 """
 
 import sqlite3
@@ -58,7 +58,7 @@ def bring_up_to_date(database: sqlite3.Connection) -> None:
 
 
 def _give_chains_a_table(database: sqlite3.Connection) -> None:
-    """Version 1 had one chain for a match, in its row."""
+    """Version 1 had one chain for each match, in the row of the match."""
     database.execute(_CHAINS)
     running = database.execute("SELECT th, root, secret, counter FROM matches WHERE root IS NOT NULL")
     for th, root, secret, counter in running.fetchall():
@@ -67,7 +67,7 @@ def _give_chains_a_table(database: sqlite3.Connection) -> None:
 
 
 def _bind_nonces_to_servers(database: sqlite3.Connection) -> None:
-    """Up to version 2 a nonce was one for all servers, so that one server could use up another's."""
+    """Up to version 2 a nonce was unique across all servers, so that one server could use up another's."""
     database.execute("ALTER TABLE matches RENAME TO matches_before")
     database.execute(_MATCHES)
     database.execute(

@@ -1,6 +1,6 @@
-"""One match as one seat, or a watcher, follows it: messages in, happenings and things to send out; no socket.
+"""One match as a seat or a watcher follows it: messages in; happenings, and what to send, out; no socket.
 
-The order is: a record is checked and kept, then told, then what it asks of the seat is signed and stored. While records
+A record is first checked and kept, then reported; then what it requires of the seat is signed and stored. While records
 are being replayed nothing is sent. Invariant: nothing is sent for a seat that is not, or no longer, played from here.
 """
 
@@ -91,7 +91,7 @@ class SeatMatch:
 
     @property
     def is_settled(self) -> bool:
-        """Whether the end has come and this seat's ack of it, where it owes one."""
+        """Whether the end has come, and this seat's ack of it if the seat owes one."""
         return self.is_over and (not self._holds or self.seat in self.ledger.acks)
 
     @property
@@ -110,14 +110,14 @@ class SeatMatch:
 
     @property
     def standing(self) -> Standing:
-        """What this player is to the seat; who has no key just follows."""
+        """What this player is to the seat; a player without a key just follows."""
         return Standing.HOLDS if self._signer is None else self._signer.standing(self.ledger)
 
     def check_standing(self) -> None:
-        """Check that the seat is played from here, now that nothing is missing; once it is held nothing more is wished.
+        """Check that the seat is played from here, now that no record is missing; once it is, the wish for it ends.
 
         Raises:
-            NotPlayedError: It was never this player's.
+            NotPlayedError: The seat was never this player's.
             ClientError: It is played from elsewhere, or its secrets are lost.
         """
         standing, signer = self.standing, self._signer
@@ -144,26 +144,26 @@ class SeatMatch:
         self._sent.clear()
 
     def yield_seat(self) -> None:
-        """Note that another connection has the seat: nothing is signed or sent for it here until it is taken back."""
+        """Note that another connection has the seat: until it is taken back, nothing is signed or sent for it here."""
         self.is_yielded, self.wish = True, Wish.LOOK_ON
 
     def take_back(self) -> None:
-        """Note that the seat is asked for again; what is missing comes first."""
+        """Note that the seat is taken back; the missing records come first."""
         self.is_yielded = False
         self.pause_sending()
 
     def reached(self, k: int | None) -> None:
-        """Note that the server has sent everything, which is up to `k` as it says.
+        """Note that the server has sent everything, up to `k` by its own word.
 
         Raises:
-            UnboundError: It did not, or had shown more before.
+            UnboundError: It has not, or had shown more before.
         """
         self._check_end()
         self.witness.check_reached(k)
         self.is_live = True
 
     def _check_end(self) -> None:
-        """Check that an end leaves room for what was accepted before: after it each seat has but an ack."""
+        """Check that the end leaves room for what was accepted before: after it each seat has only an ack."""
         if self._signer is None or not self.is_over or not self._signer.is_behind(self.ledger):
             return
         end, mark = self.ledger.parallel[0], self._signer.mark
@@ -173,11 +173,11 @@ class SeatMatch:
         self.witness.doubt("C33", message)
 
     def go_on(self) -> None:
-        """Note that nothing has to be replayed: the match has just begun."""
+        """Note that nothing is left to replay."""
         self.is_live = True
 
     def take_record(self, message: MatchRecord) -> list[Happening]:
-        """Take the next record; one that is known already is compared.
+        """Take the next record; one that is kept already is compared.
 
         Raises:
             CheckFailedError: It fails a check, and somebody is to blame.
@@ -190,7 +190,7 @@ class SeatMatch:
         return self._told(self._take(record))
 
     def take_past(self, record: Record) -> None:
-        """Take the next record without telling it: what stood before a watcher came.
+        """Take the next record without reporting it: one from before a watcher came.
 
         Raises:
             CheckFailedError: It fails a check, and somebody is to blame.
@@ -207,7 +207,7 @@ class SeatMatch:
         return finding
 
     def _note_chain(self, body: AnyBody) -> None:
-        """Let hands be opened under a key of this client that has come into force."""
+        """Let hands be opened with a key of this client once it has come into force."""
         held = None if self._signer is None else self._signer.chain(self.ledger)
         if held is not None and isinstance(body, Rekey | Sub):
             self.witness.add_box_key(box_key(held.secret))
@@ -230,7 +230,7 @@ class SeatMatch:
         return told
 
     def _is_last(self, body: AnyBody) -> bool:
-        """Tell whether nothing of this match is left for this client: the own ack of a seat that it holds is in."""
+        """Tell whether this client needs no more of the match: the end is in and, if it holds a seat, its own ack."""
         if not self._holds:
             return isinstance(body, End)
         return isinstance(body, Ack) and body.seat == self.seat
@@ -239,18 +239,18 @@ class SeatMatch:
         return self.witness.opened if isinstance(body, Close) else None
 
     def started(self, *, resumed: bool) -> MatchStarted:
-        """Tell that the match is there."""
+        """Return the report that the match has begun, or goes on."""
         return match_started(self.witness, self.seat, resumed=resumed)
 
     def begun_again(self) -> list[Happening]:
-        """Tell that a match of which a part was kept goes on, how it stands, and the cards of the hand that was open."""
+        """Return the report that a match kept in part goes on: how it stands, and the cards of the open hand."""
         return told_again(self.witness, self.seat)
 
     def finish(self) -> MatchEnded:
-        """Conclude a match that goes on no more; the secrets are dropped once its end has come.
+        """Conclude a match that goes no further; once its end has come, the secrets are dropped.
 
         Raises:
-            CheckFailedError: C33, it ends below what was accepted before.
+            CheckFailedError: C33, it ends before what was accepted earlier.
             UnboundError: Acks that were accepted before are missing.
         """
         self._check_end()
@@ -261,7 +261,7 @@ class SeatMatch:
         return MatchEnded(self.witness.verdict(), self.witness.file.path)
 
     def owed(self) -> Sendable | None:
-        """Return what this seat must send now, once on each connection: what is due, or a decision made before.
+        """Return what this seat must send now, once per connection: what is due, or a decision made before.
 
         Raises:
             CheckFailedError: The server asks for a release again under another head.
@@ -281,10 +281,10 @@ class SeatMatch:
         return statement
 
     def take_notice(self, message: Notice) -> list[Happening]:
-        """Take what this seat alone is told: a guest's cards or its partner's, whom the hand waits for, a sign.
+        """Take what only this seat is told: a guest's cards or its partner's, whom the hand waits for, a sign.
 
         Raises:
-            UnboundError: A sign is not in the box that it must be in, or is no word of the game.
+            UnboundError: A sign is not in the box it must be in, or is no word of the game.
         """
         match message:
             case OwnCards(of=partner, cards=cards):
@@ -299,7 +299,7 @@ class SeatMatch:
 
     def _seen_sign(self, message: BoxedSignSeen | OpenSignSeen) -> list[Happening]:
         if message.at != self.next or message.sender == self.seat:
-            return []  # void: another record has come, or it is none that this seat would be told
+            return []  # lapsed, as another record has come; or one that this seat should not be told
         try:
             word = (self._reader or ClearReader()).read_sign(message, self.ledger)
             check_seen(self.ledger, message.sender, word)
@@ -308,7 +308,7 @@ class SeatMatch:
         return [Signed(message.sender, word)]
 
     def sign(self, word: str) -> tuple[int, bytes | None]:
-        """Return to whom a sign of this seat goes now, and its box; None for the box of a guest.
+        """Return to whom a sign of this seat goes now, and its box; a guest's has none.
 
         Raises:
             ChoiceError: Nobody sees a sign of this seat.
@@ -319,19 +319,19 @@ class SeatMatch:
         return to, self._reader.seal_sign(self.ledger, to, word)
 
     def take_options(self, message: BoxedOptions | OpenOptions) -> tuple[list[Happening], Sendable | None]:
-        """Take what may be chosen now; a choice that still stands is made again instead of asked for.
+        """Take what may be chosen now; a choice that still stands is repeated instead of asked for.
 
         Raises:
             UnboundError: The options are not what this seat can sign.
         """
         if message.at != self.next or self.is_yielded:
-            return [], None  # options of a position that is over, or not reached, or for another connection
+            return [], None  # options for a position that is over or not reached, or for another connection
         told, again = self._choosing.take(message)
         self._note_sent(again)
         return [] if told is None else [told], again
 
     def choose(self, choice: Choice, place: int | None = None) -> Sendable | None:
-        """Sign a choice, stored; `place` is where to cut. None if its position is over: it comes too late.
+        """Sign and store a choice; `place` is where to cut. None if its position is over: it comes too late.
 
         Raises:
             ChoiceError: It is none of the newest options, or another was signed for this position.
@@ -342,7 +342,7 @@ class SeatMatch:
         """Sign that this side gives the match up.
 
         Raises:
-            ChoiceError: Something was signed for this position already, or this seat may sign nothing now.
+            ChoiceError: Something was already signed for this position, or this seat may sign nothing now.
         """
         resigned = self._choosing.resign()
         self._note_sent(resigned)
@@ -352,7 +352,7 @@ class SeatMatch:
         """Sign that this seat asks for a pause, or for its end.
 
         Raises:
-            ChoiceError: It may not ask now, or has; or something was signed for this position already.
+            ChoiceError: It may not ask now, or has already; or something was already signed for this position.
         """
         asked = self._choosing.ask_rest(kind)
         self._note_sent(asked)
@@ -370,7 +370,7 @@ class SeatMatch:
 
     def _note_sent(self, sendable: Sendable | None) -> Sendable | None:
         if self.is_live and isinstance(sendable, Statement):
-            self._sent.add(sendable.body)  # else `owed` gives it out once the connection is back
+            self._sent.add(sendable.body)  # otherwise `owed` returns it once the connection is back
         return sendable
 
     def refused(self, at: int, sent: Sendable, refusal: Refusal) -> None:
@@ -378,7 +378,7 @@ class SeatMatch:
         if refusal.code != Code.STALE_POSITION:
             self._choosing.drop()
         if begins_chain(sent) and isinstance(sent, Statement):
-            self._sent.discard(sent.body)  # nobody waits for it: it may go out again
+            self._sent.discard(sent.body)  # no player waits for its answer: it may go out again
         if self._signer is not None and isinstance(sent, Statement) and refusal.refuse is not None:
             spk = self.ledger.setup.terms.table.spk
             self._signer.refused(spk, at, sent, Record(*refusal.refuse))
@@ -390,5 +390,5 @@ class SeatMatch:
 
 
 def begins_chain(sendable: Sendable) -> bool:
-    """Tell whether what is sent begins a new chain, of one's own seat or of one taken over."""
+    """Tell whether what is sent begins a new chain, for one's own seat or for one taken over."""
     return isinstance(sendable, Statement) and dec(sendable.body)[0] in (tag_of(Rekey), tag_of(Sub))

@@ -1,7 +1,7 @@
-"""What everything on one connection leans on: the account, who the server is, the line to it, and what is followed there.
+"""What everything on one connection shares: the account, who the server is, the line to it, and what is followed there.
 
-Losing the connection is told to everything that is followed, and all of it goes on once the line is open again. What is
-wrong with one table ends that table alone.
+The loss of the connection is passed to everything followed, and all of it goes on once the line is open again. A fault
+at one table ends that table alone.
 """
 
 from collections.abc import Callable, Mapping
@@ -31,11 +31,11 @@ class Session:
         line: the way to the server.
         followed: the tables and the lobby.
         server: who the server is, as of the newest login.
-        keys: its present key, and those before it that its rotations show: a match keeps the key it began under.
+        keys: its present key and the earlier ones that its rotations show: a match keeps the key it began under.
         name: the name by which the server shows this player.
         tag: the player's tag there, if the server gives tags.
-        held: the seats that are the player's.
-        capabilities: what the server has beside the core of the protocol.
+        held: the seats that the player holds.
+        capabilities: what the server has beyond the core of the protocol.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Session:
 
     @property
     def first_spk(self) -> bytes:
-        """The first key pinned for the server, which names the player's key there."""
+        """The first key pinned for the server, from which the player's key there is derived."""
         return self.server.pin.first
 
     @property
@@ -68,12 +68,12 @@ class Session:
         return self.server.spk
 
     def follow(self, code: str, seat: int | None) -> Following:
-        """Follow a table, from nothing."""
+        """Follow a table from scratch."""
         following = self.followed.tables[code] = Following(self, code, seat)
         return following
 
     def return_to(self, code: str, seat: int | None) -> Following:
-        """Follow a table, or go on following it; who holds a seat there goes on with it."""
+        """Follow a table, or keep following it; a player who holds a seat there goes on with it."""
         following = self.followed.tables.get(code)
         if following is None:
             following = self.follow(code, seat)
@@ -82,11 +82,11 @@ class Session:
         return following
 
     def drop(self, code: str) -> None:
-        """Follow a table no longer."""
+        """Stop following a table."""
         self.followed.tables.pop(code, None)
 
     def left(self, code: str) -> None:
-        """Note that a table was left, with the seat held there."""
+        """Note that a table was left, and the seat held there given up."""
         self.held = tuple(held for held in self.held if held.table != code)
         self.drop(code)
 
@@ -97,7 +97,7 @@ class Session:
             self.account.store.keep_token(self.first_spk, None)
 
     def post(self, build: Build, on_answer: Callable[[Answer], None]) -> bool:
-        """Send a request without waiting; tells whether the connection was open."""
+        """Send a request without waiting; tell whether the connection was open."""
         return self.line.post(build, on_answer)
 
     async def request(self, build: Build, at_once: Callable[[Ok], None] | None = None) -> Ok:
@@ -110,7 +110,7 @@ class Session:
         return await self.line.request(build, at_once)
 
     def later(self, seconds: float, step: Callable[[], None]) -> None:
-        """Take a step after so many seconds, if the connection is used that long."""
+        """Take a step after so many seconds, unless the session ends before."""
 
         async def wait() -> None:
             await trio.sleep(seconds)
@@ -119,7 +119,7 @@ class Session:
         self._nursery.start_soon(wait)
 
     def handle(self, message: ServerMessage) -> None:
-        """Take a message that is no reply."""
+        """Take a message that is not a reply."""
         if isinstance(message, Capabilities):
             kept = {name: value for name, value in self.capabilities.items() if name not in message.gone}
             self.capabilities = MappingProxyType({**kept, **message.add})
@@ -130,7 +130,7 @@ class Session:
         self.followed.interrupted(reason)
 
     def returned(self, entered: Entered) -> None:
-        """Note that the connection is back; everything that is followed goes on."""
+        """Note that the connection is back; everything followed goes on."""
         self._adopt(entered)
         if self.followed.lobby is not None:
             self.followed.lobby.reconnected(self)

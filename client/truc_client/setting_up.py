@@ -1,8 +1,8 @@
 """From the server's terms to a match that can be followed: what a client accepts, and what it goes on with.
 
 A keyed client signs only the terms its player agreed to, once per table record, and checks that the closed setup is the
-one it signed (C9). What the player is to the seat shows in the records, and is judged when all of them are there.
-Invariants: no transcript that can be used is written over; none is touched on the word of another server than its own.
+one it signed (C9). What the player is to the seat follows from the records, and is judged when all of them are there.
+Invariants: no usable transcript is overwritten; none is touched on the word of a server that is not its own.
 """
 
 from collections.abc import Callable
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 
 class MatchMaker:
-    """Makes the matches of one table; a transcript that is set aside is told by `say`."""
+    """Makes the matches of one table; `say` reports a transcript that is set aside."""
 
     def __init__(self, account: Account, code: str, say: Callable[[TranscriptSetAside], None]) -> None:
         self._account = account
@@ -57,10 +57,10 @@ class MatchMaker:
         self._aside: dict[Path, Path] = {}
 
     def accept(self, message: Terms, session: "Session", agreement: Agreement, seat: int) -> Statement:
-        """Return the seat record that answers the server's terms, stored.
+        """Store and return the seat record that answers the server's terms.
 
         Raises:
-            CheckFailedError: They are not what the player agreed to, or served before.
+            CheckFailedError: They are not what the player agreed to, or were used before.
         """
         record = Record(*message.record)
         try:
@@ -75,7 +75,7 @@ class MatchMaker:
             self._stop(error.check, error.message, error.culprit, message.doc, (record,))
 
     def _check_nonce(self, terms: ServerTerms, session: "Session") -> None:
-        """Check that no other table of this server has the nonce: both records together show whose fault it is."""
+        """Check that no other table of this server has the nonce; both records together show who is to blame."""
         known = self._account.store.joined_with(session.first_spk, terms.table.tn)
         if known is None or known.th == terms.th:
             return
@@ -94,7 +94,7 @@ class MatchMaker:
     ) -> SeatMatch:
         """Check a closed setup, begin its transcript and return the match.
 
-        `agreement` is None where a match is gone on with to which nobody has agreed here.
+        `agreement` is None for a match that is resumed without any agreement given here.
 
         Raises:
             CheckFailedError: A check failed, or it is not the setup this client signed or its player agreed to.
@@ -122,7 +122,7 @@ class MatchMaker:
         return self._follow(file, session, seat, records, wish)
 
     def _check_signed(self, message: Setup, setup: ClosedSetup, seat: int | None) -> None:
-        """Check that a setup that this client has signed is the one it signed, and the only one."""
+        """Check that the setup, if this client signed for it, is the one it signed, and the only one."""
         records, th, store = setup.records, setup.terms.th, self._account.store
         joined, kept = store.joined(th), store.statement(th, Slot("seat"))
         if seat is None or joined is None or kept is None or self._account.is_guest:
@@ -138,7 +138,7 @@ class MatchMaker:
             self._stop("C9", "the seat said is not the one signed for", None, message.doc, records)
 
     def _first_records(self, mid: bytes | None, document: bytes) -> tuple[Record, ...]:
-        """Return the setup kept of a match under a rule document: what a second one is held against."""
+        """Return the kept setup of a match under a rule document, to compare a second one with."""
         path = None if mid is None else path_of(self._account.home.transcripts, mid)
         kept = None if path is None else read_kept(path)
         if kept is None or kept.document != document:
@@ -147,10 +147,10 @@ class MatchMaker:
         return kept.records[: next(closed, 0)]
 
     def _check_accepted(self, setup: ClosedSetup, session: "Session", agreement: Agreement) -> None:
-        """Check that a match is played under the terms agreed to; those that a key has signed were checked then.
+        """Check that a match is played under the terms agreed to; terms signed with a key were checked when signed.
 
         Raises:
-            CheckFailedError: C9, they are others, or nothing was agreed to by a guest, who signs nothing.
+            CheckFailedError: C9, the terms differ, or a guest, who signs nothing, has agreed to none.
         """
         is_guest = self._account.is_guest
         has_signed = not is_guest and self._account.store.joined(setup.terms.th) is not None
@@ -165,7 +165,7 @@ class MatchMaker:
         """Check that a match belongs to the server of this connection; nobody is to blame if it does not.
 
         Raises:
-            ClientError: It was begun at another server, or under a key that this one does not show.
+            ClientError: It began at another server, or under a key that this one does not show.
         """
         known = self._account.store.playing(mid)
         if known is not None and known.server != session.first_spk:
@@ -174,16 +174,16 @@ class MatchMaker:
             raise ClientError(Sentence("failures.unknown_key"))
 
     def has_begun(self, mid: bytes, seat: int | None) -> bool:
-        """Tell whether a match was played from here before: it is gone on with, never begun anew."""
+        """Tell whether a match was played from here before: then it is resumed, never begun anew."""
         has_seat = seat is not None and not self._account.is_guest
         return has_seat and self._account.store.playing(mid) is not None
 
     def drop_unbegun(self, session: "Session") -> None:
-        """Drop the secrets for terms of this table that never became a match: it was left, or closed."""
+        """Drop the secrets for terms of this table that never became a match: the table was left or has closed."""
         self._account.store.drop_unbegun(session.first_spk, self._code)
 
     def _check_seat(self, setup: ClosedSetup, session: "Session", seat: int | None, wish: Wish) -> None:
-        """Check that a match can be this player's to play, as far as its setup and the store tell.
+        """Check that this player may be the one to play the seat, as far as the setup and the store tell.
 
         Raises:
             NotPlayedError: Another player had this seat in that match.
@@ -198,10 +198,10 @@ class MatchMaker:
             check_standing(Standing.LOST if is_own else Standing.ANOTHERS, wish, has_held=False)
 
     def reopen(self, mid: bytes, session: "Session", seat: int | None, wish: Wish) -> SeatMatch | None:
-        """Go on with the transcript kept of a match; None if there is none that can be used.
+        """Go on with the transcript kept of a match; None if there is no usable one.
 
         Raises:
-            CheckFailedError: What was kept fails a check.
+            CheckFailedError: The kept transcript fails a check.
             NotPlayedError: Another player had this seat in that match.
             ClientError: The seat's secrets are not in this home, or the match belongs to another server.
         """
@@ -210,7 +210,7 @@ class MatchMaker:
         return self._kept(mid, session, seat, wish)
 
     def _check_belongs(self, mid: bytes, session: "Session") -> None:
-        """Check a match that is kept before its transcript is opened to go on with it."""
+        """Check that a kept match belongs to this server before its transcript is opened to go on with it."""
         known = self._account.store.playing(mid)
         if known is not None and known.server != session.first_spk:
             raise ClientError(Sentence("failures.begun_elsewhere"))
@@ -220,7 +220,7 @@ class MatchMaker:
         try:
             terms = open_terms(kept.document, kept.records[0])
         except CheckError:
-            return  # it was changed here: replaying it will tell
+            return  # the file was changed here: the replay will show it
         self._check_server(terms, mid, session)
         self._check_goes_on(terms.th)
 
@@ -237,7 +237,7 @@ class MatchMaker:
         try:
             match = self._follow(file, session, seat, (), wish)
         except ValueError:
-            file.close()  # torn within the setup: ask for everything
+            file.close()  # torn within the setup: everything is asked for
             return None
         except UnboundError as error:
             file.close()
@@ -249,12 +249,12 @@ class MatchMaker:
         return match
 
     def _path(self, mid: bytes, seat: int | None) -> "Path":
-        """Return where the transcript is kept: who watches has one of their own, as they may play in that match too."""
+        """Return where the transcript is kept: a watcher has a separate one, as they may play in that match too."""
         where = watched_path if seat is None else path_of
         return where(self._account.home.transcripts, mid)
 
     def set_aside(self, path: "Path", reason: str) -> None:
-        """Rename a transcript that was kept, so that all of it is asked for again; what comes is compared with it.
+        """Rename a kept transcript, so that all of it is asked for again; what comes is compared with it.
 
         Raises:
             HomeError: It cannot be renamed.
@@ -295,7 +295,7 @@ class MatchMaker:
         return SeatMatch(witness, seat, signer, BoxedReader(signer, seat))
 
     def check_agreed(self, match: SeatMatch, session: "Session", agreement: Agreement) -> None:
-        """Check that a match that is being played is the one that its table was shown as, before stepping in.
+        """Check, before stepping in, that a running match is played under the terms that its table was shown with.
 
         A match keeps the key that its server had when it began, which may be older than the present one.
 
@@ -312,10 +312,10 @@ class MatchMaker:
             raise CheckFailedError(error.check, error.message, error.culprit) from error
 
     def _check_goes_on(self, which: bytes) -> None:
-        """Check that a match, or the table record that it has or would have, was not stopped for good.
+        """Check that a match or table record was not stopped for good.
 
         Raises:
-            StoppedError: A check has failed in it.
+            StoppedError: It was: a check has failed in it.
         """
         why = self._account.store.stopped(which)
         if why is not None:
@@ -332,7 +332,7 @@ class MatchMaker:
         second: tuple[Record, ...] = (),
         in_play: tuple[bytes | None, ...] = (),
     ) -> NoReturn:
-        """Refuse a setup or its terms; `in_play` are the matches and table records that this stops for good."""
+        """Refuse a setup or its terms, and stop the matches and table records `in_play` for good."""
         for which in in_play:
             if which is not None:
                 self._account.store.stop(which, f"{check}: {message}")
@@ -344,7 +344,7 @@ class MatchMaker:
 
 
 def _own_seat(seat: int, held: tuple[HeldChain, ...]) -> OwnSeat:
-    """Return the seat with the first key made for it; a client that has made none yet opens nothing."""
+    """Return the seat with the first key made for it; a client that has made none yet cannot open anything."""
     return OwnSeat(seat, box_key(held[0].secret) if held else generate_box_key())
 
 

@@ -1,8 +1,8 @@
 """What one keyed seat signs in one match: its entry, releases, acts, new chains, resignation and ack.
 
-Every body is stored before it is returned, and for each place only one body is ever returned. Invariants: what `Signer`
-gives out is in the store, byte for byte; a client without the secrets in force signs nothing but a new chain, and after
-it nothing before the next call; nothing is signed below the highest place accepted before.
+Every body is stored before it is returned, and for each place only one body is ever returned, unless the server refused
+it. Invariants: what `Signer` returns is in the store, byte for byte; a client without the secrets in force signs only a
+new chain, and after it nothing before the next call; nothing is signed below the highest place accepted before.
 """
 
 from typing import Any, NamedTuple
@@ -22,7 +22,7 @@ from truc_protocol.setup import GONE_SUBSTITUTE, Terms
 
 
 class Entry(NamedTuple):
-    """A seat at a server: who sits there, and under which name, which is the one that the server has given."""
+    """A seat at a server: who sits there, and under which name, as the server has given it."""
 
     key: SigningKey
     server: bytes
@@ -32,7 +32,7 @@ class Entry(NamedTuple):
 
 
 class Signer:
-    """The pen of one seat in one match; `mark` is the highest place accepted before a restart."""
+    """Signs for one seat in one match; `mark` is the highest position accepted before a restart."""
 
     def __init__(self, entry: Entry, terms: Terms, mid: bytes, store: Store) -> None:
         self._entry = entry
@@ -47,7 +47,7 @@ class Signer:
         self.wish = Wish.LOOK_ON
 
     def standing(self, ledger: Ledger) -> Standing:
-        """Tell what this player is to the seat now."""
+        """Return what this player is to the seat now."""
         if self._holding.in_force(ledger, self._seat) is not None:
             return Standing.HOLDS
         contributor = ledger.contributors[self._seat + 1]
@@ -64,11 +64,11 @@ class Signer:
         return was_seated or self._holding.was_in_force(ledger)
 
     def is_behind(self, ledger: Ledger) -> bool:
-        """Tell whether a match has not come to where this client had accepted it before a restart: it signs nothing."""
+        """Tell whether a match is short of what this client had accepted before a restart: it signs nothing yet."""
         return ledger.k < self.mark
 
     def drop_secrets(self) -> None:
-        """Drop the secrets: the seat is played by another, or from elsewhere."""
+        """Drop the secrets: the seat is played by somebody else, or from elsewhere."""
         self._holding.drop()
 
     def counted(self, ledger: Ledger, counter: int) -> None:
@@ -91,11 +91,11 @@ class Signer:
         return is_called or not held.after_loss
 
     def owed(self, ledger: Ledger) -> Statement | None:
-        """Return the release, new chain or ack that the match waits for from this seat.
+        """Return the release, new chain or ack that this seat owes the match.
 
         Raises:
-            CheckFailedError: The server asks for a release of this index under another head than before, or lets a table's
-                nonce serve twice.
+            CheckFailedError: The server asks again for the release of this deal, under another head than before, or
+                uses a table's nonce twice.
         """
         if self.is_behind(ledger):
             return None
@@ -142,7 +142,7 @@ class Signer:
         return self._begin(ledger, held, Sub(*place, held.first, self._seat, public, anchor, held.x, name))
 
     def _begin(self, ledger: Ledger, held: HeldChain, body: Rekey | Sub) -> Statement | None:
-        """Sign the record that begins a chain; None if something else was signed for this position: the next will do."""
+        """Sign the record that begins a chain; None if this position has another signed body: the next one will do."""
         self._come_into()
         try:
             statement = self._keep(ledger, Slot("act", ledger.k), body, held)
@@ -152,7 +152,7 @@ class Signer:
         return statement
 
     def _come_into(self) -> None:
-        """Note that this client plays in the match from now on, with the nonce of its table."""
+        """Store that this client plays in the match from now on, with the nonce of its table."""
         terms, entry = self._terms, self._entry
         known = self._store.joined_with(self._entry.server, terms.table.tn)
         if known is not None and known.th != terms.th:
@@ -178,7 +178,7 @@ class Signer:
         return self._keep(ledger, Slot("act", ledger.k), Resign(self._mid, ledger.k, ledger.head, self._seat))
 
     def kept(self, ledger: Ledger) -> Statement | None:
-        """Return what was signed before for the present position, which alone may be sent."""
+        """Return what was already signed for the current position; nothing else may be sent."""
         return self._store.statement(self._mid, Slot("act", ledger.k))
 
     def keep_place(self, ledger: Ledger) -> None:
@@ -190,7 +190,7 @@ class Signer:
         self._store.end(self._mid, self._place(ledger))
 
     def refused(self, spk: bytes, k: int, statement: Statement, refusal: Record) -> None:
-        """Keep the server's refusal of a decision, if it is one; then another may be signed for that position."""
+        """Keep the server's refusal of a decision, if it is valid; then another may be signed for that position."""
         if (
             refusal.signer == SERVER
             and verify(spk, refusal.body, refusal.sig)
@@ -211,20 +211,20 @@ class Signer:
         return self._store.keep_statement(self._mid, slot, statement, self._place(ledger), chain)
 
     def _place(self, ledger: Ledger) -> Place:
-        """Return where the match stands; among releases or acks, whose order nobody has signed yet, before the first."""
+        """Return where the match stands: among releases or acks, whose order is not yet signed, before the first."""
         held = self.chain(ledger)
         return Place(*ledger.parallel, *((held.x, held.counter) if held is not None else ()))
 
 
 def may_rekey(ledger: Ledger, seat: int) -> bool:
-    """Tell whether a seat's new chain can be taken now, and the rules of the table leave it one."""
+    """Tell whether a seat may begin a new chain now, by the state of the match and the number its table allows."""
     contributor, allowed = ledger.contributors[seat + 1], ledger.setup.terms.opts.rekeys
     has_right = contributor is not None and contributor.rekeys < allowed
     return _is_open(ledger) and (has_right or is_exhausted(ledger, seat + 1))
 
 
 def may_step_in(ledger: Ledger, seat: int) -> bool:
-    """Tell whether somebody new can take a seat now."""
+    """Tell whether a substitute can take a seat now."""
     return _is_open(ledger) and ledger.setup.terms.opts.gone == GONE_SUBSTITUTE and is_gone(ledger, seat)
 
 
@@ -236,7 +236,7 @@ def join_terms(terms: Terms, entry: Entry, store: Store) -> Statement:
     """Return the seat record that accepts a table record, stored with its fresh secrets.
 
     Raises:
-        CheckError: C9, the record or its nonce served another match before, or another seat.
+        CheckError: C9, the record or its nonce was used before, for another match or seat.
     """
     known = store.joined(terms.th)
     if known is not None and known.mid is None and known.seat == entry.seat:

@@ -1,7 +1,7 @@
-"""What a player is to a seat in a match, and what it is told when the seat is not, or no longer, played from here.
+"""What a player is to a seat in a match, and what they are told if the seat is not, or no longer, played from here.
 
-That a seat is played from elsewhere is nobody's fault: another home with the same key went on with it, or a substitute
-took it as the table's terms allow. So it ends the table with a sentence, and keeps no evidence.
+It is nobody's fault that a seat is played from elsewhere: another home with the same key went on with it, or a
+substitute took it as the table's terms allow. So the table ends with a sentence, and no evidence is kept.
 """
 
 from enum import Enum
@@ -19,8 +19,8 @@ class Standing(Enum):
     """What a player is to a seat in a match.
 
     Attributes:
-        HOLDS: it plays the seat, with the secrets in force.
-        LOST: its key has the seat, but the secrets in force are not in this client's home.
+        HOLDS: they play the seat, with the secrets in force.
+        LOST: their key has the seat, but the secrets in force are not in this client's home.
         ANOTHERS: the seat is somebody else's.
     """
 
@@ -30,7 +30,7 @@ class Standing(Enum):
 
 
 class Wish(Enum):
-    """How far a player would go for a seat that it does not hold: look on, begin a new chain, or step in."""
+    """How far a player would go for a seat that they do not hold: look on, begin a new chain, or step in."""
 
     LOOK_ON = "look on"
     REKEY = "rekey"
@@ -42,7 +42,7 @@ def check_standing(standing: Standing, wish: Wish, *, has_held: bool) -> None:
 
     Raises:
         NotPlayedError: The seat was never this player's.
-        ClientError: It is played from elsewhere, or its secrets are lost.
+        ClientError: The seat is played from elsewhere, or its secrets are lost.
     """
     match standing:
         case Standing.HOLDS:

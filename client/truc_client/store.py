@@ -1,8 +1,8 @@
 """What a client must never forget, in one SQLite file: pinned servers, terms accepted, and every body it signed.
 
-Each write is on the disk when its method returns (synchronous = FULL), and is made before the bytes it is about are
-sent. That is why the calls are synchronous: between deciding and storing nothing else may happen. Invariant: for each
-place (a release of a deal, an act at a position) there is one body, unless the server signed that it refused it.
+Each write is on the disk when its method returns (synchronous = FULL), before the bytes it concerns are sent. That is
+why the calls are synchronous: between deciding and storing nothing else may happen. Invariant: for each place (a
+release of a deal, an act at a position) there is one body, unless the server signed a refusal of it.
 """
 
 import sqlite3
@@ -23,9 +23,9 @@ _MATCH_COLUMNS: Final = "th, tn, server, code, seat, mid, k, head"
 
 
 class Slot(NamedTuple):
-    """A place for one signed body: `what` is seat, release, act or ack, `number` a deal index or position.
+    """A place for one signed body: `what` is seat, release, act or ack; `number` a deal index or position.
 
-    An act, a resignation, a rekey and a sub share the place of an act: there is one of them for a position.
+    An act, a resignation, a rekey and a sub share the place of an act: each position has only one of them.
     """
 
     what: str
@@ -50,7 +50,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """A table record this client accepted: its own, or that of a match it came into later."""
+    """A table record this client accepted: one it signed for, or that of a match it joined later."""
 
     th: bytes
     tn: bytes
@@ -67,12 +67,12 @@ class HeldChain:
     """One chain of this client in a match, with the X25519 key that came with it; dropped when the match has ended.
 
     Attributes:
-        x: the public half of the key, which names the chain.
+        x: the public half of the key, which identifies the chain.
         first: the first deal that it serves.
         root: its last link.
         secret: the X25519 secret.
-        after_loss: made to go on without the secrets that were in force.
-        counter: of the newest private box under the key.
+        after_loss: whether it was made to go on without the secrets that were in force.
+        counter: the counter of the newest private box under the key.
     """
 
     x: bytes
@@ -118,18 +118,18 @@ class Store:
         self._database.execute("COMMIT")
 
     def pin(self, server: str) -> Pin | None:
-        """Return what is known of a server, by `host:port`."""
+        """Return the pin of a server, by `host:port`."""
         query = "SELECT first, present, serial FROM servers WHERE server = ?"
         row = self._database.execute(query, (server,)).fetchone()
         return Pin(*row) if row else None
 
     def encrypts(self, server: str) -> bool:
-        """Tell whether connections to a known server were encrypted when it was last met."""
+        """Tell whether the last connection to a known server was encrypted."""
         row = self._database.execute("SELECT tls FROM servers WHERE server = ?", (server,)).fetchone()
         return bool(row and row[0])
 
     def pins(self) -> dict[str, Pin]:
-        """Return every server known."""
+        """Return the pin of every server known."""
         rows = self._database.execute("SELECT server, first, present, serial FROM servers ORDER BY server")
         return {server: Pin(*pin) for server, *pin in rows}
 
@@ -140,7 +140,7 @@ class Store:
         )
 
     def forget_pin(self, server: str) -> bool:
-        """Forget a server's keys, so that the next contact is a first one; tells whether it was known."""
+        """Forget a server's keys, so that the next contact is a first one; tell whether it was known."""
         return self._database.execute("DELETE FROM servers WHERE server = ?", (server,)).rowcount > 0
 
     def token(self, server: bytes) -> str | None:
@@ -156,9 +156,9 @@ class Store:
             self._database.execute("INSERT OR REPLACE INTO tokens VALUES (?, ?)", (server, token))
 
     def join(self, joined: Joined, chain: HeldChain, statement: Statement) -> None:
-        """Store the acceptance of a table record, the secrets of its match, and the seat record it answers with.
+        """Store the acceptance of a table record, with the secrets for its match and the seat record in answer.
 
-        The secrets for earlier terms of the table that never became a match are dropped.
+        Secrets for earlier terms of the table that never became a match are dropped.
         """
         with self._writing():
             self._drop_unbegun(joined.server, joined.code)
@@ -170,7 +170,7 @@ class Store:
             self._insert(joined.th, Slot("seat"), 0, statement)
 
     def come_into(self, joined: Joined) -> None:
-        """Store that this client plays a seat in a match that it did not begin; the seat may be another than before."""
+        """Store that this client plays a seat in a match that it did not begin; it may have had another seat before."""
         self._database.execute(
             "INSERT INTO matches (th, tn, server, code, seat, mid) VALUES (?, ?, ?, ?, ?, ?)"
             " ON CONFLICT (th) DO UPDATE SET seat = excluded.seat, mid = excluded.mid",
@@ -178,7 +178,7 @@ class Store:
         )
 
     def drop_unbegun(self, server: bytes, code: str) -> None:
-        """Drop the secrets for terms of a table that never became a match: it is left, or other terms have come."""
+        """Drop the secrets for terms of a table that never became a match."""
         with self._writing():
             self._drop_unbegun(server, code)
 
@@ -190,7 +190,7 @@ class Store:
         )
 
     def drop_secrets(self, th: bytes) -> None:
-        """Drop the secrets of a match that is not played from here any more; what was signed stays for ever."""
+        """Drop the secrets of a match that is no longer played from here; what was signed stays for ever."""
         self._database.execute("DELETE FROM chains WHERE match = ?", (th,))
 
     def _hold(self, th: bytes, chain: HeldChain) -> None:
@@ -202,7 +202,7 @@ class Store:
         )
 
     def chains(self, th: bytes) -> tuple[HeldChain, ...]:
-        """Return every chain of this client in the match of a table record, the oldest first."""
+        """Return every chain of this client in the match of a table record, oldest first."""
         query = (
             "SELECT x, first, root, secret, after_loss, counter FROM chains WHERE match = ? ORDER BY rowid"
         )
@@ -216,12 +216,12 @@ class Store:
         return self._match("th", th)
 
     def held(self, server: bytes) -> tuple[Joined, ...]:
-        """Return every acceptance at a server, by its first key, whose secrets are here: none that has ended for this client."""
+        """Return every acceptance at a server, by its first key, whose secrets are here, so none that has ended."""
         query = f"SELECT {_MATCH_COLUMNS} FROM matches WHERE server = ? AND th IN (SELECT match FROM chains) ORDER BY rowid"
         return tuple(Joined(*row) for row in self._database.execute(query, (server,)))
 
     def joined_with(self, server: bytes, tn: bytes) -> Joined | None:
-        """Return an acceptance by the server's first key and the table's nonce: another server may use the same one."""
+        """Return an acceptance by the server's first key and the table's nonce: two servers may use the same nonce."""
         query = f"SELECT {_MATCH_COLUMNS} FROM matches WHERE server = ? AND tn = ?"
         row = self._database.execute(query, (server, tn)).fetchone()
         return Joined(*row) if row else None
@@ -231,7 +231,7 @@ class Store:
         return self._match("mid", mid)
 
     def played(self, server: bytes) -> tuple[bytes, ...]:
-        """Return every match that this client has a seat in at a server, by its first key, the newest first."""
+        """Return every match that this client has a seat in at a server, by its first key, newest first."""
         query = "SELECT mid FROM matches WHERE server = ? AND mid IS NOT NULL ORDER BY rowid DESC"
         return tuple(mid for (mid,) in self._database.execute(query, (server,)))
 
@@ -245,7 +245,7 @@ class Store:
         self._database.execute("UPDATE matches SET mid = ? WHERE th = ?", (mid, th))
 
     def keep_place(self, mid: bytes, place: Place) -> None:
-        """Note the highest position accepted; one below what was noted changes nothing."""
+        """Note the highest position accepted; a lower one than noted before changes nothing."""
         with self._writing():
             self._keep_place(mid, place)
 
@@ -261,7 +261,7 @@ class Store:
         )
 
     def end(self, mid: bytes, place: Place) -> None:
-        """Drop the secrets of a match that has ended; what names it stays for ever."""
+        """Drop the secrets of a match that has ended; the rest stays for ever."""
         with self._writing():
             self._keep_place(mid, place)
             self._database.execute(
@@ -271,7 +271,7 @@ class Store:
     def stop(self, which: bytes, why: str) -> None:
         """Remember that a match or a table record, named by its hash, is stopped for good; the first reason counts.
 
-        It is not gone on with while this store is open either if the disk takes nothing more.
+        If the disk takes nothing more, it is remembered as long as this store is open.
         """
         self._stopped.setdefault(which, why)
         with suppress(sqlite3.Error):
@@ -290,9 +290,9 @@ class Store:
     def keep_statement(
         self, match: bytes, slot: Slot, statement: Statement, place: Place, chain: HeldChain | None = None
     ) -> Statement:
-        """Store a body before it is sent, with the place reached and the chain that it begins, if it begins one.
+        """Store a body before it is sent, with the place reached and the chain it begins, if any.
 
-        The stored statement comes back if it is the same.
+        If the same body is stored already, the stored statement is returned.
 
         Raises:
             SignedBeforeError: Another body was signed for this place, and not refused.

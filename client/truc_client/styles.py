@@ -1,7 +1,8 @@
-"""The styles of bot that the command line offers, by name: how each comes to a chooser for the table where it sits.
+"""The styles of bot that the command line offers, by name, and how each makes a chooser for its table.
 
 `careless` and `careful` look at the options alone; `sharp` looks at the match as its seat knows it, with the rules that
-truc_bots is built on. What sharp cannot read, as a guest's match or an option newer than its rules, it leaves to careful.
+truc_bots builds on. What sharp cannot read, such as a guest's match or an option newer than its rules, it leaves to
+careful.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,7 +21,7 @@ Style = Callable[[int, Table], Chooser]
 
 
 def sharp(seed: int, table: Table) -> Chooser:
-    """Return a chooser that plays its options out in deals that it imagines; it takes up to a second for a choice."""
+    """Return a chooser that plays its options out in imagined deals; it takes up to a second for a choice."""
     player, simpler = Sharp(seed), careful(seed)
 
     def choose(turn: YourTurn) -> Choice:

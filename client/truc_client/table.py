@@ -1,4 +1,4 @@
-"""A table as a player follows it: `async for` yields what happens, `choose` decides; the rest goes by itself."""
+"""A table as a player follows it: `async for` yields what happens, `choose` decides; the rest is automatic."""
 
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Table:
-    """A table that is followed; made by a connection's `create`, `join`, `seek`, `watch` and `resume`."""
+    """A table being followed; made by a connection's `create`, `join`, `seek`, `watch` and `resume`."""
 
     def __init__(self, session: "Session", following: Following) -> None:
         self._session = session
@@ -42,40 +42,40 @@ class Table:
 
     @property
     def invite(self) -> str:
-        """The link that leads here, with the fingerprint of the server's key."""
+        """The link to this table, with the fingerprint of the server's key."""
         pin = Fingerprint(fingerprint(self._session.spk))
         return str(self._session.line.address._replace(table=self.code, fingerprint=pin))
 
     @property
     def seat(self) -> int | None:
-        """The own seat; None for who watches."""
+        """One's own seat; None for a watcher."""
         return self._following.seat
 
     @property
     def state(self) -> TableState | None:
-        """The table as it was shown last."""
+        """The table as last shown; None before it was."""
         return self._following.state
 
     @property
     def match(self) -> SeatMatch | None:
-        """The match that is followed."""
+        """The match being followed, if there is one."""
         return self._following.playing.match
 
     @property
     def stands_by(self) -> bool:
-        """Whether this client waits to step in for a player who is gone from the match: `ready` agrees to it."""
+        """Whether this client waits to step in for a player who is gone from the match; `ready` agrees to do so."""
         return self._following.playing.stands_by
 
     @property
     def plays(self) -> bool:
-        """Whether a match is followed in which this client has a seat, with the secrets in force."""
+        """Whether this client has a seat in the match, with the secrets in force."""
         return self.match is not None and self.match.standing is Standing.HOLDS and self.seat is not None
 
     async def ready(self) -> None:
         """Agree to start the table as it is shown; the last seat to do so starts the match.
 
-        Who stands by for a vacant seat agrees to step in, and does before the next deal. Terms that differ are not
-        signed. Nothing is wrong with a match that has begun already: it needed this seat's word, given before a restart.
+        A client that stands by for a vacant seat agrees to step in, and does so before the next deal. Terms that differ
+        are not signed. If the match has begun already, this seat agreed before a restart, and nothing is raised.
         """
         had_word = self._following.agreement.agree()
         if self._following.playing.is_vacant:
@@ -91,7 +91,7 @@ class Table:
                 raise
 
     async def unready(self) -> None:
-        """Take `ready` back; terms that come all the same are not signed."""
+        """Take `ready` back; terms that come nevertheless are not signed."""
         self._following.agreement.withdraw()
         await self._session.request(lambda n: Unready(id=n, table=self.code))
 
@@ -106,16 +106,16 @@ class Table:
         self.close()
 
     def close(self) -> None:
-        """Follow the table no longer, without a word to the server: a seat stays one's own."""
+        """Stop following the table, without telling the server: one keeps one's seat."""
         self._session.drop(self.code)
         self._following.close()
 
     async def choose(self, choice: Choice, *, place: int | None = None) -> None:
-        """Choose one of the newest options; `place` is where to cut. Returns once the server has taken or refused it.
+        """Choose one of the newest options; `place` is where to cut. Return once the server has taken or refused it.
 
-        What comes too late raises nothing. If another record came first, `YourTurn` comes again where there is anything to
-        decide; only where nothing was decided in between and the same choice still stands is it made again by itself. If the
-        seat was taken over, `SeatTakenOver` tells, and nothing more is signed or sent for it here.
+        A choice that comes too late raises nothing. If another record came first, `YourTurn` comes again if there is
+        anything to decide; if nothing was decided in between and the same choice still stands, it is repeated instead.
+        If the seat was taken over, `SeatTakenOver` says so, and nothing more is signed or sent for it here.
 
         Raises:
             ChoiceError: It is none of the newest options.
@@ -133,18 +133,18 @@ class Table:
         await self._following.playing.resign()
 
     async def claim(self) -> None:
-        """Ask for the end of the match, as the other side is gone; `Away` tells when it is granted.
+        """Ask to end the match because the other side is gone; `Away` tells when that will be granted.
 
         Raises:
             ChoiceError: No match is played, or another connection has the seat.
-            RefusedError: It is not granted yet (`not_now`; `retry_after_ms` says when it may be), or never to this seat.
+            RefusedError: It is not granted yet (`not_now`; `retry_after_ms` says when), or never to this seat.
         """
         await self._following.playing.claim()
 
     async def pause(self) -> None:
-        """Ask for a pause, once in a hand; the match rests once every seat has asked. One's turn does not matter.
+        """Ask for a pause, at any turn, once in a hand; the match rests once every seat has asked.
 
-        If another record comes first it is asked again by itself.
+        If another record comes first, the request is repeated automatically.
 
         Raises:
             ChoiceError: One has asked already, the match rests, or cards are being dealt.
@@ -153,7 +153,7 @@ class Table:
         await self._following.playing.ask_rest("pause")
 
     async def unpause(self) -> None:
-        """Ask to go on with a match that rests; it does once every seat has asked, or its longest pause is over.
+        """Ask to go on with a match that rests; it goes on once every seat has asked, or the longest pause is over.
 
         Raises:
             ChoiceError: One has asked already, or the match does not rest.
@@ -166,12 +166,12 @@ class Table:
 
         Raises:
             ChoiceError: There is no hand to sign in, or nobody sees a sign of this seat.
-            RefusedError: The rules do not allow it; where signs must be true, it is false.
+            RefusedError: The rules do not allow it; for example, the sign is false where signs must be true.
         """
         await sign(self._session, self.code, self._following.playing.current, word)
 
     async def say(self, phrase: str) -> None:
-        """Say a phrase of the game to everybody at the table; RefusedError if the game has none such."""
+        """Say a phrase of the game to everybody at the table; RefusedError if the game has no such phrase."""
         await say(self._session, self.code, phrase)
 
     async def chat(self, text: str) -> None:

@@ -1,6 +1,6 @@
 """What a player says beside the game: signs to those who may see them, phrases to the whole table, and lines of chat.
 
-Nothing of it is signed, stored or said again after a lost connection; a sign that another record has overtaken is sealed
+None of it is signed, stored or repeated after a lost connection; a sign that another record has overtaken is sealed
 anew, but never for another hand.
 """
 
@@ -40,10 +40,10 @@ async def chat(session: "Session", code: str | None, text: str) -> None:
 
 
 async def sign(session: "Session", code: str, playing: Callable[[], SeatMatch], word: str) -> None:
-    """Sign a word.
+    """Sign a word of the game to those who may see it.
 
     Raises:
-        ChoiceError: No match is played, the hand is over, or nobody sees a sign of this seat.
+        ChoiceError: No match is on, the hand is over, or nobody sees a sign of this seat.
         RefusedError: The rules do not allow it.
         LostError: The connection was lost before the reply.
     """

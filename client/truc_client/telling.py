@@ -1,4 +1,4 @@
-"""What a player is told of a match and of cards: when they come, and again when a client comes back in a hand."""
+"""What a player is told about a match and the cards: when they come, and again when a client comes back."""
 
 from collections.abc import Mapping
 
@@ -8,12 +8,12 @@ from truc_protocol.bodies import AnyBody, Deal, Share, Sub
 from truc_protocol.dealing import Opening
 from truc_protocol.records import parse, tag_of
 
-_SIDES = 2  # with no more seats nobody has a partner, who alone would see signs
+_SIDES = 2  # with so few seats nobody has a partner, and only partners see signs
 _SUB = tag_of(Sub).encode()
 
 
 def match_started(witness: Witness, seat: int | None, *, resumed: bool) -> MatchStarted:
-    """Return that a match is there."""
+    """Return the report that a match has begun, or goes on."""
     setup, path = witness.ledger.setup, witness.file.path
     variant = setup.terms.variant
     return MatchStarted(
@@ -34,7 +34,7 @@ def match_started(witness: Witness, seat: int | None, *, resumed: bool) -> Match
 
 
 def _players(witness: Witness) -> tuple[str, ...]:
-    """Return the names of those who play now: substitutes have come in by records."""
+    """Return the names of those who play now; substitutes came in by `sub` records."""
     names = {at: taken.name for at, taken in enumerate(witness.ledger.setup.seats)}
     for record in witness.file.records:
         if _SUB in record.body[: len(_SUB) + 2]:
@@ -44,7 +44,7 @@ def _players(witness: Witness) -> tuple[str, ...]:
 
 
 def _raised(witness: Witness) -> Mapping[str, tuple[str, ...]]:
-    """Return by each card that may be turned up the cards of the next rank, the strongest first."""
+    """Return, for each card that may be turned up, the cards of the next rank, strongest first."""
     variant = witness.ledger.setup.terms.variant
     if variant.turnup is None:
         return {}
@@ -53,12 +53,12 @@ def _raised(witness: Witness) -> Mapping[str, tuple[str, ...]]:
 
 
 def told_again(witness: Witness, seat: int | None) -> list[Happening]:
-    """Return what a client is told that comes back to a match of which it kept a part."""
+    """Return what a client is told when it comes back to a match that it kept in part."""
     return [match_started(witness, seat, resumed=True), Recalled(witness.recalled), *cards_held(witness)]
 
 
 def cards_told(witness: Witness, seat: int | None, body: AnyBody) -> list[Happening]:
-    """Return the cards that a record has brought to a seat that opens its boxes itself."""
+    """Return the cards that a record brings to a seat that opens its own boxes."""
     match body:
         case Deal() if seat is not None and body.boxes[seat] and witness.openings:
             return [CardsDealt(_named(witness, witness.openings))]
@@ -70,7 +70,7 @@ def cards_told(witness: Witness, seat: int | None, body: AnyBody) -> list[Happen
 
 
 def cards_held(witness: Witness) -> list[Happening]:
-    """Return the cards that a seat knows of the hand that is open: its own, and its partners'."""
+    """Return the cards that a seat knows in the open hand: its own, and those that partners shared."""
     if witness.ledger.hand is None or not witness.openings:
         return []
     shown = [PartnerCards(giver, _named(witness, openings)) for giver, openings in witness.partners]

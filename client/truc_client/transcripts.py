@@ -1,9 +1,9 @@
 """A transcript file as it grows, and the files of evidence when a check fails.
 
-Records are appended as they are accepted and forced to the disk at the end of every hand. After a crash the last item
-may be torn: reopening cuts it off, and the server is asked for the rest. A transcript that is not gone on with is set aside
-under another name, never deleted. Evidence is named after its match. Who watches holds the file: two who watch one match
-from one home have one each.
+Records are appended as they are accepted, and forced to the disk at the end of every hand. After a crash the last
+item may be torn: reopening cuts it off, and the server is asked for the rest. A transcript that is not continued is
+set aside under another name, never deleted. Evidence is named after its match. A watcher locks its file: two who
+watch one match from one home have one each.
 """
 
 import os
@@ -34,7 +34,7 @@ _SECOND = "-second.truc"
 
 
 class TranscriptFile:
-    """An open transcript; `records` are those in it."""
+    """An open transcript; `records` are the records in it."""
 
     def __init__(self, path: Path, file: BinaryIO, transcript: Transcript) -> None:
         self.path = path
@@ -55,7 +55,7 @@ class TranscriptFile:
     def close(self) -> None:
         """Force everything to the disk and close; closing twice is fine.
 
-        What a full disk does not take is asked for again the next time: why the table ended is what must be told.
+        What a full disk does not take is asked for again next time; it must not hide why the table ended.
         """
         if self._file.closed:
             return
@@ -71,7 +71,7 @@ def path_of(folder: Path, mid: bytes) -> Path:
 
 
 def watched_path(folder: Path, mid: bytes) -> Path:
-    """Return where the transcript of a match that is watched is kept: a file that nobody else writes."""
+    """Return where to keep the transcript of a match that is watched: a file that nobody else is writing."""
     stem = f"{path_of(folder, mid).stem}-watched"
     names = (folder / f"{stem}{'' if n == 1 else f'-{n}'}.truc" for n in count(1))
     return next(path for path in names if _is_free(path))
@@ -82,14 +82,14 @@ def _is_free(path: Path) -> bool:
         with path.open("rb") as file:
             return hold(file.fileno())
     except OSError:
-        return True  # it is not there, or whoever opens it will tell
+        return True  # it does not exist, or opening it will fail and say why
 
 
 def create(path: Path, document: bytes, *, alone: bool = False) -> TranscriptFile:
-    """Begin a transcript; a file that stands there is replaced, unless `alone` is asked for and another writes it.
+    """Begin a transcript, replacing any file there; with `alone`, not one that another process is writing.
 
     Raises:
-        HomeError: It cannot be written.
+        HomeError: It cannot be written, or another process is writing it.
     """
     try:
         file = path.open("r+b" if path.exists() else "wb")
@@ -109,10 +109,10 @@ def _claim(path: Path, file: BinaryIO) -> None:
 
 
 def reopen(path: Path, *, alone: bool = False) -> TranscriptFile | None:
-    """Open a transcript to go on with it, without an item torn at its end; None if there is none worth it.
+    """Open a transcript to go on with it, cutting off a torn last item; None if there is no readable one.
 
     Raises:
-        HomeError: `alone` is asked for, and another writes it.
+        HomeError: With `alone`, another process is writing it.
     """
     try:
         written = path.read_bytes()
@@ -129,7 +129,7 @@ def reopen(path: Path, *, alone: bool = False) -> TranscriptFile | None:
 
 
 def set_aside(path: Path) -> Path:
-    """Give a transcript another name, so that it can be begun anew; returns where it is now.
+    """Rename a transcript, so that a new one can be begun; return its new path.
 
     Raises:
         HomeError: It cannot be renamed.
@@ -143,7 +143,7 @@ def set_aside(path: Path) -> Path:
 
 
 def read_kept(path: Path) -> Transcript | None:
-    """Return a transcript as far as its items are whole; None if it cannot be read."""
+    """Return the whole items of a transcript; None if it cannot be read."""
     try:
         written = path.read_bytes()
         return read_transcript(written[: _whole(written)])
@@ -168,7 +168,7 @@ class Evidence(NamedTuple):
     Attributes:
         document: the rule document of both lists.
         records: the transcript so far, with the record that failed.
-        second: another list of the same match, where there are two histories.
+        second: another list of records of the same match, if there are two histories.
         items: refusals and complaints.
     """
 
@@ -179,7 +179,7 @@ class Evidence(NamedTuple):
 
 
 def keep_evidence(folder: Path, name: str, evidence: Evidence) -> Kept | None:
-    """Write evidence: the transcript NAME.truc, a second history NAME-second.truc, what stands beside it NAME.evidence."""
+    """Write evidence: the transcript as NAME.truc, a second history as NAME-second.truc, the items as NAME.evidence."""
     written = {folder / f"{name}.truc": write_transcript(evidence.document, evidence.records)}
     if evidence.second:
         written[folder / f"{name}{_SECOND}"] = write_transcript(evidence.document, evidence.second)
@@ -189,11 +189,11 @@ def keep_evidence(folder: Path, name: str, evidence: Evidence) -> Kept | None:
         for path, content in written.items():
             path.write_bytes(content)
     except OSError:
-        return None  # the failure itself is what must be told, not that the disk is full
+        return None  # what must be reported is the failed check, not that the disk is full
     return Kept(tuple(written), examine(tuple(written.values())).is_refuted)
 
 
 def evidence_of(folder: Path, mid: bytes) -> Path | None:
-    """Return a file of evidence of a match, if one is there; whether it was stopped stands in the store alone."""
+    """Return a file of evidence of a match, if there is one; only the store says whether the match was stopped."""
     kept = sorted(folder.glob(f"{path_of(folder, mid).stem}-*.truc"))
     return next((path for path in kept if not path.name.endswith(_SECOND)), None)

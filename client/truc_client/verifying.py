@@ -1,7 +1,7 @@
-"""Verifying files: every check again, from the files alone, and what they come to in words and as plain values.
+"""Verifying files: every check again, from the files alone, and the result in words.
 
-Nothing here needs a server, a network or the client's home. The sentences are in the reader's language; words for machines are
-not: the four results, the kinds of rulings, and what a check says of the record that fails it.
+Nothing here needs a server, a network or the client's home. Sentences are in the reader's language; words for machines
+stay in English: the four results, the kinds of rulings, and what a check says of the record that fails it.
 """
 
 import re
@@ -37,15 +37,15 @@ from truc_protocol.words import (
 )
 
 EXIT_CODES: Final = {Result.PROVEN: 0, Result.REFUTED: 1, Result.UNREADABLE: 2, Result.INCOMPLETE: 3}
-"""What `truc verify` ends with; of several files the first of refuted, unreadable, incomplete that occurs."""
+"""The exit status of `truc verify`; with several files, the first of refuted, unreadable, incomplete that occurs."""
 
 _LONGEST: Final = 400
-"""Signs of a message that are shown: it may repeat what a stranger wrote."""
+"""How many characters of a message are shown: it may repeat what a stranger wrote."""
 _SEAT: Final = re.compile(r"\bseat (\d+)\b")
 
 
 def verify_file(path: Path) -> Verdict:
-    """Return the verdict on a transcript by itself; never raises for what is in it."""
+    """Return the verdict on a single transcript; never raises for what is in it."""
     try:
         return verify(read_file(path))
     except (HomeError, OSError) as error:
@@ -53,7 +53,7 @@ def verify_file(path: Path) -> Verdict:
 
 
 def examine_files(paths: Sequence[Path]) -> Together:
-    """Examine transcripts and evidence together; never raises for what is in them, or that one is too large.
+    """Examine transcripts and evidence together; never raises for their content or size.
 
     Raises:
         OSError: A file cannot be opened or read; its `filename` says which.
@@ -70,15 +70,15 @@ def examine_files(paths: Sequence[Path]) -> Together:
 
 
 def read_file(path: Path) -> bytes:
-    """Return what stands in a file, of which there may be no more than a transcript can have.
+    """Return the content of a file, up to the size that a transcript can have.
 
     Raises:
-        HomeError: It has more.
-        OSError: It cannot be opened or read; `filename` says which it is.
+        HomeError: The file is larger.
+        OSError: It cannot be opened or read; `filename` says which file it is.
     """
     try:
         with path.open("rb") as file:
-            content = file.read(MAX_FILE + 1)  # a device has no size that it tells, and no end
+            content = file.read(MAX_FILE + 1)  # a device reports no size, and has no end
     except OSError as error:
         error.filename = str(path)
         raise
@@ -88,7 +88,7 @@ def read_file(path: Path) -> bytes:
 
 
 def trouble(error: HomeError | OSError) -> str:
-    """Return why a file cannot be read, without the file."""
+    """Return why a file cannot be read, without its name."""
     return error.strerror or Sentence("failures.unreadable") if isinstance(error, OSError) else str(error)
 
 
@@ -97,7 +97,7 @@ def _unreadable(message: str) -> Verdict:
 
 
 def verdict_lines(verdict: Verdict, speech: Speech = ENGLISH) -> Iterator[str]:
-    """Yield the verdict in sentences, the first of them alone enough; the words of machines in it are in English."""
+    """Yield the verdict in sentences, of which the first alone is enough; words for machines stay in English."""
     names = player_names(verdict, speech)
     yield _first_line(verdict, speech)
     if verdict.refutation is not None:
@@ -117,7 +117,7 @@ def verdict_lines(verdict: Verdict, speech: Speech = ENGLISH) -> Iterator[str]:
 
 
 def level_line(level: str, speech: Speech = ENGLISH) -> str:
-    """Return how sure a match is whose players have keys, or not all of them, or none."""
+    """Return what the assurance level of a match means: whether all, some or none of its players have keys."""
     return speech.say("screen.level", level=level, meaning=Sentence(f"screen.level_{level.lower()}"))
 
 
@@ -127,7 +127,7 @@ def game_name(variant: str | None, *, is_preset: bool, speech: Speech = ENGLISH)
 
 
 def player_names(verdict: Verdict, speech: Speech = ENGLISH) -> list[str]:
-    """Return the players by seat, as they may be shown; a name alone could be anything, also "the server"."""
+    """Return the players by seat, as they may be shown; a name alone could be anything, even "the server"."""
     return _named(verdict.players, speech)
 
 
@@ -136,22 +136,22 @@ def _named(players: Sequence[str], speech: Speech) -> list[str]:
 
 
 def named_seat(name: str, seat: int, speech: Speech = ENGLISH) -> str:
-    """Return a seat with the name of its player, which stands in quotes."""
+    """Return a seat with the name of its player in quotes."""
     return speech.say("verdict.seat", n=seat, name=quoted_name(name, seat))
 
 
 def seat_name(seat: int, speech: Speech = ENGLISH) -> str:
-    """Return how a seat is called whose player has no name here."""
+    """Return what a seat is called without the name of its player."""
     return speech.say("together.seat", n=seat)
 
 
 def quoted_name(name: str, seat: int) -> str:
-    """Return the name of a player in quotes, and nothing in it that could end them."""
+    """Return the name of a player in quotes, with nothing inside that could end them."""
     return quoted(shown_name(name, seat))
 
 
 def quoted(text: str) -> str:
-    """Return what somebody else wrote in quotes, and nothing in it that could end them."""
+    """Return what somebody else wrote, in quotes, with nothing inside that could end them."""
     inner = printable(text).replace('"', "'")
     return f'"{inner}"'
 
@@ -180,13 +180,13 @@ def _proven(verdict: Verdict, speech: Speech) -> str:
 
 
 def players_then(verdict: Verdict) -> Sequence[str]:
-    """Return who sat there when the record was made that failed."""
+    """Return who sat at the table when the failed record was made."""
     failed = verdict.refutation
     return verdict.players if failed is None or failed.k is None else verdict.players_at(failed.k)
 
 
 def with_names(text: str, players: Sequence[str]) -> str:
-    """Return a message with the name of its player behind every seat."""
+    """Return a message with the player's name after every seat."""
     return _SEAT.sub(lambda found: _named_number(found[1], players) or found[0], text)
 
 
@@ -196,7 +196,7 @@ def _named_number(digits: str, players: Sequence[str]) -> str | None:
 
 
 def shortened(text: str) -> str:
-    """Return a message without what is too long to be read."""
+    """Return a message, with its middle left out if it is too long to read."""
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]} ... {text[-_LONGEST // 2 :]}"
 
 
@@ -208,7 +208,7 @@ def refutation_line(refutation: Refutation | None, players: Sequence[str], speec
 
 
 def result_line(verdict: Verdict, names: list[str], speech: Speech = ENGLISH) -> str:
-    """Return who won and the score, with what in it is the server's word."""
+    """Return who won, how, and the score, with what in the result is only the server's word."""
     score = score_words(verdict.score, names, speech)
     if verdict.reason is None:
         return speech.say("verdict.no_result", score=score)
@@ -219,7 +219,7 @@ def result_line(verdict: Verdict, names: list[str], speech: Speech = ENGLISH) ->
 
 
 def score_words(score: Sequence[SideScore], names: Sequence[str], speech: Speech = ENGLISH) -> str:
-    """Return the score of each side behind its name: the games that it has won, and the points of the one in play."""
+    """Return the score of each side after its name: the games won, and the points in the current one."""
     return ", ".join(
         f"{side_name(side, names, speech)} {side_score(games, points, speech)}"
         for side, (games, _upper, points) in enumerate(score)
@@ -227,13 +227,13 @@ def score_words(score: Sequence[SideScore], names: Sequence[str], speech: Speech
 
 
 def side_score(games: int, points: int, speech: Speech = ENGLISH) -> str:
-    """Return the score of a side: the games that it has won, and the points of the one in play."""
+    """Return the score of a side: the games won, and the points in the current one."""
     won = f"{speech.counted('game', games)} " if games else ""
     return f"{won}{speech.counted('point', points)}"
 
 
 def _doubts(verdict: Verdict, speech: Speech) -> Iterator[str]:
-    """Yield what in the result is not the players' own doing, as far as the records show."""
+    """Yield what qualifies the result: what is not the players' own doing, as far as the records show."""
     if verdict.result is not Result.PROVEN:
         yield speech.say("verdict.as_far")
     if verdict.by_ruling:
@@ -247,13 +247,13 @@ def _doubts(verdict: Verdict, speech: Speech) -> Iterator[str]:
 
 
 def _noted(verdict: Verdict, speech: Speech) -> Iterator[tuple[int, str]]:
-    """Yield what is to be known of single records, each behind its position."""
+    """Yield what a reader should know of single records, each after its position."""
     yield from _on_the_servers_word(verdict, speech)
     yield from _changes(verdict, speech)
 
 
 def _on_the_servers_word(verdict: Verdict, speech: Speech) -> Iterator[tuple[int, str]]:
-    """Yield the rulings and voids, each behind its position."""
+    """Yield the rulings and voids, each after its position."""
     for k, ruling in verdict.rulings:
         values = {"k": k, "ruling": ruling.ruling, "ground": Sentence(_ground(verdict, k, ruling))}
         if ruling.seat is None:
@@ -267,7 +267,7 @@ def _on_the_servers_word(verdict: Verdict, speech: Speech) -> Iterator[tuple[int
 
 
 def _counted(verdict: Verdict, speech: Speech) -> Iterator[str]:
-    """Yield what there may be much of, each kind in a line."""
+    """Yield what may occur many times, each kind as one line."""
     if verdict.scheduled:
         yield speech.say("verdict.chains_on_schedule", n=len(verdict.scheduled), k=verdict.scheduled[0])
     if verdict.proxies:
@@ -288,7 +288,7 @@ def _ground(verdict: Verdict, k: int, ruling: Rule) -> str:
 
 
 def _changes(verdict: Verdict, speech: Speech) -> Iterator[tuple[int, str]]:
-    """Yield the substitutes and the new chains that nothing called for, each behind its position."""
+    """Yield the substitutes and the unscheduled new chains, each after its position."""
     for k, newcomer in verdict.substitutes:
         name = quoted_name(newcomer.name.decode(errors="replace"), newcomer.seat)
         seat = _name_at(verdict, k, newcomer.seat, speech)
@@ -309,7 +309,7 @@ class SeatRow(NamedTuple):
 
 
 def seat_rows(verdict: Verdict, speech: Speech = ENGLISH) -> Iterator[SeatRow]:
-    """Yield for each seat up to where its newest signature binds what happened."""
+    """Yield, for each seat, how far its newest signature binds what happened."""
     for seat, name in enumerate(verdict.players):
         covered = verdict.covered[seat]
         nothing = covered is None
@@ -333,14 +333,14 @@ def contradiction_lines(together: Together, files: Sequence[Path], speech: Speec
 
 
 def _players(file: Examined, k: int | None) -> Sequence[str]:
-    """Return who sat at the table of a transcript at position `k`, or sits there last."""
+    """Return who sat at the table of a transcript at position `k`; without it, who sat there last."""
     if not isinstance(file, TranscriptExamined):
         return ()
     return file.verdict.players if k is None else file.verdict.players_at(k)
 
 
 def agreement_lines(together: Together, speech: Speech = ENGLISH) -> Iterator[str]:
-    """Yield for each match how far its transcripts are the same, and that different matches are not compared."""
+    """Yield, for each match, how far its transcripts agree, and that different matches are not compared."""
     for each in together.agreements:
         yield speech.say(_agreement(each), n=len(each.files), k=each.records - 1)
     matches = {file.verdict.match for file in together.files if isinstance(file, TranscriptExamined)} - {None}

@@ -1,8 +1,8 @@
 """The audit of one match while it is played: every record is checked, kept, and compared with what was kept before.
 
-A record that fails under a valid signature of whoever is to blame ends the match here for good: that is stored first, then
-evidence is written, and nothing more is taken. So does a second history that was signed, and a record that holds a body of
-the own seat which the server had refused. Invariant: what no signature binds anybody to leaves the match as it was before.
+A record that fails a check under a valid signature of the culprit ends the match here for good: that is stored first,
+then evidence is written, and nothing more is taken. So does a signed second history, and a record with a body of one's
+own seat that the server had refused. Invariant: what no signature binds anybody to leaves the match as it was.
 """
 
 from contextlib import suppress
@@ -35,7 +35,7 @@ class Mark(NamedTuple):
 
 
 class Broken(NamedTuple):
-    """A check that failed, in which way, and who is to blame."""
+    """A failed check: how it failed, and who is to blame."""
 
     check: str
     message: str
@@ -43,7 +43,7 @@ class Broken(NamedTuple):
 
 
 class Witness:
-    """One match, checked as it comes; `aside` is a transcript of it that was set aside, to compare it with."""
+    """One match, checked as it comes; `aside` is its transcript that was set aside, to compare with."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class Witness:
 
     @property
     def openings(self) -> tuple[Opening, ...]:
-        """The own seat's cards and salts of the newest deal, by slot."""
+        """One's own cards and salts of the newest deal, by slot."""
         return self._auditor.openings
 
     @property
@@ -85,21 +85,21 @@ class Witness:
 
     @property
     def opened(self) -> DealtCards | None:
-        """The cards of the hand closed last, if they are open; of a redeal the newest."""
+        """The cards of the hand closed last, if they are open; after a redeal, those of the newest deal."""
         hand = self._auditor.last_hand
         return hand.dealt[-1] if hand is not None and hand.dealt else None
 
     @property
     def recalled(self) -> tuple[Fact, ...]:
-        """What the records that were replayed mean, from the end of the hand before the last."""
+        """What the replayed records mean, from the end of the last closed hand on."""
         return self._recalled
 
     def add_box_key(self, x: BoxKey) -> None:
-        """Let hands be opened under a key of the own seat that comes into force within the match."""
+        """Let hands be opened with a key of one's own seat that comes into force during the match."""
         self._auditor.add_box_key(x)
 
     def replay(self) -> int:
-        """Check what the file holds already; returns how many records of it stand after the setup.
+        """Check what the file holds already; return how many of its records follow the setup.
 
         Raises:
             UnboundError: The file fails a check: it is not what was kept.
@@ -126,8 +126,8 @@ class Witness:
         """Check the next record and keep it.
 
         Raises:
-            CheckFailedError: A check failed, and somebody is to blame; evidence is kept.
-            UnboundError: It failed, and nobody has signed it; the match is as it was.
+            CheckFailedError: It fails a check, and somebody is to blame; evidence is kept.
+            UnboundError: It fails one, and nobody has signed it; the match is as it was.
         """
         finding = self._check(record)
         self.file.append(record)
@@ -141,7 +141,7 @@ class Witness:
         """Compare a record that was sent again with the one kept for its position.
 
         Raises:
-            CheckFailedError: Two histories were signed: C33, or C34 where a seat has signed both.
+            CheckFailedError: Two histories were signed: C33, or C34 if a seat has signed both.
             UnboundError: They differ, but no two signatures contradict each other.
         """
         at = k - self.ledger.k + len(self.file.records)
@@ -153,7 +153,7 @@ class Witness:
         self._refuse(Broken("C33", f"position {k} was sent again with another record", None), evidence)
 
     def _compare(self, second: tuple[Record, ...]) -> None:
-        """Check that another list of this match does not contradict the one kept."""
+        """Check that another list of records of this match does not contradict the one kept."""
         document, own = self.file.document, tuple(self.file.records)
         found = compare(Transcript(document, own), Transcript(document, second))
         if found:
@@ -164,8 +164,8 @@ class Witness:
         """Check that the server has sent all that it says there is, and all that it showed before.
 
         Raises:
-            CheckFailedError: What was set aside and what came instead were both signed.
-            UnboundError: C33, its history is said to be longer, or ends earlier than what was accepted before.
+            CheckFailedError: What was set aside and what came instead contradict each other, and both were signed.
+            UnboundError: C33, the match is said to stand elsewhere, or ends earlier than what was accepted before.
         """
         own = self.ledger.k
         if k != own:
@@ -201,7 +201,7 @@ class Witness:
         return finding
 
     def _complaint(self, check: str) -> tuple[Complaint, ...]:
-        """Return what shows others that a sealed hand was garbled: the X25519 secret, which ends the match here."""
+        """Return what shows others that a sealed hand was garbled: the X25519 secret. The match ends here with it."""
         key, ledger = self._auditor.own_key(), self._auditor.ledger
         if check != _GARBLED or self._own is None or key is None or ledger is None:
             return ()
@@ -218,7 +218,7 @@ class Witness:
         return Evidence(self.file.document, (*self.file.records, record), items=items)
 
     def fail(self, check: str, message: str, culprit: str) -> NoReturn:
-        """Stop the match for good for something that no record shows, but that this client has seen signed.
+        """Stop the match for good, for something that no record shows but that this client has seen signed.
 
         Raises:
             CheckFailedError: Always.
@@ -237,7 +237,7 @@ class Witness:
         return Evidence(self.file.document, tuple(self.file.records))
 
     def _refuse(self, broken: Broken, evidence: Evidence, *, is_record: bool = False) -> NoReturn:
-        """Stop for good where somebody is to blame; what fails in the file kept was changed there, and blames nobody."""
+        """Stop for good if somebody is to blame; a failure in the kept file means a change there, and blames nobody."""
         if broken.culprit is not None and not self._is_replaying:
             self._stop(broken, evidence)
         raise UnboundError(broken.check, broken.message, lambda: self._keep(evidence), is_record=is_record)
@@ -256,5 +256,5 @@ class Witness:
         return keep_evidence(self._evidence, name, evidence)
 
     def verdict(self) -> Verdict:
-        """Say what the records so far prove."""
+        """Return what the records so far prove."""
         return self._auditor.verdict()
