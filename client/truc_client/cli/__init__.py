@@ -1,1 +1,1 @@
-"""The commands of `truc`, one module each; they use nothing of the library but what it exports and its screen."""
+"""The commands of `truc`, one module each, and what they share."""

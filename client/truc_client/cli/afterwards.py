@@ -1,4 +1,4 @@
-"""What is said when a match is over: how to look at it again."""
+"""What a player is told after a match: how to look at it again."""
 
 from pathlib import Path
 from typing import Final
@@ -6,11 +6,11 @@ from typing import Final
 from truc_client.terminal.screen import Screen
 
 _DIGITS: Final = 6
-"""How many digits of a match's id are told: enough to find it among those of a home, and few enough for a line of 80 columns."""
+"""How many digits of a match's id are shown: enough to find it in a home, few enough for a line of 80 columns."""
 
 
 def tell_commands(screen: Screen, transcript: Path) -> None:
-    """Tell the commands that show the match of a transcript which is kept in the home."""
+    """Name the commands that show the match of a transcript kept in the home."""
     match = transcript.name[:_DIGITS]
     screen.note(
         "look_again", "dim", replay=f"truc replay {match}", report=f"truc report {match} -o {match}.html"

@@ -1,4 +1,4 @@
-"""Questions with yes or no, at a terminal or to a script: in the player's language, with `y` and `n` in every one."""
+"""Yes-or-no questions, at a terminal or to a script: in the player's language, with `y` and `n` valid in every one."""
 
 import click
 
@@ -16,7 +16,7 @@ def meant(text: str, lang: str) -> bool | None:
 
 
 async def asked(screen: Screen, lines: Lines, key: str, *, default: bool, **values: object) -> bool | None:
-    """Ask until the answer is yes or no; an empty line is the default; None if the player leaves."""
+    """Ask until the answer is yes or no; an empty line means the default; None if the player leaves."""
     while True:
         screen.note(key, "bold", **values)
         text = (await lines.receive()).text
@@ -31,7 +31,7 @@ async def asked(screen: Screen, lines: Lines, key: str, *, default: bool, **valu
 
 
 def confirmed(question: Sentence, lang: str) -> bool:
-    """Ask on standard input before there is a screen; only a yes is one, and the end of the input ends the command."""
+    """Ask on standard input, before there is a screen; an empty line means no, end of input ends the command."""
     while True:
         text = click.prompt(told(question, lang), default="", show_default=False, prompt_suffix=" ", err=True)
         answer = meant(text, lang) if text else False

@@ -1,4 +1,4 @@
-"""`truc bot`: a bot with a key of its own, at a server."""
+"""`truc bot`: a bot with its own key, at a server."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -37,7 +37,7 @@ _MOST_BOTS = 1000
 
 
 class Work(NamedTuple):
-    """What a bot is to do."""
+    """What a bot should do."""
 
     code: str | None
     variant: str | None
@@ -165,7 +165,7 @@ async def _work(connection: Connection, work: Work) -> None:
 
 
 async def _step_in(connection: Connection, work: Work) -> None:
-    """Play the rest of a match for somebody who has gone; where nobody is wanted any more, look for the next."""
+    """Play the rest of a match for somebody who has gone; if the seat is no longer vacant, look for the next one."""
     while True:
         tell(Sentence("commands.awaits_vacancy"), err=True)
         table = await find_vacant(connection, work.code)
@@ -178,11 +178,11 @@ async def _step_in(connection: Connection, work: Work) -> None:
             tell(result_of(_played(ended)))
             await table.leave()
             return
-        table.close()  # the match ended before anybody was wanted
+        table.close()  # the match ended before the seat was taken over
 
 
 async def _play(work: Work, table: Table, show: Callable[[Happening], None]) -> MatchEnded | None:
-    """Play a match as this bot does."""
+    """Play a match in this bot's style."""
     choose = STYLES[work.style](work.seed, table)
     return await play_match(table, choose, show, patience_s=work.patience_s)
 

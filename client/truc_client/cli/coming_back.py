@@ -1,6 +1,6 @@
-"""Coming back to a seat: which one first, whether it can be played from here, and those that others have meanwhile.
+"""Coming back to a seat: which one first, whether it can be played from here, and which seats others have taken.
 
-To take a seat ends the session of whoever plays it, which may be another home with the same key. Invariant: no seat is
+Taking a seat ends the session of whoever plays it, which may be another home with the same key. Invariant: no seat is
 taken before it was looked at, and none for a home that cannot play it.
 """
 
@@ -19,14 +19,14 @@ from truc_protocol.words import Sentence, shown_name
 
 
 class Place(NamedTuple):
-    """A seat that the player has, and what its table shows."""
+    """A seat that the player holds, and what its table shows."""
 
     held: SeatHeld
     glance: Glance
 
     @property
     def is_played(self) -> bool:
-        """Whether a match is played there, as far as can be seen."""
+        """Whether a match is on there, as far as can be seen."""
         state = self.glance.state
         return self.held.match is not None and (state is None or state.state == "playing")
 
@@ -37,7 +37,7 @@ class Place(NamedTuple):
 
 
 async def places(connection: Connection, code: str | None) -> tuple[Place, ...]:
-    """Return every seat of the player, or those at one table: matches in play first, seats that wait for one last."""
+    """Return every seat of the player, or those at one table: running matches first, seats without a match last."""
     seats = [held for held in connection.held if code in (None, held.table)]
     found = [Place(held, await connection.glance(held.table)) for held in seats]
     return tuple(sorted(found, key=lambda place: (not place.is_played, place.held.match is None)))
@@ -71,10 +71,10 @@ def _own_box_keys(connection: Connection, held: SeatHeld) -> frozenset[bytes]:
 
 
 async def tell_lost_seats(connection: Connection, code: str | None, screen: Screen) -> None:
-    """Say of each seat that somebody else has taken in a match which this home has not seen the end of.
+    """Name each seat that somebody else has taken in a match whose end this home has not seen.
 
     Raises:
-        ClientError: It is the one at the table that is asked for, and that match is still played.
+        ClientError: The seat is at the table asked for, and the match is still on.
     """
     if connection.session.account.is_guest:
         return
@@ -92,7 +92,7 @@ async def tell_lost_seats(connection: Connection, code: str | None, screen: Scre
 
 
 def _lost(connection: Connection, joined: Joined, mid: bytes, glance: Glance) -> Sentence | None:
-    """Return the sentence about a seat that is another's; None if the table does not show that match any more."""
+    """Return the sentence about a seat that somebody else has; None if the table no longer shows that match."""
     state = glance.state
     if state is None and (glance.refused is None or glance.refused.code != Code.PRIVATE_TABLE):
         return None

@@ -1,6 +1,6 @@
-"""What every command shares: its language, one-line failures, the player's home and name, table options from the command line.
+"""What every command shares: its language, one-line failures, the player's home and name, and table options.
 
-The language is that of `--lang`, else of the locale; whatever a command prints is told in it.
+The language is that of `--lang`, else of the locale; everything that a command prints is in it.
 """
 
 import getpass
@@ -28,14 +28,14 @@ OPTION_HELP: Final = "A table option of a new table, such as target=24; may be g
 
 
 def spoken() -> str:
-    """Return the language that is spoken now."""
+    """Return the language spoken now."""
     context = click.get_current_context(silent=True)
     kept: str | None = None if context is None else context.meta.get(_KEPT)
     return kept or chosen_language(None, os.environ)
 
 
 class FailedError(click.ClickException):
-    """Something that ends the command: one line on standard error, in the language spoken, and exit status 1."""
+    """An error that ends the command: one line on standard error, in the language spoken, and exit status 1."""
 
     def __init__(self, message: str) -> None:
         super().__init__(printable(told(message, spoken())))
@@ -46,14 +46,14 @@ class FailedError(click.ClickException):
 
 
 def tell(text: str, *, err: bool = False) -> None:
-    """Print a line, a sentence in the language spoken, on a terminal broken between words; nothing in it is obeyed there."""
+    """Print a line in the language spoken, wrapped between words on a terminal, which nothing in it can control."""
     line, stream = printable(told(text, spoken())), sys.stderr if err else sys.stdout
     parts = wrapped(line, get_terminal_size().columns) if stream.isatty() else [line]
     click.echo("\n".join(parts), err=err)
 
 
 def usage_error(sentence: Sentence) -> click.UsageError:
-    """Return what ends a command that was called wrongly, in the language spoken."""
+    """Return the error for a command that was called wrongly, in the language spoken."""
     return click.UsageError(told(sentence, spoken()))
 
 
@@ -61,7 +61,7 @@ def language(given: str | None) -> str:
     """Return the language to speak: the one given, or that of the environment.
 
     Raises:
-        FailedError: There are no words in the language given.
+        FailedError: There are no texts in the language given.
     """
     try:
         return chosen_language(given, os.environ)
@@ -71,7 +71,7 @@ def language(given: str | None) -> str:
 
 
 def _keep(context: click.Context, _option: click.Parameter, given: str | None) -> str | None:
-    """Note the language for all that the command says, also of its other options."""
+    """Note the language for everything that the command says, including errors in its other options."""
     if not context.resilient_parsing:
         context.meta[_KEPT] = language(given)
     return given
@@ -87,11 +87,11 @@ _language_option: Final = partial(
 )
 lang_option: Final = _language_option()
 speaking: Final = _language_option(expose_value=False)
-"""The same option, for a command that only speaks."""
+"""The same option, for a command that does not need its value."""
 
 
 def run(main: Callable[[], Awaitable[None]], farewell: Callable[[], str] = str) -> None:
-    """Run a command under Trio; Ctrl-C becomes the farewell and status 130."""
+    """Run a command under Trio; on Ctrl-C print the farewell and exit with status 130."""
     try:
         trio.run(main)
     except KeyboardInterrupt:
@@ -111,24 +111,24 @@ def own_home() -> Home:
 
 
 def tell_first_use(home: Home) -> None:
-    """Make the player's key at first use, and say what losing it means."""
+    """Make the player's key at the first use, and say what losing it means."""
     if not has_seed(home):
         master_seed(home)
         tell(Sentence("connecting.key_made", path=home.seed), err=True)
 
 
 def tell_new_key(key: NewKey) -> None:
-    """Say that a server's key is new to this client; on standard error, where it is in the way of no program."""
+    """Say that a server's key is new to this client; on standard error, so as not to disturb programs."""
     tell(str(key), err=True)
 
 
 def tell_delay(delay: Delay) -> None:
-    """Say that a server takes nobody now; on standard error, where it is in the way of no program."""
+    """Say that a server accepts nobody now; on standard error, so as not to disturb programs."""
     tell(str(delay), err=True)
 
 
 def player_name(given: str | None, home: Home) -> str:
-    """Return the name to show: the one given, the one kept, or the user's."""
+    """Return the name to show: the one given, the one kept, or the system user's."""
     try:
         name = given or kept_name(home) or getpass.getuser()
     except (KeyError, OSError):

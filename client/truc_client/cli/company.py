@@ -1,6 +1,7 @@
-"""Waiting for company: as long as no match begins a line now and then tells whom a table still waits for.
+"""Waiting for company: until a match begins, a line now and then tells whom a table still waits for.
 
-Who sits down or leaves is told as it happens; this is for the time between. The lines grow rarer, and end with the wait.
+Arrivals and departures are told as they happen; this is for the time between. The lines grow rarer, and end with the
+wait.
 """
 
 from collections.abc import AsyncIterator, Iterator
@@ -24,7 +25,7 @@ _WAITING: Final = ("open", "over")
 
 
 def tell_invite(table: Table, screen: Screen) -> None:
-    """Tell how to invite others, if there is a seat for them."""
+    """Tell how to invite others, unless there is no seat for them."""
     if table.state is not None and not has_free_seat(table.state):
         return
     screen.note("invite", table=table.code, link=table.invite)
@@ -33,7 +34,7 @@ def tell_invite(table: Table, screen: Screen) -> None:
 
 
 def is_here_alone(host: str) -> bool:
-    """Tell whether an address leads to a server from its own machine alone."""
+    """Tell whether an address reaches its server only from the same machine."""
     try:
         return ip_address(host).is_loopback
     except ValueError:
@@ -42,7 +43,7 @@ def is_here_alone(host: str) -> bool:
 
 @asynccontextmanager
 async def told_of_waiting(table: Table, screen: Screen) -> AsyncIterator[None]:
-    """Tell at a table, as long as the block lasts, whom it waits for."""
+    """Tell whom a table waits for, as long as the block lasts."""
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_tell, table, screen)
         yield
@@ -61,13 +62,13 @@ async def _tell(table: Table, screen: Screen) -> None:
 
 
 def _moments() -> Iterator[int]:
-    """Yield after how many seconds of waiting a line is due."""
+    """Yield the seconds of waiting after which a line is due."""
     yield from _FIRST_S
     yield from count(_EVERY_S, _EVERY_S)
 
 
 def tell_waiting(state: TableState, screen: Screen, invite: str, waited: int) -> None:
-    """Tell how many seats are taken; or, once all are, who has not said that they are ready."""
+    """Tell how many seats are taken; once all are, who is not ready."""
     time = f"{waited} s" if waited < _MINUTE_S else f"{waited // _MINUTE_S} min"
     if has_free_seat(state):
         taken = sum(seat.kind != "empty" for seat in state.seats)

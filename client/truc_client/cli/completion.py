@@ -1,6 +1,6 @@
 """`truc completion`, and the values of parameters that a shell completes.
 
-Nothing is asked of a server, and nothing is written: a home that does not exist yet stays so.
+No server is asked, and nothing is written: a home that does not exist is not created.
 """
 
 import os
@@ -20,7 +20,7 @@ from truc_protocol.rules_page import games, table_rules
 from truc_protocol.setup import Opts
 from truc_protocol.words import LANGUAGES
 
-_KEPT_BESIDE: Final = ("transcript",)  # chosen like a term, but no term of a match
+_KEPT_BESIDE: Final = ("transcript",)  # chosen like a term, but not a term of a match
 
 
 def _options() -> Iterator[str]:
@@ -28,7 +28,7 @@ def _options() -> Iterator[str]:
 
 
 def _known_servers() -> tuple[str, ...]:
-    """Return the servers that this home knows; none where the home cannot be read."""
+    """Return the servers that this home knows; none if the home cannot be read."""
     state = Home(default_root(os.environ)).state
     if not state.exists():
         return ()
@@ -43,7 +43,7 @@ def _known_servers() -> tuple[str, ...]:
 
 
 def _own_matches() -> Iterator[CompletionItem]:
-    """Yield the matches of this home by the first digits of their ids, the newest first, each with its date."""
+    """Yield the matches of this home by the first digits of their ids, newest first, each with its date."""
     try:
         kept = kept_files(own_transcripts())
     except HomeError:
@@ -65,7 +65,7 @@ _VALUES: Final[Mapping[str, Values]] = {
     "server": _known_servers,
     "variant": games,
 }
-"""By the name of a parameter, in whichever command: what may stand there."""
+"""The possible values of a parameter, by its name, in whichever command."""
 
 _OR_FILE: Final = ("files", "game", "match")
 """Parameters that may also be the name of a file."""
@@ -75,5 +75,5 @@ completion = completion_command("truc", "commands, options, games, languages, kn
 
 
 def complete_known_values(main: click.Command) -> None:
-    """Let a shell complete the values of every parameter of which they are known."""
+    """Let a shell complete every parameter whose values are known."""
     complete_values(main, _VALUES, or_file=_OR_FILE)

@@ -1,4 +1,4 @@
-"""`truc create`: open a table, pass its link on, and play with who comes."""
+"""`truc create`: open a table, pass its link on, and play with whoever comes."""
 
 from typing import Final, Unpack
 
@@ -11,7 +11,7 @@ from truc_client.cli.table_clock import TableClock, read_clock
 from truc_protocol.words import Sentence, told
 
 _OF_ADDRESSES: Final = frozenset(":/.")
-"""Signs of which no game's name has any."""
+"""Characters that occur in addresses, but in no game's name."""
 _TWICE: Final = {"decision_ms": "--clock", "bank_ms": "--clock", "reveal": "--reveal"}
 
 
@@ -71,7 +71,7 @@ def create(
 def _chosen(
     clock: TableClock | None, reveal: str | None, options: dict[str, int | str]
 ) -> dict[str, int | str]:
-    """Return the table options, those that have an option of the command among them."""
+    """Return all table options, including those given by an option of the command."""
     named: dict[str, int | str] = {} if clock is None else {**clock._asdict()}
     if reveal is not None:
         named["reveal"] = reveal

@@ -1,7 +1,7 @@
-"""`truc demo`: a server of its own, bots in the other seats, a match, and its proof.
+"""`truc demo`: its own server, bots in the other seats, a match, and its proof.
 
-Server, bots and player live in a temporary folder; only the transcript is kept. The server is a process: the client
-never imports it.
+Server, bots and player live in a temporary folder; only the transcript is kept. The server is a separate process: the
+client never imports it.
 """
 
 import os
@@ -109,7 +109,7 @@ def demo(
 
 
 def _add_game(data: Path, text: str) -> None:
-    """Lay the file of a game where the server finds it."""
+    """Put the file of a game where the server finds it."""
     for folder in (data, data / "variants"):
         folder.mkdir(mode=0o700)
     (data / "variants" / "own.toml").write_text(text, encoding="utf-8")
@@ -117,14 +117,14 @@ def _add_game(data: Path, text: str) -> None:
 
 @asynccontextmanager
 async def _server(data: Path) -> AsyncIterator[str]:
-    """Run a server as a process; yields its address."""
+    """Run a server as a process; yield its address."""
     arguments = ("run", "--host", "127.0.0.1", "--port", "0", "--data", str(data), "--log-level", "warning")
     process = await trio.lowlevel.open_process(
         [sys.executable, "-m", "truc_server", *arguments],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env={**os.environ, "TRUC_TABLES_DRAIN_S": "0"},  # nobody is left to end a hand
+        env={**os.environ, "TRUC_TABLES_DRAIN_S": "0"},  # nobody is left to finish a hand
         start_new_session=True,  # Ctrl-C is for the player; the server is stopped after them
     )
     try:

@@ -48,10 +48,10 @@ def forget(server: str, *, guest: bool, yes: bool) -> None:
 
 
 def _check_known(where: Address, home: Home, *, is_guest: bool) -> None:
-    """Check that this home is somebody there: else a new player would be made, to be forgotten at once.
+    """Check that this home has a player there; otherwise a new one would be made, to be forgotten at once.
 
     Raises:
-        FailedError: It is nobody.
+        FailedError: It has none.
     """
     if is_guest and not _is_guest(where, home):
         raise FailedError(Sentence("commands.no_guest_here", server=where.server))

@@ -1,4 +1,4 @@
-"""Files of variants, as commands are given them: read, or refused with what is wrong."""
+"""Variant files given to commands: read, or refused with what is wrong."""
 
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -11,7 +11,7 @@ VARIANT_FILE: Final = ".toml"
 
 
 class Game(NamedTuple):
-    """A game by its name, and the text that describes it where it is no preset."""
+    """A game by its name, with the text that describes it unless it is a preset."""
 
     name: str
     text: str | None
@@ -21,7 +21,7 @@ def read_text(file: str) -> str:
     """Read the text of a file.
 
     Raises:
-        FailedError: There is none.
+        FailedError: It cannot be read, or is not text.
     """
     try:
         return Path(file).read_text("utf-8")
@@ -37,7 +37,7 @@ def game_called(given: str) -> Game:
     """Return a preset by its name, or the game that a file describes.
 
     Raises:
-        FailedError: There is none, or the file is wrong; the text says what.
+        FailedError: There is no such game, or the file is wrong; the message says how.
     """
     try:
         if not given.endswith(VARIANT_FILE):

@@ -1,7 +1,8 @@
-"""Help and usage errors in the language of who asks: what stands in the commands, said in another language.
+"""Help and usage errors in the language of the user: the texts of the commands, translated.
 
-The English texts are those of the commands themselves; behind each of them a file of a language has the same in that one. A
-text that is changed has no translation until somebody writes it: then it stays English, and a test says so.
+The English texts are those of the commands themselves; a file for each other language maps each text to its
+translation. A text that is changed has no translation until somebody writes it: until then it stays English, and a
+test says so.
 """
 
 import gettext
@@ -30,19 +31,19 @@ _LANG: Final = "--lang"
 
 
 class Help(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What help says in one language, by the English text."""
+    """The texts of help in one language, by the English text."""
 
     commands: Mapping[str, str] = {}
-    """A paragraph of a command's text, its line in a list, or the text of an option."""
+    """By a paragraph of a command's text, its line in a list, or the text of an option."""
     manual: Mapping[str, str] = {}
-    """The headings of a page for `man`."""
+    """The headings of a `man` page."""
     click: Mapping[str, str | tuple[str, str]] = {}
-    """What click says of its own: a text, or one and several."""
+    """The texts of click itself: one text, or singular and plural."""
 
 
 @cache
 def help_in(lang: str) -> Help:
-    """Return what help says in a language; nothing without a file for it, as for English, which stands in the commands."""
+    """Return the texts of help in a language; none without a file for it, as for English, which is in the commands."""
     file = files("truc_client.cli").joinpath(f"help/{lang}.toml")
     return (
         msgspec.convert(tomllib.loads(file.read_text(encoding="utf-8")), Help) if file.is_file() else Help()
@@ -50,37 +51,37 @@ def help_in(lang: str) -> Help:
 
 
 class SpokenGroup(OneLineGroup):
-    """The first command: help and errors of all those under it are in the language asked for, else in that of the environment."""
+    """The top command: help and errors of all commands are in the language asked for, else that of the environment."""
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, **named: Any) -> Any:
-        """Run the command in that language."""
+        """Run the command in the language asked for."""
         lang = _asked(sys.argv[1:] if args is None else args)
         with click_in(lang):
             return click.Group.main(translated(self, lang), args, *rest, **named)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the commands in the order in which somebody meets them, not in that of their letters."""
+        """Return the commands in the order in which a player meets them, not alphabetically."""
         del ctx
         return list(self.commands)
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run a command; what goes wrong becomes one line."""
+        """Run a command; an error becomes one line."""
         try:
             return super().invoke(ctx)
         except ClientError as error:
             raise FailedError(str(error)) from error
 
     def refused(self, error: OSError) -> click.ClickException:
-        """Return what ends a command to which the system refuses something, as room on a full disk."""
+        """Return the error for a command that the system refuses something, such as room on a full disk."""
         return FailedError(Sentence("commands.refused_by_system", reason=error.strerror or str(error)))
 
 
 def translated(command: C, lang: str) -> C:
-    """Return a command, and with it those under it, with its help in a language."""
+    """Return a command, with its subcommands, with help in a language."""
     said, own = help_in(lang).commands, copy(command)
     own.help = "\n\n".join(said.get(paragraph, paragraph) for paragraph in paragraphs(command.help))
     own.short_help = said.get(command.short_help or "", command.short_help)
-    vars(own)["_help_option"] = None  # click keeps the one it has made, in the language of that time
+    vars(own)["_help_option"] = None  # click caches this option in the language it was made in
     own.params = [_translated_param(param, said) for param in command.params]
     if isinstance(own, click.Group):
         own.commands = {name: translated(inner, lang) for name, inner in own.commands.items()}
@@ -88,7 +89,7 @@ def translated(command: C, lang: str) -> C:
 
 
 def paragraphs(text: str | None) -> Iterator[str]:
-    """Yield the paragraphs of a text, each in one line."""
+    """Yield the paragraphs of a text, each as one line."""
     return (" ".join(paragraph.split()) for paragraph in (text or "").strip().split("\n\n"))
 
 
@@ -96,7 +97,7 @@ def paragraphs(text: str | None) -> Iterator[str]:
 def click_in(lang: str) -> Iterator[None]:
     """Let click speak a language as long as the block lasts.
 
-    It asks gettext for that, which reads catalogues of its own form alone: so its two questions are answered here.
+    Click asks gettext, which reads only catalogues of its own format; so the two functions it calls are replaced here.
     """
     asked = gettext.dgettext, gettext.dngettext
     said = {text: (it, it) if isinstance(it, str) else it for text, it in help_in(lang).click.items()}
@@ -124,7 +125,7 @@ def _translated_param(param: click.Parameter, said: Mapping[str, str]) -> click.
 
 
 def _asked(words: Sequence[str]) -> str:
-    """Return the language that the command line asks for, if there is one; else that of the environment."""
+    """Return the language that the command line asks for, if we have it; else that of the environment."""
     parts = (part for word in words for part in word.split("=", 1))
     given = dict(pairwise(parts)).get(_LANG)
     return given if given in LANGUAGES else chosen_language(None, os.environ)

@@ -1,6 +1,6 @@
 """`truc history`: the matches of this home, those that a server still has, and their transcripts fetched and verified.
 
-What a server lists is its word, and shown as such; what is fetched is judged from the file alone.
+A server's list is its word alone, and shown as such; what is fetched is judged from the file alone.
 """
 
 import json
@@ -122,7 +122,7 @@ def _list(home: Home, most: int | None, speech: Speech, *, as_json: bool) -> Non
 
 
 def _print(files: Iterable[KeptFile], console: Console, speech: Speech) -> None:
-    """Print each match as soon as its transcript is checked: on a terminal in two lines, else in one."""
+    """Print each match as soon as its transcript is checked: as two lines on a terminal, else as one."""
     for each in files:
         _print_row(row_of(each, checked(each.path), speech), console)
 
@@ -139,7 +139,7 @@ def _print_row(row: Row, console: Console) -> None:
 def _ask(
     where: Address, player: Player, most: int | None, speech: Speech, *, is_fetching: bool
 ) -> tuple[Path, ...]:
-    """List the matches that a server has of a player; returns the files of those that were fetched."""
+    """List the matches of a player that a server has; return the files of those fetched."""
     fetched: list[Path] = []
 
     async def main() -> None:
@@ -159,7 +159,7 @@ def _ask(
 
 
 async def _list_there(connection: Connection, most: int | None, speech: Speech) -> tuple[PlayedMatch, ...]:
-    """Print the matches that the server lists, and those that were played from this home and are gone from there."""
+    """Print the matches that the server lists, and those played from this home that it no longer has."""
     found = await connection.matches(None if most is None else most + 1)
     listed, place = found[:most], connection.address.place
     for played in listed:
@@ -214,7 +214,7 @@ def _here(connection: Connection, match: bytes, speech: Speech) -> str:
 
 
 async def _fetched(connection: Connection, listed: Iterable[PlayedMatch]) -> AsyncIterator[Path]:
-    """Fetch the matches that are over and not here; what is played still is written by who plays it."""
+    """Fetch the matches that are over and not here; a running one is written by whoever plays it."""
     folder = connection.session.account.home.transcripts
     for played in listed:
         if played.ended_ms is not None and not path_of(folder, played.match).exists():
@@ -222,7 +222,7 @@ async def _fetched(connection: Connection, listed: Iterable[PlayedMatch]) -> Asy
 
 
 def _judge(files: Iterable[Path], speech: Speech) -> int:
-    """Print the verdict on each file; returns the exit status."""
+    """Print the verdict on each file; return the exit status."""
     codes = set()
     for path in files:
         tell(Sentence("history.fetched", file=path))
@@ -233,7 +233,7 @@ def _judge(files: Iterable[Path], speech: Speech) -> int:
 
 
 async def _ask_for_each(connection: Connection, most: int | None, speech: Speech) -> None:
-    """Ask a server that lists nothing for each match that was played from this home."""
+    """Ask a server that lists no matches for each one played from this home."""
     played, where = _played(connection), connection.address
     for match in islice(played, most):
         has = "history.given" if await is_given_out(connection.session.line, match) else "history.withheld"
@@ -251,7 +251,7 @@ def _played(connection: Connection) -> tuple[bytes, ...]:
 
 
 def _get(where: Address, player: Player, wanted: str, speech: Speech) -> tuple[Path, ...]:
-    """Fetch a match; returns the file, behind the one that was kept, if one was."""
+    """Fetch a match; return the file, after the one kept here, if there is one."""
     got: list[Path] = []
 
     async def main() -> None:
@@ -267,10 +267,10 @@ def _get(where: Address, player: Player, wanted: str, speech: Speech) -> tuple[P
 
 
 async def _meant(wanted: str, connection: Connection) -> bytes:
-    """Return the id that some digits mean: all of it, or the first of a match that the server lists, or of this home.
+    """Return the id that some digits mean: all 64, or the first of a match that the server lists or this home played.
 
     Raises:
-        ClientError: They mean none.
+        ClientError: They mean no match, or several.
     """
     if len(wanted) == _ID_DIGITS:
         try:

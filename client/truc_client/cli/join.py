@@ -1,4 +1,4 @@
-"""`truc join`: sit down at the table that a link leads to."""
+"""`truc join`: sit down at the table of a link."""
 
 from typing import Unpack
 

@@ -1,4 +1,4 @@
-"""`truc keys`: the player's key, and the servers known by theirs."""
+"""`truc keys`: the player's key, and the known servers with theirs."""
 
 import os
 from collections.abc import Mapping
@@ -60,7 +60,7 @@ def show_keys() -> None:
 
 
 def _server_key(pin: Pin) -> str:
-    """Return a server's key, and the first one known where it was changed: the own key hangs on that."""
+    """Return a server's key; if it has changed, also the first one known, on which the player's own key depends."""
     present = fingerprint(pin.present)
     if pin.first == pin.present:
         return present
@@ -157,7 +157,7 @@ def revoke(file: BinaryIO) -> None:
 
 
 def _check_no_own(home: Home, pins: Mapping[str, Pin], text: str) -> None:
-    """Check that a statement does not give up the player's own key, which is for a server's host to heed.
+    """Check that a statement does not revoke the player's own key: such a one is for the server's host to heed.
 
     Raises:
         FailedError: It does.
@@ -167,7 +167,7 @@ def _check_no_own(home: Home, pins: Mapping[str, Pin], text: str) -> None:
     try:
         public = read_revocation(text)
     except KeyFileError:
-        return  # said where it is heeded
+        return  # reported when it is to be heeded
     seed = master_seed(home)
     for server, pin in pins.items():
         if player_key(seed, pin.first).public == public:

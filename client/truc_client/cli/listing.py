@@ -1,7 +1,6 @@
-"""Tables of a server at a glance: what is played at each, who sits there, since when, the clock, which options were chosen.
+"""Tables of a server at a glance: the game, who sits there, since when, the clock, and the options chosen.
 
-A person at a terminal is shown columns, a script gets one line for each table. Those tables come first where there is a seat to
-take.
+A person at a terminal sees columns, a script gets one line for each table. Tables with a seat to take come first.
 """
 
 from collections.abc import Iterable
@@ -22,7 +21,7 @@ _HOUR_MIN: Final = 60
 
 
 class Listed(NamedTuple):
-    """A table as it is listed, one text for each column."""
+    """A table in the list, one text for each column."""
 
     table: str
     game: str
@@ -35,7 +34,7 @@ class Listed(NamedTuple):
 
 
 def listed(state: TableState, speech: Speech = ENGLISH) -> Listed:
-    """Return what is listed of a table."""
+    """Return the columns of a table."""
     opts = read_opts(state.opts)
     chosen = (f"{name}={value}" for name, value in state.options.items() if name not in TableClock._fields)
     return Listed(
@@ -51,7 +50,7 @@ def listed(state: TableState, speech: Speech = ENGLISH) -> Listed:
 
 
 def in_order(states: Iterable[TableState]) -> list[TableState]:
-    """Return tables, those first where there is a seat to take, of these the ones that have waited longest."""
+    """Return tables, those with a seat to take first, in the order of `_readiness`."""
     return sorted(states, key=_readiness)
 
 
@@ -65,7 +64,7 @@ def columns(states: Iterable[TableState], speech: Speech = ENGLISH) -> Columns:
 
 
 def table_line(state: TableState) -> str:
-    """Return a table in one line, in English whoever asks: it is for programs."""
+    """Return a table as one line, always in English, as it is for programs."""
     wanted = "substitute wanted" if vacant_seats(state) else ""
     seats = f"{taken_seats(state)}/{state.n} seats"
     told = (state.table, state.variant, seats, state.state, _players(state), wanted, age(state))
@@ -73,7 +72,7 @@ def table_line(state: TableState) -> str:
 
 
 def age(state: TableState) -> str:
-    """Return for how long a table has waited or its match been played; nothing where the server does not tell it."""
+    """Return how long a table has waited or its match has been on; nothing if the server does not say."""
     if state.age_ms is None:
         return ""
     hours, minutes = divmod(state.age_ms // _MINUTE_MS, _HOUR_MIN)
@@ -87,18 +86,18 @@ def has_seat(state: TableState) -> bool:
 
 
 def taken_seats(state: TableState) -> int:
-    """Return how many seats of a table are somebody's."""
+    """Return how many seats of a table are taken."""
     return sum(seat.kind != "empty" for seat in state.seats)
 
 
 def _readiness(state: TableState) -> tuple[bool, bool, int, int, str]:
-    """Order tables: a seat to take, nobody's match to enter, few players missing, a long wait."""
+    """Return the sort key of a table: a seat to take, no running match, few players missing, a long wait come first."""
     missing = state.n - taken_seats(state)
     return not has_seat(state), bool(vacant_seats(state)), missing, -(state.age_ms or 0), state.table
 
 
 def _stage(state: TableState, speech: Speech) -> str:
-    """Tell what goes on at a table, and when it is closed if nobody starts it."""
+    """Return what goes on at a table, and when it closes if nobody starts a match."""
     if vacant_seats(state):
         return speech.say("listing.substitute_wanted")
     stage = speech.say(f"listing.state_{state.state}")

@@ -1,4 +1,4 @@
-"""How a player comes to a table and is spoken to: the options that every command has which sits down in person."""
+"""How a player comes to a table and is spoken to: the options shared by every command that sits down in person."""
 
 from collections.abc import Callable
 from typing import Any, Final, TypedDict
@@ -10,7 +10,7 @@ from truc_client.cli.terminal import color_option, plain_option
 
 
 class Manner(TypedDict):
-    """What those options say."""
+    """The values of those options."""
 
     name: str | None
     guest: bool
@@ -28,5 +28,5 @@ teach_option: Final = click.option(
 
 
 def manner_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command all of them."""
+    """Give a command all of those options."""
     return name_option(guest_option(lang_option(plain_option(color_option(teach_option(command))))))

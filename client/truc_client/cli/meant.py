@@ -1,6 +1,6 @@
 """Which match a command is about: a file, or one of the home by the first digits of its id.
 
-A file comes first. What is kept in the home may be written at this moment: then what is whole of it counts.
+A file comes first. A transcript in the home may still be growing: then its whole items count.
 """
 
 import os
@@ -15,15 +15,15 @@ from truc_protocol.words import Sentence
 
 
 def own_transcripts() -> Path:
-    """Return the folder of the transcripts of this home, which is not made for that."""
+    """Return the folder of the transcripts of this home, without creating it."""
     return Home(default_root(os.environ)).transcripts
 
 
 def file_meant(text: str) -> Path:
-    """Return the file that is meant.
+    """Return the file that a text means.
 
     Raises:
-        UnusableError: There is no such file, and not one match that it could mean.
+        UnusableError: There is no such file, and the text does not mean exactly one match.
     """
     if _is_file(text):
         return Path(text)
@@ -35,7 +35,7 @@ def file_meant(text: str) -> Path:
 
 
 def transcript_meant(text: str | None) -> tuple[Path, bytes]:
-    """Return the transcript that is meant, and what stands in it; without a text that of the newest match.
+    """Return the transcript that a text means, and its content; without a text, that of the newest match.
 
     Raises:
         UnusableError: There is none, or it cannot be read.
@@ -50,7 +50,7 @@ def transcript_meant(text: str | None) -> tuple[Path, bytes]:
 
 
 def _is_file(text: str) -> bool:
-    """Tell whether there is such a file, or whether only reading it can tell."""
+    """Tell whether there is such a file, or only reading it can tell."""
     try:
         return Path(text).exists()
     except OSError:

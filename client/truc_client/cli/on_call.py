@@ -1,8 +1,8 @@
-"""A bot of the house: it waits until the server calls it to a seat, steps in or sits down, plays the match to its end, and waits on.
+"""A house bot: it waits for a call of the server, steps in or sits down, plays the match to its end, and waits again.
 
-At several tables at once, each a task of its own: what goes wrong at one ends it alone, in a line. Started again it goes on
-with every seat that it has. Invariant: at a table it does one thing at a time, and of the calls that come meanwhile it
-answers the newest afterwards, as the seat it was called to may have been taken by another.
+It may play at several tables at once, each in its own task: an error at one ends that one alone, with one line. After a
+restart it goes on with every seat it has. Invariant: at each table it does one thing at a time; of the calls that come
+meanwhile it answers the newest afterwards, as somebody else may have taken the seat it was called to.
 """
 
 import signal
@@ -35,18 +35,18 @@ from truc_protocol.keys import fingerprint
 from truc_protocol.messages import SeatHeld
 from truc_protocol.words import Sentence
 
-_AGAIN_S: Final = 5.0  # until a server that could not be reached is tried again, and up to as long more
-_PATIENCE_S: Final = 300.0  # that a seat is kept at a table where no match begins
+_AGAIN_S: Final = 5.0  # before an unreachable server is tried again, or up to twice as long
+_PATIENCE_S: Final = 300.0  # how long a seat is kept at a table where no match begins
 _DICE: Final = SystemRandom()
 
 
 Step = Callable[[], Awaitable[None]]
 Play = Callable[[Table, Callable[[Happening], None]], Awaitable[MatchEnded | None]]
-"""Plays a match at a table as a bot does; what happens is told besides."""
+"""Plays a match at a table as a bot does, and reports what happens."""
 
 
 async def until_ended(main: Step) -> None:
-    """Run until the process is told to end, by SIGTERM or Ctrl-C; raises the error that ends it before."""
+    """Run until SIGTERM or Ctrl-C tells the process to end; raises an error that ends it earlier."""
     failure: ClientError | OSError | None = None
     with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as told:
         async with trio.open_nursery() as nursery:
@@ -66,10 +66,10 @@ async def until_ended(main: Step) -> None:
 
 
 async def serve(address: str, player: Player, play: Play) -> None:
-    """Answer every call of a server, which may come and go; never ends by itself.
+    """Answer every call of a server, which may come and go; never return.
 
     Raises:
-        ServerKeyError: It is another server than the one known.
+        ServerKeyError: The server is not the one known.
         ClientError: It does not let this bot in, or the bot's home cannot be used.
     """
     while True:
@@ -85,7 +85,7 @@ async def serve(address: str, player: Player, play: Play) -> None:
 
 
 def _introduce(connection: Connection) -> None:
-    """Say by which key the host may list this bot."""
+    """Print the key by which the host may list this bot."""
     account = connection.session.account
     click.echo(f"key {fingerprint(account.key(connection.session.first_spk).public)}")
     if HOUSE_BOTS not in connection.capabilities:
@@ -100,7 +100,7 @@ class OnCall:
         self._play = play
         self._at: dict[
             str, Called | None
-        ] = {}  # each table it is at, with the newest call that came meanwhile
+        ] = {}  # each table it is at, with the newest call that has come meanwhile
 
     async def serve(self) -> None:
         """Go on with every seat held, and answer every call.
@@ -117,7 +117,7 @@ class OnCall:
         raise failure
 
     async def _listen(self, nursery: trio.Nursery) -> ClientError:
-        """Answer calls until the connection is gone for good; returns why."""
+        """Answer calls until the connection is gone for good; return why."""
         try:
             async for call in self._connection.calls():
                 if call.table in self._at:
@@ -138,23 +138,23 @@ class OnCall:
         del self._at[code]
 
     async def _survive(self, code: str, step: Step) -> None:
-        """Take a step at a table; what goes wrong there ends nothing else."""
+        """Take a step at a table; an error there ends nothing else."""
         try:
             await step()
         except NotPlayedError:
-            pass  # another was quicker, or the player is back
+            pass  # somebody was quicker, or the player is back
         except ClientError as error:
             complain(Sentence("commands.at_table", table=code, error=str(error)))
 
     async def _answer(self, call: Called) -> None:
-        """Take the seat of a call, if it is to be had, and play the match."""
+        """Take the seat of a call, if it is still available, and play the match."""
         if call.match is None:
             await self._sit_down(call)
         else:
             await self._step_in(call)
 
     async def _sit_down(self, call: Called) -> None:
-        """Keep somebody company who waits; where no match begins, or everybody else goes, give the seat up."""
+        """Join somebody who waits for players; if no match begins, or everybody else leaves, give the seat up."""
         try:
             table = await sit_by(self._connection, call.table, call.seat)
         except RefusedError:

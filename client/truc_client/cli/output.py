@@ -1,6 +1,6 @@
 """Commands that print what they find in files: what cannot be read or written is never taken for a finding.
 
-Status 2, and one line on standard error; none where whoever read the output has gone.
+A failure to read or write has status 2 and one line on standard error; no line if the reader of the output has gone.
 """
 
 import sys
@@ -23,28 +23,28 @@ class UnusableError(FailedError):
 
 
 def unusable(what: str, file: object, error: HomeError | OSError) -> UnusableError:
-    """Return the error of a file that `cannot_read` or `cannot_write` is true of, and why."""
+    """Return the error for a file with the reason; `what` is `cannot_read` or `cannot_write`."""
     return UnusableError(Sentence(f"failures.{what}", path=file, reason=trouble(error)))
 
 
 class FindingCommand(OneLineCommand):
-    """A command whose status says what it found, so that trouble with its output must have another."""
+    """A command whose status says what it found, so that trouble with its output needs a different one."""
 
     def refused(self, error: OSError) -> click.ClickException:
-        """Return what is no finding."""
+        """Return an error that is not a finding."""
         return UnusableError(Sentence("commands.found_unwritten", reason=trouble(error)))
 
 
 class Output(Console):
-    """Standard output; that its reader has gone is for the command to deal with."""
+    """Standard output; the command itself handles a reader that has gone."""
 
     def on_broken_pipe(self) -> None:
-        """Let the error that is being dealt with pass."""
+        """Raise the pending error again."""
         error = sys.exception()
         if error is not None:
             raise error
 
 
 def say(console: Console, line: str, style: str = "") -> None:
-    """Print a line, and nothing in it that a terminal obeys."""
+    """Print a line, without anything in it that could control a terminal."""
     console.print(Text(printable(line), style=style), soft_wrap=True)

@@ -57,7 +57,7 @@ _DEFAULT_VARIANT: Final = "truc-catalan"
 
 
 class Seating(Enum):
-    """Where a player without a seat sits down."""
+    """Where a player who holds no seat sits down."""
 
     ANY = "an open table, else the seat of somebody who has gone, else a new table"
     NEW = "a new table"
@@ -77,12 +77,12 @@ class Wish(NamedTuple):
 
     @property
     def is_new(self) -> bool:
-        """Whether something is wished for that only a new table can have."""
+        """Whether the player wants something that only a new table can have."""
         return self.private or bool(self.options) or self.seating is Seating.NEW
 
 
 class _LeftError(Exception):
-    """The input has ended at a question: the player wants nothing any more."""
+    """The input has ended at a question: the player wants nothing more."""
 
 
 @click.command(short_help="Play at a server, in person.")
@@ -146,7 +146,7 @@ def play(
 
 
 def play_at(where: Address, wish: Wish, **manner: Unpack[Manner]) -> None:
-    """Connect, sit down as wished, and play until the person leaves."""
+    """Connect, sit down as wished, and play until the player leaves."""
     name, guest = manner["name"], manner["guest"]
     spoken, home = language(manner["lang"]), own_home()
     shown = player_name(name, home)
@@ -191,7 +191,7 @@ def _check_usage(wish: Wish, *, is_guest: bool) -> None:
 
 
 def _farewell(table: Table, command: str, speech: Speech) -> str:
-    """Say how to come back, and how long the seat is kept by the table's terms."""
+    """Return how to come back, and how long the seat is kept under the table's terms."""
     kept, state = speech.say("screen.kept_seat", command=command), table.state
     if state is None or state.state != "playing":
         return kept
@@ -203,11 +203,11 @@ def _farewell(table: Table, command: str, speech: Speech) -> str:
 
 
 def address_or_known(given: str | None, home: Home) -> Address:
-    """Read an address; without one return that of the only server known.
+    """Read an address; without one, return that of the only server known.
 
     Raises:
         ClientError: It cannot be read.
-        FailedError: There is not exactly one.
+        FailedError: None was given, and not exactly one server is known.
     """
     if given is not None:
         return parse_address(given)
@@ -259,7 +259,7 @@ async def _sit_down(connection: Connection, wish: Wish, screen: Screen, lines: L
 async def _come_back(
     connection: Connection, place: Place, wish: Wish, screen: Screen, lines: Lines
 ) -> Table | None:
-    """Return the table of a seat that the player has; None if they do not want to go on there.
+    """Return the table of a seat that the player holds; None if they do not want to go on there.
 
     Raises:
         ClientError: The match cannot be played from this home.
@@ -295,7 +295,7 @@ async def _sit_again(connection: Connection, place: Place, screen: Screen) -> Ta
 
 
 async def _join(connection: Connection, table: Table, screen: Screen, lines: Lines) -> Table | None:
-    """Agree to play at a table that was just joined, or to step in there; None if the seat is left to others."""
+    """Agree to play at a table just joined, or to step in there; None if the player leaves the seat to others."""
     if await look_on(table, screen):
         if not _answered(await agrees_to_step_in(table, screen, lines)):
             await table.leave()
@@ -325,13 +325,13 @@ async def _find(connection: Connection, wish: Wish, screen: Screen, lines: Lines
 
 
 async def _seek(connection: Connection, wish: Wish) -> Table:
-    """Take the seat that the server finds; tables with the same options alone fit, so guests ask for one that admits two."""
+    """Take the seat that the server finds: only tables with the same options fit, so guests ask for two guests."""
     options = {"guests": 2, **wish.options} if connection.session.account.is_guest else wish.options
     return await connection.seek(wish.variant or _DEFAULT_VARIANT, seats=wish.seats, options=options)
 
 
 async def _step_in(connection: Connection, wish: Wish, screen: Screen, lines: Lines) -> Table | None:
-    """Offer every seat that a match has lost its player of; None if none is taken."""
+    """Offer every seat whose player is gone from a match; None if the player takes none."""
     for code in await wanted(connection, wish.variant, wish.seats):
         try:
             table = await connection.join(code)
@@ -360,7 +360,7 @@ def _admits_guest(state: TableState) -> bool:
 
 
 async def play_matches(table: Table, screen: Screen, lines: Lines) -> bool:
-    """Play match after match as long as the person wants; tells whether they left a seat that is theirs."""
+    """Play match after match as long as the player wants; tell whether they left with a seat still theirs."""
     while True:
         person = Person(table, screen, lines)
         async with told_of_waiting(table, screen):

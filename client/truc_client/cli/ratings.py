@@ -1,4 +1,4 @@
-"""`truc leaderboard` and `truc profile`: how players stand at a server, as the server says."""
+"""`truc leaderboard` and `truc profile`: how players stand at a server, on the server's word."""
 
 import os
 from typing import Final
@@ -63,12 +63,12 @@ def profile(address: str, player: str | None, lang: str | None) -> None:
 
 
 def _fewest(connection: Connection, game: str) -> int:
-    """Return the smallest table of a game; the server says whether it has that game at all."""
+    """Return the fewest seats of a game, 2 if unknown; the server's answer tells whether it has the game at all."""
     return next((min(offer.seats) for offer in connection.info.variants if offer.name == game), 2)
 
 
 def place_line(standing: Standing, own: str | None, speech: Speech = ENGLISH, *, width: int = _NAME) -> str:
-    """Return a place of the leaderboard in one line; `own` is the tag of who looks, `width` that of the names."""
+    """Return a place of the leaderboard as one line; `own` is the reader's tag, `width` that of the names."""
     said = speech.catalogue.ratings
     marks = [said["host_bot"]] * standing.bot + [said["you"]] * (standing.player == own)
     told = (

@@ -1,4 +1,4 @@
-"""One question to a server, asked by somebody who sits down nowhere: no key is made for it."""
+"""One question to a server, without sitting down anywhere: no key is made for it."""
 
 import os
 import tempfile
@@ -31,7 +31,7 @@ def asked(address: str, question: Callable[[Connection], Awaitable[T]]) -> T:
 
 @contextmanager
 def _reader() -> Iterator[Player]:
-    """Yield who asks: the player of this home, else a guest of whom nothing is kept."""
+    """Yield the player who asks: that of this home, else a guest of whom nothing is kept."""
     root = default_root(os.environ)
     if has_seed(Home(root)):
         yield Player(

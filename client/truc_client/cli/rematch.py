@@ -1,6 +1,6 @@
-"""The question after a match: another one? Meanwhile it is told who leaves, and who has said yes.
+"""The question after a match: another one? Meanwhile the player is told who leaves and who has said yes.
 
-Invariant: only a no gives the seat up; whoever leaves without an answer finds it again.
+Invariant: only a no gives the seat up; a player who leaves without an answer finds it again.
 """
 
 from enum import Enum, auto
@@ -17,7 +17,7 @@ from truc_protocol.words import shown_name
 
 
 class Another(Enum):
-    """What came of the question."""
+    """The outcome of the question."""
 
     YES = auto()
     NO = auto()
@@ -46,7 +46,7 @@ async def another(table: Table, screen: Screen, lines: Lines) -> Another:
 
 
 async def _follow(table: Table, screen: Screen) -> None:
-    """Tell what happens at a table, until one has no seat there any more."""
+    """Tell what happens at a table, until the player no longer has a seat there."""
     told: frozenset[int] = frozenset()
     async for happening in table:
         screen.show(happening)
@@ -56,7 +56,7 @@ async def _follow(table: Table, screen: Screen) -> None:
 
 
 def _tell_ready(table: Table, screen: Screen, told: frozenset[int]) -> frozenset[int]:
-    """Tell which of the others have agreed to another match since it was told last; returns their seats."""
+    """Tell which of the others have newly agreed to another match; return their seats."""
     if table.state is None or table.state.state == "playing":
         return frozenset()
     others = (seat for seat in table.state.seats if seat.ready and seat.seat != table.seat)

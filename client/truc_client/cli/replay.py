@@ -1,4 +1,4 @@
-"""`truc replay`: a match step by step, at a terminal in both directions."""
+"""`truc replay`: a match step by step, in both directions at a terminal."""
 
 import os
 import sys

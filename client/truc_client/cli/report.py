@@ -32,7 +32,7 @@ def report(match: str | None, output: Path | None, lang: str | None) -> None:
 
     Exit status: 0 written, 2 not readable to its end, or not written.
     """
-    from truc_client.report import page  # slow to import, and of no use to another command
+    from truc_client.report import page  # slow to import, and no other command needs it
 
     speech = Speech(language(lang))
     file, content = transcript_meant(match)

@@ -1,4 +1,4 @@
-"""What a bot prints: how a match has ended on standard output, and what went wrong on standard error."""
+"""What a bot prints: the result of a match on standard output, trouble on standard error."""
 
 from truc_client.cli.common import spoken, tell
 from truc_client.happenings import Happening, Interrupted, MatchEnded, TranscriptSetAside
@@ -7,12 +7,12 @@ from truc_protocol.words import Sentence, Speech, shown_name
 
 
 def complain(text: str) -> None:
-    """Say what went wrong."""
+    """Print what went wrong."""
     tell(text, err=True)
 
 
 def tell_trouble(happening: Happening) -> None:
-    """Say what went wrong at a table without ending it."""
+    """Print what went wrong at a table without ending it."""
     match happening:
         case Interrupted(reason):
             complain(Sentence("connecting.connecting_again", reason=reason))
@@ -23,7 +23,7 @@ def tell_trouble(happening: Happening) -> None:
 
 
 def result_of(ended: MatchEnded) -> str:
-    """Return the line that says how a match has ended, and where its transcript is."""
+    """Return the line that says how a match ended and where its transcript is."""
     verdict = ended.verdict
     names = [shown_name(name, seat) for seat, name in enumerate(verdict.players)]
     line = result_line(verdict, names, Speech(spoken()))

@@ -1,4 +1,4 @@
-"""`truc rules`: the games, and the rules of one of them, wherever it is described."""
+"""`truc rules`: the list of games, and the rules of one game, wherever it is described."""
 
 from pathlib import Path
 from typing import Final

@@ -85,7 +85,7 @@ def _facts(each: Annotated) -> dict[str, Any]:
 
 
 def _name(each: Annotated) -> str | None:
-    """Return the name of the player who signs; None for the server, and where none is known."""
+    """Return the name of the player who signs; None for the server, or if it is not known."""
     is_known = 0 < each.signer <= len(each.names)
     return shown_name(each.names[each.signer - 1], each.signer - 1) if is_known else None
 
@@ -95,7 +95,7 @@ def _what(commitment: Commitment) -> str:
 
 
 def _plain(value: object) -> str:
-    """Return what JSON has no form for: bytes as hexadecimal digits."""
+    """Return a value that JSON cannot express: bytes, as hexadecimal digits."""
     if isinstance(value, bytes):
         return value.hex()
     raise TypeError(f"expected bytes, got {type(value).__name__}")

@@ -1,4 +1,4 @@
-"""Standing by at a table: what a person is shown before they take a vacant seat over, and how a bot looks for one."""
+"""Standing by at a table: what a person is shown before taking over a vacant seat, and how a bot looks for one."""
 
 from typing import Final, Never
 
@@ -30,12 +30,12 @@ _LOOK_S: Final = 3.0
 
 
 def vacant_seats(state: TableState) -> tuple[int, ...]:
-    """Return the seats of a table that somebody may take over in the middle of a match."""
+    """Return the seats of a table that may be taken over in the middle of a match."""
     return tuple(seat.seat for seat in state.seats if seat.vacant)
 
 
 async def look_on(table: Table, screen: Screen) -> bool:
-    """Follow a table that was just joined until it is known whether a match waits there for this player to step in."""
+    """Follow a table just joined until it is clear whether a match there waits for this player to step in."""
     async for happening in table:
         match happening:
             case TableChanged(state) if state.state != "playing":
@@ -44,7 +44,7 @@ async def look_on(table: Table, screen: Screen) -> bool:
             case MatchStarted():
                 screen.show(happening)
             case RecordSeen(means=means):
-                screen.show(Recalled(means))  # silently: how it stands is shown in the end
+                screen.show(Recalled(means))  # silently: the standing is shown at the end
             case Resumed():
                 return table.stands_by
             case _:
@@ -53,10 +53,10 @@ async def look_on(table: Table, screen: Screen) -> bool:
 
 
 async def agrees_to_step_in(table: Table, screen: Screen, lines: Lines) -> bool | None:
-    """Show the terms and the score of a match, and ask whether to take the vacant seat over; None at the end of the input.
+    """Show the terms and the score of a match, and ask whether to take over the seat; None at the end of the input.
 
     Raises:
-        ClientError: The seat is not to be had any more, and there was no answer before.
+        ClientError: The seat was no longer available before there was an answer.
     """
     state = table.state
     if state is None or table.seat is None:
@@ -85,7 +85,7 @@ async def agrees_to_step_in(table: Table, screen: Screen, lines: Lines) -> bool 
 
 
 async def _look_on_meanwhile(table: Table, screen: Screen) -> Never:
-    """Follow a match without a word, as long as somebody is wanted there; then raise what has become of it."""
+    """Follow a match silently as long as a substitute is wanted there; then raise the reason why not."""
     async for happening in table:
         match happening:
             case RecordSeen(means=means):
@@ -100,7 +100,7 @@ async def _look_on_meanwhile(table: Table, screen: Screen) -> Never:
 
 
 def show_terms(table: Table, screen: Screen) -> None:
-    """Show what is agreed to by `ready`: the game and every term, by the names of the table options."""
+    """Show what `ready` agrees to: the game and every term, by the names of the table options."""
     state = table.state
     if state is None:
         return
@@ -110,13 +110,13 @@ def show_terms(table: Table, screen: Screen) -> None:
 
 
 async def wanted(connection: Connection, variant: str | None, seats: int | None) -> tuple[str, ...]:
-    """Return the codes of the public tables that want a substitute and fit."""
+    """Return the codes of the public tables that want a substitute and fit the request."""
     found = await connection.tables(variant)
     return tuple(state.table for state in found if vacant_seats(state) and seats in (None, state.n))
 
 
 async def find_vacant(connection: Connection, code: str | None) -> Table:
-    """Wait until a public table wants a substitute, and agree to be one; with `code` at that table alone.
+    """Wait until a public table wants a substitute, and agree to be one; with `code`, only at that table.
 
     Raises:
         RefusedError: There is no such table.
@@ -131,7 +131,7 @@ async def find_vacant(connection: Connection, code: str | None) -> Table:
 
 
 async def _shown(connection: Connection, code: str | None) -> tuple[TableState, ...]:
-    """Return every public table, or the one of a code, which may be private."""
+    """Return every public table, or the one with a code, which may be private."""
     if code is None:
         return await connection.tables()
     glance = await connection.glance(code)
@@ -146,7 +146,7 @@ async def sit_by(connection: Connection, code: str, seat: int) -> Table:
     """Take a free seat of an open table, and agree to what is shown there.
 
     Raises:
-        RefusedError: It is not to be had.
+        RefusedError: It is not available.
     """
     table = await connection.join(code, seat)
     await _wait_shown(table)
@@ -159,13 +159,13 @@ async def sit_by(connection: Connection, code: str, seat: int) -> Table:
 
 
 def is_alone(state: TableState, seat: int | None) -> bool:
-    """Tell whether nobody else sits at a table that no match is played at."""
+    """Tell whether nobody else sits at a table, and no match is on."""
     others = (each for each in state.seats if each.seat != seat)
     return state.state in ("open", "over") and all(each.kind == "empty" for each in others)
 
 
 async def stand_by(connection: Connection, code: str, seat: int) -> Table | None:
-    """Agree to take a vacant seat over; None if it is not to be had."""
+    """Agree to take over a vacant seat; None if it is not available."""
     try:
         table = await connection.join(code, seat)
         await _wait_shown(table)

@@ -1,4 +1,4 @@
-"""The clock of a table in a word: `30+120` is 30 seconds for a decision and 120 in the bank."""
+"""The clock of a table in short: `30+120` is 30 seconds for a decision and 120 in the bank."""
 
 import re
 from typing import Final, NamedTuple
@@ -12,7 +12,7 @@ _LONGEST_S: Final = 86_400
 
 
 class TableClock(NamedTuple):
-    """The time of a table, under the names of its options; no time for a decision means that it has no limit."""
+    """The times of a table, under the names of its options; 0 for a decision means no limit."""
 
     decision_ms: int
     bank_ms: int
@@ -27,7 +27,7 @@ def read_clock(text: str) -> TableClock:
     """Read a clock.
 
     Raises:
-        ValueError: It is none; the text says what was expected.
+        ValueError: The text is no clock; the message says what was expected.
     """
     if text == _NONE:
         return TableClock(0, 0)

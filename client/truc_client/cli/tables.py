@@ -76,7 +76,7 @@ def _show(found: tuple[TableState, ...], place: str) -> None:
 
 
 def _listed(found: tuple[TableState, ...], place: str) -> RenderableType:
-    """Return tables as they are shown at a terminal, with what can be done about them."""
+    """Return tables as shown at a terminal, with the commands to join or watch them."""
     speech = Speech(spoken())
     if not found:
         return Text(speech.say("listing.none", command=f"truc create {place} NAME"))

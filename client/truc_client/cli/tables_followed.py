@@ -1,6 +1,6 @@
-"""The public tables of a server as they change: at a terminal one list that is kept up to date, else a line for each change.
+"""The public tables of a server as they change: one list kept up to date on a terminal, else a line for each change.
 
-Between two changes ages go on by this machine's clock.
+Between two changes, ages advance by this machine's clock.
 """
 
 from collections.abc import Callable, Iterator
@@ -22,13 +22,13 @@ _TICK_S: Final = 20.0
 
 
 class Seen(NamedTuple):
-    """A table as it was shown, and when that was, in seconds."""
+    """A table as it was shown, and the time of that in seconds."""
 
     state: TableState
     at: float
 
     def by(self, now: float) -> TableState:
-        """Return the table as it stands by a later time if nothing has changed."""
+        """Return the table as it stands at a later time, if nothing has changed."""
         passed_ms = int((now - self.at) * 1000)
         age_ms, expires_ms = self.state.age_ms, self.state.expires_ms
         return replace(
@@ -39,7 +39,7 @@ class Seen(NamedTuple):
 
 
 class FollowedTables:
-    """The public tables of one game, or of all, as they were shown last."""
+    """The public tables of one game, or of all, as last shown."""
 
     def __init__(self, variant: str | None, lang: str) -> None:
         self._variant = variant
@@ -48,7 +48,7 @@ class FollowedTables:
         self._told: dict[str, str] = {}
 
     def take(self, happening: LobbyHappening, at: float) -> Iterator[str]:
-        """Take what has happened in the lobby at a time in seconds; yields a line for each change."""
+        """Take what happened in the lobby, at a time in seconds; yield a line for each change."""
         match happening:
             case TableChanged(state) if self._variant in (None, state.variant):
                 self._seen[state.table] = Seen(state, at)
@@ -63,18 +63,18 @@ class FollowedTables:
                 pass
 
     def by(self, now: float) -> tuple[TableState, ...]:
-        """Return the tables as they stand by a time."""
+        """Return the tables as they stand at a time."""
         return tuple(seen.by(now) for seen in self._seen.values())
 
     def trouble(self, happening: LobbyHappening) -> str | None:
-        """Return what is to be said of a lost connection."""
+        """Return what to say about a lost connection."""
         if not isinstance(happening, Interrupted):
             return None
         return printable(self._speech.say("watching.interrupted", reason=happening.reason))
 
 
 async def follow_lines(lobby: Lobby, tables: FollowedTables) -> None:
-    """Print a line for every table, and for each change, as long as the server is there."""
+    """Print a line for every table and for each change, as long as the server is there."""
     async for happening in lobby:
         if trouble := tables.trouble(happening):
             click.echo(trouble, err=True)

@@ -1,4 +1,4 @@
-"""The terminal of a player: how it is asked for (`--plain`, `--no-color`), where lines come from, and that it is left as it was."""
+"""The terminal of a player: its options (`--plain`, `--no-color`), where lines come from, and leaving it as it was."""
 
 import os
 import signal
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from truc_client.terminal.prompt import Prompt
 
 HANGUP: Final[signal.Signals] = getattr(signal, "SIGHUP", signal.SIGTERM)  # Windows has none
-_TYPED_AHEAD: Final = 100  # lines; more is a paste by mistake, and is lost
+_TYPED_AHEAD: Final = 100  # lines; more must be an accidental paste, and is dropped
 
 plain_option = click.option(
     "--plain", is_flag=True, help="Print plain text line by line: for a screen reader or a script."
@@ -30,14 +30,14 @@ color_option = click.option(
 
 
 def own_screen(lang: str, *, plain: bool, no_color: bool) -> Screen:
-    """Return the screen on standard output: plain where it is no terminal, or is to look like none."""
+    """Return the screen on standard output: plain if it is no terminal, or should not be treated as one."""
     console = Console(force_terminal=False if plain else None, no_color=no_color or None, highlight=False)
     return Screen(console, lang, os.environ.get("TERM", ""))
 
 
 @asynccontextmanager
 async def lines_of(screen: Screen) -> AsyncIterator[Lines]:
-    """Read the player's lines as long as the block lasts: at a prompt, or line by line where there is no place for one."""
+    """Read the player's lines as long as the block lasts: at a prompt, or line by line where there can be none."""
     if not _has_prompt(screen):
         async with typed_lines() as lines:
             yield lines
@@ -69,7 +69,7 @@ def _has_prompt(screen: Screen) -> bool:
 
 @asynccontextmanager
 async def _running(prompt: "Prompt") -> AsyncIterator[None]:
-    """Run a prompt in a thread; what is printed meanwhile stands above it. It has ended when the block has."""
+    """Run a prompt in a thread; what is printed meanwhile appears above it. It ends with the block."""
     token, started = trio.lowlevel.current_trio_token(), trio.Event()
 
     def run() -> None:
@@ -94,9 +94,9 @@ async def _running(prompt: "Prompt") -> AsyncIterator[None]:
 
 @contextmanager
 def ended_as_by_ctrl_c(*signals: signal.Signals) -> Iterator[None]:
-    """Let signals, as that of a terminal that was closed, end the block as Ctrl-C does: nothing is left behind.
+    """Let signals, such as that of a closed terminal, end the block as Ctrl-C does: nothing is left behind.
 
-    Ctrl-C ends it also where whoever started the process has it ignored, as shells do for what runs in the background.
+    Ctrl-C ends it even if the process was started with SIGINT ignored, as shells do for background commands.
     """
     handlers = {signal.SIGINT: signal.default_int_handler, **dict.fromkeys(signals, _interrupt)}
     before = {number: signal.signal(number, handler) for number, handler in handlers.items()}

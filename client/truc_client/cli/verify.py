@@ -1,4 +1,4 @@
-"""`truc verify`: the verdict on transcript files, alone, beside evidence, and compared with each other."""
+"""`truc verify`: the verdict on transcript files, alone, with evidence, and compared with each other."""
 
 import json
 from collections.abc import Collection, Iterator
@@ -82,7 +82,7 @@ def _exit_code(together: Together) -> int:
 
 
 def severest(codes: Collection[int]) -> int:
-    """Return the status of several files, each of which has one."""
+    """Return the exit status for several files, from those of each."""
     return next((code for code in _SEVERITY if code in codes), 0)
 
 
@@ -121,7 +121,7 @@ def _evidence_lines(file: EvidenceExamined, together: Together, speech: Speech) 
 
 
 def _print_seats(verdict: Verdict, console: Console, speech: Speech) -> None:
-    """Print where the signatures of each seat end: as a table on a terminal, else a line for each."""
+    """Print how far the signatures of each seat reach: as a table on a terminal, else a line for each."""
     said, rows = speech.catalogue.together, list(seat_rows(verdict, speech))
     if not console.is_terminal:
         for row in rows:

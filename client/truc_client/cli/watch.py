@@ -1,4 +1,4 @@
-"""`truc watch`: a table as it is seen by who has no seat there."""
+"""`truc watch`: a table as seen by somebody without a seat there."""
 
 import signal
 import sys
@@ -85,7 +85,7 @@ async def _watch(where: Address, code: str, player: Player, screen: Screen, *, f
 
 @asynccontextmanager
 async def _typed(screen: Screen) -> AsyncIterator[Lines | None]:
-    """Read what a person types; who is none is asked nothing, and the end of their input ends nothing."""
+    """Read what a person types; without a terminal nothing is read, and the end of the input ends nothing."""
     if not sys.stdin.isatty():
         yield None
         return
