@@ -1,1 +1,1 @@
-"""What a player has before them at a terminal: the table drawn or in lines, the prompt at its foot, and the words around both."""
+"""What a player sees at a terminal: the table, drawn or in lines, the prompt at the foot, and the words around both."""

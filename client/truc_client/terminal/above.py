@@ -1,6 +1,6 @@
-"""What is printed while a prompt stands: it appears above the prompt, once and in order, in whole lines.
+"""What is printed while a prompt is shown: it appears above the prompt, once and in order, in whole lines.
 
-Whoever prints never waits for the terminal. Invariant: what was written is shown by `release`, or by the next one, also when
+Printing never waits for the terminal. Invariant: what was written is shown by `release`, or by the next one, even if
 the prompt ends in between.
 """
 
@@ -12,11 +12,11 @@ from typing import TextIO
 
 
 class Above(io.TextIOBase):
-    """A stream in the place of a terminal's, which calls `wake` when there is a line to be shown.
+    """A stream that replaces the terminal's and calls `wake` when there is a line to show.
 
     Attributes:
-        encoding: that of the terminal.
-        errors: what becomes of characters that the terminal cannot show.
+        encoding: the encoding of the terminal.
+        errors: how characters that the terminal cannot show are handled.
     """
 
     encoding: str = ""
@@ -35,7 +35,7 @@ class Above(io.TextIOBase):
         return self._terminal.isatty()
 
     def fileno(self) -> int:
-        """Return the descriptor of the terminal, which knows its size."""
+        """Return the descriptor of the terminal, from which its size is read."""
         return self._terminal.fileno()
 
     def writable(self) -> bool:
@@ -51,19 +51,19 @@ class Above(io.TextIOBase):
         return len(text)
 
     def release(self) -> None:
-        """Show every whole line that is kept; only while the terminal is nobody else's."""
+        """Show every whole line kept; call it only while nobody else uses the terminal."""
         with self._lock:
             lines, newline, self._kept = self._kept.rpartition("\n")
         self._show(lines + newline)
 
     def close(self) -> None:
-        """Show what is left, whole line or not."""
+        """Show what is left, even if it is not a whole line."""
         with self._lock:
             rest, self._kept = self._kept, ""
         self._show(rest)
 
     def _show(self, text: str) -> None:
         if text:
-            with suppress(OSError):  # the terminal is gone, and whoever looked at it
+            with suppress(OSError):  # the terminal is gone, and its reader too
                 self._terminal.write(text)
                 self._terminal.flush()

@@ -1,6 +1,6 @@
-"""Who is away from a match, as a player is told: one line for each change, none where nothing is new.
+"""Who is away from a match, as a player is told: one line for each change, none if nothing is new.
 
-Of their own seat players are told what they have missed, and not that they are away: they see that themselves.
+About their own seat players are told what they have missed, but not that they are away: they know that themselves.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ _NOBODY: Final[Mapping[int, Away]] = MappingProxyType({})
 
 
 class Note(NamedTuple):
-    """A line of the catalogue, with what it may fill in."""
+    """A line of the catalogue, with the values it may contain."""
 
     key: str
     missed: int
@@ -26,33 +26,33 @@ class Note(NamedTuple):
 
 
 class Absences(NamedTuple):
-    """Who was told to be away last, by seat; and whether a match against who is gone ends by a claim."""
+    """What was last told of each seat's absence, and whether a match whose other side is gone ends by a claim."""
 
     told: Mapping[int, Away] = _NOBODY
     is_claimed: bool = False
 
     def shown(self, state: TableState) -> "Absences":
-        """Return what is known after the table was shown."""
+        """Return these absences after the table was shown."""
         return self._replace(is_claimed=_ends_by_claim(state))
 
     def after(self, away: Away) -> "Absences":
-        """Return what is known after a change was told."""
+        """Return these absences after a change was told."""
         return self._replace(told=MappingProxyType({**self.told, away.seat: away}))
 
     def note(self, away: Away, own: int | None) -> Note | None:
-        """Return the line that tells a change to the player of the seat `own`, before it is noted; None if nothing is new."""
+        """Return the line that tells a change, before it is noted, to the player of `own`; None if it is no news."""
         before = self.told.get(away.seat)
         if before is not None and _sight(before) == _sight(away):
             return None
         return _own_note(before, away) if away.seat == own else _note(before, away)
 
     def may_claim(self, away: Away, own: int | None) -> bool:
-        """Tell whether a seat may claim the match of who is gone: sides sit alternately."""
+        """Tell whether the seat `own` may claim the match from a seat that is gone: sides sit alternately."""
         return self.is_claimed and _is_gone(away) and own is not None and (away.seat - own) % 2 == 1
 
 
 def _ends_by_claim(state: TableState) -> bool:
-    """Tell whether a match against who is gone ends by a claim alone: not by the server, nor by a substitute."""
+    """Tell whether a match whose other side is gone ends only by a claim: not by the server, nor by a substitute."""
     opts = read_opts(state.opts)
     is_ruled = opts.decision_ms > 0 and opts.gone_after > 0 and state.claim != BY_OPPONENTS
     return opts.gone == GONE_WAIT or (opts.gone == GONE_FORFEIT and not is_ruled)
@@ -75,7 +75,7 @@ def _own_note(before: Away | None, away: Away) -> Note | None:
 
 
 def _counting(key: str, away: Away) -> Note:
-    """Return a line with the time that is left, if there is one."""
+    """Return a line with the time left, if there is a limit."""
     if away.claim_in_ms is None:
         return Note(key, away.missed, 0)
     return Note(f"{key}_counting", away.missed, ceil(away.claim_in_ms / 1000))
@@ -86,5 +86,5 @@ def _is_gone(away: Away) -> bool:
 
 
 def _sight(away: Away) -> tuple[bool, int, bool]:
-    """Return what of an absence is news if it changes; that time passes is none."""
+    """Return the part of an absence whose change is news; the passing of time is not."""
     return away.online, away.missed, _is_gone(away)

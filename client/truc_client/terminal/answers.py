@@ -1,6 +1,6 @@
 """What a typed line means: which options have numbers, and by which names each is chosen.
 
-A number is only for a decision that the hand waits for: a `1` typed a moment late must not do what one merely may do.
+Numbers are only for decisions that the hand waits for: a `1` typed a moment late must not choose something optional.
 Invariant: a line that could mean two options means none.
 """
 
@@ -18,7 +18,7 @@ Names = Callable[[Choice], Iterable[str]]
 
 
 def numbered(turn: YourTurn) -> tuple[Choice, ...]:
-    """Return the options that have numbers, from 1 on: giving up stands last, orders have none."""
+    """Return the options that have numbers, from 1 on: giving up comes last; orders have none if there are others."""
     if not turn.must:
         return ()
     return tuple(sorted(_without_orders(turn.options), key=lambda choice: choice.kind == _GIVES_UP))
@@ -29,13 +29,13 @@ def _without_orders(options: Sequence[Choice]) -> list[Choice]:
 
 
 def unnumbered(turn: YourTurn) -> tuple[Choice, ...]:
-    """Return the options that are typed by their lines."""
+    """Return the options that are chosen by typing their lines."""
     counted = numbered(turn)
     return tuple(choice for choice in turn.options if choice not in counted)
 
 
 def grouped(choices: Iterable[Choice]) -> str:
-    """Return move lines with those of a kind as one, `order 7|8|low, concede`."""
+    """Return move lines, those of one kind combined: `order 7|8|low, concede`."""
     values: dict[str, list[str]] = {}
     for choice in choices:
         kind, _, value = choice.line.partition(" ")
@@ -50,7 +50,7 @@ def _is_number(word: str) -> bool:
 def find_choice(
     turn: YourTurn, text: str, names: Names = lambda _choice: ()
 ) -> tuple[Choice | None, int | None]:
-    """Return the option that a line means, by number, move line or one of its `names`; `cut 12` also says where."""
+    """Return the option that a line means, by number, move line or one of its `names`; for `cut 12` also the place."""
     if _is_number(text):
         number, counted = int(text), numbered(turn)
         return (counted[number - 1] if 1 <= number <= len(counted) else None), None
@@ -64,7 +64,7 @@ def find_choice(
 
 
 def _named(turn: YourTurn, text: str, names: Names) -> Choice | None:
-    """Return the option of this move line, else the only one of this name."""
+    """Return the option with this move line, else the only one with this name."""
     wanted = _plain(text)
     by_line = [choice for choice in turn.options if _plain(choice.line) == wanted]
     found = by_line or [choice for choice in turn.options if wanted in set(map(_plain, names(choice)))]
@@ -72,12 +72,12 @@ def _named(turn: YourTurn, text: str, names: Names) -> Choice | None:
 
 
 def _plain(text: str) -> str:
-    """Return a text as it is compared: in any case, with any spaces, with or without the mark of a question."""
+    """Return a text as it is compared: without regard to case, extra spaces, and `?` or `!` at the end."""
     return " ".join(text.casefold().rstrip(" ?!").split())
 
 
 def meanings(turn: YourTurn, meaning: Callable[[str], str]) -> Iterator[tuple[str, str]]:
-    """Yield what the options mean, each meaning once, with the lines that have it."""
+    """Yield the meanings of the options, each once, after the lines that have it."""
     by_meaning: dict[str, list[Choice]] = {}
     for choice in turn.options:
         by_meaning.setdefault(meaning(choice.line), []).append(choice)

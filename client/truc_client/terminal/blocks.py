@@ -1,6 +1,6 @@
-"""Blocks of text: lines of one width, put beside and under each other.
+"""Blocks of text: lines of equal width, to be put beside and under each other.
 
-Widths are columns of a terminal, of which some signs take two.
+Widths are in columns of a terminal, of which some characters take two.
 """
 
 from collections.abc import Iterable, Iterator
@@ -17,7 +17,7 @@ Align = Literal["left", "center", "right"]
 
 
 def fitted(text: Text, width: int, glyphs: Glyphs, align: Align = "left") -> Text:
-    """Return a line of exactly this width; what is too long is cut."""
+    """Return a line of exactly this width; one that is too long is cut."""
     line = text.copy()
     line.truncate(max(0, width), overflow=glyphs.too_long)
     room = max(0, width - line.cell_len)
@@ -28,7 +28,7 @@ def fitted(text: Text, width: int, glyphs: Glyphs, align: Align = "left") -> Tex
 
 
 def beside(*blocks: Block, gap: int = 0) -> Block:
-    """Return blocks side by side, all as high as the highest."""
+    """Return blocks side by side, all filled up to the height of the tallest."""
     widths = [max((line.cell_len for line in block), default=0) for block in blocks]
     rows = zip_longest(*blocks)
     return tuple(
@@ -40,18 +40,18 @@ def beside(*blocks: Block, gap: int = 0) -> Block:
 
 
 def lowered(block: Block, above: int, height: int, width: int) -> Block:
-    """Return a block with so many empty lines above it, on a height."""
+    """Return a block with `above` empty lines above it, filled up to a height."""
     empty = Text(" " * width)
     return (*[empty] * above, *block, *[empty] * (height - above - len(block)))
 
 
 def in_middle(block: Block, height: int, width: int) -> Block:
-    """Return a block at half the height of empty lines."""
+    """Return a block centred vertically in a height."""
     return lowered(block, max(0, height - len(block)) // 2, height, width)
 
 
 def wrapped(text: Text, width: int) -> Iterator[Text]:
-    """Yield a text in lines that break between words."""
+    """Yield the lines of a text, wrapped between words."""
     line = Text()
     for word in _words(text):
         if line and line.cell_len + 1 + word.cell_len > width:
@@ -74,5 +74,5 @@ def text_of(parts: Iterable[tuple[str, str]]) -> Text:
 
 
 def width_of(labels: Iterable[str]) -> int:
-    """Return how wide the widest of some labels is."""
+    """Return the width of the widest label."""
     return max(map(cell_len, labels), default=0)

@@ -1,6 +1,6 @@
-"""Cards drawn: wide ones with their pips, narrow ones with rank and suit, and backs.
+"""Drawings of cards: wide ones with their pips, narrow ones with rank and suit, and backs.
 
-A court card has a figure instead of pips. In ASCII a pip is the letter of the suit, and a figure the rank.
+A court card has a figure instead of pips. In ASCII a pip is the letter of the suit, and a figure is the rank.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from truc_client.terminal.glyphs import Frame
 
 
 class CardSize(NamedTuple):
-    """How large a card is drawn, in columns and lines, its frame included."""
+    """The size of a drawn card, in columns and lines, including its frame."""
 
     width: int
     height: int
@@ -24,7 +24,7 @@ WIDE: Final = CardSize(9, 5)
 NARROW: Final = CardSize(5, 3)
 
 _ROWS: Final = {0: "", 1: "*", 2: "*   *", 3: "* * *", 4: "* * * *"}
-"""A row of pips, by how many it has."""
+"""A row of pips, by their number."""
 _PIPS: Final = {
     "A": (0, 1, 0),
     "1": (0, 1, 0),
@@ -38,20 +38,20 @@ _PIPS: Final = {
     "9": (3, 3, 3),
     "10": (3, 4, 3),
 }
-"""How many pips stand in each row of a card, by its rank."""
+"""The number of pips in each row of a card, by its rank."""
 _SPANISH_FIGURES: Final = {"10": "♙", "11": "♘", "12": "♔"}
 _FRENCH_FIGURES: Final = {"J": "♙", "Q": "♕", "K": "♔"}
 
 
 class Edge(NamedTuple):
-    """How a card is framed: with which signs, and in which style."""
+    """How a card is framed: with which characters, and in which style."""
 
     frame: Frame
     style: str = "dim"
 
 
 def card_block(card: str, faces: Faces, size: CardSize, edge: Edge) -> Block:
-    """Return a card with its face up."""
+    """Return a card face up."""
     inner = size.width - 2
     colour = f"bold {faces.colour(card)}"
     if size == NARROW:
@@ -60,7 +60,7 @@ def card_block(card: str, faces: Faces, size: CardSize, edge: Edge) -> Block:
 
 
 def back_block(back: str, size: CardSize, edge: Edge) -> Block:
-    """Return a card with its face down, filled with a sign."""
+    """Return a card face down, filled with a character."""
     return _framed([back * (size.width - 2)] * (size.height - 2), "", "dim", edge)
 
 
@@ -76,7 +76,7 @@ def _face(card: str, faces: Faces) -> Iterator[str]:
 
 
 def _framed(rows: list[str], corner: str, style: str, edge: Edge) -> Block:
-    """Return rows in a frame, with the rank in two of its corners."""
+    """Return rows in a frame, with the text `corner` in two of its corners."""
     inner = len(rows[0])
     (left, right, low_left, low_right), across, upright = edge.frame
     line = across * (inner - len(corner))

@@ -1,6 +1,6 @@
-"""The table as lines of text: score, stake, tricks, cards, and whatever else the game at hand has.
+"""The table as lines of text: score, stake, tricks, cards, and whatever else the game has.
 
-A row stands here only while there is something to show in it.
+Apart from score, stake, tricks, table and one's own cards, a row appears only while there is something to show in it.
 """
 
 import re
@@ -20,15 +20,15 @@ from truc_protocol.words import Speech, score_label, side_name, sign_label, tell
 
 _WIDTH: Final = 8
 _COMMAND: Final = re.compile(r"(?<=: )truc .*")
-_STAYS: Final = "\0"  # a space that no line is broken at
+_STAYS: Final = "\0"  # stands for a space where a line must not break
 
 Part = tuple[str, str]
 
 
 class Setting(NamedTuple):
-    """What does not change in a match: the names, how cards look, and how the player is spoken to.
+    """What stays the same in a match: the names, how cards look, and how the player is spoken to.
 
-    Also what may be signed and said in the game, and which cards a turned-up card raises.
+    Also which signs and phrases the game has, and which cards a turned-up card raises.
     """
 
     names: tuple[str, ...]
@@ -41,14 +41,14 @@ class Setting(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A line of the table: what it is about, and its parts, each with a style."""
+    """A line of the table: its label, and its parts, each with a style."""
 
     label: str
     parts: tuple[Part, ...]
 
 
 def glyphs_of(faces: Faces) -> Glyphs:
-    """Return the signs to draw with where cards look like this."""
+    """Return the characters to draw with if cards look like this."""
     return ASCII if faces.is_plain else MANY
 
 
@@ -62,13 +62,13 @@ def score_line(board: Board, setting: Setting) -> str:
 
 
 def sentence(fact: Fact, board: Board, setting: Setting) -> str | None:
-    """Return what a fact says, as the board stands before it; None if it says nothing to people."""
+    """Return the sentence for a fact, given the board before it; None if it has none."""
     now = {"declined": board.stake} if fact["what"] == "stake_asked" else {}
     return tell({**fact, **now}, setting.names, setting.faces.card, setting.speech)
 
 
 def committed_text(digests: Sequence[bytes], setting: Setting) -> str:
-    """Return what the server has bound itself to at a deal, in short."""
+    """Return what the server is bound to at a deal, in short."""
     return "  ".join(f"{name} {short(digest)}" for name, digest in zip(setting.names, digests, strict=False))
 
 
@@ -81,9 +81,9 @@ def opened_lines(board: Board, setting: Setting, hands: Sequence[Sequence[str]])
 
 
 def wrapped(line: str, width: int) -> list[str]:
-    """Return a line as several that break between words, all but the first indented further.
+    """Return a line wrapped between words, with all lines but the first indented further.
 
-    What is copied stays whole: a command to be typed, a link. Where it is too long the terminal folds it.
+    What people copy stays whole, such as a command or a link. If it is too long, the terminal folds it.
     """
     indent = " " * (len(line) - len(line.lstrip()) + 3)
     kept = _COMMAND.sub(lambda command: command[0].replace(" ", _STAYS), line)
@@ -130,7 +130,7 @@ def _rows(board: Board, setting: Setting) -> Iterator[Row]:
 
 
 def turned_up(board: Board, setting: Setting) -> Iterator[Row]:
-    """Yield the card that was turned up, and those that it raises."""
+    """Yield the turn-up, and the cards that it raises."""
     if board.turned_up is None:
         return
     yield Row(setting.speech.term("turn-up"), (card_part(board.turned_up, setting),))
@@ -139,7 +139,7 @@ def turned_up(board: Board, setting: Setting) -> Iterator[Row]:
 
 
 def duel(board: Board, setting: Setting) -> Iterator[Row]:
-    """Yield who plays whom, where two seats play each other."""
+    """Yield who plays whom, if two seats play each other."""
     if board.duel is not None:
         yield plain_row(setting.speech.term("duel"), " - ".join(setting.names[seat] for seat in board.duel))
 
@@ -200,12 +200,12 @@ def card_part(card: str, setting: Setting) -> Part:
 
 
 def sign_of(word: str, setting: Setting) -> str:
-    """Return what a sign is called."""
+    """Return the name of a sign."""
     return sign_label(word, setting.speech.lang, setting.speech.words)
 
 
 def heard(board: Board, setting: Setting) -> Iterator[Row]:
-    """Yield the values that were said and the signs that were seen."""
+    """Yield the values said and the signs seen."""
     said = setting.speech.catalogue.screen
     if board.values:
         yield plain_row(said["values"], ", ".join(f"{setting.names[seat]} {n}" for seat, n in board.values))

@@ -1,7 +1,7 @@
-"""What `?` answers: what the options mean, one move with its rule, and any chapter of the rules of the game at hand.
+"""What `?` answers: what the options mean, one move with its rule, and any chapter of the rules of the game.
 
-Moves are explained in the player's language; the rules are the page of the game, in English. Nothing here knows a rule: the
-page comes with the game.
+Moves are explained in the player's language; the rules are the page of the game, in English. Nothing here knows a rule:
+the page comes with the game.
 """
 
 from collections.abc import Iterator, Mapping
@@ -27,15 +27,15 @@ _KINDS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "At this table": ("show",),
     }
 )
-"""By chapter of the rules: the moves that it is about."""
+"""The moves that each chapter of the rules is about."""
 _ANSWERED: Final[Mapping[str, str]] = MappingProxyType(
     {"envido": "Envido", "flor": "Flor", "redeal": "The deal", "last-point": "The last point"}
 )
-"""By what an answer is to: the chapter that it is told in, where that is not the stake's."""
+"""The chapter about the answer to each kind of offer, if it is not the one about the stake."""
 
 
 class Subject(NamedTuple):
-    """What a player asks about: as it was typed, the option that it means, if any, and what that would answer."""
+    """What a player asks about: the text typed, the option it means, if any, and what that would answer."""
 
     typed: str
     choice: Choice | None
@@ -43,12 +43,12 @@ class Subject(NamedTuple):
 
     @property
     def line(self) -> str:
-        """The move line that is asked about, as far as it may be one."""
+        """The move line asked about; else the text as typed."""
         return self.typed if self.choice is None else self.choice.line
 
 
 def options_explained(turn: YourTurn, answering: str, setting: Setting) -> Iterator[str]:
-    """Yield what the options mean, those of a kind as one, what may be signed and said, and what else may be typed."""
+    """Yield what the options mean, those of one kind combined, the signs and phrases, and what else may be typed."""
     speech = setting.speech
     for lines, meaning in meanings(turn, lambda line: move_meaning(line, speech, answering=answering)):
         yield f"{lines}: {meaning}"
@@ -61,7 +61,7 @@ def options_explained(turn: YourTurn, answering: str, setting: Setting) -> Itera
 
 
 def explained(subject: Subject, setting: Setting, rules: Mapping[str, str]) -> Iterator[str]:
-    """Yield what is to be known of a subject; where it is none, what may be asked about."""
+    """Yield what there is to know about a subject; if it is none, what may be asked about."""
     said = setting.speech.catalogue.screen
     if subject.typed == _RULES:
         yield said["rule_chapters"].format(chapters=", ".join(rules))
@@ -86,7 +86,7 @@ def _chapter_of(kind: str, answering: str) -> str | None:
 
 
 def word_expected(got: str, words: tuple[str, ...], what: str, speech: Speech) -> str:
-    """Return the sentence for a word that cannot be signed or said in this game; `what` is "sign" or "phrase"."""
+    """Return the sentence for a word that is no sign or phrase of this game; `what` is "sign" or "phrase"."""
     said = speech.catalogue.screen
     key = "words_to_sign" if what == "sign" else "words_to_say"
     expected = said[key].format(words=", ".join(words)) if words else said[f"no_{what}s"]

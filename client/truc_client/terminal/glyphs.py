@@ -1,16 +1,17 @@
-"""The signs that tables and cards are drawn with: for terminals that have many, and for those that have ASCII alone.
+"""The characters that tables and cards are drawn with: for terminals that have many, and for those with ASCII only.
 
-Every sign is one column wide. Which of the two a terminal needs is told by its encoding and its name, not by asking it.
+Each is one column wide, except `opened` in ASCII. Which set a terminal needs is judged by its encoding and its name,
+without asking it.
 """
 
 from typing import Final, Literal, NamedTuple
 
 _FEW_SIGNS: Final = ("dumb", "linux", "vt")
-"""How the names of terminals begin that have not even all suits: none, the console of Linux, and the oldest."""
+"""The first letters of the names of terminals that lack some suits: dumb ones, the Linux console, and the oldest."""
 
 
 class Frame(NamedTuple):
-    """The edges of a card: its corners, from top left as one reads; the upper and lower edge; the left and right one."""
+    """The edges of a card: its corners in reading order, the upper and lower edge, and the left and right edge."""
 
     corners: tuple[str, str, str, str]
     across: str
@@ -18,19 +19,19 @@ class Frame(NamedTuple):
 
 
 class Glyphs(NamedTuple):
-    """What is drawn with.
+    """A set of characters to draw with.
 
     Attributes:
-        frame: of a card.
-        taking: of the card that takes the trick.
-        taken_by: stands before such a card where cards are written in a line.
-        across: a rule over the width.
-        place: where nobody has laid a card yet.
-        back: what fills the back of a card.
-        turn: stands before who is to decide.
-        opened: stands before a commitment that was opened and checked.
-        sealed: stands before one that was not opened yet.
-        too_long: how a text ends that is too long.
+        frame: the frame of a card.
+        taking: the frame of the card that takes the trick.
+        taken_by: before such a card when cards are written in a line.
+        across: a horizontal rule.
+        place: the place of a card not laid yet.
+        back: the filling of a card's back.
+        turn: before the player who must decide.
+        opened: before a commitment that was opened and checked.
+        sealed: before one that is not opened yet.
+        too_long: how a text that is too long ends.
     """
 
     frame: Frame
@@ -72,5 +73,5 @@ ASCII: Final = Glyphs(
 
 
 def needs_ascii(encoding: str, terminal: str) -> bool:
-    """Tell whether a terminal of this encoding and name ($TERM) is to be given ASCII alone."""
+    """Tell whether a terminal with this encoding and name ($TERM) needs ASCII only."""
     return not encoding.lower().startswith("utf") or terminal.startswith(_FEW_SIGNS)

@@ -1,7 +1,8 @@
-"""What somebody is told who plays for the first time: why things happened, what each option would mean, what to try.
+"""Lessons for somebody who plays for the first time: why things happened, what each option would mean, what to try.
 
-Everything is said from what the player's own screen shows and from the rules of the table, a preset's or a house's; nothing
-here sees more than the player does. What holds in every hand is said once. What to try comes as advice, from elsewhere.
+Lessons are made from what the player's own screen shows and from the rules of the table, a preset or a house variant;
+nothing here sees more than the player does. What holds in every hand is said once. What to try comes as advice from
+elsewhere.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -23,7 +24,7 @@ Taught = Fact | MatchStarted | YourTurn | Advice
 """What a lesson is about."""
 
 Teach = Callable[[Taught, Board, Setting], Iterable[str]]
-"""What a screen asks for lessons: what has come, with the table as it was before."""
+"""What a screen asks for lessons: given what has come, with the table as it was before."""
 
 Stronger = Mapping[str, int]
 
@@ -38,7 +39,7 @@ def untaught(taught: Taught, board: Board, setting: Setting) -> Iterable[str]:
 
 
 def teaching_at(table: Table) -> Teach:
-    """Return the lessons of a table, by the rules that are signed into its match; nothing is taught before there is one."""
+    """Return the lessons of a table, by the rules signed into its match; nothing is taught before there is a match."""
     found: list[Teacher] = []
 
     def teach(taught: Taught, board: Board, setting: Setting) -> Iterable[str]:
@@ -80,7 +81,7 @@ class Teacher:
             yield lesson
 
     def _game(self, setting: Setting) -> Iterator[str]:
-        """Say how the game goes, before anything else."""
+        """Yield how the game goes, before anything else."""
         primer, speech = self._primer, setting.speech
         yield from self._once("hand", setting)
         counted = "unit" if primer.is_counted_in_units else "point"
@@ -101,7 +102,7 @@ class Teacher:
             yield f"{', '.join(numbers)}. {meaning}"
 
     def _envido(self, board: Board, setting: Setting) -> Iterator[str]:
-        """Say how envido is counted, and once in a hand what one's own cards count."""
+        """Yield how envido is counted, and once in a hand what one's own cards count."""
         cards = (*board.played, *board.cards)
         if cards:
             yield from self._once("envido", setting)
@@ -109,7 +110,7 @@ class Teacher:
             yield from self._new(own, f"envido {' '.join(sorted(cards))}")
 
     def _meanings(self, turn: YourTurn, board: Board, setting: Setting) -> Mapping[str, list[str]]:
-        """Return by what the numbered options mean their numbers: of cards always, of other moves the first time."""
+        """Return the numbers of the options by their meaning: cards every time, other moves only the first time."""
         counted = self._stronger(board.turned_up)
         told: dict[str, list[str]] = {}
         for number, choice in enumerate(numbered(turn), start=1):
@@ -122,7 +123,7 @@ class Teacher:
         return told
 
     def _advice(self, advice: Advice, board: Board, setting: Setting) -> Iterator[str]:
-        """Say what seems best, what seems next best, and why; nothing before there are cards to go by."""
+        """Yield what seems best, what next best, and why; nothing before there are cards to judge by."""
         if not board.cards:
             return
         (best, tried), *others = advice.compared or ((None, None),)
@@ -166,12 +167,12 @@ def _cards(cards: Iterable[str], setting: Setting) -> str:
 
 
 def _is_other(seat: int, board: Board) -> bool:
-    """Tell whether a seat is of the other side."""
+    """Tell whether a seat is on the other side; to a watcher every seat is."""
     return board.seat is None or (seat - board.seat) % 2 == 1
 
 
 def best_laid(board: Board, counted: Stronger) -> Laid | None:
-    """Return the first of the strongest cards on the table; None if none lies open."""
+    """Return the strongest card on the table, the first of equals; None if none lies open."""
     laid = [each for each in board.laid if each.card in counted]
     return min(laid, key=lambda each: counted[str(each.card)], default=None)
 
@@ -183,14 +184,14 @@ def _why_won(board: Board, setting: Setting, counted: Stronger, side: int) -> It
 
 
 def _meaning(choice: Choice, board: Board, setting: Setting) -> str:
-    """Say what an option means; of a card with an ask the ask, as the card has its own option."""
+    """Return what an option means; for a card with an ask, what the ask means, as the card alone is an option too."""
     _, with_ask, stake = choice.line.partition(f" {_RAISE} ")
     line = f"{_RAISE} {stake}" if with_ask else choice.line
     return move_meaning(line, setting.speech, choice.hints, answering=answering(board))
 
 
 def _of_card(card: str, board: Board, setting: Setting, counted: Stronger) -> str:
-    """Say what a card would do to the trick as it stands."""
+    """Return what a card would do to the trick as it stands."""
     best = best_laid(board, counted)
     shown = setting.faces.card(card)
     if best is None or best.card is None:
@@ -204,13 +205,13 @@ def _of_card(card: str, board: Board, setting: Setting, counted: Stronger) -> st
 
 
 def _named(choice: Choice, turn: YourTurn, board: Board, setting: Setting) -> str:
-    """Return an option by its number, if it has one, and what it is called."""
+    """Return an option as its number, if it has one, and its label."""
     counted, label = numbered(turn), short_label(option_label(choice, board, setting))
     return f"{counted.index(choice) + 1} ({label})" if choice in counted else label
 
 
 def _why(tried: Tried, setting: Setting) -> str:
-    """Say how an option fared in the deals that were imagined."""
+    """Return how an option fared in the imagined deals."""
     tenths = round(tried.points, 1)
     points = f"{tenths:+g}".replace(".", setting.speech.say("said.decimal")) if tenths else "0"
     if tried.is_certain:

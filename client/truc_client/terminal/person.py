@@ -1,7 +1,8 @@
-"""A person at a terminal: what happens is shown, a line they type decides, and leaving is always possible.
+"""A person at a terminal: what happens is shown, a typed line decides, and leaving is always possible.
 
-Lines come from a prompt, or are read in a worker thread that is abandoned when the program ends; then nothing about the
-terminal is changed. Where a script types, each line waits for a question; only `pause` does not, once a match has begun. A match that rests is one.
+Lines come from a prompt, or from a worker thread that reads them and is abandoned when the program ends; the latter
+changes nothing about the terminal. If a script types, each line waits for a question, and a match that rests counts as
+one; only `pause` does not wait, once a match has begun.
 """
 
 import sys
@@ -28,13 +29,13 @@ _ASKED = ("pause_asked", "resume_asked")
 
 
 class Typed(NamedTuple):
-    """A line typed, or None at the end of the input."""
+    """A typed line, or None at the end of the input."""
 
     text: str | None
 
 
 class Lines:
-    """Lines in the order they were typed; the next can be looked at before it is taken.
+    """Lines in the order typed; the next can be looked at before it is taken.
 
     `are_typed` tells whether they come from a person at a terminal, who may type at any time.
     """
@@ -45,13 +46,13 @@ class Lines:
         self._next: Typed | None = None
 
     async def peek(self) -> Typed:
-        """Return the next line, which stays the next."""
+        """Return the next line without taking it."""
         if self._next is None:
             self._next = await self._channel.receive()
         return self._next
 
     async def receive(self) -> Typed:
-        """Return the next line."""
+        """Take the next line and return it."""
         line = await self.peek()
         self._next = None
         return line
@@ -59,7 +60,7 @@ class Lines:
 
 @asynccontextmanager
 async def typed_lines(read: Callable[[], str] | None = None) -> AsyncIterator[Lines]:
-    """Read lines in the background as long as the block lasts; of standard input, unless `read` is given."""
+    """Read lines in the background as long as the block lasts, from standard input unless `read` is given."""
     read = read or _standard_input
     send, receive = trio.open_memory_channel[Typed](0)
 
@@ -77,7 +78,7 @@ async def typed_lines(read: Callable[[], str] | None = None) -> AsyncIterator[Li
 
 
 def _standard_input() -> str:
-    """Return a line; of a terminal that was closed the end."""
+    """Return a line; empty at the end of the input, and for a closed terminal."""
     try:
         return sys.stdin.readline()
     except OSError:
@@ -85,7 +86,7 @@ def _standard_input() -> str:
 
 
 class Person:
-    """One person at one table; `advise` thinks about each of their turns while they do, if it is given."""
+    """One person at one table; `advise`, if given, thinks about each of their turns while they do."""
 
     def __init__(self, table: Table, screen: Screen, lines: Lines, advise: Advise | None = None) -> None:
         self._table = table
@@ -102,7 +103,7 @@ class Person:
 
     @property
     def has_lost_seat(self) -> bool:
-        """Whether the seat is this player's no more: another connection or player has it, or the table was closed."""
+        """Whether the seat is no longer this player's: another connection or player has it, or the table was closed."""
         return self._has_lost_seat
 
     async def play(self) -> MatchEnded | None:
@@ -149,11 +150,11 @@ class Person:
                 return
 
     def _is_at_once(self, line: Typed) -> bool:
-        """Tell whether a line is obeyed although nothing is asked."""
+        """Tell whether a line is obeyed even if nothing is asked."""
         return self._screen.knows_game and (line.text or "").lower() == _PAUSE
 
     async def _wait_asked(self) -> None:
-        """Wait for a question, where a script answers: each of its lines is for one."""
+        """Wait for a question if a script answers: each of its lines is for one."""
         while self._waits and not self._asked.is_set():
             await self._asked.wait()
 
@@ -162,7 +163,7 @@ class Person:
             self._asked = trio.Event()
 
     async def _take(self, item: Happening | Typed) -> bool:
-        """Show or do one thing; tells whether to go on."""
+        """Show one happening or obey one line; tell whether to go on."""
         if isinstance(item, Typed):
             return await self._typed(item)
         self._note_turn(item)
@@ -174,14 +175,14 @@ class Person:
         return not isinstance(item, MatchEnded | TableClosed | SeatTakenOver)
 
     def _consider(self, nursery: trio.Nursery) -> None:
-        """Have a new turn thought about, if anybody is to."""
+        """Start the advice for a new turn, if advice is wanted."""
         turn = self._turn
         if self._advise is not None and turn is not None and turn.must and turn is not self._considered:
             self._considered = turn
             nursery.start_soon(self._suggest, self._advise, turn)
 
     async def _suggest(self, advise: Advise, turn: YourTurn) -> None:
-        """Tell what to try, unless the turn is over by then."""
+        """Show what to try, unless the turn is over by then."""
         advice = await advise(self._table, turn)
         if self._turn is turn:
             self._screen.tell_lessons(advice)
@@ -204,7 +205,7 @@ class Person:
         return self._turn is not None and self._turn.must
 
     def _pose(self) -> None:
-        """Let a script's next line be read if there is a question, and only then."""
+        """Let a script's next line be read only if there is a question."""
         if self._must_act or self._screen.awaits_resume:
             self._asked.set()
         else:
@@ -223,7 +224,7 @@ class Person:
         return True
 
     async def _obey(self, text: str) -> bool:
-        """Do what a line says; tells whether the question it was typed at is still there, if it was not answered."""
+        """Do what a line says; tell whether the question it was typed at still stands, unless the line answered it."""
         resigning, self._resigning = self._resigning, False
         match text.lower():
             case "resign":
@@ -245,7 +246,7 @@ class Person:
         return True
 
     def _means_option(self, text: str) -> bool:
-        """Tell whether a line is a move that may be chosen now."""
+        """Tell whether a line is a move available now."""
         return self._turn is not None and find_choice(self._turn, text, self._screen.names)[0] is not None
 
     def _help(self, subject: str) -> None:
@@ -259,7 +260,7 @@ class Person:
             self._screen.explain(self._turn)
 
     def _unasked(self, in_play: str) -> str:
-        """Return what is said to a line while nothing is asked; `in_play` in a match that does not rest."""
+        """Return the note for a line typed when nothing is asked; `in_play` if a match is on and does not rest."""
         if not self._screen.setting.names:
             return "not_begun"
         return "resting" if self._screen.rests else in_play
@@ -272,13 +273,13 @@ class Person:
         return True
 
     async def _ask_rest(self, ask: Callable[[], Awaitable[None]]) -> bool:
-        """Ask for a pause or its end; a turn that is told before one's own asking is void, and no question."""
+        """Ask for a pause or its end; a turn reported before this request is recorded is void, and no question."""
         is_refused = await self._say_beside(ask)
         self._awaits_own = not is_refused
         return is_refused
 
     async def _say_beside(self, say: Callable[[], Awaitable[None]]) -> bool:
-        """Say what is never among the options; tells whether it was refused, else the options of before are void."""
+        """Say what is never among the options; tell whether it was refused: if not, the options so far are void."""
         try:
             await say()
         except (ChoiceError, RefusedError) as error:

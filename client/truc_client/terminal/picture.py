@@ -1,8 +1,8 @@
-"""The table as a picture: the seats around it, cards with their faces, and beside one's own cards what else there is to know.
+"""The table as a picture: the seats around it, drawn cards, and beside one's own cards whatever else there is to know.
 
-A function from the board to lines that fit a width: without a clock, a terminal or a rule. One's own seat is at the bottom,
-and who plays next sits on the side that the game has it; who only watches sees the table from seat 0. The cards of a trick lie side
-by side, each towards its seat, until the next trick begins. `drawing` says the same in rows.
+A function from the board to lines that fit a width: without a clock, a terminal or a rule. One's own seat is at the
+bottom, and the next player sits on the side that the game prescribes; a watcher sees the table from seat 0. The cards
+of a trick lie side by side, each towards its seat, until the next trick begins. `drawing` says the same in rows.
 """
 
 from collections.abc import Iterator, Sequence
@@ -43,22 +43,22 @@ from truc_client.terminal.glyphs import Glyphs
 from truc_protocol.words import printable, shown_name
 
 _LARGE_WIDTH, _LARGE_HEIGHT = 100, 36
-"""The size of a screen from which on the cards on the table are drawn wide."""
+"""The smallest screen on which the cards on the table are drawn wide."""
 _WIDE_OWN: Final = 72
-"""From how many columns on one's own cards are drawn wide."""
+"""The fewest columns at which one's own cards are drawn wide."""
 _AROUND: Final = 60
-"""From how many columns on the seats are drawn around the table; below they are a list."""
+"""The fewest columns at which the seats are drawn around the table; with fewer they are a list."""
 _ROOM_FOR_ROWS: Final = 30
-"""How many columns rows must have to stand beside one's own cards and not under them."""
+"""The fewest columns in which rows are put beside one's own cards and not under them."""
 _LAID_WIDTH: Final = 5
-"""How many columns a card takes in the list of seats."""
+"""The columns that a card takes in the list of seats."""
 _GAP: Final = 2
 _CROWDED: Final = 6
-"""From how many seats on two cards lie above each other, as those of a side do."""
+"""The fewest seats at which the cards of top and bottom lie one above the other, like those at the sides."""
 
 
 class Places(NamedTuple):
-    """Who sits where, seen from the bottom; at the sides from top to bottom."""
+    """Who sits where, seen from the bottom; each side from top to bottom."""
 
     left: tuple[int, ...]
     top: int
@@ -66,7 +66,7 @@ class Places(NamedTuple):
 
 
 class Sketch(NamedTuple):
-    """What is drawn, and with what: the signs, the columns, and how large cards on the table are."""
+    """What is drawn, and with what: the characters, the columns, and the size of cards on the table."""
 
     board: Board
     setting: Setting
@@ -85,7 +85,7 @@ class Sketch(NamedTuple):
 
 
 def picture(board: Board, setting: Setting, *, width: int, height: int, title: str = "") -> Iterator[Text]:
-    """Yield the lines of the table, none wider than `width`, for a screen of so many lines, on which it leaves room."""
+    """Yield the lines of the table, none wider than `width`; on a large enough screen cards are drawn wide."""
     laid = WIDE if width >= _LARGE_WIDTH and height >= _LARGE_HEIGHT else NARROW
     if board.seats < _CROWDED and not last_trick(board)[0]:
         laid = laid._replace(height=1)  # nothing lies there yet
@@ -98,7 +98,7 @@ def picture(board: Board, setting: Setting, *, width: int, height: int, title: s
 
 
 def places(seats: int, bottom: int, next_sits: Literal["left", "right"]) -> Places:
-    """Return where the other seats sit: the next in turn on one side, the one half way round on top."""
+    """Return where the other seats sit: the next in turn at the side `next_sits`, the one halfway round on top."""
     half = seats // 2
     others = [(bottom + n) % seats for n in range(1, seats)]
     if next_sits == "left":
@@ -122,7 +122,7 @@ def _title(title: str, sketch: Sketch) -> Text:
 
 
 def _around(sketch: Sketch) -> Iterator[Text]:
-    """Yield the table with its seats: one on top, those at the sides, oneself."""
+    """Yield the table with its seats: one on top, those at the sides, one's own."""
     sitting = places(sketch.board.seats, sketch.bottom, sketch.setting.speech.local.next_sits)
     laid = beside(*_cards_around(sitting, sketch), gap=1)
     side = sketch._replace(width=(sketch.width - laid[0].cell_len) // 2 - _GAP)
@@ -137,7 +137,7 @@ def _around(sketch: Sketch) -> Iterator[Text]:
 
 
 def _cards_around(sitting: Places, sketch: Sketch) -> Iterator[Block]:
-    """Yield the cards on the table in columns: each lies towards its seat, and leaves no more room than that takes."""
+    """Yield the cards on the table in columns, each lying towards its seat, in no more room than that takes."""
     width, card = sketch.laid
     top, bottom = _laid_by(sitting.top, sketch), _laid_by(sketch.bottom, sketch)
     left, right = ([_laid_by(seat, sketch) for seat in seats] for seats in (sitting.left, sitting.right))
@@ -153,7 +153,7 @@ def _cards_around(sitting: Places, sketch: Sketch) -> Iterator[Block]:
 
 
 def _spread(blocks: Sequence[Block], height: int, width: int) -> Block:
-    """Return blocks under each other, each with the same share of a height."""
+    """Return blocks one under the other, each with the same share of a height."""
     shares = [in_middle(block, height // len(blocks), width) for block in blocks]
     return in_middle(tuple(line for share in shares for line in share), height, width)
 
@@ -167,7 +167,7 @@ def _seat_block(seat: int, sketch: Sketch, align: Align) -> Block:
 
 
 def _laid_by(seat: int, sketch: Sketch) -> Block:
-    """Return the card that a seat has on the table, or its empty place."""
+    """Return a seat's card on the table, or its empty place."""
     laid, taker = last_trick(sketch.board)
     for player, card in laid:
         if player == seat:
@@ -182,7 +182,7 @@ def _laid_in_line(seat: int, sketch: Sketch) -> Text:
 
 
 def _of_trick(laid: Laid, taker: int | None, sketch: Sketch) -> Iterator[Part]:
-    """Yield a card of a trick, marked if it took it."""
+    """Yield a card of a trick, marked if it took the trick."""
     if laid.seat == taker:
         yield sketch.glyphs.taken_by, "bold"
     yield _part(laid.card, sketch)
@@ -197,7 +197,7 @@ def _face(card: str | None, size: CardSize, sketch: Sketch, *, is_taking: bool =
 
 
 def _listed(sketch: Sketch) -> Iterator[Text]:
-    """Yield a line for each seat, the next in turn first, oneself last."""
+    """Yield a line for each seat, the next in turn first, one's own last."""
     seats = sketch.board.seats
     widest = min(width_of(sketch.setting.names) + _GAP, sketch.width // 2)
     for seat in ((sketch.bottom + n) % seats for n in range(1, seats + 1)):
@@ -222,7 +222,7 @@ def _named(seat: int, sketch: Sketch) -> Text:
 
 
 def _held(seat: int, sketch: Sketch) -> Text:
-    """Return what another seat holds, as far as it is known here."""
+    """Return what another seat holds, as far as known here."""
     cards = held_by(sketch.board, seat) if seat != sketch.board.seat else ()
     return Text(" ").join(text_of([_part(card, sketch)]) for card in cards)
 
@@ -245,7 +245,7 @@ def _marks(seat: int, sketch: Sketch) -> Iterator[Text]:
 
 
 def _below(sketch: Sketch) -> Iterator[Text]:
-    """Yield one's own cards, and beside them, where there is room, what else there is to know."""
+    """Yield one's own cards, and beside them, if there is room, what else there is to know."""
     size = WIDE if sketch.width >= _WIDE_OWN else NARROW
     cards = beside(*(_face(card, size, sketch) for card in _own(sketch.board)), gap=1)
     left = sketch.width - cards[0].cell_len - _GAP if cards else sketch.width
@@ -256,7 +256,7 @@ def _below(sketch: Sketch) -> Iterator[Text]:
 
 
 def _own(board: Board) -> Sequence[str | None]:
-    """Return one's own cards, with their faces down where nobody sees them before they are played."""
+    """Return one's own cards, face down in a blind hand."""
     return held_by(board, board.seat) if _is_unseen(board) and board.seat is not None else board.cards
 
 
@@ -280,7 +280,7 @@ def _details(sketch: Sketch) -> Iterator[Row]:
 
 
 def _offers(sketch: Sketch) -> Iterator[Row]:
-    """Yield what waits for an answer, in the sentences in which it was told."""
+    """Yield what waits for an answer, in the sentences that told it."""
     label = sketch.setting.speech.say("screen.open")
     for offer in sketch.board.offers:
         yield Row(label, ((sentence(offer, sketch.board, sketch.setting) or "", "bold yellow"),))
@@ -288,7 +288,7 @@ def _offers(sketch: Sketch) -> Iterator[Row]:
 
 
 def _proven(sketch: Sketch) -> Iterator[Row]:
-    """Yield of how many hands so far all cards were opened and checked."""
+    """Yield how many of the hands so far had all their cards opened and checked."""
     if hands := proven_hands(sketch.board):
         tick, style = (f"{sketch.glyphs.opened} ", "green") if all(hands) else ("", "")
         label = sketch.setting.speech.say("screen.proven")
@@ -296,7 +296,7 @@ def _proven(sketch: Sketch) -> Iterator[Row]:
 
 
 def _tricks(sketch: Sketch) -> Iterator[Row]:
-    """Yield each trick that was played to its end: its cards as they were played, and who took it."""
+    """Yield each finished trick: its cards in the order played, and who took it."""
     board, label = sketch.board, sketch.setting.speech.say("screen.tricks")
     for laid, player, side in zip(board.past, board.takers, board.tricks, strict=False):
         cards = [part for each in laid for part in (*_of_trick(each, player, sketch), (" ", ""))]
@@ -305,7 +305,7 @@ def _tricks(sketch: Sketch) -> Iterator[Row]:
 
 
 def _rows(rows: Sequence[Row], sketch: Sketch) -> Iterator[Text]:
-    """Yield rows, what they tell aligned and wrapped."""
+    """Yield the lines of rows, with their texts aligned and wrapped."""
     widest = min(width_of(row.label for row in rows), sketch.width // 2 - _GAP)
     for row in rows:
         label = Text(row.label, style="dim")

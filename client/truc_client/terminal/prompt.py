@@ -1,7 +1,8 @@
-"""A line editor at the foot of a terminal: it completes moves, shows the options as keys, and rings when it is one's turn.
+"""A line editor at the foot of a terminal: it completes moves, shows the options as keys, and rings at one's turn.
 
-It runs in a thread of its own, from which lines come one by one. Invariant: it ends by `stop` alone, by an end of the input or
-by the loss of the terminal, and the terminal is then as it was before; so whoever started it waits for its end.
+It runs in its own thread, from which lines come one by one. Invariant: it ends only by `stop`, at the end of the
+input or with the loss of the terminal, and then the terminal is as it was before; so whoever started it waits for its
+end.
 """
 
 import os
@@ -32,7 +33,7 @@ from truc_client.terminal.above import Above
 from truc_client.terminal.questions import Key, Question
 from truc_protocol.words import printable
 
-_LONGEST: Final = 1000  # characters of a line; more was pasted by mistake
+_LONGEST: Final = 1000  # characters of a line; more must be an accidental paste
 _BETWEEN_KEYS: Final = 3
 _TICK_S: Final = 1.0
 
@@ -83,14 +84,14 @@ class Prompt:
         return session
 
     def run(self, started: Callable[[], None]) -> None:
-        """Take lines until it is stopped; `started` is called when the prompt stands there."""
+        """Take lines until the prompt is stopped; `started` is called when it is first shown."""
 
         def stands(_app: Application[str]) -> None:
             self._app.after_render -= stands
             started()
 
         self._app.after_render += stands
-        with suppress(EOFError, OSError):  # the terminal's end, or its loss
+        with suppress(EOFError, OSError):  # the end of the input, or the loss of the terminal
             self._app.run(handle_sigint=False, set_exception_handler=False)
         self._deliver(None)
 
@@ -103,7 +104,7 @@ class Prompt:
             self._app.exit()
 
     def pose(self, question: Question) -> None:
-        """Ask something else, from any thread."""
+        """Change the question, from any thread."""
         self._soon(lambda: self._pose(question))
 
     def _pose(self, question: Question) -> None:
@@ -114,7 +115,7 @@ class Prompt:
         self._app.invalidate()
 
     def _drop_stale_key(self, question: Question) -> None:
-        """Take away a key that is typed but not sent, where it would mean an option of another question."""
+        """Remove a key that is typed but not sent if the question has changed: it would mean another option."""
         typed, before = self._session.default_buffer, self._question.keys
         if before != question.keys and typed.text in {key.typed for key in before}:
             typed.reset()
@@ -126,10 +127,10 @@ class Prompt:
         self._app.output.flush()
 
     def _soon(self, do: Callable[[], object]) -> None:
-        """Have something done in the prompt's thread; nothing if it has ended."""
+        """Have something done in the prompt's thread; do nothing if it has ended."""
         loop, context = self._app.loop, self._app.context
         if loop is not None and context is not None:
-            with suppress(RuntimeError):  # the loop was closed at this moment
+            with suppress(RuntimeError):  # the loop was closed just now
                 loop.call_soon_threadsafe(do, context=context.copy())
 
     def _show_above(self) -> None:
@@ -138,7 +139,7 @@ class Prompt:
             self._soon(self._release)
 
     def _release(self) -> None:
-        """Show what was printed, where the prompt was, and the prompt below it; what is typed meanwhile is not echoed."""
+        """Show what was printed in the prompt's place, then the prompt below; what is typed meanwhile is not echoed."""
         self._is_due = False
         if self._app.is_running and not self._app.is_done:
             self._app.renderer.erase()
@@ -147,9 +148,9 @@ class Prompt:
             self._app.invalidate()
 
     def _accept(self, buffer: Buffer) -> bool:
-        """Take a line; one that was pasted with line breaks is one line.
+        """Take a line; a paste with line breaks becomes one line.
 
-        A key becomes its move line here: where other options have come meanwhile it must not mean one of those.
+        A key becomes its move line here, so that it cannot mean one of other options that have come meanwhile.
         """
         text = printable(" ".join(buffer.text.split()))[:_LONGEST]
         meant = next((key.line for key in self._question.keys if key.typed == text), text)
@@ -176,13 +177,13 @@ class Prompt:
         return parts
 
     def _note_drawn(self, _app: Application[str]) -> None:
-        """Note what stands on the terminal, up to the cursor."""
+        """Note what is on the terminal, up to the cursor."""
         shown = "".join(text for _, text, *_ in self._message())
         lines = (shown + self._session.default_buffer.document.text_before_cursor).split("\n")
         self._drawn = Drawn(self._app.output.get_size().columns, tuple(map(get_cwidth, lines)))
 
     def _clear_broken(self, _app: Application[str]) -> None:
-        """Clear what was drawn where the terminal is narrower now and has broken it into more rows than it had."""
+        """Clear what was drawn if the terminal has become narrower and has broken it into more rows."""
         columns = self._app.output.get_size().columns
         if more := self._drawn.rows_more(columns) if _breaks_lines() else 0:
             self._app.output.cursor_up(more)
@@ -197,13 +198,13 @@ class Prompt:
 
 
 class Drawn(NamedTuple):
-    """What stood on a terminal: how many columns that had, and how wide each line was."""
+    """What was drawn on a terminal: how many columns the terminal had, and how wide each line was."""
 
     columns: int
     widths: tuple[int, ...]
 
     def rows_more(self, columns: int) -> int:
-        """Return how many rows more the lines have taken since the terminal has so many columns."""
+        """Return how many more rows the lines take now that the terminal has so many columns."""
         return sum(max(0, _rows(width, columns) - _rows(width, self.columns)) for width in self.widths)
 
 
@@ -212,15 +213,15 @@ def _rows(width: int, columns: int) -> int:
 
 
 def _breaks_lines() -> bool:
-    """Tell whether a terminal that becomes narrower breaks its lines, as nearly all do; a few cut them off."""
+    """Tell whether the terminal breaks its lines when it becomes narrower, as nearly all do; a few cut them off."""
     cuts = os.environ.get("TERM") == "linux" or "XTERM_VERSION" in os.environ
     return "TMUX" in os.environ or not cuts
 
 
 def folded(keys: tuple[Key, ...], width: int, height: int) -> list[list[Key]]:
-    """Return the keys in lines that fit into a width, one at least in each.
+    """Return the keys in lines that fit a width, at least one in each.
 
-    A label longer than a line goes on in the next one; where that takes more lines than the height it is cut off instead.
+    A label longer than a line goes on in the next one; if that takes more lines than the height, it is cut off instead.
     """
     lines = _lines([part for key in keys for part in _broken(key, width)], width)
     return lines if len(lines) <= height else _lines([_cut(key, width) for key in keys], width)
@@ -240,7 +241,7 @@ def _lines(keys: list[Key], width: int) -> list[list[Key]]:
 
 
 def _broken(key: Key, width: int) -> Iterator[Key]:
-    """Yield a key, and behind it what of its label is left for further lines."""
+    """Yield a key with the first line of its label, then the rest of the label, line by line."""
     first, *rest = wrap(key.label, _room(key, width)) or [""]
     yield key._replace(label=first)
     for part in rest:
@@ -248,7 +249,7 @@ def _broken(key: Key, width: int) -> Iterator[Key]:
 
 
 def _cut(key: Key, width: int) -> Key:
-    """Return a key whose label is cut where it is longer than a line."""
+    """Return a key with its label cut to the length of a line."""
     room = _room(key, width)
     if get_cwidth(key.label) <= room:
         return key
@@ -260,7 +261,7 @@ def _room(key: Key, width: int) -> int:
 
 
 class _Suggest(AutoSuggest):
-    """Suggests the first word that goes on as what was typed."""
+    """Suggests the first word that begins with what was typed."""
 
     def __init__(self, words: Callable[[], list[str]]) -> None:
         self._words = words
@@ -273,7 +274,7 @@ class _Suggest(AutoSuggest):
 
 
 def _signalling() -> KeyBindings:
-    """Return what Ctrl-C and Ctrl-Z do: the same as without a prompt, so that there is one way to end, and one to stop."""
+    """Return what Ctrl-C and Ctrl-Z do: the same as without a prompt, so that there is one way to end and to stop."""
     keys = KeyBindings()
 
     @keys.add("c-c")
@@ -288,10 +289,11 @@ def _signalling() -> KeyBindings:
 
 
 def _stop_job() -> None:
-    """Stop every process of this job; returns when it goes on.
+    """Stop every process of this job; return when it continues.
 
-    The signal to all of them may reach another thread of this one, and this thread draw again before. So it has one of its own,
-    which it takes as soon as it may; what lets the job go on takes back whichever of the two is left.
+    The signal to all of them may reach another thread of this process, and this thread may draw again before that. So
+    it gets its own signal, which it takes as soon as it is unblocked; whatever continues the job discards the other
+    one.
     """
     own = {signal.SIGTSTP}
     signal.pthread_sigmask(signal.SIG_BLOCK, own)
@@ -301,7 +303,7 @@ def _stop_job() -> None:
 
 
 def _own_output() -> Output:
-    """Return the terminal of this process, which is not asked where its cursor stands: some never answer."""
+    """Return the terminal of this process; it is not asked for its cursor's position, as some never answer."""
     output = create_output(sys.stdout)
     if isinstance(output, Vt100_Output):
         output.enable_cpr = False

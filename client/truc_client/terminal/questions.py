@@ -1,7 +1,7 @@
 """What a prompt asks: the options as keys, the words it completes, how long there is to decide.
 
-A screen makes a question, a prompt shows it; neither knows the other. A position is asked about once: where the same one is
-asked about again, the clock goes on and nothing rings.
+A screen makes a question, a prompt shows it; neither knows the other. A position is asked about once: if it is asked
+about again, the clock goes on and nothing rings.
 """
 
 from collections.abc import Callable, Iterator
@@ -19,7 +19,7 @@ _COMMANDS: Final = ("chat ", "pause", "resume", "claim", "resign", "quit", "? ta
 
 
 class Key(NamedTuple):
-    """An option: what is typed for it, what it is called, and its move line."""
+    """An option: what to type for it, its label, and its move line."""
 
     typed: str
     label: str
@@ -30,11 +30,11 @@ class Question(NamedTuple):
     """What may be typed now.
 
     Attributes:
-        at: the position in the match that is asked about; None if the hand does not wait for this player.
+        at: the position in the match asked about; None if the hand does not wait for this player.
         text: the question itself, else who is waited for; empty if nobody is.
         keys: the options that have a key.
-        words: whatever may be typed, the likeliest first: what a prompt completes.
-        deadline_ms: how much time there is; None if it has no end.
+        words: everything that may be typed, likeliest first, for completion.
+        deadline_ms: how much time there is; None if there is no limit.
     """
 
     at: int | None = None
@@ -48,7 +48,7 @@ Pose = Callable[[Question], None]
 
 
 def option_label(choice: Choice, board: Board, setting: Setting) -> str:
-    """Return what an option is called on the screen."""
+    """Return the label of an option on the screen."""
     return move_label(
         choice.line,
         choice.hints,
@@ -60,7 +60,7 @@ def option_label(choice: Choice, board: Board, setting: Setting) -> str:
 
 
 def option_names(choice: Choice, board: Board, setting: Setting) -> Iterator[str]:
-    """Yield what an option may be called besides its move line: as it is shown, with suits as symbols or letters."""
+    """Yield the names of an option besides its move line: as it is shown, with suits as symbols or letters."""
     kind, *cards = choice.line.split()
     for faces in (setting.faces._replace(is_plain=is_plain) for is_plain in (False, True)):
         yield " ".join([kind, *map(faces.card, cards)]) if kind in _OF_CARDS else choice.line
@@ -70,19 +70,19 @@ def option_names(choice: Choice, board: Board, setting: Setting) -> Iterator[str
 
 
 def short_label(label: str) -> str:
-    """Return a label without what explains it."""
+    """Return a label without its explanation."""
     return label.partition(" (")[0]
 
 
 def awaited_text(waiting: Waiting, setting: Setting) -> str:
-    """Return who is waited for, and what for."""
+    """Return who is waited for, and why."""
     catalogue = setting.speech.catalogue
     names = catalogue.said["and"].join(setting.names[seat] for seat in waiting.seats)
     return catalogue.screen[_WAITING.get(waiting.what, "waiting")].format(seats=names)
 
 
 def question(turn: YourTurn | None, board: Board, setting: Setting, awaited: str = "") -> Question:
-    """Return what is asked by a turn; where nothing is to be decided, who is waited for."""
+    """Return the question that a turn asks; if there is nothing to decide, who is waited for."""
     options = () if turn is None else turn.options
     moves = [
         word

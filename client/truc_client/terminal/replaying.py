@@ -1,4 +1,4 @@
-"""A match to be stepped through: where each step leads, and the page of a stage, in rows or with the table drawn.
+"""A match to step through: where each step leads, and the page of a stage, in rows or with the table drawn.
 
 Functions from values to values; `stepping` has the terminal. Invariant: a page as a seat saw it names no card that the
 seat did not know then.
@@ -40,7 +40,7 @@ class Step(StrEnum):
 
 
 class Replay(NamedTuple):
-    """A match as it is looked at; `seat` is whose eyes see it, None with all cards open."""
+    """A match as it is viewed: through the eyes of `seat`, or with all cards open if that is None."""
 
     course: Course
     lang: str
@@ -49,12 +49,12 @@ class Replay(NamedTuple):
 
     @property
     def said(self) -> Mapping[str, str]:
-        """What stands around the table, in the language of who looks."""
+        """The words around the table, in the viewer's language."""
         return Speech(self.lang).catalogue.replay
 
 
 def reached(course: Course, at: int, step: Step) -> int:
-    """Return the stage that a step leads to from another; at either end it stays there."""
+    """Return the stage that a step leads to from another; beyond either end it stays there."""
     last = len(course.stages) - 1
     match step:
         case Step.FORWARD:
@@ -72,18 +72,18 @@ def reached(course: Course, at: int, step: Step) -> int:
 
 
 def hand_begins(course: Course, number: int) -> int | None:
-    """Return the stage that a hand begins with; None if there is no hand of this number."""
+    """Return the stage at which a hand begins; None if there is no hand with this number."""
     return next((hand.first for hand in course.hands if hand.number == number), None)
 
 
 def page(replay: Replay, at: int) -> Text:
-    """Return all that is shown of a stage, in rows that a screen reader or a script can use."""
+    """Return everything shown of a stage, in rows that a screen reader or a script can use."""
     stage = replay.course.stages[at]
     return _joined(_head(replay, stage), _table(replay, _seen(replay, stage)), _told(replay, stage))
 
 
 def drawn_page(replay: Replay, at: int, *, width: int, height: int) -> Text:
-    """Return all that is shown of a stage, with the table drawn for a terminal of this size."""
+    """Return everything shown of a stage, with the table drawn for a terminal of this size."""
     stage = replay.course.stages[at]
     if not stage.hand:
         return page(replay, at)
@@ -101,7 +101,7 @@ def _seen(replay: Replay, stage: Stage) -> Stage:
 
 
 def _board(replay: Replay, stage: Stage) -> Board:
-    """Return the board with the cards that are known to who looks: their own, and as shown those of the others."""
+    """Return the board with the cards known to the viewer: their own as held, those of the others as shown."""
     left = [
         tuple(each.card for each in cards if each.card and each.where in (Where.HELD, Where.SHOWN))
         for cards in stage.cards
@@ -114,7 +114,7 @@ def _board(replay: Replay, stage: Stage) -> Board:
 
 
 def _proven(course: Course, at: int) -> Iterator[bool]:
-    """Yield of each hand that is closed by a stage whether its deal is open by then."""
+    """Yield, for each hand closed by a stage, whether its deal is open by then."""
     for hand in course.hands:
         if any(stage.record.kind == "close" for stage in course.stages[hand.first : min(hand.last, at) + 1]):
             yield hand.recomputed is not None and hand.recomputed <= at
@@ -125,7 +125,7 @@ def _head(replay: Replay, stage: Stage) -> list[Text]:
 
 
 def _title(replay: Replay, stage: Stage) -> str:
-    """Return the game, the hand, the record, and whose eyes see it."""
+    """Return the hand, the record, whose eyes see it, and the game."""
     verdict, record, said, speech = replay.course.verdict, stage.record, replay.said, Speech(replay.lang)
     game = (
         game_name(verdict.variant, is_preset=verdict.is_preset, speech=speech)
@@ -144,7 +144,7 @@ def _eyes(replay: Replay, record: Annotated) -> str:
 
 
 def _told(replay: Replay, stage: Stage) -> list[Text]:
-    """Return what a record says; of the last one also what fails in it, and what all of the match comes to."""
+    """Return what a record says, and what fails in it; for the last one also the verdict on the match."""
     lines = [Text(printable(f"> {line}"), style="bold cyan") for line in stage.said]
     speech = Speech(replay.lang)
     if stage.record.refutation is not None:
@@ -212,7 +212,7 @@ def _mark(seat: int, stage: Stage) -> str:
 
 
 def _of_seat(replay: Replay, stage: Stage, setting: Setting, seat: int) -> Iterator[Part]:
-    """Yield the digest that binds the server to a seat's cards, ticked once all are open, and the cards by where they are."""
+    """Yield the digest that binds the server to a seat's cards, ticked once all are open, then the cards by place."""
     cards = stage.cards[seat] if stage.cards else ()
     if cards and seat < len(stage.board.digests):
         digest = short(stage.board.digests[seat])
@@ -243,7 +243,7 @@ def _tick(replay: Replay) -> str:
 
 
 def _tricks(replay: Replay, stage: Stage, setting: Setting) -> Iterator[Row]:
-    """Yield the tricks, those of each duel behind who plays whom in it."""
+    """Yield the tricks; in front of those of a duel, who plays whom."""
     for seats, tricks in groupby(stage.tricks, key=attrgetter("duel")):
         if seats is not None:
             yield plain_row(setting.speech.term("duel"), " - ".join(setting.names[seat] for seat in seats))
@@ -267,7 +267,7 @@ def _line_of_numbers(replay: Replay, stage: Stage) -> list[Text]:
 
 
 def _numbers(replay: Replay, stage: Stage) -> str:
-    """Return whose secret numbers of the deal are open by now, and whether it has been dealt again from them."""
+    """Return whose secret numbers of the deal are open by now, and whether it was dealt again from them."""
     hand = next(hand for hand in replay.course.hands if hand.number == stage.hand)
     opened = (role for role, at in hand.links if at <= stage.number)
     roles = dict.fromkeys(role_name(stage.record, role, replay.lang) for role in opened)

@@ -1,7 +1,7 @@
-"""The player's screen, line by line: what happened in words, the table before each decision, the options with numbers.
+"""The player's screen, line by line: what happened in words, the table before each decision, the numbered options.
 
-On a terminal with colours and suit symbols, else in plain text that a script or a screen reader can use; in the player's
-language, with the words of the game. Text that came from other players is never read as markup.
+On a terminal it has colours and suit symbols, else plain text that a script or a screen reader can use. It speaks the
+player's language, with the words of the game. Text from other players is never read as markup.
 """
 
 from collections.abc import Iterator, Mapping
@@ -100,12 +100,12 @@ class Screen:
 
     @property
     def lang(self) -> str:
-        """The language that the player is spoken to in."""
+        """The language in which the player is spoken to."""
         return self._speech.lang
 
     @property
     def setting(self) -> Setting:
-        """What does not change in the match."""
+        """What stays the same in the match."""
         return self._setting
 
     @property
@@ -118,9 +118,9 @@ class Screen:
         return self._setting.speech
 
     def say(self, text: str, style: str = "") -> None:
-        """Print a line, or several, a sentence in the player's language, on a terminal broken between words.
+        """Print one or more lines in the player's language, wrapped between words on a terminal.
 
-        Nothing in them is obeyed by the terminal.
+        Nothing in them can control the terminal.
         """
         for line in map(printable, told(text, self.lang).split("\n")):
             for part in (line,) if self.is_plain else wrapped(line, self._console.width):
@@ -168,7 +168,7 @@ class Screen:
                 pass
 
     def _await(self, waiting: Waiting) -> None:
-        """Tell who is waited for: at the prompt, if there is one, until there is news."""
+        """Tell who is waited for; at the prompt, if there is one, until there is news."""
         self._awaited = awaited_text(waiting, self._setting)
         if self.pose is None:
             self.say(self._awaited, "dim")
@@ -220,7 +220,7 @@ class Screen:
         self.note("steps_in", "yellow", name=shown)
 
     def show_standing(self) -> None:
-        """Show how a match stands that was only looked on at so far."""
+        """Show how a match stands that was only watched so far."""
         self.note("new_score", "bold", score=score_line(self._board, self._setting))
 
     def _name(self, seat: int) -> str:
@@ -283,12 +283,12 @@ class Screen:
         self._tell_of_pause(fact)
 
     def tell_lessons(self, taught: Taught, board: Board | None = None) -> None:
-        """Tell a beginner what there is to learn from something; of a fact with the table as it was before."""
+        """Tell a beginner what there is to learn from something; `board` is the table as it was before a fact."""
         for lesson in self.teach(taught, board or self._board, self._setting):
             self.say(f"  > {lesson}", "italic")
 
     def _tell_of_pause(self, *facts: Fact) -> None:
-        """Tell how to join in where another seat asks for a pause or for its end, and what may be typed in one."""
+        """Tell how to join in if another seat asks for a pause or its end, and what may be typed in a pause."""
         before, self._standstill = self._standstill, reduce(followed, facts, self._standstill)
         if self._standstill.is_called and not before.is_called:
             self.note("resting" if self.rests else "agree_pause", "yellow")
@@ -322,13 +322,13 @@ class Screen:
 
     def _ask_now(self, turn: YourTurn) -> None:
         clock = f" ({_time(turn.deadline_ms // 1000)})" if turn.deadline_ms else ""
-        self.tell_lessons(turn)  # before the table, which stays in sight
+        self.tell_lessons(turn)  # before the table, so that the table stays in sight
         self.show_table(self._speech.say("screen.your_turn") + clock)
         self._offer(turn)
         self.prompt(clock)
 
     def show_table(self, title: str = "", board: Board | None = None) -> None:
-        """Show the table as it stands, or as a board has it, drawn for the size that the terminal has now."""
+        """Show the table as it stands, or another board, drawn for the present size of the terminal."""
         board = self._board if board is None else board
         if self.is_plain:
             self.say(f"{title}\n{table_text(board, self._setting)}".lstrip("\n"))
@@ -338,12 +338,12 @@ class Screen:
             self._console.print(line, soft_wrap=True)
 
     def prompt(self, clock: str = "") -> None:
-        """Ask for a line, where no prompt does."""
+        """Ask for a line, unless a prompt does."""
         if self.pose is None:
             self.note("prompt", "bold", clock=clock)
 
     def offer(self, turn: YourTurn | None) -> None:
-        """Have the prompt, if there is one, ask for a decision; None if there is none to be made."""
+        """Have the prompt, if there is one, ask for a decision; None if there is nothing to decide."""
         if self.pose is not None:
             self.pose(question(turn, self._board, self._setting, self._awaited))
 
@@ -356,11 +356,11 @@ class Screen:
             self.say(f"  {told}")
 
     def names(self, choice: Choice) -> Iterator[str]:
-        """Yield what an option may be called besides its move line."""
+        """Yield the names of an option besides its move line."""
         return option_names(choice, self._board, self._setting)
 
     def expected(self, turn: YourTurn, got: str) -> None:
-        """Tell that a line is none of the options."""
+        """Say that a line is none of the options."""
         told = repr(printable(got))
         if counted := numbered(turn):
             self.note("expected", "red", got=told, n=len(counted))
@@ -369,11 +369,11 @@ class Screen:
 
     @property
     def knows_game(self) -> bool:
-        """Whether a match has begun, so that the words of its game are known; phrases are said before, too."""
+        """Whether a match has begun, so that its signs and phrases are known; phrases may be said before, too."""
         return bool(self._setting.names)
 
     def explain(self, turn: YourTurn) -> None:
-        """Explain the options, those of a kind as one, and what may be signed and said."""
+        """Explain the options, those of one kind combined, and the signs and phrases."""
         if not self._has_ascii:
             self.note(self._setting.faces.legend, "dim")
         for line in options_explained(turn, answering(self._board), self._setting):
@@ -391,5 +391,5 @@ class Screen:
 
 
 def _time(seconds: int) -> str:
-    """Return how much time there is, with minutes as at the prompt."""
+    """Return how much time there is, with minutes in the prompt's format."""
     return f"{seconds} s" if seconds < _MINUTE else f"{seconds // _MINUTE}:{seconds % _MINUTE:02}"

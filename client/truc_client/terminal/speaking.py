@@ -1,4 +1,4 @@
-"""Talk as it is typed, and a claim: what is no move, with what went wrong told in the player's language."""
+"""Typed lines that are not moves: talk, and a claim; what goes wrong is told in the player's language."""
 
 from collections.abc import Mapping
 from math import ceil
@@ -17,17 +17,17 @@ _SAY: Final = "say"
 CHAT: Final = "chat"
 TALK: Final = (_SIGN, _SAY, CHAT)
 SHORT: Final[Mapping[str, str]] = MappingProxyType({"'": CHAT, "!": _SAY, "*": _SIGN})
-"""By the mark that a line may begin with: what it stands for."""
+"""What a mark at the beginning of a line stands for."""
 
 
 def spelled(line: str) -> str:
-    """Return a line with the mark that it begins with, if there is one, as the command that it stands for."""
+    """Return a line with its opening mark, if there is one, replaced by the command that it stands for."""
     kind = SHORT.get(line[:1])
     return line if kind is None else f"{kind} {line[1:].lstrip()}"
 
 
 async def talk(table: Table, screen: Screen, line: str) -> None:
-    """Sign or say what a line says, and tell what came of it."""
+    """Sign or say what a line asks for, and tell what came of it."""
     kind, _, rest = line.partition(" ")
     word = rest.strip().lower()
     try:
@@ -47,7 +47,7 @@ async def talk(table: Table, screen: Screen, line: str) -> None:
 
 
 async def claim(table: Table, screen: Screen) -> None:
-    """Ask for the end of a match that the other side has left, and tell when it is too early."""
+    """Ask to end a match that the other side has left, and say so if it is too early."""
     try:
         await table.claim()
     except RefusedError as error:

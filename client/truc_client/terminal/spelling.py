@@ -1,4 +1,4 @@
-"""Text on an output that has not all signs, as its encoding is not UTF-8: what it lacks is written with the nearest it has."""
+"""Text on an output without UTF-8, which lacks some characters: those it lacks are replaced by the nearest in ASCII."""
 
 import codecs
 import io
@@ -16,11 +16,11 @@ _NEAREST: Final = {
     "\N{EN DASH}": "-",
     "\N{EM DASH}": "-",
 }
-"""How signs are written that are no letter with a mark."""
+"""Replacements for characters that are not a letter with an accent."""
 
 
 def spell_nearest(output: TextIO) -> None:
-    """See to it that printing never fails for want of a sign."""
+    """Make sure that printing never fails because a character is missing."""
     if isinstance(output, io.TextIOWrapper) and not output.encoding.lower().startswith("utf"):
         codecs.register_error(_ERRORS, _nearest)
         output.reconfigure(errors=_ERRORS)
@@ -33,6 +33,6 @@ def _nearest(error: UnicodeError) -> tuple[str, int]:
 
 
 def _in_ascii(sign: str) -> str:
-    """Return a sign in ASCII, a letter without its marks; a question mark for what has no likeness."""
+    """Return a character in ASCII, a letter without its accents; a question mark if nothing is near."""
     plain = unicodedata.normalize("NFKD", sign).encode("ascii", "ignore").decode()
     return _NEAREST.get(sign) or plain or "?"

@@ -1,6 +1,7 @@
-"""A match stepped through at a terminal, by keys, in both directions.
+"""Stepping through a match at a terminal, by keys, in both directions.
 
-The terminal has its own screen meanwhile, and gets the old one back whatever ends it: a key, a signal, a fault.
+Meanwhile the terminal shows its alternate screen, and returns to the old one whatever the end: a key, a signal, a
+fault.
 """
 
 import asyncio
@@ -35,7 +36,7 @@ _SIGNALS: Final = ("SIGTERM", "SIGHUP")
 
 
 class Walk:
-    """Where somebody is in a match that they step through; `top` is the first line shown of a page that is too long."""
+    """Where the viewer is in a match; `top` is the first line shown of a page that is too long."""
 
     def __init__(self, replay: Replay, at: int) -> None:
         self.replay = replay
@@ -46,12 +47,12 @@ class Walk:
         self._typed = ""
 
     def fit(self, lines: int, room: int) -> None:
-        """Take how many lines the page has, and how many there is room for."""
+        """Note how many lines the page has, and how many there is room for."""
         self.most = max(0, lines - room)
         self.top = min(self.top, self.most)
 
     def scroll(self, lines: int) -> None:
-        """Move the page; how far it can be moved is known when it is drawn."""
+        """Move the page; how far it can move is known when it is drawn."""
         self.top = max(0, self.top + lines)
 
     def step(self, step: Step) -> None:
@@ -60,12 +61,12 @@ class Walk:
         self._settle()
 
     def type(self, digit: str) -> None:
-        """Take a digit of the hand to go to."""
+        """Take a digit of the number of the hand to go to."""
         self._typed = (self._typed + digit)[:_MOST_DIGITS]
         self.note = self.replay.said["typed"].format(n=self._typed)
 
     def jump(self) -> None:
-        """Go to the hand that was typed."""
+        """Go to the hand whose number was typed."""
         typed = self._typed
         self._settle()
         there = hand_begins(self.replay.course, int(typed)) if typed else None
@@ -75,7 +76,7 @@ class Walk:
             self.note = self.replay.said["no_hand"].format(n=len(self.replay.course.hands), got=typed)
 
     def change_eyes(self) -> None:
-        """Look with the eyes of the next seat; after the last one with all cards open."""
+        """Look through the eyes of the next seat; after the last, with all cards open."""
         terms, seat = self.replay.course.terms, self.replay.seat
         seats = terms.table.seats if terms else 0
         following = 0 if seat is None else seat + 1
@@ -89,7 +90,7 @@ class Walk:
 def step_through(
     replay: Replay, at: int, *, keys: Input | None = None, screen: Output | None = None
 ) -> tuple[Walk, int]:
-    """Show a match from a stage on until whoever looks at it leaves; returns where they were, and the exit status."""
+    """Show a match from a stage on until the viewer leaves; return where they were, and the exit status."""
     walk = Walk(replay, at)
     page_of = Window(FormattedTextControl(lambda: _drawn(walk)))
     note = Window(FormattedTextControl(lambda: _noted(walk)), height=1, style="reverse")
@@ -104,7 +105,7 @@ def step_through(
 
 
 def _drawn(walk: Walk) -> ANSI:
-    """Return the part of the page that there is room for, its lines broken between words."""
+    """Return the part of the page that there is room for, with lines wrapped between words."""
     size, drawn = get_app().output.get_size(), StringIO()
     console = Console(file=drawn, force_terminal=True, color_system="standard", width=size.columns)
     console.print(drawn_page(walk.replay, walk.at, width=size.columns, height=size.rows))
@@ -147,12 +148,12 @@ def _leave(event: KeyPressEvent) -> None:
 
 
 def _leave_on_signals(application: Application[int]) -> None:
-    """Leave in good order when the process is told to end; where there are no such signals, there is nothing to do."""
+    """Leave in good order when a signal tells the process to end; without such signals there is nothing to do."""
     loop = asyncio.get_running_loop()
     for name in _SIGNALS:
         number = getattr(signal, name, None)
         if number is not None:
-            with suppress(NotImplementedError):  # on Windows loops take none
+            with suppress(NotImplementedError):  # loops on Windows have no signal handlers
                 loop.add_signal_handler(number, partial(_end, application, _TERMINATED + number))
 
 

@@ -1,7 +1,7 @@
-"""A person who looks on at a table: what happens in words, the table drawn when a trick or a hand is over, and a line to type.
+"""A person who watches a table: what happens in words, the table drawn after each trick and hand, and a line to type.
 
-All of it is what a player's screen shows, from no seat; what is said here besides is of one who came in the middle. Invariant: what
-the server alone says is never drawn nor ticked, and each line of it says that it is unchecked.
+Everything is as on a player's screen, but from no seat; what is added here is for a watcher who came in the middle.
+Invariant: what only the server says is never drawn or ticked, and each line of it says that it is unchecked.
 """
 
 from typing import Final
@@ -39,7 +39,7 @@ _NO_HAND: Final[Fact] = {"what": "hand_closed"}
 
 
 class Watcher:
-    """One person without a seat at one table; without `lines` nothing is asked of them."""
+    """One person without a seat at one table; without `lines` nothing that they type is read."""
 
     def __init__(self, table: Table, screen: Screen, lines: Lines | None = None) -> None:
         self._table = table
@@ -78,7 +78,7 @@ class Watcher:
         return None
 
     async def _listen(self, lines: Lines, watching: trio.CancelScope) -> None:
-        """Do what is typed, until it says to leave."""
+        """Do what is typed, until it is to leave."""
         while True:
             text = (await lines.receive()).text
             if text is None or text.lower() in QUIT:
@@ -136,7 +136,7 @@ class Watcher:
             case Interrupted(reason):
                 self._note("interrupted", "yellow", reason=reason)
             case Waiting(what="decision"):
-                pass  # the table shows it, and what is decided is told
+                pass  # the table shows who is waited for, and the decision will be told
             case MatchStarted(variant=variant):
                 self._variant, self._is_unchecked = variant, False
                 self._screen.show(happening)
@@ -144,11 +144,11 @@ class Watcher:
                 self._screen.show(happening)
 
     def tell_transcript(self, ended: MatchEnded) -> None:
-        """Tell where the transcript is of a match that has ended."""
+        """Tell where the transcript of an ended match is."""
         self._note("transcript", path=ended.transcript)
 
     def _show_record(self, record: RecordSeen) -> None:
-        """Tell a record; the table is drawn after the end of a trick, and before a hand is cleared away, with what was opened."""
+        """Tell a record; draw the table after a trick, and before a hand is cleared away, with the opened cards."""
         facts = {fact["what"]: fact for fact in record.means}
         if "hand_closed" in facts:
             self._draw_end(facts.get("hands_opened"))
