@@ -1,1 +1,1 @@
-"""The course of a match, from its records: what lay on the table at each of them, who could see what, and what each says in a sentence."""
+"""The course of a match, from its records: at each of them the table, who could see what, and what it says in words."""

@@ -1,7 +1,8 @@
 """A transcript record by record: what each means, and every commitment it opens, checked.
 
-One auditor reads the records in order, so that whatever stands here has passed every check up to there; the first record
-that fails is the last. Cards are opened by the record that opens them: a play its own, a close or the end whole hands.
+One auditor reads the records in order, so that everything here has passed every check up to that point; the first
+record that fails is the last one. Cards are shown with the record that opens them: a play opens its own card, a close
+or the end whole hands.
 """
 
 from collections.abc import Iterator
@@ -48,7 +49,7 @@ from truc_protocol.transcript import read_document_item, read_records
 
 
 class CommittedHand(NamedTuple):
-    """The leaves of a seat's cards, by slot, and the digest that people are shown for them."""
+    """The leaves of a seat's cards, by slot, and the digest by which people see them."""
 
     j: int
     d: int
@@ -58,7 +59,7 @@ class CommittedHand(NamedTuple):
 
 
 class OpenedCard(NamedTuple):
-    """A card that hashes, with its salt, to its leaf."""
+    """A card that, with its salt, hashes to its leaf."""
 
     j: int
     d: int
@@ -70,7 +71,7 @@ class OpenedCard(NamedTuple):
 
 
 class CoveredCard(NamedTuple):
-    """A card played face down: its place is told, and no more."""
+    """A card played face down: only its place is known."""
 
     seat: int
     slot: int
@@ -85,7 +86,7 @@ class BegunChain(NamedTuple):
 
 
 class OpenedLink(NamedTuple):
-    """A number of a role's chain, which hashes down to what was open of it, and at last to its anchor."""
+    """A link of a role's chain, which hashes down to the links already open, and finally to the anchor."""
 
     role: int
     number: int
@@ -94,11 +95,11 @@ class OpenedLink(NamedTuple):
 
 
 class OpenedDeal(NamedTuple):
-    """A deal recomputed from everybody's links: the seed, the pack in order as it was cut, and who held what.
+    """A deal recomputed from everybody's links: the seed, the pack in its order after the cut, and who held what.
 
     Attributes:
-        hands: by sub-deal and seat, the cards by slot.
-        unplayed: of the newest sub-deal, by seat, the cards that nobody had seen before.
+        hands: the cards by sub-deal, seat and slot.
+        unplayed: the cards of the newest sub-deal that were not laid open in the hand, by seat.
         up: the cards turned up.
     """
 
@@ -111,7 +112,7 @@ class OpenedDeal(NamedTuple):
 
 
 class OpenedSecret(NamedTuple):
-    """The server's X25519 secret, from which every box was made again."""
+    """The server's X25519 secret, from which every box was recomputed."""
 
     secret: bytes
 
@@ -123,13 +124,13 @@ class Annotated(NamedTuple):
     """A record with all that it says.
 
     Attributes:
-        place: its position; in the setup its number there, from the table record.
-        is_setup: whether it stands in the setup.
-        signer: the role that signs it, 0 the server; its signature has been checked, unless `refutation` is there.
+        place: its position; in the setup its number there, counted from the table record.
+        is_setup: whether it belongs to the setup.
+        signer: the role that signs it, 0 for the server; its signature has been checked, unless it has a `refutation`.
         is_signed: whether it has a signature: a guest's act has none.
-        names: the players by seat, as they are after it; none before the match.
+        names: the players by seat after it, as far as they are seated.
         words: the game's set of local words.
-        seat: the seat whose doing it is, or that is ruled for; None of the server's own records.
+        seat: the seat that acts, or that is ruled for; None for the server's own records.
         covered: the card that it lays face down, if it does.
         is_unseen: whether it plays a card that nobody has seen, which the next record opens.
         refutation: why it failed, if it did.
@@ -151,7 +152,7 @@ class Annotated(NamedTuple):
 
 
 class Annotator:
-    """Reads a transcript file once; `verdict` tells what all of it comes to, after the last record was asked for."""
+    """Reads a transcript file once; `verdict` judges all of it once the last record has been read."""
 
     def __init__(self, file: bytes) -> None:
         self._file = file
@@ -166,11 +167,11 @@ class Annotator:
         return self._auditor.terms
 
     def verdict(self) -> Verdict:
-        """Say what the records come to."""
+        """Return the verdict on the records read so far."""
         return self._auditor.verdict()
 
     def records(self) -> Iterator[Annotated]:
-        """Yield the records as far as they pass, and the one that fails."""
+        """Yield the records that pass, up to and including the first that fails."""
         try:
             document, rest = read_document_item(self._file)
             self._auditor = Auditor(document)
@@ -223,7 +224,7 @@ class Annotator:
                 pass
 
     def _terms(self, body: AnyBody) -> tuple[Fact, ...]:
-        """Return what a record of the setup says, in the manner of the facts of a match."""
+        """Return what a record of the setup says, in the form of the facts of a match."""
         terms, ledger = self._auditor.terms, self._auditor.ledger
         match body:
             case Table() if terms is not None:
@@ -314,7 +315,7 @@ def _link(before: Ledger, role: int, link: bytes) -> OpenedLink:
 
 
 def _opened_cards(before: Ledger, body: Act | Proxy | Rule | Open) -> Iterator[OpenedCard]:
-    """Yield the cards that a record lays open, which the ledger has compared with their leaves."""
+    """Yield the cards that a record lays open; the ledger has compared them with their leaves."""
     if before.hand is None or body.seat is None:
         return
     deal, pack = before.hand.deals[-1], before.setup.terms.variant.pack

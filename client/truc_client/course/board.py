@@ -1,7 +1,7 @@
 """What a player looks at: the state of the hand on the table, folded from the facts of the records.
 
-It knows no rules: everything in it was said by a fact, a notice or an option. Invariant: it holds no card that its player
-may not see.
+It knows no rules: everything in it comes from a fact, a notice or an option. Invariant: it holds no card that its
+player may not see.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ _PARTNERED: Final = 4
 
 
 class Laid(NamedTuple):
-    """A card on the table and who laid it; None if it lies face down."""
+    """A card on the table and who laid it; `card` is None if it lies face down."""
 
     seat: int
     card: str | None
@@ -30,26 +30,26 @@ class Board(NamedTuple):
         tricks: the side that took each trick, None for a tied one.
         laid: the cards of the trick on the table.
         cards: one's own cards that are left.
-        digests: per seat, the commitment to its hand.
-        asked: who asked for which stake, while it is open.
-        offers: the facts that wait for an answer, the newest last.
+        digests: per seat, the commitment to its cards.
+        asked: who asked for which stake, while there is no answer.
+        offers: the facts that wait for an answer, newest last.
         turned_up: the card that raises a rank.
         is_blind: whether nobody sees a card before it is played.
         duel: the two seats that play each other.
         values: who said which envido or flor value.
         signs: who signed which word.
-        partners: the cards of partners that the rules show.
-        orders: who ordered what of their partner's next card.
+        partners: partners' cards that the rules show.
+        orders: who ordered what about their partner's next card.
         played: one's own cards that have been played in this hand.
-        covered: whether one of one's own cards lies face down, and which is not known here.
+        covered: whether one of one's own cards lies face down and it is not known here which.
         each: how many cards every seat was dealt.
-        used: the seats that have played the cards of this hand, one for each.
-        past: the cards of the tricks that were played to their end.
-        takers: of each of those tricks the seat whose card took it, None for a tied one.
+        used: the seats that have played in this hand, once for each card.
+        past: the cards of the finished tricks.
+        takers: for each of those tricks the seat whose card took it, None for a tied one.
         shown: per seat, cards that everybody sees though they are not played.
         acting: the seats that the match waits for, as far as everybody may know.
-        proven: of each hand that was dealt, whether its cards were opened and checked.
-        is_dealt: whether the newest of them is still played.
+        proven: for each hand dealt, whether its cards were opened and checked.
+        is_dealt: whether the newest of those hands is still being played.
         is_open: whether the cards that `digests` commit to were opened and checked.
     """
 
@@ -134,7 +134,7 @@ _NEW_HAND: Final[Mapping[str, Any]] = {
 
 
 def with_cards(board: Board, cards: tuple[str, ...]) -> Board:
-    """Return the board after one was told one's own cards, at the deal or later in the hand."""
+    """Return the board after one's own cards were reported, at the deal or later in the hand."""
     return board._replace(cards=tuple(card for card in cards if card not in board.played))
 
 
@@ -151,7 +151,7 @@ def with_sign(board: Board, seat: int, word: str) -> Board:
 
 
 def with_options(board: Board, lines: Iterable[str]) -> Board:
-    """Return the board after one's turn came: no fact tells which card one has covered, but it is not offered any more."""
+    """Return the board after one's turn came: no fact tells which card one has covered, but it is no longer offered."""
     playable = {word for kind, word in (_first_two(line) for line in lines) if kind in ("play", "cover")}
     is_ordered = board.seat is not None and any(giver == _partner(board.seat) for giver, _ in board.orders)
     if is_ordered or not board.covered or not playable:
@@ -160,7 +160,7 @@ def with_options(board: Board, lines: Iterable[str]) -> Board:
 
 
 def held_by(board: Board, seat: int) -> tuple[str | None, ...]:
-    """Return the cards that a seat holds: those that are known here, and None for each other."""
+    """Return the cards that a seat holds: those known here, then None for each of the others."""
     count = board.each - board.used.count(seat)
     told = [card for other, cards in (*board.partners, *board.shown) if other == seat for card in cards]
     laid = {card for trick in (*board.past, board.laid) for _, card in trick}
@@ -180,7 +180,7 @@ def _first_two(line: str) -> tuple[str, str]:
 def last_trick(board: Board) -> tuple[tuple[Laid, ...], int | None]:
     """Return the cards that lie before the seats, and the seat whose card has taken them, if the trick is over.
 
-    Those of a trick lie there until the first card of the next is played.
+    The cards of a trick lie there until the first card of the next one is played.
     """
     if board.laid or not board.past:
         return board.laid, None
@@ -188,24 +188,24 @@ def last_trick(board: Board) -> tuple[tuple[Laid, ...], int | None]:
 
 
 def taking_cards(board: Board) -> Iterator[str | None]:
-    """Yield of each trick that is over the card that took it; None for a tied one, or if the card lies face down."""
+    """Yield the card that took each finished trick; None for a tied one, or if the card lies face down."""
     for laid, taker in zip(board.past, board.takers, strict=True):
         yield next((card for seat, card in laid if seat == taker), None)
 
 
 def with_all_open(board: Board, hands: Iterable[Sequence[str]]) -> Board:
-    """Return the board of a hand that is over, with the cards of every seat as they were opened and checked."""
+    """Return the board of a finished hand, with the cards of every seat as opened and checked."""
     shown = tuple((seat, tuple(cards)) for seat, cards in enumerate(hands))
     return _opened(board)._replace(shown=shown, acting=())
 
 
 def proven_hands(board: Board) -> tuple[bool, ...]:
-    """Return of each hand that is over whether its cards were opened and checked."""
+    """Return, for each finished hand, whether its cards were opened and checked."""
     return board.proven[:-1] if board.is_dealt and not board.is_open else board.proven
 
 
 def answering(board: Board) -> str:
-    """Return what the next answer is to."""
+    """Return what kind of offer the next answer is to; empty if none waits."""
     return _OPENS[board.offers[-1]["what"]] if board.offers else ""
 
 
@@ -275,7 +275,7 @@ def _shown(board: Board, fact: Fact) -> Board:
 
 
 def _won(board: Board, fact: Fact) -> Board:
-    # rules.md 1.4: who wins a trick leads the next
+    # rules.md 1.4: the winner of a trick leads the next
     return _trick_over(board, fact["leader"])
 
 
@@ -288,7 +288,7 @@ def _trick_over(board: Board, taker: int | None) -> Board:
 
 
 def _committed(board: Board, fact: Fact) -> Board:
-    proven = board.proven if board.is_dealt else (*board.proven, False)  # dealt again it is the same hand
+    proven = board.proven if board.is_dealt else (*board.proven, False)  # a redeal is the same hand
     board = board._replace(digests=tuple(fact["digests"]), proven=proven, is_dealt=True, is_open=False)
     return board._replace(**_NEW_ROW, played=(), used=(), shown=())
 
@@ -335,7 +335,7 @@ _FOLDS: Final[Mapping[str, Callable[[Board, Fact], Board]]] = {
     "trick_tied": _tied,
     "hands_committed": _committed,
     "hands_opened": _opened,
-    "match_ended": _all_opened,  # its record opens all that was not open yet
+    "match_ended": _all_opened,  # its record opens everything not yet open
     "state": _stated,
 }
-"""What a fact makes of the board, where that depends on the board."""
+"""How a fact changes the board, if that depends on the board."""

@@ -1,4 +1,4 @@
-"""How cards and digests look: suits as symbols on a terminal, the bare names everywhere else."""
+"""How cards and digests look: suits as symbols on a terminal, plain names everywhere else."""
 
 from typing import Final, NamedTuple
 
@@ -9,13 +9,13 @@ _SHOWN_DIGITS: Final = 8
 
 
 class Faces(NamedTuple):
-    """How the cards of one pack are shown; plain means by their names."""
+    """How the cards of one pack are shown; plain means by name."""
 
     is_spanish: bool
     is_plain: bool
 
     def card(self, name: str) -> str:
-        """Return a card as people see it, `7†` for `7e`."""
+        """Return a card as people see it: `7†` for `7e`, or its name if plain."""
         if self.is_plain:
             return name
         suits = _SPANISH if self.is_spanish else _FRENCH
@@ -27,7 +27,7 @@ class Faces(NamedTuple):
 
     @property
     def legend(self) -> str:
-        """Which line of the catalogue says what the symbols mean."""
+        """The line of the catalogue that says what the symbols mean."""
         return "spanish_suits" if self.is_spanish else "french_suits"
 
 
@@ -37,5 +37,5 @@ def faces_of(pack: tuple[str, ...], *, is_plain: bool) -> Faces:
 
 
 def short(digest: bytes) -> str:
-    """Return the first digits of a digest, enough for people to compare by eye."""
+    """Return the first digits of a digest, enough to compare by eye."""
     return digest.hex()[:_SHOWN_DIGITS]

@@ -1,7 +1,7 @@
 """What a record of a transcript says, in sentences of the reader's language.
 
-What players say and do is told as on a player's screen, with the words of the game; what that shows in other ways, and what
-binds or opens a commitment, has sentences of its own.
+What players say and do is told as on a player's screen, with the words of the game. What the screen shows in other
+ways, and what makes or opens a commitment, has its own sentences here.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,7 +27,7 @@ _SCORED: Final = ("close", "end")
 
 
 def sentences(each: Annotated, lang: str) -> Iterator[str]:
-    """Yield what a record says, a sentence for each fact that has one, in a language and the words of the game."""
+    """Yield what a record says, one sentence for each fact that has one, in a language and in the words of the game."""
     yield from filter(None, (told(fact, each, lang) for fact in each.facts))
     if each.is_unseen and each.seat is not None:
         telling = Telling(each, lang)
@@ -41,24 +41,24 @@ def told(fact: Fact, each: Annotated, lang: str) -> str:
 
 
 def role_name(each: Annotated, role: int, lang: str) -> str:
-    """Return a role as it is told: a player always with the seat, as a name may be anything."""
+    """Return the name of a role: a player always with the seat, as a name may be anything."""
     return Telling(each, lang).role(role)
 
 
 def commitment_lines(commitment: Commitment, each: Annotated, lang: str) -> Iterator[str]:
-    """Yield what a commitment is that a record makes, or what opens it."""
+    """Yield what a record commits to, or what it opens."""
     return Telling(each, lang).commitment(commitment)
 
 
 class Telling(NamedTuple):
-    """A record and the language in which it is told."""
+    """A record, to be told in a language."""
 
     each: Annotated
     lang: str
 
     @property
     def speech(self) -> Speech:
-        """The language, with the words of the game that is played."""
+        """The language, with the words of the game."""
         return Speech(self.lang, self.each.words)
 
     @property
@@ -67,7 +67,7 @@ class Telling(NamedTuple):
         return tuple(quoted_name(name, seat) for seat, name in enumerate(self.each.names))
 
     def role(self, role: int) -> str:
-        """Return a role as it is told."""
+        """Return the name of a role."""
         names, seat = self.each.names, role - 1
         if role == 0:
             return self.speech.say("said.the_server")
@@ -76,7 +76,7 @@ class Telling(NamedTuple):
         )
 
     def plainly(self, fact: Fact) -> str:
-        """Return what the screen of a player shows in other ways; empty if nothing is to be said."""
+        """Return the sentence for what a player's screen shows in other ways; empty if there is none."""
         match fact["what"]:
             case "called":
                 return self._called(fact)
@@ -90,7 +90,7 @@ class Telling(NamedTuple):
                 return self._of_setup(fact)
 
     def commitment(self, commitment: Commitment) -> Iterator[str]:
-        """Yield what a commitment is, or what opens it."""
+        """Yield what is committed to, or what is opened."""
         match commitment:
             case BegunChain(role, first, anchor):
                 yield self.said("chain_begun", who=self.role(role), first=first, anchor=anchor.hex())
@@ -110,7 +110,7 @@ class Telling(NamedTuple):
                 assert_never(commitment)
 
     def said(self, key: str, /, **values: object) -> str:
-        """Return a text of the catalogue that is for records."""
+        """Return a text of the catalogue for records."""
         return self.speech.catalogue.records[key].format(**values)
 
     def _called(self, fact: Fact) -> str:

@@ -1,7 +1,7 @@
 """A match as a row of stages, one after each record of its transcript: what lay on the table, and who could see what.
 
-Every record is checked on the way; one that fails is the last stage. A card is named as it was known in the end, with the
-stage that laid it open, so that a stage can be looked at with all cards open, or as one seat, or nobody, saw it.
+Every record is checked on the way; one that fails is the last stage. A card is named as known in the end, with the
+stage that laid it open, so that a stage can be viewed with all cards open, or as one seat, or everybody, saw it.
 """
 
 from collections.abc import Iterable
@@ -23,11 +23,11 @@ from truc_protocol.audit import Refutation, Verdict
 from truc_protocol.setup import Terms
 
 _TABLE_KEPT: Final = ("between", "over", "ended")
-"""Phases in which a hand that is over still lies on the table: of the state, the score alone is taken."""
+"""Phases in which a finished hand still lies on the table: only the score is taken from the state."""
 
 
 class Where(StrEnum):
-    """Where a card is: in the hand, played, played face down, or shown without being played."""
+    """Where a card is: held, played, played face down, or shown without being played."""
 
     HELD = "held"
     PLAYED = "played"
@@ -39,7 +39,7 @@ class SeatCard(NamedTuple):
     """A card of a seat.
 
     Attributes:
-        card: its name; None where it is not known: the transcript never opens it, or who looks may not see it.
+        card: its name; None if it is not known: the transcript never opens it, or the viewer may not see it.
         opened: the number of the stage that laid it open to everybody; None if none does.
     """
 
@@ -53,9 +53,9 @@ class Trick(NamedTuple):
     """The cards laid in a trick, in order.
 
     Attributes:
-        side: once it is over the side that took it; None for a tie.
+        side: once the trick is over, the side that took it; None for a tie.
         best: the seat whose card took it; None for a tie.
-        duel: the two seats that play each other, where not all play together.
+        duel: the two seats that play each other in it; None if all play together.
     """
 
     laid: tuple[Laid, ...] = ()
@@ -70,14 +70,14 @@ class Stage(NamedTuple):
 
     Attributes:
         number: its place among the stages, from 0.
-        record: the record, and all that it says.
+        record: the record, with all that it says.
         said: what it says, in sentences.
-        hand: the number of the hand, from 1; it stands from the call on, until the next. 0 before the first.
-        board: the table as everybody sees it; of a hand that is over, until the next is called.
+        hand: the number of the hand, from 1, from its call until the next call; 0 before the first.
+        board: the table as everybody sees it; a finished hand stays until the next is called.
         cards: by seat, the cards of the newest deal.
-        tricks: the tricks of the hand, the newest last.
-        shares: who has been shown whose cards: (giver, receiver).
-        waiting: the seats that are waited for.
+        tricks: the tricks of the hand, newest last.
+        shares: whose cards were shown to whom: (giver, receiver).
+        waiting: the seats waited for.
     """
 
     number: int
@@ -95,11 +95,11 @@ class PlayedHand(NamedTuple):
     """A hand among the stages, and how its deal was opened.
 
     Attributes:
-        number: from 1.
+        number: its number, from 1.
         deal: the index of its deal, the last one called for it.
         first: the number of its first stage, its call.
-        last: the number of its last, before the next hand is called.
-        links: the roles whose secret number of this deal is open, each with the stage that opened it.
+        last: the number of its last stage, before the next hand is called.
+        links: the roles whose secret number for this deal is open, each with the stage that opened it.
         recomputed: the stage that opened the whole deal; None if none does.
     """
 
@@ -112,11 +112,11 @@ class PlayedHand(NamedTuple):
 
 
 class Course(NamedTuple):
-    """All of a match.
+    """A whole match.
 
     Attributes:
         terms: the terms of its table; None if the transcript does not reach them.
-        unreadable: why the file could not be read on, if it could not.
+        unreadable: why the file could not be read further, if so.
     """
 
     stages: tuple[Stage, ...]
@@ -127,7 +127,7 @@ class Course(NamedTuple):
 
 
 class _Known(NamedTuple):
-    """Every card that a transcript opens, by (deal, sub-deal, seat, slot), with the stage that does so first."""
+    """The language, and the cards that a transcript opens: by (deal, sub-deal, seat, slot), the card and its stage."""
 
     cards: dict[tuple[int, int, int, int], tuple[str, int]]
     lang: str
@@ -147,7 +147,7 @@ def course_of(file: bytes, *, lang: str) -> Course:
 
 
 def seen_by(stage: Stage, seat: int | None) -> Stage:
-    """Return a stage as a seat saw it, or as everybody did: no card that it did not know stands in it."""
+    """Return a stage as a seat saw it, or as everybody did if None: without any card that was not known then."""
     shown = {giver for giver, receiver in stage.shares if receiver == seat}
     own = () if stage.board.is_blind else (seat,)
     cards = tuple(
@@ -212,7 +212,7 @@ def _after(stage: Stage, fact: Fact) -> Stage:
         case "called" if fact["cards"]:
             return _called(stage, fact)
         case "hand_closed":
-            return stage  # it lies on the table until the next is called
+            return stage  # the hand lies on the table until the next is called
         case "state":
             return _stated(stage, fact)
         case "hand_shared":
@@ -253,7 +253,7 @@ def _tricks(stage: Stage, fact: Fact) -> tuple[Trick, ...]:
 def _ended(
     tricks: tuple[Trick, ...], *, side: int | None = None, best: int | None = None
 ) -> tuple[Trick, ...]:
-    """Return the tricks with the newest over."""
+    """Return the tricks with the newest one finished."""
     return (*tricks[:-1], *(each._replace(is_over=True, side=side, best=best) for each in tricks[-1:]))
 
 

@@ -1,4 +1,4 @@
-"""A match as one page of HTML: it needs nothing beside itself, can be read without script, and stepped through with it."""
+"""A match as a single, self-contained page of HTML: it can be read without script, and stepped through with it."""
 
 from truc_client.report.page import page
 

@@ -1,6 +1,6 @@
-"""Cards drawn as SVG, Spanish and French: a symbol for every card of a pack, for a page to use by its name.
+"""Cards drawn as SVG, Spanish and French: a symbol for every card of a pack, to be used by name in a page.
 
-All drawings are made of the shapes here; nothing that others wrote gets into them but the names of cards, escaped.
+All drawings are made of the shapes here; from outside come only the names of cards, escaped.
 """
 
 from collections.abc import Mapping
@@ -39,18 +39,18 @@ _PIPS: Final[Mapping[str, tuple[tuple[float, float], ...]]] = {
     "9": (*_EIGHT, (32, 48)),
     "10": (*_EIGHT, (32, 29), (32, 67)),
 }
-"""The middle of every pip, by rank."""
+"""The centres of the pips, by rank."""
 
 
 class Style(NamedTuple):
     """How a kind of pack is drawn.
 
     Attributes:
-        figures: the ranks that have a picture, and which.
-        shapes: the drawing of each suit, in a square of 20 around 0.
-        inks: the colour of each suit, by name.
-        gaps: where the frame of a suit is broken, as on Spanish cards; a pack without has no frame.
-        is_turned: whether pips in the lower half stand on their heads.
+        figures: the picture of each rank that has one.
+        shapes: the drawing of each suit, in a square of side 20 around 0.
+        inks: the name of each suit's colour.
+        gaps: where the frame of each suit is broken, as on Spanish cards; a pack without gaps has no frame.
+        is_turned: whether pips in the lower half are upside down.
     """
 
     figures: Mapping[str, str]
@@ -144,7 +144,7 @@ def style_of(pack: tuple[str, ...]) -> Style:
 
 
 def symbols(pack: tuple[str, ...]) -> Markup:
-    """Return the definitions of all cards of a pack, `card-NAME`, and of what they are made of."""
+    """Return the definitions of all cards of a pack, `card-NAME`, and of their parts."""
     style = style_of(pack)
     suits = Markup("").join(
         Markup('<symbol id="suit-{}" viewBox="-10 -10 20 20">{}</symbol>').format(suit, shape)

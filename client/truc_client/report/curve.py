@@ -1,4 +1,4 @@
-"""The score of both sides and the stake over a match, as the lines and bars of a drawing."""
+"""The score of both sides and the stakes over a match, as the lines and bars of a drawing."""
 
 from collections.abc import Iterable
 from typing import Final, NamedTuple
@@ -9,12 +9,12 @@ from truc_protocol.words import Speech
 WIDTH: Final = 960
 HEIGHT: Final = 190
 _STAKES: Final = 40
-"""Height of the strip of stakes, under the score."""
+"""The height of the strip of stakes, under the score."""
 _LEFT: Final = 34
 
 
 class Band(NamedTuple):
-    """A hand on the drawing: its number, its place from left to right, and what it was worth at last."""
+    """A hand in the drawing: its number, its horizontal place, and what it was worth at the end."""
 
     hand: int
     x: float
@@ -31,7 +31,7 @@ class Mark(NamedTuple):
 
 
 class Curve(NamedTuple):
-    """The drawing: `lines` of the sides, a `Band` a hand, and where each stage stands for a cursor."""
+    """The drawing: the `lines` of the sides, a `Band` for each hand, and where each stage stands, for a cursor."""
 
     lines: tuple[str, str]
     bands: tuple[Band, ...]
@@ -91,7 +91,7 @@ def _y(points: int, most: int) -> float:
 
 
 def _line(stages: Iterable[Stage], side: int, step: float, unit: int, most: int) -> str:
-    """Return the steps of a side's score as a path; a new game begins at the bottom again."""
+    """Return a side's score as the path of a step line; each new game begins at the bottom again."""
     path, last = f"M{_LEFT} {_y(0, most)}", 0
     n = 0
     for n, stage in enumerate(stages, 1):

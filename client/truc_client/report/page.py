@@ -1,6 +1,6 @@
 """The page of a match, from its course: a template, one style and one small script, all in one file.
 
-What others wrote is escaped by the template, and nothing but this style and this script may run: the page says so itself.
+The template escapes what others wrote, and the page itself forbids any other style or script.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ _TEMPLATES: Final = Environment(
 
 
 def page(course: Course, *, lang: str) -> str:
-    """Return a match as a page of HTML, told in a language."""
+    """Return a match as a page of HTML, in a language."""
     verdict, terms = course.verdict, course.terms
     words = terms.variant.words if terms else ""
     speech = Speech(lang, words)
@@ -66,5 +66,5 @@ def _title(course: Course, names: tuple[str, ...], speech: Speech) -> str:
 
 
 def _digest(source: str) -> str:
-    """Return the digest by which the page allows a style or script."""
+    """Return the digest by which the page permits a style or script."""
     return b64encode(hashlib.sha256(source.encode()).digest()).decode()

@@ -1,6 +1,6 @@
-"""What the page of a match shows, as plain values: each thing with the stages between which it is so.
+"""What the page of a match shows, as plain values: each thing with the stages between which it holds.
 
-Without script a reader sees what has no end; with it, what is so at the stage looked at.
+Without script a reader sees everything that has no end; with it, what holds at the stage viewed.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,11 +15,11 @@ from truc_protocol.words import Speech, score_label, shown_name, side_name
 
 _SCORED: Final = ("points_scored", "unit_scored", "game_won", "match_won")
 _QUIET: Final = ("release", "ack")
-"""Records that change nothing on the table: steps go over them."""
+"""Records that change nothing on the table: steps skip them."""
 
 
 class Span(NamedTuple):
-    """A text that is so from a stage on, and until another; None for good."""
+    """A text that holds from stage `start` until stage `end`; if that is None, for good."""
 
     text: str
     start: int
@@ -27,7 +27,7 @@ class Span(NamedTuple):
 
 
 class CardView(NamedTuple):
-    """A card in front of its seat: its name, and the stages that laid it open and in which it left the hand."""
+    """A card in front of its seat: its name, and the stages that laid it open and at which it was played."""
 
     card: str | None
     opened: int | None
@@ -49,7 +49,7 @@ class SeatView(NamedTuple):
 
 
 class LaidView(NamedTuple):
-    """A card on the table, from a stage on; one that lies face down is known once it is opened."""
+    """A card on the table from a stage on; one that lies face down is known once it is opened."""
 
     seat: int
     name: str
@@ -60,7 +60,7 @@ class LaidView(NamedTuple):
 
 
 class TrickView(NamedTuple):
-    """A trick: its cards in order, who took it, from the stage in which it was over, and by which seat's card."""
+    """A trick: its cards in order, who took it, from the stage that ended it, and the seat whose card did."""
 
     laid: tuple[LaidView, ...]
     taken: Span | None
@@ -68,7 +68,7 @@ class TrickView(NamedTuple):
 
 
 class RowView(NamedTuple):
-    """Tricks that are played for one result: those of a hand, or of a duel in it, with who plays whom and what came of it."""
+    """The tricks of a hand, or of one duel in it; for a duel also who plays whom, and what came of it."""
 
     tricks: tuple[TrickView, ...]
     duel: Span | None = None
@@ -76,7 +76,7 @@ class RowView(NamedTuple):
 
 
 class Tick(NamedTuple):
-    """Something committed to, and the stage that opened it; None if none does."""
+    """Something committed to, and the stage that opened it; None if none did."""
 
     label: str
     opened: int | None
@@ -150,7 +150,7 @@ def _hand_view(course: Course, hand: PlayedHand, stages: Sequence[Stage], lang: 
 
 
 def _spans(told_at: Iterable[tuple[int, str]]) -> tuple[Span, ...]:
-    """Return what was so at each stage as spans, with the silent ones left out."""
+    """Return the texts of the stages as spans, leaving out the empty ones."""
     changes: list[tuple[int, str]] = []
     for at, text in told_at:
         if not changes or changes[-1][1] != text:
@@ -211,7 +211,7 @@ def _says(stage: Stage, seat: int) -> str:
 
 
 def _cards(rows: Sequence[tuple[SeatCard, ...]], first: int) -> tuple[CardView, ...]:
-    """Return a seat's cards of a deal, from what they were at each stage since it."""
+    """Return a seat's cards of a deal, from where they were at each stage since `first`."""
     left = {
         each.slot: first + n
         for n, row in reversed([*enumerate(rows)])
@@ -223,7 +223,7 @@ def _cards(rows: Sequence[tuple[SeatCard, ...]], first: int) -> tuple[CardView, 
 
 
 def _rows(stages: Sequence[Stage], names: Sequence[str], speech: Speech) -> Iterator[RowView]:
-    """Yield a row for each duel of a hand; else one for all of it."""
+    """Yield a row for each duel of a hand; without duels, one for the whole hand."""
     tricks = [*_tricks(stages, names, speech)]
     duels = [*_duels(stages)]
     if not duels:
@@ -240,7 +240,7 @@ def _rows(stages: Sequence[Stage], names: Sequence[str], speech: Speech) -> Iter
 
 
 def _duels(stages: Sequence[Stage]) -> Iterator[tuple[int, list[tuple[Stage, Fact]]]]:
-    """Yield each duel: the stage in which it begins, and its facts, the first that it has begun."""
+    """Yield each duel: the stage at which it begins, and its facts, beginning with `duel_begun`."""
     facts = [(stage, fact) for stage in stages for fact in stage.record.facts]
     begun = [at for at, (_, fact) in enumerate(facts) if fact["what"] == "duel_begun"]
     for at, following in pairwise([*begun, len(facts)]):
@@ -281,7 +281,7 @@ def _taken(n: int, stages: Sequence[Stage], names: Sequence[str], speech: Speech
 
 
 def _ticks(hand: PlayedHand, stages: Sequence[Stage], speech: Speech) -> Iterator[Tick]:
-    """Yield the secret numbers of a deal, who opened them and when, and last the deal as a whole."""
+    """Yield the secret numbers of a deal, with who opened them and when, and finally the deal as a whole."""
     record, said = stages[-1].record, speech.catalogue.report
     for role, opened in hand.links:
         yield Tick(said["number"].format(who=role_name(record, role, speech.lang)), opened)
