@@ -150,12 +150,7 @@ class Tables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         ),
     ] = 1_800
     company_s: Annotated[
-        int,
-        Meta(
-            ge=0,
-            le=3_600,
-            description="Seconds until your bots are called to join somebody who waits; 0 is never.",
-        ),
+        int, Meta(ge=0, le=3_600, description="Seconds until your bots join somebody who waits; 0 is never.")
     ] = 20
     between_hands_ms: Annotated[
         int, Meta(ge=0, le=60_000, description="Pause between hands at a table without keyed seats.")
