@@ -185,3 +185,17 @@ async def test_who_wants_to_know_is_told_once_that_little_waits(pipe):
         flusher.touch(outbox)
         await other.receive_some()
     assert told == [0]
+
+
+async def test_flusher_that_has_ended_writes_nothing_more():
+    near, far = socket.socketpair()
+    near.setblocking(False)
+    flusher = Flusher(Poller())
+    async with trio.open_nursery() as nursery:
+        await nursery.start(flusher.run)
+        nursery.cancel_scope.cancel()
+    outbox = Outbox(near, 10_000_000, flusher)
+    with near, far:
+        outbox.push(b"x" * 9_000_000, 1)  # more than the kernel takes at once
+        flusher.release(1)
+        assert (outbox.size, outbox.is_draining) == (9_000_000, False)

@@ -208,6 +208,7 @@ class Flusher:
         self.sent = self.stuck = 0
         self._poller = poller
         self._durable = 0
+        self._is_over = False
         self._ready: set[Outbox] = set()
         self._held: defaultdict[int, set[Outbox]] = defaultdict(set)  # by the batch that they wait for
 
@@ -229,10 +230,13 @@ class Flusher:
         self._flush_all()
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        """Finish what the kernel does not take at once, until cancelled."""
+        """Finish what the kernel does not take at once, until cancelled; then write nothing more."""
         async with trio.open_nursery() as self._tasks:
             task_status.started()
-            await trio.sleep_forever()
+            try:
+                await trio.sleep_forever()
+            finally:
+                self._is_over = True
 
     def _flush_all(self) -> None:
         ready, self._ready = self._ready, set()
@@ -240,7 +244,7 @@ class Flusher:
             self._flush(outbox)
 
     def _flush(self, outbox: Outbox) -> None:
-        if outbox.is_draining or outbox.is_broken:
+        if self._is_over or outbox.is_draining or outbox.is_broken:
             return
         joined = outbox.take(self._durable)
         if joined:
