@@ -102,6 +102,7 @@ class Stage(ScriptedServer):
         self.is_seated = False
         self.has_sat = False
         self._writing = trio.Lock()
+        self._spoken = trio.CancelScope()
         self.is_ready = False
         self.is_watched = False
         self.stop_at: int | None = None
@@ -121,12 +122,15 @@ class Stage(ScriptedServer):
         self.doors_used: list[int] = []
 
     async def serve(self, stream: trio.abc.Stream) -> None:
-        """Speak on one connection, and write down its end."""
+        """Speak on one connection, and write down its end; on the one before nothing more is said."""
+        self._spoken.cancel()
+        self._spoken = trio.CancelScope()
         link = self.epoch + 1
         self.endings.begin()
         self.opened.append(trio.current_time())
         async with stream:
-            await super().serve(stream)
+            with self._spoken:
+                await super().serve(stream)
         if not self.is_over:
             self.closed.append(Closed(link, trio.current_time()))
         if self.ends_on_close:
@@ -154,7 +158,8 @@ class Stage(ScriptedServer):
             await self.push(piece)
 
     async def push(self, piece: ServerMessage | bytes) -> None:
-        """Send a message, or bytes as they are."""
+        """Send a message, or bytes as they are; nothing where the client has left the connection for another."""
+        await trio.lowlevel.checkpoint_if_cancelled()
         if isinstance(piece, bytes):
             await self.write(piece)
         elif self._connection is not None:

@@ -3,9 +3,14 @@
 import sys
 from pathlib import Path
 
+import trio
+import trio.testing
 from conform.judging import judge
 
 from truc_conform.running import found_from_here
+from truc_conform.stage import Stage
+from truc_protocol.connection import Connection, Role
+from truc_protocol.messages import ClientHello, Pong
 
 LOOKS = "import os, sys; print(os.listdir(), os.path.samefile('.', sys.argv[1]))"
 
@@ -34,3 +39,24 @@ def test_word_that_names_no_file_stays_as_it_is(tmp_path, monkeypatch) -> None:
 
 def test_file_named_whole_stays_as_it_is() -> None:
     assert found_from_here((str(Path(__file__).absolute()),)) == (str(Path(__file__).absolute()),)
+
+
+async def test_script_of_a_connection_ends_when_the_client_has_come_back(nursery) -> None:
+    stage, back = Stage(), trio.Event()
+    stage.nursery = nursery
+
+    async def answer_late(_: object) -> bool:
+        with trio.CancelScope(shield=True):
+            await back.wait()
+        await stage.push(Pong(n=1))  # no answer to the hello of the second connection
+        return True
+
+    stage.intercepts.append(answer_late)
+    first = await stage.dial(None)
+    await first.send_all(Connection(Role.CLIENT).send(ClientHello(id=1, proto=(1,), cn=bytes(32))))
+    await trio.testing.wait_all_tasks_blocked()
+    await stage.dial(None)
+    await trio.testing.wait_all_tasks_blocked()
+    back.set()
+    await trio.testing.wait_all_tasks_blocked()
+    assert not stage.sent
