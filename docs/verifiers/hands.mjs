@@ -24,7 +24,7 @@ function act(m, f) {
   const { seat, kind } = f
   const args = argsOf(m, f)
   if (kind === 'pause') m.must(!m.paused && !m.askedPause.has(seat), 'C29')
-  else if (kind === 'resume') m.must(m.paused, 'C29')
+  else if (kind === 'resume') m.must(m.paused && !m.asking.has(seat), 'C29')
   else if (kind !== 'resign') m.must(!m.paused, 'C29')
   if (!ANYTIME.includes(kind)) {
     m.must(m.drawn && args.p !== 0, 'C20')
@@ -32,7 +32,9 @@ function act(m, f) {
     decide(m, seat, kind, args)
   } else if (kind === 'pause') {
     m.askedPause.add(seat)
-    m.wantsPause.add(seat)
+    m.asking.add(seat)
+  } else if (kind === 'resume') {
+    m.asking.add(seat)
   } else if (kind === 'resign') {
     m.must(m.keyOf(seat + 1) === null, 'C20')
     m.seats[seat].ruled = 0
@@ -138,7 +140,7 @@ function close(m, f) {
   m.hands.push(m.hand)
   m.hand = null
   m.askedPause.clear()
-  m.wantsPause.clear()
+  m.asking.clear()
   m.nextHand((m.next.dealer + 1) % m.seats.length)
   if (isOver) return
   m.phase = 'between'

@@ -35,7 +35,7 @@ export class Ledger {
     this.lastVoid = null                 // until the next call
     this.paused = false
     this.askedPause = new Set()          // since the last close
-    this.wantsPause = new Set()          // since the last close, pause or resume
+    this.asking = new Set()              // for a pause, or in one for its end; since the last close, pause or resume
     this.acked = new Set()
     this.newcomers = new Map()           // the key of each substitute, with the position of its sub
     this.newestSub = -1

@@ -17,7 +17,7 @@ function rule(m, f) {
   if (f.ruling === 'forfeit') return m.giveUp(f.seat, 'forfeit')
   if (f.ruling === 'abandon') return m.finish(null, 'abandoned')
   m.paused = f.ruling === 'pause'
-  m.wantsPause.clear()
+  m.asking.clear()
 }
 
 // The table of section 9, but for moves: ruling, kind, when it is valid.
@@ -27,7 +27,7 @@ const ROWS = [
   ['abandon', 'empty', (m) => [0, 1].every((side) => m.seats.some((_, seat) => seat % 2 === side && isGone(m, seat)))],
   ['abandon', 'voids', isBeyondVoids],
   ['abandon', 'server', () => true],
-  ['pause', null, (m) => !m.paused && m.wantsPause.size === m.seats.length],
+  ['pause', null, (m) => !m.paused && m.asking.size === m.seats.length],
   ['resume', null, (m) => m.paused]
 ]
 

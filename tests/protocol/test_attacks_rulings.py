@@ -307,6 +307,12 @@ def second_pause_of_a_seat_in_a_hand():
     return table, table.act(0, "pause")
 
 
+def end_of_a_pause_asked_twice():
+    table = Table().to("hand").rest()
+    table.add(table.act(0, "resume"))
+    return table, table.act(0, "resume")
+
+
 def pause_asked_twice():
     table = Table().to("hand")
     table.add(table.act(0, "pause"))
@@ -380,6 +386,7 @@ def second_ack():
         ("C29", SIGNER, pause_asked_twice),
         ("C29", SIGNER, second_pause_of_a_seat_in_a_hand),
         ("C29", SIGNER, resume_asked_without_a_pause),
+        ("C29", SIGNER, end_of_a_pause_asked_twice),
         ("C32", None, second_ack),
     ),
 )
