@@ -3,6 +3,7 @@
 import pytest
 from protocol.forge import (
     SERVER,
+    SIGNER,
     Case,
     altered,
     cases,
@@ -297,6 +298,12 @@ def close_of_a_hand_that_the_cards_opened_do_not_end():
     return table, table.dealer._close(table.ledger)
 
 
+def close_of_a_hand_that_no_flor_can_have_ended():
+    table = lines(argentine(HIGH, PLAIN), "envido", "decline").careless()
+    table.add(open_record(table, eldest(table), 0, 1, 2))
+    return table, table.dealer._close(table.ledger)
+
+
 def flor_of_a_seat_that_holds_none(reveal="match"):
     table = argentine(PLAIN, HIGH, reveal=reveal).careless()
     seat = turn(table)
@@ -338,6 +345,11 @@ def false_value(*slots: int) -> Table:
     table.add(table.act(seat, "concede"))
     table.add(open_record(table, seat, *slots))
     return table
+
+
+def value_that_no_cards_make():
+    table = lines(argentine(HIGH, PLAIN, flor="off"), "envido", "accept").careless()
+    return table, table.act(eldest(table), "points", (34,))
 
 
 def value_the_cards_opened_do_not_make():
@@ -404,9 +416,11 @@ def score_of_a_hand_cut_short_that_the_cards_deny():
         ("C23", SERVER, open_where_the_close_opens_everything),
         ("C23", None, act_after_the_first_open),
         ("C24", SERVER, close_of_a_hand_that_the_cards_opened_do_not_end),
+        ("C24", SERVER, close_of_a_hand_that_no_flor_can_have_ended),
         ("C23", SERVER, flor_nobody_holds_closed_without_a_show),
         ("C25", SERVER, flor_nobody_holds_shown_as_it_is),
         ("C25", SERVER, flor_nobody_holds_under_hand),
+        ("C20", SIGNER, value_that_no_cards_make),
         ("C23", SERVER, value_the_cards_opened_do_not_make),
         ("C25", SERVER, value_the_whole_hand_does_not_make),
         ("C24", SERVER, score_that_the_cards_opened_deny),
