@@ -106,6 +106,14 @@ def test_target_of_a_true_claim_shows_its_flor():
     assert shown(table) == (eldest(table), (1, 2))
 
 
+def test_target_of_a_claim_shows_nothing_where_an_envido_has_ended_the_game():
+    table = argentine("4o 5o 6e", HIGH, target=6)
+    claim = f"claim {eldest(table)}"
+    lines(table, "play 4o", "falta-envido", "accept", "points 29", claim, "points 33")
+    assert shown(table) == (1 - eldest(table), (0, 1))
+    assert closing(table).ledger.outcome is not None
+
+
 @pytest.mark.parametrize("target", ["4o 5o 6e", FLOR])
 def test_reader_has_the_score_of_a_claim_once_it_is_shown(target):
     table = closing(claimed(target))
