@@ -1,5 +1,6 @@
 """What docs/rules says by hand is checked: every example runs, every table has all that the code has."""
 
+import inspect
 import re
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 from truc_protocol.house_variants import HouseVariantError, read_variant
 from truc_protocol.rules_page import rules_page
 from truc_protocol.words import local_sets
-from truc_rules import KINDS, TABLE_OPTIONS, preset, presets
+from truc_rules import KINDS, TABLE_OPTIONS, consistency, preset, presets
 from truc_rules.presets import ORDERS
 from truc_rules.scenario import main as run_scenarios
 from truc_rules.scenario_checks import ASSERTIONS, CODES
@@ -19,8 +20,11 @@ SCENARIOS = (FOLDER / "scenarios.md").read_text(encoding="utf-8")
 VARIANTS = (FOLDER / "variants.md").read_text(encoding="utf-8")
 README = (FOLDER / "README.md").read_text(encoding="utf-8")
 UNDESCRIBED = (FOLDER / "undescribed.md").read_text(encoding="utf-8")
+PARAMETERS = (FOLDER / "parameters.md").read_text(encoding="utf-8")
 HOSTING = (FOLDER.parent / "hosting" / "games.md").read_text(encoding="utf-8")
 GLOSSARY = (FOLDER.parent / "glossary.md").read_text(encoding="utf-8")
+FITTING = PARAMETERS.partition("\n## What must fit together\n")[2].partition("\n## ")[0]
+CONTRADICTED = sorted({*re.findall(r'_(?:require|at_most)\(\s*"([a-z._]+)"', inspect.getsource(consistency))})
 NEVER_IN_SCENARIOS = ("pause", "resume", "resign")
 LADDERS = {"x2": "doubled", "+2": "two more", "any": "any", "game": "the game", "trut": "a trut"}
 
@@ -55,6 +59,11 @@ def test_failure_of_the_page_is_what_the_runner_says(tmp_path, capsys, monkeypat
     Path("page.scenario").write_text(example, encoding="utf-8")
     assert run_scenarios(["page.scenario"]) == 1
     assert capsys.readouterr().out == told
+
+
+@pytest.mark.parametrize("param", CONTRADICTED)
+def test_param_that_may_contradict_another_is_told_of(param):
+    assert f"`{param}" in FITTING
 
 
 def test_every_move_stands_in_the_table_of_moves():

@@ -18,7 +18,7 @@ from truc_protocol.documents import rule_document
 from truc_protocol.reference_fields import own_lines
 from truc_protocol.reference_games import GENERATED, game_page
 from truc_protocol.value_words import groups, meanings, members
-from truc_rules import Variant, params, preset, presets
+from truc_rules import SIGNS, Variant, params, preset, presets
 
 _EXAMPLE: Final = "truc-french"
 _WORDS: Final[Mapping[object, str]] = {bool: "bool", int: "u", str: "t", NoneType: "nil"}
@@ -56,11 +56,11 @@ A document whose values contradict each other is refused too (C5). It must hold 
   both at most 1000;
   there is no `last_point` with units, and `blind` is true only with a `last_point`;
 * `turnup.cycle` has every rank of the pack once and `turnup.suits` every suit; then one card more is needed, and `redeal` is nil;
-* `cover_from_trick` is 0, 2 or 3;
+* `cover_from_trick` is 0, 2 or 3; with `flor`, or where `blind` is true, `show` is `"none"`;
 * with `envido` or `flor` there are no units, `short_deal` and `blind` are false, and `accept` is `"explicit"`; with `flor`,
   `cover_from_trick` is 0; `envido.max_envido` is at least 1, it and `envido.max_real` are at most 16, `envido.fold_bonus` is at most 1000;
 * with `pica`, `players` has 6, there is no `last_point`, and `pica.max` is not less than `pica.min`;
-* `signals.vocabulary` has words of this software, each once; with `signals.truth` = `"enforced"` all of them name cards;
+* `signals.vocabulary` has words of the list below, each once; with `signals.truth` = `"enforced"` only such as name cards;
 * `"governor"` in `answerer`, `concede` or `signals.visible_to`, and `signals.orders` = `"binding"`, need `players` to be just 4.
 """
 
@@ -74,7 +74,7 @@ def parameters_page() -> str:
     """Write parameters.md: every param, what each value means, and the values of every preset."""
     lines = ["# The params of the rule document", "", GENERATED, _INTRO]
     lines += ["## All params", "", "| param | value | meaning |", "|---|---|---|", *_param_rows()]
-    lines += ["", "## What must fit together", _CONTRADICTIONS]
+    lines += ["", "## What must fit together", _CONTRADICTIONS, _signs(), ""]
     lines += ["## Values in words", "", "| param | value | in words |", "|---|---|---|"]
     lines += [f"| `{path}` | {_code(value)} | {words} |" for path, value, words in meanings()]
     lines += ["", "## The presets", _PRESETS, "| param | value | presets |", "|---|---|---|", *_preset_rows()]
@@ -133,6 +133,14 @@ def _preset_rows() -> Iterator[str]:
         ranked = sorted(users.items(), key=lambda entry: -len(entry[1]))
         for value, names in ranked:
             yield f"| `{name}` | {value} | {_whose(names)} |"
+
+
+def _signs() -> str:
+    """Write every word that can be signed, those that name cards first."""
+    naming, others = (
+        [f"`{word}`" for word, cards in SIGNS.items() if bool(cards) is names] for names in (True, False)
+    )
+    return f"The words that can be signed are {', '.join(naming)}, which name cards, and {', '.join(others)}."
 
 
 def _whose(names: list[str]) -> str:
