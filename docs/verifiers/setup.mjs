@@ -103,10 +103,12 @@ export class Setup {
     this.server = { pk: f.spk, x: f.x, chains: [new Chain(f.spk, f.tn, 0, f.links, f.anchor)] }
   }
 
-  // C6. Nobody is to blame for a seat record, which any key can sign, nor for what is of another table or place.
+  // C6. Nobody is to blame for a seat record, which any key can sign, nor for what is of another table or place; but for
+  // what would do in no place of this table.
   checkPlace(f, culprit) {
-    must(f.th.equals(this.th) && f.seat === this.seats.length, 'C6', null)
-    must(isUtf8(f.name), 'C6', culprit)
+    must(f.th.equals(this.th), 'C6', null)
+    must(f.seat < this.terms.seats && isUtf8(f.name), 'C6', culprit)
+    must(f.seat === this.seats.length, 'C6', null)
   }
 
   seat(f) {

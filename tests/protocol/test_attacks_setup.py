@@ -154,6 +154,17 @@ def seat_name_that_is_no_text():
     return seat_with(name=b"\xc3")
 
 
+def guest_beyond_the_table():
+    table = Table(guests=(0, 1))
+    guest = table.dealer.guest_record(Guest(table.terms.th, 2, None, b"guest"))
+    return Forgery(table.document, [*table.records[:2], guest])
+
+
+def guest_in_the_place_of_another():
+    table = Table(guests=(0, 1))
+    return Forgery(table.document, [table.records[0], table.records[2]])
+
+
 def guest_too_many():
     table = Table()
     guest = table.dealer.guest_record(Guest(table.terms.th, 0, None, b"guest"))
@@ -281,6 +292,8 @@ def table_in_place_of_the_match():
         ("C6", None, seats_in_another_order),
         ("C6", None, seat_beyond_the_table),
         ("C6", None, seat_name_that_is_no_text),
+        ("C6", None, guest_in_the_place_of_another),
+        ("C6", SERVER, guest_beyond_the_table),
         ("C6", SERVER, guest_too_many),
         ("C6", None, box_key_of_low_order_at_another_table),
         ("C6", None, box_key_of_low_order_in_another_order),
