@@ -27,14 +27,14 @@ def stops(stage: Stage, end: Exit) -> Outcome:
     if (early := without_key(stage)) is not None:
         return early
     if stage.cheated_at is None:
-        return failed("the match did not come to the cheat")
+        return failed("the match never reached the cheat")
     signed = [message for message in acts(stage) if isinstance(message, SignedAct)]
     later = [message for message in signed if _position(stage, message) > stage.cheated_at]
     if later:
         return failed(f"it signed a {tag_of_body(later[0].body)} record after the cheat")
     if end.code is None:
-        return failed(f"it had not stopped after {end.seconds:.0f} s")
-    return PASSED if end.code else failed("it ended with exit code 0, as if all had been well")
+        return failed(f"it was still running after {end.seconds:.0f} s")
+    return PASSED if end.code else failed("it ended with exit code 0, as if all were well")
 
 
 def _position(stage: Stage, message: SignedAct) -> int:
@@ -53,7 +53,7 @@ def _stops_by_the_rules(stage: Stage, end: Exit) -> Outcome:
     outcome = stops(stage, end)
     if outcome.verdict is not Verdict.FAIL or stage.cheated_at is None:
         return outcome
-    return Outcome(Verdict.NON_STRICT, f"{outcome.came}: only who plays the rules can see it")
+    return Outcome(Verdict.NON_STRICT, f"{outcome.came}: only the rules show it")
 
 
 def _asks_again_or_stops(stage: Stage, end: Exit) -> Outcome:
@@ -63,23 +63,27 @@ def _asks_again_or_stops(stage: Stage, end: Exit) -> Outcome:
 
 
 _CHEATS: Final[tuple[tuple[str, str, cheats.Cheat], ...]] = (
-    ("signature", "a record whose signature is not valid (C3)", cheats.bad_signature),
-    ("forged-act", "an act of the other seat that it has not signed (C3)", cheats.bending(cheats.forged_act)),
-    ("document", "a rule document that is not the one signed (C5)", cheats.bending(cheats.other_document)),
-    ("terms", "terms other than the table showed (C9)", cheats.bending(cheats.other_terms)),
+    ("signature", "a record with an invalid signature (C3)", cheats.bad_signature),
+    (
+        "forged-act",
+        "an act of the other seat without that seat's signature (C3)",
+        cheats.bending(cheats.forged_act),
+    ),
+    ("document", "a rule document other than the signed one (C5)", cheats.bending(cheats.other_document)),
+    ("terms", "terms other than those the table showed (C9)", cheats.bending(cheats.other_terms)),
     (
         "seat",
         "a setup with somebody else in the client's own seat (C9)",
         cheats.bending(cheats.puppet_in_the_seat),
     ),
-    ("head", "a record that stands at another head (C10)", cheats.resigning("call", head=b"\x01" * 32)),
-    ("position", "a record in the place of the next (C10)", cheats.bending(cheats.one_further)),
+    ("head", "a record that names the wrong head (C10)", cheats.resigning("call", head=b"\x01" * 32)),
+    ("position", "a record one position too high (C10)", cheats.bending(cheats.one_further)),
     (
         "called-twice",
-        "a deal that is called again (C11)",
+        "a deal that is called twice (C11)",
         cheats.rewriting(Release, 1, lambda place, body: Call(*place, body.j, 0, 3, 0, (0, 1, 2))),
     ),
-    ("dealer", "a call for another dealer, signed again (C13)", cheats.resigning("call", dealer=1, cut=9)),
+    ("dealer", "a call for the wrong dealer, signed anew (C13)", cheats.resigning("call", dealer=1, cut=9)),
     (
         "left-out",
         "a call that leaves a contributor out (C13)",
@@ -89,12 +93,12 @@ _CHEATS: Final[tuple[tuple[str, str, cheats.Cheat], ...]] = (
     ),
     (
         "draw-link",
-        "a draw with a number that was not committed to (C14)",
+        "a draw with a number never committed to (C14)",
         cheats.rewriting(Draw, 0, lambda place, body: Draw(*place, body.j, cheats.NO_LINK, body.first)),
     ),
     (
         "close-link",
-        "a hand opened by a number that was not committed to (C14)",
+        "a hand opened by a number never committed to (C14)",
         cheats.rewriting(Close, 1, cheats.wrong_close_link),
     ),
     (
@@ -104,17 +108,17 @@ _CHEATS: Final[tuple[tuple[str, str, cheats.Cheat], ...]] = (
     ),
     (
         "draw",
-        "a draw with another result (C16)",
+        "a draw with the wrong result (C16)",
         cheats.rewriting(Draw, 0, lambda place, body: Draw(*place, body.j, body.link, 1 - body.first)),
     ),
     (
         "deal",
-        "a deal with another cut than was called (C17)",
+        "a deal whose cut is not the one called (C17)",
         cheats.rewriting(Deal, 1, lambda place, body: deal_body(place, body.j, dealer=body.dealer, cut=7)),
     ),
-    ("box", "a hand in a box that does not open onto its leaves (C18)", cheats.bending(cheats.swapped_boxes)),
-    ("card", "a card played that the other seat does not hold (C19)", cheats.bending(cheats.another_card)),
-    ("slot", "a card played from another slot (C19)", cheats.bending(cheats.another_slot)),
+    ("box", "a boxed hand that does not open onto its leaves (C18)", cheats.bending(cheats.swapped_boxes)),
+    ("card", "a card that the other seat plays but does not hold (C19)", cheats.bending(cheats.another_card)),
+    ("slot", "a card played from the wrong slot (C19)", cheats.bending(cheats.another_slot)),
     (
         "ruling",
         "a ruling without a cause (C22)",
@@ -129,13 +133,13 @@ _CHEATS: Final[tuple[tuple[str, str, cheats.Cheat], ...]] = (
     ("shuffle", "cards that are not from the shuffle (C25)", cheats.leaves(cheats.unshuffled)),
 )
 _PRIVATE: Final[tuple[tuple[str, str, cheats.Cheat], ...]] = (
-    ("options-again", "a box of options under a counter used before", cheats.one_counter),
+    ("options-again", "a box of options with a counter used before", cheats.one_counter),
     (
         "options-foreign",
-        "an option that opens a card which is not the client's own",
+        "an option that opens a card that is not the client's",
         cheats.twisting(cheats.foreign_card),
     ),
-    ("options-line", "an option that says one move and is another", cheats.twisting(cheats.another_line)),
+    ("options-line", "an option that says one move and makes another", cheats.twisting(cheats.another_line)),
     ("options-clear", "options outside their box", cheats.bending(cheats.in_clear)),
 )
 
@@ -143,7 +147,7 @@ SCENES: Final[tuple[Scene, ...]] = (
     one(
         "C3.cheat-score",
         _CHECKS,
-        "stops at a score with a point too many (C24), if it plays the rules",
+        "stops at a score with a point too many (C24), if it knows the rules",
         cheats.rewriting(Close, 1, cheats.wrong_score),
         _stops_by_the_rules,
     ),
@@ -152,21 +156,21 @@ SCENES: Final[tuple[Scene, ...]] = (
     one(
         "C3.cheat-nonce",
         _CHECKS,
-        "signs no second table under a nonce (C9, C36)",
+        "does not sign two tables with one nonce (C9, C36)",
         cheats.nonce_again,
         _signs_no_second,
     ),
     one(
         "C3.cheat-history",
         _CHECKS,
-        "stops at another record in a place that it knows (C33)",
+        "stops at another record for a position it has (C33)",
         cheats.two_histories,
         stops,
     ),
     one(
         "C3.gap",
         "overview.md#one-log",
-        "asks for a record that is missing, or stops",
+        "asks for a missing record, or stops",
         cheats.skipped,
         _asks_again_or_stops,
     ),

@@ -47,7 +47,7 @@ _UNKNOWN: Final = "evolution.md#what-a-receiver-does-with-what-it-does-not-know"
 
 def _says_hello_first(stage: Stage, _exit: Exit) -> Outcome:
     if not stage.heard:
-        return failed(stage.faults[0].message if stage.faults else "it said nothing")
+        return failed(stage.faults[0].message if stage.faults else "it sent nothing")
     hello = stage.heard[0].message
     if not isinstance(hello, ClientHello):
         return failed(f"it began with {type(hello).__name__}")
@@ -68,7 +68,7 @@ def _sends_messages(stage: Stage, end: Exit) -> Outcome:
 def _nonces_differ(stage: Stage, _exit: Exit) -> Outcome:
     nonces = [heard.message.cn for heard in stage.heard if isinstance(heard.message, ClientHello)]
     if len(nonces) == 1:
-        return failed("it did not say hello twice")
+        return failed("it did not say hello in both runs")
     if len(set(nonces)) < len(nonces):
         return failed("two connections had the same `cn`")
     return failed("`cn` is one byte repeated") if any(len(set(cn)) == 1 for cn in nonces) else PASSED
@@ -143,7 +143,7 @@ def bad_hello(stage: Stage, change: Callable[[ServerHello], ServerHello]) -> Non
 def says_nothing_of_itself(stage: Stage, _exit: Exit) -> Outcome:
     """Judge a client whose server has not proved itself: with a key it stops, as a guest it should."""
     if not any(isinstance(message, ServerHello) for message in stage.sent):
-        return failed(not_entered(stage) or "it said no hello")
+        return failed(not_entered(stage) or "it sent no hello")
     logins = [heard.message for heard in stage.heard if says_who(heard.message)]
     if any(isinstance(login, KeyLogin) for login in logins):
         return failed("it logged in with its key")
@@ -160,7 +160,7 @@ def _silent(stage: Stage) -> None:
 
 
 def _gives_up(stage: Stage, end: Exit) -> Outcome:
-    came = "closed the connection" if stage.closed else "still waited"
+    came = "closed the connection" if stage.closed else "was still waiting"
     return Outcome(Verdict.INFO, f"{came} after {end.seconds:.1f} s without an answer to hello")
 
 
@@ -175,7 +175,7 @@ SCENES: Final = (
                 _says_hello_first,
             ),
             (
-                Case("C0.size", "limits.md#sizes", "no frame above 2048 bytes before `welcome`"),
+                Case("C0.size", "limits.md#sizes", "sends no frame above 2048 bytes before `welcome`"),
                 _keeps_to_the_size,
             ),
             (
@@ -188,20 +188,26 @@ SCENES: Final = (
     one(
         "C0.waits-for-hello",
         _HELLO,
-        "nothing before the reply to `hello`",
+        "sends nothing before the reply to `hello`",
         _keep_waiting(ClientHello),
         _waits,
     ),
     one(
         "C0.waits-for-welcome",
         _HELLO,
-        "nothing before `welcome`",
+        "sends nothing before `welcome`",
         _keep_waiting((KeyLogin, GuestLogin, GuestReturn)),
         _waits,
     ),
-    one("C0.ping", _KEEP_ALIVE, "`pong` with the number of the `ping`", ask_alive, is_alive),
-    one("C0.bytes", "transport.md#frames", "frames arrive byte by byte", _byte_by_byte, is_alive),
-    one("C0.heaps", "transport.md#frames", "several frames arrive at once", _in_heaps, is_alive),
+    one("C0.ping", _KEEP_ALIVE, "`pong` repeats the number of the `ping`", ask_alive, is_alive),
+    one(
+        "C0.bytes",
+        "transport.md#frames",
+        "copes with frames that arrive byte by byte",
+        _byte_by_byte,
+        is_alive,
+    ),
+    one("C0.heaps", "transport.md#frames", "copes with several frames at once", _in_heaps, is_alive),
     one("C0.unknown-fields", _UNKNOWN, "unknown fields are ignored", _greased_fields, is_alive),
     one(
         "C0.unknown-notices",
@@ -220,7 +226,7 @@ SCENES: Final = (
     one(
         "C0.bye",
         "session.md#goodbye",
-        "after `bye` the client closes",
+        "closes the connection after `bye`",
         lambda stage: must_close(stage, _GOODBYE),
         has_closed,
     ),
@@ -241,7 +247,7 @@ SCENES: Final = (
     one(
         "C0.garbage",
         "transport.md#messages",
-        "a frame that is no message ends the connection",
+        "a frame that is not a message ends the connection",
         lambda stage: must_close(stage, b"\x00\x00\x00\x05\xc1hello"[:9]),
         has_closed,
     ),
@@ -255,7 +261,7 @@ SCENES: Final = (
     one(
         "C0.silence",
         "session.md#login",
-        "a server that never answers is given up some time",
+        "eventually gives up on a server that never answers",
         _silent,
         _gives_up,
     ),

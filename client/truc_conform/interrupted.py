@@ -78,10 +78,10 @@ def _resumes_right(stage: Stage, end: Exit) -> Outcome:
         return early
     resumed = [heard.message for heard in stage.heard if isinstance(heard.message, Resume)]
     if not resumed:
-        return failed("it did not come back to its seat by `resume`")
+        return failed("it did not come back to its seat with `resume`")
     had = _whole_records(stage)
     if resumed[0].next > had:
-        return failed(f"it asked for {resumed[0].next} on, and had nothing from {had} on")
+        return failed(f"it resumed at {resumed[0].next}, but had no records from {had} on")
     return unended(stage, end) or PASSED
 
 
@@ -115,7 +115,9 @@ def _has_moved(stage: Stage, end: Exit) -> Outcome:
     if (early := absent(stage)) is not None:
         return early
     return (
-        (unended(stage, end) or PASSED) if 1 in stage.doors_used else failed("it did not go where `to` says")
+        (unended(stage, end) or PASSED)
+        if 1 in stage.doors_used
+        else failed("it did not go to the address in `to`")
     )
 
 
@@ -136,7 +138,7 @@ def _comes_again(stage: Stage, end: Exit) -> Outcome:
     if (late := unended(stage, end)) is not None:
         return late
     waited = 1000 * (stage.opened[1] - stage.rests_from)
-    early_by = f"it came again after {waited:.0f} ms instead of {_RECONNECT_MS} ms"
+    early_by = f"it came back after {waited:.0f} ms instead of {_RECONNECT_MS} ms"
     return PASSED if waited > 0.9 * _RECONNECT_MS else Outcome(Verdict.NON_STRICT, early_by)
 
 
@@ -198,14 +200,14 @@ def _keeps_off(stage: Stage, end: Exit) -> Outcome:
         return early
     told = next((at for at, message in enumerate(stage.sent) if isinstance(message, SeatTakenOver)), None)
     if told is None:
-        return failed("the match did not come so far")
+        return failed("the match did not get that far")
     since = [heard.message for heard in stage.heard if heard.sent > told]
     if end.code is None and not any(map(_is_alive, since)):
-        return failed("it answered no ping after it was told")
+        return failed("it answered no ping after `seat_taken_over`")
     alive = next((at for at, message in enumerate(since) if _is_alive(message)), len(since))
     grabs: list[object] = [message for message in since if isinstance(message, Resume | Join)]
     grabs += [message for message in since[alive:] if isinstance(message, SignedAct | GuestAct)]
-    return failed(f"it sent {type(grabs[0]).__name__} for a seat that it had no more") if grabs else PASSED
+    return failed(f"it sent {type(grabs[0]).__name__} for a seat that it no longer had") if grabs else PASSED
 
 
 def _closed(stage: Stage) -> None:
@@ -225,7 +227,7 @@ def _closed(stage: Stage) -> None:
 def _ends(stage: Stage, end: Exit) -> Outcome:
     if (early := absent(stage)) is not None:
         return early
-    return PASSED if end.code is not None else failed("it went on waiting at a table that is closed")
+    return PASSED if end.code is not None else failed("it went on waiting at a closed table")
 
 
 SCENES: Final = (
@@ -243,16 +245,16 @@ SCENES: Final = (
         lambda stage: on_choice(stage, _lost_before, number=_SECOND),
         (
             (
-                Case("C2.act-lost", _COMING_BACK, "comes back when its act was lost, and decides again"),
+                Case("C2.act-lost", _COMING_BACK, "comes back after its act was lost, and decides again"),
                 _resumes_right,
             ),
-            (Case("C2.same-bytes", _COMING_BACK, "what it had signed is what it sends again"), one_body_each),
+            (Case("C2.same-bytes", _COMING_BACK, "sends again only what it had signed"), one_body_each),
         ),
     ),
     one(
         "C2.moved",
         "session.md#goodbye",
-        "goes where `to` says",
+        "goes to the address in `to`",
         lambda stage: on_choice(stage, sent_away, number=_SECOND),
         _has_moved,
     ),
@@ -266,21 +268,21 @@ SCENES: Final = (
     one(
         "C2.too-soon",
         "limits.md#addresses",
-        "whose login comes too soon connects again after `retry_after_ms`",
+        "connects again after `retry_after_ms` if its login came too soon",
         _too_soon,
         _comes_again,
     ),
     one(
         "C2.away",
         "messages.md#away",
-        "plays on whoever is away, its own seat too, and without a claim",
+        "plays on without a claim, whoever is away, its own seat included",
         _tell_who_is_away,
         played,
     ),
     one(
         "C2.taken-over",
         "messages.md#seat_taken_over",
-        "does nothing more for a seat that another connection has",
+        "leaves its seat alone once another connection has it",
         _take_over,
         _keeps_off,
     ),

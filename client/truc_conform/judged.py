@@ -147,7 +147,7 @@ class Visit:
         chosen = ({"guests": PAIR} if guests else {}) | options
         reply = await create(first, chosen, game=game, private=private)
         if reply["t"] == "error" and reply["code"] == Code.BAD_OPTION:
-            raise UnofferedError(f"a table with the options {chosen}: {reply['msg']}")
+            raise UnofferedError(f"no table with the options {chosen}: {reply['msg']}")
         expect(reply["t"] == "ok", "a table to be created", reply)
         first.table, first.seat = reply["table"], reply["seat"]
         joined = await second.join(first.table)
@@ -260,7 +260,7 @@ def welcomed(reply: Map, unwanted: Sequence[Code]) -> None:
         UnofferedError: The server admits nobody of this kind.
     """
     if reply["t"] == "error" and reply["code"] in unwanted:
-        raise UnofferedError(f"the server answers a fresh player {reply['code']}: {reply['msg']}")
+        raise UnofferedError(f"the server answers a new player with {reply['code']}: {reply['msg']}")
     expect(reply["t"] == "welcome", "welcome", reply)
 
 
@@ -305,7 +305,7 @@ async def refused(client: RawClient, message: Map, code: Code, *, field: str | N
 async def check_alive(client: RawClient) -> None:
     """Check that a connection still takes requests."""
     reply = await client.ask_patiently({"t": "tables"})
-    expect(reply["t"] == "ok", "the connection to go on", reply)
+    expect(reply["t"] == "ok", "the connection to stay open", reply)
 
 
 async def check_ended(client: RawClient, code: Code) -> list[Map]:
@@ -314,7 +314,7 @@ async def check_ended(client: RawClient, code: Code) -> list[Map]:
         rest = await client.closed()
     except trio.TooSlowError:
         raise UnexpectedError(
-            f"expected {code} and the end, got {shown(client.log[-1:])}, still open"
+            f"expected {code} and the end, got {shown(client.log[-1:])} and no end"
         ) from None
     tags = [(message["t"], message.get("code")) for message in rest[-2:]]
     expect(tags == [("error", code), ("bye", code)], f"error {code}, bye {code}, and the end", rest)

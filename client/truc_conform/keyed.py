@@ -150,21 +150,21 @@ def _says_nothing_there(stage: Stage, _end: Exit) -> Outcome:
     if (early := without_key(stage)) is not None:
         return early
     if 1 not in stage.doors_used:
-        return failed("it did not go where `to` says")
+        return failed("it did not go to the address in `to`")
     logins = [heard for heard in stage.heard if isinstance(heard.message, KeyLogin)]
     is_said = any(stage.doors_used[heard.link - 1] == 1 for heard in logins)
-    return failed("it logged in with its key where another server answered") if is_said else PASSED
+    return failed("it logged in with its key at another server") if is_said else PASSED
 
 
 _BAD_HELLOS: Final = (
     (
         "signature",
-        "a hello whose signature is not valid ends the connection before `login`",
+        "a hello with an invalid signature ends the connection before `login`",
         _hello(lambda _stage, hello: replace(hello, sig=bytes(64))),
     ),
     (
         "key",
-        "a key that has not the fingerprint of the join string ends the connection before `login`",
+        "a key without the join string's fingerprint ends the connection before `login`",
         _hello(_with_another_key),
     ),
     (
@@ -174,17 +174,17 @@ _BAD_HELLOS: Final = (
     ),
     (
         "info",
-        "an info that is not the one signed ends the connection before `login`",
+        "an info other than the signed one ends the connection before `login`",
         _hello(lambda _stage, hello: replace(hello, info=hello.info.replace(b"a server", b"A server"))),
     ),
     (
         "certificate",
-        "a certificate that this connection has not ends it before `login`",
+        "a certificate that is not this connection's ends it before `login`",
         _hello(lambda stage, hello: greeted_again(stage, hello, cert=bytes(32))),
     ),
     (
         "rotation",
-        "a rotation shown at first contact that nobody signed ends the connection before `login` (C39)",
+        "an unsigned rotation at first contact ends the connection before `login` (C39)",
         _hello(_with_a_rotation_of_nobody),
     ),
 )
@@ -198,7 +198,7 @@ SCENES: Final = (
     one(
         "C3.moved-key",
         "session.md#goodbye",
-        "another key where `to` leads ends the connection before `login`",
+        "another key at the address in `to` ends the connection before `login`",
         _moved_to_another,
         _says_nothing_there,
     ),
@@ -207,7 +207,7 @@ SCENES: Final = (
         (
             (Case("C3.login", _HANDSHAKE, "the login is signed for this connection (C38)"), _logs_in),
             (Case("C3.plays", _DUTIES, "plays an honest match with a key to its end"), _plays),
-            (Case("C3.seat", _CHECKS, "joins the terms by a `seat` record (C6, C7)"), _right("seat")),
+            (Case("C3.seat", _CHECKS, "agrees to the terms with a `seat` record (C6, C7)"), _right("seat")),
             (Case("C3.release", _DUTIES, "releases once for each call (C14, C15)"), _releases_once),
             (
                 Case("C3.act", _CHECKS, "signs what the option says, at this position and head (C10, C20)"),

@@ -19,14 +19,14 @@ from truc_conform.running import Order, perform_all
 _SERVER: Final = "server"
 _LEVELS: Final = "; ".join(f"{level} {meaning}" for level, meaning in MEANINGS.items())
 
-_seed = click.option("--seed", default=1, show_default=True, help="What everything random is drawn from.")
+_seed = click.option("--seed", default=1, show_default=True, help="The seed of everything random.")
 _cases = click.option(
-    "--case", "patterns", multiple=True, metavar="GLOB", help="Only cases of such a name, as 'C2.*'."
+    "--case", "patterns", multiple=True, metavar="GLOB", help="Only cases whose names match, as in 'C2.*'."
 )
 _json = click.option("--json", "as_data", type=click.Path(path_type=Path), help="Write a report as JSON.")
 _page = click.option("--html", "page", type=click.Path(path_type=Path), help="Write a report as a page.")
 _jobs = click.option(
-    "--jobs", default=1, show_default=True, type=click.IntRange(1, 64), help="Cases that run at once."
+    "--jobs", default=1, show_default=True, type=click.IntRange(1, 64), help="How many cases run at once."
 )
 
 
@@ -47,11 +47,11 @@ def main() -> None:
     """
 
 
-@main.command(epilog=f"Levels: {_LEVELS}.", short_help="Judge a client, by scripted servers.")
+@main.command(epilog=f"Levels: {_LEVELS}.", short_help="Judge a client with scripted servers.")
 @click.option(
     "--level",
     type=click.Choice(list(Level), case_sensitive=False),
-    help="What to ask for; C2 if no case is named.",
+    help="The level to ask for; C2 if no case is named.",
 )
 @_cases
 @_seed
@@ -86,13 +86,13 @@ def client(
     asked = Level(level.upper()) if level else None if patterns else Level.C2
     scenes = chosen(asked, patterns)
     if not scenes:
-        raise click.UsageError("no case has such a name at this level")
+        raise click.UsageError("no case at this level has a matching name")
     order = Order(command, seed=seed, patience_s=timeout, jobs=jobs)
     results = trio.run(perform_all, scenes, order, _tell)
     _conclude(Report(shlex.join(command), asked or "some cases", seed, results), as_data, page)
 
 
-@main.command(short_help="Judge a server, by scripted clients.")
+@main.command(short_help="Judge a server with scripted clients.")
 @_cases
 @_seed
 @_json
@@ -121,7 +121,7 @@ def server(
     """Visit the server at ADDRESS, HOST:PORT or a truc:// link, with scripted clients, attacks among them."""
     cases = [case for case in server_cases.CASES if fits(case, patterns)]
     if not cases:
-        raise click.UsageError("no case has such a name")
+        raise click.UsageError("no case has a matching name")
 
     async def run() -> list[Result]:
         found: dict[Case, Result] = {}

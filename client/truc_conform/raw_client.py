@@ -157,7 +157,7 @@ class RawClient:
                 return reply
             await trio.sleep(reply.get("retry_after_ms", 0) / 1000)
         raise UnexpectedError(
-            f"{message['t']} was rate_limited {_ATTEMPTS} times, each after the wait asked for"
+            f"{message['t']} was rate_limited {_ATTEMPTS} times, each time after the wait asked for"
         )
 
     async def closed(self) -> list[Map]:
@@ -192,12 +192,12 @@ class RawClient:
         """Say hello before a login; a server that is stopping says goodbye instead of hello."""
         reply = await self.hello(want=list(want))
         if reply["t"] == "bye":
-            raise GoneError(f"the server has said goodbye to hello: {reply['code']}")
+            raise GoneError(f"the server answered hello with bye: {reply['code']}")
 
     def auth(self, key: SigningKey) -> Map:
         """Return the login of a key for this connection."""
         if self.server is None:
-            raise UnexpectedError("a login is made for a server that has said hello")
+            raise UnexpectedError("expected hello before a login, got none")
         signed = authenticate(key, self.server, cn=self.cn, hello_frame=self.hello_frame)
         return {"t": "login", "body": signed.body, "sig": signed.sig}
 
@@ -232,4 +232,4 @@ def check_fits(whole: bytes) -> None:
         decode(whole, Direction.TO_CLIENT)
     except MessageError as error:
         if error.code is not Code.UNKNOWN_REQUEST:
-            raise UnexpectedError(f"a message that is not of the reference: {error.message}") from error
+            raise UnexpectedError(f"a message that does not fit the reference: {error.message}") from error

@@ -188,7 +188,7 @@ class Seat:
         elif tag == "cards":
             self.cards = message["cards"]
         elif tag == "error" and message["code"] not in OVERTAKEN:
-            raise UnexpectedError(f"expected only {' and '.join(OVERTAKEN)} at play, got {message}")
+            raise UnexpectedError(f"expected no error but {' or '.join(OVERTAKEN)} in play, got {message}")
         elif tag == "bye":
             raise GoneError(f"bye: {message}")
 

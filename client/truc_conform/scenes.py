@@ -182,7 +182,7 @@ def not_entered(stage: Stage) -> str | None:
     if stage.faults:
         return f"not let in: {stage.faults[0].message}"
     said = ", ".join(type(heard.message).__name__ for heard in stage.heard) or "nothing"
-    return f"not let in; it said {said}"
+    return f"not let in; it sent {said}"
 
 
 def says_who(message: object) -> bool:
@@ -218,9 +218,9 @@ def unended(stage: Stage, end: Exit) -> Outcome | None:
     if stage.ledger is None:
         return failed("no match began" + _first_fault(stage))
     if stage.ledger.phase is not Phase.ENDED:
-        return failed(f"the match stood still at position {stage.ledger.k}" + _first_fault(stage))
+        return failed(f"the match stalled at position {stage.ledger.k}" + _first_fault(stage))
     if end.code is None:
-        return failed("the client did not end with the match")
+        return failed("the client kept running after the match")
     return failed(f"it ended with exit code {end.code}") if end.code else None
 
 

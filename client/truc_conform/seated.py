@@ -140,7 +140,7 @@ def _answers_pings(stage: Stage, end: Exit) -> Outcome:
     pings = [message.n for message in stage.sent if isinstance(message, Ping)]
     pongs = [heard.message.n for heard in stage.heard if isinstance(heard.message, Pong)]
     if pongs != pings[: len(pongs)]:
-        return failed("the pongs have other numbers, or come in another order, than the pings")
+        return failed("the pongs do not repeat the numbers of the pings in order")
     missing = pings[len(pongs) :]
     is_end = end.code is not None and len(missing) <= _SECOND * 5  # what came with the end of the match
     return PASSED if is_end else failed(f"{len(missing)} of {len(pings)} pings have no pong")
@@ -210,7 +210,7 @@ def _survives_silence(stage: Stage, end: Exit) -> Outcome:
     said = [_words(heard.message) for heard in stage.heard if isinstance(heard.message, Chat | Say)]
     if not said:
         return Outcome(Verdict.INFO, "it said nothing in this match")
-    return PASSED if len({*said}) == len(said) else failed("it sent again what it may not say")
+    return PASSED if len({*said}) == len(said) else failed("it repeated what it may not say")
 
 
 def _words(message: Chat | Say) -> str:
@@ -227,13 +227,13 @@ SCENES: Final = (
     Scene(
         _late_replies,
         (
-            (Case("C2.plays", "play.md#decisions", "plays a match by the options, and ends with it"), played),
+            (Case("C2.plays", "play.md#decisions", "plays a match by the options, then exits"), played),
             (
                 Case("C2.options", _DECISIONS, "chooses the key of an option that was offered"),
                 without(Code.ILLEGAL_ACTION, "act", before=seated),
             ),
             (
-                Case("C2.turn", _DECISIONS, "acts where options came, and nowhere else"),
+                Case("C2.turn", _DECISIONS, "acts only at positions for which options came"),
                 without(Code.NOT_YOUR_TURN, Code.NOT_NOW, before=seated),
             ),
             (
@@ -245,11 +245,11 @@ SCENES: Final = (
     one(
         "C2.replies-twice",
         _REPLIES,
-        "a reply that comes twice is passed over, or the end",
+        "ignores a reply that comes twice, or stops",
         _twice,
         _goes_on_or_ends,
     ),
-    one("C2.unknown", _UNKNOWN, "plays on through all that is unknown", grease_all, played),
+    one("C2.unknown", _UNKNOWN, "plays on, ignoring everything unknown", grease_all, played),
     Scene(
         _pinged,
         (
@@ -258,28 +258,28 @@ SCENES: Final = (
                 _answers_pings,
             ),
             (
-                Case("C2.clock", "session.md#keep-alive", "the server's clock is of no account"),
+                Case("C2.clock", "session.md#keep-alive", "does not rely on the server's clock"),
                 played,
             ),
         ),
     ),
     one("C2.optional", _DECISIONS, "options that are not `must` need no answer", _optional, played),
-    one("C2.pieces", "transport.md#frames", "plays while frames come in pieces", cut_to_pieces, played),
+    one("C2.pieces", "transport.md#frames", "plays when frames come in pieces", cut_to_pieces, played),
     one("C2.long-frames", "limits.md#sizes", "takes frames of 65536 bytes", lengthen, played),
     one(
         "C2.overtaken",
         _DECISIONS,
-        "plays on when a ruling came before its act",
+        "plays on when a ruling comes before its act",
         lambda stage: on_choice(stage, partial(_overtaken, code=Code.STALE_POSITION)),
         played,
     ),
     one(
         "C2.unknown-error",
         _UNKNOWN,
-        "an unknown error code goes by its flags: this one ends nothing",
+        "goes by the flags of an unknown error code: these end nothing",
         lambda stage: on_choice(stage, _overtaken_strangely),
         played,
     ),
-    one("C2.muted", "errors.md#muted", "plays on where it may not talk", _muted, _survives_silence),
+    one("C2.muted", "errors.md#muted", "plays on when it may not talk", _muted, _survives_silence),
     one("C2.void-bet", _DECISIONS, "plays on after `void_bet`", _void_bets, _survives_void_bets, target=6),
 )

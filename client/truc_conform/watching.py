@@ -57,7 +57,7 @@ def _notices_the_gap(stage: Stage, end: Exit) -> Outcome:
     watches = [heard.message for heard in stage.heard if isinstance(heard.message, Watch)]
     if len(watches) > 1:
         return unended(stage, end) or PASSED
-    return PASSED if end.code else failed("a record was missing, and it went on as if nothing were")
+    return PASSED if end.code else failed("it went on although a record was missing")
 
 
 def _broken_off(stage: Stage) -> None:
@@ -76,10 +76,10 @@ def _comes_back(stage: Stage, end: Exit) -> Outcome:
         return early
     watches = [heard.message for heard in stage.heard if isinstance(heard.message, Watch)]
     if len(watches) == 1:
-        return failed("it did not come back by `watch`")
+        return failed("it did not come back with `watch`")
     again = watches[1]
     if again.next is not None and again.next > _LOST:
-        return failed(f"it asked for {again.next} on, and had nothing from {_LOST} on")
+        return failed(f"it watched from {again.next}, but had no records from {_LOST} on")
     return unended(stage, end) or PASSED
 
 
@@ -120,19 +120,19 @@ def _goes_on_from_the_snapshot(stage: Stage, end: Exit) -> Outcome:
     if (early := unwatched(stage)) is not None:
         return early
     if not _wants_snapshots(stage):
-        return Outcome(Verdict.INFO, "it does not ask for snapshots")
+        return Outcome(Verdict.INFO, "it does not want snapshots")
     return unended(stage, end) or PASSED
 
 
 SCENES: Final = (
-    one("C1.watches", _WATCH, "follows a match to its end, and ends with it", _plain, watched),
-    one("C1.unknown", _UNKNOWN, "goes on through all that is unknown", grease_all, watched),
-    one("C1.pieces", "transport.md#frames", "goes on while frames come in pieces", cut_to_pieces, watched),
+    one("C1.watches", _WATCH, "follows a match to its end, then exits", _plain, watched),
+    one("C1.unknown", _UNKNOWN, "goes on, ignoring everything unknown", grease_all, watched),
+    one("C1.pieces", "transport.md#frames", "goes on when frames come in pieces", cut_to_pieces, watched),
     one("C1.long-frames", "limits.md#sizes", "takes frames of 65536 bytes", lengthen, watched),
     one(
         "C1.gap",
         "overview.md#one-log",
-        "a record that is missing is asked for again, or the end",
+        "asks for a missing record, or stops",
         _gap,
         _notices_the_gap,
     ),
@@ -146,7 +146,7 @@ SCENES: Final = (
     one(
         "C1.snapshot",
         "messages.md#snapshot",
-        "goes on from a snapshot, if it asks for them",
+        "goes on from a snapshot, if it wants snapshots",
         _snapshots,
         _goes_on_from_the_snapshot,
     ),

@@ -78,7 +78,7 @@ async def judge(
         if outcome.verdict is not Verdict.FAIL or not wait_s:
             return outcome
         await trio.sleep(min(wait_s, _LONGEST_WAIT_S))
-    return failed(f"the server asks to wait {_ATTEMPTS} times, each after the wait asked for")
+    return failed(f"the server asked for a wait {_ATTEMPTS} times, though the kit waited each time")
 
 
 async def _judge_once(case: Case, visit: Visit) -> Outcome:
@@ -109,6 +109,6 @@ def _outcome(error: Exception, patience_s: float) -> Outcome:
         case trio.BrokenResourceError():
             return failed("the connection was closed without a word")
         case KeyError() | TypeError() | ValueError() | IndexError():
-            return failed(f"an answer of another shape: {shown(error)}")
+            return failed(f"an answer of the wrong shape: {shown(error)}")
         case _:
             raise error

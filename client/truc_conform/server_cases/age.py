@@ -27,14 +27,14 @@ async def _aged(visit: Visit) -> None:
     await together(*(partial(seat.play, is_asked) for seat in seats))
     states = [message for message in client.log if message["t"] == "table" and message["table"] == code]
     playing = [state for state in states if state["state"] == "playing"]
-    expect(playing, "a table that is told to be playing", [state["state"] for state in states])
+    expect(playing, "a table shown as playing", [state["state"] for state in states])
     for state in playing:
         _check(state, since=begun)
 
 
 def _check(state: Map, *, since: float) -> None:
     if "age_ms" not in state:
-        raise UnofferedError("the server does not tell how old its tables are")
+        raise UnofferedError("the server does not say how old its tables are")
     most_ms = (trio.current_time() - since) * 1000 + _SLACK_MS
     expect(state["age_ms"] <= most_ms, f"{state['state']} for at most {most_ms:.0f} ms", state["age_ms"])
 
@@ -44,7 +44,7 @@ CASES: Final[tuple[ServerCase, ...]] = (
         Case(
             "S2.table-age",
             "lobby.md#tables",
-            "age_ms counts from the table's making, then from the match's start",
+            "age_ms counts from the table's creation, then from the match's start",
         ),
         _aged,
     ),

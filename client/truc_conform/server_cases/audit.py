@@ -23,7 +23,7 @@ _DECISION_MS: Final = 40_000
 def proven(seat: Seat) -> None:
     """Check that a player's records prove a match that has ended."""
     verdict = seat.auditor.verdict() if seat.auditor is not None else None
-    expect(verdict is not None and verdict.result is Result.PROVEN, "a match that is proven", verdict)
+    expect(verdict is not None and verdict.result is Result.PROVEN, "a proven match", verdict)
 
 
 def hands_of(seat: Seat) -> int:
@@ -36,20 +36,20 @@ async def _keyed(visit: Visit) -> None:
     await together(*(partial(seat.play) for seat in seats))
     for seat in seats:
         proven(seat)
-    expect(seats[0].records == seats[1].records, "the same records for both seats", "others")
+    expect(seats[0].records == seats[1].records, "the same records for both seats", "different ones")
 
 
 async def _by_options(visit: Visit, *, boxed: bool) -> None:
     seats = await visit.match(guests=(1,), boxed=boxed, target=_SHORT)
     await together(*(partial(seat.play) for seat in seats))
     proven(seats[0])
-    expect(seats[0].records == seats[1].records, "the same records for both seats", "others")
+    expect(seats[0].records == seats[1].records, "the same records for both seats", "different ones")
 
 
 async def _two_guests(visit: Visit) -> None:
     seats = await visit.match(guests=(0, 1), target=2)
     await together(*(partial(seat.play) for seat in seats))
-    expect(seats[0].records == seats[1].records, "the same records for both seats", "others")
+    expect(seats[0].records == seats[1].records, "the same records for both seats", "different ones")
 
 
 async def _over(visit: Visit) -> None:
@@ -92,14 +92,14 @@ async def _audit(visit: Visit) -> Outcome:
 async def _boxed(visit: Visit) -> None:
     mover, _ = await in_hand(visit)
     options = mover.options or {}
-    expect("box" in options and "list" not in options, "options of a key in a box", sorted(options))
+    expect("box" in options and "list" not in options, "options for a key in a box", sorted(options))
     expect(not mover.cards, "no cards in clear for a key", "some")
 
 
 async def _guest_boxed(visit: Visit) -> None:
     mover, _ = await in_hand(visit, guests=(0, 1), boxed=True)
     options = mover.options or {}
-    expect("box" in options, "options of a guest with x in a box", sorted(options))
+    expect("box" in options, "options for a guest with x in a box", sorted(options))
     expect(not mover.cards, "no cards in clear for a guest with x", "some")
 
 
@@ -174,20 +174,20 @@ CASES: Final[tuple[ServerCase, ...]] = (
     _case("match-guests", _WHOLE, "Two guests play a match", _two_guests),
     _case("match-again", _WHOLE, "After a match the next one starts at the same table", _over),
     _case("audit", "../fairness/specification.md#11-checks", "Every deal of many hands is proven", _audit),
-    _case("boxed-key", _VIEWS, "Options of a key come in a box, its cards never in clear", _boxed),
+    _case("boxed-key", _VIEWS, "Options for a key come in a box, its cards never in clear", _boxed),
     _case(
         "boxed-guest",
         _VIEWS,
-        "Options of a guest with x come in a box, its cards never in clear",
+        "Options for a guest with x come in a box, its cards never in clear",
         _guest_boxed,
     ),
     _case("sizes", _VIEWS, "Boxes are padded: their sizes do not depend on the cards", _sizes),
-    _case("deadline", "play.md#decisions", "deadline_ms is what is left of the time", _deadline),
-    _case("no-clock", "play.md#terms-and-setup", "decision_ms 0 is no deadline", _no_clock),
+    _case("deadline", "play.md#decisions", "deadline_ms is the time that is left", _deadline),
+    _case("no-clock", "play.md#terms-and-setup", "decision_ms 0 means no deadline", _no_clock),
     _case(
         "ruled",
         "play.md#decisions",
-        "Who lets the time pass is ruled for, over the server's signature",
+        "The server rules, and signs, for a player whose time is up",
         _ruled,
     ),
 )

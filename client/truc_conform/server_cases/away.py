@@ -79,7 +79,7 @@ async def _told(visit: Visit) -> None:
     notice = await _until_away(other, mover.seat, online=False)
     place = (notice["table"], notice["match"])
     expect(place == (other.table, other.ledger.setup.mid), "the table and the match", notice)
-    expect(notice.get("claim_in_ms", 0) > 0, "claim_in_ms: how long it takes at the earliest", notice)
+    expect(notice.get("claim_in_ms", 0) > 0, "claim_in_ms above 0", notice)
     await _come_back(visit, mover)
     await _until_away(other, mover.seat, online=True)
 
@@ -126,7 +126,7 @@ async def _stands_still(visit: Visit) -> None:
     mover.options = None
     await _follow(mover, lambda seat: seat.options is not None)
     least = before - used_ms - _SLACK_MS
-    expect(_deadline(mover) >= least, f"at least {least:.0f} ms of {before}", mover.options)
+    expect(_deadline(mover) >= least, f"at least {least:.0f} of the {before} ms left", mover.options)
 
 
 async def _leave(mover: Seat, other: Seat) -> None:
@@ -151,7 +151,7 @@ async def _too_early(visit: Visit) -> None:
     notice = await _until_away(other, mover.seat, online=False)
     error = check_refusal(await _claim(other), Code.NOT_NOW)
     wait_ms = error.get("retry_after_ms", 0)
-    expect(0 < wait_ms <= notice["claim_in_ms"], "the time that the notice told, or less", error)
+    expect(0 < wait_ms <= notice["claim_in_ms"], "at most the time in the notice", error)
 
 
 async def _present(visit: Visit) -> None:
@@ -178,7 +178,7 @@ async def _granted(visit: Visit) -> None:
     verdict = other.auditor.verdict() if other.auditor else None
     expect(
         verdict and (verdict.reason, verdict.winner) == ("forfeit", other.seat % 2),
-        "a forfeit to the side that claims",
+        "a forfeit won by the side that claims",
         verdict,
     )
 
@@ -298,37 +298,40 @@ _FOLLOWS: Final = "play.md#what-follows"
 _CLAIM: Final = "messages.md#claim_match"
 
 CASES: Final[tuple[ServerCase, ...]] = (
-    _case("away", _GONE, "A seat that loses its connection is away, and is not when it is back", _told),
-    _case("away-comer", _GONE, "Who resumes is told of each seat that is away", _told_who_comes),
+    _case("away", _GONE, "A seat that loses its connection is away until it is back", _told),
+    _case("away-comer", _GONE, "A player who resumes is told of each seat that is away", _told_who_comes),
     _case(
         "away-missed",
         _GONE,
-        "A ruling in a seat's place is told, and that it decides for itself again",
+        "Both sides are told of a ruling in a seat's place, and when it decides again",
         _missed,
     ),
-    _case("time-stands", _TIME, "While no seat is connected no seat's time runs", _stands_still),
+    _case("time-stands", _TIME, "While no seat is connected, no seat's time runs", _stands_still),
     _case(
         "claim-shown",
         "options.md#who-ends-a-match-against-a-side-that-is-gone",
-        "claim stands in the table's state before anybody is ready",
+        "The table's state shows claim before anybody is ready",
         _shown,
     ),
     _case(
         "claim-word",
         "options.md#who-ends-a-match-against-a-side-that-is-gone",
-        "claim is one of its two words",
+        "claim must be one of two words",
         _claim_word,
     ),
-    _case("claim-early", _CLAIM, "A claim before its time is not_now, with the time", _too_early),
+    _case("claim-early", _CLAIM, "A claim before its time gets not_now, with a time to wait", _too_early),
     _case(
         "claim-present", _FOLLOWS, "A seat that is connected and not gone cannot be claimed against", _present
     ),
-    _case("claim-stranger", _CLAIM, "Nobody claims a match in which they have no seat", _by_stranger),
-    _case("claim-partner", _FOLLOWS, "A partner of who is gone cannot claim", _by_partner),
+    _case("claim-stranger", _CLAIM, "Nobody can claim a match in which they have no seat", _by_stranger),
+    _case("claim-partner", _FOLLOWS, "The partner of a player who is gone cannot claim", _by_partner),
     _case(
-        "claim", _FOLLOWS, "Where opponents claim, who claims has the forfeit, and nobody before", _granted
+        "claim",
+        _FOLLOWS,
+        "Where opponents claim, the forfeit goes to the claimant, and to nobody before",
+        _granted,
     ),
-    _case("claim-server", _FOLLOWS, "Where nothing else was chosen the forfeit comes unasked", _by_itself),
+    _case("claim-server", _FOLLOWS, "By default the forfeit comes without a claim", _by_itself),
     _case(
         "uncalled",
         "play.md#a-vacant-seat",

@@ -75,11 +75,9 @@ async def _options_again(visit: Visit) -> None:
     await client.ask(resuming(mover, mover.next))
     options = await client.until("options")
     came = {name: options.get(name) for name in ("at", "offer", "must")}
-    expect(came == {name: known[name] for name in came}, "the present options, after ok", options)
+    expect(came == {name: known[name] for name in came}, "the current options, after ok", options)
     was, now = known.get("deadline_ms"), options.get("deadline_ms")
-    expect(
-        (was is None) == (now is None) and (now or 0) <= (was or 0), "the time that is left, no more", options
-    )
+    expect((was is None) == (now is None) and (now or 0) <= (was or 0), "no more time than is left", options)
 
 
 async def _cards_again(visit: Visit) -> None:
@@ -124,7 +122,7 @@ async def _storm(visit: Visit) -> None:
     await together(partial(_restless, visit, seats[0]), partial(seats[1].play))
     for seat in seats:
         verdict = seat.auditor.verdict() if seat.auditor else None
-        expect(verdict and verdict.result is Result.PROVEN, "a match that is proven to both", verdict)
+        expect(verdict and verdict.result is Result.PROVEN, "a match proven to both players", verdict)
 
 
 def _is_further(seat: Seat, *, than: int) -> bool:
@@ -165,14 +163,14 @@ _REFUSED: Final[tuple[tuple[str, str, str, Map, Code], ...]] = (
     (
         "resume-beyond",
         "errors.md#bad_position",
-        "A resume from beyond the last record is bad_position",
+        "A resume from beyond the last record gets bad_position",
         {"next": _FAR},
         Code.BAD_POSITION,
     ),
     (
         "resume-other",
         "errors.md#no_such_match",
-        "A resume of another match is no_such_match",
+        "A resume of another match gets no_such_match",
         {"match": bytes(32)},
         Code.NO_SUCH_MATCH,
     ),
@@ -180,13 +178,13 @@ _REFUSED: Final[tuple[tuple[str, str, str, Map, Code], ...]] = (
 
 CASES: Final[tuple[ServerCase, ...]] = (
     _case(
-        "resume", _BACK, "Resuming from any position brings the very records of the match", _every_position
+        "resume", _BACK, "Resuming from any position brings the match's records unchanged", _every_position
     ),
     _case("resume-setup", _BACK, "Resuming from -1 brings the setup, then every record", _with_setup),
     _case(
         "resume-options",
         _BACK,
-        "After ok come the present options, with the time that remains",
+        "After ok come the current options, with the time that is left",
         _options_again,
     ),
     _case("resume-cards", _BACK, "A guest without x is sent its cards again", _cards_again),
@@ -194,18 +192,19 @@ CASES: Final[tuple[ServerCase, ...]] = (
         _case(name, clause, text, partial(_refused_resume, changed=changed, code=code))
         for name, clause, text, changed, code in _REFUSED
     ),
-    _case("resume-stranger", "errors.md#not_seated", "Nobody resumes the seat of another", _not_mine),
+    _case("resume-stranger", "errors.md#not_seated", "Nobody can resume the seat of another", _not_mine),
     _case(
-        "take-over", _BACK, "The newest connection has the seat; the older one is told and stays", _taken_over
+        "take-over",
+        _BACK,
+        "The newest connection has the seat; the older one is told, and stays open",
+        _taken_over,
     ),
     _case("seats-listed", "session.md#login", "welcome lists the match to resume", _listed),
-    _case(
-        "storm", _BACK, "Over many broken connections a player has every record, once and in order", _storm
-    ),
+    _case("storm", _BACK, "Over many lost connections a player gets every record, once and in order", _storm),
     _case(
         "offline",
         "messages.md#seatstate",
-        "A seat shows as offline when its connection is gone, and is kept",
+        "A seat whose connection is gone shows as offline, and is kept",
         _offline,
     ),
 )

@@ -43,9 +43,9 @@ _PAGES: Final = 200
 _BAD_TEXTS: Final = (
     ("chat-empty", "An empty line", ""),
     ("chat-blank", "A line of spaces", "   "),
-    ("chat-lines", "Two lines", "one\ntwo"),
+    ("chat-lines", "A text of two lines", "one\ntwo"),
     ("chat-control", "A control character", "bell\x07"),
-    ("chat-long", "201 characters", "a" * 201),
+    ("chat-long", "A text of 201 characters", "a" * 201),
 )
 
 
@@ -112,7 +112,7 @@ async def _tagged(visit: Visit) -> None:
     own = first.client.welcome.get("player")
     expect(
         own is not None and line["player"] == own == shown,
-        f"the tag {own} of welcome everywhere",
+        f"the tag {own} from welcome everywhere",
         [line, shown],
     )
 
@@ -122,7 +122,7 @@ async def _watcher_speaks(visit: Visit) -> None:
     eye, _ = await watching(visit, first.table)
     await say(eye, "good game", table=first.table)
     line = await first.client.until("chat")
-    expect("seat" not in line, "no seat of who watches", line)
+    expect("seat" not in line, "no seat for a watcher", line)
 
 
 async def _outsider(visit: Visit) -> None:
@@ -171,7 +171,7 @@ async def _lobby_chat(visit: Visit) -> None:
     reply = await say(first, "anybody?")
     expect(reply["t"] == "ok", "ok to chat", reply)
     line = await second.until("chat", text="anybody?")
-    expect("table" not in line and "n" not in line, "a line without table and number", line)
+    expect("table" not in line and "n" not in line, "a line without table or number", line)
 
 
 async def _ignored(visit: Visit) -> None:
@@ -183,7 +183,7 @@ async def _ignored(visit: Visit) -> None:
     await second.client.ask({"t": "ignore", "player": tag, "off": True})
     await say(first.client, "heard", table=first.table)
     line = await second.client.until("chat")
-    expect(line["text"] == "heard", "only what was said when the player was heard again", line)
+    expect(line["text"] == "heard", "only what was said after the ignoring ended", line)
 
 
 async def _ignore_self(visit: Visit) -> None:
@@ -209,7 +209,7 @@ async def _followed(visit: Visit) -> None:
     public = await create(seat, private=False)
     seat.table = public["table"]
     state = await client.until("table", table=seat.table)
-    expect(state["state"] == "open", "the public table as it is made", state)
+    expect(state["state"] == "open", "the public table, open", state)
     await seat.client.ask({"t": "leave", "table": seat.table})
     await client.until("closed", table=seat.table)
     told = [message for message in client.log if message.get("table") == hidden.table]
@@ -222,7 +222,7 @@ async def _lobby_state(visit: Visit) -> None:
     await _follow(client)
     came = [message for message in client.log if message["t"] == "lobby"]
     state = came[0] if came else await client.until("lobby")
-    expect(state["online"] >= 1 and state["playing"] <= state["tables"], "figures that can be", state)
+    expect(state["online"] >= 1 and state["playing"] <= state["tables"], "figures that can be true", state)
 
 
 async def _unfollowed(visit: Visit) -> None:
@@ -236,7 +236,7 @@ async def _unfollowed(visit: Visit) -> None:
     seat.table = (await create(seat, private=False))["table"]
     await check_alive(client)
     told = [message for message in client.log if message["t"] in ("table", "lobby")]
-    expect(not told, "no word of the lobby any more", told)
+    expect(not told, "no more word of the lobby", told)
 
 
 async def _players(visit: Visit) -> None:
@@ -274,7 +274,7 @@ async def _sought(visit: Visit) -> None:
     third = await visit.seat(2)
     reply = await third.client.ask_patiently(wanted)
     third.table = reply.get("table", "")
-    expect(reply["t"] == "ok" and third.table != first.table, "another table for who comes third", reply)
+    expect(reply["t"] == "ok" and third.table != first.table, "another table for the third player", reply)
 
 
 async def _not_forgotten(visit: Visit) -> None:
@@ -317,37 +317,44 @@ CASES: Final[tuple[ServerCase, ...]] = (
     _case(
         "unannounced",
         "errors.md#unknown_request",
-        "A request whose capability the server does not announce is unknown_request",
+        "A request whose capability the server does not announce gets unknown_request",
         _unannounced,
     ),
-    _case("chat", _CHAT, "A line goes to everybody who follows the table, numbered", _heard),
+    _case("chat", _CHAT, "A line goes, numbered, to everybody who follows the table", _heard),
     _case(
         "chat-tag",
         _CHAT,
-        "A line has the tag of who says it, the same as in welcome and at the seat",
+        "A line has its speaker's tag, the same as in welcome and at the seat",
         _tagged,
     ),
-    _case("chat-watcher", _CHAT, "Who watches may speak, without a seat", _watcher_speaks),
-    _case("chat-outsider", _CHAT, "Who does not follow may not speak: not_now", _outsider),
+    _case("chat-watcher", _CHAT, "A watcher may speak, without a seat", _watcher_speaks),
+    _case("chat-outsider", _CHAT, "Only those who follow may speak; others get not_now", _outsider),
     *(
-        _case(name, _CHAT, f"{text} is bad_message for text", partial(_bad_text, text=line))
+        _case(name, _CHAT, f"{text} gets bad_message for text", partial(_bad_text, text=line))
         for name, text, line in _BAD_TEXTS
     ),
-    _case("chat-later", _CHAT, "Who comes later is sent the newest lines, with how long ago", _later),
-    _case("chat-flood", "errors.md#rate_limited", "Too many lines are rate_limited, with a time", _flooded),
-    _case("chat-lobby", _CHAT, "The lobby has a chat for who follows it", _lobby_chat),
+    _case(
+        "chat-later", _CHAT, "A latecomer is sent the newest lines, with how long ago each was said", _later
+    ),
+    _case(
+        "chat-flood",
+        "errors.md#rate_limited",
+        "Too many lines get rate_limited, with a time to wait",
+        _flooded,
+    ),
+    _case("chat-lobby", _CHAT, "The lobby has a chat for those who follow it", _lobby_chat),
     _case(
         "ignore",
         "lobby.md#ignoring",
-        "Who ignores a player hears them no more, until they do again",
+        "Ignoring a player hides their lines until it is taken back",
         _ignored,
     ),
-    _case("ignore-self", "lobby.md#ignoring", "Nobody ignores themselves: bad_message", _ignore_self),
+    _case("ignore-self", "lobby.md#ignoring", "Nobody can ignore themselves: bad_message", _ignore_self),
     _case(
-        "lobby", _LOBBY, "Who follows the lobby is told of public tables, and of no private ones", _followed
+        "lobby", _LOBBY, "Followers of the lobby are told of public tables, and of no private ones", _followed
     ),
-    _case("lobby-state", _LOBBY, "Who follows the lobby is told how full the house is", _lobby_state),
-    _case("lobby-off", _LOBBY, "After off nothing of the lobby comes", _unfollowed),
+    _case("lobby-state", _LOBBY, "Followers of the lobby are told how full the server is", _lobby_state),
+    _case("lobby-off", _LOBBY, "After off nothing more comes from the lobby", _unfollowed),
     _case("players", "lobby.md#who-is-there", "Each player is listed once, ascending by tag", _players),
     _case(
         "seek",
@@ -358,10 +365,12 @@ CASES: Final[tuple[ServerCase, ...]] = (
     _case(
         "forget-playing",
         "lobby.md#being-forgotten",
-        "Who plays a match is not forgotten: not_now",
+        "A player in a match cannot be forgotten: not_now",
         _not_forgotten,
     ),
-    _case("forget-guest", "lobby.md#being-forgotten", "A guest is forgotten, with the token", _forgotten),
+    _case(
+        "forget-guest", "lobby.md#being-forgotten", "A guest is forgotten, and so is the token", _forgotten
+    ),
     _case(
         "forget-key",
         "lobby.md#being-forgotten",

@@ -65,7 +65,7 @@ async def _paused(visit: Visit) -> tuple[Seat, Seat]:
     mover, other = await in_hand(visit)
     for seat in (mover, other):
         reply = await hand_in(seat, act(seat, {"kind": "pause"}))
-        expect(reply["t"] == "ok", "a pause to be asked for", reply)
+        expect(reply["t"] == "ok", "ok to pause", reply)
         await level(mover, other)
     await together(*(partial(seat.play, lambda seat: seat.ledger.pause.active) for seat in (mover, other)))
     return mover, other
@@ -114,11 +114,11 @@ def _play_of(seat: Seat) -> Map:
 
 _case: Final = partial(server_case, "S3")
 _GUEST_LINES: Final[tuple[tuple[str, str, int, str, Code], ...]] = (
-    ("guest-stale", "A guest's choice at a position taken is stale_position", -1, "", Code.STALE_POSITION),
-    ("guest-ahead", "A guest's choice ahead of the match is bad_position", 90, "", Code.BAD_POSITION),
+    ("guest-stale", "A guest's choice at a taken position gets stale_position", -1, "", Code.STALE_POSITION),
+    ("guest-ahead", "A guest's choice ahead of the match gets bad_position", 90, "", Code.BAD_POSITION),
     (
         "guest-illegal",
-        "A line that is none of the options is illegal_action",
+        "A line that is not among the options gets illegal_action",
         0,
         "fly away",
         Code.ILLEGAL_ACTION,
@@ -126,17 +126,19 @@ _GUEST_LINES: Final[tuple[tuple[str, str, int, str, Code], ...]] = (
 )
 
 CASES: Final[tuple[ServerCase, ...]] = (
-    _case("keyed-chooses", _PLAY, "choose of a player with a key is not_now", _keyed_chooses),
-    _case("guest-signs", _PLAY, "A body of a guest is not_now", _guest_signs),
-    _case("guest-act", _PLAY, "A guest chooses by a move line; the same again is ok with dup", _guest_taken),
+    _case("keyed-chooses", _PLAY, "choose from a player with a key gets not_now", _keyed_chooses),
+    _case("guest-signs", _PLAY, "A body from a guest gets not_now", _guest_signs),
+    _case(
+        "guest-act", _PLAY, "A guest chooses by a move line; the same again gets ok with dup", _guest_taken
+    ),
     *(
         _case(name, _PLAY, text, partial(_guest_refused, at=at, line=line, code=code))
         for name, text, at, line, code in _GUEST_LINES
     ),
-    _case("guest-out-of-turn", _PLAY, "A guest's choice out of turn is not_your_turn", _guest_out_of_turn),
-    _case("move-in-pause", _PLAY, "A move in a pause is paused, and refused by signature", _move_in_pause),
-    _case("resume-pause", _PLAY, "A pause ends when every seat has asked for it", _resumed),
-    _case("not-paused", _PLAY, "resume without a pause is illegal_action", _not_paused),
-    _case("paused-twice", _PLAY, "Asking twice for a pause is illegal_action", _paused_twice),
-    _case("void-bet", _PLAY, "An ask whose window the next card has closed is void_bet", _void_bet),
+    _case("guest-out-of-turn", _PLAY, "A guest's choice out of turn gets not_your_turn", _guest_out_of_turn),
+    _case("move-in-pause", _PLAY, "A move in a pause gets paused, with evidence", _move_in_pause),
+    _case("resume-pause", _PLAY, "A pause ends when every seat has asked to resume", _resumed),
+    _case("not-paused", _PLAY, "resume without a pause gets illegal_action", _not_paused),
+    _case("paused-twice", _PLAY, "Asking twice for a pause gets illegal_action", _paused_twice),
+    _case("void-bet", _PLAY, "An ask whose window the next card has closed gets void_bet", _void_bet),
 )

@@ -64,7 +64,7 @@ async def _failed_logins(visit: Visit) -> Outcome | None:
     error, _ = await _fail(visit)
     check_refusal(error, Code.BAD_SIGNATURE, closes=True)
     if reply["t"] != "welcome":
-        return Outcome(Verdict.NON_STRICT, f"a key that is right was kept out meanwhile: {reply['code']}")
+        return Outcome(Verdict.NON_STRICT, f"a valid key was kept out meanwhile: {reply['code']}")
     return None
 
 
@@ -86,7 +86,7 @@ async def _connections(visit: Visit) -> Outcome | None:
     member = await visit.player()
     others = [await visit.connect() for _ in range(most)]
     (error, _) = await check_ended(others[-1], Code.SERVER_FULL)
-    expect("re" not in error, "an error before anything was said", error)
+    expect("re" not in error, "an error before any request", error)
     await check_alive(member)
     for other in others:
         await other.stream.aclose()
@@ -135,7 +135,7 @@ async def _dripping(visit: Visit) -> Outcome | None:
     last_s = 1.5 * float(client.info["limits"]["idle_s"])
     if last_s > visit.patience_s:
         return Outcome(
-            Verdict.INFO, f"the end of silence comes after {last_s:g} s: longer than this run waits"
+            Verdict.INFO, f"silence ends a connection after {last_s:g} s: longer than this run waits"
         )
     rest = await _drip(client, last_s + _SLACK_S)
     expect(rest is not None, f"the end after {last_s:g} s without a whole frame", "an open connection")
@@ -149,7 +149,7 @@ async def _dripping_login(visit: Visit) -> Outcome | None:
     rest = await _drip(client, min(visit.patience_s, LATEST_LOGIN_S))
     seconds = trio.current_time() - started
     if rest is None:
-        return Outcome(Verdict.INFO, f"a hello that has taken {seconds:.0f} s so far is still waited for")
+        return Outcome(Verdict.INFO, f"after {seconds:.0f} s the server still waits for the rest of a hello")
     expect(rest and rest[-1].get("code") == Code.TIMEOUT, "bye timeout", rest)
     return None
 
@@ -181,21 +181,21 @@ CASES: Final[tuple[ServerCase, ...]] = (
     _case(
         "failed-logins",
         _OF_ADDRESS,
-        "Too many failed logins are rate_limited with a time that is true, and a right one is let in",
+        "Too many failed logins get rate_limited with a true wait, and a valid one is let in",
         _failed_logins,
     ),
     _case(
         "connections",
         _OF_ADDRESS,
-        "One connection too many of an address is server_full before anything was said, until others go",
+        "One connection too many from an address gets server_full before it speaks, until others go",
         _connections,
     ),
     _case(
         "tables-rate",
         "limits.md#players",
-        "Too many new tables in a minute are rate_limited; after the time told one is opened",
+        "Too many new tables in a minute get rate_limited; after the wait one can be opened",
         _tables,
     ),
     _case("drip", _BEFORE, "A frame that comes a byte at a time is no sign of life", _dripping),
-    _case("drip-login", _BEFORE, "Who says hello a byte at a time is told timeout", _dripping_login),
+    _case("drip-login", _BEFORE, "A hello that comes a byte at a time gets timeout", _dripping_login),
 )

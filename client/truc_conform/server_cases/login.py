@@ -30,7 +30,7 @@ _NAMES: Final = (
     ("name-blank", "A name of spaces", " "),
     ("name-control", "A name with a control character", "bell\x07"),
     ("name-long", "A name above 64 bytes", "a" * 65),
-    ("name-long-utf8", "A name above 64 bytes of UTF-8, though not characters", "ж" * 40),
+    ("name-long-utf8", "A name above 64 bytes, though not above 64 characters,", "ж" * 40),
 )
 
 
@@ -38,7 +38,7 @@ def auth(client: RawClient, key: SigningKey, **changed: bytes) -> bytes:
     """Return the body of a login for this connection, with some fields replaced."""
     server = client.server
     if server is None:
-        raise UnexpectedError("expected hello before this, got none")
+        raise UnexpectedError("expected hello before a login, got none")
     sound: dict[str, bytes] = {"spk": server.spk, "pk": key.public, "cn": client.cn, "sn": server.sn}
     return encode(Auth(**{**sound, "server_hello": sha256(client.hello_frame), **changed}))
 
@@ -104,7 +104,7 @@ async def _fingerprint(visit: Visit) -> Outcome | None:
     known, client = visit.address.fingerprint, await _greeted(visit)
     came = fingerprint(client.spk)
     if known is None:
-        return Outcome(Verdict.INFO, f"none was given with the address; the server's is {came}")
+        return Outcome(Verdict.INFO, f"no fingerprint was given with the address; the server's is {came}")
     expect(came == known, f"a server with the fingerprint {known}", came)
     return None
 
@@ -145,7 +145,7 @@ async def _token(visit: Visit) -> None:
     (guest, _) = await visit.seats(guests=(0,))
     again = await visit.connect()
     reply = await again.login_token(guest.token)
-    expect(reply["t"] == "welcome", "the guest to be let in again by the token", reply)
+    expect(reply["t"] == "welcome", "the guest to be let in again with the token", reply)
     expect(reply.get("player") == guest.client.welcome.get("player"), "the same player", reply)
     expect([seat["table"] for seat in reply.get("seats", ())] == [guest.table], "the guest's seat", reply)
 
@@ -174,7 +174,7 @@ async def _name(visit: Visit, *, name: str) -> None:
 async def _alike(visit: Visit) -> None:
     name = (await visit.player()).welcome.get("name")
     other = (await visit.player()).welcome.get("name")
-    expect(name != other, f"another name than {name!r} for the second who asks for the same", other)
+    expect(name != other, f"a name other than {name!r} for the second who asks for it", other)
 
 
 async def _invite(visit: Visit) -> Outcome | None:
@@ -206,24 +206,24 @@ CASES: Final[tuple[ServerCase, ...]] = (
     _case(
         "bad-signature",
         _HANDSHAKE,
-        "A login that another key has signed is bad_signature (C38)",
+        "A login signed by another key gets bad_signature (C38)",
         _bad_signature,
     ),
-    _case("other-body", _HANDSHAKE, "A signature of other bytes is bad_signature (C38)", _other_body),
-    _case("replayed", _HANDSHAKE, "A login of another connection is bad_signature (C38)", _replayed),
+    _case("other-body", _HANDSHAKE, "A signature of other bytes gets bad_signature (C38)", _other_body),
+    _case("replayed", _HANDSHAKE, "A login for another connection gets bad_signature (C38)", _replayed),
     *(
-        _case(name, _HANDSHAKE, f"{text} is bad_signature (C38)", partial(_another_field, field=field))
+        _case(name, _HANDSHAKE, f"{text} gets bad_signature (C38)", partial(_another_field, field=field))
         for name, field, text in _FIELDS
     ),
-    _case("small-order", "security.md#keys", "A key of small order is key_not_allowed (C38)", _small_order),
+    _case("small-order", "security.md#keys", "A key of small order gets key_not_allowed (C38)", _small_order),
     _case(
         "loose-body",
         "security.md#what-is-signed",
-        "A body with something after it is bad_message (C38)",
+        "A body with bytes after it gets bad_message (C38)",
         _loose_body,
     ),
     *(
-        _case(name, "limits.md#sizes", f"{text} is bad_message for name", partial(_name, name=value))
+        _case(name, "limits.md#sizes", f"{text} gets bad_message for name", partial(_name, name=value))
         for name, text, value in _NAMES
     ),
     _case(
@@ -235,21 +235,21 @@ CASES: Final[tuple[ServerCase, ...]] = (
     _case(
         "second-login",
         "connection.md#steps",
-        "A second login is not_now, and the connection goes on",
+        "A second login gets not_now, and the connection stays open",
         _second_login,
     ),
-    _case("seats-listed", _LOGIN, "welcome lists the seats of the player", _seats_listed),
-    _case("guest", _LOGIN, "A guest is let in by a name, and gets a token", _guest),
+    _case("seats-listed", _LOGIN, "welcome lists the player's seats", _seats_listed),
+    _case("guest", _LOGIN, "A guest is let in with a name, and gets a token", _guest),
     _case(
         "guests-refused",
         "errors.md#guests_not_allowed",
         "A server without guests says guests_not_allowed",
         _guests_refused,
     ),
-    _case("token", _LOGIN, "A guest who has sat down comes back by the token", _token),
-    _case("token-early", _LOGIN, "A token is bad_token before its guest has sat down", _token_early),
-    _case("token-wrong", _LOGIN, "A token that was never given is bad_token", _token_wrong),
+    _case("token", _LOGIN, "A guest who has sat down comes back with the token", _token),
+    _case("token-early", _LOGIN, "A token gets bad_token before its guest has sat down", _token_early),
+    _case("token-wrong", _LOGIN, "A token that was never given gets bad_token", _token_wrong),
     _case(
-        "invite", "errors.md#key_not_allowed", "An invite that was never given is key_not_allowed", _invite
+        "invite", "errors.md#key_not_allowed", "An invite that was never given gets key_not_allowed", _invite
     ),
 )

@@ -26,14 +26,14 @@ async def _listed(visit: Visit) -> None:
     await together(loser.play, winner.play)
     for seat in (loser, winner):
         (match, *others) = await _own(seat.client)
-        expect(not others, "the one match that was played with this key", others)
+        expect(not others, "only the match played with this key", others)
         known = {"match": seat.ledger.setup.mid, "seat": seat.seat, "variant": game_of(seat.client)}
         told = {name: match.get(name) for name in known}
         expect(told == known, f"{known}", told)
         expect(match.get("reason") and match.get("ended_ms"), "how it ended, and when", match)
-    expect(len(before) == 1 and "ended_ms" not in before[0], "no end of a match that is played", before)
+    expect(len(before) == 1 and "ended_ms" not in before[0], "no end of a match in play", before)
     strangers = await _own(await visit.player())
-    expect(not strangers, "nothing for who has played nothing", strangers)
+    expect(not strangers, "no matches for a player who has played none", strangers)
 
 
 async def _after_none(visit: Visit) -> None:
@@ -48,6 +48,6 @@ def _case(name: str, expected: str, run: Run) -> ServerCase:
 
 
 CASES: Final[tuple[ServerCase, ...]] = (
-    _case("matches", "Who has played a match is told of it, and nobody else", _listed),
-    _case("matches-none", "What follows a match that one has not played is no_such_match", _after_none),
+    _case("matches", "A match is listed for those who played it, and for nobody else", _listed),
+    _case("matches-none", "A list after a match that one has not played gets no_such_match", _after_none),
 )

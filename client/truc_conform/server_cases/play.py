@@ -146,7 +146,7 @@ async def _changed(visit: Visit, *, changed: Map, code: Code) -> None:
     body = act(mover, quiet(mover), **changed)
     error = check_refusal(await hand_in(mover, body), code)
     if "head" in changed:
-        expect("refuse" not in error, "no signed refusal of what is not for the present head", error)
+        expect("refuse" not in error, "no signed refusal of an act under another head", error)
     else:
         check_evidence(mover, body, error)
     await _goes_on(mover)
@@ -199,7 +199,7 @@ async def _at_cards(visit: Visit) -> Seat:
             return mover
         await hand_in(mover, act(mover, quiet(mover)))
         await together(*(partial(seat.play, is_asked) for seat in seats))
-    raise UnofferedError("in this game no card was played after six decisions")
+    raise UnofferedError("this game offers no card to play within six decisions")
 
 
 async def _card(visit: Visit, *, place: int, value: object) -> None:
@@ -260,34 +260,34 @@ async def level(*seats: Seat) -> None:
 _case: Final = partial(server_case, "S3")
 _PLAY: Final = "play.md#decisions"
 _CHANGED: Final[tuple[tuple[str, str, Map, Code], ...]] = (
-    ("other-head", "An act under another head is bad_position", {"head": NOTHING}, Code.BAD_POSITION),
+    ("other-head", "An act under another head gets bad_position", {"head": NOTHING}, Code.BAD_POSITION),
     (
         "other-deal",
-        "An act of another deal index is bad_position, with evidence",
+        "An act with another deal index gets bad_position, with evidence",
         {"j": 999},
         Code.BAD_POSITION,
     ),
 )
 _CARDS: Final[tuple[tuple[str, str, int, object], ...]] = (
-    ("card-other", "A card that does not lie in its slot is illegal_action, with evidence", 1, None),
-    ("card-salt", "A card with another salt is illegal_action, with evidence", 2, bytes(16)),
+    ("card-other", "A card that is not in its slot gets illegal_action, with evidence", 1, None),
+    ("card-salt", "A card with another salt gets illegal_action, with evidence", 2, bytes(16)),
 )
 CASES: Final[tuple[ServerCase, ...]] = (
-    _case("act", "session.md#requests-and-replies", "An act is answered ok, after its record", _taken),
-    _case("act-again", "session.md#coming-back", "The same act again is ok with dup", _repeated),
+    _case("act", "session.md#requests-and-replies", "An act gets ok, after its record", _taken),
+    _case("act-again", "session.md#coming-back", "The same act again gets ok with dup", _repeated),
     _case(
-        "release-again", "session.md#coming-back", "The same release again is ok with dup", _released_again
+        "release-again", "session.md#coming-back", "The same release again gets ok with dup", _released_again
     ),
-    _case("stale", _PLAY, "Another act at a position taken is stale_position", _stale),
-    _case("ahead", _PLAY, "An act for a later position is bad_position", _ahead),
+    _case("stale", _PLAY, "Another act at a taken position gets stale_position", _stale),
+    _case("ahead", _PLAY, "An act for a later position gets bad_position", _ahead),
     *(
         _case(name, _PLAY, text, partial(_changed, changed=changed, code=code))
         for name, text, changed, code in _CHANGED
     ),
-    _case("other-match", _PLAY, "An act of another match is no_such_match", _other_match),
-    _case("other-seat", _PLAY, "An act in the name of another seat is bad_message", _other_seat),
-    _case("out-of-turn", _PLAY, "An act out of turn is not_your_turn, with evidence", _out_of_turn),
-    _case("illegal", _PLAY, "An act that is no option is illegal_action, with evidence", _illegal),
+    _case("other-match", _PLAY, "An act for another match gets no_such_match", _other_match),
+    _case("other-seat", _PLAY, "An act in the name of another seat gets bad_message", _other_seat),
+    _case("out-of-turn", _PLAY, "An act out of turn gets not_your_turn, with evidence", _out_of_turn),
+    _case("illegal", _PLAY, "An act that is not an option gets illegal_action, with evidence", _illegal),
     *(
         _case(name, _PLAY, text, partial(_card, place=place, value=value))
         for name, text, place, value in _CARDS
@@ -295,11 +295,13 @@ CASES: Final[tuple[ServerCase, ...]] = (
     _case(
         "act-signature",
         _PLAY,
-        "An act that another key has signed is bad_signature, and the end",
+        "An act signed by another key gets bad_signature, and the end",
         _bad_signature,
     ),
-    _case("act-body", _PLAY, "A body of another shape is bad_message", _bad_bodies),
-    _case("release-early", _PLAY, "A release that no call asks for is not_now", _release_now),
-    _case("release-chain", _PLAY, "A release off its chain is illegal_action, with evidence", _off_chain),
-    _case("stranger", "errors.md#not_seated", "An act of somebody without a seat is not_seated", _stranger),
+    _case("act-body", _PLAY, "A body of the wrong shape gets bad_message", _bad_bodies),
+    _case("release-early", _PLAY, "A release that no call asks for gets not_now", _release_now),
+    _case("release-chain", _PLAY, "A release off its chain gets illegal_action, with evidence", _off_chain),
+    _case(
+        "stranger", "errors.md#not_seated", "An act from somebody without a seat gets not_seated", _stranger
+    ),
 )

@@ -30,7 +30,7 @@ async def _flood(visit: Visit) -> Outcome | None:
     for refusal in refusals:
         check_refusal(refusal, Code.RATE_LIMITED)
         expect(refusal.get("retry_after_ms", 0) > 0, "retry_after_ms", refusal)
-    expect(rest[-1].get("code") == Code.RATE_LIMITED, "bye rate_limited at last", rest[-1])
+    expect(rest[-1].get("code") == Code.RATE_LIMITED, "bye rate_limited at the end", rest[-1])
     await check_alive(await visit.player())
     return None
 
@@ -106,10 +106,13 @@ async def _ending(client: RawClient) -> list[dict[str, object]] | None:
 _case: Final = partial(server_case, "S3")
 
 CASES: Final[tuple[ServerCase, ...]] = (
-    _case("flood", "limits.md#rates", "A flood is rate_limited with a time, then ended with bye", _flood),
-    _case("retry", "limits.md#rates", "After retry_after_ms the request is taken", _retried),
+    _case("flood", "limits.md#rates", "A flood gets rate_limited with a time to wait, then bye", _flood),
+    _case("retry", "limits.md#rates", "After retry_after_ms the request is accepted", _retried),
     _case("acts-free", "limits.md#rates", "An act on an open option is never refused for its rate", _acts),
     _case(
-        "slow-reader", "limits.md#slow-clients", "Who does not read is cut off; nobody waits for them", _slow
+        "slow-reader",
+        "limits.md#slow-clients",
+        "A client that does not read is cut off; nobody waits for it",
+        _slow,
     ),
 )

@@ -29,7 +29,7 @@ async def _counted(visit: Visit) -> Outcome | None:
     await together(loser.play, winner.play)
     (won, lost) = [await _standings(seat.client) for seat in (winner, loser)]
     if not won and not lost:
-        return Outcome(Verdict.INFO, "the server does not count a match that ends with a resignation")
+        return Outcome(Verdict.INFO, "the server does not count a match that ends by resignation")
     expect(len(won) == len(lost) == 1, "one standing of each player", [won, lost])
     counts = [(each["matches"], each["won"]) for each in won + lost]
     expect(counts == [(1, 1), (1, 0)], "a match for both, won by one", counts)
@@ -60,7 +60,7 @@ async def _check_board(client: RawClient) -> None:
         known += len(points)
         if not reply.get("more"):
             break
-    expect(known > 0, "a board with those who are rated", known)
+    expect(known > 0, "a board that lists the rated players", known)
 
 
 async def _nobody(visit: Visit) -> None:
@@ -68,7 +68,7 @@ async def _nobody(visit: Visit) -> None:
     need(client, "ratings")
     for fields in ({}, {"player": "guest-nobody"}):
         standings = await _standings(client, **fields)
-        expect(not standings, "no standings of who has not played", standings)
+        expect(not standings, "no standings for a player who has not played", standings)
 
 
 async def _no_board(visit: Visit) -> None:
@@ -86,7 +86,10 @@ def _case(name: str, clause: str, expected: str, run: Run) -> ServerCase:
 CASES: Final[tuple[ServerCase, ...]] = (
     _case("leaderboard", "the-board", "A match counts for both; the board has the best first", _counted),
     _case(
-        "leaderboard-none", "the-board", "A board of no game, or of seats it has not, is refused", _no_board
+        "leaderboard-none",
+        "the-board",
+        "A board for a game or number of seats not offered is refused",
+        _no_board,
     ),
-    _case("profile-none", "one-player", "Who has not played has no standings", _nobody),
+    _case("profile-none", "one-player", "A player who has not played has no standings", _nobody),
 )

@@ -55,8 +55,8 @@ async def _info(visit: Visit) -> None:
     client = await visit.connect()
     reply = await client.hello()
     info = decode_info(reply["info"])
-    expect(info.limits.frame_in >= FRAME_LIMIT, f"frame_in of {FRAME_LIMIT} at least", info.limits)
-    expect(info.limits.frame_out >= 8 * FRAME_LIMIT, f"frame_out of {8 * FRAME_LIMIT} at least", info.limits)
+    expect(info.limits.frame_in >= FRAME_LIMIT, f"frame_in of at least {FRAME_LIMIT}", info.limits)
+    expect(info.limits.frame_out >= 8 * FRAME_LIMIT, f"frame_out of at least {8 * FRAME_LIMIT}", info.limits)
     expect(info.variants, "at least one game", info.variants)
 
 
@@ -64,7 +64,7 @@ async def _capability_names(visit: Visit) -> None:
     client = await visit.connect()
     await client.hello()
     wrong = [name for name in client.info["caps"] if not is_name(name)]
-    expect(not wrong, "names of capabilities as the specification forms them", wrong)
+    expect(not wrong, "capability names of the specified form", wrong)
 
 
 async def _highest(visit: Visit) -> None:
@@ -98,7 +98,7 @@ async def _unknown_fields(visit: Visit) -> None:
 async def _unknown_request(visit: Visit) -> None:
     client = await visit.player()
     error = await refused(client, {"t": "dance"}, Code.UNKNOWN_REQUEST, field="t")
-    expect(error["close"] is False, "the connection to go on", error)
+    expect(error["close"] is False, "the connection to stay open", error)
     await check_alive(client)
 
 
@@ -136,7 +136,7 @@ async def _id_in_use(visit: Visit) -> None:
         if message["t"] in ("ok", "error"):
             replies.append((message["t"], message.get("re")))
     sound = ([("ok", 6), ("ok", 6)], [("ok", 6), ("error", None)], [("error", None), ("ok", 6)])
-    expect(replies in sound, "ok, and ok too or bad_message without re", replies)
+    expect(replies in sound, "ok twice, or ok and bad_message without re", replies)
 
 
 async def _outstanding(visit: Visit) -> None:
@@ -176,7 +176,7 @@ async def _keep_alive(visit: Visit) -> Outcome | None:
         trio.current_time() - started >= idle_s - 1, f"ping after {idle_s:g} s of silence", "an earlier one"
     )
     rest = await client.closed()
-    expect(rest[-1:] and rest[-1].get("code") == Code.TIMEOUT, "bye timeout to who stays silent", rest)
+    expect(rest[-1:] and rest[-1].get("code") == Code.TIMEOUT, "bye timeout after the silence", rest)
     return None
 
 
@@ -196,11 +196,16 @@ async def _late_login(visit: Visit) -> Outcome:
 
 _case: Final = partial(server_case, "S0")
 _FIELDS: Final[tuple[tuple[str, str, Map, str], ...]] = (
-    ("missing-field", "A field that is missing is bad_message and named", {"t": "join"}, "table"),
-    ("wrong-type", "A field of another type is bad_message and named", {"t": "join", "table": 7}, "table"),
+    ("missing-field", "A missing field gets bad_message, which names it", {"t": "join"}, "table"),
+    (
+        "wrong-type",
+        "A field of the wrong type gets bad_message, which names it",
+        {"t": "join", "table": 7},
+        "table",
+    ),
     (
         "wrong-bound",
-        "A field out of bounds is bad_message and named",
+        "A field out of bounds gets bad_message, which names it",
         {"t": "join", "table": "K7PQ", "seat": 16},
         "seat",
     ),
@@ -221,43 +226,43 @@ CASES: Final[tuple[ServerCase, ...]] = (
     _case(
         "info",
         "messages.md#info",
-        "info is a map of the reference, its limits not below the specification's",
+        "info fits the reference, with limits not below the specification's",
         _info,
     ),
     _case(
         "capability-names",
         "evolution.md#names",
-        "Capabilities are named as the specification forms names",
+        "Capability names have the specified form",
         _capability_names,
     ),
     _case(
         "proto-list",
         "session.md#hello",
-        "Of the numbers offered the server takes one that it speaks",
+        "Of the numbers offered, the server picks one that it speaks",
         _highest,
     ),
     _case(
         "unknown-want",
         "evolution.md#what-a-receiver-does-with-what-it-does-not-know",
-        "An unknown capability in want is passed over",
+        "An unknown capability in want is ignored",
         _unknown_want,
     ),
     _case(
         "unknown-require",
         "session.md#hello",
-        "An unknown capability in require is unsupported, and named",
+        "An unknown capability in require gets unsupported, which names it",
         _unknown_require,
     ),
     _case(
         "unknown-fields",
         "evolution.md#what-a-receiver-does-with-what-it-does-not-know",
-        "Unknown fields are passed over",
+        "Unknown fields are ignored",
         _unknown_fields,
     ),
     _case(
         "unknown-request",
         "evolution.md#what-a-receiver-does-with-what-it-does-not-know",
-        "An unknown request is refused, and the connection goes on",
+        "An unknown request is refused, and the connection stays open",
         _unknown_request,
     ),
     _case(
@@ -269,7 +274,7 @@ CASES: Final[tuple[ServerCase, ...]] = (
     _case(
         "second-hello",
         "connection.md#steps",
-        "A second hello is not_now, and the connection goes on",
+        "A second hello gets not_now, and the connection stays open",
         _second_hello,
     ),
     _case(
@@ -278,7 +283,7 @@ CASES: Final[tuple[ServerCase, ...]] = (
     _case(
         "id-in-use",
         "session.md#requests-and-replies",
-        "An id that is in use is bad_message without re",
+        "An id that is in use gets bad_message without re",
         _id_in_use,
     ),
     _case(
@@ -291,5 +296,5 @@ CASES: Final[tuple[ServerCase, ...]] = (
     _case(
         "keep-alive", "session.md#keep-alive", "Silence is answered with ping, then bye timeout", _keep_alive
     ),
-    _case("late-login", "session.md#goodbye", "Who does not log in is told timeout", _late_login),
+    _case("late-login", "session.md#goodbye", "A client that does not log in gets timeout", _late_login),
 )

@@ -31,12 +31,12 @@ _NOWHERE: Final = "NOSUCHTABLE"
 _DECISION_MS: Final = 45_000
 _PAGES: Final = 50
 _OPTIONS: Final[tuple[tuple[str, str, str, int | str], ...]] = (
-    ("option-unknown", "An option that nobody knows", "flying", 1),
+    ("option-unknown", "An unknown option", "flying", 1),
     ("option-high", "A term above its bound", "decision_ms", 86_400_001),
     ("option-low", "A term below its bound", "release_ms", 999),
     ("option-type", "A term that is a word", "decision_ms", "soon"),
-    ("option-spectators", "spectators above an hour late", "spectators", 3_604),
-    ("option-word", "A house rule that is no word of its list", "reveal", "never"),
+    ("option-spectators", "A spectators delay above an hour", "spectators", 3_604),
+    ("option-word", "A house rule outside its list of words", "reveal", "never"),
     ("option-target", "A target of 0", "target", 0),
 )
 
@@ -105,9 +105,9 @@ async def _public(visit: Visit) -> None:
 
 async def _private(visit: Visit) -> None:
     seat, other = await _table(visit), await visit.seat(1)
-    expect(seat.table not in await _listed(other.client), "a private table not to be listed", "it is")
+    expect(seat.table not in await _listed(other.client), "a list without the private table", "one with it")
     reply = await other.join(seat.table)
-    expect(reply["t"] == "ok", "a seat for who has the code", reply)
+    expect(reply["t"] == "ok", "a seat for a player with the code", reply)
 
 
 async def _seat_taken(visit: Visit) -> None:
@@ -149,7 +149,7 @@ async def _joined(visit: Visit) -> None:
     while sum(each["kind"] == "key" for each in state["seats"]) < len(state["seats"]):
         state = await first.client.until("table")
     names = sorted(each.get("name", "") for each in state["seats"])
-    expect(names == sorted((first.name, second.name)), "both players in the state told to the first", state)
+    expect(names == sorted((first.name, second.name)), "both players in the state sent to the first", state)
 
 
 async def _left(visit: Visit) -> None:
@@ -269,7 +269,7 @@ _CREATES: Final[tuple[tuple[str, str, str, Map, Code, str], ...]] = (
     (
         "variant-unknown",
         "errors.md#no_such_variant",
-        "A game that the server has not is no_such_variant",
+        "A game that the server lacks gets no_such_variant",
         {"variant": "whist"},
         Code.NO_SUCH_VARIANT,
         "variant",
@@ -277,7 +277,7 @@ _CREATES: Final[tuple[tuple[str, str, str, Map, Code, str], ...]] = (
     (
         "seats-wrong",
         "errors.md#bad_option",
-        "A number of seats that the game has not is bad_option",
+        "A number of seats that the game lacks gets bad_option",
         {"seats": 15},
         Code.BAD_OPTION,
         "seats",
@@ -285,7 +285,7 @@ _CREATES: Final[tuple[tuple[str, str, str, Map, Code, str], ...]] = (
     (
         "seat-wrong",
         "errors.md#bad_message",
-        "A seat that the table has not is bad_message",
+        "A seat that the table lacks gets bad_message",
         {"seats": 2, "seat": 2},
         Code.BAD_MESSAGE,
         "seat",
@@ -293,7 +293,7 @@ _CREATES: Final[tuple[tuple[str, str, str, Map, Code, str], ...]] = (
     (
         "options-many",
         "options.md#table-options",
-        "33 options are bad_message",
+        "33 options get bad_message",
         {"options": {f"o{n}": n for n in range(33)}},
         Code.BAD_MESSAGE,
         "options",
@@ -305,12 +305,12 @@ _AT_TABLES: Final[tuple[Map, ...]] = tuple(
 _SEATED: Final[tuple[Map, ...]] = tuple({"t": tag} for tag in ("leave", "ready", "unready"))
 
 CASES: Final[tuple[ServerCase, ...]] = (
-    _case("create", _TABLE, "Who creates a table sits at it, and is told its state", _created),
+    _case("create", _TABLE, "A player who creates a table sits at it, and is told its state", _created),
     *(
         _case(
             name,
             "options.md#table-options",
-            f"{text} is bad_option, and named",
+            f"{text} gets bad_option, which names it",
             partial(_bad_option, option=option, value=value),
         )
         for name, text, option, value in _OPTIONS
@@ -323,7 +323,7 @@ CASES: Final[tuple[ServerCase, ...]] = (
         _case(
             f"nowhere-{message['t']}",
             "errors.md#no_such_table",
-            f"{message['t']} at a table that is not there is no_such_table",
+            f"{message['t']} at a table that does not exist gets no_such_table",
             partial(_nowhere, message=message),
         )
         for message in _AT_TABLES
@@ -332,44 +332,47 @@ CASES: Final[tuple[ServerCase, ...]] = (
         _case(
             f"not-seated-{message['t']}",
             "errors.md#not_seated",
-            f"{message['t']} without a seat is not_seated",
+            f"{message['t']} without a seat gets not_seated",
             partial(_not_seated, message=message),
         )
         for message in _SEATED
     ),
-    _case("public", "messages.md#tables", "A public table is listed; codes ascend", _public),
+    _case("public", "messages.md#tables", "A public table is listed; the codes ascend", _public),
     _case(
         "private",
         "views.md#who-sees-what",
-        "A private table is not listed; who has its code may join",
+        "A private table is not listed; anybody with its code may join",
         _private,
     ),
     _case("joined", _TABLE, "Everybody at a table is told who has joined", _joined),
-    _case("seat-taken", "errors.md#seat_taken", "A seat where somebody sits is seat_taken", _seat_taken),
-    _case("table-full", "errors.md#table_full", "A table without a free seat is table_full", _full),
+    _case("seat-taken", "errors.md#seat_taken", "Joining a taken seat gets seat_taken", _seat_taken),
+    _case("table-full", "errors.md#table_full", "Joining a full table gets table_full", _full),
     _case(
-        "no-such-seat", "errors.md#bad_message", "A seat that the table has not is bad_message", _no_such_seat
+        "no-such-seat",
+        "errors.md#bad_message",
+        "Joining a seat the table lacks gets bad_message",
+        _no_such_seat,
     ),
-    _case("join-race", "errors.md#seat_taken", "Of four who join one seat at once one gets it", _race),
+    _case("join-race", "errors.md#seat_taken", "Of four who join one seat at once, one gets it", _race),
     _case("left", _TABLE, "A seat that was given up is free", _left),
     _case("emptied", "errors.md#no_such_table", "A table that everybody has left is gone", _emptied),
     _case("ready", _TABLE, "ready and unready show in the state", _ready),
     _case(
         "join-again",
         "session.md#coming-back",
-        "join on another connection takes one's seat there; the older one is told and stays",
+        "join on another connection moves one's seat there; the older one is told, and stays open",
         _joined_again,
     ),
     _case(
         "no-guests",
         "errors.md#guests_not_allowed",
-        "A table without guests is guests_not_allowed to a guest",
+        "A guest at a table without guests gets guests_not_allowed",
         _no_guests,
     ),
     _case(
         "too-many-tables",
         "errors.md#too_many_tables",
-        "More tables than limits.tables are too_many_tables",
+        "More tables than limits.tables get too_many_tables",
         _too_many,
     ),
     _case(
@@ -381,15 +384,15 @@ CASES: Final[tuple[ServerCase, ...]] = (
     _case(
         "terms-other-key",
         "play.md#terms-and-setup",
-        "A seat record with another pk than that of the login is terms_refused",
+        "A seat record with a pk other than the login's gets terms_refused",
         _other_pk,
     ),
-    _case("terms-name", "limits.md#names", "A seat record under another name is terms_refused", _other_name),
+    _case("terms-name", "limits.md#names", "A seat record in another name gets terms_refused", _other_name),
     _case(
         "terms-again",
         "session.md#coming-back",
         "join while the terms are out brings table, then terms",
         _table_then_terms,
     ),
-    _case("terms-fixed", "errors.md#table_not_open", "While the terms are out seats are fixed", _fixed),
+    _case("terms-fixed", "errors.md#table_not_open", "While the terms are out, seats are fixed", _fixed),
 )

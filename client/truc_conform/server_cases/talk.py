@@ -29,7 +29,7 @@ async def _talking(visit: Visit) -> tuple[Seat, Seat, str]:
     need_game(client, TALKATIVE)
     phrases = read_document((await client.ask({"t": "rules", "variant": TALKATIVE}))["doc"]).phrases
     if not phrases:
-        raise UnofferedError(f"{TALKATIVE} of this server has no phrases")
+        raise UnofferedError(f"{TALKATIVE} on this server has no phrases")
     first, second = await visit.seats(game=TALKATIVE)
     return first, second, phrases[0]
 
@@ -46,7 +46,7 @@ async def _said(visit: Visit) -> None:
     for said in (*own[:1], await second.client.until("said")):
         came = (said["table"], said["seat"], said["phrase"])
         expect(came == (first.table, first.seat, phrase), "the phrase, and the seat that says it", said)
-    expect(own, "the phrase to who says it too, before ok", first.client.log[-2:])
+    expect(own, "the phrase to its speaker too, before ok", first.client.log[-2:])
 
 
 async def _unknown(visit: Visit) -> None:
@@ -74,7 +74,9 @@ _SIGNS: Final = "play.md#signs-and-phrases"
 
 CASES: Final[tuple[ServerCase, ...]] = (
     _case("say", _SIGNS, "A phrase goes to everybody at the table, then comes ok", _said),
-    _case("say-unknown", _SIGNS, "A phrase that the game has not is illegal_action", _unknown),
-    _case("say-outsider", _SIGNS, "Who has no seat says no phrase", _outsider),
-    _case("say-flood", "limits.md#rates", "Too many phrases are rate_limited, with a time", _too_much),
+    _case("say-unknown", _SIGNS, "A phrase that the game lacks gets illegal_action", _unknown),
+    _case("say-outsider", _SIGNS, "A player without a seat cannot say a phrase", _outsider),
+    _case(
+        "say-flood", "limits.md#rates", "Too many phrases get rate_limited, with a time to wait", _too_much
+    ),
 )

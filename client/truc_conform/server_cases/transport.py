@@ -29,19 +29,19 @@ _TAGGED: Final = b"\xa1t\xa4ping"
 _PROFILE: Final[tuple[tuple[str, str, bytes], ...]] = (
     ("trailing", "Bytes after the map", b"\x80\x80"),
     ("array", "An array instead of a map", b"\x90"),
-    ("not-msgpack", "The byte c1, which msgpack never has", b"\xc1"),
-    ("truncated", "A map that says it has more than is there", b"\x82\xa1t\xa4ping"),
+    ("not-msgpack", "The byte c1, which msgpack never uses", b"\xc1"),
+    ("truncated", "A map that announces more than it holds", b"\x82\xa1t\xa4ping"),
     ("duplicate-keys", "A key twice in a map", b"\x82" + _TAGGED + _TAGGED),
     ("float", "A float", b"\x82" + _TAGGED + b"\xa1n\xca\x00\x00\x00\x00"),
     ("nan", "A NaN", b"\x82" + _TAGGED + b"\xa1n\xcb\x7f\xf8" + bytes(6)),
     ("extension", "An extension type", b"\x82" + _TAGGED + b"\xa1n\xd4\x05\x00"),
     ("timestamp", "A timestamp", b"\x82" + _TAGGED + b"\xa1n\xd6\xff" + bytes(4)),
-    ("bytes-key", "A key that is bin", b"\x82" + _TAGGED + b"\xc4\x01n\x01"),
+    ("bytes-key", "A key of type bin", b"\x82" + _TAGGED + b"\xc4\x01n\x01"),
     ("bad-utf8", "Text that is not UTF-8", b"\x82" + _TAGGED + b"\xa1n\xa2\xc3\x28"),
     ("integer", "The integer 2^53", b"\x82" + _TAGGED + b"\xa1n\xcf\x00\x20" + bytes(6)),
     ("depth", "17 levels of arrays and maps", b"\x82" + _TAGGED + b"\xa1n" + b"\x91" * DEEPEST + b"\xc0"),
     ("very-deep", "1,000 levels", b"\x82" + _TAGGED + b"\xa1n" + b"\x91" * 1_000 + b"\xc0"),
-    ("array-bomb", "An array said to have 2^32-1 items", b"\x81\xa1t\xdd\xff\xff\xff\xff"),
+    ("array-bomb", "An array that announces 2^32-1 items", b"\x81\xa1t\xdd\xff\xff\xff\xff"),
 )
 _STRANGERS: Final = (
     ("http", "An HTTP request", b"GET / HTTP/1.1\r\nHost: truc\r\n\r\n"),
@@ -93,14 +93,14 @@ async def _login_limit(visit: Visit) -> None:
     client = await visit.connect()
     await client.send_bytes(padded(hello(), LOGIN_LIMIT))
     reply = await client.receive()
-    expect(reply["t"] == "hello", f"a hello of {LOGIN_LIMIT} bytes to be taken", reply)
+    expect(reply["t"] == "hello", f"a hello of {LOGIN_LIMIT} bytes to be accepted", reply)
 
 
 async def _frame_limit(visit: Visit) -> None:
     client = await visit.player()
     await client.send_bytes(padded({"t": "tables", "id": _NUMBER}, FRAME_LIMIT))
     reply = await client.until("ok")
-    expect(reply["re"] == _NUMBER, f"a request of {FRAME_LIMIT} bytes to be taken", reply)
+    expect(reply["re"] == _NUMBER, f"a request of {FRAME_LIMIT} bytes to be accepted", reply)
 
 
 async def _depth_taken(visit: Visit) -> None:
@@ -109,7 +109,7 @@ async def _depth_taken(visit: Visit) -> None:
     for _ in range(DEEPEST - 1):
         nested = [nested]
     reply = await client.ask({"t": "tables", "x-deep": nested})
-    expect(reply["t"] == "ok", f"{DEEPEST} levels to be taken", reply)
+    expect(reply["t"] == "ok", f"{DEEPEST} levels to be accepted", reply)
 
 
 async def _long_integers(visit: Visit) -> None:
@@ -117,7 +117,7 @@ async def _long_integers(visit: Visit) -> None:
     tables = b"\x82\xa1t\xa6tables\xa2id\xcf" + _NUMBER.to_bytes(8, "big")
     await client.send_bytes(length(len(tables)) + tables)
     reply = await client.until("ok")
-    expect(reply["re"] == _NUMBER, "an integer in its longest form to be taken", reply)
+    expect(reply["re"] == _NUMBER, "an integer in its longest form to be accepted", reply)
 
 
 async def _bytewise(visit: Visit) -> None:
@@ -146,10 +146,10 @@ async def _half_frame(visit: Visit) -> None:
 
 _case: Final = partial(server_case, "S0")
 _BROKEN: Final = (
-    ("length-zero", "A frame of length 0 is bad_frame", length(0), Code.BAD_FRAME),
+    ("length-zero", "A frame of length 0 gets bad_frame", length(0), Code.BAD_FRAME),
     (
         "length-4gib",
-        "A length of 2^32-1 is frame_too_large, without a wait for the rest",
+        "A length of 2^32-1 gets frame_too_large, without a wait for the rest",
         length(LONGEST),
         Code.FRAME_TOO_LARGE,
     ),
@@ -158,56 +158,56 @@ _EARLY: Final = (
     (
         "login-oversize",
         "transport.md#frames",
-        "A frame above 2048 bytes before welcome is frame_too_large",
+        "A frame above 2048 bytes before welcome gets frame_too_large",
         length(LOGIN_LIMIT + 1),
         Code.FRAME_TOO_LARGE,
     ),
     (
         "no-tag",
         "transport.md#examples",
-        "A map without t is bad_message",
+        "A map without t gets bad_message",
         b"\x00\x00\x00\x01\x80",
         Code.BAD_MESSAGE,
     ),
     (
         "request-first",
         "session.md#hello",
-        "A request before welcome is auth_required",
+        "A request before welcome gets auth_required",
         frame({"t": "tables", "id": 1}),
         Code.AUTH_REQUIRED,
     ),
     (
         "ping-first",
         "transport.md#examples",
-        "A ping before welcome is auth_required",
+        "A ping before welcome gets auth_required",
         frame({"t": "ping", "n": 1}),
         Code.AUTH_REQUIRED,
     ),
     (
         "unknown-first",
         "transport.md#examples",
-        "An unknown message before welcome is unknown_request, and the end",
+        "An unknown message before welcome gets unknown_request, and the end",
         frame({"t": "none", "id": 1}),
         Code.UNKNOWN_REQUEST,
     ),
     (
         "login-first",
         "session.md#login",
-        "A login before hello is not_now",
+        "A login before hello gets not_now",
         frame({"t": "login", "id": 1, "name": "Ida"}),
         Code.NOT_NOW,
     ),
     (
         "short-nonce",
         "messages.md#hello",
-        "A nonce of another length is bad_message",
+        "A nonce of the wrong length gets bad_message",
         frame(hello(cn=b"short")),
         Code.BAD_MESSAGE,
     ),
     (
         "no-proto",
         "session.md#hello",
-        "Numbers that the server does not speak are unsupported",
+        "Protocol numbers that the server does not speak get unsupported",
         frame(hello(proto=[65_535])),
         Code.UNSUPPORTED,
     ),
@@ -229,7 +229,7 @@ CASES: Final[tuple[ServerCase, ...]] = (
     _case(
         "oversize",
         "transport.md#frames",
-        "A frame above limits.frame_in is frame_too_large",
+        "A frame above limits.frame_in gets frame_too_large",
         partial(_ends_later, raw=length(1 << 24), code=Code.FRAME_TOO_LARGE),
     ),
     *(
@@ -244,9 +244,9 @@ CASES: Final[tuple[ServerCase, ...]] = (
         _case(name, clause, text, partial(_ends, raw=raw, code=code))
         for name, clause, text, raw, code in _EARLY
     ),
-    _case("login-limit", "limits.md#sizes", "A frame of 2048 bytes before welcome is taken", _login_limit),
-    _case("frame-limit", "limits.md#sizes", "A frame of 8192 bytes after welcome is taken", _frame_limit),
-    _case("depth-taken", "limits.md#sizes", "16 levels of arrays and maps are taken", _depth_taken),
+    _case("login-limit", "limits.md#sizes", "A frame of 2048 bytes before welcome is accepted", _login_limit),
+    _case("frame-limit", "limits.md#sizes", "A frame of 8192 bytes after welcome is accepted", _frame_limit),
+    _case("depth-taken", "limits.md#sizes", "16 levels of arrays and maps are accepted", _depth_taken),
     _case(
         "long-integers",
         "transport.md#messages",
@@ -258,7 +258,7 @@ CASES: Final[tuple[ServerCase, ...]] = (
     _case(
         "half-frame",
         "transport.md#frames",
-        "A connection that breaks off in a frame harms no other",
+        "A connection lost in mid-frame harms no other",
         _half_frame,
     ),
 )

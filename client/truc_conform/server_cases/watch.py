@@ -72,7 +72,7 @@ async def _same_bytes(visit: Visit, *, spectators: int) -> None:
     await _reads(client, seats[0])
     _check_public(client)
     own, came = records_of(seats[0].client), records_of(client)
-    expect(came == own, "the very bytes that seats get", came[-1:])
+    expect(came == own, "the same bytes that seats get", came[-1:])
 
 
 def _check_public(client: RawClient) -> None:
@@ -123,7 +123,7 @@ async def _unwatched(visit: Visit) -> None:
     await seats[0].ready()
     await client.ask({"t": "tables"})
     told = [message for message in client.log if message.get("table") == seats[0].table]
-    expect(not told, "no word of the table any more", told)
+    expect(not told, "no more word of the table", told)
 
 
 async def _held(visit: Visit) -> None:
@@ -132,7 +132,7 @@ async def _held(visit: Visit) -> None:
     client, reply = await _watched(visit, mover.table)
     shown = [k for k, *_ in records_of(client)]
     expect(all(k < deal for k in shown), f"no record of the open hand, so none from {deal} on", shown)
-    expect(reply.get("k", 0) <= deal, f"ok with k of {deal} at most", reply)
+    expect(reply.get("k", 0) <= deal, f"ok with k of at most {deal}", reply)
 
 
 def _played(seat: Seat) -> list[Record]:
@@ -159,7 +159,7 @@ async def _from(visit: Visit) -> None:
     here = {"match": mover.ledger.setup.mid, "next": 2}
     client, reply = await _watched(visit, mover.table, since=here)
     tags = [message["t"] for message in client.log]
-    expect("setup" not in tags, "no setup when one goes on", tags)
+    expect("setup" not in tags, "no setup when a watcher goes on", tags)
     known = records_of(mover.client)[2:]
     expect(records_of(client) == known and reply.get("k") == mover.next, "the records from 2 on", reply)
 
@@ -197,7 +197,7 @@ async def _no_snapshot(visit: Visit) -> None:
     mover, _ = await in_hand(visit, spectators=LIVE)
     client, _ = await _watched(visit, mover.table)
     tags = [message["t"] for message in client.log]
-    expect("snapshot" not in tags and "setup" in tags, "no snapshot for who has not wanted it", tags)
+    expect("snapshot" not in tags and "setup" in tags, "a setup, and no snapshot that was not wanted", tags)
 
 
 async def _history(client: RawClient, mid: bytes, **fields: object) -> Map:
@@ -224,7 +224,7 @@ async def _own_past(visit: Visit) -> None:
     past = await _paged(mover.client, mover.ledger.setup.mid, 3)
     known = [list(record) for record in _played(mover)]
     came = [[each["signer"], each["body"], each["sig"]] for each in past]
-    expect(came == known, "the very records of the match", len(came))
+    expect(came == known, "exactly the records of the match", len(came))
 
 
 async def _setup_past(visit: Visit) -> None:
@@ -277,12 +277,12 @@ _MESSAGE: Final = "messages.md#history"
 _STRANGERS: Final = (
     (
         "history-none",
-        "Of a match that nobody may watch strangers get private_table",
+        "Strangers get private_table for a match that nobody may watch",
         NONE,
         Code.PRIVATE_TABLE,
     ),
-    ("history-live", "Of a match that is played others get what watchers see", LIVE, None),
-    ("history-held", "Of a hand that is held back others get nothing", HELD, None),
+    ("history-live", "Strangers get what watchers see of a match in play", LIVE, None),
+    ("history-held", "Strangers get nothing of a hand that is held back", HELD, None),
 )
 _AFTER: Final = (("seats", False), ("watchers", True), ("all", True))
 
@@ -290,36 +290,41 @@ CASES: Final[tuple[ServerCase, ...]] = (
     _case(
         "watch",
         _VIEWS,
-        "Who watches gets the very bytes that seats get, and nothing that only they may know",
+        "Watchers get the same bytes as seats, and nothing that only seats may know",
         partial(_same_bytes, spectators=LIVE),
     ),
     _case(
         "watch-held-match",
         _VIEWS,
-        "With records held back who watches gets the same bytes, only later",
+        "With records held back, watchers get the same bytes, only later",
         partial(_same_bytes, spectators=HELD),
     ),
-    _case("watch-hidden", _VIEWS, "Two deals differ for who watches only in sealed bytes", _hidden),
-    _case("watch-none", _VIEWS, "A table that nobody may watch is private_table", _nobody),
+    _case("watch-hidden", _VIEWS, "To watchers, two deals differ only in sealed bytes", _hidden),
+    _case("watch-none", _VIEWS, "Watching a table that nobody may watch gets private_table", _nobody),
     _case(
         "watch-own",
         "messages.md#watch",
-        "Who has a seat on the connection need not watch: not_now",
+        "A connection with a seat need not watch: not_now",
         _own_table,
     ),
-    _case("unwatch", "messages.md#unwatch", "After unwatch nothing of the table comes", _unwatched),
+    _case("unwatch", "messages.md#unwatch", "After unwatch nothing more comes from the table", _unwatched),
     _case("watch-held", _VIEWS, "With spectators 2 no record of the open hand is shown", _held),
     _case("watch-delay", _VIEWS, "With spectators 3 + s records come s seconds late", _delayed),
-    _case("watch-next", "messages.md#watch", "Who watches goes on from a position", _from),
-    _case("snapshot", "messages.md#snapshot", "Who wants snapshots begins at the present hand", _snapshot),
+    _case("watch-next", "messages.md#watch", "A watcher can go on from a position", _from),
+    _case(
+        "snapshot",
+        "messages.md#snapshot",
+        "A watcher who wants snapshots begins at the current hand",
+        _snapshot,
+    ),
     _case(
         "no-snapshot",
         "capabilities.md#snapshot",
-        "Who has not wanted snapshots gets the setup and every record",
+        "A watcher without snapshots gets the setup and every record",
         _no_snapshot,
     ),
-    _case("history", _MESSAGE, "A player has every record of the match, page by page", _own_past),
-    _case("history-setup", _MESSAGE, "history from -1 brings document and setup too", _setup_past),
+    _case("history", _MESSAGE, "A player gets every record of the match, page by page", _own_past),
+    _case("history-setup", _MESSAGE, "history from -1 brings the document and the setup too", _setup_past),
     *(
         _case(name, _VIEWS, text, partial(_strangers_past, spectators=spectators, code=code))
         for name, text, spectators, code in _STRANGERS
@@ -328,7 +333,7 @@ CASES: Final[tuple[ServerCase, ...]] = (
         _case(
             f"history-after-{word}",
             _VIEWS,
-            f"After the match transcript {word} {'admits' if allowed else 'refuses'} who has not played",
+            f"After the match, transcript {word} {'admits' if allowed else 'refuses'} those who did not play",
             partial(_afterwards, transcript=word, allowed=allowed),
         )
         for word, allowed in _AFTER
@@ -336,10 +341,13 @@ CASES: Final[tuple[ServerCase, ...]] = (
     _case(
         "history-unknown",
         "errors.md#no_such_match",
-        "A match that was never played is no_such_match",
+        "A match that was never played gets no_such_match",
         _no_past,
     ),
     _case(
-        "transcript-word", "options.md#table-options", "transcript is one of its three words", _bad_transcript
+        "transcript-word",
+        "options.md#table-options",
+        "transcript must be one of three words",
+        _bad_transcript,
     ),
 )
