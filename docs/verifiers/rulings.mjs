@@ -48,8 +48,8 @@ function isForfeitForAbsence(m, seat) {
   return (isAbsent(m, seat) || isExhausted) && mayForfeit(m)
 }
 
-// C29, C22, C2, C22, C19. Where decisions have no end (opts 0) nothing is ruled. Before a call all is known; in a hand
-// only the rules know whose decision it is, and what.
+// C29, C22, C2, C22, C19, C25. Where decisions have no end (opts 0) nothing is ruled. Before a call all is known; in a
+// hand only the rules know whose decision it is, and what.
 function ruleMove(m, f) {
   m.must(!m.paused, 'C29')
   m.must(m.opts.decision_ms !== 0, 'C22')

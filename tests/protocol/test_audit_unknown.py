@@ -191,14 +191,38 @@ def card_turned_up_that_a_seat_holds():
     return as_seat(table, table.next_record())
 
 
-def card_turned_up_that_a_seat_plays():
+def turned_up_and_dealt() -> Table:
+    """A hand in which eldest's first card is also the one turned up."""
     table = Table(paulista(target=30))
     until(table, Deal)
     up = table.dealer._cards(table.ledger, 1)[0].up[0]
     seat = seat_after(table.ledger.match.dealer, 2)
     cheat(table, lambda cards: with_card(cards, seat, 0, Opening(up, cards.hands[seat][0].salt)))
     table.careless().add(table.next_record())
-    return table, table.act(turn(table), "play", (*opening(table, seat, 0), None))
+    return table
+
+
+def card_turned_up_that_a_seat_plays():
+    table = turned_up_and_dealt()
+    seat = turn(table)
+    return table, table.act(seat, "play", (*opening(table, seat, 0), None))
+
+
+def card_turned_up_that_a_ruling_plays():
+    table = turned_up_and_dealt()
+    seat = turn(table)
+    return table, table.rule("move", seat, "play", (*opening(table, seat, 0), None))
+
+
+def card_of_another_seat_that_a_ruling_plays():
+    table = Table(paulista(target=30))
+    until(table, Deal)
+    dealer = table.ledger.match.dealer
+    first = table.dealer._cards(table.ledger, 1)[0].hands[seat_after(dealer, 2)][0]
+    cheat(table, lambda cards: with_card(cards, dealer, 0, Opening(first.card, cards.hands[dealer][0].salt)))
+    table.careless().add(table.next_record())
+    table.add(table.act(turn(table), "play", (*opening(table, turn(table), 0), None)))
+    return table, table.rule("move", dealer, "play", (*opening(table, dealer, 0), None))
 
 
 @pytest.mark.parametrize(
@@ -224,6 +248,8 @@ def card_turned_up_that_a_seat_plays():
         ("C25", SERVER, another_card_turned_up),
         ("C18", SERVER, card_turned_up_that_a_seat_holds),
         ("C25", SERVER, card_turned_up_that_a_seat_plays),
+        ("C25", SERVER, card_turned_up_that_a_ruling_plays),
+        ("C25", SERVER, card_of_another_seat_that_a_ruling_plays),
     ),
 )
 def test_what_unknown_cards_hide_is_refused_once_they_are_open(case: Case) -> None:
