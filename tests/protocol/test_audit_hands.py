@@ -211,4 +211,4 @@ def test_refutation_says_where_what_and_who():
         auditor.feed(table.act(deciders(table.ledger.match)[0], "raise", (7,)))
     refutation = caught.value.refutation
     assert str(refutation).startswith(f"record {table.ledger.k}: C20: ")
-    assert refutation.rule == "the rules allow this act to this seat now"
+    assert refutation.rule == "the rules allow this seat this act now"
