@@ -30,7 +30,7 @@ class Primer(NamedTuple):
 
     @property
     def games(self) -> int:
-        """How many games the match is the best of."""
+        """The match is the best of this many games."""
         return self.variant.match
 
     def stronger(self, turned_up: str | None = None) -> Mapping[str, int]:

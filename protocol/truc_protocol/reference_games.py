@@ -16,7 +16,7 @@ GENERATED: Final = (
     "<!-- Made by `python -m truc_protocol.reference_rules docs/rules`. Change the code or the introduction, not this"
     " page. -->"
 )
-_MORE: Final = "Every value of every variant stands in [parameters.md](parameters.md); the words in the [glossary](../glossary.md)."
+_MORE: Final = "[parameters.md](parameters.md) has every value of every variant, the [glossary](../glossary.md) the words."
 
 
 class Introduction(NamedTuple):
@@ -52,7 +52,7 @@ def game_page(folder: Path, name: str) -> str:
     """Return the page of the preset called `name`."""
     written = introduction(folder, name)
     lines = [f"# {name}", "", GENERATED, "", written.text, "", written.common, "", chapters(preset(name))]
-    lines += ["## Decided here", "", "Where the sources say nothing, or do not agree:", ""]
+    lines += ["## Decided here", "", "Where the sources say nothing or disagree:", ""]
     lines += [f"* {choice}" for choice in written.decided]
     lines += ["", "## Sources", "", *_sources(written), "", _MORE]
     return "\n".join(lines) + "\n"

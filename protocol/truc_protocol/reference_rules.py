@@ -24,27 +24,29 @@ _EXAMPLE: Final = "truc-french"
 _WORDS: Final[Mapping[object, str]] = {bool: "bool", int: "u", str: "t", NoneType: "nil"}
 
 _INTRO: Final = """
-The rule document of a match says by which rules it is played; its SHA-256 stands in the `table` record. It is the
+The rule document of a match says by which rules it is played; its SHA-256 is in the `table` record. It is the
 [canonical encoding](../fairness/specification.md) of
 
     ["truc/1/rules", engine u, variant t, version u, pack [t], params [[name t, value]]]
 
-* `params` has every name of the table below exactly once, ascending by name, and no other. A document of another
-  `engine` than 1 is to be refused, as is one that lacks a param or has a value that is not listed (C5).
+* `params` has every name of the table below exactly once, in ascending order of name, and no other. A document with
+  an `engine` other than 1 is to be refused, as is one that lacks a param or has a value that is not listed (C5).
 * In the column *value* `u` is an unsigned integer, `t` a str, `bool` true or false, `nil` nil, `[x]` an array of x. Words
   in quotes are strs; no other word is allowed.
-* A *group* is an array of pairs [name, value] again, every name of the group exactly once, ascending. The names with a dot
-  below stand in it without what is before the dot: `scoring` is `[["end_check", "immediate"], ["target", 12]]`.
-* Whoever plays no rules needs only the few params that the [specification](../fairness/specification.md#3-setup), section 3, names.
+* A *group* is again an array of pairs [name, value], every name of the group exactly once, in ascending order. The
+  names with a dot below stand in it without the part before the dot: `scoring` is
+  `[["end_check", "immediate"], ["target", 12]]`.
+* A program that does not play the rules needs only the few params that section 3 of the
+  [specification](../fairness/specification.md#3-setup) names.
 * A card is its index in `pack`; the pack belongs to the document, not to the params. A seat counts for side seat mod 2.
 """
 
 _CONTRADICTIONS: Final = """
 A document whose values contradict each other is refused too (C5). It must hold that:
 
-* no card stands twice in `pack`, each card is a rank and one letter of suit, and there are 3 cards for each of the most seats in `players`;
-* `players` is some of 2, 4, 6, ascending; every card has one place in `order`, by itself or by its rank;
-* no entry of `order` stands there twice or names what is not in the pack; a card named by itself does not count with its rank;
+* no card is twice in `pack`, each card is a rank and one letter of suit, and there are 3 cards for each seat of the largest number in `players`;
+* `players` is one or more of 2, 4 and 6, in ascending order; every card has one place in `order`, by itself or by its rank;
+* no entry of `order` is there twice or names what is not in the pack; a card named by itself does not count with its rank;
 * `redeal.max` is at least 1, or `"pack"`; `match` is odd and at most 1000; `version` is at least 1;
 * a `ladder` that is an array has two or more stakes of at least 1 and at most 1000, each higher than the one before;
 * with the ladder `"game"`, `remainder` is not `"none"`; with it and with `"trut"`, `raise_in_answer` is false;
@@ -55,17 +57,17 @@ A document whose values contradict each other is refused too (C5). It must hold 
 * `last_point.at` is at least 1 and below the target, `last_point.stake` at least the first stake, `last_point.decline` at least 1,
   both at most 1000;
   there is no `last_point` with units, and `blind` is true only with a `last_point`;
-* `turnup.cycle` has every rank of the pack once and `turnup.suits` every suit; then one card more is needed, and `redeal` is nil;
+* `turnup.cycle` has every rank of the pack once and `turnup.suits` every suit; then the pack needs one card more, and `redeal` is nil;
 * `cover_from_trick` is 0, 2 or 3; with `flor`, or where `blind` is true, `show` is `"none"`;
 * with `envido` or `flor` there are no units, `short_deal` and `blind` are false, and `accept` is `"explicit"`; with `flor`,
   `cover_from_trick` is 0; `envido.max_envido` is at least 1, it and `envido.max_real` are at most 16, `envido.fold_bonus` is at most 1000;
 * with `pica`, `players` has 6, there is no `last_point`, and `pica.max` is not less than `pica.min`;
-* `signals.vocabulary` has words of the list below, each once; with `signals.truth` = `"enforced"` only such as name cards;
-* `"governor"` in `answerer`, `concede` or `signals.visible_to`, and `signals.orders` = `"binding"`, need `players` to be just 4.
+* `signals.vocabulary` has words of the list below, each once; with `signals.truth` = `"enforced"` all of them name cards;
+* `"governor"` in `answerer`, `concede` or `signals.visible_to`, and `signals.orders` = `"binding"`, need `players` to be 4 alone.
 """
 
 _PRESETS: Final = """
-Every value of every param, with the presets that have it; the commonest value first. A preset's own page tells the same
+Every value of every param, with the presets that have it; the commonest value first. A preset's own page says the same
 in sentences.
 """
 
