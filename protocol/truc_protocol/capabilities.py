@@ -31,7 +31,7 @@ class Capability(NamedTuple):
 CAPABILITIES: Final[tuple[Capability, ...]] = (
     Capability(
         "chat",
-        "map: `chars` of a line at most, `lines` in `seconds` at most, and `total` chars in the same time; `tables` and"
+        "map: `chars`, the most in a line; `lines` and `total`, the most lines and chars in `seconds`; `tables` and"
         " `lobby`, whether each of them has a chat",
         "Players talk at tables, in the lobby, or in both.",
         ("chat", "ignore"),
@@ -42,48 +42,51 @@ CAPABILITIES: Final[tuple[Capability, ...]] = (
         "The lobby can be followed: who is there, and which tables change.",
         ("lobby", "players"),
     ),
-    Capability("seek", "true", "A seat at any table of a game.", ("seek",)),
+    Capability("seek", "true", "A player can ask for a seat at any table of a game.", ("seek",)),
     Capability(
         "snapshot",
         "true",
-        "Who watches begins at the present hand, and is sent a snapshot when they fall behind instead of being cut off.",
+        "A watcher begins at the present hand, and on falling behind is sent a snapshot instead of being cut off.",
         ("snapshot",),
         wanted=True,
     ),
     Capability(
-        "history", "int: records in one answer at most", "The records of matches, page by page.", ("history",)
+        "history",
+        "int: the most records in one answer",
+        "The records of matches, page by page.",
+        ("history",),
     ),
     Capability(
         "matches",
-        "int: matches in one answer at most",
-        "A player is told which matches they have had a seat in.",
+        "int: the most matches in one answer",
+        "A player can ask which matches they have had a seat in.",
         ("matches",),
     ),
-    Capability("delay", "int: the longest delay in seconds", "Tables may be watched so many seconds late."),
+    Capability("delay", "int: the longest delay in seconds", "Tables may be watched with a delay."),
     Capability("forget", "true", "A player can ask to be forgotten.", ("forget",)),
     Capability(
         "away",
         "true",
-        "Who is away from a match is told, with the time until the seat is gone, and a match may be claimed.",
+        "Players are told who is away from a match, and how long until the seat is gone; a match may be claimed.",
         ("away", "claim_match"),
     ),
     Capability(
         "house-bots",
         "true",
-        "The host has bots that are called for vacant seats, and for free ones where somebody waits; only their keys are sent the call.",
+        "The host has bots that are called to vacant seats, and to free ones where somebody waits; only their keys are sent the call.",
         ("bot_wanted", "players_wanted"),
         wanted=True,
     ),
     Capability(
         "ratings",
-        "int: standings in one answer at most",
+        "int: the most standings in one answer",
         "Matches of players with keys are rated, by game and number of seats.",
         ("leaderboard", "profile"),
     ),
     Capability(
         "draining",
         "true",
-        "Who is logged in is told when the server is about to be stopped.",
+        "Everybody logged in is told when the server is about to be stopped.",
         ("draining",),
     ),
     Capability("invite", "true", "The server is closed; an invite in `login` makes a key a member."),

@@ -65,7 +65,7 @@ class State(StrEnum):
 
 STATES: Final[Mapping[State, str]] = MappingProxyType(
     {
-        State.NEW: "The connection is open; nothing was said.",
+        State.NEW: "The connection is open; nothing has been said.",
         State.GREETING: "The client has said hello; the server must prove itself.",
         State.GREETED: "The server has proved itself; the client must say who it is.",
         State.ENTERING: "The client has said who it is; the server must decide.",

@@ -114,12 +114,12 @@ REGISTRY: Final[Mapping[Code, Row]] = MappingProxyType(
             Topic.PROTOCOL,
             Outcome.ENDED,
             "The announced length is above the limit in force.",
-            "Keep to limits.frame_in of the server's info, and to 2048 bytes before welcome.",
+            "Stay within limits.frame_in of the server's info; before welcome, within 2048 bytes.",
         ),
         Code.BAD_MSGPACK: Row(
             Topic.PROTOCOL,
             Outcome.ENDED,
-            "The frame is not one msgpack map of the profile.",
+            "The frame is not exactly one msgpack map that keeps to the profile.",
             "Send one map with distinct str keys; no float, no extension type, nothing after it.",
         ),
         Code.BAD_MESSAGE: Row(
@@ -131,20 +131,20 @@ REGISTRY: Final[Mapping[Code, Row]] = MappingProxyType(
         Code.UNKNOWN_REQUEST: Row(
             Topic.PROTOCOL,
             Outcome.REFUSED,
-            "`t` names no message that a client may send, or one whose capability this server has not.",
-            "Send only messages of the reference, and those of capabilities in the server's info.",
+            "`t` names no message that a client may send, or one whose capability this server lacks.",
+            "Send only messages in the reference, and those of a capability only if the server's info lists it.",
         ),
         Code.UNSUPPORTED: Row(
             Topic.PROTOCOL,
             Outcome.ENDED,
-            "The server speaks none of the protocol numbers offered, lacks a required capability, or encrypts otherwise than the client does.",
-            "Offer another number, or drop the capability that `field` points at; with `detail.tls` come again by TLS.",
+            "The server speaks none of the protocol numbers offered, lacks a required capability, or differs from the client about TLS.",
+            "Offer another number, or drop the capability that `field` points at; with `detail.tls`, connect again by TLS.",
         ),
         Code.NOT_NOW: Row(
             Topic.PROTOCOL,
             Outcome.REFUSED,
             "The message exists but does not fit the state of the connection, table or match.",
-            "Wait for the message or record that opens it.",
+            "Wait for the message or record that allows it.",
         ),
         Code.AUTH_REQUIRED: Row(
             Topic.LOGIN,
@@ -155,19 +155,19 @@ REGISTRY: Final[Mapping[Code, Row]] = MappingProxyType(
         Code.BAD_SIGNATURE: Row(
             Topic.LOGIN,
             Outcome.ENDED,
-            "A signature does not fit its bytes and key, or the signed bytes are for another connection.",
+            "A signature does not match its bytes and key, or the signed bytes are for another connection.",
             "Sign exactly the bytes sent, made for this connection and this match.",
         ),
         Code.KEY_NOT_ALLOWED: Row(
             Topic.LOGIN,
             Outcome.ENDED,
             "The public key is inadmissible, or not a member of this server.",
-            "Use a properly generated Ed25519 key; ask the host to admit it, or for an invite. With `field` = `invite` it is the invite that is no good.",
+            "Use a properly generated Ed25519 key; ask the host to admit it, or for an invite. With `field` = `invite`, the invite is not valid.",
         ),
         Code.BAD_TOKEN: Row(
             Topic.LOGIN,
             Outcome.ENDED,
-            "The guest token is unknown; one is good from the first time its guest sat down.",
+            "The guest token is unknown; a token is valid once its guest has sat down at a table.",
             "Log in with a name and keep the new token.",
         ),
         Code.GUESTS_NOT_ALLOWED: Row(
@@ -179,45 +179,45 @@ REGISTRY: Final[Mapping[Code, Row]] = MappingProxyType(
         Code.BANNED: Row(
             Topic.LOGIN,
             Outcome.ENDED,
-            "The host has shut this key, guest or address out; an address may be told so before it has said anything.",
+            "The host has shut out this key, guest or address; an address may be told so before it has sent anything.",
             "Ask the host; trying again does not help.",
         ),
         Code.KICKED: Row(
             Topic.LOGIN,
             Outcome.ENDED,
-            "The host has ended this connection; the player keeps their seats, and may log in again.",
+            "The host has ended this connection; the player keeps their seats and may log in again.",
             "Tell the player; connect again only when they ask for it.",
         ),
         Code.FORGOTTEN: Row(
             Topic.LOGIN,
             Outcome.ENDED,
-            "The player asked to be forgotten, and is.",
+            "The player asked to be forgotten, and has been.",
             "Drop the token; log in as a new guest.",
         ),
         Code.MUTED: Row(
             Topic.LOGIN,
             Outcome.REFUSED,
             "The host lets this player, or this address, play but not talk.",
-            "Ask the host; the same line will not be told.",
+            "Ask the host; sending the line again does not help.",
         ),
         Code.RATE_LIMITED: Row(
             Topic.LIMITS,
             Outcome.LATER,
-            "Too many requests in a short time, or too many of them unanswered; or, from one address, too many connections or failed logins in a minute: that may come before anything was said.",
+            "Too many requests in a short time, or too many without a reply. Or, from one address, too many connections or failed logins in a minute: this may come before anything was sent.",
             "Wait `retry_after_ms`, then send again.",
         ),
         Code.SERVER_FULL: Row(
             Topic.LIMITS,
             Outcome.INTERRUPTED,
-            "The server, or this address, has as many connections as it may; this may come before anything was said.",
+            "The server, or this address, has as many connections as are allowed; this may come before anything was sent.",
             "Connect again later.",
         ),
         Code.TOO_MANY_TABLES: Row(
             Topic.LIMITS,
             Outcome.LATER,
-            "This player, address or server has as many open tables as it may, or this player as many seats; or the server has no"
-            " room to store another match, or is about to be stopped.",
-            "Leave a table first, or come again later.",
+            "This player, address or server has as many open tables as are allowed, or this player as many seats; or the"
+            " server has no room to store another match, or is about to be stopped.",
+            "Leave a table first, or try again later.",
         ),
         Code.SLOW_CONSUMER: Row(
             Topic.LIMITS,
@@ -246,20 +246,20 @@ REGISTRY: Final[Mapping[Code, Row]] = MappingProxyType(
         Code.NO_SUCH_MATCH: Row(
             Topic.TABLE,
             Outcome.REFUSED,
-            "The table plays, or has played, no such match.",
+            "The table has no such match, or no longer has it.",
             "Take `match` from the newest table notice or setup.",
         ),
         Code.BAD_OPTION: Row(
             Topic.TABLE,
             Outcome.REFUSED,
-            "A table option is unknown, out of range or not possible in this variant.",
+            "A table option is unknown, out of range, or not possible in this variant.",
             "Correct the option named in `field`.",
         ),
         Code.PRIVATE_TABLE: Row(
             Topic.TABLE,
             Outcome.REFUSED,
-            "The table admits nobody who watches, or the records of its match are not for this player.",
-            "Ask whoever made the table, or who has played.",
+            "The table admits no watchers, or the records of its match are not for this player.",
+            "Ask whoever made the table, or one of its players.",
         ),
         Code.TABLE_FULL: Row(
             Topic.TABLE,
@@ -294,32 +294,32 @@ REGISTRY: Final[Mapping[Code, Row]] = MappingProxyType(
         Code.TERMS_REFUSED: Row(
             Topic.TABLE,
             Outcome.REFUSED,
-            "A seat record does not fit the terms it answers, or those terms were dropped.",
+            "A seat record does not match the terms it answers, or those terms were dropped.",
             "Wait for new terms and sign a fresh seat record for them.",
         ),
         Code.NOT_YOUR_TURN: Row(
             Topic.PLAY,
             Outcome.REFUSED,
-            "The seat does not hold the decision.",
-            "Act only with `options` in hand.",
+            "It is not this seat's decision.",
+            "Act only while you have `options`.",
         ),
         Code.STALE_POSITION: Row(
             Topic.PLAY,
             Outcome.REFUSED,
-            "Another record stands at the position this act or sign was made for.",
+            "Another record already stands at the position that this act or sign was made for.",
             "Read the records up to now, then decide again.",
         ),
         Code.BAD_POSITION: Row(
             Topic.PLAY,
             Outcome.REFUSED,
-            "The position lies beyond the last record of the match, or is right but under another head or deal index.",
-            "Compare position, head and index with the records. Resume from a position reached, or -1.",
+            "The position lies beyond the last record of the match, or is right but comes with another head or deal index.",
+            "Compare position, head and index with the records. Resume from a position already reached, or from -1.",
         ),
         Code.ILLEGAL_ACTION: Row(
             Topic.PLAY,
             Outcome.REFUSED,
             "The rules do not allow this act or sign now, or have no such phrase; or `pause`, `resume` or a link does not fit.",
-            "Choose one of the options; sign a word of the game, and a true one where signs must be true.",
+            "Choose one of the options; make only signs of the game, and true ones where signs must be true.",
         ),
         Code.VOID_BET: Row(
             Topic.PLAY,
@@ -330,8 +330,8 @@ REGISTRY: Final[Mapping[Code, Row]] = MappingProxyType(
         Code.PAUSED: Row(
             Topic.PLAY,
             Outcome.REFUSED,
-            "The match is paused; only `resume` and resigning are taken.",
-            "Ask to resume, or wait; then decide, and sign, anew for the position that comes next.",
+            "The match is paused; only `resume` and resigning are accepted.",
+            "Ask to resume, or wait; then decide and sign again, for the next position.",
         ),
         Code.SHUTTING_DOWN: Row(
             Topic.SERVER,
@@ -342,14 +342,14 @@ REGISTRY: Final[Mapping[Code, Row]] = MappingProxyType(
         Code.MOVED: Row(
             Topic.SERVER,
             Outcome.INTERRUPTED,
-            "The server is elsewhere now; this comes right after its hello.",
+            "The server has moved; this comes right after its hello.",
             "Connect to the address in `to`; it has the same key.",
         ),
         Code.INTERNAL: Row(
             Topic.SERVER,
             Outcome.LATER,
             "The server failed. `detail.incident` names the entry in its log.",
-            "Try once more; tell the host the incident.",
+            "Try once more; report the incident to the host.",
         ),
     }
 )

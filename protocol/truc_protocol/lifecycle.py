@@ -22,17 +22,17 @@ class Step(NamedTuple):
 
 TABLE_STATES: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "open": "Seats may be taken and given up. No match yet, or its terms were dropped.",
-        "terms": "The terms are out; every seat with a key is to sign its `seat` record.",
-        "playing": "A match is played.",
-        "over": "The newest match has ended; seats may change, and the next one be agreed on.",
-        "closed": "The table is gone: `closed`.",
+        "open": "Seats may be taken and given up. There is no match yet, or its terms were dropped.",
+        "terms": "The terms are out; every seat with a key must sign its `seat` record.",
+        "playing": "A match is being played.",
+        "over": "The newest match has ended; seats may change, and the next match may be agreed on.",
+        "closed": "The table is gone; the notice `closed` says so.",
     }
 )
 TABLE_STEPS: Final = (
     Step("open", "every seat is taken and ready", "terms"),
     Step("terms", "every seat with a key has signed", "playing"),
-    Step("terms", "somebody did not sign in time, or the setup does not hold", "open"),
+    Step("terms", "somebody did not sign in time, or the setup fails a check", "open"),
     Step("terms", "the server was restarted", "open"),
     Step("playing", "the record `end`", "over"),
     Step("over", "every seat is taken and ready", "terms"),
@@ -41,12 +41,12 @@ TABLE_STEPS: Final = (
 )
 PHASES: Final[Mapping[Phase, str]] = MappingProxyType(
     {
-        Phase.SETUP: "Before position 0: terms, seats, the closed list of them.",
-        Phase.BETWEEN: "No deal is open; in a game with a cut the seat beside the dealer decides.",
-        Phase.CALLED: "A deal is called; releases are awaited.",
-        Phase.HAND: "Cards are dealt, and played.",
-        Phase.OVER: "The match is decided; its end is to be written.",
-        Phase.ENDED: "The end stands; each seat with a key acknowledges it.",
+        Phase.SETUP: "Before position 0: the terms, the seats, and the record that lists them.",
+        Phase.BETWEEN: "No deal is open; in a game with a cut the seat before the dealer, and after a tap the dealer, decides.",
+        Phase.CALLED: "A deal has been called; releases are awaited.",
+        Phase.HAND: "Cards have been dealt and are being played.",
+        Phase.OVER: "The match is decided; its `end` is still to be written.",
+        Phase.ENDED: "The `end` is written; each seat with a key acknowledges it.",
     }
 )
 PHASE_STEPS: Final = (

@@ -46,21 +46,21 @@ RECORD_FACTS: Final[dict[str, tuple[tuple[str, ...], str]]] = {
     "hands_committed": (("digests",), "The hands are dealt and committed to: one digest for each seat."),
     "cards_opened": (
         ("seat", "cards"),
-        "The server opened these cards of a seat: the rules force it to show them, or it plays one unseen.",
+        "The server opened these cards of a seat: the rules make the seat show them, or it has played one unseen.",
     ),
     "hand_shared": (("giver", "receiver"), "A seat was shown its partner's cards."),
     "ruled": (
         ("ruling", "seat", "kind"),
-        "The server ruled, by its own word, that time had run out; or, for a pause, that every seat has asked for it.",
+        "The server ruled, on its own word, that time had run out; or, for a pause, that every seat had asked for it.",
     ),
     "deal_voided": (("seats",), "The deal did not happen: these seats did not release."),
-    "hand_closed": (("reason",), "The hand is closed; `ended` if the match stopped within it."),
+    "hand_closed": (("reason",), "The hand is closed; `reason` is `ended` if the match stopped within it."),
     "hands_opened": (("cards",), "Every card of the newest deal of the hand, by seat."),
     "pause_asked": (("seat",), "A seat asked for a pause."),
     "resume_asked": (("seat",), "A seat asked to go on."),
-    "resigned": (("seat",), "A seat gave the match up."),
+    "resigned": (("seat",), "A seat gave up the match."),
     "rekeyed": (("role",), "A contributor began a new chain: 0 the server, i + 1 seat i."),
-    "seat_substituted": (("seat",), "A newcomer took the seat."),
+    "seat_substituted": (("seat",), "A newcomer took over the seat."),
     "match_ended": (("winner", "reason"), "The match is over; `winner` is a side, or nil."),
     "acked": (("seat",), "A seat signed the end of the match."),
 }
@@ -75,25 +75,25 @@ STATE_FIELDS: Final[dict[str, tuple[str, str, str]]] = {
     "score": (
         "two arrays of three int",
         "always",
-        "[games, upper, points] of side 0 and of side 1; `upper` are units (truts), else 0",
+        "[games, upper, points] of side 0 and of side 1; `upper` counts units (truts), and is 0 in games without them",
     ),
-    "paused": ("true", "while the match rests", "nobody is to decide, whatever `waiting` says"),
+    "paused": ("true", "while the match is paused", "nobody may decide, whatever `waiting` says"),
     "waiting": (
         "array of int",
-        "`called`; from the draw on `between` and `hand`",
-        "the seats whose release is missing; or those that hold the decision, as far as everybody may know, and none"
-        " where the server's record comes next",
+        "in `called`; from the draw on, in `between` and `hand`",
+        "in `called` the seats whose release is missing; otherwise those that decide, as far as everybody may know,"
+        " and none where a record of the server comes next",
     ),
     "dealer": (
         "int",
-        "from the draw on `between` and `hand`",
-        "the seat that deals; between two hands the next one",
+        "from the draw on, in `between` and `hand`",
+        "the seat that deals; between two hands, the one that deals next",
     ),
-    "stake": ('int, `"game"` or `"trut"`', "as `dealer`", "what the hand is worth as it stands"),
+    "stake": ('int, `"game"` or `"trut"`', "as `dealer`", "what the hand is worth at present"),
     "tricks": (
         "array of int or nil",
         "as `dealer`",
-        "the side that won each trick played to its end, nil for a tie",
+        "the side that won each finished trick, nil for a tie",
     ),
 }
 """Fields of the fact `state`: the type of each, when it is there, what it says."""

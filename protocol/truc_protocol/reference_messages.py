@@ -46,19 +46,19 @@ _GENERATED: Final = (
     "<!-- Made by `python -m truc_protocol.reference docs/protocol`. Change the code, not this page. -->"
 )
 _INTRODUCTION: Final = """
-Every message is a msgpack map. `t` names its kind; the other fields stand below. *Required* fields are always
-there. An optional field that is absent and one that is nil mean the same; an absent `bool` is false, an absent
+Every message is a msgpack map. `t` names its kind; the other fields are listed below. *Required* fields are always
+there. An optional field that is absent means the same as one that is nil; an absent `bool` is false, an absent
 `array` or `map` is empty unless its line says otherwise. Fields that are not listed are to be ignored.
 Types: `int` with its range, `str` and `bin` with their length (`str` in characters), `array`, `map`,
-`bool`. A *record* is an array `[signer: int, body: bin, sig: bin]`. How messages go together is told in
-[envelope.md](envelope.md); the same types as JSON Schema stand in [schema/](schema/README.md).
+`bool`. A *record* is an array `[signer: int, body: bin, sig: bin]`. [envelope.md](envelope.md) says how messages work
+together; [schema/](schema/README.md) has the same types as JSON Schema.
 
 Each form has an example: first in JSON, with `bin` as base64, then the msgpack bytes in hex, without the length
-before them. Bodies in the examples are cut short and signatures are made up; [traces](traces/README.md) show real ones.
+before them. Bodies in the examples are shortened and signatures made up; [traces](traces/README.md) show real ones.
 
-Under *Errors* stand the codes that a request may be refused with; {every} may answer any request after
+*Errors* lists the codes that a request may be refused with; besides these, {every} may answer any request after
 `welcome`, `auth_required` any before it, and `unknown_request` one whose [capability](capabilities.md) the server
-does not have. Under *Then* stands what may come next. Everything here is there since protocol 1.
+does not have. *Then* says what may come next. Everything here has been there since protocol 1.
 """
 
 

@@ -26,40 +26,40 @@ _TOPICS: Final[Mapping[Topic, str]] = MappingProxyType(
     }
 )
 _ERRORS: Final = """
-`error` and `bye` carry a code of this registry. A program decides by `code`, `retryable` and `close`; `msg` is
-English for people and logs and may change at any time. A client treats a code it does not know by the flags
+`error` and `bye` carry a code from this registry. A program decides by `code`, `retryable` and `close`; `msg` is
+English for people and logs, and may change at any time. A client handles a code it does not know by the flags
 beside it.
 
-* **Closes**: the connection ends after this error, and `bye` with the same code is sent first. Before `welcome`
-  every error closes, whatever this table says.
+* **Closes**: after this error comes `bye` with the same code, and the connection ends. Before `welcome` every error
+  closes, whatever this table says.
 * **Again**: the same request may succeed later, unchanged.
 """
 _CAPABILITIES: Final = """
-What a server may have beside the core of the protocol. It lists what it has, with values, as `caps` of its
-[info](messages.md#info), and says by the notice [`caps`](messages.md#caps) when that changes while it runs. Its host may leave
-any of them out.
+What a server may have beyond the core of the protocol. It lists what it has, with values, as `caps` of its
+[info](messages.md#info), and announces changes while it runs by the notice [`caps`](messages.md#caps). Its host may
+leave any of them out.
 
-* A request that a missing capability would bring is answered `unknown_request`.
-* A client names what it would use in `want` of its `hello`, and what it cannot do without in `require`: if one of those is
-  missing, the answer is `unsupported`, and `field` points at it. Names that the server does not know are passed over in
-  `want`.
-* Only for those marked *must be wanted* does `want` change what a client is sent. All others are there for everybody.
-* A client passes over capabilities that it does not know, and does not rely on the value of one having no more than is
-  said here.
+* A request that needs a missing capability is answered `unknown_request`.
+* A client names what it would use in `want` of its `hello`, and what it cannot do without in `require`: if one of the
+  latter is missing, the answer is `unsupported`, and `field` points at it. Names in `want` that the server does not
+  know are ignored.
+* `want` changes what a client is sent only for capabilities marked *must be wanted*. All others are there for
+  everybody.
+* A client ignores capabilities that it does not know, and does not rely on a value holding no more than is said here.
 
 ## Names
 
-A name is opaque and case sensitive, at most 64 characters: words of lower-case letters and digits with hyphens between
-them, as `table-chat`. Those are given out in this registry alone. Anybody may use `example.org/name`, under a domain that is
-theirs, without asking; `draft/name-2` is one that is tried out and may change with its number. A message or field that such a
-capability brings has a name that begins with `x-`.
+A name is opaque and case sensitive, at most 64 characters: words of lower-case letters and digits joined by hyphens,
+such as `table-chat`. These names are given out in this registry alone. Anybody may use `example.org/name`, under a
+domain of their own, without asking; `draft/name-2` is being tried out and may change with its number. The name of a
+message or field that such a capability brings begins with `x-`.
 """
 _RECORD_FACTS: Final = (
-    "What the records themselves say. `ruled` stands before what the ruling brings about.",
+    "What the records themselves say. `ruled` comes before what the ruling brings about.",
 )
 _STATE: Final = (
-    "Last in every `means` stands the map with `what` = `state`: where the match stands after the record. A `snapshot` has it as",
-    "`view`. A field is there in the phases named, and in no other.",
+    "The last map of every `means` has `what` = `state`: where the match stands after the record. A `snapshot` has it as",
+    "`view`. A field is present in the phases named, and in no other.",
     "",
     "| field | type | when | meaning |",
     "|---|---|---|---|",
@@ -135,7 +135,7 @@ def _brought(known: Capability) -> str:
 
 
 def _reserved() -> Iterator[str]:
-    yield "Names that were given up; nobody uses them again."
+    yield "Names that were given up, and are never used again."
     yield ""
     if not RESERVED:
         yield "None yet."
@@ -150,9 +150,9 @@ def facts_page() -> str:
         "",
         _GENERATED,
         "",
-        "What stands in `means` of a record: maps with `what` and the fields below. They are derived from the",
-        "records and not signed. Seats and sides are numbers; cards are written as people write them. A client passes over",
-        "a `what` that it does not know.",
+        "The maps in `means` of a record, each with `what` and the fields below. They are derived from the records and",
+        "are not signed. Seats and sides are numbers; cards are written as people write them. A client ignores a `what`",
+        "that it does not know.",
         "",
         "## Of the rules",
         "",

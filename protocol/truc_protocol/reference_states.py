@@ -65,7 +65,7 @@ def _table() -> Iterator[str]:
     yield from (
         "## A table",
         "",
-        "As `state` of the notice [`table`](messages.md#table) says it.",
+        "These are the values of `state` in the notice [`table`](messages.md#table).",
         "",
         *_diagram(TABLE_STEPS),
         "",
@@ -77,8 +77,8 @@ def _match() -> Iterator[str]:
     yield from (
         "## A match",
         "",
-        "The phase of a match follows from its records alone ([specification](../fairness/specification.md)). A record",
-        "stands in one of its phases or not at all; beside them the rules of the game decide whose turn it is.",
+        "The phase of a match follows from its records alone ([specification](../fairness/specification.md)). A record may",
+        "stand only in the phases listed for it; whose turn it is, the rules of the game decide.",
         "",
         *_diagram(PHASE_STEPS),
         "",

@@ -45,8 +45,8 @@ _JUDGED: Final = (
 _REQUESTS: Final[Mapping[str, Course]] = MappingProxyType(
     {
         "hello": Course(
-            "`hello` of the server; nothing else may be sent before it. Where the server has moved, `bye` right after it. Where it"
-            " takes nobody more, or not from this address: `error` without `re` and `bye`, whatever was sent.",
+            "`hello` of the server; nothing else may be sent before it. If the server has moved, `bye` comes right after it. If"
+            " it lets in nobody else, or nobody from this address: `error` without `re`, then `bye`, whatever was sent.",
             (Code.UNSUPPORTED, Code.NOT_NOW),
         ),
         "login": Course(
@@ -67,7 +67,7 @@ _REQUESTS: Final[Mapping[str, Course]] = MappingProxyType(
             _MAKING,
         ),
         "join": Course(
-            "`ok` with `seat`, then `table`; where terms are out, then `terms`. Next: `ready`; in a match `resume`.",
+            "`ok` with `seat`, then `table`, and `terms` if they are out. Next: `ready`; in a match, `resume`.",
             (*_TABLE, *_TAKING, Code.TOO_MANY_TABLES, Code.NOT_NOW),
         ),
         "leave": Course(
@@ -79,7 +79,7 @@ _REQUESTS: Final[Mapping[str, Course]] = MappingProxyType(
         ),
         "unready": Course("`ok`, then `table`.", (*_SEAT, Code.TABLE_NOT_OPEN)),
         "act": Course(
-            "The `record` it makes, `ok` with its position, then what follows from it. To a `seat` record: `ok`, and `setup` when all have signed.",
+            "The `record` it makes, `ok` with its position, then what follows from it. For a `seat` record: `ok`, and `setup` when all have signed.",
             (
                 *_MATCH,
                 *_JUDGED,
@@ -90,12 +90,12 @@ _REQUESTS: Final[Mapping[str, Course]] = MappingProxyType(
                 Code.TOO_MANY_TABLES,
             ),
         ),
-        "sign": Course("`sign` to those who see it, then `ok`.", (*_MATCH, *_JUDGED)),
+        "sign": Course("`sign` to those who may see it, then `ok`.", (*_MATCH, *_JUDGED)),
         "say": Course(
             "`said` to everybody at the table, then `ok`.", (*_SEAT, Code.ILLEGAL_ACTION, Code.MUTED)
         ),
         "claim_match": Course(
-            "The `record` of the ruling that ends the match, then `ok`. Refused `not_now` with `retry_after_ms` before its time.",
+            "The `record` of the ruling that ends the match, then `ok`. Before its time it is refused: `not_now` with `retry_after_ms`.",
             (*_MATCH, Code.NOT_NOW),
         ),
         "rekey": Course(
@@ -103,15 +103,15 @@ _REQUESTS: Final[Mapping[str, Course]] = MappingProxyType(
             (*_MATCH, Code.NOT_NOW, Code.ILLEGAL_ACTION),
         ),
         "resume": Course(
-            "`table`; from -1 `setup`; every `record` from `next`; `ok` with the next position; `cards`, `options` or `waiting`.",
+            "`table`; `setup` if `next` is -1; every `record` from `next` on; `ok` with the next position; then `cards`, `options` or `waiting`.",
             (*_MATCH, Code.BAD_POSITION, Code.NOT_NOW),
         ),
         "watch": Course(
-            "`table`; where terms are out `terms`; in a match `setup` or `snapshot`, and every `record` that may be seen; then `ok`.",
+            "`table`; `terms` if they are out; in a match, `setup` or `snapshot` and every `record` that may be seen; then `ok`.",
             (*_TABLE, Code.PRIVATE_TABLE, Code.NOT_NOW, Code.BAD_POSITION),
         ),
         "unwatch": Course(
-            "`ok`; nothing of the table comes any more. On a connection that has a seat there it changes nothing.",
+            "`ok`; nothing more of the table comes. On a connection that has a seat there it changes nothing.",
             _TABLE,
         ),
         "history": Course(
@@ -122,20 +122,22 @@ _REQUESTS: Final[Mapping[str, Course]] = MappingProxyType(
             "`ok` with `matches`; with `more`, ask again with `after` set to the last match.",
             (Code.NO_SUCH_MATCH,),
         ),
-        "lobby": Course("`lobby` and `table` of every public table, then as they change; `closed`, `chat`."),
+        "lobby": Course(
+            "`lobby`, and `table` of every public table; both again as they change; also `closed` and `chat`."
+        ),
         "players": Course("`ok` with `players`; with `more`, ask again with `after` set to the last tag."),
         "seek": Course("As after `create` or `join`.", _MAKING),
         "chat": Course(
-            "`chat` to everybody who follows, the one who spoke included; `ok`.",
+            "`chat` to everybody who follows, the speaker included; then `ok`.",
             (*_TABLE, Code.NOT_NOW, Code.MUTED),
         ),
-        "ignore": Course("`ok`; no `chat`, `said` or `sign` of that player comes any more."),
-        "forget": Course("`ok`; a guest is then told `bye`, a player with a key stays.", (Code.NOT_NOW,)),
+        "ignore": Course("`ok`; no more `chat`, `said` or `sign` of that player comes."),
+        "forget": Course("`ok`; a guest is then sent `bye`, a player with a key stays.", (Code.NOT_NOW,)),
         "leaderboard": Course(
-            "`ok` with `standings`; with `more`, ask again `from` the number of places known.",
+            "`ok` with `standings`; with `more`, ask again with `from` set to the number of places known.",
             (Code.NO_SUCH_VARIANT, Code.BAD_OPTION),
         ),
-        "profile": Course("`ok` with `standings`, none for who is not rated."),
+        "profile": Course("`ok` with `standings`; none for a player who is not rated."),
         "ping": Course("`pong` with the same `n`. Never an `error`."),
         "pong": Course("Nothing."),
     }
@@ -143,44 +145,44 @@ _REQUESTS: Final[Mapping[str, Course]] = MappingProxyType(
 _ANSWERS: Final[Mapping[str, Course]] = MappingProxyType(
     {
         "hello": Course("A client with a key checks it (C37), then `login`."),
-        "welcome": Course(
-            "Anything. For each entry of `seats`: `resume`, or `join` where it has no `match`."
+        "welcome": Course("Anything. For each entry of `seats`: `resume`, or `join` if it has no `match`."),
+        "ok": Course("What the request's own entry says."),
+        "error": Course(
+            "With `close`: `bye`, and the end. Otherwise the request is over and has changed nothing."
         ),
-        "ok": Course("What the request says."),
-        "error": Course("With `close`: `bye`, and the end. Else the request is over and changed nothing."),
         "bye": Course("The end of the connection."),
-        "table": Course("Replaces the state of the table before."),
-        "closed": Course("Nothing more of this table."),
+        "table": Course("Replaces the table's previous state."),
+        "closed": Course("Nothing more about this table."),
         "terms": Course(
-            "From each seat with a key `act` with its `seat` record; then `setup`, or `table` in the state `open` if"
+            "From each seat with a key, `act` with its `seat` record; then `setup`, or `table` in the state `open` if"
             " somebody did not sign."
         ),
-        "setup": Course("`record` from position 0, or the position asked for."),
+        "setup": Course("`record` from position 0, or from the position asked for."),
         "record": Course(
-            "The next `record`; where players are to act `options`, `cards` or `waiting` for this position; `table`"
-            " after the last."
+            "The next `record`; where players are to act, `options`, `cards` or `waiting` for this position; after the"
+            " last, `table`."
         ),
         "options": Course(
-            "`act`, if this seat wants to or is waited for. With the next `record` these options are over."
+            "`act`, if this seat wants to act or is waited for. These options expire with the next `record`."
         ),
         "cards": Course("`options` or `waiting`."),
         "waiting": Course("The next `record`, whoever it comes from."),
         "away": Course(
-            "`away` of the same seat replaces it. With `claim_in_ms` 0, where the table's `claim` leaves it to the opponents: `claim_match`."
+            "A newer `away` of the same seat replaces it. With `claim_in_ms` 0, if the table's `claim` leaves it to the opponents: `claim_match`."
         ),
         "bot_wanted": Course(
             "`join` with that table and seat, to stand by; then `resume` and a `sub` record."
         ),
-        "players_wanted": Course("`join` with that table and seat, and `ready`; then as at any table."),
-        "sign": Course("Nothing; it holds for the hand that is played."),
+        "players_wanted": Course("`join` with that table and seat, then `ready`; then as at any table."),
+        "sign": Course("Nothing; it holds for the hand being played."),
         "said": Course("Nothing."),
         "seat_taken_over": Course("No more `options`. Next: `watch`, or `resume` to take the seat back."),
-        "snapshot": Course("`record` from `k` on. Next: `history` for what was before."),
-        "lobby": Course("Replaces the state before."),
+        "snapshot": Course("`record` from `k` on. Next: `history` for what came before."),
+        "lobby": Course("Replaces the previous state."),
         "chat": Course("Nothing."),
-        "caps": Course("A request of a capability that is gone is answered `unknown_request`."),
+        "caps": Course("A request that needs a capability now gone is answered `unknown_request`."),
         "draining": Course(
-            "What a hand under way needs, but no `call`; then `bye` with `shutting_down`. After the start matches go on."
+            "Whatever a hand under way needs, but no `call`; then `bye` with `shutting_down`. After the restart matches go on."
         ),
         "ping": Course("`pong` with the same `n`, at once."),
         "pong": Course("Nothing."),
