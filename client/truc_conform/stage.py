@@ -114,12 +114,10 @@ class Stage(ScriptedServer):
         self.concedes_at: int | None = None
         self.cheated_at: int | None = None
         self.twist: Callable[[Option], Option] = lambda option: option
-        self.is_cut_off = False
-        self.rests_from = 0.0
+        self.is_cut_off, self.rests_from = False, 0.0
         self.opened: list[float] = []
         self.endings = Endings()
-        self.doors: list[int] = []
-        self.doors_used: list[int] = []
+        self.doors, self.doors_used = list[int](), list[int]()
 
     async def serve(self, stream: trio.abc.Stream) -> None:
         """Speak on one connection, and write down its end; on the one before nothing more is said."""
