@@ -22,6 +22,8 @@ from chaos.servers import QUICK, ServerProcess, StartError, serving
 TESTS: Final = Path(__file__).resolve().parent.parent
 SETTINGS: Final = {**QUICK, "TRUC_LIMITS_CONNECTIONS": "20000", "TRUC_LIMITS_TABLES": "20000"}
 TLS: Final = {"TRUC_LISTEN_TLS": "true"}
+COMPILED: Final = {"PYTHONDONTWRITEBYTECODE": ""}
+"""The interpreter keeps bytecode, as it does where nothing is said: then only the first start compiles."""
 PATIENCE_S: Final = 900.0
 
 
