@@ -51,7 +51,8 @@ A document whose values contradict each other is refused too (C5). It must hold 
 * a `ladder` that is an array has two or more stakes of at least 1 and at most 1000, each higher than the one before;
 * with the ladder `"game"`, `remainder` is not `"none"`; with it and with `"trut"`, `raise_in_answer` is false;
 * with `accept` = `"implicit"`, `remainder` is `"none"`;
-* `scoring.points_per_unit` is 0 unless the ladder is `"trut"`; then it is more than the first stake and at most 1000, and `remainder` is `"none"`;
+* `scoring.points_per_unit` is 0 unless the ladder is `"trut"`; then it is more than the first stake and at most 1000, `remainder` is `"none"`
+  and `short_deal` is false;
 * `scoring.target` is more than the first stake, which is the ladder's first, else 1; with units it is at least 1;
   it is at most 1000, with the ladder `"any"` at most 120;
 * `last_point.at` is at least 1 and below the target, `last_point.stake` at least the first stake, `last_point.decline` at least 1,

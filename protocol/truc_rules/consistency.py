@@ -130,6 +130,9 @@ def _check_scoring(variant: "Variant") -> None:
     _at_most("scoring.points_per_unit", scoring.points_per_unit, HIGHEST_TARGET)
     alone = not scoring.points_per_unit or variant.remainder == "none"
     _require("remainder", "none, where points make units", holds=alone)
+    # rules.md 2 bars a short deal near the target by points
+    whole = not scoring.points_per_unit or not variant.short_deal
+    _require("short_deal", "three cards each, where points make units", holds=whole)
 
 
 def _check_last_point(variant: "Variant") -> None:

@@ -169,6 +169,13 @@ def test_duels_leave_no_room_for_the_question_at_the_last_point():
         with_options(asks, {"pica": "on"})
 
 
+def test_a_short_deal_is_for_games_counted_in_points():
+    """rules.md 2, "Cut and deal": what bars it is a side one point short of the target, 11 of 12; truts are none."""
+    said = "^short_deal: expected three cards each, where points make units"
+    with pytest.raises(VariantError, match=said):
+        replace(preset("trut"), short_deal=True)
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
