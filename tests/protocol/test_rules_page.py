@@ -153,7 +153,11 @@ def test_house_variant_has_a_summary():
             "the higher score and the stake asked for make more than 12 together. The remainder is not",
         ),
         (replace(EXPLAINED, remainder="none"), "make more than 12 together.\n"),
-        (PAULISTA, "A side that would win the game with the present stake does not ask"),
+        (PAULISTA, "A side that would win the game with the present stake does not ask for more.\n"),
+        (
+            replace(EXPLAINED, cap="no_overkill"),
+            "does not ask for more. The remainder is not barred by this.",
+        ),
         (CATALAN, "before its card or right after it"),
         (LANES, "A player asks on its turn, before its card, and once in a turn."),
         (CATALAN, "or by playing a card without a word"),

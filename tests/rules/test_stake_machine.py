@@ -51,6 +51,11 @@ def test_no_overkill_bars_an_ask_of_a_side_that_wins_already():
     assert raises(dealt(BRAZIL, *HANDS, score=(11, 0)), 0) == []
 
 
+def test_no_overkill_leaves_the_remainder_as_a_strict_cap_does():
+    """rules.md 4: the remainder is for the turn on which a double is barred, too; 9 knows no remainder."""
+    assert raises(dealt(replace(BRAZIL, remainder="accept"), *HANDS, score=(11, 0)), 0) == ["raise rest"]
+
+
 def test_no_overkill_leaves_the_ask_to_the_side_behind():
     assert raises(dealt(BRAZIL, *HANDS, score=(0, 11)), 0) == ["raise 3"]
 

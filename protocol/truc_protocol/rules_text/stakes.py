@@ -90,7 +90,10 @@ def cap(variant: Variant) -> tuple[str, ...]:
                 + _rest_is_free(variant),
             )
         case "no_overkill":
-            won = "A side that would win the game with the present stake does not ask for more."
+            won = (
+                "A side that would win the game with the present stake does not ask for more."
+                + _rest_is_free(variant)
+            )
             return (won,) if _rungs_end_at(variant, target) else (f"No ask is for more than {target}.", won)
         case _:
             assert_never(variant.cap)
