@@ -109,7 +109,7 @@ def accepted_by_card(match: Match, seat: Seat, offer: Offer) -> bool:
     """Tell whether a card played by `seat`, which is to act, accepts `offer`."""
     if match.variant.accept == "explicit" or not isinstance(offer, StakeAsk):
         return False
-    return side_of(seat) != offer.side and offer.stake != REST
+    return seat in answerers(match, offer)
 
 
 def ask(hand: Hand, seat: Seat, stake: int | str) -> Step:

@@ -2,9 +2,10 @@
 
 from dataclasses import replace
 
+import pytest
 from rules.played import dealt, events, options, played
 
-from truc_rules import Scoring, preset
+from truc_rules import IllegalActionError, Scoring, preset
 from truc_rules.events import PointsScored, StakeAccepted, StakeAsked, StakeDeclined
 
 HANDS = ("7h Kd 9c", "8s Ah 10d")
@@ -118,6 +119,18 @@ def test_the_winner_of_a_trick_has_a_new_turn():
     match = dealt(both, "3o 7e 4b", "2o 1e 5c", before=["0 cut"])
     match = played(match, "0 play 4b", "1 raise 2", "0 accept", "1 play 5c")
     assert raises(match, 1) == ["raise 3"]
+
+
+def test_a_partner_cannot_accept_by_a_card_where_the_governor_answers():
+    """rules.md 1.6: an ask is accepted by the other side, "or its governor", in a word or by a card."""
+    governed = replace(
+        preset("truc-partnership"), accept="implicit", ask_window="ba", remainder="none", redeal=None
+    )
+    match = dealt(governed, "7h 9h 9s", "7d 10c Ks", "Ac Jh As", "8c 9d Kd")
+    match = played(match, "0 play 9h raise 2")
+    assert options(match, 1) == []
+    with pytest.raises(IllegalActionError, match="expected seat 3 to answer the ask for 2"):
+        played(match, "1 play 10c")
 
 
 def test_implicit_acceptance_is_told_before_the_card():
