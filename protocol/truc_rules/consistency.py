@@ -190,6 +190,9 @@ def _check_signals(variant: "Variant") -> None:
     _require("signals.vocabulary", "every word once", holds=twice)
     free = signals.truth == "free" or all(is_checkable(word) for word in signals.vocabulary)
     _require("signals.truth", "free, as not every word names cards", holds=free)
+    # rules.md 6.4: an order is for cards of a rank, and nobody knows those of a blind hand
+    seen = signals.orders == "none" or not variant.blind
+    _require("signals.orders", "none, where hands are blind", holds=seen)
     governed = signals.visible_to == "governor" or signals.orders == "binding"
     governors = "four players, where governors are signed to or give orders"
     _require("signals", governors, holds=not governed or variant.players == (4,))

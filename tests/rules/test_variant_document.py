@@ -176,6 +176,13 @@ def test_a_short_deal_is_for_games_counted_in_points():
         replace(preset("trut"), short_deal=True)
 
 
+def test_nobody_is_ordered_which_card_to_play_of_a_blind_hand():
+    """rules.md 6.4: an order is for cards of a rank, the lowest or the highest; 9: blind cards nobody has seen."""
+    blind = {"blind": True, "last_point": LastPoint(1, 3, 1, share=False)}
+    with pytest.raises(VariantError, match=r"^signals.orders: expected none, where hands are blind"):
+        replace(preset("truc-partnership"), **blind)
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
