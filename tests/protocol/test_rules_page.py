@@ -293,6 +293,12 @@ def test_calls_that_a_house_allows_are_in_the_table():
     assert ("envido, envido", "4", "2") not in cells(variant, "Envido")
 
 
+def test_flor_without_envido_is_told_without_it():
+    told = chapter(replace(FLOR, envido=None), "Flor")
+    assert "envido" not in told
+    assert "Values are said from eldest in seat order." in told
+
+
 def test_flores_are_worth_what_the_table_says():
     # rules.md 8.6
     assert [(row[0], row[2], row[3]) for row in cells(FLOR, "Flor")] == [

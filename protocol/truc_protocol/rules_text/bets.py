@@ -36,18 +36,22 @@ _SAYING: Final = (
     "A silent player whose side has been beaten in the meantime speaks again when the others have spoken: higher, or"
     " good. The highest value wins; of equal ones that of the earlier seat.",
 )
-_FLOR: Final = (
-    "Whoever holds one has to say so: on its turn before its first card, or while the other side's ask or anybody's envido"
-    " call waits for an answer. Nobody says flor without one. A first card played in silence closes it.",
+_AFTER_FLOR: Final = (
     "A flor makes envido calls void that nobody has answered, and none is possible after it; an envido that was settled"
-    " before it stands.",
+    " before it stands."
+)
+_CONTRAFLOR: Final = (
     "When one flor is said, no card is played until all others have spoken, in order of play: *flor*; or, if the other side"
     " has said one, *con flor me achico*, which gives up for the side, *contraflor*, or *contraflor al resto*.",
     "The other side's holders answer a contraflor with *con flor quiero*, *con flor me achico* or *contraflor al resto*, and"
     " the last of these with one of the first two. A holder who has not spoken when it ends counts as if it had.",
-    "Values are said as for envido whenever flores are compared; not if only one side has them, and not after *con flor me"
-    " achico*. The best flor wins; of equal ones that of the earlier seat.",
-    "The points are scored at once. All flores that were said are opened when the hand is over.",
+)
+_COMPARED: Final = (
+    "whenever flores are compared; not if only one side has them, and not after *con flor me achico*. The best flor wins;"
+    " of equal ones that of the earlier seat."
+)
+_FLORES_SCORED: Final = (
+    "The points are scored at once. All flores that were said are opened when the hand is over."
 )
 _KIND: Final = {
     "suit": "three cards of one suit",
@@ -147,8 +151,25 @@ def flor(variant: Variant) -> tuple[str, ...]:
         return ()
     return (
         f"A flor is {_KIND[rule.kind]}. It counts 20 and all three numbers: {_NUMBERS}.",
-        *_FLOR,
+        *(_beside_envido() if variant.envido is not None else _without_envido()),
+        _FLORES_SCORED,
         *_claims(rule),
+    )
+
+
+def _beside_envido() -> tuple[str, ...]:
+    said = f"Values are said as for envido {_COMPARED}"
+    return (_declared(" or anybody's envido call"), _AFTER_FLOR, *_CONTRAFLOR, said)
+
+
+def _without_envido() -> tuple[str, ...]:
+    return (_declared(""), *_CONTRAFLOR, f"Values are said {_COMPARED}", *_SAYING)
+
+
+def _declared(or_call: str) -> str:
+    return (
+        f"Whoever holds one has to say so: on its turn before its first card, or while the other side's ask{or_call} waits for"
+        " an answer. Nobody says flor without one. A first card played in silence closes it."
     )
 
 
