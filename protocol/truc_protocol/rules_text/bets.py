@@ -75,7 +75,7 @@ def envido(variant: Variant) -> tuple[str, ...]:
         *_SAYING,
         _SCORED,
         _falta(rule, variant.scoring.target),
-        *_fold_bonus(rule.fold_bonus),
+        *_fold_bonus(variant, rule.fold_bonus),
     )
 
 
@@ -114,12 +114,13 @@ def _falta(rule: Envido, target: int) -> str:
             assert_never(rule.falta)
 
 
-def _fold_bonus(bonus: int) -> tuple[str, ...]:
+def _fold_bonus(variant: Variant, bonus: int) -> tuple[str, ...]:
     if not bonus:
         return ()
+    or_flor = " or said flor" if variant.flor is not None else ""
     return (
         f"Whoever gives the hand up unasked, before its own first card, pays {points(bonus)} more, if in this hand nobody has"
-        " called envido or said flor and no higher stake was accepted. Declining an ask pays nothing more.",
+        f" called envido{or_flor} and no higher stake was accepted. Declining an ask pays nothing more.",
     )
 
 
