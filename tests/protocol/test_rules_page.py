@@ -244,9 +244,9 @@ def test_value_of_a_rule_has_its_sentence(variant, sentence):
     ("variant", "words"),
     [
         (LANES, "cuts the pack"),
-        (CATALAN, "propose new"),
+        (CATALAN, "proposes new ones"),
         (FRENCH, "partners"),
-        (FRENCH, "any player of the side"),
+        (FRENCH, "Any player of the side"),
         (CATALAN, "remainder"),
         (LANES, "## The last point"),
         (replace(PAULISTA, players=(2,)), "see each other's cards"),
