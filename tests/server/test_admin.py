@@ -272,7 +272,7 @@ class TestReload:
         assert (answer["changed"], answer["left"]) == (["motd"], ["listen.port", "limits.connections"])
 
     async def test_wrong_file_changes_nothing_and_is_told(self, server):
-        server.host.wrong = "truc.toml line 2: listen.port expected int 0..65535, got 'abc'"
+        server.host.wrong = "truc.toml line 2: listen.port expected a whole number from 0 to 65535, got 'abc'"
         answer = await ask(server, "reload")
         assert answer == {"ok": False, "error": f"{server.host.wrong}; nothing has changed"}
         assert (await ask(server, "status"))["name"] == "Truc"

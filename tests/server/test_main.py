@@ -283,14 +283,14 @@ class TestRunFailures:
         result = call("run")
         assert result.exit_code == 2
         assert result.stderr == (
-            f"truc-server: {data.settings} line 2: listen.port expected int 0..65535, got 'abc'\n"
+            f"truc-server: {data.settings} line 2: listen.port expected a whole number from 0 to 65535, got 'abc'\n"
         )
 
     def test_wrong_flag_is_status_2(self, call):
         result = call("run", "--port", "70000")
         assert (result.exit_code, result.stderr) == (
             2,
-            "truc-server: --port: listen.port expected int 0..65535, got 70000\n",
+            "truc-server: --port: listen.port expected a whole number from 0 to 65535, got 70000\n",
         )
 
     def test_missing_settings_file_is_status_2(self, call, tmp_path):

@@ -156,7 +156,10 @@ def test_folder_of_a_running_server_is_left(init, folder):
 def test_wrong_value_makes_nothing(init, folder):
     result = init("--port", "70000")
     assert (result.exit_code, folder.root.exists()) == (2, False)
-    assert result.stderr == "truc-server: --port: listen.port expected int 0..65535, got 70000\n"
+    assert (
+        result.stderr
+        == "truc-server: --port: listen.port expected a whole number from 0 to 65535, got 70000\n"
+    )
 
 
 def test_settings_elsewhere_name_the_data_folder(init, folder, tmp_path):

@@ -425,6 +425,11 @@ class TestFailures:
         with pytest.raises(StoreError, match=r"store\.url"):
             open_store("unheard-of://host/name")
 
+    def test_driver_that_is_not_installed_is_told_with_how_to_install_it(self, monkeypatch):
+        monkeypatch.setitem(sys.modules, "psycopg", None)
+        with pytest.raises(StoreError, match=r"psycopg.*: run pip install 'truc\[postgres\]'"):
+            open_store("postgresql://host/name")
+
     @pytest.mark.parametrize("memory", ["sqlite://", "sqlite:///:memory:"])
     def test_store_in_memory_is_refused(self, memory):
         with pytest.raises(StoreError, match="expected a file"):

@@ -4,7 +4,7 @@ Made from the fields of `Settings`, so that a setting is written once. Invariant
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Annotated, Any, Final, Literal, NamedTuple, get_args, get_origin
 
 import msgspec
@@ -41,12 +41,11 @@ def expected(key: Key) -> str:
     if kind is bool:
         return "true or false"
     if kind is int:
-        return f"int {_bound(key, 'ge')}..{_bound(key, 'le')}"
+        return f"a whole number from {_bound(key, 'ge')} to {_bound(key, 'le')}"
     if get_origin(kind) is Literal:
         return "one of " + ", ".join(map(json.dumps, get_args(kind)))
-    if get_origin(kind) is tuple:
-        return "a list of one or more str"
-    return f"str of {_bound(key, 'min_length') or 0}..{max_bytes(key)} bytes"
+    least = _bound(key, "min_length")
+    return f"text of {'at most' if least is None else f'{least} to'} {max_bytes(key)} bytes"
 
 
 def words_of(name: str) -> tuple[str, ...]:
@@ -73,6 +72,12 @@ def admits(key: Key, value: object) -> bool:
     """Tell whether a setting takes a value of its type, by rules that types and ranges cannot express."""
     check: Callable[[object], bool] | None = _extra(key, "admits")
     return check is None or check(value)
+
+
+def strays(key: Key, value: Iterable[str]) -> list[str]:
+    """Return the entries of a list that the setting does not take."""
+    check: Callable[[str], bool] | None = _extra(key, "each")
+    return [] if check is None else [entry for entry in value if not check(entry)]
 
 
 def _extra(key: Key, name: str) -> Any:

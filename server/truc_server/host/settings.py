@@ -5,6 +5,7 @@ environment variables and the messages are made from these (settings_file.py). I
 values in range.
 """
 
+import re
 from typing import Annotated, Final, Literal
 
 import msgspec
@@ -21,6 +22,7 @@ MAX_DELAY_S: Final = 3_600
 MAX_SEATS: Final = 500  # of one player: all of them are listed in the frame that welcomes them
 _MAX_PORT: Final = 65_535
 _PORT_DIGITS: Final = 5
+_DATABASE: Final = re.compile(r"(postgresql(\+\w+)?://.*|sqlite(\+\w+)?:///.+)?")
 
 
 class SettingsError(Exception):
@@ -51,17 +53,13 @@ def _is_place(value: object) -> bool:
     return is_port and is_host and (":" not in host or (host[0], host[-1]) == ("[", "]"))
 
 
-def _are_subjects(value: object) -> bool:
-    return isinstance(value, tuple) and all(is_subject(entry) for entry in value)
-
-
-def _are_fingerprints(value: object) -> bool:
-    return isinstance(value, tuple) and all(is_fingerprint(entry) for entry in value)
+def _is_database(value: object) -> bool:
+    return _DATABASE.fullmatch(str(value)) is not None
 
 
 _SUBJECTS: Final = {
     "takes": "a list of at most 1000 fingerprints, tags of guests, addresses and networks",
-    "admits": _are_subjects,
+    "each": is_subject,
 }
 
 
@@ -70,7 +68,11 @@ class Listen(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     hosts: Annotated[
         tuple[str, ...],
-        Meta(min_length=1, description="Addresses to listen on: IPv4, IPv6, or names that resolve to them."),
+        Meta(
+            min_length=1,
+            extra={"takes": "a list of one or more addresses or names"},
+            description="Addresses to listen on: IPv4, IPv6, or names that resolve to them.",
+        ),
     ] = ("0.0.0.0", "::")
     port: Annotated[int, Meta(ge=0, le=65535, description="TCP port; 0 takes a free one.")] = 7373
     public_host: Annotated[
@@ -214,9 +216,7 @@ class MatchDefaults(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ] = "live"
     transcript: Annotated[
         Literal["seats", "watchers", "all"],
-        Meta(
-            description="Who may download a match that is over: seats (who has played), watchers or all.",
-        ),
+        Meta(description="Who may download a match that is over: seats (who has played), watchers or all."),
     ] = "seats"
     absences: Annotated[
         int,
@@ -272,7 +272,7 @@ class Access(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         tuple[str, ...],
         Meta(
             max_length=100,
-            extra={"takes": "a list of at most 100 fingerprints", "admits": _are_fingerprints},
+            extra={"takes": "a list of at most 100 fingerprints", "each": is_fingerprint},
             description="Your own bots, by the fingerprints of their keys: they are called for vacant seats.",
         ),
     ] = ()
@@ -281,13 +281,13 @@ class Access(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Meta(
             ge=0,
             le=3_650,
-            description="Days after which a guest who has not come back is forgotten; 0 is never.",
+            description="Days after which a guest who does not come back is forgotten; 0 is never.",
         ),
     ] = 30
     moved_to: Annotated[
         str,
         Meta(
-            extra={"max_bytes": 260, "takes": "host:port, or an empty str", "admits": _is_place},
+            extra={"max_bytes": 260, "takes": "host:port, or nothing", "admits": _is_place},
             description="Where everybody is sent instead, as host:port; empty: nobody is.",
         ),
     ] = ""
@@ -335,8 +335,12 @@ class Database(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     url: Annotated[
         str,
         Meta(
-            extra={"max_bytes": 1_024},
-            description="SQLAlchemy URL; empty: truc.db (SQLite) in the data folder.",
+            extra={
+                "max_bytes": 1_024,
+                "takes": "postgresql://USER@HOST/NAME, sqlite:///FILE, or nothing",
+                "admits": _is_database,
+            },
+            description="The database; empty: truc.db (SQLite) in the data folder.",
         ),
     ] = ""
     spare_mb: Annotated[

@@ -14,7 +14,17 @@ from typing import Any, Final, NamedTuple, get_origin
 
 import msgspec
 
-from truc_server.host.setting_keys import KEYS, PREFIX, SECTIONS, Key, admits, expected, max_bytes, plain
+from truc_server.host.setting_keys import (
+    KEYS,
+    PREFIX,
+    SECTIONS,
+    Key,
+    admits,
+    expected,
+    max_bytes,
+    plain,
+    strays,
+)
 from truc_server.host.settings import Settings, SettingsError
 
 MAX_FILE: Final = 32_768
@@ -139,6 +149,8 @@ def _value(key: Key, found: _Found) -> object:
         raise SettingsError(_refusal(key, found))
     if not admits(key, converted):
         raise SettingsError(_refusal(key, found))
+    if isinstance(converted, tuple) and (wrong := strays(key, converted)):
+        raise SettingsError(f"{_refused(key, found)}, got {_shown(wrong[0])} in it")
     return converted
 
 
@@ -148,7 +160,11 @@ def _size(value: object) -> int:
 
 
 def _refusal(key: Key, found: _Found) -> str:
-    return f"{found.where()}: {key.name} expected {expected(key)}, got {_shown(found.value)}"
+    return f"{_refused(key, found)}, got {_shown(_without_password(key, found.value))}"
+
+
+def _refused(key: Key, found: _Found) -> str:
+    return f"{found.where()}: {key.name} expected {expected(key)}"
 
 
 def settings_text(settings: Settings) -> str:
@@ -180,7 +196,10 @@ def value_of(settings: Any, name: str) -> Any:
 
 
 def _shown_value(key: Key, settings: Settings) -> object:
-    value = value_of(settings, key.name)
+    return _without_password(key, value_of(settings, key.name))
+
+
+def _without_password(key: Key, value: object) -> object:
     return re.sub(r"(//[^:/@]*):[^@]*@", r"\1:***@", str(value)) if key.name == "store.url" else value
 
 

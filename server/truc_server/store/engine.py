@@ -98,8 +98,10 @@ def _primary(error: sqlite3.OperationalError) -> int:
 def _engine(url: str, prepare: _Prepare) -> Engine:
     try:
         engine = create_engine(make_url(url), hide_parameters=True)
-    except (ArgumentError, NoSuchModuleError, ImportError) as error:
+    except (ArgumentError, NoSuchModuleError) as error:
         raise StoreError(f"store.url: {error}") from error
+    except ImportError as error:  # the driver is an extra
+        raise StoreError(f"store.url: {error}: run pip install 'truc[postgres]'") from error
     if engine.dialect.name == "sqlite" and engine.url.database in {None, "", ":memory:"}:
         raise StoreError(f"store.url: expected a file for SQLite to write to, got {engine.url}")
     if engine.dialect.name == "sqlite":
