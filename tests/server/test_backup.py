@@ -134,7 +134,8 @@ def test_backup_replaces_nothing(data, tmp_path):
 
 def test_backup_into_a_folder_that_is_not_there_is_refused(data, tmp_path):
     result = call("backup", data.root, tmp_path / "none" / "copy")
-    assert said(result).endswith(".copy.unfinished: No such file or directory\n")
+    line = f"cannot make {tmp_path / 'none' / 'copy'}: No such file or directory"
+    assert said(result) == f"truc-server: {line}\n"
 
 
 def test_backup_of_a_database_that_is_damaged_leaves_nothing(data, tmp_path):

@@ -1,10 +1,12 @@
 """The data folder: how it is made, and that one process at a time has it."""
 
+import errno
 import os
 import stat
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -16,6 +18,7 @@ from truc_server.host.folder import (
     lock_holder,
     locked,
     open_folder,
+    write_private,
 )
 
 # Holds the lock until its standard input ends.
@@ -60,6 +63,25 @@ class TestMaking:
         (tmp_path / "data").write_text("")
         with pytest.raises(FolderError, match="cannot create the data folder"):
             open_folder(tmp_path / "data")
+
+    def test_folder_that_this_user_may_not_write_to_is_refused(self, tmp_path, monkeypatch):
+        monkeypatch.setattr("os.access", lambda *_: False)
+        with pytest.raises(FolderError, match=r"expected to read and write .*, got no permission"):
+            open_folder(tmp_path)
+
+    def test_folder_on_a_disk_that_is_read_only_is_refused_for_that(self, tmp_path, monkeypatch):
+        monkeypatch.setattr("os.access", lambda *_: False)
+        monkeypatch.setattr("os.statvfs", lambda _: SimpleNamespace(f_flag=os.ST_RDONLY))
+        with pytest.raises(FolderError, match="got a disk that is read-only"):
+            open_folder(tmp_path)
+
+    def test_full_disk_is_said_with_the_file_that_was_to_be_written(self, tmp_path, monkeypatch):
+        def full(_descriptor):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+        monkeypatch.setattr("os.fsync", full)
+        with pytest.raises(OSError, match=f"No space left on device: '{tmp_path / 'identity.pem'}'"):
+            write_private(tmp_path / "identity.pem", b"key")
 
     def test_everything_stands_in_the_folder(self):
         folder = Folder(Path("/data"))

@@ -1,5 +1,6 @@
 """What `truc-server check` says of database and disk."""
 
+import os
 import shutil
 import sqlite3
 from contextlib import closing
@@ -9,7 +10,7 @@ from click.testing import CliRunner
 from server.stored import TABLE, older, url
 
 from truc_server.main import main
-from truc_server.store import open_store
+from truc_server.store import StoreError, open_store
 from truc_server.store.inspection import inspect
 from truc_server.store.schema import REVISION
 
@@ -84,6 +85,18 @@ def test_database_that_is_cut_off_is_wrong(data):
     whole = data.database.read_bytes()
     data.database.write_bytes(whole[: len(whole) // 2 + 100])
     assert check(data).exit_code == 1
+
+
+@pytest.mark.parametrize("name", ["truc.db", "truc.db-wal", "truc.db-shm"])
+def test_file_that_is_another_users_is_named_and_no_backup_is_asked_for(data, monkeypatch, name):
+    theirs = data.root / name
+    theirs.touch()
+    is_ours = os.access
+    monkeypatch.setattr("os.access", lambda path, mode: path != theirs and is_ours(path, mode))
+    line = f"{theirs} cannot be read and written by this user"
+    assert f"wrong  database: {line}: give it to the server's\n" in check(data).stdout
+    with pytest.raises(StoreError, match=f"^{line}$"):
+        open_store(url(data.root))
 
 
 def test_what_is_wrong_is_one_line(data):

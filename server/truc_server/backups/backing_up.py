@@ -213,12 +213,15 @@ def _beside(target: Path) -> Iterator[Path]:
     """Give an empty folder beside a place that is free; it is removed unless it was moved there.
 
     Raises:
-        BackupError: The place is taken, or somebody else is making the same backup.
+        BackupError: The place is taken or cannot be had, or somebody else is making the same backup.
     """
     if os.path.lexists(target):
         raise BackupError(f"{target} is there already: a backup is made anew, in a place of its own")
     aside = target.with_name(f".{target.name}.unfinished")
-    aside.mkdir(mode=0o700, exist_ok=True)  # one left by a killed backup is used again
+    try:
+        aside.mkdir(mode=0o700, exist_ok=True)  # one left by a killed backup is used again
+    except OSError as error:
+        raise BackupError(f"cannot make {target}: {error.strerror}") from error
     descriptor = os.open(aside, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         _claim(descriptor, target)

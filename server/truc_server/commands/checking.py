@@ -4,7 +4,6 @@ Whether settings go together is looked at in contradictions.py, addresses and po
 is changed, and whatever is wrong is one line that says what to do.
 """
 
-import os
 import stat
 import time
 from collections.abc import Iterator
@@ -19,7 +18,7 @@ from truc_server.commands.command_line import data_option, data_root, load_setti
 from truc_server.commands.contradictions import contradictions
 from truc_server.commands.findings import Finding, note, right, wrong
 from truc_server.host.file_limit import allowed_files, needed_files
-from truc_server.host.folder import Folder, FolderError, lock_holder
+from truc_server.host.folder import Folder, FolderError, lock_holder, why_closed
 from truc_server.host.settings import Settings
 from truc_server.host.variants import VariantsError, read_catalogue
 from truc_server.keys.certificate import look_at_certificate
@@ -61,15 +60,24 @@ def _look(settings: Settings) -> Iterator[Finding]:
 
 def _look_at_database(settings: Settings, folder: Folder) -> Finding:
     # Slow to import, and needed by `check` alone.
-    from truc_server.store.inspection import inspect
+    from truc_server.store.files import closed_file
 
     if settings.store.url:
         return note("database: store.url names another, which is not looked at")
     if not folder.database.exists():
         return _no_database(folder)
-    found = inspect(folder.database)
+    if closed := closed_file(folder.database):
+        return wrong(f"database: {closed} cannot be read and written by this user: give it to the server's")
+    return _inspected(folder.database)
+
+
+def _inspected(database: Path) -> Finding:
+    # Slow to import, and needed by `check` alone.
+    from truc_server.store.inspection import inspect
+
+    found = inspect(database)
     if found.problem is not None:
-        return wrong(f"database: {folder.database}: {found.problem}; restore it from a backup")
+        return wrong(f"database: {database}: {found.problem}; restore it from a backup")
     if found.is_newer:
         return wrong(
             f"database: schema {found.revision} was made by a newer version, which this one does not open"
@@ -132,8 +140,8 @@ def _look_at_files(settings: Settings) -> Finding:
 
 def _look_at_folder(folder: Folder) -> Finding:
     mode = stat.S_IMODE(folder.root.stat().st_mode)
-    if not os.access(folder.root, os.R_OK | os.W_OK | os.X_OK):
-        return wrong(f"data folder: {folder.root} cannot be read and written by this user")
+    if why := why_closed(folder.root):
+        return wrong(f"data folder: expected to read and write {folder.root}, got {why}")
     if mode & (stat.S_IRWXG | stat.S_IRWXO):
         return wrong(
             f"data folder: {folder.root} is open to other users (mode {mode:04o}): run chmod 700 {folder.root}"

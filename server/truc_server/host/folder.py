@@ -145,9 +145,16 @@ def open_folder(root: Path) -> Folder:
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise FolderError(f"cannot create the data folder {root}: {error.strerror}") from error
-    if not os.access(root, os.R_OK | os.W_OK | os.X_OK):
-        raise FolderError(f"expected to read and write the data folder {root}, got no permission")
+    if why := why_closed(root):
+        raise FolderError(f"expected to read and write the data folder {root}, got {why}")
     return Folder(root)
+
+
+def why_closed(root: Path) -> str | None:
+    """Return why this user cannot read and write a folder; None if they can."""
+    if os.access(root, os.R_OK | os.W_OK | os.X_OK):
+        return None
+    return "a disk that is read-only" if os.statvfs(root).f_flag & os.ST_RDONLY else "no permission"
 
 
 def used_folder(root: Path) -> Folder:
@@ -171,14 +178,24 @@ def used_folder(root: Path) -> Folder:
 def write_private(path: Path, content: bytes) -> None:
     """Write a file for the folder's owner alone: the whole of it or nothing, even if the power fails."""
     unfinished = path.with_name(f".{path.name}.new")
-    unfinished.unlink(missing_ok=True)
-    descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        _hand_over(descriptor, path.parent)
-        file.write(content)
-        file.flush()
-        os.fsync(descriptor)
-    move(unfinished, path)
+    with _naming(path):
+        unfinished.unlink(missing_ok=True)
+        descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            _hand_over(descriptor, path.parent)
+            file.write(content)
+            file.flush()
+            os.fsync(descriptor)
+        move(unfinished, path)
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Name a file in what the system refuses: where a write fails it names none."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def make_private(path: Path) -> None:
@@ -223,9 +240,10 @@ def locked(folder: Folder) -> Iterator[None]:
         raise FolderError(f"{folder.lock} is not this user's: {error.strerror}") from error
     try:
         _take(folder, descriptor)
-        _hand_over(descriptor, folder.root)
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+        with _naming(folder.lock):
+            _hand_over(descriptor, folder.root)
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
         yield
     finally:
         os.close(descriptor)

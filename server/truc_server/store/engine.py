@@ -15,6 +15,7 @@ from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
+from truc_server.store.files import closed_file
 from truc_server.store.interface import StoreError
 from truc_server.store.schema import REVISION
 
@@ -105,6 +106,8 @@ def _engine(url: str, prepare: _Prepare) -> Engine:
     if engine.dialect.name == "sqlite" and engine.url.database in {None, "", ":memory:"}:
         raise StoreError(f"store.url: expected a file for SQLite to write to, got {engine.url}")
     if engine.dialect.name == "sqlite":
+        if closed := closed_file(Path(str(engine.url.database))):
+            raise StoreError(f"{closed} cannot be read and written by this user")
         event.listen(engine, "connect", prepare)
         event.listen(engine, "begin", _begin_sqlite)
     return engine

@@ -36,6 +36,12 @@ class Files(NamedTuple):
                 raise StoreError(f"{path} was deleted, moved or replaced while the server used it")
 
 
+def closed_file(database: Path) -> Path | None:
+    """Return the one of a database's files that this user may not read and write; None if they may."""
+    files = (database, *(database.with_name(f"{database.name}-{part}") for part in ("wal", "shm")))
+    return next((path for path in files if path.exists() and not os.access(path, os.R_OK | os.W_OK)), None)
+
+
 def files_of(connection: Connection) -> Files | None:
     """Return the files that a connection has open, or None if it is not to SQLite.
 
