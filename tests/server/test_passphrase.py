@@ -251,6 +251,20 @@ def test_passphrase_is_given_by_a_file(folder, call, tmp_path):
     assert (after.key.seed(), after.at_rest) == (before.key.seed(), before.at_rest)
 
 
+def test_passphrase_is_given_by_standard_input(folder, call):
+    load_identity(folder)
+    given = call("key passphrase", "--new", "-", asked=f"{OLD}\n")
+    assert (given.exit_code, unsealed_files(folder)) == (0, ())
+    assert read_identity(folder, OLD)
+
+
+def test_standard_input_without_a_passphrase_is_said(folder, call):
+    load_identity(folder)
+    given = call("key passphrase", "--new", "-", asked="short\n")
+    assert given.exit_code == 1
+    assert given.stderr.startswith("truc-server: standard input: expected a passphrase of 12 characters")
+
+
 def test_passphrase_is_changed(sealed, call, tmp_path, monkeypatch):
     monkeypatch.setenv("TRUC_STORE_PASSPHRASE_FILE", str(words(tmp_path / "words")))
     assert call("key passphrase", "--new", str(words(tmp_path / "new", NEW))).exit_code == 0

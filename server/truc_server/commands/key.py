@@ -4,6 +4,7 @@ Commands that sign ask for the passphrase if the keys have one; those that only 
 """
 
 import os
+import sys
 import time
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -27,6 +28,7 @@ from truc_server.keys.identity import PublicIdentity, read_identity, read_public
 from truc_server.keys.passphrases import (
     change_passphrase,
     checked,
+    first_line,
     is_at_terminal,
     passphrase_of,
     read_passphrase,
@@ -35,7 +37,7 @@ from truc_server.keys.passphrases import (
 from truc_server.keys.revocations import accept_revocation
 from truc_server.keys.rotation import roll as give_new_key
 
-_STANDARD_OUTPUT: Final = Path("-")
+_STANDARD_STREAM: Final = Path("-")
 
 
 @click.group()
@@ -84,7 +86,7 @@ def revocation(file: Path | None, out: Path, **flags: object) -> None:
         read_public(folder)
         identity = read_identity(folder, passphrase_of(settings, folder))
         text = revocation_text(give_up(identity.key))
-        if out == _STANDARD_OUTPUT:
+        if out == _STANDARD_STREAM:
             click.echo(text, nl=False)
             return
         _write_new(out, text)
@@ -119,8 +121,8 @@ def revoke(file: Path | None, given: BinaryIO, **flags: object) -> None:
 @data_option
 @click.option(
     "--new",
-    type=click.Path(path_type=Path),
-    help="File whose first line is the new passphrase [asked at the terminal].",
+    type=click.Path(path_type=Path, allow_dash=True),
+    help="File whose first line is the new passphrase, - for standard input [asked at the terminal].",
 )
 @click.option("--remove", is_flag=True, help="Leave the keys without a passphrase.")
 def passphrase(file: Path | None, new: Path | None, remove: bool, **flags: object) -> None:
@@ -152,6 +154,8 @@ def passphrase(file: Path | None, new: Path | None, remove: bool, **flags: objec
 
 
 def _new_passphrase(new: Path | None) -> str:
+    if new == _STANDARD_STREAM:
+        return first_line(sys.stdin.buffer, "standard input")
     if new is not None:
         return read_passphrase(new)
     if not is_at_terminal():

@@ -10,7 +10,7 @@ import shutil
 import stat
 import sys
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 import click
 
@@ -65,14 +65,22 @@ def read_passphrase(path: Path) -> str:
         if mode & (stat.S_IRWXO | stat.S_IWGRP):
             raise IdentityError(f"{path} is open to other users (mode {mode:04o}): run chmod 600 {path}")
         with path.open("rb") as file:
-            line = file.readline(_MAX_BYTES + 2)
+            return first_line(file, str(path))
     except OSError as error:
         raise IdentityError(f"cannot read the passphrase file {path}: {error.strerror}") from error
+
+
+def first_line(file: BinaryIO, name: str) -> str:
+    """Return the passphrase in the first line of an open file.
+
+    Raises:
+        IdentityError: It cannot be one.
+    """
     try:
-        return checked(line.rstrip(b"\r\n").decode())
+        return checked(file.readline(_MAX_BYTES + 2).rstrip(b"\r\n").decode())
     except (UnicodeDecodeError, ValueError) as error:
         raise IdentityError(
-            f"{path}: expected a passphrase of {MIN_CHARACTERS} characters to {_MAX_BYTES} bytes in its first line"
+            f"{name}: expected a passphrase of {MIN_CHARACTERS} characters to {_MAX_BYTES} bytes in its first line"
         ) from error
 
 
