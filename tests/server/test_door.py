@@ -1,6 +1,7 @@
 """Who may come in: connections and failed logins of one address, and what a connection costs before it is logged in."""
 
 import socket
+from types import SimpleNamespace
 
 import pytest
 import trio
@@ -12,7 +13,9 @@ from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol import keys
 from truc_server.connections import door, net
+from truc_server.connections.door import Door
 from truc_server.connections.peer import LOGIN_OUTBOX, Peer
+from truc_server.metrics.figures import Figures
 
 WRONG_TOKEN = "x" * 32
 
@@ -239,3 +242,29 @@ async def test_goodbye_after_too_many_failed_logins_says_when_to_come_back(serve
     await client.login_token(WRONG_TOKEN)
     (goodbye,) = await client.closed()
     assert goodbye["reconnect_after_ms"] == 30_001
+
+
+def networks(site: str, count: int) -> list[str]:
+    return [f"2001:db8:{site}:{n:x}::/64" for n in range(count)]
+
+
+@pytest.fixture
+def entrance():
+    settings = changed(QUICK, limits={"connections": 100, "connections_per_address": 2})
+    sanctions = SimpleNamespace(has_banned=lambda _: False)
+    return Door(SimpleNamespace(settings=settings, sanctions=sanctions, figures=Figures()))
+
+
+async def test_one_site_with_many_networks_has_a_tenth_of_the_connections(entrance):
+    refused = [entrance.enter(network, network) for network in networks("1", 11)]
+    assert [why and why.code for why in refused] == [None] * 10 + ["server_full"]
+    assert entrance.enter("192.0.2.7", "192.0.2.7") is None
+    assert entrance.enter("2001:db8:2::/64", "2001:db8:2::/64") is None
+
+
+async def test_who_leaves_makes_room_for_the_site(entrance):
+    first, *_, last = networks("1", 11)
+    for network in networks("1", 10):
+        entrance.enter(network, network)
+    entrance.leave(first)
+    assert entrance.enter(last, last) is None

@@ -3,7 +3,7 @@
 import pytest
 
 from truc_server.connections import meters
-from truc_server.connections.meters import Meter, network_of
+from truc_server.connections.meters import Meter, network_of, site_of
 
 NOW = 1_000.0
 
@@ -88,3 +88,11 @@ def test_who_paid_longest_ago_is_forgotten_first(monkeypatch):
 )
 def test_address_counts_as_its_network(address, network):
     assert network_of(address) == network
+
+
+@pytest.mark.parametrize(
+    ("network", "site"),
+    [("2001:db8:1:2::/64", "2001:db8:1::/48"), ("192.0.2.7", "192.0.2.7"), ("gone", "gone")],
+)
+def test_networks_of_ipv6_are_in_a_site(network, site):
+    assert site_of(network) == site

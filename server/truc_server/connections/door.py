@@ -1,6 +1,7 @@
 """The door: how many connections there may be, how fast they may come, and how often a login may fail.
 
-Newcomers are told apart by the network they come from (meters.py), as nothing else is known of them yet. Turning one away
+Newcomers are told apart by the network they come from (meters.py), as nothing else is known of them yet; who has very many
+networks, as everybody may have with IPv6, still has one site, and a site has a share of the connections only. Turning one away
 costs one small write: no outbox, no timer, no player. A player whose key or token is right is let in however many logins
 from their network have failed: a network is shared, and nobody is to lock the others out. What is shown at a login cannot
 be guessed, and checking it costs no more than the connection did. Invariant: a connection that was let in is counted
@@ -18,11 +19,12 @@ from truc_protocol.connection import Connection, Role
 from truc_protocol.errors import Code
 from truc_protocol.messages import Refusal, refusal
 from truc_protocol.transport import COME_LATER, ENCRYPTED, FRAME_BYTE, PLAIN, SHUT_OUT
-from truc_server.connections.meters import Meter
+from truc_server.connections.meters import Meter, site_of
 from truc_server.connections.peer import LINGER_S, TooSoonError
 from truc_server.host.settings import Limits
 from truc_server.house import House
 
+_SITES: Final = 10  # that it takes to fill the server
 _TWICE: Final = 2  # the connections of an address may all be lost, and come back, at once
 _DRAINED: Final = 4_096  # bytes read at once from a connection that was turned away
 _READS: Final = 16
@@ -32,8 +34,8 @@ _TLS_ONLY: Final = (
 )
 _FAILURES: Final = frozenset({Code.BAD_SIGNATURE, Code.BAD_TOKEN, Code.KEY_NOT_ALLOWED, Code.BANNED})
 
-Reason = Literal["banned", "full", "address", "pace"]
-"""Why a connection is turned away: its address is shut out, the server is full, its address has too many, or they come too fast."""
+Reason = Literal["banned", "full", "address", "site", "pace"]
+"""Why a connection is turned away: its address is shut out, the server is full, its address or site has too many, or they come too fast."""
 
 
 class Door:
@@ -43,6 +45,7 @@ class Door:
         self._house = house
         self._is_tls = house.settings.listen.tls
         self._networks: Counter[str] = Counter()
+        self._sites: Counter[str] = Counter()
         self._inside = 0
         self._lingering = 0
         self.renew(house.settings.limits)
@@ -65,11 +68,16 @@ class Door:
             most = limits.connections_per_address
             message = f"expected at most {most} connections of one address"
             return self._turned("address", refusal(Code.SERVER_FULL, message))
+        most = max(limits.connections_per_address, limits.connections // _SITES)
+        if self._sites[site_of(network)] >= most:
+            message = f"expected at most {most} connections of one site, the first 48 bits of its addresses"
+            return self._turned("site", refusal(Code.SERVER_FULL, message))
         if wait_ms := self._connects.pay(network, trio.current_time()):
             message = f"expected at most {limits.connects_per_min} connections of one address in a minute"
             return self._turned("pace", replace(refusal(Code.RATE_LIMITED, message), retry_after_ms=wait_ms))
-        self._networks[network] += 1
         self._inside += 1
+        self._networks[network] += 1
+        self._sites[site_of(network)] += 1
         return None
 
     def _turned(self, reason: Reason, why: Refusal) -> Refusal:
@@ -79,9 +87,10 @@ class Door:
     def leave(self, network: str) -> None:
         """Count a connection out."""
         self._inside -= 1
-        self._networks[network] -= 1
-        if not self._networks[network]:
-            del self._networks[network]
+        for counted, subject in ((self._networks, network), (self._sites, site_of(network))):
+            counted[subject] -= 1
+            if not counted[subject]:
+                del counted[subject]
 
     def note_refused(self, network: str, code: Code) -> None:
         """Count a login that was refused, if it looks like guessing.

@@ -1,6 +1,7 @@
 """What one address or one player may do in a minute: a token bucket for each of them, kept for as long as it is not full.
 
-An address counts with its neighbours: of IPv6 the first 64 bits count, which one household has; of IPv4 all of it.
+An address counts with its neighbours: of IPv6 the first 64 bits count, which one household has; of IPv4 all of it. A site
+is what one customer of a network may have at most: of IPv6 the first 48 bits.
 Invariants: what is refused costs nothing; no meter knows more than `SUBJECTS` subjects, however many come: those who paid
 longest ago are forgotten first.
 """
@@ -13,6 +14,7 @@ SUBJECTS: Final = 16_384
 _REMEMBERED: Final = 4_096  # addresses for which it is remembered what they count as
 _MINUTE_S: Final = 60.0
 _NETWORK_BITS: Final = 64
+_SITE_BITS: Final = 48
 _SWEPT: Final = 2  # full buckets that each payment drops at most, so that they go as fast as they come
 
 _S = TypeVar("_S", str, bytes)
@@ -30,6 +32,12 @@ def network_of(address: str) -> str:
     if found.ipv4_mapped is not None:
         return str(found.ipv4_mapped)
     return str(ip_network((int(found), _NETWORK_BITS), strict=False))
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def site_of(network: str) -> str:
+    """Return the site of what an address counts as; of anything but IPv6 that is itself."""
+    return str(ip_network(network).supernet(new_prefix=_SITE_BITS)) if "/" in network else network
 
 
 class _Level(NamedTuple):

@@ -108,7 +108,7 @@ MEASURES: Final = (
         "truc_turned_away_total",
         Kind.COUNTER,
         "Connections that were not let in, by the reason: banned, full (limits.connections), address "
-        "(limits.connections_per_address), pace (limits.connects_per_min).",
+        "(limits.connections_per_address), site (a tenth of limits.connections), pace (limits.connects_per_min).",
         lambda seen: _all_of(get_args(Reason), seen.house.figures.turned_away),
         label="reason",
     ),
