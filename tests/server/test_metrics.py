@@ -142,12 +142,21 @@ async def be_held_up(around) -> None:
     await wait_all_tasks_blocked()
 
 
-async def fill_disk(around) -> None:
-    around.monkeypatch.setattr(disk, "free_bytes", lambda _: 0)
+async def look_at_disk(around, free: int, told: Callable[[dict[str, float]], bool]) -> None:
+    """Let so much be free, until the figures tell it."""
+    around.monkeypatch.setattr(disk, "free_bytes", lambda _: free)
     around.clock.jump(disk.LOOK_S)
     for _ in range(1_000):  # it is looked at in a thread, of which the clock of the test knows nothing
-        if (await figures(around.server))["truc_disk_nearly_full"]:
+        if told(await figures(around.server)):
             return
+
+
+async def fill_disk(around) -> None:
+    await look_at_disk(around, 0, lambda figures: bool(figures["truc_disk_nearly_full"]))
+
+
+async def empty_disk(around) -> None:
+    await look_at_disk(around, 1 << 60, lambda figures: figures["truc_disk_free_bytes"] == 1 << 60)
 
 
 Event = Callable[[SimpleNamespace], Awaitable[None]]
@@ -180,6 +189,7 @@ EVENTS: list[tuple[str, Event]] = [
     ("truc_append_writes_sum", make_table),
     ("truc_loop_lag_seconds_sum", be_held_up),
     ("truc_disk_nearly_full", fill_disk),
+    ("truc_disk_free_bytes", empty_disk),
 ]
 
 

@@ -210,6 +210,12 @@ MEASURES: Final = (
         "1 while less than store.spare_mb is free, and no table or match begins.",
         lambda seen: seen.house.disk.is_nearly_full,
     ),
+    Measure(
+        "truc_disk_free_bytes",
+        Kind.GAUGE,
+        "What is free on the disk of the data folder, looked at every 10 seconds.",
+        lambda seen: seen.house.disk.free,
+    ),
 )
 
 
