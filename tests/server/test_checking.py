@@ -66,14 +66,6 @@ WRONG = (
         "access.bots: one of them is in access.banned, and cannot come when it is called: take it out of one list",
     ),
     (
-        "[listen]\npublic_host = 'x.example:7373'",
-        "listen.public_host: expected a name or an address alone, got 'x.example:7373': the port is listen.port",
-    ),
-    (
-        "[listen]\npublic_host = 'truc://x.example'",
-        "listen.public_host: expected a name or an address alone, got 'truc://x.example': the port is listen.port",
-    ),
-    (
         "[listen]\nport = 7400\npublic_host = 'x.example'\n[access]\nmoved_to = 'x.example:7400'",
         "access.moved_to: is this server itself, and everybody would be sent in a circle: take it out",
     ),
@@ -134,13 +126,6 @@ def test_nothing_is_said_of_settings_that_go_together(folder, _settings, told):
     with locked(folder):
         lines = check(folder, '[listen]\npublic_host = "x.example"')
     assert not [line for line in lines if told in line]
-
-
-@pytest.mark.parametrize("public", ["truc.example.org", "192.0.2.1", "2001:db8::1"])
-def test_name_or_address_is_right(folder, public):
-    assert not [
-        line for line in check(folder, f"[listen]\npublic_host = '{public}'") if "public_host" in line
-    ]
 
 
 # Ports

@@ -176,6 +176,17 @@ class TestForms:
             " and networks, got 'Ana' in it"
         )
 
+    @pytest.mark.parametrize("host", ["", "truc.example", "192.0.2.1", "2001:db8::1"])
+    def test_host_that_players_use_is_taken(self, host):
+        assert from_text(f"[listen]\npublic_host = '{host}'").listen.public_host == host
+
+    @pytest.mark.parametrize("host", ["truc.example:7373", "truc://truc.example", "[2001:db8::1]", "a b"])
+    def test_host_with_more_than_its_name_is_refused(self, host):
+        assert refusal(f"[listen]\npublic_host = '{host}'") == (
+            "truc.toml line 2: listen.public_host expected a name or an address without a port, or nothing,"
+            f" got '{host}'"
+        )
+
     @pytest.mark.parametrize("place", ["", "truc.example:7373", "192.0.2.1:1", "[2001:db8::1]:65535"])
     def test_place_to_move_to_is_taken(self, place):
         assert from_text(f"[access]\nmoved_to = '{place}'").access.moved_to == place

@@ -5,7 +5,6 @@ tried is given back.
 """
 
 import errno
-import ipaddress
 import os
 import socket
 from collections.abc import Iterator
@@ -44,11 +43,7 @@ class Place(NamedTuple):
 def look_at_name(settings: Settings) -> Iterator[Finding]:
     """Look at the address that players are told."""
     public, port = settings.listen.public_host, settings.listen.port
-    if public and not _is_name(public):
-        yield wrong(
-            f"listen.public_host: expected a name or an address alone, got {public!r}: the port is listen.port"
-        )
-    elif is_local(settings):
+    if is_local(settings):
         yield note(
             "listen.public_host: not set, so invites lead to this machine only; set the name that players use"
         )
@@ -99,12 +94,6 @@ def _changed(path: Path) -> float:
 
 def _moment(at: float) -> str:
     return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M} UTC"
-
-
-def _is_name(public: str) -> bool:
-    with suppress(ValueError):
-        return bool(ipaddress.ip_address(public))
-    return public.isprintable() and not set(public) & set(":/@?#[] ")
 
 
 def _try(place: Place) -> Iterator[Finding]:

@@ -5,13 +5,13 @@ environment variables and the messages are made from these (settings_file.py). I
 values in range.
 """
 
-import re
 from typing import Annotated, Final, Literal
 
 import msgspec
 from msgspec import Meta
 
 from truc_protocol.chains import MAX_LINKS
+from truc_server.host.places import is_database, is_host, is_place
 from truc_server.host.subjects import is_fingerprint, is_subject
 
 _WHEN_GONE: Final = {"forfeit": 0, "substitute": 1, "wait": 2}
@@ -20,9 +20,6 @@ _DELAY: Final = "delay:"
 _DELAYED: Final = 3  # opts[8] of a delay is this plus its seconds
 MAX_DELAY_S: Final = 3_600
 MAX_SEATS: Final = 500  # of one player: all of them are listed in the frame that welcomes them
-_MAX_PORT: Final = 65_535
-_PORT_DIGITS: Final = 5
-_DATABASE: Final = re.compile(r"(postgresql(\+\w+)?://.*|sqlite(\+\w+)?:///.+)?")
 
 
 class SettingsError(Exception):
@@ -41,20 +38,6 @@ def spectators(word: str) -> int | None:
 
 def _is_spectators(value: object) -> bool:
     return isinstance(value, str) and spectators(value) is not None
-
-
-def _is_place(value: object) -> bool:
-    """Tell whether a text is empty or host:port, an IPv6 address in brackets."""
-    if value == "":
-        return True
-    host, _, port = str(value).rpartition(":")
-    is_port = port.isascii() and port.isdigit() and len(port) <= _PORT_DIGITS and 1 <= int(port) <= _MAX_PORT
-    is_host = bool(host) and host.isprintable() and not set(host) & set(" /#?@")
-    return is_port and is_host and (":" not in host or (host[0], host[-1]) == ("[", "]"))
-
-
-def _is_database(value: object) -> bool:
-    return _DATABASE.fullmatch(str(value)) is not None
 
 
 _SUBJECTS: Final = {
@@ -78,7 +61,11 @@ class Listen(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     public_host: Annotated[
         str,
         Meta(
-            extra={"max_bytes": 253},
+            extra={
+                "max_bytes": 253,
+                "takes": "a name or an address without a port, or nothing",
+                "admits": is_host,
+            },
             description="Name or address that players use, for invites; empty: the first of hosts.",
         ),
     ] = ""
@@ -287,7 +274,7 @@ class Access(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     moved_to: Annotated[
         str,
         Meta(
-            extra={"max_bytes": 260, "takes": "host:port, or nothing", "admits": _is_place},
+            extra={"max_bytes": 260, "takes": "host:port, or nothing", "admits": is_place},
             description="Where everybody is sent instead, as host:port; empty: nobody is.",
         ),
     ] = ""
@@ -338,7 +325,7 @@ class Database(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             extra={
                 "max_bytes": 1_024,
                 "takes": "postgresql://USER@HOST/NAME, sqlite:///FILE, or nothing",
-                "admits": _is_database,
+                "admits": is_database,
             },
             description="The database; empty: truc.db (SQLite) in the data folder.",
         ),
