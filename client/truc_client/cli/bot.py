@@ -26,14 +26,16 @@ from truc_client.cli.reporting import result_of, tell_trouble
 from truc_client.cli.stepping_in import find_vacant
 from truc_client.connecting import connect
 from truc_client.connection import Connection
-from truc_client.errors import ClientError, NotPlayedError
+from truc_client.errors import ClientError, NotPlayedError, RefusedError
 from truc_client.happenings import Happening, MatchEnded
 from truc_client.home import Home, open_home, sole_use
 from truc_client.styles import STYLES, style_option
 from truc_client.table import Table
+from truc_protocol.errors import Code
 from truc_protocol.words import Sentence
 
 _MOST_BOTS = 1000
+_GONE = frozenset({Code.TABLE_FULL, Code.TABLE_NOT_OPEN, Code.NO_SUCH_TABLE})
 
 
 class Work(NamedTuple):
@@ -208,14 +210,25 @@ async def _sit_down(connection: Connection, work: Work) -> Table:
         table = await connection.create(
             work.variant, seats=work.seats, options=work.options, private=work.private
         )
+    elif work.code is not None:
+        table = await connection.join(work.code)
     else:
-        table = await connection.join(work.code or await _open_table(connection))
+        table = await join_any(connection)
     await table.ready()
     return table
 
 
-async def _open_table(connection: Connection) -> str:
+async def join_any(connection: Connection) -> Table:
+    """Take a free seat at any public table; others may take one that was free a moment ago.
+
+    Raises:
+        ClientError: There is none.
+    """
     for state in await connection.tables():
         if state.state == "open" and any(seat.kind == "empty" for seat in state.seats):
-            return state.table
+            try:
+                return await connection.join(state.table)
+            except RefusedError as error:
+                if error.code not in _GONE:
+                    raise
     raise ClientError(Sentence("commands.no_free_seat"))

@@ -1,0 +1,38 @@
+"""Where a bot sits down that was told no table."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from truc_client.cli.bot import join_any
+from truc_client.errors import ClientError, RefusedError
+
+
+class Lobby:
+    """A server whose list of tables is older than what has become of them."""
+
+    def __init__(self, **tables: str) -> None:
+        self._tables = tables
+
+    async def tables(self) -> list[SimpleNamespace]:
+        seats = (SimpleNamespace(kind="key"), SimpleNamespace(kind="empty"))
+        return [SimpleNamespace(table=code, state="open", seats=seats) for code in self._tables]
+
+    async def join(self, code: str) -> str:
+        if self._tables[code] != "free":
+            raise RefusedError(self._tables[code], "")
+        return code
+
+
+async def test_seat_that_was_taken_meanwhile_is_passed_over() -> None:
+    assert await join_any(Lobby(A="table_full", B="no_such_table", C="free", D="free")) == "C"
+
+
+async def test_without_a_free_seat_there_is_nothing_to_join() -> None:
+    with pytest.raises(ClientError, match="no public table has a free seat"):
+        await join_any(Lobby(A="table_not_open"))
+
+
+async def test_other_refusals_are_told() -> None:
+    with pytest.raises(RefusedError):
+        await join_any(Lobby(A="guests_not_allowed", B="free"))
