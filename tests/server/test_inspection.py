@@ -127,9 +127,15 @@ def test_running_server_is_not_disturbed(data):
     store.close()
 
 
-def test_other_database_is_noted(data):
-    data.settings.write_text('[store]\nurl = "postgresql://elsewhere/truc"\n')
-    assert "note   database: store.url names another" in check(data).stdout
+def test_other_file_is_noted(data):
+    data.settings.write_text('[store]\nurl = "sqlite:////elsewhere/truc.db"\n')
+    assert "note   database: store.url names another file" in check(data).stdout
+
+
+def test_database_server_that_does_not_answer_is_wrong(data):
+    data.settings.write_text('[store]\nurl = "postgresql://truc:hush@127.0.0.1:1/truc"\n')
+    told = check(data).stdout
+    assert "wrong  database: cannot open postgresql://truc:***@127.0.0.1:1/truc: " in told
 
 
 def test_free_disk_is_told(data):

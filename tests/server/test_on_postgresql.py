@@ -9,14 +9,16 @@ from typing import NamedTuple
 import pytest
 import trio
 from chaos.postgres import Cluster, cluster, programs
+from click.testing import CliRunner
 from server import test_store, test_store_company, test_store_ratings, test_store_sanctions
 from server.conftest import running, together
 from server.rawclient import GoneError, Seat
 
 from truc_protocol.audit import Result
+from truc_server.main import main
 from truc_server.store import SaveGuest, SqlStore, StoreError, open_store
 from truc_server.store.archive import open_archive
-from truc_server.store.schema import metadata
+from truc_server.store.schema import REVISION, metadata
 
 pytestmark = [
     pytest.mark.slow,
@@ -153,3 +155,9 @@ def test_error_is_one_line_without_what_was_to_be_written(store):
     said = str(caught.value)
     assert said.endswith('duplicate key value violates unique constraint "guests_token_hash_key"')
     assert b"same hash".hex() not in said
+
+
+def test_check_looks_at_it(tmp_path, database):
+    environment = {"TRUC_STORE_URL": database.url}
+    told = CliRunner().invoke(main, ["check", "--data", str(tmp_path)], env=environment).stdout
+    assert f"ok     database: sound, schema {REVISION}\n" in told

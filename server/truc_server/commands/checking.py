@@ -8,6 +8,7 @@ import stat
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -22,6 +23,9 @@ from truc_server.host.folder import Folder, FolderError, lock_holder, why_closed
 from truc_server.host.settings import Settings
 from truc_server.host.variants import VariantsError, read_catalogue
 from truc_server.keys.certificate import look_at_certificate
+
+if TYPE_CHECKING:
+    from truc_server.store.inspection import Inspection
 
 
 @click.command(short_help="Say what is wrong, and what to do; change nothing.")
@@ -60,24 +64,27 @@ def _look(settings: Settings) -> Iterator[Finding]:
 
 def _look_at_database(settings: Settings, folder: Folder) -> Finding:
     # Slow to import, and needed by `check` alone.
+    from truc_server.store.engine import inspect_server
     from truc_server.store.files import closed_file
+    from truc_server.store.inspection import inspect
 
+    if settings.store.url.startswith("sqlite"):
+        return note("database: store.url names another file, which is not looked at")
     if settings.store.url:
-        return note("database: store.url names another, which is not looked at")
+        return _found(inspect_server(settings.store.url))
     if not folder.database.exists():
         return _no_database(folder)
     if closed := closed_file(folder.database):
         return wrong(f"database: {closed} cannot be read and written by this user: give it to the server's")
-    return _inspected(folder.database)
-
-
-def _inspected(database: Path) -> Finding:
-    # Slow to import, and needed by `check` alone.
-    from truc_server.store.inspection import inspect
-
-    found = inspect(database)
+    found = inspect(folder.database)
     if found.problem is not None:
-        return wrong(f"database: {database}: {found.problem}; restore it from a backup")
+        return wrong(f"database: {folder.database}: {found.problem}; restore it from a backup")
+    return _found(found)
+
+
+def _found(found: "Inspection") -> Finding:
+    if found.problem is not None:
+        return wrong(f"database: {found.problem}")
     if found.is_newer:
         return wrong(
             f"database: schema {found.revision} was made by a newer version, which this one does not open"

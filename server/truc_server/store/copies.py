@@ -38,7 +38,7 @@ def copy_database(source: Path, target: Path) -> None:
             old.backup(new)  # in one step, so that no write makes it start over
             new.execute("PRAGMA journal_mode = DELETE")  # the copy is one file, with no log beside it
     except sqlite3.Error as error:
-        raise StoreError(f"cannot copy {source}: {error}") from error
+        raise StoreError(f"cannot copy {source} to {target.parent}: {error}") from error
 
 
 def open_play(database: Path) -> OpenPlay:

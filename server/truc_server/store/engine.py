@@ -16,6 +16,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
 from truc_server.store.files import closed_file
+from truc_server.store.inspection import Inspection
 from truc_server.store.interface import StoreError
 from truc_server.store.schema import REVISION
 
@@ -62,6 +63,22 @@ def open_to_read(url: str) -> Engine:
             " a start of this version's server brings an older one up to date"
         )
     return reading
+
+
+def inspect_server(url: str) -> Inspection:
+    """Look at a database that has a server of its own, such as PostgreSQL; nothing is written."""
+    try:
+        engine = _engine(url, _prepare_to_read)
+    except StoreError as error:
+        return Inspection(str(error), None)
+    try:
+        engine.connect().close()
+    except SQLAlchemyError as error:
+        return Inspection(f"cannot open {engine.url}: {reason(error)}", None)
+    else:
+        return Inspection(None, _revision(engine))
+    finally:
+        engine.dispose()
 
 
 @contextmanager
