@@ -293,6 +293,10 @@ class TestRunFailures:
             "truc-server: --port: listen.port expected a whole number from 0 to 65535, got 70000\n",
         )
 
+    def test_folder_without_a_name_is_status_2(self):
+        result = CliRunner().invoke(main, ["run", "--data", ""])
+        assert (result.exit_code, "'--data': expected a folder, got nothing" in result.stderr) == (2, True)
+
     def test_missing_settings_file_is_status_2(self, call, tmp_path):
         result = call("run", "--settings", str(tmp_path / "none.toml"))
         assert result.exit_code == 2

@@ -418,4 +418,5 @@ def test_compact_says_how_much_room_it_needs(filled, monkeypatch):
 
 def test_compact_is_for_the_file_of_the_server_alone(filled, monkeypatch):
     monkeypatch.setenv("TRUC_STORE_URL", "postgresql://elsewhere/truc")
-    assert "store.url names another database" in call(filled, "compact").stderr
+    result = call(filled, "compact")
+    assert (result.exit_code, "store.url names another database" in result.stderr) == (2, True)

@@ -64,13 +64,20 @@ _FLAGS: Final = {
     "passphrase_file": Flag("--passphrase-file", "store.passphrase_file"),
 }
 
+
+def _folder(_context: click.Context, _parameter: click.Parameter, named: str | None) -> str | None:
+    if named == "":  # as of a variable that is not set; the user's own folder would be another server
+        raise click.BadParameter("expected a folder, got nothing")
+    return named
+
+
 settings_option = click.option(
     "--settings",
     "file",
     type=click.Path(path_type=Path),
     help="Settings file [truc.toml in the data folder].",
 )
-data_option = click.option("--data", help="Data folder.")
+data_option = click.option("--data", callback=_folder, help="Data folder.")
 
 
 def data_root(settings: Settings) -> Path:

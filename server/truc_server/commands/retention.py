@@ -15,6 +15,7 @@ import click
 
 from truc_server.commands.command_line import (
     Failure,
+    SettingsFailure,
     data_option,
     data_root,
     failures,
@@ -59,7 +60,7 @@ def compact(file: Path | None, **flags: object) -> None:
     """Write the database anew without what was deleted, while the server is stopped."""
     settings = load_settings(file, flags)
     if settings.store.url:
-        raise Failure("store.url names another database than truc.db: use what belongs to it")
+        raise SettingsFailure("store.url names another database than truc.db: use what belongs to it")
     with failures():
         folder = used_folder(data_root(settings))
         if not folder.database.exists():
