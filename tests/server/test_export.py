@@ -298,3 +298,10 @@ def test_database_of_an_older_version_is_left_as_it_is(data, export):
     result = export()
     assert (result.exit_code, "expected schema 0006, found 0003" in result.stderr) == (1, True)
     assert data.database.read_bytes() == before
+
+
+def test_database_of_a_newer_version_is_refused_as_such(data, export):
+    with closing(sqlite3.connect(data.database)) as raw, raw:
+        raw.execute("UPDATE alembic_version SET version_num = '9999'")
+    result = export()
+    assert (result.exit_code, "was written by a newer version" in result.stderr) == (1, True)

@@ -58,6 +58,7 @@ def open_to_read(url: str) -> Engine:
     found = _revision(engine)
     if found != REVISION:
         engine.dispose()
+        _check_no_newer(engine, found)
         raise StoreError(
             f"{engine.url}: expected schema {REVISION}, found {found or 'none'};"
             " a start of this version's server brings an older one up to date"
@@ -155,12 +156,16 @@ def _bring_up_to_date(engine: Engine) -> None:
     found = _revision(engine)
     if found == REVISION:
         return
+    _check_no_newer(engine, found)
+    with engine.begin() as connection:
+        _migrate(connection)
+
+
+def _check_no_newer(engine: Engine, found: str | None) -> None:
     if found is not None and found > REVISION:
         raise StoreError(
             f"{engine.url} was written by a newer version: expected revision {REVISION} or older, found {found}"
         )
-    with engine.begin() as connection:
-        _migrate(connection)
 
 
 def _revision(engine: Engine) -> str | None:
