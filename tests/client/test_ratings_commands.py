@@ -11,6 +11,7 @@ from truc_client.bots import play_match
 from truc_client.cli.ratings import place_line
 from truc_client.main import main
 from truc_protocol.messages import Standing
+from truc_protocol.words import LANGUAGES, Speech
 
 GAME = "truco-mineiro"
 STANDING = Standing(
@@ -82,11 +83,20 @@ def test_what_cannot_be_asked_is_one_line_and_status_1(truc, real_server) -> Non
 
 def test_places_take_no_more_room_than_their_names() -> None:
     line = place_line(replace(STANDING, name="ann"), None, width=3)
-    assert line == "   1  ann    -12 points     3 played     2 won  T3YF6NWGKNC4VOBLQXRF2VKWLM"
+    assert line == "   1  ann  points   -12  played    3  won    2  T3YF6NWGKNC4VOBLQXRF2VKWLM"
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_one_is_told_in_the_words_for_several(lang) -> None:
+    one, several = (
+        place_line(replace(STANDING, points=n, matches=n, won=n), None, Speech(lang)) for n in (1, 7)
+    )
+    assert one == several.replace(" 7  ", " 1  ")
+    assert "1 p" not in one
 
 
 def test_place_is_one_line_whatever_the_name() -> None:
     line = place_line(replace(STANDING, name="no\x1b[2Jrth\n", bot=True), None)
     assert line == (
-        "   1  no[2Jrth                -12 points     3 played     2 won  T3YF6NWGKNC4VOBLQXRF2VKWLM  bot of the host"
+        "   1  no[2Jrth              points   -12  played    3  won    2  T3YF6NWGKNC4VOBLQXRF2VKWLM  bot of the host"
     )

@@ -162,7 +162,7 @@ class Lobby:
         self.check_may_begin()
         limits = self._house.settings.limits
         if len(self._tables) >= limits.tables:
-            raise RefusedError(Code.TOO_MANY_TABLES, f"the server has {limits.tables} tables, its most")
+            raise RefusedError(Code.TOO_MANY_TABLES, f"tables of this server: at most {limits.tables}")
         self.check_seats(player)
 
     def check_seats(self, player: Player) -> None:
@@ -173,7 +173,7 @@ class Lobby:
         """
         most = MAX_SEATS if self.calls.is_bot(player) else self._house.settings.limits.seats_per_player
         if len(self._seats.get(player.id, ())) >= most:
-            raise RefusedError(Code.TOO_MANY_TABLES, f"expected a player with less than {most} seats")
+            raise RefusedError(Code.TOO_MANY_TABLES, f"seats of one player: at most {most}")
 
     def _fresh_code(self, length: int) -> str:
         while True:

@@ -51,7 +51,7 @@ class MadeTables:
         now = trio.current_time()
         crowd_ms = 0 if network is None else self._crowd.owes(network, now)
         if wait_ms := max(self._pace.owes(player.id, now), crowd_ms):
-            message = f"expected at most {self._limits.tables_per_min} tables of one player in a minute"
+            message = f"tables opened by one player in a minute: at most {self._limits.tables_per_min}"
             raise TooSoonError(message, wait_ms)
         self._pace.pay(player.id, now)
         if network is not None:

@@ -60,7 +60,7 @@ def check_guest(seats: Sequence[Seated | None], player: Player, *, allowed: int)
         RefusedError: The player is a guest, and the table has as many as it may.
     """
     if not admits(seats, player, guests=allowed):
-        message = f"this table admits {allowed} guests, and has {_guests(seats)}"
+        message = f"guests at this table: at most {allowed}, already {_guests(seats)}"
         raise RefusedError(Code.GUESTS_NOT_ALLOWED, message)
 
 
