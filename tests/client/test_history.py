@@ -111,16 +111,6 @@ def test_empty_home_says_how_to_begin(home) -> None:
     assert "begin with: truc demo" in truc("history").stdout
 
 
-def test_get_without_a_server_says_what_is_missing(home) -> None:
-    shown = truc("history", "--get", "495bf62a")
-    assert (shown.exit_code, "truc history SERVER --get MATCH" in shown.stderr) == (2, True)
-
-
-def test_fetch_without_a_server_says_what_is_missing(home) -> None:
-    shown = truc("history", "--fetch")
-    assert (shown.exit_code, "truc history SERVER --fetch" in shown.stderr) == (2, True)
-
-
 def test_match_is_found_by_its_first_digits(kept) -> None:
     assert find_transcript(kept.transcripts, "495B") == kept.transcripts / "495bf62a608386d7.truc"
 

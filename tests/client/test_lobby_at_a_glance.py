@@ -108,9 +108,9 @@ def test_what_is_no_clock_is_told_with_what_was_expected(text) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("create",), "expected the VARIANT to play"),
-        (("create", "localhost:7373"), "expected the VARIANT to play"),
-        (("create", "truc.example.org"), "expected the VARIANT to play"),
+        (("create",), "expected the name of a game"),
+        (("create", "localhost:7373"), "expected the name of a game"),
+        (("create", "truc.example.org"), "expected the name of a game"),
         (("create", "host", "truc-french", "--clock", "soon"), "got 'soon'"),
         (("create", "host", "truc-french", "--clock", "9", "--option", "bank_ms=1"), "--option bank_ms say"),
         (("create", "truc-french"), "expected the ADDRESS of a server"),

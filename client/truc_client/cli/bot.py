@@ -24,6 +24,7 @@ from truc_client.cli.common import (
 from truc_client.cli.on_call import serve, until_ended
 from truc_client.cli.reporting import result_of, tell_trouble
 from truc_client.cli.stepping_in import find_vacant
+from truc_client.cli.where import server_meant
 from truc_client.connecting import connect
 from truc_client.connection import Connection
 from truc_client.errors import ClientError, NotPlayedError, RefusedError
@@ -54,7 +55,7 @@ class Work(NamedTuple):
 
 
 @click.command(short_help="Play as a bot.")
-@click.argument("address")
+@click.argument("address", required=False)
 @click.option("--table", "code", help="Sit down at the table with this code.")
 @click.option("--create", "variant", help="Open a table of this game; see `truc rules`.")
 @click.option("--seats", type=int, help="Number of seats of a new table.")
@@ -82,7 +83,7 @@ class Work(NamedTuple):
 @speaking
 def bot(
     *,
-    address: str,
+    address: str | None,
     code: str | None,
     variant: str | None,
     seats: int | None,
@@ -102,18 +103,21 @@ def bot(
 
     A bot has a folder and a key of its own; started again it goes on with its match. Of several bots with one name
     each takes the first folder that no other uses. With --house it plays until it is told to end (SIGTERM, Ctrl-C).
+
+    With one server known no ADDRESS is needed.
     """
     sits = (code and code.upper(), variant, seats, table_options(options), private)
     work = Work(*sits, matches, substitute, style, seed, patience_s)
     _check_usage(work, is_called=house)
+    where = server_meant(address)
     with _bot_home(name) as home:
         player = Player(home, home.root.name, on_new_key=tell_new_key, on_delay=tell_delay)
 
         async def main() -> None:
             if house:
-                await until_ended(partial(serve, address, player, partial(_play, work)))
+                await until_ended(partial(serve, where, player, partial(_play, work)))
                 return
-            async with connect(address, player) as connection:
+            async with connect(where, player) as connection:
                 await _work(connection, work)
 
         run(main, lambda: Sentence("commands.start_bot_again"))

@@ -3,7 +3,6 @@
 No server is asked, and nothing is written: a home that does not exist is not created.
 """
 
-import os
 from collections.abc import Iterator, Mapping
 from typing import Final
 
@@ -11,10 +10,9 @@ import click
 from click.shell_completion import CompletionItem
 
 from truc_client.cli.meant import own_transcripts
+from truc_client.cli.where import known_servers
 from truc_client.errors import ClientError, HomeError
 from truc_client.history import KeptFile, kept_files
-from truc_client.home import Home, default_root
-from truc_client.store import Store
 from truc_commands.completion import Values, complete_values, completion_command
 from truc_protocol.rules_page import games, table_rules
 from truc_protocol.setup import Opts
@@ -29,15 +27,8 @@ def _options() -> Iterator[str]:
 
 def _known_servers() -> tuple[str, ...]:
     """Return the servers that this home knows; none if the home cannot be read."""
-    state = Home(default_root(os.environ)).state
-    if not state.exists():
-        return ()
     try:
-        store = Store(state)
-        try:
-            return tuple(store.pins())
-        finally:
-            store.close()
+        return tuple(address.server for address in known_servers())
     except ClientError:
         return ()
 

@@ -4,14 +4,13 @@ from typing import Final, Unpack
 
 import click
 
-from truc_client.cli.common import OPTION_HELP, own_home, spoken, table_options, usage_error
+from truc_client.cli.common import OPTION_HELP, spoken, table_options, usage_error
 from truc_client.cli.manner import Manner, manner_options
-from truc_client.cli.play import Seating, Wish, address_or_known, play_at
+from truc_client.cli.play import Seating, Wish, play_at
 from truc_client.cli.table_clock import TableClock, read_clock
+from truc_client.cli.where import game_meant
 from truc_protocol.words import Sentence, told
 
-_OF_ADDRESSES: Final = frozenset(":/.")
-"""Characters that occur in addresses, but in no game's name."""
 _TWICE: Final = {"decision_ms": "--clock", "bank_ms": "--clock", "reveal": "--reveal"}
 
 
@@ -59,10 +58,7 @@ def create(
 
     If you have a seat already you are asked first whether to go on there.
     """
-    if address is None or (variant is None and _OF_ADDRESSES.intersection(address)):
-        raise usage_error(Sentence("commands.variant_expected"))
-    server, game = (None, address) if variant is None else (address, variant)
-    where = address_or_known(server, own_home())
+    where, game = game_meant(address, variant)
     chosen = _chosen(clock, reveal, table_options(options))
     wish = Wish(None, game, seats, chosen, private, rekey=False, seating=Seating.NEW)
     play_at(where, wish, **manner)

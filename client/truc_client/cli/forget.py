@@ -3,7 +3,7 @@
 import click
 
 from truc_client.account import Player
-from truc_client.address import Address, parse_address
+from truc_client.address import Address
 from truc_client.cli.asking import confirmed
 from truc_client.cli.common import (
     FailedError,
@@ -16,6 +16,7 @@ from truc_client.cli.common import (
     tell_delay,
     tell_new_key,
 )
+from truc_client.cli.where import server_meant
 from truc_client.connecting import connect
 from truc_client.home import Home, has_seed
 from truc_client.store import Store
@@ -23,17 +24,19 @@ from truc_protocol.words import Sentence
 
 
 @click.command(short_help="Ask a server to forget you.")
-@click.argument("server")
+@click.argument("server", required=False)
 @click.option("--guest", is_flag=True, help="Forget the guest that this home is there, not the key.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @speaking
-def forget(server: str, *, guest: bool, yes: bool) -> None:
+def forget(server: str | None, *, guest: bool, yes: bool) -> None:
     """Ask SERVER (host:port) to forget you: your name, a guest's token, what you said, whom you ignore.
 
     Matches stay what they were, with the name in their records; from then on only those who played in them may read
     them. Your key stays yours: come back with it, and you are the same player under a new name.
+
+    With one server known no SERVER is needed.
     """
-    where, home = parse_address(server), own_home()
+    where, home = server_meant(server), own_home()
     _check_known(where, home, is_guest=guest)
     if not yes and not confirmed(Sentence("asked.forget", server=where.server), spoken()):
         raise FailedError(Sentence("asked.nothing_done"))

@@ -14,7 +14,7 @@ import click
 from rich.console import Console
 
 from truc_client.account import Player
-from truc_client.address import Address, parse_address
+from truc_client.address import Address
 from truc_client.cli.common import (
     lang_option,
     language,
@@ -29,6 +29,7 @@ from truc_client.cli.common import (
 )
 from truc_client.cli.output import FindingCommand, Output, UnusableError, say
 from truc_client.cli.verify import severest, verify
+from truc_client.cli.where import server_meant
 from truc_client.connecting import connect
 from truc_client.connection import Connection
 from truc_client.errors import ClientError, HomeError
@@ -80,19 +81,18 @@ def history(
     the server still has them. With --fetch those that are over and have no transcript here are fetched and verified, the
     newest ones, or with --all every one. With --get fetch one, named by the first digits of its id or by all 64, and verify
     it, together with the transcript that is here, if one is. The exit status of both is that of `truc verify`.
+
+    With one server known --fetch and --get need no SERVER.
     """
     home, speech, most = own_home(), Speech(language(lang)), None if is_all else _NEWEST
-    if server is None:
-        if wanted is not None or is_fetching:
-            how = "--fetch" if wanted is None else "--get MATCH"
-            raise usage_error(Sentence("history.which_server", command=f"truc history SERVER {how}"))
+    if server is None and wanted is None and not is_fetching:
         _list(home, most, speech, as_json=as_json)
         return
     if wanted is not None and is_fetching:
         raise usage_error(Sentence("history.either"))
     if as_json:
         raise usage_error(Sentence("history.json_here"))
-    where = parse_address(server)
+    where = server_meant(server)
     tell_first_use(home)
     player = Player(home, player_name(None, home), on_new_key=tell_new_key, on_delay=tell_delay)
     if wanted is None:

@@ -9,6 +9,7 @@ import click
 
 from truc_client.address import parse_address
 from truc_client.cli.common import FailedError, own_home, speaking, tell
+from truc_client.cli.where import server_meant
 from truc_client.home import (
     Home,
     accept_revocation,
@@ -109,27 +110,30 @@ def forget(server: str) -> None:
 
 
 @keys.command("revocation", short_help="Print the statement that gives your key for a server up.")
-@click.argument("server")
+@click.argument("server", required=False)
 @click.option(
     "--out", type=click.Path(path_type=Path), help="Write to this new file instead of the terminal."
 )
 @speaking
-def revocation(server: str, out: Path | None) -> None:
+def revocation(server: str | None, out: Path | None) -> None:
     """Print the statement that gives up your key for SERVER (host:port).
 
     It is made in advance and kept offline: if somebody else has your key, hand it to the server's host, who then lets
     nobody in with it. Whoever has the statement can do that, and it cannot be taken back.
+
+    With one server known no SERVER is needed.
     """
     home = own_home()
     if not has_seed(home):
         raise FailedError(Sentence("commands.no_key", path=home.root))
+    where = server_meant(server)
     store = Store(home.state)
     try:
-        pin = store.pin(parse_address(server).server)
+        pin = store.pin(where.server)
     finally:
         store.close()
     if pin is None:
-        raise FailedError(Sentence("commands.server_unmet", server=server))
+        raise FailedError(Sentence("commands.server_unmet", server=server or where.place))
     _hand_over(revocation_text(give_up(player_key(master_seed(home), pin.first))), out)
 
 

@@ -16,6 +16,7 @@ import click
 import trio
 
 from truc_client.account import Player
+from truc_client.address import Address
 from truc_client.calls import HOUSE_BOTS
 from truc_client.cli.reporting import complain, result_of, tell_trouble
 from truc_client.cli.stepping_in import is_alone, sit_by, stand_by
@@ -65,7 +66,7 @@ async def until_ended(main: Step) -> None:
         raise failure
 
 
-async def serve(address: str, player: Player, play: Play) -> None:
+async def serve(address: Address, player: Player, play: Play) -> None:
     """Answer every call of a server, which may come and go; never return.
 
     Raises:

@@ -8,13 +8,12 @@ from typing import Final, NamedTuple, Unpack
 import click
 
 from truc_client.account import Player
-from truc_client.address import Address, parse_address
+from truc_client.address import Address
 from truc_client.cli.afterwards import tell_commands
 from truc_client.cli.asking import asked
 from truc_client.cli.coming_back import Place, check_here, places, tell_lost_seats
 from truc_client.cli.common import (
     OPTION_HELP,
-    FailedError,
     lang_option,
     language,
     own_home,
@@ -38,11 +37,11 @@ from truc_client.cli.terminal import (
     own_screen,
     plain_option,
 )
+from truc_client.cli.where import server_meant
 from truc_client.connecting import connect
 from truc_client.connection import Connection
 from truc_client.errors import ClientError, NotPlayedError, RefusedError
-from truc_client.home import Home, keep_name
-from truc_client.store import Store
+from truc_client.home import keep_name
 from truc_client.table import Table
 from truc_client.terminal.lessons import teaching_at
 from truc_client.terminal.person import Lines, Person
@@ -127,7 +126,7 @@ def play(
     match, else opens a table (of truc-catalan, unless --variant says another). The name is kept for the next time. At the
     table `?` explains what can be typed.
     """
-    where = address_or_known(address, own_home())
+    where = server_meant(address)
     wanted_code = code or where.table
     seating = Seating.ANY if quick is None else Seating.QUICK
     wish = Wish(
@@ -200,28 +199,6 @@ def _farewell(table: Table, command: str, speech: Speech) -> str:
         return kept
     key = "screen.kept_until_taken" if opts.gone == GONE_SUBSTITUTE else "screen.kept_until_lost"
     return speech.say(key, command=command, missed=speech.counted("missed", opts.gone_after))
-
-
-def address_or_known(given: str | None, home: Home) -> Address:
-    """Read an address; without one, return that of the only server known.
-
-    Raises:
-        ClientError: It cannot be read.
-        FailedError: None was given, and not exactly one server is known.
-    """
-    if given is not None:
-        return parse_address(given)
-    store = Store(home.state)
-    servers = tuple(_known(server, store).place for server in store.pins())
-    store.close()
-    if len(servers) == 1:
-        return parse_address(servers[0])
-    key = "commands.one_of_servers" if servers else "commands.address_expected"
-    raise FailedError(Sentence(key, servers=", ".join(servers)))
-
-
-def _known(server: str, store: Store) -> Address:
-    return parse_address(server)._replace(is_tls=store.encrypts(server))
 
 
 def _greet(connection: Connection, screen: Screen, *, is_guest: bool) -> None:

@@ -5,9 +5,9 @@ from typing import Final
 
 import click
 
-from truc_client.address import parse_address
 from truc_client.cli.common import FailedError, lang_option, language, tell
 from truc_client.cli.reading import asked
+from truc_client.cli.where import game_meant, player_meant
 from truc_client.connection import Connection
 from truc_client.home import Home, default_root, has_seed
 from truc_protocol.messages import Standing
@@ -18,20 +18,24 @@ _NAME: Final = 20  # characters of a name on the board
 
 
 @click.command(short_help="Show who is best in a game at a server.")
-@click.argument("address")
-@click.argument("game")
+@click.argument("address", required=False)
+@click.argument("game", required=False, metavar="GAME")
 @click.option(
     "--seats", type=click.IntRange(min=1), help="Number of seats; by default the fewest of the game."
 )
 @click.option("--top", type=click.IntRange(min=1), default=_TOP, show_default=True, help="How many places.")
 @lang_option
-def leaderboard(address: str, game: str, *, seats: int | None, top: int, lang: str | None) -> None:
+def leaderboard(
+    address: str | None, game: str | None, *, seats: int | None, top: int, lang: str | None
+) -> None:
     """Show who is best in GAME (see `truc rules`) at ADDRESS: HOST or HOST:PORT.
 
     A line is a place: name, points, matches, matches won, and the player's tag, by which `truc profile` finds them. Points are
     what a player's skill almost surely is; a newcomer has 0.
+
+    With one server known no ADDRESS is needed.
     """
-    where, speech = parse_address(address), Speech(language(lang))
+    (where, game), speech = game_meant(address, game), Speech(language(lang))
 
     async def best(connection: Connection) -> tuple[tuple[Standing, ...], str | None, int]:
         count = seats or _fewest(connection, game)
@@ -46,12 +50,15 @@ def leaderboard(address: str, game: str, *, seats: int | None, top: int, lang: s
 
 
 @click.command(short_help="Show how a player stands at a server.")
-@click.argument("address")
+@click.argument("address", required=False)
 @click.argument("player", required=False)
 @lang_option
-def profile(address: str, player: str | None, lang: str | None) -> None:
-    """Show how PLAYER (a tag) stands at ADDRESS in every game; without PLAYER, how you stand."""
-    where, speech = parse_address(address), Speech(language(lang))
+def profile(address: str | None, player: str | None, lang: str | None) -> None:
+    """Show how PLAYER (a tag) stands at ADDRESS in every game; without PLAYER, how you stand.
+
+    With one server known no ADDRESS is needed.
+    """
+    (where, player), speech = player_meant(address, player), Speech(language(lang))
     if player is None and not has_seed(Home(default_root(os.environ))):
         raise FailedError(Sentence("ratings.no_key"))
     found = asked(where.place, lambda connection: connection.profile(player))

@@ -19,9 +19,9 @@ from truc_client.cli.common import (
     usage_error,
 )
 from truc_client.cli.listing import columns, has_seat, in_order, table_line
-from truc_client.cli.play import address_or_known
 from truc_client.cli.tables_followed import FollowedTables, follow_lines, follow_list
 from truc_client.cli.terminal import HANGUP, ended_as_by_ctrl_c
+from truc_client.cli.where import server_meant
 from truc_client.connecting import connect
 from truc_client.connection import Connection
 from truc_protocol.messages import TableState
@@ -37,13 +37,15 @@ def tables(address: str | None, variant: str | None, *, follow: bool) -> None:
     """List the public tables at ADDRESS: HOST or HOST:PORT; with a link the one that it leads to.
 
     Those first where there is a seat to take: `truc join HOST CODE` sits down there, `truc watch HOST/CODE` looks on. The age is
-    how long a table has waited, or how long its match has been played. Without
-    a terminal each table is a line that begins with its code. With one server known no ADDRESS is needed.
+    how long a table has waited, or how long its match has been played. Without a terminal each table is a line that begins
+    with its code.
+
+    With one server known no ADDRESS is needed.
     """
     home = own_home()
     tell_first_use(home)
     player = Player(home, player_name(None, home), on_new_key=tell_new_key, on_delay=tell_delay)
-    where = address_or_known(address, home)
+    where = server_meant(address)
     if follow and where.table is not None:
         raise usage_error(Sentence("commands.follow_one", command="truc watch ADDRESS/TABLE"))
 

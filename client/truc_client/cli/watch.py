@@ -8,10 +8,9 @@ from contextlib import asynccontextmanager
 import click
 
 from truc_client.account import Player
-from truc_client.address import Address, parse_address
+from truc_client.address import Address
 from truc_client.cli.afterwards import tell_commands
 from truc_client.cli.common import (
-    FailedError,
     lang_option,
     language,
     own_home,
@@ -29,11 +28,11 @@ from truc_client.cli.terminal import (
     own_screen,
     plain_option,
 )
+from truc_client.cli.where import table_meant
 from truc_client.connecting import connect
 from truc_client.terminal.person import Lines
 from truc_client.terminal.screen import Screen
 from truc_client.terminal.watching import Watcher
-from truc_protocol.words import Sentence
 
 
 @click.command(short_help="Watch a table to the end of its match.")
@@ -56,19 +55,18 @@ def watch(
     At a terminal the table is drawn after every trick and, with all cards, after every hand; `?` explains what can be typed.
     Without a terminal everything is told line by line, and nothing is read.
 
+    With one server known a CODE alone will do.
+
     Every record is checked as for a player, and the transcript is kept. If you come in the middle you see how it stands
     at once, and are told when what was before has been checked.
     """
     spoken, home = language(lang), own_home()
-    where = parse_address(address)
-    table = code or where.table
-    if table is None:
-        raise FailedError(Sentence("commands.link_expected", command=f"truc tables {where.place}"))
+    where, table = table_meant(address, code)
     tell_first_use(home)
     player = Player(home, player_name(None, home), on_new_key=tell_new_key, on_delay=tell_delay)
     screen = own_screen(spoken, plain=plain, no_color=no_color)
     with ended_as_by_ctrl_c(HANGUP, signal.SIGTERM):
-        run(lambda: _watch(where, table.upper(), player, screen, follow=follow))
+        run(lambda: _watch(where, table, player, screen, follow=follow))
 
 
 async def _watch(where: Address, code: str, player: Player, screen: Screen, *, follow: bool) -> None:

@@ -1,0 +1,105 @@
+"""Which server or table a command is about, where the server is not named: the only one known, which it says."""
+
+import pytest
+from click.testing import CliRunner
+
+from truc_client.home import open_home
+from truc_client.main import main
+from truc_client.store import Store
+from truc_protocol.handshake import Pin
+from truc_protocol.keys import fingerprint
+
+NOBODY = "127.0.0.1:1"
+SAID = f"to {NOBODY}, the only server known here\n"
+TAG = fingerprint(bytes(32))
+WITHOUT_ADDRESS = [
+    ("play",),
+    ("create", "truc-french"),
+    ("join", "k7pqa"),
+    ("watch", "K7PQA"),
+    ("watch", "K7PQAK7PQAK7PQA2"),
+    ("tables",),
+    ("leaderboard", "truc-french"),
+    ("profile", TAG),
+    ("bot",),
+    ("history", "--fetch"),
+    ("history", "--get", "495bf62a"),
+    ("forget", "--yes"),
+]
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRUC_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("LC_ALL", "C")
+    home = open_home(tmp_path / "home")
+    home.seed.write_bytes(bytes(32))
+    return home
+
+
+@pytest.fixture
+def know(home):
+    """Return a way to let the home know servers."""
+
+    def know(*servers: str) -> None:
+        store = Store(home.state)
+        for server in servers:
+            store.keep_pin(server, Pin(bytes(32), bytes(32), 0))
+        store.close()
+
+    return know
+
+
+def truc(*words: str):
+    return CliRunner().invoke(main, words)
+
+
+@pytest.mark.parametrize("words", WITHOUT_ADDRESS)
+def test_only_server_known_is_meant_and_said_in_one_line(know, words) -> None:
+    know(NOBODY)
+    told = truc(*words)
+    assert told.stderr == f"{SAID}truc: cannot reach {NOBODY}: Connection refused\n"
+
+
+@pytest.mark.parametrize("words", WITHOUT_ADDRESS)
+def test_of_several_servers_known_one_must_be_named(know, words) -> None:
+    know(NOBODY, "cards.example:7373")
+    told = truc(*words)
+    expected = f"truc: expected the ADDRESS of a server: {NOBODY}, cards.example:7373\n"
+    assert (told.exit_code, told.stderr) == (1, expected)
+
+
+@pytest.mark.parametrize("words", WITHOUT_ADDRESS)
+def test_without_a_server_known_one_must_be_named(home, words) -> None:
+    told = truc(*words)
+    assert (told.exit_code, told.stderr) == (1, "truc: expected the ADDRESS of a server\n")
+
+
+def test_server_that_was_named_is_not_said(know) -> None:
+    know(NOBODY)
+    assert truc("tables", "127.0.0.1:2").stderr == "truc: cannot reach 127.0.0.1:2: Connection refused\n"
+
+
+def test_own_profile_is_asked_for_at_the_only_server_known(know) -> None:
+    know(NOBODY)
+    assert truc("profile").stderr.startswith(SAID)
+
+
+def test_revocation_is_for_the_only_server_known(know) -> None:
+    know(NOBODY)
+    assert truc("keys", "revocation").stderr == SAID
+
+
+def test_address_without_a_game_is_no_game(know) -> None:
+    know(NOBODY)
+    assert "expected the name of a game" in truc("leaderboard", "cards.example").stderr
+
+
+def test_host_alone_is_no_code_of_a_table(know) -> None:
+    know(NOBODY)
+    assert "to list them: truc tables localhost:7373" in truc("join", "localhost").stderr
+
+
+def test_key_of_a_server_is_forgotten_only_by_its_name(know) -> None:
+    know(NOBODY)
+    assert truc("keys", "forget").exit_code == 2
