@@ -19,6 +19,7 @@ from truc_protocol.examples import EXAMPLES
 from truc_protocol.frames import FrameSplitter
 from truc_protocol.messages import Request, encode
 
+_HEADER: Final = 4
 _CHUNK: Final = 65_536
 _LONGEST: Final = 1 << 20
 _BREAKS: Final = 0.01  # of the frames that are changed are the last of their connection
@@ -41,6 +42,10 @@ class Bending(Mischief):
     def __init__(self, chance: random.Random, booty: Booty, rate: float) -> None:
         super().__init__(chance, booty, rate)
         self.ways = tuple(chance.sample(sorted({*WAYS}), chance.randint(1, _MOST_WAYS)))
+
+    def mangle(self, raw: bytes) -> bytes:
+        """Return what arrives in the place of a frame; a guest's token as it is: with another one it is somebody else."""
+        return raw if "token" in unpack(raw[_HEADER:]) else super().mangle(raw)
 
     def whim(self) -> Map:
         """Return a notice that nothing has brought about, with fields that others have had."""

@@ -1,10 +1,11 @@
 """The client fuzzer: whole clients at a real server, over lines that bend what it says.
 
-Two players of the client library sit down and play a match. Each comes in a few times over a line that bends for some
-seconds; each visit must end, with the match or with one error of the library's own. At last the lines are straight: whatever came
-before, both must come to the proven end of their match, and have kept what the server has stored. Server and players are honest, so that
-nobody may be shown to have cheated, no match be stopped for good, nothing signed twice. A session is drawn from the seed
-and its own number, so that what is bent can be drawn again, though not the same instants.
+Two players of the client library, with a key or as a guest, sit down and play a match. Each comes in a few times over a
+line that bends for some seconds; each visit must end, with the match or with one error of the library's own. At last the
+lines are straight: whatever came before, both must come to the proven end of their match, and have kept what the server
+has stored. Server and players are honest, so that nobody may be shown to have cheated, no match be stopped for good,
+nothing signed twice. A session is drawn from the seed and its own number, so that what is bent can be drawn again, though
+not the same instants.
 """
 
 import itertools
@@ -52,7 +53,8 @@ from truc_protocol.transcript import read_transcript
 GAMES: Final = ("truc-french", "truc-catalan", "truco-argentino-flor")
 RATES: Final = (0.01, 0.05, 0.2)
 AT_ONCE: Final = 4
-BOTS: Final = 0.2  # of the visits have one of the command `truc bot` before them
+BOTS: Final = 0.2  # of the visits of a player with a key have one of the command `truc bot` before them
+GUESTS: Final = 0.3  # of the players have no key
 START_S: Final = 3.0  # for a command to start
 VISITS: Final = 4
 BENT_S: Final = 6.0  # for which a line bends at most, in a visit
@@ -80,7 +82,7 @@ class Ending(NamedTuple):
     error: ClientError | None
 
 
-class Guest(NamedTuple):
+class Visitor(NamedTuple):
     """A player of a session, the line, and the seat at the table."""
 
     player: Player
@@ -124,7 +126,10 @@ class Fuzzer:
         chance = random.Random(f"{self._seed}/{number}")
         folder = self._folder / str(number)
         homes = [open_home(folder / f"player-{seat}" / "bots" / "bot") for seat in range(2)]
-        players = [Player(home, f"player {seat}") for seat, home in enumerate(homes)]
+        players = [
+            Player(home, f"player {seat}", is_guest=chance.random() < GUESTS)
+            for seat, home in enumerate(homes)
+        ]
         relays = [self._relay(chance) for _ in players]
         code = await self._sit_down(players, chance.choice(GAMES))
         async with trio.open_nursery() as lines:
@@ -132,10 +137,11 @@ class Fuzzer:
                 await lines.start(relay.run)
             async with trio.open_nursery() as nursery:
                 for seat, (player, relay) in enumerate(zip(players, relays, strict=True)):
-                    guest = Guest(player, relay, code, seat, chance.getrandbits(32))
-                    nursery.start_soon(self._live, guest)
+                    visitor = Visitor(player, relay, code, seat, chance.getrandbits(32))
+                    nursery.start_soon(self._live, visitor)
             lines.cancel_scope.cancel()
         self.figures["sessions"] += 1
+        self.figures["guests"] += sum(player.is_guest for player in players)
         self.figures["frames"] += sum(len(relay.bending.steps) for relay in relays)
 
     def _relay(self, chance: random.Random) -> BentRelay:
@@ -146,107 +152,109 @@ class Fuzzer:
         """Take the seats over straight lines, so that there is a match to come to; return the table's code."""
         host, other = players
         async with connect(self._server.url, host) as connection:
-            code = (await connection.create(game, seats=2, options=TABLE, private=True)).code
+            options = TABLE | {"guests": sum(player.is_guest for player in players)}
+            code = (await connection.create(game, seats=2, options=options, private=True)).code
         async with connect(self._server.url, other) as connection:
             await connection.join(code)
         return code
 
-    async def _live(self, guest: Guest) -> None:
+    async def _live(self, visitor: Visitor) -> None:
         """Come in over a bent line a few times, and over a straight one until the match is proven."""
-        chance = random.Random(guest.seed)
+        chance = random.Random(visitor.seed)
         for bent_s in (*(chance.uniform(0, BENT_S) for _ in range(VISITS)), 0):
-            if bent_s and chance.random() < BOTS and await self._come_in_as_a_command(guest, bent_s):
+            is_command = chance.random() < BOTS and not visitor.player.is_guest
+            if bent_s and is_command and await self._come_in_as_a_command(visitor, bent_s):
                 return
-            ending = await self._come_in(guest, bent_s)
+            ending = await self._come_in(visitor, bent_s)
             if ending.ended is not None:
-                self._check_end(guest, ending.ended.verdict, ending.ended.transcript)
+                self._check_end(visitor, ending.ended.verdict, ending.ended.transcript)
                 return
-        raise _violation(guest, f"over a straight line there came {ending.error!r}")
+        raise _violation(visitor, f"over a straight line there came {ending.error!r}")
 
-    async def _come_in(self, guest: Guest, bent_s: float) -> Ending:
+    async def _come_in(self, visitor: Visitor, bent_s: float) -> Ending:
         """Come in over a line that bends for so long.
 
         Raises:
             ViolationError: The visit does not end, though the line has become straight.
         """
-        guest.relay.bends = bent_s > 0
+        visitor.relay.bends = bent_s > 0
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(_straighten, guest.relay, bent_s)
+            nursery.start_soon(_straighten, visitor.relay, bent_s)
             with trio.move_on_after(bent_s + END_S) as patience:
-                ending = await self._visit(guest, back_s=BACK_S)
+                ending = await self._visit(visitor, back_s=BACK_S)
             nursery.cancel_scope.cancel()
         if patience.cancelled_caught:
-            raise _violation(guest, f"it hangs: no end came within {END_S:.0f} s over a straight line")
+            raise _violation(visitor, f"it hangs: no end came within {END_S:.0f} s over a straight line")
         return ending
 
-    async def _come_in_as_a_command(self, guest: Guest, bent_s: float) -> bool:
+    async def _come_in_as_a_command(self, visitor: Visitor, bent_s: float) -> bool:
         """Let `truc bot` come in for as long as its line bends; tells whether it came to the end of the match.
 
         Raises:
             ViolationError: It ends by anything else than its own words.
         """
-        guest.relay.bends = True
-        command = (sys.executable, "-m", "truc_client", "bot", guest.relay.url, "--table", guest.code)
-        environ = {**os.environ, "TRUC_HOME": str(guest.player.home.root.parents[1])}
+        visitor.relay.bends = True
+        command = (sys.executable, "-m", "truc_client", "bot", visitor.relay.url, "--table", visitor.code)
+        environ = {**os.environ, "TRUC_HOME": str(visitor.player.home.root.parents[1])}
         run = partial(trio.run_process, command, env=environ, capture_stdout=True, capture_stderr=True)
         with trio.move_on_after(START_S + bent_s) as cut_off:
-            self._check_command(guest, await run(check=False))
+            self._check_command(visitor, await run(check=False))
         self.figures["commands cut off"] += cut_off.cancelled_caught
-        for transcript in guest.player.home.transcripts.glob("*.truc"):
+        for transcript in visitor.player.home.transcripts.glob("*.truc"):
             verdict = verify_file(transcript)
             if verdict.result is Result.PROVEN:  # it may have left the table since
-                self._check_end(guest, verdict, transcript)
+                self._check_end(visitor, verdict, transcript)
                 return True
         return False
 
-    def _check_command(self, guest: Guest, done: subprocess.CompletedProcess[bytes]) -> None:
+    def _check_command(self, visitor: Visitor, done: subprocess.CompletedProcess[bytes]) -> None:
         told = done.stderr.decode()
         self.figures[f"commands ended with {done.returncode}"] += 1
         if done.returncode not in (0, 1) or "Traceback" in told or (done.returncode and not told):
-            raise _violation(guest, f"`truc bot` ended with {done.returncode}: {told}")
+            raise _violation(visitor, f"`truc bot` ended with {done.returncode}: {told}")
 
-    async def _visit(self, guest: Guest, *, back_s: float) -> Ending:
+    async def _visit(self, visitor: Visitor, *, back_s: float) -> Ending:
         """Come in and play, to the end of the match or to an error.
 
         Raises:
             ViolationError: It is no error of the library's own, or one that blames somebody.
         """
         try:
-            async with connect(guest.relay.url, guest.player, patience_s=back_s) as connection:
-                table = await _come_to(connection, guest)
+            async with connect(visitor.relay.url, visitor.player, patience_s=back_s) as connection:
+                table = await _come_to(connection, visitor)
                 async with trio.open_nursery() as nursery:
                     nursery.start_soon(_stay_ready, table)
-                    ended = await play_match(table, simple_bot(guest.seed))
+                    ended = await play_match(table, simple_bot(visitor.seed))
                     nursery.cancel_scope.cancel()
         except ClientError as error:
-            self._check_error(guest, error)
+            self._check_error(visitor, error)
             return Ending(None, error)
         except Exception as error:
-            raise _violation(guest, "".join(traceback.format_exception(error))) from error
+            raise _violation(visitor, "".join(traceback.format_exception(error))) from error
         finally:
-            if guest.relay.twice:
-                raise _violation(guest, f"it signed twice for {guest.relay.twice}")
+            if visitor.relay.twice:
+                raise _violation(visitor, f"it signed twice for {visitor.relay.twice}")
         self.figures["ended" if ended else "left"] += 1
         return Ending(ended, None)
 
-    def _check_error(self, guest: Guest, error: ClientError) -> None:
+    def _check_error(self, visitor: Visitor, error: ClientError) -> None:
         self.figures[type(error).__name__] += 1
         if "\n" in str(error):
-            raise _violation(guest, f"it raised an error of several lines: {error}") from error
+            raise _violation(visitor, f"it raised an error of several lines: {error}") from error
         blames = isinstance(error, CheckFailedError) and error.kept is not None and error.kept.is_shown
         if blames or isinstance(error, StoppedError):
             raise _violation(
-                guest, f"it holds an honest player or server to have cheated: {error}"
+                visitor, f"it holds an honest player or server to have cheated: {error}"
             ) from error
 
-    def _check_end(self, guest: Guest, verdict: Verdict, transcript: Path) -> None:
+    def _check_end(self, visitor: Visitor, verdict: Verdict, transcript: Path) -> None:
         """Check that the proof that was taken is one, and is of what the server has stored."""
         if {verdict.result, verify_file(transcript).result} != {Result.PROVEN}:
-            raise _violation(guest, f"the end was told as {verdict}")
+            raise _violation(visitor, f"the end was told as {verdict}")
         kept = read_transcript(transcript.read_bytes()).records[SETUP:]
         stored = stored_records(self._server.data, verdict.match or b"")
         if not kept or list(kept) != stored[: len(kept)]:
-            raise _violation(guest, "what was kept is not what the server has stored")
+            raise _violation(visitor, "what was kept is not what the server has stored")
         self.figures["proven"] += 1
 
 
@@ -263,15 +271,15 @@ async def _straighten(relay: BentRelay, after_s: float) -> None:
     relay.bends = False
 
 
-async def _come_to(connection: Connection, guest: Guest) -> Table:
-    held = next((held for held in connection.held if held.table == guest.code), None)
-    return await (connection.join(guest.code, guest.seat) if held is None else connection.resume(held))
+async def _come_to(connection: Connection, visitor: Visitor) -> Table:
+    held = next((held for held in connection.held if held.table == visitor.code), None)
+    return await (connection.join(visitor.code, visitor.seat) if held is None else connection.resume(held))
 
 
-def _violation(guest: Guest, what: str) -> ViolationError:
-    steps = guest.relay.bending.steps
+def _violation(visitor: Visitor, what: str) -> ViolationError:
+    steps = visitor.relay.bending.steps
     last = "\n  ".join(steps[-TOLD:])
-    return ViolationError(f"seat {guest.seat}: {what}\nthe last steps, of {len(steps)}:\n  {last}")
+    return ViolationError(f"seat {visitor.seat}: {what}\nthe last steps, of {len(steps)}:\n  {last}")
 
 
 def run_clients(*, seconds: float, count: int | None, seed: int, first: int = 0) -> int:

@@ -43,5 +43,11 @@ def test_same_seed_bends_the_same():
     assert bent(0.5) == bent(0.5)
 
 
+def test_a_guest_s_token_is_never_bent():
+    welcome = frame({"t": "welcome", "re": 2, "name": "Gus", "player": "guest-A", "token": "T", "seats": []})
+    bending = Bending(random.Random(3), Booty(), 1.0)
+    assert {bending.mangle(welcome) for _ in range(40)} == {welcome}
+
+
 def test_a_line_of_rate_zero_bends_nothing():
     assert bent(0.0) == [NOTICE] * 40
