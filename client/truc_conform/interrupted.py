@@ -1,6 +1,7 @@
 """The cases of level C2 about a connection that ends, or a seat that somebody else has taken over."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Final
 
 import trio
@@ -12,10 +13,12 @@ from truc_conform.playing import signed_position
 from truc_conform.result import PASSED, Case, Outcome, Verdict, failed
 from truc_conform.scenes import (
     ALIVE,
+    CLOSING_S,
     Exit,
     Scene,
     absent,
     acts,
+    end_after,
     ends_soon,
     one,
     played,
@@ -28,7 +31,9 @@ from truc_protocol.errors import Code
 from truc_protocol.messages import (
     Away,
     BoxedOptions,
+    Bye,
     ClientMessage,
+    Draining,
     GuestAct,
     GuestLogin,
     GuestReturn,
@@ -40,6 +45,7 @@ from truc_protocol.messages import (
     Ping,
     Pong,
     Ready,
+    Refusal,
     Resume,
     SeatTakenOver,
     ServerMessage,
@@ -142,6 +148,47 @@ def _comes_again(stage: Stage, end: Exit) -> Outcome:
     return PASSED if waited > 0.9 * _RECONNECT_MS else Outcome(Verdict.NON_STRICT, early_by)
 
 
+async def _failed(stage: Stage, message: SignedAct | GuestAct) -> bool:
+    """Take the act, and end the connection as a server that has failed."""
+    await stage.take(stage.record_of(message))
+    await stage.push(bye(Code.INTERNAL, "the server has failed"))
+    return True
+
+
+def _comes_back(stage: Stage, end: Exit) -> Outcome:
+    if (early := absent(stage)) is not None:
+        return early
+    if len(stage.opened) == 1:
+        return failed("it did not connect again")
+    return unended(stage, end) or PASSED
+
+
+async def _kicked(stage: Stage, message: SignedAct | GuestAct) -> bool:
+    """Take the act, and end the connection as the host does who wants nothing else."""
+    await stage.take(stage.record_of(message))
+    stage.nursery.start_soon(end_after, stage, CLOSING_S)
+    await stage.push(bye(Code.KICKED, "the host has ended this connection; you may come back"))
+    return True
+
+
+def _stays_away(stage: Stage, _end: Exit) -> Outcome:
+    if (early := absent(stage)) is not None:
+        return early
+    if not any(isinstance(message, Bye) for message in stage.sent):
+        return failed("the match did not get that far")
+    return failed("it connected again, unasked") if len(stage.opened) > 1 else PASSED
+
+
+def _drain(stage: Stage) -> None:
+    """Say with the first record that the server will stop."""
+    left = [Draining(left_ms=60_000)]
+
+    def recast(message: ServerMessage) -> Iterable[ServerMessage]:
+        return (message, left.pop()) if isinstance(message, MatchRecord) and left else (message,)
+
+    stage.recast = recast
+
+
 def _too_soon(stage: Stage) -> None:
     """Let the first login come too soon after others that have failed."""
     turned_away: list[ClientMessage] = []
@@ -195,15 +242,35 @@ def _take_over(stage: Stage) -> None:
     on_choice(stage, _taken_over, number=_SECOND)
 
 
-def _keeps_off(stage: Stage, end: Exit) -> Outcome:
+async def _substituted(stage: Stage, message: SignedAct | GuestAct) -> bool:
+    """Refuse the act, as somebody else has the seat, and ping the client."""
+    await stage.push(refusal(Code.SEAT_GONE, "a substitute has taken the seat", re=message.id))
+    await stage.push(Ping(n=ALIVE))
+    return True
+
+
+def _step_in(stage: Stage) -> None:
+    ends_soon(stage, _is_alive, _STILL_S)
+    on_choice(stage, _substituted, number=_SECOND)
+
+
+def _is_take_over(message: object) -> bool:
+    return isinstance(message, SeatTakenOver)
+
+
+def _is_seat_gone(message: object) -> bool:
+    return isinstance(message, Refusal) and message.code == Code.SEAT_GONE
+
+
+def _keeps_off(stage: Stage, end: Exit, *, after: Callable[[object], bool]) -> Outcome:
     if (early := absent(stage)) is not None:
         return early
-    told = next((at for at, message in enumerate(stage.sent) if isinstance(message, SeatTakenOver)), None)
+    told = next((at for at, message in enumerate(stage.sent) if after(message)), None)
     if told is None:
         return failed("the match did not get that far")
     since = [heard.message for heard in stage.heard if heard.sent > told]
     if end.code is None and not any(map(_is_alive, since)):
-        return failed("it answered no ping after `seat_taken_over`")
+        return failed("it answered no ping after it was told")
     alive = next((at for at, message in enumerate(since) if _is_alive(message)), len(since))
     grabs: list[object] = [message for message in since if isinstance(message, Resume | Join)]
     grabs += [message for message in since[alive:] if isinstance(message, SignedAct | GuestAct)]
@@ -266,6 +333,27 @@ SCENES: Final = (
         _comes_again,
     ),
     one(
+        "C2.internal",
+        "session.md#goodbye",
+        "comes back after the server has failed",
+        lambda stage: on_choice(stage, _failed, number=_SECOND),
+        _comes_back,
+    ),
+    one(
+        "C2.kicked",
+        "errors.md#kicked",
+        "does not come back by itself once the host has ended its connection",
+        lambda stage: on_choice(stage, _kicked, number=_SECOND),
+        _stays_away,
+    ),
+    one(
+        "C2.draining",
+        "messages.md#draining",
+        "plays on though the server will stop",
+        _drain,
+        played,
+    ),
+    one(
         "C2.too-soon",
         "limits.md#addresses",
         "connects again after `retry_after_ms` if its login came too soon",
@@ -284,7 +372,14 @@ SCENES: Final = (
         "messages.md#seat_taken_over",
         "leaves its seat alone once another connection has it",
         _take_over,
-        _keeps_off,
+        partial(_keeps_off, after=_is_take_over),
+    ),
+    one(
+        "C2.seat-gone",
+        "errors.md#seat_gone",
+        "leaves its seat alone once a substitute has it",
+        _step_in,
+        partial(_keeps_off, after=_is_seat_gone),
     ),
     one("C2.closed", "messages.md#closed", "ends when its table is closed", _closed, _ends),
 )

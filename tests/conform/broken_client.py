@@ -108,7 +108,8 @@ class Client:
                 return message
 
     def lost(self, bye):
-        if not (bye["retryable"] or bye.get("to")):
+        comes_back = (bye["retryable"] and FAULT != "shuns-failures") or FAULT == "deaf-to-hosts"
+        if not (comes_back or bye.get("to")):
             sys.exit(bye["code"])
         pause = 0 if FAULT == "comes-at-once" else bye.get("reconnect_after_ms", 0) / 1000
         return LostError(pause, None if FAULT == "ignores-to" else bye.get("to"))
@@ -196,19 +197,30 @@ class Client:
 
     def take_notice(self, message):
         match message["t"]:
+            case "error":
+                self.take_error(message["code"])
             case "seat_taken_over" if FAULT == "fights":
                 self.begin()
+            case "draining" if FAULT == "leaves-early":
+                sys.exit("the server will stop")
             case "closed" if FAULT != "waits-for-ever":
                 sys.exit("the table was closed")
-            case "error" if message["code"] == "stale_position" and FAULT == "gives-up":
-                sys.exit("too late")
             case "away" if FAULT == "leaves-with-others" and message.get("claim_in_ms") == 0:
                 sys.exit("the others are gone")
-            case "error" if message["code"] == "muted" and FAULT == "stops-when-muted":
+            case _:
+                pass
+
+    def take_error(self, code):
+        match code, FAULT:
+            case "stale_position", "gives-up":
+                sys.exit("too late")
+            case "muted", "stops-when-muted":
                 sys.exit("it may not talk")
-            case "error" if message["code"] == "muted" and FAULT == "nags":
+            case "muted", "nags":
                 self.chat()
-            case "error" if message["code"] == "bad_token":
+            case "seat_gone", "clings":
+                self.begin()
+            case "bad_token", _:
                 self.token = None
             case _:
                 pass

@@ -156,6 +156,21 @@ def calls_everybody_to_tables(message, spoken):
     return [message, {"t": "players_wanted", **place}]
 
 
+def hides_vacant_seats(message, spoken):
+    if message["t"] != "table":
+        return [message]
+    seats = [{name: value for name, value in seat.items() if name != "vacant"} for seat in message["seats"]]
+    return [message | {"seats": seats}]
+
+
+def takes_a_seat_without_a_word(message, spoken):
+    return [] if message["t"] == "seat_taken_over" else [message]
+
+
+def knows_nobody_who_was_there(message, spoken):
+    return [message | {"code": "not_seated"} if message.get("code") == "seat_gone" else message]
+
+
 def keeps_phrases_to_itself(message, spoken):
     return [] if message["t"] == "said" else [message]
 
@@ -179,6 +194,9 @@ ALTERED = [
     (agrees_to_everything, "S3.say-outsider"),
     (calls_everybody, "S3.uncalled"),
     (calls_everybody_to_tables, "S3.unwanted"),
+    (hides_vacant_seats, "S3.substitute"),
+    (takes_a_seat_without_a_word, "S3.substitute"),
+    (knows_nobody_who_was_there, "S3.seat-gone"),
     (keeps_phrases_to_itself, "S3.say"),
     (goes_without_goodbye, "S3.drip-login"),
 ]

@@ -1,0 +1,77 @@
+"""Cases S3: a seat whose player is gone, and the player who takes it over in the middle of a match."""
+
+from functools import partial
+from typing import Final
+
+import trio
+
+from truc_conform.judged import ServerCase, Visit, check_refusal, expect, server_case, together
+from truc_conform.raw_client import Map
+from truc_conform.raw_seat import Seat, bodies
+from truc_conform.server_cases.coming_back import resuming
+from truc_protocol.bodies import Sub
+from truc_protocol.errors import Code
+from truc_protocol.records import Phase
+
+_SILENCE_MS: Final = 2_000
+"""How long a link is awaited, and then a substitute."""
+_NEWCOMER: Final = 2
+
+
+async def _vacant(visit: Visit) -> tuple[Seat, Seat]:
+    """Return a player in a match, and one who has been silent until the seat was offered to others."""
+    player, gone = await visit.match(release_ms=_SILENCE_MS, gone=1)
+    gone.is_idle = True
+    with trio.fail_after(visit.patience_s + _SILENCE_MS / 1000):
+        await together(partial(gone.play, _is_vacant), partial(player.play, _is_vacant))
+    return player, gone
+
+
+def _is_vacant(seat: Seat) -> bool:
+    told = [message for message in seat.client.log if message["t"] == "table"]
+    return any(each.get("vacant") for each in told[-1]["seats"])
+
+
+async def _step_in(visit: Visit, player: Seat, gone: Seat) -> Seat:
+    """Return a newcomer who has the seat of the player who was gone."""
+    newcomer = await visit.seat(_NEWCOMER)
+    _expect_ok(await newcomer.join(player.table, gone.seat), "a place beside the vacant seat")
+    _expect_ok(await newcomer.ask(resuming(player, -1)), "every record of the match")
+    _expect_ok(await newcomer.ask(newcomer.sign(newcomer.sub())), "the seat")
+    return newcomer
+
+
+def _expect_ok(reply: Map, what: str) -> None:
+    expect(reply["t"] == "ok", what, reply)
+
+
+async def _substitute(visit: Visit) -> None:
+    player, gone = await _vacant(visit)
+    newcomer = await _step_in(visit, player, gone)
+    await together(*(partial(seat.play, _is_dealt) for seat in (player, newcomer)))
+    taken = [body.seat for body in bodies(player.records) if isinstance(body, Sub)]
+    expect(taken == [gone.seat], "one record by which the seat was taken over", taken)
+    told = await gone.client.until("seat_taken_over", table=gone.table)
+    expect(told["seat"] == gone.seat, "the seat that was taken over", told)
+
+
+def _is_dealt(seat: Seat) -> bool:
+    return seat.ledger.phase is Phase.HAND
+
+
+async def _seat_gone(visit: Visit) -> None:
+    player, gone = await _vacant(visit)
+    late = gone.sign(gone.rekey())
+    await _step_in(visit, player, gone)
+    place = {"table": gone.table, "seat": gone.seat}
+    for wanted in (late, resuming(gone, gone.next), {"t": "join", **place}, {"t": "ready", **place}):
+        check_refusal(await gone.ask(wanted), Code.SEAT_GONE)
+
+
+_case: Final = partial(server_case, "S3")
+_VACANT: Final = "play.md#a-vacant-seat"
+
+CASES: Final[tuple[ServerCase, ...]] = (
+    _case("substitute", _VACANT, "A newcomer takes a vacant seat over, and is dealt cards", _substitute),
+    _case("seat-gone", _VACANT, "Whose seat a substitute has is refused it with seat_gone", _seat_gone),
+)
