@@ -11,6 +11,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from truc_client.terminal.glyphs import Glyphs
+from truc_client.terminal.wrapping import spaced, together
 
 Block = tuple[Text, ...]
 Align = Literal["left", "center", "right"]
@@ -61,8 +62,12 @@ def wrapped(text: Text, width: int) -> Iterator[Text]:
     yield line
 
 
-def _words(text: Text) -> Iterable[Text]:
-    return text.split(" ", allow_blank=True)
+def _words(text: Text) -> Iterator[Text]:
+    line = text.copy()
+    line.plain = together(text.plain)
+    for word in line.split(" ", allow_blank=True):
+        (word.plain,) = spaced([word.plain])
+        yield word
 
 
 def text_of(parts: Iterable[tuple[str, str]]) -> Text:

@@ -3,10 +3,8 @@
 Apart from score, stake, tricks, table and one's own cards, a row appears only while there is something to show in it.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, zip_longest
-from textwrap import wrap
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -19,8 +17,6 @@ from truc_client.terminal.glyphs import ASCII, MANY, Glyphs
 from truc_protocol.words import Speech, score_label, side_name, sign_label, tell
 
 _WIDTH: Final = 8
-_COMMAND: Final = re.compile(r"(?<=: )truc .*")
-_STAYS: Final = "\0"  # stands for a space where a line must not break
 
 Part = tuple[str, str]
 
@@ -78,23 +74,6 @@ def opened_lines(board: Board, setting: Setting, hands: Sequence[Sequence[str]])
     for name, digest, cards in zip_longest(setting.names, board.digests, hands):
         opened = " ".join(setting.faces.card(card) for card in cards or ())
         yield f"  {tick} {name} {short(digest or b'')}: {opened}"
-
-
-def wrapped(line: str, width: int) -> list[str]:
-    """Return a line wrapped between words, with all lines but the first indented further.
-
-    What people copy stays whole, such as a command or a link. If it is too long, the terminal folds it.
-    """
-    indent = " " * (len(line) - len(line.lstrip()) + 3)
-    kept = _COMMAND.sub(lambda command: command[0].replace(" ", _STAYS), line)
-    parts = wrap(
-        kept,
-        max(len(indent) + 1, width),
-        subsequent_indent=indent,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-    return [part.replace(_STAYS, " ") for part in parts] or [""]
 
 
 def table_text(board: Board, setting: Setting) -> Text:

@@ -31,6 +31,7 @@ from prompt_toolkit.utils import get_cwidth
 
 from truc_client.terminal.above import Above
 from truc_client.terminal.questions import Key, Question
+from truc_client.terminal.wrapping import spaced, together
 from truc_protocol.words import printable
 
 _LONGEST: Final = 1000  # characters of a line; more must be an accidental paste
@@ -242,7 +243,7 @@ def _lines(keys: list[Key], width: int) -> list[list[Key]]:
 
 def _broken(key: Key, width: int) -> Iterator[Key]:
     """Yield a key with the first line of its label, then the rest of the label, line by line."""
-    first, *rest = wrap(key.label, _room(key, width)) or [""]
+    first, *rest = spaced(wrap(together(key.label), _room(key, width))) or [""]
     yield key._replace(label=first)
     for part in rest:
         yield key._replace(typed=" " * len(key.typed), label=part)

@@ -58,13 +58,13 @@ from truc_client.terminal.drawing import (
     sentence,
     sign_of,
     table_text,
-    wrapped,
 )
 from truc_client.terminal.explaining import TABLE, Subject, explained, options_explained
 from truc_client.terminal.glyphs import needs_ascii
 from truc_client.terminal.lessons import Taught, Teach, untaught
 from truc_client.terminal.picture import picture
 from truc_client.terminal.questions import Pose, awaited_text, option_label, option_names, question
+from truc_client.terminal.wrapping import wrapped
 from truc_client.verifying import quoted, verdict_lines
 from truc_protocol.messages import TableState
 from truc_protocol.words import Sentence, Speech, phrase_label, printable, shown_name, told

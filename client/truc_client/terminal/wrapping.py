@@ -1,0 +1,39 @@
+"""Lines wrapped between words, where what belongs together stays on one line.
+
+That is a command that people copy, and a mark that stands apart from its word, as in the French « truc » or `joue :`.
+"""
+
+import re
+from collections.abc import Iterable
+from textwrap import wrap
+from typing import Final
+
+_COMMAND: Final = re.compile(r"(?<=: )truc .*")
+_APART: Final = re.compile(r" (?=[;:!?»])|(?<=«) ")
+_STAYS: Final = "\N{NO-BREAK SPACE}"
+
+
+def together(text: str) -> str:
+    """Return a text in which no space is left between a word and its mark."""
+    return _APART.sub(_STAYS, text)
+
+
+def spaced(lines: Iterable[str]) -> list[str]:
+    """Return lines of such a text with their spaces again."""
+    return [line.replace(_STAYS, " ") for line in lines]
+
+
+def wrapped(line: str, width: int) -> list[str]:
+    """Return a line wrapped between words, with all lines but the first indented further.
+
+    What people copy stays whole, such as a command or a link. If it is too long, the terminal folds it.
+    """
+    indent = " " * (len(line) - len(line.lstrip()) + 3)
+    parts = wrap(
+        _COMMAND.sub(lambda command: command[0].replace(" ", _STAYS), together(line)),
+        max(len(indent) + 1, width),
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return spaced(parts) or [""]

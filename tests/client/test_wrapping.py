@@ -1,0 +1,42 @@
+"""Lines wrapped between words, where a mark that stands apart stays with its word."""
+
+from rich.text import Text
+
+from truc_client.terminal import blocks
+from truc_client.terminal.prompt import folded
+from truc_client.terminal.questions import Key
+from truc_client.terminal.wrapping import wrapped
+
+
+def test_no_line_of_a_sentence_begins_with_a_mark() -> None:
+    assert wrapped("refuser ; l'autre camp marque 1", 9) == [
+        "refuser ;",
+        "   l'autre",
+        "   camp",
+        "   marque",
+        "   1",
+    ]
+
+
+def test_word_in_quotation_marks_stays_whole() -> None:
+    assert wrapped("bot 1 demande 3 (« retruco »)", 19) == ["bot 1 demande 3", "   (« retruco »)"]
+
+
+def test_command_to_copy_stays_whole() -> None:
+    assert wrapped("Pour revenir : truc play localhost", 16) == ["Pour revenir :", "   truc play localhost"]
+
+
+def test_no_line_of_an_option_begins_with_a_mark() -> None:
+    label = "no quiero (refuser ; l'autre camp marque 2)"
+    lines = folded((Key("2", label, "decline"),), 22, 9)
+    assert [key.label for line in lines for key in line] == [
+        "no quiero",
+        "(refuser ;",
+        "l'autre camp",
+        "marque 2)",
+    ]
+
+
+def test_no_line_of_the_picture_begins_with_a_mark() -> None:
+    text = Text("bot 1 demande 3 « retruco »")
+    assert [line.plain for line in blocks.wrapped(text, 17)] == ["bot 1 demande 3", "« retruco »"]
