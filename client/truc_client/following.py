@@ -28,7 +28,7 @@ from truc_client.happenings import (
     TableChanged,
     TableClosed,
 )
-from truc_client.lobby import chat_said
+from truc_client.lobby import TableChat
 from truc_client.playing import Playing
 from truc_client.reports import Reports
 from truc_client.seatmatch import SeatMatch
@@ -73,6 +73,7 @@ class Following:
         self.playing = Playing(session, code, self.reports, self.fail, self.guard)
         self._session = session
         self._say = self.reports.say
+        self._chat = TableChat()
         self._doubts = Doubts(self.playing, self.maker, self.fail)
         self._catching_up = CatchingUp(session, self._say, self.guard, self._caught_up)
         self._resuming = False
@@ -146,7 +147,7 @@ class Following:
             case messages.Said():
                 self._say(PhraseSaid(message.seat, message.phrase))
             case ChatLine():
-                self._say(chat_said(message))
+                self._say(*self._chat.news(message))
             case messages.Away():
                 self._tell_away(message)
             case messages.Draining():

@@ -178,6 +178,14 @@ async def test_older_line_says_how_long_ago_it_was(server, connection) -> None:
     assert (said.n, said.seat, said.ago_ms) == (4, 1, 9)
 
 
+async def test_line_that_comes_again_is_told_once(server, connection) -> None:
+    table = await connection.seek("truc-french")
+    for n in (4, 5, 4, 5, 7):
+        await server.send(ChatLine(table=CODE, n=n, player=TAG, name="e", text=f"line {n}"))
+    _, *said = await told(table, 4)
+    assert [line.n for line in said] == [4, 5, 7]
+
+
 async def test_ignore_names_the_tag_and_is_taken_back(server, connection) -> None:
     await connection.ignore(TAG)
     await connection.ignore(TAG, off=True)

@@ -27,7 +27,7 @@ from truc_client.errors import ClientError
 from truc_client.terminal.person import Lines, Typed
 from truc_client.terminal.screen import Screen
 from truc_client.terminal.watching import Watcher
-from truc_protocol.words import LANGUAGES, catalogue
+from truc_protocol.words import LANGUAGES, Sentence, catalogue
 from truc_rules import preset
 
 GAME = preset("truc-french")
@@ -230,6 +230,11 @@ def test_every_match_can_be_watched_from_its_first_record_to_its_last(transcript
     hands = sum(fact["what"] == "hand_closed" for each in records for fact in each.facts)
     tables = out.getvalue().count(f"── {transcript.stem} ─") + out.getvalue().count("── all cards are open ─")
     assert hands <= tables <= hands + tricks
+
+
+def test_why_the_connection_was_lost_is_told_in_the_language_asked_for() -> None:
+    lost = Interrupted(Sentence("failures.connection_lost"))
+    assert shown(lost, lang="ca") == f"{lost.reason.told('ca')}; tornant a connectar\n"
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

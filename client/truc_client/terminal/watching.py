@@ -31,7 +31,7 @@ from truc_client.terminal.questions import Question
 from truc_client.terminal.screen import Screen
 from truc_client.terminal.speaking import CHAT, spelled, talk
 from truc_protocol.rules_page import chapter_texts
-from truc_protocol.words import printable
+from truc_protocol.words import Sentence, printable
 
 _WORDS: Final = (f"{CHAT} ", "? table", "? rules", "quit")
 _TRICK_OVER: Final = ("trick_won", "trick_tied")
@@ -119,7 +119,7 @@ class Watcher:
         return self._screen.setting.speech.catalogue.watching[key]
 
     def _note(self, key: str, style: str = "", **values: object) -> None:
-        self._screen.say(self._said(key).format(**values), style)
+        self._screen.say(Sentence(f"watching.{key}", **values), style)
 
     def show(self, happening: Happening) -> None:
         """Show what happened."""
