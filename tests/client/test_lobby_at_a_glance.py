@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from truc_client.cli.company import is_here_alone, told_of_waiting
-from truc_client.cli.listing import age, columns, in_order, listed, table_line
+from truc_client.cli.listing import Listing, age, columns, in_order, listed, table_line
 from truc_client.cli.rematch import Another, another
 from truc_client.cli.table_clock import TableClock, read_clock
 from truc_client.happenings import Happening, TableChanged, TableClosed
@@ -46,6 +46,24 @@ def test_table_is_listed_with_its_clock_and_the_options_that_were_chosen() -> No
         "reveal=match target=24",
         "north",
     )
+
+
+def test_without_room_for_columns_each_table_has_its_lines_and_no_word_is_cut() -> None:
+    tables = (state("AAAAA", NORTH, SOUTH, state="playing"), state("BBBBB", NORTH, FREE, age_ms=75_000))
+    out = io.StringIO()
+    Console(file=out, width=40).print(Listing(tables))
+    assert out.getvalue().splitlines() == [
+        "BBBBB  truc-french  1/2  open  1 min",
+        "   30+120  north",
+        "AAAAA  truc-french  2/2  playing  30+120",
+        "   north, south [bold]",
+    ]
+
+
+def test_with_room_for_columns_tables_have_them() -> None:
+    out = io.StringIO()
+    Console(file=out, width=80).print(Listing((state("AAAAA", NORTH, FREE),)))
+    assert out.getvalue().split()[:3] == ["Table", "Game", "Seats"]
 
 
 def test_tables_with_a_seat_to_take_come_first_and_names_are_no_markup() -> None:

@@ -6,18 +6,22 @@ A person at a terminal sees columns, a script gets one line for each table. Tabl
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.measure import Measurement
 from rich.table import Table as Columns
 from rich.text import Text
 
 from truc_client.cli.company import has_free_seat
 from truc_client.cli.stepping_in import vacant_seats
 from truc_client.cli.table_clock import TableClock
+from truc_client.terminal.wrapping import wrapped
 from truc_protocol.messages import SeatState, TableState
 from truc_protocol.setup import read_opts
 from truc_protocol.words import ENGLISH, Speech, printable, shown_name
 
 _MINUTE_MS: Final = 60_000
 _HOUR_MIN: Final = 60
+_ANY_WIDTH: Final = 10_000
 
 
 class Listed(NamedTuple):
@@ -61,6 +65,28 @@ def columns(states: Iterable[TableState], speech: Speech = ENGLISH) -> Columns:
     for state in in_order(states):
         shown.add_row(*map(Text, listed(state, speech)), style="" if has_seat(state) else "dim")
     return shown
+
+
+class Listing(NamedTuple):
+    """Tables for a terminal: in columns, or one after the other where there is no room for the words in them."""
+
+    states: tuple[TableState, ...]
+    speech: Speech = ENGLISH
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Yield what fits the width."""
+        shown = columns(self.states, self.speech)
+        needed = Measurement.get(console, options.update_width(_ANY_WIDTH), shown).minimum
+        yield shown if needed <= options.max_width else self._lines(options.max_width)
+
+    def _lines(self, width: int) -> Text:
+        lines = Text()
+        for state in in_order(self.states):
+            told = "  ".join(filter(None, listed(state, self.speech)))
+            for line in wrapped(told, width):
+                lines.append(f"{line}\n", "" if has_seat(state) else "dim")
+        lines.rstrip()
+        return lines
 
 
 def table_line(state: TableState) -> str:

@@ -18,7 +18,7 @@ from truc_client.cli.common import (
     tell_new_key,
     usage_error,
 )
-from truc_client.cli.listing import columns, has_seat, in_order, table_line
+from truc_client.cli.listing import Listing, has_seat, in_order, table_line
 from truc_client.cli.tables_followed import FollowedTables, follow_lines, follow_list
 from truc_client.cli.terminal import HANGUP, ended_as_by_ctrl_c
 from truc_client.cli.where import server_meant
@@ -85,7 +85,7 @@ def _listed(found: tuple[TableState, ...], place: str) -> RenderableType:
     told = [Text(speech.say("listing.to_look_on", command=f"truc watch {place}/TABLE"))]
     if any(map(has_seat, found)):
         told.insert(0, Text(speech.say("listing.to_sit_down", command=f"truc join {place} TABLE")))
-    return Group(columns(found, speech), *told)
+    return Group(Listing(found, speech), *told)
 
 
 async def _tables(connection: Connection, code: str | None, variant: str | None) -> tuple[TableState, ...]:
