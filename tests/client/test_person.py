@@ -297,7 +297,7 @@ async def test_option_on_a_terminal_breaks_between_words() -> None:
 async def test_what_one_may_do_is_one_line_and_told_once() -> None:
     offers = turn("order 7", "order low", "claim 1", must=False)
     told = await play(FakeTable(offers, offers._replace(at=2), turn("play 3b", at=3)))
-    assert told.count("you may: order 7|low, claim 1 (? explains)") == 1
+    assert told.count("you may: claim that east kept a flor quiet, order 7|low (? explains)") == 1
 
 
 async def test_orders_are_one_entry_without_numbers() -> None:

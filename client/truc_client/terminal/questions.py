@@ -4,12 +4,13 @@ A screen makes a question, a prompt shows it; neither knows the other. A positio
 about again, the clock goes on and nothing rings.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
 from truc_client.course.board import Board, answering
 from truc_client.happenings import Choice, Waiting, YourTurn
-from truc_client.terminal.answers import numbered
+from truc_client.terminal.answers import grouped, numbered
 from truc_client.terminal.drawing import Setting
 from truc_protocol.words import move_label
 
@@ -72,6 +73,15 @@ def option_names(choice: Choice, board: Board, setting: Setting) -> Iterator[str
 def short_label(label: str) -> str:
     """Return a label without its explanation."""
     return label.partition(" (")[0]
+
+
+def optional(turn: YourTurn, board: Board, setting: Setting) -> str:
+    """Return what may be typed for options without numbers: the name of one, the move lines of several of a kind."""
+    kinds = Counter(choice.kind for choice in turn.options)
+    alone = (choice for choice in turn.options if kinds[choice.kind] == 1)
+    several = [choice for choice in turn.options if kinds[choice.kind] > 1]
+    names = [short_label(option_label(choice, board, setting)) for choice in alone]
+    return ", ".join([*names, *filter(None, [grouped(several)])])
 
 
 def awaited_text(waiting: Waiting, setting: Setting) -> str:

@@ -63,7 +63,7 @@ from truc_client.terminal.explaining import TABLE, Subject, explained, options_e
 from truc_client.terminal.glyphs import needs_ascii
 from truc_client.terminal.lessons import Taught, Teach, untaught
 from truc_client.terminal.picture import picture
-from truc_client.terminal.questions import Pose, awaited_text, option_label, option_names, question
+from truc_client.terminal.questions import Pose, awaited_text, option_label, option_names, optional, question
 from truc_client.terminal.wrapping import wrapped
 from truc_client.verifying import quoted, verdict_lines
 from truc_protocol.messages import TableState
@@ -317,7 +317,7 @@ class Screen:
         if turn.must:
             self._ask_now(turn)
         elif offered and offered != self._offered:
-            self.note("may_act", "dim", moves=grouped(turn.options))
+            self.note("may_act", "dim", moves=optional(turn, self._board, self._setting))
         self._offered = offered
 
     def _ask_now(self, turn: YourTurn) -> None:
