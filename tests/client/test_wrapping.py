@@ -26,6 +26,15 @@ def test_command_to_copy_stays_whole() -> None:
     assert wrapped("Pour revenir : truc play localhost", 16) == ["Pour revenir :", "   truc play localhost"]
 
 
+def test_of_two_commands_to_copy_each_stays_whole() -> None:
+    line = "De nou: truc replay f6364a; com a pàgina: truc report f6364a"
+    assert wrapped(line, 30) == [
+        "De nou: truc replay f6364a;",
+        "   com a pàgina:",
+        "   truc report f6364a",
+    ]
+
+
 def test_no_line_of_an_option_begins_with_a_mark() -> None:
     label = "no quiero (refuser ; l'autre camp marque 2)"
     lines = folded((Key("2", label, "decline"),), 22, 9)

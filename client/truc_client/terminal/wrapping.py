@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from textwrap import wrap
 from typing import Final
 
-_COMMAND: Final = re.compile(r"(?<=: )truc .*")
+_COMMAND: Final = re.compile(r"(?<=: )truc [^;]*")
 _APART: Final = re.compile(r" (?=[;:!?»])|(?<=«) ")
 _STAYS: Final = "\N{NO-BREAK SPACE}"
 
