@@ -19,6 +19,7 @@ from truc_protocol.audit import Finding
 from truc_protocol.bodies import Act, AnyBody, Proxy
 from truc_protocol.boxes import BoxError
 from truc_protocol.ledger import Ledger
+from truc_protocol.meaning import state_fact
 from truc_protocol.messages import BoxedOptions, OpenOptions
 from truc_protocol.records import Phase
 from truc_protocol.words import Sentence
@@ -76,6 +77,12 @@ class Choosing:
             self._overtaken = not own
             if own:
                 self._decision = None
+
+    @property
+    def lacks_options(self) -> bool:
+        """Whether the hand waits for this seat, as everybody can tell, and no options have come."""
+        is_waited_for = self._seat in state_fact(self._ledger).get("waiting", ())
+        return self._offered is None and self._is_open and self._may_decide() and is_waited_for
 
     def drop(self) -> None:
         """Forget what was chosen: it is not repeated automatically."""

@@ -56,6 +56,7 @@ from truc_protocol.messages import (
 if TYPE_CHECKING:
     from truc_client.session import Session
 
+_Notice = messages.SeatTakenOver | messages.Said | ChatLine | messages.Away | messages.Draining
 _FROM_THE_START: Final = -1
 _TERMS_GONE: Final = (Code.TERMS_REFUSED, Code.NOT_NOW, Code.TABLE_NOT_OPEN)
 
@@ -123,13 +124,7 @@ class Following:
                 self._begin(message)
             case Snapshot() if self.seat is None:
                 self._take_snapshot(message)
-            case (
-                messages.SeatTakenOver()
-                | messages.Said()
-                | ChatLine()
-                | messages.Away()
-                | messages.Draining()
-            ):
+            case _ if isinstance(message, _Notice):
                 self._hear(message)
             case messages.TableClosed():
                 self.maker.drop_unbegun(self._session)
@@ -138,9 +133,7 @@ class Following:
             case _:
                 self._take_of(self.match, message)
 
-    def _hear(
-        self, message: messages.SeatTakenOver | messages.Said | ChatLine | messages.Away | messages.Draining
-    ) -> None:
+    def _hear(self, message: _Notice) -> None:
         match message:
             case messages.SeatTakenOver():
                 self._yield_seat(message.seat)
@@ -276,6 +269,11 @@ class Following:
             if self.match is not None:
                 self._say(*self.match.begun_again())
         self._resume_from(mid, _FROM_THE_START if self.match is None else self.match.next)
+
+    def ask_again(self) -> None:
+        """Ask for the match from here on, if it waits for this seat and the options have not come."""
+        if self.match is not None and self.match.lacks_options:
+            self._resume(self.match)
 
     def _resume(self, match: SeatMatch) -> None:
         if self._resuming:

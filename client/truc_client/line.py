@@ -29,6 +29,9 @@ _DEFAULT_RETRY_MS: Final = 500
 class Follower(Protocol):
     """Whoever is told what comes over the line, and when it goes down or returns."""
 
+    def ask_again(self) -> None:
+        """Ask for what should have come by now."""
+
     def handle(self, message: ServerMessage) -> None:
         """Take a message that is not a reply."""
 
@@ -130,7 +133,7 @@ class Line:
 
     async def _run_link(self, follower: Follower) -> LostError:
         try:
-            await self._link.run(follower.handle)
+            await self._link.run(follower.handle, follower.ask_again)
         except LostError as lost:
             return lost
         raise AssertionError("a link ends by being lost")

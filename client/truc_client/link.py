@@ -118,7 +118,7 @@ class Link:
         self._idle_s = idle_s
         self._pings = 0
         self._pinged_time = 0.0
-        self._heard = trio.current_time()
+        self._heard = self._news = trio.current_time()
         self._pinged: float | None = None
         self._requests = 1
         self._goodbye: Bye | None = None
@@ -149,8 +149,10 @@ class Link:
             lost = LostError(Sentence("failures.cannot_send", error=error))
             raise farewell(told) if told else lost from error
 
-    async def run(self, handle: Callable[[ServerMessage], None]) -> None:
+    async def run(self, handle: Callable[[ServerMessage], None], ask_again: Callable[[], None]) -> None:
         """Read until the connection is lost; `handle` gets every message that is not a reply.
+
+        `ask_again` is called whenever there was none for as long as it takes to ping a silent server.
 
         Raises:
             LostError: Always, in the end.
@@ -158,7 +160,7 @@ class Link:
         try:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(self._write)
-                nursery.start_soon(self._keep_alive)
+                nursery.start_soon(self._keep_alive, ask_again)
                 for message in self._early:
                     self._take(message, handle)
                 while True:
@@ -181,11 +183,14 @@ class Link:
             async for frame in self._to_send:
                 await self._stream.send_all(frame)
 
-    async def _keep_alive(self) -> None:
+    async def _keep_alive(self, ask_again: Callable[[], None]) -> None:
         while True:
             await trio.sleep(self._idle_s / _PULSES)
             now = trio.current_time()
             self._check_answers(now)
+            if now - self._news >= self._idle_s:
+                self._news = now
+                ask_again()
             match pulse(now, heard=self._heard, pinged=self._pinged, idle_s=self._idle_s):
                 case Pulse.GIVE_UP:
                     raise LostError(Sentence("failures.silent", n=round(_PATIENCE * self._idle_s)))
@@ -223,6 +228,7 @@ class Link:
                 if message.n == self._pings:
                     self.clock.note(message.now_ms, asked=self._pinged_time, answered=time.time())
             case _ if isinstance(message, ServerMessage):
+                self._news = self._heard
                 handle(message)
             case _:
                 raise LostError(Sentence("failures.only_clients_send"), again=False)

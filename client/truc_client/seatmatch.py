@@ -134,6 +134,11 @@ class SeatMatch:
             signer.wish = Wish.LOOK_ON
 
     @property
+    def lacks_options(self) -> bool:
+        """Whether the hand waits for this seat, whose options have not come."""
+        return self.is_live and not self.is_yielded and self._choosing.lacks_options
+
+    @property
     def next(self) -> int:
         """The position of the next record."""
         return self.ledger.k

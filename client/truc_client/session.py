@@ -125,6 +125,11 @@ class Session:
             self.capabilities = MappingProxyType({**kept, **message.add})
         self.followed.handle(message)
 
+    def ask_again(self) -> None:
+        """Ask at each table for options that should have come by now."""
+        for following in tuple(self.followed.tables.values()):
+            following.ask_again()
+
     def interrupted(self, reason: str) -> None:
         """Note that the connection is gone for now."""
         self.followed.interrupted(reason)

@@ -15,6 +15,7 @@ from truc_client import (
     connect,
 )
 from truc_client.happenings import Happening
+from truc_conform.playing import may_decide
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Release
 from truc_protocol.errors import Code
@@ -377,6 +378,22 @@ async def test_reply_or_its_record_that_never_comes_is_a_lost_connection(
         await table.choose(pick(turn))
         seen = await play_on(table)
     assert any(told in each.reason for each in seen if isinstance(each, Interrupted))
+    assert seen[-1].verdict.result is Result.PROVEN
+
+
+@pytest.mark.parametrize("who", ["player", "guest"])
+async def test_options_that_never_come_are_asked_for_on_the_same_connection(
+    scripted, request, autojump_clock, who
+) -> None:
+    server = scripted(target=4)
+    async with connect("host", request.getfixturevalue(who), dial=server.dial) as connection:
+        table = await start(connection)
+        lost = once(BoxedOptions | OpenOptions, lambda message: None)
+        server.bend = lambda sent: sent if may_decide(server.ledger, server.players) else lost(sent)
+        seen = await play_on(table)
+    asked = [message.next for message in server.received if isinstance(message, Resume)]
+    assert len(asked) == 1
+    assert [each for each in seen if isinstance(each, Interrupted)] == []
     assert seen[-1].verdict.result is Result.PROVEN
 
 
