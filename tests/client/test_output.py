@@ -9,8 +9,10 @@ import pytest
 from click.testing import CliRunner
 from protocol.forge import small
 from protocol.peers import Table
+from rich.console import Console
 
 from truc_client.cli.common import tell
+from truc_client.cli.output import say
 from truc_client.main import main
 
 
@@ -19,6 +21,15 @@ def path(tmp_path_factory) -> str:
     path = tmp_path_factory.mktemp("output") / "a.truc"
     path.write_bytes(Table(small()).run().file())
     return str(path)
+
+
+@pytest.mark.parametrize(
+    ("is_terminal", "lines"), [(True, ["one two", "   three"]), (False, ["one two three"])]
+)
+def test_finding_is_wrapped_between_words_on_a_terminal_alone(is_terminal, lines) -> None:
+    out = io.StringIO()
+    say(Console(file=out, width=8, force_terminal=is_terminal, no_color=True), "one two three")
+    assert out.getvalue().splitlines() == lines
 
 
 @pytest.mark.parametrize("name", ["missing", "."])

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from truc_client.cli.common import FailedError
 from truc_client.errors import HomeError
+from truc_client.terminal.wrapping import wrapped
 from truc_client.verifying import trouble
 from truc_commands.output import OneLineCommand
 from truc_protocol.words import Sentence, printable
@@ -46,5 +47,7 @@ class Output(Console):
 
 
 def say(console: Console, line: str, style: str = "") -> None:
-    """Print a line, without anything in it that could control a terminal."""
-    console.print(Text(printable(line), style=style), soft_wrap=True)
+    """Print a line, wrapped between words on a terminal, which nothing in it can control."""
+    told = printable(line)
+    for part in wrapped(told, console.width) if console.is_terminal else [told]:
+        console.print(Text(part, style=style), soft_wrap=True)

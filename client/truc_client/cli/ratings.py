@@ -44,7 +44,7 @@ def leaderboard(
     found, own, count = asked(where.place, best)
     width = max((len(_name(standing)) for standing in found), default=0)
     for standing in found:
-        click.echo(place_line(standing, own, speech, width=width))
+        tell(place_line(standing, own, speech, width=width))
     if not found:
         tell(Sentence("ratings.nobody", game=game, n=count, flag="--seats"))
 
@@ -64,7 +64,7 @@ def profile(address: str | None, player: str | None, lang: str | None) -> None:
     found = asked(where.place, lambda connection: connection.profile(player))
     width = max((len(standing.variant) for standing in found), default=0)
     for standing in found:
-        click.echo(_game_line(standing, speech, width=width))
+        tell(_game_line(standing, speech, width=width))
     if not found:
         tell(Sentence("ratings.unrated"))
 
