@@ -1,11 +1,11 @@
 """Showing by choice: unplayed cards of one's own, between the end of a hand and its close."""
 
 import pytest
-from protocol.forge import SERVER, SIGNER, Case, cases, check_refused, open_record, opening, turn
+from protocol.forge import SERVER, SIGNER, Case, altered, cases, check_refused, open_record, opening, turn
 from protocol.peers import Table
 
 from truc_protocol.audit import Result
-from truc_protocol.bodies import Act
+from truc_protocol.bodies import Act, Close
 from truc_protocol.meaning import means
 from truc_protocol.records import parse
 from truc_rules import Variant, hand_over, preset, with_options
@@ -46,6 +46,16 @@ def test_cards_may_be_shown_when_the_hand_is_over(guests, over):
     table.add(shown(table, 0, 1, 2))
     table.add(shown(table, 1, 1))
     assert table.run().audit().verdict().result is Result.PROVEN
+
+
+def test_a_hand_that_was_over_scores_though_the_match_is_resigned_before_its_close():
+    table = conceded()
+    table.add(table.players[0].resign(table.ledger))
+    table.run()
+    close = next(body for body in map(parse, table.records) if isinstance(body, Close))
+    points = [points for _, _, points in close.score]
+    assert (close.reason, sorted(points)) == ("ended", [0, 1])
+    assert table.audit().verdict().result is Result.PROVEN
 
 
 def test_shown_cards_are_told_by_name():
@@ -132,6 +142,12 @@ def other_act_after_the_match_is_won():
     return table, table.act(0, "concede")
 
 
+def close_that_forgets_what_a_hand_had_given_before_it_was_ended():
+    table = conceded()
+    table.add(table.players[0].resign(table.ledger))
+    return table, altered(table, table.dealer.next_record(table.ledger), score=((0, 0, 0), (0, 0, 0)))
+
+
 def open_of_a_card_before_the_hand_is_over():
     table = Table(le_truc()).to("hand")
     table.play("stand")
@@ -149,6 +165,7 @@ def open_of_a_card_before_the_hand_is_over():
         ("C20", SIGNER, show_where_the_rules_know_none),
         ("C19", SIGNER, show_after_the_close),
         ("C24", None, other_act_after_the_match_is_won),
+        ("C24", SERVER, close_that_forgets_what_a_hand_had_given_before_it_was_ended),
         ("C23", SERVER, open_of_a_card_before_the_hand_is_over),
     ),
 )
