@@ -87,6 +87,15 @@ async def test_claim_before_its_time_tells_when_it_may_be_granted(server, mock_c
     assert (mover.seat != other.seat, reply["code"], reply["retry_after_ms"]) == (True, "not_now", 2600)
 
 
+async def test_claim_after_the_match_says_that_it_is_over_and_names_no_time(server, mock_clock):
+    mover, other = await missed(server, mock_clock)
+    await claim(other)
+    await ended(mover, other)
+    reply = await claim(other)
+    assert (reply["code"], reply["msg"]) == ("not_now", "expected a match that goes on")
+    assert reply.get("retry_after_ms") is None
+
+
 async def test_both_sides_gone_is_abandoned_though_nobody_claims(server, mock_clock):
     seats = await in_hand(server, options=STRICT)
     for k in range(9, 12):

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from truc_protocol.errors import Code
 from truc_protocol.messages import BoxedSign, ClaimMatch, GuestAct, OpenSign, Say, SignedAct, WantRekey
-from truc_protocol.records import Record
+from truc_protocol.records import Phase, Record
 from truc_server.connections.peer import Peer, Player, RefusedError
 from truc_server.house import label
 from truc_server.lobby.lobby import Lobby
@@ -203,11 +203,13 @@ def claim(lobby: Lobby, peer: Peer, player: Player, message: ClaimMatch) -> None
     """End a match at a seat's request, because the other side is away.
 
     Raises:
-        RefusedError: It is not away, or not for long enough.
+        RefusedError: It is not away, or not for long enough, or the match is over.
     """
     table = lobby.table(message.table)
     seat = table.own_seat(player)
     game = _game(table, message.match, player)
+    if game.ledger.phase in (Phase.OVER, Phase.ENDED):
+        raise RefusedError(Code.NOT_NOW, "expected a match that goes on")
     peer.ok(message, k=game.claim(seat))
     game.drive()
 
