@@ -86,7 +86,7 @@ class HandshakeError(RemoteError):
     def __init__(
         self, check: str, message: str, code: Code = Code.BAD_SIGNATURE, what: Broken = Broken.PROOF
     ) -> None:
-        super().__init__(code, f"{check}: {message}")
+        super().__init__(code, f"{check}: {message}", field="body" if code is Code.BAD_MESSAGE else None)
         self.check = check
         self.what = what
 

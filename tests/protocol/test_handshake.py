@@ -334,4 +334,4 @@ def test_login_under_a_revoked_key_fails_c40():
 
 def test_login_of_another_shape_fails_c38():
     error = refused_login(KeyLogin(id=2, body=enc(["truc/1/auth"]), sig=bytes(64)), challenge())
-    assert (error.check, error.code) == ("C38", Code.BAD_MESSAGE)
+    assert (error.check, error.code, error.field) == ("C38", Code.BAD_MESSAGE, "body")
