@@ -142,7 +142,13 @@ class Tables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         int, Meta(ge=0, le=3_600, description="Seconds until your bots join somebody who waits; 0 is never.")
     ] = 20
     between_hands_ms: Annotated[
-        int, Meta(ge=0, le=60_000, description="Pause between hands at a table without keyed seats.")
+        int,
+        Meta(
+            ge=0,
+            le=60_000,
+            description="Pause between hands at a table without keyed seats, "
+            "and the time to show cards where only the end of the match opens them; 0 is none.",
+        ),
     ] = 2_000
     window_ms: Annotated[
         int,
