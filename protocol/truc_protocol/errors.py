@@ -204,7 +204,7 @@ REGISTRY: Final[Mapping[Code, Row]] = MappingProxyType(
             Topic.LIMITS,
             Outcome.LATER,
             "Too many requests in a short time, or too many without a reply. Or, from one address, too many connections or failed logins in a minute: this may come before anything was sent.",
-            "Wait `retry_after_ms`, then send again.",
+            "Wait `retry_after_ms`, then send again; if that is absent, wait for the replies that are due.",
         ),
         Code.SERVER_FULL: Row(
             Topic.LIMITS,
@@ -294,8 +294,9 @@ REGISTRY: Final[Mapping[Code, Row]] = MappingProxyType(
         Code.TERMS_REFUSED: Row(
             Topic.TABLE,
             Outcome.REFUSED,
-            "A seat record does not match the terms it answers, or those terms were dropped.",
-            "Wait for new terms and sign a fresh seat record for them.",
+            "A seat record does not match the terms it answers, or those terms were dropped. "
+            "Or a `rekey` or `sub` record brings a key, anchor or x that is not sound or not new to the match, or another name or key than the login's.",
+            "Wait for new terms and sign a fresh seat record for them; for a `rekey` or `sub` draw a fresh chain and x.",
         ),
         Code.NOT_YOUR_TURN: Row(
             Topic.PLAY,
