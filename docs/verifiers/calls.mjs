@@ -83,10 +83,7 @@ function voided(m, f) {
   m.tell('void', `${f.reason}, seats ${f.seats.join(', ')}`)
   m.voids += 1
   m.index += 1
-  m.lastVoid = {
-    missing: new Set(silent), isAtDraw: !m.drawn, isBeyond: m.voids > m.opts.voids,
-    isOneSided: silent.every((seat) => seat % 2 === silent[0] % 2)
-  }
+  m.lastVoid = { missing: new Set(silent), isAtDraw: !m.drawn, isBeyond: m.voids > m.opts.voids }
   m.phase = 'between'
 }
 

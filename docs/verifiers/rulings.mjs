@@ -40,7 +40,9 @@ const mayForfeit = (m) => m.opts.gone !== 2 || isBeyondVoids(m)
 
 function isForfeitForSilence(m, seat) {
   const due = m.lastVoid
-  return due !== null && due.missing.has(seat) && due.isOneSided && !due.isAtDraw && mayForfeit(m)
+  if (due === null || due.isAtDraw || !due.missing.has(seat)) return false
+  const isOneSided = [...due.missing].every((other) => other % 2 === seat % 2)
+  return isOneSided && mayForfeit(m)
 }
 
 function isForfeitForAbsence(m, seat) {

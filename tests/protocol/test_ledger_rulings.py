@@ -178,6 +178,13 @@ def test_silent_seat_is_forfeited_as_the_terms_say(table, seat, allowed):
     assert may_forfeit(table.ledger, seat, "silent") is allowed
 
 
+def test_silent_seat_is_forfeited_once_those_of_the_other_side_are_substituted():
+    table = voided({0, 1}, seats=4, gone=1)
+    before = may_forfeit(table.ledger, 1, "silent")
+    table.add(table.newcomer(0))
+    assert (before, may_forfeit(table.ledger, 1, "silent")) == (False, True)
+
+
 @pytest.mark.parametrize(("gone", "voids", "allowed"), [(0, 1, True), (1, 1, True), (2, 1, False)])
 def test_absent_seat_is_forfeited_as_the_terms_say(gone, voids, allowed):
     table = Table(opts=Opts(gone=gone, voids=voids, gone_after=1)).to("hand")

@@ -139,7 +139,18 @@ def matches() -> dict[str, Table]:
         tables[name].to("called", index=1).silent = frozenset(seats)
     tables["absent"].away = frozenset({0, 3})
     tables["paused"].to("hand").rest()
+    tables["half substituted"] = half_substituted()
     return tables
+
+
+def half_substituted() -> Table:
+    """Return a match whose void names seats of both sides: one is taken over, and the other forfeits."""
+    table = Table(short("truc-lanes"), seats=4, seed=54, opts=Opts(gone=1)).to("called", index=1)
+    table.silent = frozenset({0, 1})
+    table.run(until=lambda ledger: ledger.phase == "between")
+    table.add(table.newcomer(0))
+    table.add(table.dealer.forfeit(table.ledger, 1, "silent"))
+    return table
 
 
 def short(name: str, **options: Any) -> Variant:
