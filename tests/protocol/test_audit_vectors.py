@@ -49,6 +49,8 @@ COMES_TO = {
     "le-truc-newcomer.truc": ("proven", "A", "won"),
     "put-forfeit.truc": ("proven", "A", "forfeit"),
     "trut-resigned.truc": ("proven", "A", "resigned"),
+    "le-truc-resigned.truc": ("proven", "A", "resigned"),
+    "truc-lanes-4-forfeit.truc": ("proven", "A", "forfeit"),
     "gauderio-guests.truc": ("proven", "C", "won"),
     "truc-lanes-incomplete.truc": ("incomplete", "B", None),
 }
@@ -60,6 +62,8 @@ HOLDS = {
     "le-truc-newcomer.truc": (Void, Sub, Rekey),
     "put-forfeit.truc": (Rule,),
     "trut-resigned.truc": (Resign, Rule),
+    "le-truc-resigned.truc": (Resign,),
+    "truc-lanes-4-forfeit.truc": (Void, Sub, Rule),
     "gauderio-guests.truc": (Guest, Proxy),
     "truc-lanes-incomplete.truc": (Guest, Proxy),
 }

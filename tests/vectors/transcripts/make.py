@@ -20,7 +20,7 @@ FOLDER = Path(__file__).parent
 class Script(NamedTuple):
     """A match: its terms, and what happens, a line each.
 
-    Lines: `SEAT MOVE` (a cut with its place), `void SEAT` (that seat releases nothing at the call that is open),
+    Lines: `SEAT MOVE` (a cut with its place), `void SEAT...` (these release nothing at the call that is open),
     `ruling` (the server decides for the seat it waits for), `rest` (all pause and go on), `pause` (all pause),
     `SEAT pause`,
     `rekey SEAT`, `sub SEAT`, `resign SEAT`, `forfeit SEAT KIND`, `away SEAT` (from now on the server decides for it),
@@ -169,6 +169,32 @@ pause
 resign 0
 on""",
     ),
+    "le-truc-resigned.truc": Script(
+        variant="le-truc",
+        seats=2,
+        options={"reveal": "match"},
+        opts=Opts(),
+        seed=2,
+        lines="""\
+0 stand
+0 raise 2
+1 decline
+resign 1
+on""",
+    ),
+    "truc-lanes-4-forfeit.truc": Script(
+        variant="truc-lanes",
+        seats=4,
+        options={"match": 1},
+        opts=Opts(gone=1),
+        seed=54,
+        lines="""\
+to called 1
+void 0 1
+sub 0
+forfeit 1 silent
+on""",
+    ),
     "gauderio-guests.truc": Script(
         variant="truco-gauderio",
         seats=2,
@@ -224,7 +250,7 @@ def _waits_for(table: Table, word: str) -> bool:
             return table.ledger.phase is Phase.CALLED
         case "rekey" | "sub":
             return table.ledger.phase is Phase.BETWEEN
-        case "to" | "on" | "away" | "forfeit" | "stop":
+        case "to" | "on" | "away" | "forfeit" | "resign" | "stop":
             return True
         case _:
             return _decides(table.ledger)
@@ -240,8 +266,8 @@ def _carry_out(table: Table, words: list[str]) -> None:
             table.to(phase, index=int(index))
         case ["away", seat]:
             table.away = frozenset({int(seat)})
-        case ["void", seat]:
-            table.silent = frozenset({int(seat)})
+        case ["void", *seats]:
+            table.silent = frozenset(map(int, seats))
             table.run(until=lambda ledger: ledger.phase is Phase.BETWEEN)
             table.silent = frozenset()
         case ["rest"]:
