@@ -9,7 +9,7 @@ from truc_protocol.rules_text.wording import has_partners, points, the_side
 from truc_rules import Variant
 
 _ALTERNATE: Final = {
-    "yes": "After an accepted ask only the side that accepted may ask again, in this turn or a later one.",
+    "yes": "After an accepted ask only the side that accepted may ask again, in a turn in which the player has not asked yet.",
     "no": "After an accepted ask either side may ask again.",
     "once": "There is one ask in a hand.",
 }
