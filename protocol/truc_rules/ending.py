@@ -2,7 +2,7 @@
 
 from .claims import settlements
 from .events import HandDrawn, HandWon
-from .scoring import award
+from .scoring import award, score_after
 from .seats import Side
 from .state import Hand, Phase, Step
 from .table import Match
@@ -12,8 +12,9 @@ _OVER = Phase.OVER  # looked up once: a lookup in an Enum is costly in the engin
 
 def won(match: Match, hand: Hand, side: Side, *, points: int, reason: str) -> Step:
     """End `hand` in favour of `side`; if more than points is locked in, that is won instead of `points`."""
-    gained = award(match, hand, side, points=points, reason=reason)
     owed = () if match.variant.flor is None else settlements(match, hand)
+    settled = match._replace(score=score_after(match.score, owed)) if owed else match
+    gained = award(settled, hand, side, points=points, reason=reason)
     return over(hand, side), (HandWon(side), *owed, *gained)
 
 

@@ -1,10 +1,11 @@
 """The score: what a hand awards, how events change the score, and who has won the game.
 
 A game is counted in points, or in units of several points each (rules.md 7). Where the game ends as soon as a side has
-the target, events are counted one by one, and those after the one that ends the game never happen.
+the target, events are counted one by one, and those after the one that ends the game never happen. A game that was
+itself the stake always ends like this.
 """
 
-from .actions import REST, TRUT
+from .actions import TRUT
 from .events import Event, PointsScored, UnitScored
 from .seats import SIDES, Side, other_side
 from .state import Hand, Phase
@@ -45,10 +46,19 @@ def counted(match: Match, hand: Hand, events: tuple[Event, ...]) -> Counted:
     for place, event in enumerate(events):
         if isinstance(event, _SCORING):
             score = _after(score, event)
-            if at_once and _reached(score[event.side], rule):
+            # rules.md 1.7: whoever wins the remainder has the game, whatever the scores
+            if event.reason == AWARD_GAME or (at_once and _reached(score[event.side], rule)):
                 return events[: place + 1], score, event.side
     over = not at_once and hand.phase is Phase.OVER and not more_duels(match, hand)
-    return events, score, _winner_at_end(score, rule, hand) if over else None
+    return events, score, _winner_at_end(score, rule) if over else None
+
+
+def score_after(score: Scores, events: tuple[Event, ...]) -> Scores:
+    """Return `score` after `events`, whether or not one of them ends the game."""
+    for event in events:
+        if isinstance(event, _SCORING):
+            score = _after(score, event)
+    return score
 
 
 def more_duels(match: Match, hand: Hand) -> bool:
@@ -70,9 +80,7 @@ def _reached(score: Score, scoring: Scoring) -> bool:
     return (score.upper if scoring.points_per_unit else score.points) >= scoring.target
 
 
-def _winner_at_end(score: Scores, scoring: Scoring, hand: Hand) -> Side | None:
-    if hand.bets.locked == REST:
-        return hand.winner
+def _winner_at_end(score: Scores, scoring: Scoring) -> Side | None:
     there = [side for side in SIDES if _reached(score[side], scoring)]
     if len(there) < len(SIDES):
         return there[0] if there else None

@@ -197,6 +197,13 @@ def test_a_claim_that_unknown_cards_leave_open_scores_nothing():
     assert score(played(match, "0 concede")) == (0, 1)
 
 
+def test_a_settled_claim_counts_towards_the_game_that_is_staked():
+    # rules.md 13b.11: the winner's score is set to the target, whatever the claims before it gave
+    staked = replace(GAME, remainder="accept")
+    match = played(dealt(staked, *QUIET), "0 raise rest", "1 accept", "0 play 1e", "1 play 5b", "0 claim 1")
+    assert score(played(match, "0 play 3o", "1 play 6b")) == (30, 0)
+
+
 def test_in_a_duel_only_the_two_of_it_claim():
     # rules.md 8.7
     match = played(duel(), "0 play 1e", "3 play 4e")

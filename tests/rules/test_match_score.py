@@ -3,13 +3,14 @@
 from dataclasses import replace
 
 import pytest
-from rules.played import dealt, events, played
+from rules.played import dealt, events, given, played
 
 from truc_rules import LastPoint, MatchError, Score, Scoring, Seat, new_match, next_hand, owed_shares, preset
 from truc_rules.events import Conceded, GameStaked, GameWon, HandWon, MatchWon, PointsScored
 
-CATALAN, FRENCH = preset("truc-catalan"), preset("truc-french")
+ARGENTINE, CATALAN, FRENCH = preset("truco-argentino"), preset("truc-catalan"), preset("truc-french")
 HANDS = ("8h Jd 9c", "Ks 7d 10h")
+SIX = ("7o 1o 4b", "7e 6e 2b", "3o 5c 12b", "2o 6c 11b", "5e 4c 10b", "3e 1c 6b")
 
 
 def points(match):
@@ -118,3 +119,19 @@ def test_cards_shown_after_the_end_change_neither_game_nor_match():
     match = played(dealt("le-truc", *HANDS, score=(11, 4)), "0 stand", "0 raise rest", "1 decline")
     shown = played(match, "1 show Ks")
     assert (shown.games, shown.game_winner, shown.winner) == ((1, 0), 0, 0)
+
+
+def test_at_hand_end_a_drawn_remainder_leaves_the_game_to_the_side_that_has_the_target():
+    # rules.md 1.7: a drawn hand decides no game; 8.1: points above the target do
+    level = replace(ARGENTINE, remainder="accept", all_tied="draw", scoring=Scoring(30, 0, "hand_end"))
+    match = dealt(level, "4o 5o 6c", "4c 5e 6b", score=(29, 0))
+    match = played(match, "0 envido", "1 accept", "0 points 29", "1 good", "0 raise rest", "1 accept")
+    match = played(match, "0 play 4o", "1 play 4c", "0 play 5o", "1 play 5e", "0 play 6c", "1 play 6b")
+    assert (match.hand.winner, points(match), match.game_winner) == (None, [31, 0], 0)
+
+
+def test_a_remainder_won_in_a_duel_ends_the_game():
+    level = replace(preset("truco-argentino-6"), remainder="accept", scoring=Scoring(30, 0, "hand_end"))
+    match = given(next_hand(played(dealt(level, *SIX, score=(6, 6), dealer=4), "5 concede")), *SIX)
+    match = played(match, "0 raise rest", "3 accept", "0 play 7o", "3 play 6c", "0 play 1o", "3 play 11b")
+    assert (points(match), match.game_winner) == ([30, 6], 0)

@@ -217,6 +217,9 @@ def pica(variant: Variant) -> tuple[str, ...]:
     rule = variant.pica
     if rule is None:
         return ()
+    won = (
+        "" if variant.remainder == "none" else " Whoever wins a duel for the remainder has the game at once."
+    )
     return (
         f"With six players every other hand, from the second on, is *pica-pica*: three duels, if a side has"
         f" {points(rule.min)} or more and no side has more than {rule.max}. Otherwise it is an ordinary hand, which takes its"
@@ -224,5 +227,5 @@ def pica(variant: Variant) -> tuple[str, ...]:
         "All have three cards. First eldest plays against the seat across, the third after it; then the next seat against"
         " the one across from that; then the third. In each duel the first named leads and is eldest.",
         "A duel is a hand of its own: only these two play, ask and answer, with their own stake and side bets. What it"
-        f" brings is scored for the sides before the next duel begins. {_ENDS[variant.scoring.end_check]}",
+        f" brings is scored for the sides before the next duel begins. {_ENDS[variant.scoring.end_check]}{won}",
     )
