@@ -134,7 +134,8 @@ def _why_no_concession(match: Match) -> str:
         case "governor":
             return "a hand is given up by the governor of a side"
         case "any":
-            return "expected a hand whose cards are dealt"
+            dealt = match.hand.phase in (Phase.REDEAL, Phase.PLAY)
+            return "it does not play in this duel" if dealt else "expected a hand whose cards are dealt"
         case _:
             assert_never(match.variant.concede)
 

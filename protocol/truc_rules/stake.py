@@ -12,7 +12,7 @@ from .actions import REST, TRUT, Action, Kind, ask_for, yes_or_no
 from .events import StakeAccepted, StakeAsked, StakeDeclined
 from .scoring import AWARD_DECLINED
 from .seats import SIDES, Seat, Side, opponents_from, other_side, side_of
-from .state import Bets, Hand, Offer, Phase, StakeAsk, Step, seat_to_act
+from .state import Bets, Hand, Offer, Phase, StakeAsk, Step, players, seat_to_act
 from .table import Match, governor
 from .variant import Ladder, Variant
 
@@ -176,4 +176,7 @@ def may_concede(match: Match, seat: Seat) -> bool:
         return False
     if concede == "on_turn":
         return hand.phase is Phase.PLAY and seat_to_act(hand.row, match.seats) == seat
-    return concede == "any" or governor(match, side_of(seat)) == seat
+    if concede == "any":
+        # rules.md 8.7: in a duel only its two players act
+        return hand.row.stride == 1 or seat in players(hand.row, match.seats)
+    return governor(match, side_of(seat)) == seat

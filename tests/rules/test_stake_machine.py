@@ -3,12 +3,13 @@
 from dataclasses import replace
 
 import pytest
-from rules.played import dealt, events, options, played
+from rules.played import dealt, events, given, options, played
 
-from truc_rules import IllegalActionError, Scoring, preset
+from truc_rules import IllegalActionError, Scoring, next_hand, preset
 from truc_rules.events import PointsScored, StakeAccepted, StakeAsked, StakeDeclined
 
 HANDS = ("7h Kd 9c", "8s Ah 10d")
+SIX = ("7o 1o 4b", "7e 6e 2b", "3o 5c 12b", "2o 6c 11b", "5e 4c 10b", "3e 1c 6b")
 DOUBLES = replace(preset("truc-lanes"), ladder="x2", cap="strict", alternate="no", redeal=None)
 BRAZIL = replace(
     preset("truc-lanes"),
@@ -155,3 +156,11 @@ def test_a_counter_takes_the_remainder_and_asks_nothing():
 def test_a_raise_in_the_answer_accepts_first():
     match = played(dealt("truc-catalan", "3o 7e 4b", "2o 1e 5c", before=["0 cut"]), "0 raise 2")
     assert events(match, "1 raise 3") == (StakeAccepted(1, 2), StakeAsked(1, 3))
+
+
+def test_in_a_duel_only_its_two_players_give_it_up():
+    # rules.md 8.7: only the two duelists act
+    variant = replace(preset("truco-argentino-6"), concede="any")
+    match = played(dealt(variant, *SIX, score=(6, 6), dealer=4), "5 concede")
+    match = given(next_hand(match), *SIX)
+    assert [seat for seat in range(6) if "concede" in options(match, seat)] == [0, 3]
