@@ -31,8 +31,8 @@ def calls(match: Match, seat: Seat) -> tuple[Action, ...]:
         return ()
     if len(hand.row.left[seat]) < hand.dealt.each:
         return ()
-    # rules.md 8.3: once truco is accepted, no envido
-    if hand.bets.stake != variant.base_stake or hand.bets.locked is not None or not _has_say(match, seat):
+    # rules.md 8.3: once truco is accepted, no envido; 2: in a hand at the last point no betting
+    if hand.bets.stake != variant.base_stake or not hand.bets.right or not _has_say(match, seat):
         return ()
     return _raises(seat, (), rule.max_envido, rule.max_real)
 

@@ -54,7 +54,8 @@ def _to_envido(match: Match, action: Action) -> str:
         return "a higher stake is accepted already"
     if _has_played(match, action.seat):
         return _TOO_LATE
-    return "expected its turn, an ask to be answered, or a lower call"
+    expected = "expected its turn, an ask to be answered, or a lower call"
+    return expected if hand.bets.right else "there is no betting in this hand"
 
 
 def _to_flor(match: Match, action: Action) -> str:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from rules.played import dealt, events, given, options, played, score
 
-from truc_rules import Envido, Kind, deciders, next_hand, preset, with_options
+from truc_rules import Envido, Kind, LastPoint, deciders, next_hand, preset, with_options
 from truc_rules.envido import _raises, accepted_points, declined_points, fold_bonus
 from truc_rules.events import (
     EnvidoAccepted,
@@ -57,6 +57,14 @@ def duel():
 
 def test_a_seat_calls_on_its_turn_before_its_first_card():
     assert calls(dealt(ARGENTINE, *FOUR), 0) == ["envido", "real-envido", "falta-envido"]
+
+
+@pytest.mark.parametrize("stake", [1, 3])
+def test_nobody_calls_in_a_hand_at_the_last_point(stake):
+    # rules.md 2, "Eleven points": no betting
+    variant = replace(ARGENTINE, last_point=LastPoint(at=1, stake=stake, decline=1, share=False))
+    match = played(dealt(variant, *TWO, score=(29, 3)), "0 accept")
+    assert calls(match, 0) == []
 
 
 def test_nobody_else_calls_on_that_turn():

@@ -188,11 +188,12 @@ def last_point(variant: Variant) -> tuple[str, ...]:
     least = points(variant.scoring.target - rule.at)
     who = " Any of its players answers." if has_partners(variant) else ""
     share = ("Its players see each other's cards before they answer.",) if rule.share else ()
+    envido = " or calls envido" if variant.envido is not None else ""
     return (
         f"If one side has {least} or more and the other has not, that side is asked before the first card whether it"
         f" plays.{who}",
         *(share if has_partners(variant) else ()),
-        f"If it plays, the hand is worth {rule.stake} and nobody asks for more. If it declines, the other side scores"
-        f" {rule.decline}.",
-        f"If both sides have {least} or more, nobody is asked and nobody asks: the hand decides the game.",
+        f"If it plays, the hand is worth {rule.stake} and nobody asks for more{envido}. If it declines, the other side"
+        f" scores {rule.decline}.",
+        f"If both sides have {least} or more, nobody is asked and nobody asks{envido}: the hand decides the game.",
     )
