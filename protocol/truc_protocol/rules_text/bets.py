@@ -119,8 +119,8 @@ def _fold_bonus(variant: Variant, bonus: int) -> tuple[str, ...]:
         return ()
     or_flor = " or said flor" if variant.flor is not None else ""
     return (
-        f"Whoever gives the hand up unasked, before its own first card, pays {points(bonus)} more, if in this hand nobody has"
-        f" called envido{or_flor} and no higher stake was accepted. Declining an ask pays nothing more.",
+        f"Whoever gives the hand up unasked, on its turn before its own first card, pays {points(bonus)} more, if in this"
+        f" hand nobody has called envido{or_flor} and no higher stake was accepted. Declining an ask pays nothing more.",
     )
 
 
