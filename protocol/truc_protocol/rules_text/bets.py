@@ -34,7 +34,8 @@ _SAYING: Final = (
     " far; or *good*, which gives the bet up for its whole side; or stays silent, if its partner is best so far or has"
     " yet to speak for the first time.",
     "A silent player whose side has been beaten in the meantime speaks again when the others have spoken: higher, or"
-    " good. The highest value wins; of equal ones that of the earlier seat.",
+    " good. The highest value wins; of equal ones that of the earlier seat, unless it stayed silent: when it"
+    " speaks again, an equal value is not enough.",
 )
 _AFTER_FLOR: Final = (
     "A flor makes envido calls void that nobody has answered, and none is possible after it; an envido that was settled"
@@ -221,7 +222,7 @@ def pica(variant: Variant) -> tuple[str, ...]:
         "" if variant.remainder == "none" else " Whoever wins a duel for the remainder has the game at once."
     )
     return (
-        f"With six players every other hand, from the second on, is *pica-pica*: three duels, if a side has"
+        f"With six players every other hand of a game, from the second on, is *pica-pica*: three duels, if a side has"
         f" {points(rule.min)} or more and no side has more than {rule.max}. Otherwise it is an ordinary hand, which takes its"
         f" place.",
         "All have three cards. First eldest plays against the seat across, the third after it; then the next seat against"

@@ -122,7 +122,8 @@ def blind(variant: Variant) -> tuple[str, ...]:
     """Return when cards are played unseen."""
     if not variant.blind:
         return ()
+    covered = " In such a hand none is played face down." if variant.cover_from_trick else ""
     return (
         "If both sides are at their last point, nobody looks at the cards: every player plays its own unseen, and sees"
-        " them only on the table.",
+        f" them only on the table.{covered}",
     )
