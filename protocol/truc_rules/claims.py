@@ -82,8 +82,13 @@ def _is_open(match: Match, hand: Hand, target: Seat) -> bool:
 
 
 def _played_quietly(match: Match, hand: Hand, seat: Seat) -> bool:
-    """Tell whether `seat` has played all cards of a flor that it did not declare."""
-    return not hand.row.left[seat] and seat not in hand.contests.flores and holds(match, hand, seat)
+    """Tell whether `seat` has played all cards of a flor that it did not declare.
+
+    Once one was declared, whoever could still declare one has, or counts as if it had (rules.md 13b.3).
+    """
+    contests = hand.contests
+    is_quiet = seat in contests.late if contests.flores else True
+    return is_quiet and not hand.row.left[seat] and holds(match, hand, seat)
 
 
 def _settled(target: Seat, *, held: bool) -> tuple[Event, ...]:

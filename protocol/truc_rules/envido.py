@@ -103,8 +103,8 @@ def _accept(match: Match, seat: Seat, ask: EnvidoAsk) -> Step:
 
 
 def _closed(contests: Contests) -> Contests:
-    _, flor_closed, flores, claims, said = contests
-    return Contests(envido_closed=True, flor_closed=flor_closed, flores=flores, claims=claims, said=said)
+    _, flor_closed, flores, late, claims, said = contests
+    return Contests(True, flor_closed, flores, late, claims, said)
 
 
 def _decline(match: Match, seat: Seat, ask: EnvidoAsk) -> Step:

@@ -65,10 +65,10 @@ def declare(match: Match, action: Action) -> Step:
     below = hand.offers
     if below and isinstance(below[-1], EnvidoAsk):
         below = below[:-1]
-    declared = hand._replace(
-        offers=below, contests=hand.contests._replace(envido_closed=True, flores=(seat,))
-    )
     others = seats_from(seat, hand.row.stride, match.seats)[1:]
+    late = tuple(other for other in others if len(hand.row.left[other]) < hand.dealt.each)
+    contests = hand.contests._replace(envido_closed=True, flores=(seat,), late=late)
+    declared = hand._replace(offers=below, contests=contests)
     still = unheard(match, declared)
     waiting = tuple(other for other in others if other in still)
     return _with_round(match, declared, waiting, (FlorDeclared(seat),))

@@ -130,3 +130,18 @@ def test_a_speaker_passes_over_who_may_hold_no_flor():
 def test_envido_values_are_waited_for_whatever_is_known():
     match = played(dealt(GAME, "? ? ?", "? ? ?"), "0 envido", "1 accept")
     assert settled(match) == (match, ())
+
+
+def test_a_flor_that_counts_without_a_word_was_not_kept_quiet():
+    # rules.md 13b.3: seat 2 had not had its turn when seat 1 gave in; that it held a flor becomes known later
+    match = played(dealt(GAME, F27, F36, "? ? ?", BARE), "0 flor", "1 flor-fold")
+    match = played(learnt(match, 2, F29), "0 play 1b", "1 play 6c", "2 play 5e", "3 play 3o")
+    match = played(match, "0 play 4b", "1 play 3c", "2 play 4e", "3 play 4c")
+    match = played(match, "1 play 7c", "2 play 11e", "3 play 12b", "0 play 2b")
+    assert score(match) == (5, 0)
+
+
+def test_a_flor_kept_quiet_before_another_was_declared_stays_so():
+    match = played(dealt(GAME, F29, F36), "0 play 4e", "1 flor", "1 play 3c", "1 play 6c", "0 play 11e")
+    match = played(match, "0 play 5e", "1 play 7c")
+    assert score(match) == (0, 3 + 3 + 1)
