@@ -77,6 +77,12 @@ def is_score_open(match: Match) -> bool:
     return any(_is_open(match, hand, target) for target in claimed)
 
 
+def leaves_open(match: Match, hand: Hand) -> bool:
+    """Tell whether unknown cards leave any claim of the deal open when `hand` ends, and with it who has the game."""
+    rows = (hand.contests, *[duel for _, duel in hand.proven])
+    return any(_is_open(match, hand, target) for row in rows for _, target in row.claims)
+
+
 def _is_open(match: Match, hand: Hand, target: Seat) -> bool:
     return may_hold(match, hand, target) and not holds(match, hand, target)
 

@@ -6,6 +6,7 @@ itself the stake always ends like this.
 """
 
 from .actions import TRUT
+from .claims import leaves_open
 from .events import Event, PointsScored, UnitScored
 from .seats import SIDES, Side, other_side
 from .state import Hand, Phase
@@ -50,7 +51,7 @@ def counted(match: Match, hand: Hand, events: tuple[Event, ...]) -> Counted:
             if event.reason == AWARD_GAME or (at_once and _reached(score[event.side], rule)):
                 return events[: place + 1], score, event.side
     over = not at_once and hand.phase is Phase.OVER and not more_duels(match, hand)
-    return events, score, _winner_at_end(score, rule) if over else None
+    return events, score, _winner_at_end(score, rule) if over and not leaves_open(match, hand) else None
 
 
 def score_after(score: Scores, events: tuple[Event, ...]) -> Scores:

@@ -246,3 +246,11 @@ def test_score_is_open_to_a_reader_from_the_end_of_a_duel_on_in_which_a_claim_wa
     match = played(duel(*hands), "0 play 1e", "3 play 4e", "0 claim 3")
     assert not is_score_open(match)
     assert is_score_open(played(match, "0 concede")) == is_open
+
+
+@pytest.mark.parametrize(("hand", "winner"), [("5b ? ?", None), ("5b 6c 7o", None), ("5b 6b 7b", 0)])
+def test_at_hand_end_nobody_has_the_game_for_a_reader_as_long_as_a_claim_is_open(hand, winner):
+    # docs/decisions/0003: if seat 1 has no flor the score is level, and another hand is played
+    level = replace(GAME, scoring=replace(GAME.scoring, end_check="hand_end"))
+    match = played(dealt(level, "1e 3o 4c", hand, score=(29, 29)), "0 play 1e", "1 play 5b", "0 claim 1")
+    assert played(match, "0 raise 2", "1 decline").game_winner == winner
