@@ -43,15 +43,18 @@ def award(match: Match, hand: Hand, side: Side, *, points: int, reason: str) -> 
 def counted(match: Match, hand: Hand, events: tuple[Event, ...]) -> Counted:
     """Return the events that happen, the score after them, and who has won the game."""
     score, rule = match.score, match.variant.scoring
-    at_once = rule.end_check == "immediate"
+    at_once, is_over = rule.end_check == "immediate", hand.phase is Phase.OVER
+    # a claim is settled before the hand is scored: while it is open, who has the game is too
+    is_open = is_over and leaves_open(match, hand)
     for place, event in enumerate(events):
         if isinstance(event, _SCORING):
             score = _after(score, event)
             # rules.md 1.7: whoever wins the remainder has the game, whatever the scores
-            if event.reason == AWARD_GAME or (at_once and _reached(score[event.side], rule)):
+            is_won = event.reason == AWARD_GAME or (at_once and _reached(score[event.side], rule))
+            if is_won and not is_open:
                 return events[: place + 1], score, event.side
-    over = not at_once and hand.phase is Phase.OVER and not more_duels(match, hand)
-    return events, score, _winner_at_end(score, rule) if over and not leaves_open(match, hand) else None
+    at_end = is_over and not (at_once or is_open or more_duels(match, hand))
+    return events, score, _winner_at_end(score, rule) if at_end else None
 
 
 def score_after(score: Scores, events: tuple[Event, ...]) -> Scores:

@@ -254,3 +254,10 @@ def test_at_hand_end_nobody_has_the_game_for_a_reader_as_long_as_a_claim_is_open
     level = replace(GAME, scoring=replace(GAME.scoring, end_check="hand_end"))
     match = played(dealt(level, "1e 3o 4c", hand, score=(29, 29)), "0 play 1e", "1 play 5b", "0 claim 1")
     assert played(match, "0 raise 2", "1 decline").game_winner == winner
+
+
+@pytest.mark.parametrize(("hand", "winner"), [("5b ? ?", None), ("5b 6c 7o", 1), ("5b 6b 7b", 0)])
+def test_a_hand_that_would_end_the_game_does_not_for_a_reader_as_long_as_a_claim_is_open(hand, winner):
+    # rules.md 8.6: the claim is settled first, and may give the game to the other side
+    match = played(dealt(GAME, "1e 3o 4c", hand, score=(29, 29)), "0 play 1e", "1 play 5b", "0 claim 1")
+    assert played(match, "0 raise 2", "1 decline").game_winner == winner
