@@ -93,7 +93,7 @@ def _played_quietly(match: Match, hand: Hand, seat: Seat) -> bool:
     Once one was declared, whoever could still declare one has, or counts as if it had (rules.md 13b.3).
     """
     contests = hand.contests
-    is_quiet = seat in contests.late if contests.flores else True
+    is_quiet = seat in contests.quiet if contests.flores else True
     return is_quiet and not hand.row.left[seat] and holds(match, hand, seat)
 
 

@@ -103,8 +103,8 @@ def _accept(match: Match, seat: Seat, ask: EnvidoAsk) -> Step:
 
 
 def _closed(contests: Contests) -> Contests:
-    _, flor_closed, flores, late, claims, said = contests
-    return Contests(True, flor_closed, flores, late, claims, said)
+    _, flor_closed, flores, quiet, claims, said = contests
+    return Contests(True, flor_closed, flores, quiet, claims, said)
 
 
 def _decline(match: Match, seat: Seat, ask: EnvidoAsk) -> Step:

@@ -66,8 +66,9 @@ def declare(match: Match, action: Action) -> Step:
     if below and isinstance(below[-1], EnvidoAsk):
         below = below[:-1]
     others = seats_from(seat, hand.row.stride, match.seats)[1:]
-    late = tuple(other for other in others if len(hand.row.left[other]) < hand.dealt.each)
-    contests = hand.contests._replace(envido_closed=True, flores=(seat,), late=late)
+    late = [other for other in others if len(hand.row.left[other]) < hand.dealt.each]
+    quiet = tuple(other for other in late if may_hold(match, hand, other))
+    contests = hand.contests._replace(envido_closed=True, flores=(seat,), quiet=quiet)
     declared = hand._replace(offers=below, contests=contests)
     still = unheard(match, declared)
     waiting = tuple(other for other in others if other in still)

@@ -179,15 +179,15 @@ class Contests(NamedTuple):
     """Whether the flor contest has been decided."""
     flores: tuple[Seat, ...]
     """Who declared a flor, in order."""
-    late: tuple[Seat, ...]
-    """Who had played a card when the first was declared, and so could declare none any more."""
+    quiet: tuple[Seat, ...]
+    """Who had played a card when the first was declared, and so kept the flor quiet that it holds, or may hold."""
     claims: tuple[tuple[Seat, Seat], ...]
     """Each claim that a flor was kept quiet: who made it, and against whom."""
     said: tuple[tuple[Seat, int], ...]
     """Who said the envido value that won, and the value; empty if none was said."""
 
 
-NO_CONTESTS = Contests(envido_closed=False, flor_closed=False, flores=(), late=(), claims=(), said=())
+NO_CONTESTS = Contests(envido_closed=False, flor_closed=False, flores=(), quiet=(), claims=(), said=())
 
 
 class Ordered(NamedTuple):
