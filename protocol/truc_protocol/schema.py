@@ -17,7 +17,7 @@ import msgspec
 from msgspec import inspect as types
 
 from truc_protocol.messages import MESSAGES, Direction, Info
-from truc_protocol.reference_fields import field_lines, summary, type_text
+from truc_protocol.reference.fields import field_lines, summary, type_text
 from truc_protocol.registries import registries
 from truc_protocol.schema_changes import Change, Schema, changes
 

@@ -11,7 +11,7 @@ from itertools import groupby
 from types import UnionType
 from typing import Final, Literal, Union, get_args, get_origin, get_type_hints
 
-from truc_protocol.reference_fields import own_lines
+from truc_protocol.reference.fields import own_lines
 from truc_rules import Variant, presets
 
 _OWN: Final = "house-"

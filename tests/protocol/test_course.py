@@ -11,7 +11,7 @@ from truc_protocol.messages import MESSAGES, Direction
 from truc_protocol.messages.course import COURSES, EVERY
 from truc_protocol.records import KINDS
 from truc_protocol.records import tag_of as kind_tag
-from truc_protocol.reference_registries import capabilities_page
+from truc_protocol.reference.registries import capabilities_page
 
 TAGS = {row.tag for row in MESSAGES}
 FIELDS = {

@@ -46,8 +46,8 @@ from truc_protocol.messages import (
     encode_info,
     refusal,
 )
-from truc_protocol.reference import PAGES
-from truc_protocol.reference_messages import PARTS
+from truc_protocol.reference.messages import PARTS
+from truc_protocol.reference.pages import PAGES
 from truc_protocol.setup import Opts
 from truc_rules import TABLE_OPTIONS, Event
 

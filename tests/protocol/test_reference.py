@@ -9,11 +9,11 @@ import pytest
 from truc_protocol.connection import TRANSITIONS, State
 from truc_protocol.errors import Code
 from truc_protocol.messages import MESSAGES, Info, SeatState
-from truc_protocol.reference import PAGES, write
-from truc_protocol.reference_fields import field_lines
-from truc_protocol.reference_messages import messages_page
-from truc_protocol.reference_registries import errors_page
-from truc_protocol.reference_states import connection_page
+from truc_protocol.reference.fields import field_lines
+from truc_protocol.reference.messages import messages_page
+from truc_protocol.reference.pages import PAGES, write
+from truc_protocol.reference.registries import errors_page
+from truc_protocol.reference.states import connection_page
 
 DOCS = Path(__file__).parents[2] / "docs" / "protocol"
 
@@ -63,6 +63,5 @@ def test_pages_are_written_into_the_folder(tmp_path):
 
 def test_module_writes_into_the_folder_named(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["reference", str(tmp_path)])
-    monkeypatch.delitem(sys.modules, "truc_protocol.reference")
     run_module("truc_protocol.reference", run_name="__main__")
     assert (tmp_path / "errors.md").read_text(encoding="utf-8") == errors_page()

@@ -11,11 +11,11 @@ import pytest
 
 from truc_protocol.codec import enc
 from truc_protocol.documents import rule_document
-from truc_protocol.reference_games import game_page, introduction
-from truc_protocol.reference_rules import parameters_page
+from truc_protocol.reference.games import game_page, introduction
+from truc_protocol.reference.rules import parameters_page
+from truc_protocol.reference.value_words import NO_RULE, meanings
 from truc_protocol.rules_page import chapters
 from truc_protocol.rules_text import SENTENCES
-from truc_protocol.value_words import NO_RULE, meanings
 from truc_rules import params, preset, presets
 
 FOLDER = Path(__file__).parents[2] / "docs" / "rules"
@@ -157,9 +157,9 @@ def test_document_of_the_page_is_that_of_the_preset():
 @pytest.mark.slow
 def test_pages_are_written_into_the_folder_named(tmp_path, monkeypatch):
     copytree(FOLDER / "intro", tmp_path / "intro")
-    monkeypatch.setattr(sys, "argv", ["reference_rules", str(tmp_path)])
-    monkeypatch.delitem(sys.modules, "truc_protocol.reference_rules")
-    run_module("truc_protocol.reference_rules", run_name="__main__")
+    monkeypatch.setattr(sys, "argv", ["rules", str(tmp_path)])
+    monkeypatch.delitem(sys.modules, "truc_protocol.reference.rules")
+    run_module("truc_protocol.reference.rules", run_name="__main__")
     assert {file.name for file in tmp_path.glob("*.md")} == {
         "parameters.md",
         *(f"{name}.md" for name in presets()),

@@ -13,7 +13,7 @@ from truc_protocol.rules_page import chapters
 from truc_rules import preset
 
 GENERATED: Final = (
-    "<!-- Made by `python -m truc_protocol.reference_rules docs/rules`. Change the code or the introduction, not this"
+    "<!-- Made by `python -m truc_protocol.reference.rules docs/rules`. Change the code or the introduction, not this"
     " page. -->"
 )
 _MORE: Final = "[parameters.md](parameters.md) has every value of every variant, the [glossary](../glossary.md) the words."

@@ -9,12 +9,10 @@ from truc_protocol.errors import REGISTRY, Code, Row, Topic
 from truc_protocol.meaning import RECORD_FACTS, STATE_FIELDS, fact_name
 from truc_protocol.messages import MESSAGES, Direction
 from truc_protocol.messages.course import COURSES, EVERY
-from truc_protocol.reference_fields import summary
+from truc_protocol.reference import GENERATED
+from truc_protocol.reference.fields import summary
 from truc_rules import Event
 
-_GENERATED: Final = (
-    "<!-- Made by `python -m truc_protocol.reference docs/protocol`. Change the code, not this page. -->"
-)
 _TOPICS: Final[Mapping[Topic, str]] = MappingProxyType(
     {
         Topic.PROTOCOL: "Protocol",
@@ -71,7 +69,7 @@ def errors_page() -> str:
     lines = [
         "# Errors",
         "",
-        _GENERATED,
+        GENERATED,
         _ERRORS,
         _codes("These close the connection", lambda row: row.closes),
         "",
@@ -114,7 +112,7 @@ def _answered(code: Code) -> Iterator[str]:
 
 def capabilities_page() -> str:
     """Write capabilities.md: the registry of capabilities and of names given up."""
-    lines = ["# Capabilities", "", _GENERATED, _CAPABILITIES]
+    lines = ["# Capabilities", "", GENERATED, _CAPABILITIES]
     lines += ["## Registry", "", "| name | value | brings | |", "|---|---|---|---|"]
     lines += [
         f"| [`{known.name}`](#{known.name}) | {known.value} | {_brought(known)} |"
@@ -148,7 +146,7 @@ def facts_page() -> str:
     lines = [
         "# Facts",
         "",
-        _GENERATED,
+        GENERATED,
         "",
         "The maps in `means` of a record, each with `what` and the fields below. They are derived from the records and",
         "are not signed. Seats and sides are numbers; cards are written as people write them. A client ignores a `what`",

@@ -26,7 +26,8 @@ from truc_protocol.messages import (
 from truc_protocol.messages.course import COURSES, EVERY
 from truc_protocol.messages.info import Limits, VariantOffer
 from truc_protocol.messages.wire import Form, Row
-from truc_protocol.reference_fields import field_table, summary
+from truc_protocol.reference import GENERATED
+from truc_protocol.reference.fields import field_table, summary
 
 PARTS: Final[tuple[type[msgspec.Struct], ...]] = (
     Software,
@@ -42,9 +43,6 @@ PARTS: Final[tuple[type[msgspec.Struct], ...]] = (
     Choice,
 )
 _HEX_WIDTH: Final = 96
-_GENERATED: Final = (
-    "<!-- Made by `python -m truc_protocol.reference docs/protocol`. Change the code, not this page. -->"
-)
 _INTRODUCTION: Final = """
 Every message is a msgpack map. `t` names its kind; the other fields are listed below. *Required* fields are always
 there. An optional field that is absent means the same as one that is nil; an absent `bool` is false, an absent
@@ -64,7 +62,7 @@ does not have. *Then* says what may come next. Everything here has been there si
 
 def messages_page() -> str:
     """Write messages.md: every message with its fields."""
-    lines = ["# Messages", "", _GENERATED, _INTRODUCTION.format(every=_listed(EVERY))]
+    lines = ["# Messages", "", GENERATED, _INTRODUCTION.format(every=_listed(EVERY))]
     for direction in Direction:
         lines += [f"## {direction.value[0].upper()}{direction.value[1:]}", ""]
         lines += [f"* [`{row.tag}`](#{_anchor(row)}): {_purpose(row)}" for row in _rows(direction)]

@@ -1,8 +1,8 @@
-"""The pages of docs/rules that are made from the code: `python -m truc_protocol.reference_rules DIR`.
+"""The pages of docs/rules that are made from the code: `python -m truc_protocol.reference.rules DIR`.
 
 parameters.md describes the rule document's params: their types come from the fields of a variant, their meaning from
 the lines under them and the sentences of the rules page, their values from the presets. The page of every preset is
-made in reference_games.py.
+made in games.py.
 """
 
 import json
@@ -15,9 +15,9 @@ from typing import Final, Literal, get_args, get_origin, get_type_hints
 
 from truc_protocol.codec import sha256
 from truc_protocol.documents import rule_document
-from truc_protocol.reference_fields import own_lines
-from truc_protocol.reference_games import GENERATED, game_page
-from truc_protocol.value_words import groups, meanings, members
+from truc_protocol.reference.fields import own_lines
+from truc_protocol.reference.games import GENERATED, game_page
+from truc_protocol.reference.value_words import groups, meanings, members
 from truc_rules import SIGNS, Variant, params, preset, presets
 
 _EXAMPLE: Final = "truc-french"

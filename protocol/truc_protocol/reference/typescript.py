@@ -8,8 +8,8 @@ import msgspec
 from msgspec import inspect as types
 
 from truc_protocol.messages import MESSAGES, Direction
-from truc_protocol.reference_fields import field_lines, summary
-from truc_protocol.reference_messages import PARTS
+from truc_protocol.reference.fields import field_lines, summary
+from truc_protocol.reference.messages import PARTS
 
 _HEAD: Final = """\
 // Made by `python -m truc_protocol.reference docs/protocol`. Change the code, not this file.

@@ -6,16 +6,14 @@ from typing import Final
 from truc_protocol.connection import STATES, TRANSITIONS, Role, State
 from truc_protocol.lifecycle import PHASE_STEPS, PHASES, TABLE_STATES, TABLE_STEPS, Step
 from truc_protocol.records import KINDS, Binding, Phase, tag_of
+from truc_protocol.reference import GENERATED
 
-_GENERATED: Final = (
-    "<!-- Made by `python -m truc_protocol.reference docs/protocol`. Change the code, not this page. -->"
-)
 _ENDING: Final = ("error, close", "bye")
 
 
 def connection_page() -> str:
     """Write connection.md: every state, and every step between them."""
-    lines = ["# States", "", _GENERATED, "", *_connection(), "", *_table(), "", *_match()]
+    lines = ["# States", "", GENERATED, "", *_connection(), "", *_table(), "", *_match()]
     return "\n".join(lines).rstrip() + "\n"
 
 
