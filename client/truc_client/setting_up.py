@@ -72,7 +72,7 @@ class MatchMaker:
             self._check_nonce(terms, session)
             return join_terms(terms, entry, self._account.store)
         except CheckError as error:
-            self._stop(error.check, error.message, error.culprit, message.doc, (record,))
+            self._stop(error, Evidence(message.doc, (record,)))
 
     def _check_nonce(self, terms: ServerTerms, session: "Session") -> None:
         """Check that no other table of this server has the nonce; both records together show who is to blame."""
@@ -81,8 +81,8 @@ class MatchMaker:
             return
         first = self._first_records(known.mid, terms.document)
         in_play = (terms.th, known.th, known.mid)
-        message = "the table's nonce has served before"
-        self._stop("C36", message, "server", terms.document, (terms.record,), second=first, in_play=in_play)
+        error = CheckError("C36", "the table's nonce has served before", "server")
+        self._stop(error, Evidence(terms.document, (terms.record,), first), in_play=in_play)
 
     def begin(
         self,
@@ -104,11 +104,12 @@ class MatchMaker:
         self._check_goes_on(message.match)
         records = tuple(Record(*record) for record in message.records)
         if not records or body_hash(records[-1]) != message.match:
-            self._stop("C8", "the setup's last record does not make its match id", None, message.doc, records)
+            error = CheckError("C8", "the setup's last record does not make its match id")
+            self._stop(error, Evidence(message.doc, records))
         try:
             setup = close_setup(open_terms(message.doc, records[0]), records[1:-1], records[-1])
         except CheckError as error:
-            self._stop(error.check, error.message, error.culprit, message.doc, records)
+            self._stop(error, Evidence(message.doc, records))
         self._check_server(setup.terms, message.match, session)
         self._check_goes_on(setup.terms.th)
         self._check_signed(message, setup, seat)
@@ -128,14 +129,15 @@ class MatchMaker:
         if seat is None or joined is None or kept is None or self._account.is_guest:
             return
         if kept.body != records[1 + joined.seat].body:
-            text = "the setup does not hold the seat record signed"
-            self._stop("C9", text, "server", message.doc, records, in_play=(th, message.match))
+            error = CheckError("C9", "the setup does not hold the seat record signed", "server")
+            self._stop(error, Evidence(message.doc, records), in_play=(th, message.match))
         if joined.mid not in (None, message.match):
             first, in_play = self._first_records(joined.mid, message.doc), (th, message.match, joined.mid)
-            text = "a second match on one table record"
-            self._stop("C36", text, "server", message.doc, records, second=first, in_play=in_play)
+            error = CheckError("C36", "a second match on one table record", "server")
+            self._stop(error, Evidence(message.doc, records, first), in_play=in_play)
         if seat != joined.seat:
-            self._stop("C9", "the seat said is not the one signed for", None, message.doc, records)
+            error = CheckError("C9", "the seat said is not the one signed for")
+            self._stop(error, Evidence(message.doc, records))
 
     def _first_records(self, mid: bytes | None, document: bytes) -> tuple[Record, ...]:
         """Return the kept setup of a match under a rule document, to compare a second one with."""
@@ -159,7 +161,7 @@ class MatchMaker:
         try:
             agreement.check(setup.terms, session.keys)
         except CheckError as error:
-            self._stop(error.check, error.message, error.culprit, setup.terms.document, setup.records)
+            self._stop(error, Evidence(setup.terms.document, setup.records))
 
     def _check_server(self, terms: ServerTerms, mid: bytes, session: "Session") -> None:
         """Check that a match belongs to the server of this connection; nobody is to blame if it does not.
@@ -322,22 +324,15 @@ class MatchMaker:
             raise StoppedError(why, evidence_of(self._account.home.evidence, which))
 
     def _stop(
-        self,
-        check: str,
-        message: str,
-        culprit: str | None,
-        document: bytes,
-        records: tuple[Record, ...],
-        *,
-        second: tuple[Record, ...] = (),
-        in_play: tuple[bytes | None, ...] = (),
+        self, error: CheckError, evidence: Evidence, *, in_play: tuple[bytes | None, ...] = ()
     ) -> NoReturn:
         """Refuse a setup or its terms, and stop the matches and table records `in_play` for good."""
+        check, message, culprit = error.check, error.message, error.culprit
         for which in in_play:
             if which is not None:
                 self._account.store.stop(which, f"{check}: {message}")
+        records, folder = evidence.records, self._account.home.evidence
         name = f"{body_hash(records[0]).hex()[:16]}-setup" if records else "setup"
-        folder, evidence = self._account.home.evidence, Evidence(document, records, second)
         if culprit is None:
             raise UnboundError(check, message, lambda: keep_evidence(folder, name, evidence))
         raise CheckFailedError(check, message, culprit, keep_evidence(folder, name, evidence))
