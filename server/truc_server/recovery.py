@@ -38,7 +38,7 @@ from truc_server.store import (
 from truc_server.tables.gathering import Gathering, gather_again
 from truc_server.tables.giving_up import give_up
 from truc_server.tables.options import Chosen, Defaults, choose, kept, played, terms
-from truc_server.tables.seats import Made, Seated
+from truc_server.tables.seats import Lineup, Made, Seated
 from truc_server.tables.table import Table
 from truc_server.timers import Alarm
 
@@ -147,10 +147,10 @@ def _rebuild(house: House, lobby: Lobby, found: StoredTable) -> Table:
         secrets = unseal_at_rest(house.identity.at_rest, found.match.sealed, found.match.th)
         key = house.identity.key_of(setup.terms.table.spk)
         dealer = Dealer(key, MatchSecrets.from_bytes(secrets), links=setup.terms.table.links)
-        table.game = table.make_game(setup, dealer, found.guests)
+        table.game = table.make_game(Lineup(setup, found.guests), dealer)
         table.game.restore(found.records)
     elif setup is not None:
-        table.showing.restore(setup, found.records, found.guests)
+        table.showing.restore(Lineup(setup, found.guests), found.records)
     return table
 
 

@@ -5,7 +5,7 @@ in signed.py and proxies.py before they come here; table.py knows who sits where
 exactly once, in order, to every follower that has all earlier ones, and its frame waits for the journal.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 import structlog
 import trio
@@ -15,7 +15,6 @@ from truc_protocol.dealing import DealtCards
 from truc_protocol.ledger import Due, Folded, Ledger, due, fold, start
 from truc_protocol.meaning import Fact, means
 from truc_protocol.records import Phase, Record, parse, parse_own
-from truc_protocol.setup import Setup
 from truc_server.connections.peer import Peer, Player
 from truc_server.house import House, label, now_ms
 from truc_server.matches.asking import Asking
@@ -31,6 +30,7 @@ from truc_server.matches.rollcall import RollCall
 from truc_server.matches.waits import AGAIN_S, Wait, Waits, owes_chain, vacant
 from truc_server.matches.windows import Window, window
 from truc_server.store import AddRecord, Write
+from truc_server.tables.seats import Lineup, Made
 from truc_server.tables.showing import Showing
 from truc_server.tables.tail import Item, Tail, packed_facts, record_frame
 from truc_server.timers import Alarm
@@ -46,8 +46,6 @@ class RebuildError(Exception):
 class Game:
     """One match at a table.
 
-    `is_claimed`: an absent seat forfeits only when its opponents ask for it. `is_public`: anybody may join the table.
-
     Attributes:
         mid: the match id.
         tail: the newest records, as sent.
@@ -62,41 +60,41 @@ class Game:
     def __init__(
         self,
         house: House,
-        table: str,
-        setup: Setup,
+        made: Made,
+        lineup: Lineup,
         dealer: Dealer,
-        guests: Mapping[int, bytes],
-        *,
-        is_claimed: bool,
-        is_public: bool,
         showing: Showing,
+        *,
         on_vacancy: Callable[[], None],
         on_end: Callable[[], None],
     ) -> None:
-        self.setup = setup
-        self.mid = setup.mid
-        self.ledger: Ledger = start(setup)
+        self.setup = lineup.setup
+        self.mid = self.setup.mid
+        self.ledger: Ledger = start(self.setup)
         self.tail = Tail()
         self.chosen: dict[int, tuple[int, str, int | None]] = {}
         self.dealer = dealer
-        self._guests = guests
+        self._guests = lineup.guests
         self._house = house
-        self._table = table
+        self._table = made.code
         self._showing = showing
         self._audience = showing.audience
-        self._shown = showing.begin(setup, self.tail, guests)
+        self._shown = showing.begin(lineup, self.tail)
         self.vacant: tuple[int, ...] = ()
         self._on_vacancy = on_vacancy
         self._on_end = on_end
         self.sealer = Sealer(dealer, house.epoch)
-        self.asking = Asking(table, showing.audience, dealer, self.sealer)
+        self.asking = Asking(made.code, showing.audience, dealer, self.sealer)
         self._waits = Waits(self.ledger, between_ms=house.settings.tables.between_hands_ms)
-        self._roll = RollCall(house, table, showing, self.ledger)
-        self._is_claimed, self._is_public = is_claimed, is_public
+        self._roll = RollCall(house, made.code, showing, self.ledger)
+        self._is_claimed = (
+            made.chosen.claim == "opponents"
+        )  # an absent seat forfeits only when they ask for it
+        self._is_public = not made.private
         self._is_deserted = self._is_stopped = False
         self._gate = 0
         self.beyond: tuple[int, ...] = ()
-        self.hold = Hold(table, setup.mid)
+        self.hold = Hold(made.code, self.mid)
         self._window: Window | None = None
         self._alarm = Alarm(house.timers, self._ring)
 

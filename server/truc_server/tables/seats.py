@@ -1,6 +1,6 @@
 """A table as values: what never changes about it, who sits where, and both as they are stored and shown."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from truc_protocol.errors import Code
@@ -34,6 +34,13 @@ class Seated(NamedTuple):
     player: Player
     is_ready: bool = False
     x: bytes | None = None
+
+
+class Lineup(NamedTuple):
+    """A match as it was set up, and the ids of its guests, by seat: the setup has only their names."""
+
+    setup: MatchSetup
+    guests: Mapping[int, bytes]
 
 
 def free_seat(code: str, seats: Sequence[Seated | None], wanted: int | None) -> int:

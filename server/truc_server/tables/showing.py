@@ -27,7 +27,7 @@ from truc_server.tables.audience import Audience
 from truc_server.tables.late import Line, Notice
 from truc_server.tables.options import HAND, LATE
 from truc_server.tables.pages import PAGE
-from truc_server.tables.seats import setup_message
+from truc_server.tables.seats import Lineup, setup_message
 from truc_server.tables.shown import Shown, age
 from truc_server.tables.tail import Item, Tail, record_frame
 from truc_server.timers import Alarm
@@ -126,7 +126,7 @@ class Showing:
                 return Extent(0, is_all=False)
         return None
 
-    def begin(self, setup: MatchSetup, tail: Tail, guests: Mapping[int, bytes]) -> Shown:
+    def begin(self, lineup: Lineup, tail: Tail) -> Shown:
         """Take up a match, to be shown after those before it."""
         if not self.holds_back:
             self._turns.clear()
@@ -134,14 +134,14 @@ class Showing:
             self._turns[-1] = self._turns[-1]._replace(shown=None)
         if len(self._turns) == MATCHES:
             del self._turns[2]
-        shown = Shown(self._table, setup, tail, guests)
-        self._turns.append(Turn(setup.mid, Line(self.delay_s), shown))
+        shown = Shown(self._table, lineup, tail)
+        self._turns.append(Turn(lineup.setup.mid, Line(self.delay_s), shown))
         return shown
 
-    def restore(self, setup: MatchSetup, rows: Sequence[AddRecord], guests: Mapping[int, bytes]) -> None:
+    def restore(self, lineup: Lineup, rows: Sequence[AddRecord]) -> None:
         """Show the rest of a match that the table had gone on from, if only time will show it."""
         if self.delay_s:
-            shown = self.begin(setup, Tail(len(rows)), guests)
+            shown = self.begin(lineup, Tail(len(rows)))
             for row in rows:
                 shown.made_at(parse_own(Record(row.signer, row.body, row.sig)), row.at_ms)
                 self._put_off(shown, row.at_ms)
@@ -271,7 +271,7 @@ class Showing:
         """Return a match whose records are all in the store, and none of them shown yet."""
         (terms, *seats, match), document = found.match.setup, found.match.document
         setup = close_setup(open_terms(document, terms), tuple(seats), match)
-        shown = Shown(self._table, setup, Tail(end), found.guests)
+        shown = Shown(self._table, Lineup(setup, found.guests), Tail(end))
         shown.made, shown.began_ms = end, found.began_ms
         return shown
 

@@ -5,7 +5,7 @@ from the records shown, from the setup and from who its guests were, and from no
 connected.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import starmap
 from typing import NamedTuple
 
@@ -18,10 +18,10 @@ from truc_protocol.keys import fingerprint
 from truc_protocol.meaning import Fact
 from truc_protocol.messages import SeatState, Snapshot, TableState
 from truc_protocol.records import link, parse_own
-from truc_protocol.setup import Setup
 from truc_server.connections.peer import tag_of
 from truc_server.house import now_ms
 from truc_server.store import PlayerKind
+from truc_server.tables.seats import Lineup
 from truc_server.tables.tail import Item, Tail, record_of
 
 
@@ -33,7 +33,7 @@ class Begun(NamedTuple):
 
 
 class Shown:
-    """What has been shown of one match; `guests` are the ids of its guests, by seat.
+    """What has been shown of one match.
 
     Attributes:
         tail: the newest records made.
@@ -44,16 +44,16 @@ class Shown:
         ended_ms: when the end was made; None before.
     """
 
-    def __init__(self, table: str, setup: Setup, tail: Tail, guests: Mapping[int, bytes]) -> None:
-        self.setup = setup
+    def __init__(self, table: str, lineup: Lineup, tail: Tail) -> None:
+        self.setup = lineup.setup
         self.tail = tail
         self.k = 0
         self.made = 0
         self.begun = Begun(0, None)
         self.began_ms: int | None = None
         self.ended_ms: int | None = None
-        self._guests = guests
-        self._seats: tuple[SeatTaken | Guest | Sub, ...] = setup.seats
+        self._guests = lineup.guests
+        self._seats: tuple[SeatTaken | Guest | Sub, ...] = lineup.setup.seats
         self._table = table
         self._newest: bytes | None = None
         self._hand: list[bytes] = []

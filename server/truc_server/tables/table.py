@@ -4,7 +4,6 @@ A plain object with synchronous methods. Invariants: every change is in the jour
 are fixed from the moment terms go out until the match is over.
 """
 
-from collections.abc import Mapping
 from contextlib import suppress
 from typing import Final
 
@@ -27,6 +26,7 @@ from truc_server.store import ClearSeat, DropSecrets, DropTable, DropTerms, Play
 from truc_server.tables.chat import TableChat
 from truc_server.tables.gathering import Gathering, gather
 from truc_server.tables.seats import (
+    Lineup,
     Made,
     Seated,
     State,
@@ -257,23 +257,20 @@ class Table:
         self._house.write(*match_rows(self.made, setup, self.seats), self.row())
         named = {"table": label(self.code), "match": setup.mid.hex()}
         log.info("match_started", **named, variant=setup.terms.variant.name, assurance=setup.level)
-        self.game = self.make_game(setup, dealer, guest_ids(self.seats))
+        self.game = self.make_game(Lineup(setup, guest_ids(self.seats)), dealer)
         self.announce()
         self.showing.open(setup)
         self.keep()
         self.game.drive()
 
-    def make_game(self, setup: Setup, dealer: Dealer, guests: Mapping[int, bytes]) -> Game:
-        """Return the match of a setup, at its start; `guests` are the ids of guests, whose names the setup has."""
+    def make_game(self, lineup: Lineup, dealer: Dealer) -> Game:
+        """Return a match at its start."""
         return Game(
             self._house,
-            self.code,
-            setup,
+            self.made,
+            lineup,
             dealer,
-            guests,
-            is_claimed=self.made.chosen.claim == "opponents",
-            is_public=not self.made.private,
-            showing=self.showing,
+            self.showing,
             on_vacancy=self._tell_vacancies,
             on_end=self._end,
         )
