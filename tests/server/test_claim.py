@@ -202,6 +202,16 @@ async def test_claim_while_releases_are_awaited_tells_how_long_they_are(server, 
     assert (reply["code"], reply["retry_after_ms"]) == ("not_now", 20_000)
 
 
+async def test_claim_while_only_those_who_are_there_owe_releases_has_no_time(server, mock_clock):
+    seats = await server.match(2, options={**SLOW, "release_ms": 90_000})
+    seats[0].is_idle = True
+    await until_next(seats, 2)
+    await leave(seats[1])
+    mock_clock.jump(70)
+    reply = await claim(seats[0])
+    assert (reply["code"], reply.get("retry_after_ms")) == ("not_now", None)
+
+
 async def test_claim_of_a_match_that_is_over_is_refused(server, mock_clock):
     mover, other = await missed(server, mock_clock)
     await claim(other)

@@ -348,7 +348,9 @@ class Game:
         record = claimed(self.dealer, self.ledger, seat, self._unrecorded(), alone)
         if record is None:
             wait_ms = self._roll.claimable_in_ms(self.ledger, self._waits, others)
-            raise TooEarlyError("expected the other side to be away for longer", wait_ms)
+            raise TooEarlyError(
+                "expected the other side to be away for longer, and no deal to be under way", wait_ms
+            )
         return self.take(record, parse_own(record))
 
     def stop(self) -> None:

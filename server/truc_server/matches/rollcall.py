@@ -110,9 +110,18 @@ class RollCall:
         return max(0, int((began + self._alone_s - trio.current_time()) * 1000))
 
     def claimable_in_ms(self, ledger: Ledger, waits: Waits, seats: Collection[int]) -> int | None:
-        """Return how long until a claim against any of the seats may be granted; what is waited for comes first."""
-        if waits.now is None:
+        """Return how long until a claim against any of the seats may be granted, if that is known.
+
+        What is waited for comes first. Releases come in full time only if one is owed by a seat that is not there:
+        from those who are there they come at once.
+        """
+        wait = waits.now
+        if wait is None:
             return None  # the match is over
         ways = (self.claim_in_ms(ledger, waits, seat) for seat in seats)
         earliest = min((way for way in ways if way is not None), default=None)
-        return waits.left_ms if earliest == 0 else earliest
+        if earliest != 0:
+            return earliest
+        left = self.attendance.left
+        comes_at_once = wait.what == "release" and all(left[seat] is None for seat in wait.seats)
+        return None if comes_at_once else waits.left_ms
