@@ -29,7 +29,7 @@ def stops(stage: Stage, end: Exit) -> Outcome:
     if stage.cheated_at is None:
         return failed("the match never reached the cheat")
     signed = [message for message in acts(stage) if isinstance(message, SignedAct)]
-    later = [message for message in signed if _position(stage, message) > stage.cheated_at]
+    later = [message for message in signed if _position(message) > stage.cheated_at]
     if later:
         return failed(f"it signed a {tag_of_body(later[0].body)} record after the cheat")
     if end.code is None:
@@ -37,7 +37,7 @@ def stops(stage: Stage, end: Exit) -> Outcome:
     return PASSED if end.code else failed("it ended with exit code 0, as if all were well")
 
 
-def _position(stage: Stage, message: SignedAct) -> int:
+def _position(message: SignedAct) -> int:
     return _BEFORE_MATCH if message.match is None else signed_position(message)
 
 

@@ -130,15 +130,15 @@ def _check_usage(work: Work, *, is_called: bool) -> None:
     ):
         raise usage_error(Sentence("commands.house_excludes"))
     if work.code is not None and work.variant is not None:
-        raise usage_error(_exclude("--table", "--create"))
+        raise usage_error(_excludes_create("--table"))
     if work.substitute and work.variant is not None:
-        raise usage_error(_exclude("--substitute", "--create"))
+        raise usage_error(_excludes_create("--substitute"))
     if work.code is not None and is_about_table:
         raise usage_error(Sentence("commands.for_new_table", options="--seats, --option, --private"))
 
 
-def _exclude(one: str, other: str) -> Sentence:
-    return Sentence("commands.exclude_each_other", one=one, other=other)
+def _excludes_create(option: str) -> Sentence:
+    return Sentence("commands.exclude_each_other", one=option, other="--create")
 
 
 @contextmanager

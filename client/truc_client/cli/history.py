@@ -99,7 +99,7 @@ def history(
         raise click.exceptions.Exit(
             _judge(_ask(where, player, most, speech, is_fetching=is_fetching), speech)
         )
-    files = _get(where, player, wanted, speech)
+    files = _get(where, player, wanted)
     click.get_current_context().invoke(verify, files=tuple(map(str, files)), as_json=False, lang=speech.lang)
 
 
@@ -250,7 +250,7 @@ def _played(connection: Connection) -> tuple[bytes, ...]:
     return session.account.store.played(session.first_spk)
 
 
-def _get(where: Address, player: Player, wanted: str, speech: Speech) -> tuple[Path, ...]:
+def _get(where: Address, player: Player, wanted: str) -> tuple[Path, ...]:
     """Fetch a match; return the file, after the one kept here, if there is one."""
     got: list[Path] = []
 

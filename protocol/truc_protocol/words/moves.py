@@ -106,10 +106,10 @@ def _step(line: str, hints: Hints) -> str:
     return ""
 
 
-def own_label(line: str, speech: Speech, card: ShowCard = str, *, answering: str = "") -> str:
+def own_label(line: str, speech: Speech, *, answering: str = "") -> str:
     """Return the words for a move line in the game's own tongue: its own words, else those of the tongue."""
     own = local_label(line, {}, speech, answering=answering)
-    return plain_label(line, card, speech.own, answering=answering) if own is None else own
+    return plain_label(line, str, speech.own, answering=answering) if own is None else own
 
 
 def _hinted(kind: str, hints: Hints, speech: Speech, told: Container[str]) -> Iterator[str]:
