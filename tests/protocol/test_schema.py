@@ -7,10 +7,9 @@ import msgspec
 import pytest
 from jsonschema import Draft202012Validator
 
-from truc_protocol import schema
 from truc_protocol.examples import EXAMPLES
 from truc_protocol.messages import MESSAGES, Direction, Info, Limits, VariantOffer
-from truc_protocol.schema import FILES, SCHEMAS, accept, differences, main, text_of
+from truc_protocol.schema.files import FILES, SCHEMAS, accept, differences, main, text_of
 
 DOCS = Path(__file__).parents[2] / "docs" / "protocol" / "schema"
 FILE_OF = {Direction.TO_SERVER: "client-to-server.json", Direction.TO_CLIENT: "server-to-client.json"}
@@ -145,7 +144,7 @@ def test_a_run_without_a_choice_is_refused(capsys):
 
 
 def test_names_of_schemas_are_of_this_protocol():
-    assert [each()["$id"] for each in schema.FILES.values()] == [
+    assert [each()["$id"] for each in FILES.values()] == [
         "urn:truc:1:client-to-server",
         "urn:truc:1:server-to-client",
         "urn:truc:1:info",

@@ -10,21 +10,21 @@ from vectors import traces
 from vectors.traced import Script, merged, traced
 from vectors.traces import FOLDER, HANDS
 
-from truc_protocol import schema
 from truc_protocol.audit import Auditor, OwnSeat
 from truc_protocol.bodies import Close
 from truc_protocol.codec import pack, unpack
 from truc_protocol.keys import box_key, signing_key_from_seed, verify
 from truc_protocol.messages import Direction, decode, encode
 from truc_protocol.records import Record, parse
+from truc_protocol.schema.files import text_of, to_client, to_server
 from truc_rules import preset, presets
 
 pytestmark = pytest.mark.slow
 LONGEST = 100_000
 FAMILIES = pytest.mark.parametrize("family", HANDS)
 VALIDATORS = {
-    Direction.TO_SERVER: Draft202012Validator(json.loads(schema.text_of(schema.to_server()))),
-    Direction.TO_CLIENT: Draft202012Validator(json.loads(schema.text_of(schema.to_client()))),
+    Direction.TO_SERVER: Draft202012Validator(json.loads(text_of(to_server()))),
+    Direction.TO_CLIENT: Draft202012Validator(json.loads(text_of(to_client()))),
 }
 
 

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from truc_protocol.connection import STATES, TRANSITIONS, Role, State
-from truc_protocol.lifecycle import PHASE_STEPS, PHASES, TABLE_STATES, TABLE_STEPS, Step
 from truc_protocol.records import KINDS, Binding, Phase, tag_of
 from truc_protocol.reference import GENERATED
+from truc_protocol.reference.lifecycle import PHASE_STEPS, PHASES, TABLE_STATES, TABLE_STEPS, Step
 
 _ENDING: Final = ("error, close", "bye")
 

@@ -1,8 +1,7 @@
-"""The messages as JSON Schema 2020-12, frozen: `python -m truc_protocol.schema --check DIR`, or `--accept DIR`.
+"""The messages as JSON Schema 2020-12, and every file of docs/protocol/schema that is frozen.
 
-The schemas are made from the message classes alone. Strangers build on what is committed, so a change of the wire must
-be seen: `--check` tells every difference and whether it needs a new protocol number, `--accept` rewrites the files.
-The schema describes the JSON projection: `bin` is base64, and everything else is as it is.
+The schemas are made from the message classes alone. They describe the JSON projection: `bin` is base64, and everything
+else is as it is.
 """
 
 import argparse
@@ -18,8 +17,8 @@ from msgspec import inspect as types
 
 from truc_protocol.messages import MESSAGES, Direction, Info
 from truc_protocol.reference.fields import field_lines, summary, type_text
-from truc_protocol.registries import registries
-from truc_protocol.schema_changes import Change, Schema, changes
+from truc_protocol.schema.changes import Change, Schema, changes
+from truc_protocol.schema.registries import registries
 
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _REF: Final = "#/$defs/{name}"
@@ -173,7 +172,3 @@ def main(arguments: list[str] | None = None) -> int:
     for change in moved:
         sys.stdout.write(f"{change.verdict}: {change.where}: {change.what}\n")
     return 1 if moved else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
