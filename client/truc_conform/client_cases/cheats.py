@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
+from truc_conform.client_cases.seated import on_choice
 from truc_conform.forging import (
     Maker,
     Place,
@@ -22,7 +23,6 @@ from truc_conform.forging import (
 )
 from truc_conform.noted import tag_of_body
 from truc_conform.puppets import Player, secret
-from truc_conform.seated import on_choice
 from truc_conform.stage import Stage
 from truc_protocol import dealing
 from truc_protocol.bodies import Act, Body, Close, Deal, End

@@ -5,14 +5,14 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from truc_conform.entering import bad_hello, says_nothing_of_itself
+from truc_conform.client_cases.entering import bad_hello, says_nothing_of_itself
+from truc_conform.client_cases.interrupted import sent_away
+from truc_conform.client_cases.seated import on_choice
 from truc_conform.forging import greeted_again
-from truc_conform.interrupted import sent_away
 from truc_conform.noted import tag_of_body
 from truc_conform.puppets import secret
 from truc_conform.result import PASSED, Case, Outcome, Verdict, failed
 from truc_conform.scenes import Exit, Judge, Scene, absent, acts, ends_soon, one, unended
-from truc_conform.seated import on_choice
 from truc_conform.stage import Stage
 from truc_protocol import keys
 from truc_protocol.codec import MAX_INT, dec

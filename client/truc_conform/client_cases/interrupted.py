@@ -7,6 +7,7 @@ from typing import Final
 import trio
 from msgspec.structs import replace
 
+from truc_conform.client_cases.seated import on_choice
 from truc_conform.grease import greased, raw
 from truc_conform.noted import tag_of_body
 from truc_conform.playing import signed_position
@@ -24,7 +25,6 @@ from truc_conform.scenes import (
     played,
     unended,
 )
-from truc_conform.seated import on_choice
 from truc_conform.shown import CODE
 from truc_conform.stage import Stage
 from truc_protocol.errors import Code

@@ -6,9 +6,9 @@ may ask again first, where the lie could be a fault of the line; it is told the 
 
 from typing import Final
 
-from truc_conform import cheats
+from truc_conform.client_cases import cheats
+from truc_conform.client_cases.keyed import without_key
 from truc_conform.forging import deal_body
-from truc_conform.keyed import without_key
 from truc_conform.noted import tag_of_body
 from truc_conform.playing import signed_position
 from truc_conform.result import PASSED, Outcome, Verdict, failed

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from typing import Final
 
-from truc_conform import cheating, entering, interrupted, keyed, seated, watching
+from truc_conform.client_cases import cheating, entering, interrupted, keyed, seated, watching
 from truc_conform.result import Case, Level
 from truc_conform.scenes import Scene
 
