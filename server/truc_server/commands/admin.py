@@ -11,6 +11,8 @@ from typing import Any, Final, TypeVar
 import click
 import msgspec
 
+from truc_server.admin.address import check_length
+from truc_server.admin.requests import AdminError
 from truc_server.commands.command_line import Failure, data_option, data_root, load_settings, settings_option
 from truc_server.commands.members import minute
 from truc_server.commands.spans import for_a_while, span_hours
@@ -156,10 +158,6 @@ def _answer(folder: Folder, request: Mapping[str, object]) -> bytes:
     Raises:
         Failure: There is no answer.
     """
-    # Slow to import, and needed by these commands alone.
-    from truc_server.admin.address import check_length
-    from truc_server.admin.requests import AdminError
-
     path = folder.admin_socket
     try:
         check_length(path)

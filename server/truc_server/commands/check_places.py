@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from truc_server.admin.address import MAX_PATH
 from truc_server.commands.findings import Finding, note, right, wrong
 from truc_server.host.folder import Folder
 from truc_server.host.links import is_any, is_local
@@ -63,9 +64,6 @@ def look_at_ports(settings: Settings) -> Iterator[Finding]:
 
 def look_at_socket(folder: Folder) -> Iterator[Finding]:
     """Check that the path of the socket of `truc-server admin` is short enough."""
-    # Slow to import, and needed by `check` alone.
-    from truc_server.admin.address import MAX_PATH
-
     length = len(os.fsencode(folder.admin_socket.absolute()))
     if length > MAX_PATH:
         yield wrong(

@@ -18,6 +18,7 @@ from truc_server.commands.check_places import look_at_clock, look_at_name, look_
 from truc_server.commands.command_line import data_option, data_root, load_settings, settings_option
 from truc_server.commands.contradictions import contradictions
 from truc_server.commands.findings import Finding, note, right, wrong
+from truc_server.host import disk
 from truc_server.host.file_limit import allowed_files, needed_files
 from truc_server.host.folder import Folder, FolderError, lock_holder, why_closed
 from truc_server.host.settings import Settings
@@ -105,10 +106,7 @@ def _no_database(folder: Folder) -> Finding:
 
 
 def _look_at_disk(settings: Settings, folder: Folder) -> Finding:
-    # Slow to import, and needed by `check` alone.
-    from truc_server.host.disk import MB, free_bytes
-
-    free_mb = free_bytes(folder.root) // MB
+    free_mb = disk.free_bytes(folder.root) // disk.MB
     spare_mb = settings.store.spare_mb
     text = f"disk: {free_mb} MB free, store.spare_mb keeps {spare_mb} of them from new tables and matches"
     is_nearly_full = not settings.store.url and free_mb < spare_mb

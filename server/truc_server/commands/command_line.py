@@ -17,6 +17,7 @@ from truc_server.host.folder import Folder, FolderError, default_root
 from truc_server.host.setting_keys import KEYS
 from truc_server.host.settings import Settings, SettingsError
 from truc_server.host.settings_file import FILE_VARIABLE, load
+from truc_server.keys.certificate import TlsError
 from truc_server.keys.key_files import IdentityError
 
 
@@ -134,7 +135,6 @@ def settings_path(file: Path | None, flags: Mapping[str, object]) -> Path | None
 def failures() -> Iterator[None]:
     """Report what is wrong around the server in one line."""
     # Slow to import.
-    from truc_server.keys.certificate import TlsError
     from truc_server.store import StoreError
 
     expected = (FolderError, TlsError, IdentityError, KeyFileError, StoreError, OSError)

@@ -23,6 +23,7 @@ from truc_server.commands.command_line import (
     settings_option,
 )
 from truc_server.commands.members import minute, used_store
+from truc_server.host import disk
 from truc_server.host.folder import Folder, locked, used_folder
 
 _MOST_DAYS: Final = 36_500
@@ -86,10 +87,7 @@ def _compact(folder: Folder) -> tuple[int, int]:
 
 
 def _check_room(folder: Folder, needed: int) -> None:
-    # Slow to import.
-    from truc_server.host.disk import free_bytes
-
-    free = free_bytes(folder.root)
+    free = disk.free_bytes(folder.root)
     if free < needed:
         raise Failure(f"expected {needed // _MB} MB free on the disk of {folder.root}, got {free // _MB} MB")
 
