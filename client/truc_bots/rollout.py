@@ -19,7 +19,7 @@ from truc_rules import (
     awaits_deal,
     deal,
     deciders,
-    hand_over,
+    is_hand_over,
     legal,
     settled,
 )
@@ -47,7 +47,7 @@ def played_out(match: Match, dice: Random) -> Match:
     for _ in range(_LONGEST):
         if match.variant.flor is not None:
             match, _ = settled(match)  # seats without a flor in this world are not waited for
-        if hand_over(match):
+        if is_hand_over(match):
             break
         if awaits_deal(match):
             match, _ = deal(match, *shuffled_deal(match, dice))

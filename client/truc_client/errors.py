@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from truc_protocol.errors import REGISTRY
 from truc_protocol.transport import ENCRYPTED
-from truc_protocol.words import Sentence, check_words
+from truc_protocol.words import Sentence, words_of_check
 
 
 class ClientError(Exception):
@@ -130,7 +130,7 @@ class CheckFailedError(ClientError):
         *,
         words: str | None = None,
     ) -> None:
-        failed = {"words": words or str(check_words(check)), "check": check, "message": message}
+        failed = {"words": words or str(words_of_check(check)), "check": check, "message": message}
         super().__init__(_with_kept(_failed(failed, culprit), kept))
         self.check = check
         self.message = message

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from truc_protocol.audit import Agreement, Contradiction, EvidenceExamined, Refutation, Verdict, Weighed
-from truc_protocol.words import check_words
+from truc_protocol.words import words_of_check
 
 
 def agreement_facts(each: Agreement, files: Sequence[Path]) -> dict[str, Any]:
@@ -30,7 +30,7 @@ def refutation_facts(refutation: Refutation | None) -> dict[str, Any] | None:
     """Return what failed as plain values."""
     if refutation is None:
         return None
-    meaning = str(check_words(refutation.check))
+    meaning = str(words_of_check(refutation.check))
     return {"record": refutation.where, **refutation._asdict(), "meaning": meaning}
 
 
@@ -61,5 +61,5 @@ def contradiction_facts(each: Contradiction, files: Sequence[Path]) -> dict[str,
         "culprit": found.culprit,
         "message": found.message,
         "places": list(found.places),
-        "meaning": str(check_words(found.check)),
+        "meaning": str(words_of_check(found.check)),
     }

@@ -29,11 +29,11 @@ from truc_protocol.words import (
     ENGLISH,
     Sentence,
     Speech,
-    check_words,
     printable,
     shown_name,
     side_name,
     told,
+    words_of_check,
 )
 
 EXIT_CODES: Final = {Result.PROVEN: 0, Result.REFUTED: 1, Result.UNREADABLE: 2, Result.INCOMPLETE: 3}
@@ -101,7 +101,7 @@ def verdict_lines(verdict: Verdict, speech: Speech = ENGLISH) -> Iterator[str]:
     names = player_names(verdict, speech)
     yield _first_line(verdict, speech)
     if verdict.refutation is not None:
-        yield told(str(check_words(verdict.refutation.check)), speech.lang)
+        yield told(str(words_of_check(verdict.refutation.check)), speech.lang)
     if verdict.level is not None:
         game = game_name(verdict.variant, is_preset=verdict.is_preset, speech=speech)
         yield speech.say(
@@ -329,7 +329,7 @@ def contradiction_lines(together: Together, files: Sequence[Path], speech: Speec
         more = [speech.say("together.more_like_it", n=len(found) - 1)] if len(found) > 1 else []
         shown = speech.noted(message, more)
         yield speech.say("together.both", first=files[first], second=files[second], found=shown)
-        yield f"  {told(str(check_words(check)), speech.lang)}"
+        yield f"  {told(str(words_of_check(check)), speech.lang)}"
 
 
 def _players(file: Examined, k: int | None) -> Sequence[str]:

@@ -32,7 +32,7 @@ from truc_protocol.bodies import (
 from truc_protocol.dealing import DealtCards
 from truc_protocol.ledger import Ledger, missing, score
 from truc_protocol.records import Phase
-from truc_rules import REST, TRUT, Event, Match, deciders_in_view, hand_over, is_score_open
+from truc_rules import REST, TRUT, Event, Match, deciders_in_view, is_hand_over, is_score_open
 
 Fact = dict[str, Any]
 
@@ -222,5 +222,5 @@ def _hand_state(match: Match, waiting: tuple[int, ...]) -> Fact:
         "dealer": match.dealer,
         "stake": _LOCKED.get(bets.locked or "", bets.stake),
         "tricks": [trick.side for trick in row.tricks],
-        "waiting": [] if hand_over(match) else list(waiting),
+        "waiting": [] if is_hand_over(match) else list(waiting),
     }

@@ -40,7 +40,7 @@ def deal_cards(match: Match, hands: Hands, turn: Sequence[Card]) -> Step:
     row = Row(old.eldest, old.stride, old.leader, (), (), None, left)
     told = (events.Dealt(dealt.each), *map(events.TurnedUp, dealt.up), *pica.begun(row, match.seats))
     with_cards = Hand(Phase.REDEAL, dealt, row, hand.bets, (), None, hand.contests, hand.orders, hand.proven)
-    if redeal.possible(match, dealt):
+    if redeal.may_propose(match, dealt):
         return with_cards, told
     begun, further = lastpoint.begin(match, with_cards)
     return begun, (*told, *further)

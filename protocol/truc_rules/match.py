@@ -159,7 +159,7 @@ def awaits_deal(match: Match) -> bool:
     return match.hand.phase is _DEAL
 
 
-def hand_over(match: Match) -> bool:
+def is_hand_over(match: Match) -> bool:
     """Tell whether the hand is over."""
     return match.hand.phase is _OVER
 

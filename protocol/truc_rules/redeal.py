@@ -8,7 +8,7 @@ from .state import Dealt, Phase, RedealAsk, Step
 from .table import Match
 
 
-def possible(match: Match, dealt: Dealt) -> bool:
+def may_propose(match: Match, dealt: Dealt) -> bool:
     """Tell whether a redeal may be proposed over `dealt`: one more is allowed, and the pack can supply a whole deal."""
     rule = match.variant.redeal
     if rule is None or len(match.variant.pack) - dealt.taken < match.seats * dealt.each:

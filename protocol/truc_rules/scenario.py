@@ -12,7 +12,7 @@ from types import MappingProxyType
 from .cards import CARDS_EACH, Card
 from .errors import IllegalActionError, RulesError
 from .events import Event, HandDrawn, HandWon, PointsScored, TrickTied, TrickWon
-from .match import apply, awaits_deal, deal, hand_over, next_hand
+from .match import apply, awaits_deal, deal, is_hand_over, next_hand
 from .scenario_checks import ASSERTIONS, SIGN, Stage, read_action, try_move
 from .scenario_setup import DEALS, SETUP, read_cards, set_up
 from .scenario_text import Line, Scenario, ScenarioError, is_digits, number, scenarios, words
@@ -62,7 +62,7 @@ def _read(stage: Stage, line: Line) -> Stage:
 
 def _give(stage: Stage, line: Line) -> Stage:
     """Note cards for the next deal; if the hand is over, this begins the next one."""
-    if hand_over(stage.match):
+    if is_hand_over(stage.match):
         try:
             match = next_hand(stage.match)
         except RulesError:

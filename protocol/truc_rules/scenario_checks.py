@@ -72,7 +72,7 @@ def try_move(stage: Stage, line: Line, seat: str, move: Sequence[str]) -> None:
         apply(stage.match, read_action(stage, line, seat, move))
 
 
-def _is_refused(stage: Stage, line: Line) -> None:
+def _check_refused(stage: Stage, line: Line) -> None:
     if len(line.words) < len(("!", "SEAT", "MOVE")):
         raise line.error("`! SEAT MOVE`, and perhaps an error code")
     *move, last = line.words[2:]
@@ -94,7 +94,7 @@ def _is_like_a_code(word: str) -> bool:
     return "_" in word or bool(nearest(word, CODES))
 
 
-def _are_options(stage: Stage, line: Line) -> None:
+def _check_options(stage: Stage, line: Line) -> None:
     if len(line.words) < len(("?", "SEAT", "MOVE")):
         raise line.error("`? SEAT MOVE; MOVE ...`, or `? SEAT -`")
     variant, seat = stage.match.variant, number(line, line.words[1])
@@ -121,7 +121,7 @@ def _same(line: Line, expected: object, got: object) -> None:
         raise line.error(str(expected), str(got))
 
 
-def _is_next(stage: Stage, line: Line) -> None:
+def _check_next(stage: Stage, line: Line) -> None:
     seats = [] if line.words[1:] == (NOTHING,) else [number(line, word) for word in line.words[1:]]
     if len(line.words) == 1:
         raise line.error("`next SEAT...`, or `next -`")
@@ -129,7 +129,7 @@ def _is_next(stage: Stage, line: Line) -> None:
     _same(line, f"next {' '.join(map(str, sorted(seats))) or NOTHING}", f"next {waiting or NOTHING}")
 
 
-def _is_trick(stage: Stage, line: Line) -> None:
+def _check_trick(stage: Stage, line: Line) -> None:
     _same(line, _one_of(line, ("0", "1", "tie")), stage.trick or "no trick yet")
 
 
@@ -140,7 +140,7 @@ def _one_of(line: Line, allowed: Sequence[str]) -> str:
     return word
 
 
-def _is_stake(stage: Stage, line: Line) -> None:
+def _check_stake(stage: Stage, line: Line) -> None:
     bets = stage.match.hand.bets
     (word,) = words(line, "stake N", 1)
     if word not in _LOCKED.values():
@@ -148,11 +148,11 @@ def _is_stake(stage: Stage, line: Line) -> None:
     _same(line, f"stake {word}", f"stake {bets.stake if bets.locked is None else _LOCKED[bets.locked]}")
 
 
-def _is_hand(stage: Stage, line: Line) -> None:
+def _check_hand(stage: Stage, line: Line) -> None:
     _same(line, f"hand {_one_of(line, ('0', '1', 'draw', 'open'))}", f"hand {stage.result}")
 
 
-def _is_points(stage: Stage, line: Line) -> None:
+def _check_points(stage: Stage, line: Line) -> None:
     ours, theirs = words(line, "points SIDE-0 SIDE-1", 2)
     _same(
         line,
@@ -161,7 +161,7 @@ def _is_points(stage: Stage, line: Line) -> None:
     )
 
 
-def _is_score(stage: Stage, line: Line) -> None:
+def _check_score(stage: Stage, line: Line) -> None:
     variant, score = stage.match.variant, stage.match.score
     if read_score(line, variant) != score:
         has_units = variant.scoring.points_per_unit > 0
@@ -169,20 +169,20 @@ def _is_score(stage: Stage, line: Line) -> None:
         raise line.error(line.text, f"score {got}")
 
 
-def _is_game(stage: Stage, line: Line) -> None:
-    _is_won(line, stage.match.game_winner)
+def _check_game(stage: Stage, line: Line) -> None:
+    _check_won(line, stage.match.game_winner)
 
 
-def _is_match(stage: Stage, line: Line) -> None:
-    _is_won(line, stage.match.winner)
+def _check_match(stage: Stage, line: Line) -> None:
+    _check_won(line, stage.match.winner)
 
 
-def _is_won(line: Line, winner: Side | None) -> None:
+def _check_won(line: Line, winner: Side | None) -> None:
     wanted = _one_of(line, ("0", "1", "open"))
     _same(line, f"{line.words[0]} {wanted}", f"{line.words[0]} {'open' if winner is None else winner}")
 
 
-def _is_shown(stage: Stage, line: Line) -> None:
+def _check_shown(stage: Stage, line: Line) -> None:
     match = stage.match
     if match.variant.reveal != "match":
         raise line.error("`rule reveal match` before the first move")
@@ -212,16 +212,16 @@ def _shown(match: Match, seat: Seat) -> set[Card]:
 
 ASSERTIONS: Mapping[str, Callable[[Stage, Line], None]] = MappingProxyType(
     {
-        "!": _is_refused,
-        "?": _are_options,
-        "next": _is_next,
-        "trick": _is_trick,
-        "stake": _is_stake,
-        "hand": _is_hand,
-        "points": _is_points,
-        "score": _is_score,
-        "game": _is_game,
-        "match": _is_match,
-        "shown": _is_shown,
+        "!": _check_refused,
+        "?": _check_options,
+        "next": _check_next,
+        "trick": _check_trick,
+        "stake": _check_stake,
+        "hand": _check_hand,
+        "points": _check_points,
+        "score": _check_score,
+        "game": _check_game,
+        "match": _check_match,
+        "shown": _check_shown,
     }
 )

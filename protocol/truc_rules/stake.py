@@ -22,7 +22,7 @@ def opening_bets(variant: Variant) -> Bets:
     return Bets(variant.base_stake, locked=None, right=SIDES, offered=())
 
 
-def ask_moment(match: Match, seat: Seat) -> bool:
+def is_ask_moment(match: Match, seat: Seat) -> bool:
     """Tell whether `seat` is to act, or has just played and may still ask after its card."""
     row = match.hand.row
     if (row.leader + len(row.table) * row.stride) % match.seats == seat:
@@ -73,7 +73,7 @@ def _stakes_above(ladder: Ladder, remainder: str, stake: int, limit: int) -> tup
 
 def asks(match: Match, seat: Seat) -> tuple[int | str, ...]:
     """Return the stakes `seat` may ask for now, with no offer open."""
-    return turn_stakes(match, seat) if ask_moment(match, seat) else ()
+    return turn_stakes(match, seat) if is_ask_moment(match, seat) else ()
 
 
 def turn_stakes(match: Match, seat: Seat) -> tuple[int | str, ...]:

@@ -31,8 +31,8 @@ from truc_rules import (
     apply,
     awaits_deal,
     deciders,
-    hand_over,
     hints,
+    is_hand_over,
     legal,
     move_line,
     new_match,
@@ -142,7 +142,7 @@ def played(name: str, styles: tuple[str, str], rollouts: int, number: int) -> Ga
     match = new_match(with_options(preset(name), {"match": 1}), seats=2, dealer=Seat(number % 2))
     movers = [mover(style, number, rollouts, reader) for style in styles]
     while match.winner is None:
-        if hand_over(match):
+        if is_hand_over(match):
             match = next_hand(match)
         elif awaits_deal(match):
             match = dealt(match, dice)

@@ -18,7 +18,7 @@ from truc_rules import (
     awaits_deal,
     deal,
     deciders,
-    hand_over,
+    is_hand_over,
     legal,
     new_match,
     next_hand,
@@ -56,7 +56,7 @@ def playout(variant: Variant, seats: int) -> float:
     while done < ACTIONS:
         if match.winner is not None:
             match = new_match(variant, seats=seats, dealer=Seat(0))
-        elif hand_over(match):
+        elif is_hand_over(match):
             match = next_hand(match)
         elif awaits_deal(match):
             match = dealt(match, dice)

@@ -14,7 +14,7 @@ from truc_protocol.bodies import AnyBody
 from truc_protocol.ledger import HandLog, Ledger, replayed, side_scores
 from truc_protocol.ledger.replay import told
 from truc_protocol.records import Record, parse
-from truc_rules import Card, Kind, Match, Seat, deal, hand_over, know, next_hand
+from truc_rules import Card, Kind, Match, Seat, deal, is_hand_over, know, next_hand
 from truc_server.matches.dealer import Dealer
 
 GAME = "truco-argentino"
@@ -70,7 +70,7 @@ def played_hand(seats: int) -> Hand:
             table.step()
             ledgers.append(table.ledger)
         bets = 0
-        while not hand_over(table.ledger.match):
+        while not is_hand_over(table.ledger.match):
             bets += _play_on(table, is_betting=bets < BETS)
             ledgers.append(table.ledger)
         log = table.ledger.hand

@@ -21,7 +21,7 @@ from truc_protocol.bodies import Close, Open
 from truc_protocol.checks import CheckError
 from truc_protocol.ledger import Due, Ledger, due, score
 from truc_protocol.records import parse
-from truc_rules import Kind, deciders, hand_over, legal, preset, seat_after, with_options
+from truc_rules import Kind, deciders, is_hand_over, legal, preset, seat_after, with_options
 
 FLOR, PLAIN, HIGH = "4o 5o 6o", "1e 2c 3b", "7o 6o 1b"
 """A flor of 35; cards of three suits; an envido of 33."""
@@ -162,8 +162,8 @@ def hidden_win(**options) -> Table:
 
 def test_reader_cannot_see_that_a_flor_nobody_heard_has_won_the_game():
     table = hidden_win()
-    assert hand_over(table.ledger.match)
-    assert not hand_over(table.audit().ledger.match)
+    assert is_hand_over(table.ledger.match)
+    assert not is_hand_over(table.audit().ledger.match)
 
 
 def test_reader_learns_from_what_is_opened_that_the_game_was_won():
@@ -466,5 +466,5 @@ def test_hand_that_is_over_is_opened_and_closed_in_a_pause():
 
 def test_hand_that_is_over_is_closed_in_a_pause():
     table = Table().to("hand")
-    table.run(until=lambda ledger: hand_over(ledger.match))
+    table.run(until=lambda ledger: is_hand_over(ledger.match))
     assert closing(table.rest()).audit().ledger.pause.active

@@ -8,7 +8,7 @@ from truc_protocol.audit import Result
 from truc_protocol.bodies import Act, Close
 from truc_protocol.meaning import means
 from truc_protocol.records import parse
-from truc_rules import Variant, hand_over, preset, with_options
+from truc_rules import Variant, is_hand_over, preset, with_options
 from truc_server.matches.choices import may_show, open_actions
 
 
@@ -102,7 +102,7 @@ def show_of_a_card_played():
     table.add(table.dealer.move(table.ledger))
     table.play("raise 2")
     table.play("decline")
-    assert hand_over(table.ledger.match)
+    assert is_hand_over(table.ledger.match)
     return table, shown(table, seat, 0)
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from truc_protocol.checks import CHECKS
-from truc_protocol.words import LANGUAGES, catalogue, check_words, told
+from truc_protocol.words import LANGUAGES, catalogue, told, words_of_check
 
 
 def test_every_check_has_its_words():
@@ -14,7 +14,7 @@ def test_every_check_has_its_words():
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("check", CHECKS)
 def test_words_are_three_whole_sentences(check, lang):
-    for sentence in (told(words, lang) for words in check_words(check)):
+    for sentence in (told(words, lang) for words in words_of_check(check)):
         assert sentence[0].isupper()
         assert sentence.endswith(".")
         assert sentence.isprintable()
@@ -26,19 +26,19 @@ def test_no_two_checks_say_the_same(lang):
 
 
 def test_every_remedy_is_one_for_a_check():
-    assert {check_words(check).do.key for check in CHECKS} == {
+    assert {words_of_check(check).do.key for check in CHECKS} == {
         f"remedies.{name}" for name in catalogue("en").remedies
     }
 
 
 def test_words_are_told_as_one_text():
-    words = check_words("C19")
+    words = words_of_check("C19")
     assert told(str(words), "es") == " ".join(told(sentence, "es") for sentence in words)
 
 
 @pytest.mark.parametrize("check", CHECKS)
 def test_words_are_those_of_players(check):
-    told = str(check_words(check)).lower()
+    told = str(words_of_check(check)).lower()
     assert not [
         word for word in ("hash", "leaf", "ed25519", "canonical", "anchor", "msgpack") if word in told
     ]

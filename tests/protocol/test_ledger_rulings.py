@@ -11,7 +11,7 @@ from truc_protocol.bodies import Rule
 from truc_protocol.ledger import may_abandon, may_forfeit
 from truc_protocol.records import parse
 from truc_protocol.setup import Opts
-from truc_rules import Kind, deciders, hand_over, preset
+from truc_rules import Kind, deciders, is_hand_over, preset
 
 
 def ruled(table: Table) -> tuple[int, str, tuple]:
@@ -56,7 +56,7 @@ def test_ruling_on_an_asked_stake_declines():
     table.play("stand")
     table.play("raise 2")
     assert ruled(table)[1] == "decline"
-    assert hand_over(table.ledger.match)
+    assert is_hand_over(table.ledger.match)
 
 
 def test_ruling_on_an_asked_remainder_declines():
@@ -84,7 +84,7 @@ def test_ruling_on_a_turn_plays_the_lowest_slot_left():
     table = Table().to("hand")
     table.play("stand")
     slots = []
-    while not hand_over(table.ledger.match) and len(slots) < 4:
+    while not is_hand_over(table.ledger.match) and len(slots) < 4:
         slots.append(ruled(table)[2][0])
     assert slots[:4] == [0, 0, 1, 1]
 
@@ -92,7 +92,7 @@ def test_ruling_on_a_turn_plays_the_lowest_slot_left():
 def test_ruling_on_a_turn_concedes_where_the_rules_say_so():
     table = Table(replace(preset("truc-catalan"), absent="concede", name="absent")).to("hand")
     assert ruled(table)[1:] == ("concede", ())
-    assert hand_over(table.ledger.match)
+    assert is_hand_over(table.ledger.match)
 
 
 def test_ruling_opens_the_guests_card():

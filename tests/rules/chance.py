@@ -21,7 +21,7 @@ from truc_rules import (
     apply,
     awaits_deal,
     deal,
-    hand_over,
+    is_hand_over,
     legal,
     new_match,
     next_hand,
@@ -131,7 +131,7 @@ def choice(match, chance):
     options = [each for seat in range(match.seats) for each in legal(match, Seat(seat))]
     kinds = list(dict.fromkeys(each.kind for each in options))
     lasting = [kind for kind in kinds if kind not in _GIVING_UP]
-    if not kinds or (hand_over(match) and chance.random() > _SHOWING):
+    if not kinds or (is_hand_over(match) and chance.random() > _SHOWING):
         return None
     kind = chance.choice(lasting if lasting and chance.random() < _PATIENCE else kinds)
     return chance.choice([each for each in options if each.kind is kind])
@@ -162,7 +162,7 @@ def random_hand(variant, seats, chance):
     found = []
     for step in random_steps(match, chance):
         found.append(step)
-        if hand_over(step.after):
+        if is_hand_over(step.after):
             break
     return found
 

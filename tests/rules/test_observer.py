@@ -14,7 +14,7 @@ from truc_rules import (
     Kind,
     apply,
     deal,
-    hand_over,
+    is_hand_over,
     know,
     named,
     owed_shows,
@@ -108,7 +108,7 @@ def assert_followed(variant, seats, seed):
     last, observed = steps[-1].after, followed(steps)
     if variant.flor is None:
         # a flor of which nothing was heard scores, and may win the game, by cards that the observer has not seen yet
-        assert hand_over(observed)
+        assert is_hand_over(observed)
         assert (observed.score, observed.games, observed.hand.row) == (last.score, last.games, last.hand.row)
     openly = replayed(steps, lambda step: step.after.hand.dealt.cards)
     assert openly == last

@@ -10,7 +10,7 @@ from truc_rules import (
     awaits_deal,
     deal,
     deciders,
-    hand_over,
+    is_hand_over,
     legal,
     new_match,
     next_hand,
@@ -75,7 +75,7 @@ def test_the_end_of_hand_game_and_match_is_told(name, seats, seed):
         kinds = [type(event) for event in step.events]
         assert (GameWon in kinds) == (step.after.game_winner is not None and step.before.game_winner is None)
         assert (MatchWon in kinds) == (step.after.winner is not None and step.before.winner is None)
-        if hand_over(step.after) and not hand_over(step.before):
+        if is_hand_over(step.after) and not is_hand_over(step.before):
             assert HandWon in kinds or HandDrawn in kinds or GameWon in kinds
 
 
@@ -87,7 +87,7 @@ def test_the_same_actions_lead_to_the_same_state(name, seats, seed):
     first = taken[0].before
     match = new_match(preset(name), seats=seats, dealer=first.dealer, score=first.score, games=first.games)
     for step in taken:
-        if hand_over(match) and not hand_over(step.before):
+        if is_hand_over(match) and not is_hand_over(step.before):
             match = next_hand(match)
         if step.action is None:
             dealt = step.after.hand.dealt
@@ -106,6 +106,6 @@ def test_the_same_actions_lead_to_the_same_state(name, seats, seed):
 def test_seats_that_decide_have_an_action_and_a_ruling(name, seats, seed):
     for step in steps(name, seats, seed):
         after, waiting = step.after, deciders(step.after)
-        assert bool(waiting) != (hand_over(after) or awaits_deal(after))
+        assert bool(waiting) != (is_hand_over(after) or awaits_deal(after))
         assert all(legal(after, seat) for seat in waiting)
         assert (ruled(after) in legal(after, waiting[0])) if waiting else (ruled(after) is None)

@@ -12,7 +12,7 @@ from truc_rules import (
     Seat,
     check_sign,
     deal,
-    hand_over,
+    is_hand_over,
     know,
     new_match,
     preset,
@@ -218,7 +218,7 @@ def test_sign_between_an_ask_and_its_answer_is_taken():
 
 def test_sign_after_the_hand_is_refused():
     match = played(catalan(), "0 raise 2", "1 decline")
-    assert hand_over(match)
+    assert is_hand_over(match)
     assert refusal(match, 1, "three").message == "seat 1 cannot sign: the hand is over"
 
 

@@ -8,7 +8,7 @@ from server.conftest import QUICK, changed, running, together
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Act, Close, Open, Proxy, Share
 from truc_protocol.records import parse
-from truc_rules import hand_over
+from truc_rules import is_hand_over
 
 pytestmark = pytest.mark.slow
 
@@ -91,7 +91,7 @@ async def test_envido_is_shown_before_the_close_under_match(server):
 
 
 def over(seat) -> bool:
-    return seat.ledger.hand is not None and hand_over(seat.ledger.match)
+    return seat.ledger.hand is not None and is_hand_over(seat.ledger.match)
 
 
 async def test_hand_is_held_open_for_shows_and_then_closed(tmp_path, mock_clock):

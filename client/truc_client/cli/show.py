@@ -15,7 +15,7 @@ from truc_client.course.retelling import commitment_lines, role_name, sentences
 from truc_client.plain_values import refutation_facts
 from truc_client.verifying import EXIT_CODES, refutation_line, shortened, verdict_lines
 from truc_protocol.audit import Result
-from truc_protocol.words import Speech, check_words, printable, shown_name, told
+from truc_protocol.words import Speech, printable, shown_name, told, words_of_check
 
 _WORD_START: Final = re.compile(r"(?<!^)(?=[A-Z])")
 
@@ -59,7 +59,7 @@ def _print(each: Annotated, speech: Speech, console: Console) -> None:
     if each.refutation is not None:
         failed = refutation_line(each.refutation, each.names, speech)
         say(console, f"  {said['fails'].format(failed=failed)}", "red")
-        say(console, f"  {told(str(check_words(each.refutation.check)), speech.lang)}", "red")
+        say(console, f"  {told(str(words_of_check(each.refutation.check)), speech.lang)}", "red")
 
 
 def _signature(each: Annotated, speech: Speech) -> str:

@@ -20,7 +20,7 @@ from truc_protocol.ledger import (
     side_scores,
 )
 from truc_protocol.setup import Setup
-from truc_rules import Card, Match, RulesError, hand_over, turn_count
+from truc_rules import Card, Match, RulesError, is_hand_over, turn_count
 
 
 class ClosedHand(NamedTuple):
@@ -73,7 +73,7 @@ def open_hand(setup: Setup, hand: ClosedHand, server_link: bytes) -> ClosedHand:
         CheckError: C23 other cards were opened than were owed; C24, C25; the culprit is the server.
     """
     dealt, match = _opened(setup, hand.log, server_link)
-    is_short = hand.close.reason == "hand" and not hand_over(match)
+    is_short = hand.close.reason == "hand" and not is_hand_over(match)
     if is_short or side_scores(match) != hand.close.score:
         raise CheckError("C25", f"deal {hand.log.call.j}: with all cards open the score is another", "server")
     if hand.close.reason == "ended" and match.winner is not None:

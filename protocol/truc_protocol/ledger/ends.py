@@ -11,7 +11,7 @@ from truc_protocol.ledger.play import resign
 from truc_protocol.ledger.replay import is_unsure, known_hands, replayed
 from truc_protocol.ledger.state import HandLog, Ledger, Outcome, Pause, score, side_scores
 from truc_protocol.records import Phase
-from truc_rules import Event, Match, RulesError, Score, hand_over, next_hand, settled
+from truc_rules import Event, Match, RulesError, Score, is_hand_over, next_hand, settled
 
 Events = tuple[Event, ...]
 _SERVER = "server"
@@ -28,7 +28,7 @@ def close(ledger: Ledger, body: Close) -> tuple[Ledger, Events]:
         raise CheckError("C24", "no hand is open to be closed", _SERVER)
     match, told = _proven(ledger.hand, ledger.match)
     reason = "ended" if ledger.phase is Phase.OVER else "hand"
-    if reason == "hand" and not hand_over(match):
+    if reason == "hand" and not is_hand_over(match):
         raise CheckError("C24", "the hand is not over", _SERVER)
     if body.reason != reason:
         raise CheckError("C24", f"expected the reason {reason}, got {body.reason!r}", _SERVER)

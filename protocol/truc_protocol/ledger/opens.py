@@ -16,7 +16,7 @@ from truc_protocol.ledger.deals import box_public, check_index
 from truc_protocol.ledger.play import moved, open_slots
 from truc_protocol.ledger.replay import is_unsure, told
 from truc_protocol.ledger.state import HandLog, Ledger, Shown, Step, next_open, next_share, unseen_slot
-from truc_rules import Event, Match, hand_over, owed_shows, settled, unproven
+from truc_rules import Event, Match, is_hand_over, owed_shows, settled, unproven
 
 Events = tuple[Event, ...]
 _SERVER = "server"
@@ -74,7 +74,7 @@ def _check_owed(ledger: Ledger, match: Match, hand: HandLog, body: Open) -> None
         if expected != (seat, slots):
             wanted = "no card to be opened" if expected is None else _text(expected)
             raise CheckError("C23", f"expected {wanted}, got {_text((seat, slots))}", _SERVER)
-    elif not hand_over(match) and not is_unsure(match):
+    elif not is_hand_over(match) and not is_unsure(match):
         raise CheckError("C23", "cards opened before the hand is over", _SERVER)
     if not slots or list(slots) != sorted(set(slots)):
         raise CheckError("C23", f"expected slots in ascending order, got {shorten(slots)}", _SERVER)

@@ -19,7 +19,7 @@ from truc_rules import (
     Seat,
     awaits_deal,
     deciders,
-    hand_over,
+    is_hand_over,
     owed_shares,
     owed_shows,
 )
@@ -252,7 +252,7 @@ def _due_in_hand(ledger: Ledger) -> Due:
         return Due.PLAYERS
     if hand.unseen is not None:
         return Due.OPEN
-    if hand_over(match):
+    if is_hand_over(match):
         return Due.CLOSE if next_open(ledger) is None else Due.OPEN
     if awaits_deal(match):
         return Due.DEAL
@@ -307,7 +307,7 @@ def next_open(ledger: Ledger) -> Shown | None:
         return None
     if hand.unseen is not None:
         return unseen_slot(hand.unseen)
-    if ledger.phase is not Phase.HAND or ledger.opens_at_close or not hand_over(match):
+    if ledger.phase is not Phase.HAND or ledger.opens_at_close or not is_hand_over(match):
         return None
     return next(iter(hand.unopened(owed_shows(match))), None)
 

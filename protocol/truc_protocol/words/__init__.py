@@ -6,7 +6,7 @@ from others goes through `printable` or `shown_name` first.
 """
 
 from truc_protocol.words.catalogue import LANGUAGES, Catalogue, LanguageError, MoveWords, catalogue
-from truc_protocol.words.checks import CheckWords, check_words
+from truc_protocol.words.checks import CheckWords, words_of_check
 from truc_protocol.words.facts import tell
 from truc_protocol.words.language import chosen_language
 from truc_protocol.words.local import PLAIN, LocalWords, local_sets, local_words
@@ -29,7 +29,6 @@ __all__ = [
     "Sentence",
     "Speech",
     "catalogue",
-    "check_words",
     "chosen_language",
     "half_label",
     "joined",
@@ -46,4 +45,5 @@ __all__ = [
     "sign_label",
     "tell",
     "told",
+    "words_of_check",
 ]

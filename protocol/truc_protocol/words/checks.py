@@ -36,7 +36,7 @@ class CheckWords(NamedTuple):
         return Sentence("failures.meaning", **self._asdict())
 
 
-def check_words(check: str) -> CheckWords:
+def words_of_check(check: str) -> CheckWords:
     """Return what a failed check means to a player."""
     remedy = _REMEDIES.get(check, _SHOW)
     return CheckWords(Sentence(f"wrong.{check}"), Sentence(f"means.{check}"), Sentence(f"remedies.{remedy}"))

@@ -28,9 +28,9 @@ from truc_rules import (
     Seat,
     deciders,
     deciders_in_view,
-    hand_over,
     has_windows,
     hints,
+    is_hand_over,
     legal,
     move_line,
 )
@@ -111,7 +111,7 @@ def may_show(ledger: Ledger) -> bool:
     hand = ledger.hand
     if hand is None or hand.opens or ledger.phase is not _HAND or ledger.pause.active:
         return False
-    return ledger.match is not None and hand_over(ledger.match)
+    return ledger.match is not None and is_hand_over(ledger.match)
 
 
 def holders(ledger: Ledger) -> tuple[int, ...]:
