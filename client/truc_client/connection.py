@@ -9,7 +9,7 @@ from truc_client.errors import ClientError, LostError
 from truc_client.following import Following
 from truc_client.games import rules_of
 from truc_client.glance import Glance, look
-from truc_client.line import Build
+from truc_client.link import Build
 from truc_client.lobby import Lobby, LobbyFollowing
 from truc_client.paging import list_matches, list_players, list_standings, list_tables
 from truc_client.past import Past, fetch_transcript, free_path

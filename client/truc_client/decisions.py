@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import trio
 
 from truc_client.choosing import GuestChoice, Sendable
-from truc_client.link import ClientRequest
 from truc_client.seatmatch import SeatMatch
 from truc_protocol.messages import GuestAct, Ok, Refusal, SignedAct
 
@@ -65,7 +64,7 @@ class Decisions:
 
         self._session.post(lambda n: self._request(n, match.mid, sendable), answered)
 
-    def _request(self, n: int, mid: bytes, sendable: Sendable) -> ClientRequest:
+    def _request(self, n: int, mid: bytes, sendable: Sendable) -> GuestAct | SignedAct:
         if isinstance(sendable, GuestChoice):
             line, place = sendable.line, sendable.place
             return GuestAct(id=n, table=self._code, match=mid, at=sendable.at, choose=line, p=place)

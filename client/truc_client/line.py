@@ -12,15 +12,12 @@ import trio
 from truc_client.address import Address
 from truc_client.entering import Entered
 from truc_client.errors import ClientError, LostError, RefusedError
-from truc_client.link import Answer, ClientRequest, Link
+from truc_client.link import Answer, Build, Link
 from truc_client.opening import Visit, come_back
 from truc_client.replies import Waiter
 from truc_protocol.errors import Code
 from truc_protocol.messages import Ok, ServerMessage
 from truc_protocol.words import Sentence
-
-Build = Callable[[int], ClientRequest]
-"""Builds a request with the number given."""
 
 _TRIES: Final = 8
 _DEFAULT_RETRY_MS: Final = 500
@@ -76,7 +73,7 @@ class Line:
         if not self._open.is_set() or self._failure is not None:
             return False
         try:
-            self._link.post(build(self._link.next_id()), on_answer)
+            self._link.post(build, on_answer)
         except LostError:
             return False
         return True
@@ -109,7 +106,7 @@ class Line:
         waiter = Waiter(at_once)
         self._waiting.add(waiter)
         try:
-            self._link.post(build(self._link.next_id()), waiter.answer)
+            self._link.post(build, waiter.answer)
             return await waiter.wait()
         finally:
             self._waiting.discard(waiter)

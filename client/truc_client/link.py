@@ -18,39 +18,13 @@ from truc_protocol.errors import Code, LocalError
 from truc_protocol.frames import MistakenPeerError
 from truc_protocol.messages import (
     AnyMessage,
-    BoxedSign,
     Bye,
-    Chat,
-    ClaimMatch,
-    Create,
-    FollowLobby,
-    Forget,
-    GuestAct,
-    History,
-    Ignore,
-    Join,
-    Leaderboard,
-    Leave,
-    ListMatches,
-    ListPlayers,
-    ListTables,
+    ClientMessage,
     Ok,
-    OpenSign,
     Ping,
     Pong,
-    Profile,
-    ReadRules,
-    Ready,
     Refusal,
-    Resume,
-    Say,
-    Seek,
     ServerMessage,
-    SignedAct,
-    Unready,
-    Unwatch,
-    WantRekey,
-    Watch,
 )
 from truc_protocol.words import Sentence
 
@@ -61,35 +35,8 @@ _PULSES: Final = 4
 _PATIENCE: Final = 1.5  # times `idle_s`: after so much silence a connection is lost
 
 Answer = Ok | Refusal
-ClientRequest = (
-    ListTables
-    | ReadRules
-    | Create
-    | Join
-    | Leave
-    | Ready
-    | Unready
-    | SignedAct
-    | GuestAct
-    | BoxedSign
-    | OpenSign
-    | Say
-    | ClaimMatch
-    | Resume
-    | WantRekey
-    | Watch
-    | Unwatch
-    | History
-    | ListMatches
-    | FollowLobby
-    | ListPlayers
-    | Seek
-    | Chat
-    | Ignore
-    | Forget
-    | Leaderboard
-    | Profile
-)
+Build = Callable[[int], ClientMessage]
+"""Builds a request with the number given."""
 OnAnswer = Callable[[Answer], None]
 
 
@@ -125,19 +72,16 @@ class Link:
         self._asked: dict[int, Asked] = {}  # oldest first
         self._sending, self._to_send = trio.open_memory_channel[bytes](_MAX_WAITING)
 
-    def next_id(self) -> int:
-        """Return a number for the next request."""
-        self._requests += 1
-        return self._requests
-
-    def post(self, message: ClientRequest, on_answer: OnAnswer) -> None:
+    def post(self, build: Build, on_answer: OnAnswer) -> None:
         """Send a request; `on_answer` is called with its reply, unless the connection is lost first.
 
         Raises:
             LostError: The server has not read for too long, or the connection is gone.
         """
-        self._queue(message)
-        self._asked[message.id] = Asked(on_answer, trio.current_time())
+        self._requests += 1
+        number = self._requests
+        self._queue(build(number))
+        self._asked[number] = Asked(on_answer, trio.current_time())
 
     def _queue(self, message: AnyMessage) -> None:
         try:

@@ -15,8 +15,8 @@ from truc_client.entering import Entered
 from truc_client.errors import ClientError
 from truc_client.followed import Followed
 from truc_client.following import Following
-from truc_client.line import Build, Line
-from truc_client.link import Answer
+from truc_client.line import Line
+from truc_client.link import Answer, Build
 from truc_protocol.messages import Capabilities, Ok, SeatHeld, ServerMessage
 
 if TYPE_CHECKING:
