@@ -4,34 +4,16 @@ from functools import partial
 
 import pytest
 from protocol.forge import signed_again
+from server.acting import act, card, choose, hand_in, paused
 from server.conftest import asked, holder_of, in_hand, is_to_move, only_cut, together
 from server.rawclient import RawClient, Seat
 
 from truc_protocol import keys
-from truc_protocol.bodies import Act, Refuse, Release
+from truc_protocol.bodies import Refuse, Release
 from truc_protocol.codec import dec, sha256
 from truc_protocol.records import encode
 
 HEAD = bytes(32)
-
-
-def act(player: Seat, kind: str, args=(), **fields) -> Act:
-    ledger = player.ledger
-    body = {
-        "k": ledger.k,
-        "head": ledger.head,
-        "j": ledger.deal_index,
-        "seat": player.seat,
-        "mid": ledger.setup.mid,
-    }
-    return Act(**{**body, **fields}, kind=kind, args=args)
-
-
-async def hand_in(seat: Seat, body, *, key=None, **fields) -> dict:
-    message = seat.sign(body) | fields
-    if key is not None:
-        message["sig"] = key.sign(message["body"])
-    return await seat.ask(message)
 
 
 async def test_an_act_is_answered_after_its_record(server):
@@ -178,12 +160,6 @@ async def test_a_body_of_another_shape_is_a_bad_message(server, body):
     assert (await mover.client.ask(message))["code"] == "bad_message"
 
 
-def card(seat: Seat) -> tuple:
-    """Return the play of the seat's first card."""
-    slot, opening = 0, seat.auditor.openings[0]
-    return "play", (slot, opening.card, opening.salt, None)
-
-
 async def test_a_late_ask_whose_window_a_card_has_closed_is_void(server):
     first, second = holder_of(await in_hand(server, "truc-catalan"))
     await hand_in(first, act(first, *card(first)))
@@ -231,16 +207,6 @@ async def test_resigning_ends_the_match_for_the_other_side(server):
     assert (verdict.reason, verdict.winner) == ("resigned", other.seat % 2)
 
 
-async def paused(server, **fields) -> list[Seat]:
-    """Return players in a hand that rests."""
-    seats = await in_hand(server, **fields)
-    for at, seat in enumerate(seats, seats[0].next):
-        await together(*(partial(each.play, lambda each, at=at: each.next == at) for each in seats))
-        await (hand_in(seat, act(seat, "pause")) if seat.key else choose(seat, "pause"))
-    await together(*(partial(each.play, lambda each: each.ledger.pause.active) for each in seats))
-    return seats
-
-
 async def test_resuming_what_is_not_paused_is_illegal(server):
     mover, _ = holder_of(await in_hand(server))
     reply = await hand_in(mover, act(mover, "resume"))
@@ -276,11 +242,6 @@ async def test_a_guests_move_during_a_pause_is_refused_for_now(server):
 
 async def guest_turn(server) -> tuple[Seat, Seat]:
     return holder_of(await in_hand(server, guests=(0, 1), boxed=False))
-
-
-async def choose(seat: Seat, line: str, **fields) -> dict:
-    here = {"table": seat.table, "match": seat.ledger.setup.mid, "at": seat.next}
-    return await seat.ask({"t": "act", **here, "choose": line, **fields})
 
 
 async def test_a_guest_chooses_by_its_move_line(server):

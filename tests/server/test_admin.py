@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 import trio
 from click.testing import CliRunner
+from server.acting import paused
 from server.admins import calling, host_says, hosting
 from server.conftest import QUICK, changed, in_hand, no_more_files, together
 from server.rawclient import bodies
-from server.test_acts import paused
 from server.visitors import guest, keyed, say
 
 from truc_protocol.audit import Result

@@ -5,8 +5,8 @@ from functools import partial
 import pytest
 from msgspec.structs import replace
 from protocol.peers import Table
+from server.clocks import come_back, leave, stand, until_next
 from server.conftest import QUICK, asked, changed, holder_of, in_hand, together
-from server.test_clock import come_back, stand, until_next
 from server.visitors import guest
 from trio.testing import wait_all_tasks_blocked
 
@@ -43,11 +43,6 @@ def told(seat) -> dict:
 async def until_told(seat) -> dict:
     await seat.client.until("away")
     return told(seat)
-
-
-async def leave(seat) -> None:
-    await seat.client.stream.aclose()
-    await wait_all_tasks_blocked()
 
 
 async def test_seat_that_loses_its_connection_is_told_to_the_other(server, mock_clock):

@@ -1,12 +1,11 @@
 """Who was gone for missing decisions, and comes back while the seat is offered to others."""
 
 import pytest
+from server.calls import BRIEF, nothing, rulings
+from server.clocks import come_back, leave
 from server.conftest import QUICK, changed, holder_of, in_hand
 from server.rawclient import Seat
-from server.test_away import leave
-from server.test_clock import come_back, rulings
-from server.test_rekeying import BRIEF, nothing
-from server.test_substitutes import offered, standing_by, state_of, step_in, vacancies
+from server.substituting import offered, standing_by, state_of, step_in, vacancies
 
 from truc_protocol.records import Phase
 

@@ -17,7 +17,7 @@ import structlog
 import trio
 from click.testing import CliRunner, Result
 from server.conftest import running
-from server.test_recovery import interrupted
+from server.restarting import interrupted
 
 from truc_server.backups.backing_up import back_up, digest_of
 from truc_server.backups.restored import check_may_start, read_restored

@@ -2,8 +2,8 @@
 
 import pytest
 from server.conftest import QUICK, changed, in_hand, running
-from server.test_substitutes import SETTINGS as PATIENT
-from server.test_substitutes import standing_by, step_in, voided
+from server.substituting import SETTINGS as PATIENT
+from server.substituting import standing_by, step_in, voided
 from server.visitors import guest, heard, keyed
 
 from truc_protocol.frames import SERVER_LIMIT

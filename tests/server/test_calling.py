@@ -1,11 +1,11 @@
 """The host's own bots: which of them are called to a vacant seat, when, and what they may do."""
 
 import pytest
+from server.calls import after, awake, called, nothing, results, until
 from server.conftest import QUICK, changed, running, together
 from server.rawclient import Seat
-from server.test_recovery import come_back
-from server.test_rekeying import after, awake, called, nothing, results, until
-from server.test_substitutes import TERMS, follow, hand_called, offered, step_in, voided
+from server.restarting import come_back
+from server.substituting import TERMS, follow, hand_called, offered, step_in, voided
 
 from truc_protocol.audit import Result
 from truc_protocol.keys import fingerprint, signing_key_from_seed

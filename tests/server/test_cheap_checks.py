@@ -1,9 +1,9 @@
 """What can be refused by a comparison is refused before any signature is verified."""
 
 import pytest
+from server.acting import act
+from server.acting import hand_in as hand_in_act
 from server.conftest import holder_of, in_hand
-from server.test_acts import act
-from server.test_acts import hand_in as hand_in_act
 from server.test_terms import hand_in, seat_body, under_terms
 from server.visitors import keyed
 

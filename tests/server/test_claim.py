@@ -3,10 +3,10 @@
 from functools import partial
 
 import pytest
+from server.calls import rulings
+from server.clocks import ask_pause, come_back, leave, stand, until_next
 from server.conftest import QUICK, asked, changed, holder_of, in_hand, only_cut, together
 from server.rawclient import Seat
-from server.test_away import leave
-from server.test_clock import ask_pause, come_back, rulings, stand, until_next
 
 from truc_protocol.audit import Result
 from truc_protocol.records import Phase

@@ -3,27 +3,20 @@
 from functools import partial
 
 import pytest
+from server.calls import rulings
+from server.clocks import ask_pause, come_back, first_told, stand, until_next, wish
 from server.conftest import QUICK, changed, holder_of, in_hand, running, together
 from server.rawclient import Seat
 from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.audit import Result
-from truc_protocol.bodies import Act, Rule, Void
+from truc_protocol.bodies import Void
 from truc_protocol.records import Phase, parse
 
 
 @pytest.fixture
 def settings():
     return changed(QUICK, limits={"idle_s": 3600, "login_s": 120})
-
-
-def rulings(seat: Seat) -> list[tuple]:
-    found = [parse(record) for record in seat.records]
-    return [(body.ruling, body.seat, body.kind) for body in found if isinstance(body, Rule)]
-
-
-async def until_next(seats, k) -> None:
-    await together(*(partial(seat.play, lambda seat: seat.next >= k) for seat in seats))
 
 
 async def test_a_decision_that_takes_too_long_is_ruled(server, mock_clock):
@@ -40,15 +33,6 @@ async def test_nothing_is_ruled_before_the_time_is_over(server, mock_clock):
     mock_clock.jump(1.4)
     reply = await mover.ask(stand(mover))
     assert (reply["t"], rulings(mover)) == ("ok", [])
-
-
-def wish(seat: Seat, kind: str) -> dict:
-    ledger = seat.ledger
-    return seat.sign(Act(ledger.setup.mid, ledger.k, ledger.head, ledger.deal_index, seat.seat, kind, ()))
-
-
-def stand(seat: Seat) -> dict:
-    return wish(seat, "stand")
 
 
 async def test_the_bank_pays_for_what_a_decision_takes_beyond_its_time(server, mock_clock):
@@ -189,26 +173,12 @@ async def test_the_time_used_up_to_a_record_is_not_given_back_by_a_restart(tmp_p
         assert (await first_told(mover))["deadline_ms"] == 1200
 
 
-async def first_told(seat) -> dict:
-    while True:
-        message = await seat.client.receive()
-        if message["t"] in ("options", "waiting"):
-            return message
-
-
 async def test_a_pause_that_every_seat_asks_for_stops_the_clock(server, mock_clock):
     seats = await in_hand(server, options={"decision_ms": 1000, "bank_ms": 0, "pause_ms": 60_000})
     await ask_pause(seats, "pause", 8)
     mock_clock.jump(50)
     await ask_pause(seats, "resume", 11)
     assert rulings(seats[0]) == [("pause", None, None), ("resume", None, None)]
-
-
-async def ask_pause(seats, kind, k) -> None:
-    for i, seat in enumerate(seats):
-        await until_next(seats, k + i)
-        assert (await seat.ask(wish(seat, kind)))["t"] == "ok"
-    await until_next(seats, k + len(seats) + 1)
 
 
 async def test_a_pause_ends_by_a_ruling_when_it_has_been_long_enough(server, mock_clock):
@@ -226,10 +196,6 @@ async def deserted(server) -> list[Seat]:
         await seat.client.stream.aclose()
     await wait_all_tasks_blocked()
     return seats
-
-
-async def come_back(server, seat) -> None:
-    assert (await seat.come_back(await server.connect()))["t"] == "ok"
 
 
 async def test_a_match_without_any_player_connected_is_abandoned_in_the_end(server, mock_clock):

@@ -7,10 +7,10 @@ import pytest
 import trio
 from msgspec.structs import replace
 from protocol.peers import Table
+from server.calls import rulings
+from server.clocks import ask_pause, come_back, first_told, leave, stand, until_next, wish
 from server.conftest import QUICK, changed, holder_of, in_hand, running
 from server.rawclient import Seat
-from server.test_away import leave
-from server.test_clock import ask_pause, come_back, first_told, rulings, stand, until_next, wish
 from structlog.testing import capture_logs
 from trio.testing import wait_all_tasks_blocked
 

@@ -5,10 +5,10 @@ from functools import partial
 
 import pytest
 import trio
+from server.acting import paused
 from server.admins import host_says, hosting
 from server.conftest import QUICK, changed, in_hand, is_to_move, together
 from server.rawclient import GoneError, RawClient, Seat, bodies
-from server.test_acts import paused
 from server.visitors import guest, keyed
 
 from truc_protocol.audit import Result

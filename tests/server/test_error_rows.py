@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 import pytest
 import trio
+from server.acting import act, card, hand_in, paused
 from server.admins import host_says
 from server.conftest import QUICK, changed, holder_of, in_hand, running
 from server.rawclient import RawClient, Seat, frame
-from server.test_acts import act, card, hand_in, paused
-from server.test_substitutes import SETTINGS as PATIENT
-from server.test_substitutes import standing_by, step_in, voided
+from server.substituting import SETTINGS as PATIENT
+from server.substituting import standing_by, step_in, voided
 from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol import keys

@@ -8,7 +8,7 @@ import pytest
 from server.admins import host_says, hosting
 from server.conftest import QUICK, changed, in_hand, running, together
 from server.rawclient import Seat
-from server.test_recovery import interrupted, play_until_gone
+from server.restarting import interrupted, play_until_gone
 from structlog.testing import capture_logs
 
 from truc_protocol.audit import Result

@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 from server.conftest import QUICK, asked, changed, only_cut, running, together
-from server.test_late_spectators import LATE, eye_at, played, played_again
+from server.late import LATE, eye_at, played, played_again
 from server.visitors import follower, guest, keyed
 from server.watching import Eye
 from trio.testing import wait_all_tasks_blocked

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 from server.conftest import QUICK, changed, holder_of, in_hand, running, together
-from server.test_substitutes import standing_by, step_in, voided
+from server.substituting import standing_by, step_in, voided
 from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.bodies import Guest

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from click.testing import CliRunner
 from server.conftest import running, together
-from server.test_recovery import come_back, play_until_gone
+from server.restarting import come_back, play_until_gone
 
 from truc_protocol.audit import Result, verify
 from truc_protocol.codec import sha256

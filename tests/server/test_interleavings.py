@@ -6,8 +6,8 @@ import random
 import pytest
 import trio
 from server.conftest import QUICK, changed, running
+from server.late import played_again
 from server.rawclient import GoneError
-from server.test_late_spectators import played_again
 from server.watching import Eye, Held
 from trio.testing import wait_all_tasks_blocked
 

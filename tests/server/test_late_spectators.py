@@ -5,56 +5,21 @@ from functools import partial
 import pytest
 import trio
 from server.conftest import QUICK, changed, holder_of, in_hand, running, together
-from server.test_substitutes import standing_by, step_in, voided
+from server.late import LATE, eye_at, played, played_again, stand
+from server.substituting import standing_by, step_in, voided
 from server.watching import Eye
 
 from truc_protocol.audit import Result
-from truc_protocol.bodies import Act
 from truc_server.store import StoreError
 from truc_server.store.archive import unpack_setup
 from truc_server.tables import pages, showing
 
-LATE = {"spectators": 3 + 60}
 SETTINGS = changed(QUICK, limits={"idle_s": 3600})
 
 
 @pytest.fixture
 def settings():
     return SETTINGS
-
-
-async def eye_at(server, table: str) -> Eye:
-    eye = await Eye().connect(server)
-    assert (await eye.watch(table))["t"] == "ok"
-    return eye
-
-
-async def stand(seat) -> None:
-    """Let the seat that is to move accept what was dealt."""
-    ledger = seat.ledger
-    body = Act(ledger.setup.mid, ledger.k, ledger.head, ledger.deal_index, seat.seat, "stand", ())
-    assert (await seat.client.ask(seat.sign(body)))["t"] == "ok"
-
-
-async def played(server, **options):
-    """Return two seats that have played a match to its end, and somebody who has watched from the start."""
-    seats = await server.seats(2, options={"match": 1, **LATE, **options})
-    eye = await eye_at(server, seats[0].table)
-    for seat in seats:
-        await seat.ready()
-    await together(*(seat.play for seat in seats))
-    await eye.settle()
-    return seats, eye
-
-
-async def played_again(seats) -> None:
-    """Play another match to its end."""
-    first = seats[0].ledger.setup.mid
-    for seat in seats:
-        await seat.ready()
-    begun = (partial(seat.play, lambda seat: seat.ledger.setup.mid != first) for seat in seats)
-    await together(*begun)
-    await together(*(seat.play for seat in seats))
 
 
 async def test_late_watcher_sees_no_record_before_its_time(server, mock_clock):

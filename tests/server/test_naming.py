@@ -2,8 +2,8 @@
 
 import pytest
 from server.conftest import QUICK, changed, running
-from server.test_substitutes import SETTINGS as PATIENT
-from server.test_substitutes import standing_by, step_in, voided
+from server.substituting import SETTINGS as PATIENT
+from server.substituting import standing_by, step_in, voided
 from server.test_terms import hand_in, seat_body, under_terms
 from server.visitors import guest, keyed
 from trio.testing import wait_all_tasks_blocked

@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 from server.conftest import in_hand, running, together
 from server.rawclient import Seat
-from server.test_recovery import play_until_gone
+from server.restarting import play_until_gone
 from structlog.testing import capture_logs
 
 from truc_protocol.bodies import Act, Release

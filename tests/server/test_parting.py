@@ -2,7 +2,7 @@
 
 import pytest
 from server.conftest import QUICK, changed, together
-from server.test_substitutes import standing_by, step_in, voided
+from server.substituting import standing_by, step_in, voided
 from server.watching import Eye, Held
 
 from truc_protocol.connection import broadcast_frame

@@ -3,7 +3,7 @@
 import pytest
 from server.conftest import QUICK, changed, in_hand, running, together
 from server.rawclient import Seat
-from server.test_recovery import come_back
+from server.restarting import come_back
 from server.visitors import guest, keyed
 
 from truc_protocol.keys import fingerprint

@@ -5,34 +5,12 @@ import contextlib
 import pytest
 import trio
 from server.conftest import QUICK, changed, in_hand, running, together
-from server.rawclient import GoneError, RawClient, Seat
+from server.rawclient import GoneError, RawClient
+from server.restarting import come_back, interrupted
 
 from truc_protocol.audit import Result
 
 pytestmark = pytest.mark.slow
-
-
-async def play_until_gone(seat: Seat) -> None:
-    with contextlib.suppress(GoneError, trio.BrokenResourceError, trio.ClosedResourceError):
-        await seat.play()
-
-
-async def come_back(server, seat: Seat) -> None:
-    assert (await seat.come_back(await server.connect()))["t"] == "ok"
-    await seat.send_again()
-
-
-async def interrupted(path, count, variant, *, after, **fields) -> list[Seat]:
-    """Play until a seat has seen `after` records, and stop the server."""
-    async with running(path) as server:
-        seats = await server.match(count, variant, options={"match": 1}, **fields)
-
-        async def watched():
-            await seats[0].play(until=lambda seat: seat.done or seat.next >= after)
-            server.stop()
-
-        await together(watched, *((lambda s=seat: play_until_gone(s)) for seat in seats[1:]))
-    return seats
 
 
 @pytest.mark.parametrize(

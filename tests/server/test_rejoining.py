@@ -3,7 +3,7 @@
 import pytest
 from server.conftest import QUICK, changed, holder_of, in_hand, running, together
 from server.rawclient import Seat
-from server.test_substitutes import standing_by, step_in, voided
+from server.substituting import standing_by, step_in, voided
 from server.watching import Eye
 
 from truc_protocol.keys import fingerprint

@@ -3,19 +3,19 @@
 from functools import partial
 
 import pytest
+from server.calls import BRIEF, after, awake, bodies, called, held, is_ended, results, rulings, until
 from server.conftest import QUICK, changed, running, together
 from server.rawclient import Seat
-from server.test_recovery import come_back, play_until_gone
+from server.restarting import come_back, play_until_gone
 from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.audit import Result
-from truc_protocol.bodies import Act, Call, Rekey, Rule
-from truc_protocol.records import Phase, parse
+from truc_protocol.bodies import Act, Call, Rekey
+from truc_protocol.records import parse
 
 AFTER_DRAW = {"links": 1}  # every chain is exhausted as soon as the first dealer is drawn
 SETTINGS = changed(QUICK, limits={"idle_s": 3600, "login_s": 120})
 ONE_LINK = changed(SETTINGS, match=AFTER_DRAW)
-BRIEF = {"match": 1, "target": 3}
 
 
 @pytest.fixture
@@ -28,57 +28,6 @@ async def one_link(tmp_path):
     """Return a server whose chains serve one deal."""
     async with running(tmp_path / "one", ONE_LINK) as server:
         yield server
-
-
-def bodies(seat: Seat, kind) -> list:
-    return [body for body in map(parse, seat.records) if isinstance(body, kind)]
-
-
-def rulings(seat: Seat) -> list[tuple]:
-    return [(body.ruling, body.seat, body.kind) for body in bodies(seat, Rule)]
-
-
-def results(seats) -> set:
-    return {(seat.auditor.verdict().result, seat.auditor.verdict().reason) for seat in seats}
-
-
-async def until(seats, condition) -> None:
-    await together(*(partial(seat.play, condition) for seat in seats))
-
-
-def after(k: int):
-    return lambda seat: seat.next >= k
-
-
-def held(seat: Seat) -> bool:
-    """Tell whether a seat knows that the call is held back at the position it has come to."""
-    return bool(
-        seat.auditor and seat.waiting and (seat.waiting["at"], "what" in seat.waiting) == (seat.next, True)
-    )
-
-
-def is_ended(seat: Seat) -> bool:
-    return seat.auditor is not None and seat.ledger.phase is Phase.ENDED
-
-
-async def nothing() -> None:
-    pass
-
-
-async def awake(*seats: Seat) -> None:
-    """Let seats sign what is due from them, from now on."""
-    for seat in seats:
-        seat.follow = partial(Seat.follow, seat)
-        await seat.follow()
-
-
-async def called(server, *, count=2, variant="truc-french", **fields) -> list[Seat]:
-    """Return seats to whom the draw is called, none of whom releases."""
-    seats = await server.match(count, variant, **fields)
-    for seat in seats:
-        seat.follow = nothing
-    await until(seats, after(1))
-    return seats
 
 
 async def exhausted(server, **fields) -> list[Seat]:

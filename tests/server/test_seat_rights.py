@@ -3,8 +3,8 @@
 import pytest
 from server.conftest import QUICK, changed, in_hand, running, together
 from server.rawclient import Seat
+from server.substituting import standing_by, step_in, voided
 from server.test_resigning import in_the_hand
-from server.test_substitutes import standing_by, step_in, voided
 from server.visitors import guest, heard, keyed
 
 SETTINGS = changed(QUICK, limits={"idle_s": 3600, "login_s": 120})

@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 from server.conftest import QUICK, changed, holder_of, in_hand, running, together
-from server.test_late_spectators import stand
+from server.late import stand
 from server.watching import Eye, Held
 
 from truc_protocol.audit import Auditor, Result

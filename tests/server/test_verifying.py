@@ -6,10 +6,10 @@ from functools import partial
 
 import pytest
 import trio
+from server.acting import act, hand_in
 from server.admins import host_says, hosting
 from server.conftest import holder_of, in_hand
 from server.rawclient import RawClient
-from server.test_acts import act, hand_in
 from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol import keys

@@ -1,0 +1,48 @@
+"""Single acts, as a seat signs and sends them."""
+
+from functools import partial
+
+from server.conftest import in_hand, together
+from server.rawclient import Seat
+
+from truc_protocol.bodies import Act
+
+
+def act(player: Seat, kind: str, args=(), **fields) -> Act:
+    ledger = player.ledger
+    body = {
+        "k": ledger.k,
+        "head": ledger.head,
+        "j": ledger.deal_index,
+        "seat": player.seat,
+        "mid": ledger.setup.mid,
+    }
+    return Act(**{**body, **fields}, kind=kind, args=args)
+
+
+async def hand_in(seat: Seat, body, *, key=None, **fields) -> dict:
+    message = seat.sign(body) | fields
+    if key is not None:
+        message["sig"] = key.sign(message["body"])
+    return await seat.ask(message)
+
+
+def card(seat: Seat) -> tuple:
+    """Return the play of the seat's first card."""
+    slot, opening = 0, seat.auditor.openings[0]
+    return "play", (slot, opening.card, opening.salt, None)
+
+
+async def paused(server, **fields) -> list[Seat]:
+    """Return players in a hand that rests."""
+    seats = await in_hand(server, **fields)
+    for at, seat in enumerate(seats, seats[0].next):
+        await together(*(partial(each.play, lambda each, at=at: each.next == at) for each in seats))
+        await (hand_in(seat, act(seat, "pause")) if seat.key else choose(seat, "pause"))
+    await together(*(partial(each.play, lambda each: each.ledger.pause.active) for each in seats))
+    return seats
+
+
+async def choose(seat: Seat, line: str, **fields) -> dict:
+    here = {"table": seat.table, "match": seat.ledger.setup.mid, "at": seat.next}
+    return await seat.ask({"t": "act", **here, "choose": line, **fields})

@@ -1,0 +1,62 @@
+"""Seats to whom a hand is called: they sign nothing until they are told to, and wait until something is so."""
+
+from functools import partial
+
+from server.conftest import together
+from server.rawclient import Seat
+
+from truc_protocol.bodies import Rule
+from truc_protocol.records import Phase, parse
+
+BRIEF = {"match": 1, "target": 3}
+
+
+def bodies(seat: Seat, kind) -> list:
+    return [body for body in map(parse, seat.records) if isinstance(body, kind)]
+
+
+def rulings(seat: Seat) -> list[tuple]:
+    return [(body.ruling, body.seat, body.kind) for body in bodies(seat, Rule)]
+
+
+def results(seats) -> set:
+    return {(seat.auditor.verdict().result, seat.auditor.verdict().reason) for seat in seats}
+
+
+async def until(seats, condition) -> None:
+    await together(*(partial(seat.play, condition) for seat in seats))
+
+
+def after(k: int):
+    return lambda seat: seat.next >= k
+
+
+def held(seat: Seat) -> bool:
+    """Tell whether a seat knows that the call is held back at the position it has come to."""
+    return bool(
+        seat.auditor and seat.waiting and (seat.waiting["at"], "what" in seat.waiting) == (seat.next, True)
+    )
+
+
+def is_ended(seat: Seat) -> bool:
+    return seat.auditor is not None and seat.ledger.phase is Phase.ENDED
+
+
+async def nothing() -> None:
+    pass
+
+
+async def awake(*seats: Seat) -> None:
+    """Let seats sign what is due from them, from now on."""
+    for seat in seats:
+        seat.follow = partial(Seat.follow, seat)
+        await seat.follow()
+
+
+async def called(server, *, count=2, variant="truc-french", **fields) -> list[Seat]:
+    """Return seats to whom the draw is called, none of whom releases."""
+    seats = await server.match(count, variant, **fields)
+    for seat in seats:
+        seat.follow = nothing
+    await until(seats, after(1))
+    return seats

@@ -1,0 +1,44 @@
+"""Tables that are shown late, and those who watch there."""
+
+from functools import partial
+
+from server.conftest import together
+from server.watching import Eye
+
+from truc_protocol.bodies import Act
+
+LATE = {"spectators": 3 + 60}
+
+
+async def eye_at(server, table: str) -> Eye:
+    eye = await Eye().connect(server)
+    assert (await eye.watch(table))["t"] == "ok"
+    return eye
+
+
+async def stand(seat) -> None:
+    """Let the seat that is to move accept what was dealt."""
+    ledger = seat.ledger
+    body = Act(ledger.setup.mid, ledger.k, ledger.head, ledger.deal_index, seat.seat, "stand", ())
+    assert (await seat.client.ask(seat.sign(body)))["t"] == "ok"
+
+
+async def played(server, **options):
+    """Return two seats that have played a match to its end, and somebody who has watched from the start."""
+    seats = await server.seats(2, options={"match": 1, **LATE, **options})
+    eye = await eye_at(server, seats[0].table)
+    for seat in seats:
+        await seat.ready()
+    await together(*(seat.play for seat in seats))
+    await eye.settle()
+    return seats, eye
+
+
+async def played_again(seats) -> None:
+    """Play another match to its end."""
+    first = seats[0].ledger.setup.mid
+    for seat in seats:
+        await seat.ready()
+    begun = (partial(seat.play, lambda seat: seat.ledger.setup.mid != first) for seat in seats)
+    await together(*begun)
+    await together(*(seat.play for seat in seats))

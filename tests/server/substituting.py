@@ -1,0 +1,67 @@
+"""Seats that are offered to others, and newcomers who stand by for them and step in."""
+
+from server.calls import (
+    BRIEF,
+    awake,
+    called,
+    held,
+    nothing,
+    until,
+)
+from server.conftest import QUICK, changed
+from server.rawclient import Seat
+
+from truc_protocol.records import Phase
+
+SETTINGS = changed(QUICK, limits={"idle_s": 3600, "login_s": 120})
+TERMS = {"gone": 1, "release_ms": 5000, "decision_ms": 1000, "bank_ms": 0, **BRIEF}
+
+
+async def voided(server, mock_clock, *, count=2, silent=(1,), variant="truc-french", **options) -> list[Seat]:
+    """Return seats of which some were silent at the first hand, so that they are offered to others."""
+    seats = await called(server, count=count, variant=variant, options={**TERMS, **options})
+    await awake(*seats)
+    for seat in silent:
+        seats[seat].follow = nothing
+    await until(seats, lambda seat: hand_called(seat, count - len(silent)))
+    mock_clock.jump(5.01)
+    await until(seats, held)
+    return seats
+
+
+def hand_called(seat: Seat, released: int) -> bool:
+    ledger = seat.ledger
+    return ledger.match is not None and ledger.phase is Phase.CALLED and len(ledger.released) == released
+
+
+def offered(seat: Seat) -> bool:
+    return held(seat) and seat.waiting["what"] == "sub"
+
+
+async def standing_by(server, seats, *, seed=7, seat=None, **fields) -> Seat:
+    """Return a newcomer who stands by for a vacant seat and follows the match."""
+    newcomer = await server.seat(seed=seed, **fields)
+    reply = await newcomer.join(seats[0].table, seat)
+    assert reply["t"] == "ok", reply
+    reply = await follow(newcomer, seats)
+    assert reply["t"] == "ok", reply
+    return newcomer
+
+
+async def follow(newcomer: Seat, seats) -> dict:
+    match = seats[0].ledger.setup.mid
+    wanted = {"t": "resume", "table": newcomer.table, "match": match, "next": -1}
+    return await newcomer.ask(wanted)
+
+
+async def step_in(newcomer: Seat, **fields) -> dict:
+    return await newcomer.ask(newcomer.sign(newcomer.sub(**fields)))
+
+
+def state_of(seat: Seat) -> dict:
+    """Return the newest state of the table that a seat was told."""
+    return [message for message in seat.client.log if message["t"] == "table"][-1]
+
+
+def vacancies(seat: Seat) -> list[int]:
+    return [told["seat"] for told in state_of(seat)["seats"] if told.get("vacant")]

@@ -1,0 +1,194 @@
+"""Seats that were ruled for too often: offered after the hand, taken over, and as a restart finds them."""
+
+from functools import partial
+
+import pytest
+from server.calls import (
+    after,
+    is_ended,
+    results,
+    rulings,
+    until,
+)
+from server.conftest import only_cut, running, together
+from server.rawclient import Seat
+from server.restarting import come_back, play_until_gone
+from server.substituting import (
+    SETTINGS,
+    TERMS,
+    offered,
+    standing_by,
+    step_in,
+    vacancies,
+    voided,
+)
+
+from truc_protocol.audit import Result
+from truc_protocol.records import Phase, parse
+from truc_rules import deciders_in_view
+
+
+@pytest.fixture
+def settings():
+    return SETTINGS
+
+
+async def absent(server, mock_clock, *, guests=(), **options) -> tuple[list[Seat], int]:
+    """Return seats one of which was ruled for through a whole hand, so that it is offered; and which."""
+    seats = await server.match(2, guests=guests, options={**TERMS, "gone_after": 1, "guests": 1, **options})
+    away = 1
+    seats[away].chooses = only_cut
+
+    def stuck(seat: Seat) -> bool:
+        return offered(seat) or (is_told(seat) and away in deciders_in_view(seat.ledger.match))
+
+    while not offered(seats[0]):
+        await until(seats, stuck)
+        if not offered(seats[0]):
+            k = seats[0].next
+            mock_clock.jump(1.01)
+            await until(seats, after(k + 1))
+    return seats, away
+
+
+def is_told(seat: Seat) -> bool:
+    """Tell whether a seat knows whose decision is waited for in a hand."""
+    told = [message for message in (seat.options, seat.waiting) if message and message["at"] == seat.next]
+    return bool(told and seat.ledger.hand)
+
+
+@pytest.mark.slow
+async def test_seat_ruled_for_too_often_is_not_forfeited_in_the_hand_but_offered_after_it(server, mock_clock):
+    seats, away = await absent(server, mock_clock, target=12)
+    ruled = {ruling for ruling, _, _ in rulings(seats[0])}
+    assert (ruled, seats[0].ledger.phase, seats[0].waiting["seats"]) == ({"move"}, Phase.BETWEEN, [away])
+
+
+@pytest.mark.slow
+async def test_absent_seat_that_nobody_takes_over_forfeits_between_the_hands(server, mock_clock):
+    seats, away = await absent(server, mock_clock, target=12)
+    mock_clock.jump(5.01)
+    await until(seats, is_ended)
+    assert rulings(seats[0])[-1] == ("forfeit", away, "absent")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("guests", [(), (1,)])
+async def test_absent_seat_is_taken_over_by_a_player_with_a_key(server, mock_clock, guests):
+    seats, _ = await absent(server, mock_clock, guests=guests, target=12)
+    newcomer = await standing_by(server, seats)
+    await step_in(newcomer)
+    await together(seats[0].play, newcomer.play)
+    assert results([seats[0], newcomer]) == {(Result.PROVEN, "won")}
+
+
+@pytest.mark.slow
+async def test_guest_whose_seat_was_taken_over_has_it_no_more(server, mock_clock):
+    seats, _ = await absent(server, mock_clock, guests=(1,), target=12)
+    newcomer = await standing_by(server, seats)
+    await step_in(newcomer)
+    assert (await seats[1].client.until("seat_taken_over"))["seat"] == 1
+    welcome = await (await server.connect()).login_token(seats[1].token)
+    assert welcome.get("seats", []) == []
+
+
+@pytest.mark.slow
+async def test_guest_whose_seat_was_taken_over_is_told_so_when_it_chooses(server, mock_clock):
+    seats, _ = await absent(server, mock_clock, guests=(1,), target=12)
+    newcomer = await standing_by(server, seats)
+    await step_in(newcomer)
+    wanted = {"table": seats[1].table, "match": newcomer.ledger.setup.mid, "at": newcomer.next}
+    reply = await seats[1].client.ask({"t": "act", **wanted, "choose": "resign"})
+    assert reply["code"] == "seat_gone"
+
+
+@pytest.mark.slow
+async def test_guest_whose_seat_was_taken_over_is_told_so_after_a_restart_too(tmp_path, mock_clock):
+    path = tmp_path / "data"
+    async with running(path, SETTINGS) as server:
+        seats, _ = await absent(server, mock_clock, guests=(1,), target=12)
+        newcomer = await standing_by(server, seats)
+        await step_in(newcomer)
+    async with running(path, SETTINGS) as server:
+        client = await server.connect()
+        await client.login_token(seats[1].token)
+        wanted = {"table": seats[1].table, "match": newcomer.ledger.setup.mid, "next": 0}
+        assert (await client.ask({"t": "resume", **wanted}))["code"] == "seat_gone"
+
+
+@pytest.mark.slow
+async def test_seat_is_offered_after_a_restart_too(tmp_path, mock_clock):
+    path = tmp_path / "data"
+    async with running(path, SETTINGS) as server:
+        seats = await voided(server, mock_clock)
+    async with running(path, SETTINGS) as server:
+        seats[0].waiting = None
+        await come_back(server, seats[0])
+        await until(seats[:1], offered)
+        newcomer = await standing_by(server, seats)
+        await step_in(newcomer)
+        await together(seats[0].play, newcomer.play)
+    assert results([newcomer]) == {(Result.PROVEN, "won")}
+
+
+@pytest.mark.slow
+async def test_newcomer_has_the_seat_after_a_restart_too(tmp_path, mock_clock):
+    path = tmp_path / "data"
+    async with running(path, SETTINGS) as server:
+        seats = await voided(server, mock_clock)
+        newcomer = await standing_by(server, seats)
+        await step_in(newcomer)
+
+        async def watched() -> None:
+            await seats[0].play(until=lambda seat: seat.ledger.hand is not None)
+            server.stop()
+
+        await together(watched, partial(play_until_gone, newcomer))
+    async with running(path, SETTINGS) as server:
+        for seat in (seats[0], newcomer):
+            await come_back(server, seat)
+            await seat.follow()
+        left = await server.connect()
+        assert "seats" not in await left.login_key(seats[1].key)
+        await together(seats[0].play, newcomer.play)
+    assert results([newcomer]) == {(Result.PROVEN, "won")}
+
+
+@pytest.mark.slow
+async def test_nobody_stands_by_after_a_restart(tmp_path, mock_clock):
+    path = tmp_path / "data"
+    async with running(path, SETTINGS) as server:
+        seats = await voided(server, mock_clock)
+        await standing_by(server, seats)
+    async with running(path, SETTINGS) as server:
+        other = await server.seat(seed=8)
+        assert (await other.join(seats[0].table))["t"] == "ok"
+
+
+async def test_table_of_a_match_that_is_over_has_no_vacant_seat(server, mock_clock):
+    seats = await voided(server, mock_clock)
+    mock_clock.jump(5.01)
+    await until(seats[:1], is_ended)
+    await seats[0].client.until("table", state="over")
+    assert vacancies(seats[0]) == []
+
+
+async def test_rematch_is_between_those_who_sit_there_now(server, mock_clock):
+    seats = await voided(server, mock_clock)
+    newcomer = await standing_by(server, seats)
+    await step_in(newcomer)
+    players = [seats[0], newcomer]
+    await together(*(seat.play for seat in players))
+    first = newcomer.ledger.setup.mid
+    for seat in players:
+        assert (await seat.ready())["t"] == "ok"
+    await until(players, lambda seat: seat.ledger.setup.mid != first and seat.ledger.hand is not None)
+    assert [taken.pk for taken in newcomer.ledger.setup.seats] == [seat.key.public for seat in players]
+
+
+async def test_reader_at_another_table_is_told_which_seats_are_vacant(server, mock_clock):
+    seats = await voided(server, mock_clock)
+    reader = await server.seat(seed=8)
+    listed = (await reader.ask({"t": "tables"}))["tables"]
+    assert [seat.get("vacant", False) for seat in listed[0]["seats"]] == [False, True]
+    assert parse(seats[0].records[-1]).seats == (1,)
