@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import click
 import trio
@@ -51,6 +51,15 @@ _YOU: Final = 0  # the seat of whoever opens a table
 _BOTS: Final = ("bot 1", "bot 2", "bot 3", "bot 4", "bot 5")
 
 
+class Wanted(NamedTuple):
+    """The match that is asked for."""
+
+    variant: str
+    seats: int
+    style: Style
+    teach: bool
+
+
 @click.command()
 @click.option(
     "--variant", default="truc-catalan", show_default=True, help="The game: see `truc rules`; or FILE.toml."
@@ -83,6 +92,7 @@ def demo(
         raise FailedError(Sentence("commands.seats_expected", most=len(_BOTS) + 1, got=seats))
     spoken, keep, shown = language(lang), own_home(), player_name(name, own_home())
     game = game_called(variant)
+    wanted = Wanted(game.name, seats, STYLES[style], teach)
 
     async def main() -> None:
         with tempfile.TemporaryDirectory(prefix="truc-demo-", ignore_cleanup_errors=True) as folder:
@@ -92,17 +102,11 @@ def demo(
             async with _server(data) as address:
                 you = Player(open_home(Path(folder) / "you"), shown)
                 screen = own_screen(spoken, plain=plain, no_color=no_color)
-                await _play(
-                    address,
-                    Path(folder),
-                    you,
-                    screen,
-                    keep,
-                    style=STYLES[style],
-                    variant=game.name,
-                    seats=seats,
-                    teach=teach,
-                )
+                played = await _play(address, Path(folder), you, screen, wanted)
+                if played is None:
+                    screen.say(Sentence("commands.demo_left"))
+                else:
+                    _verify(played, keep, screen)
 
     with ended_as_by_ctrl_c(HANGUP, signal.SIGTERM):
         run(main, lambda: Sentence("commands.demo_stopped"))
@@ -176,18 +180,9 @@ async def _stop(process: trio.Process) -> None:
                 await pipe.aclose()
 
 
-async def _play(
-    address: str,
-    folder: Path,
-    you: Player,
-    screen: Screen,
-    keep: Home,
-    *,
-    style: Style,
-    variant: str,
-    seats: int,
-    teach: bool,
-) -> None:
+async def _play(address: str, folder: Path, you: Player, screen: Screen, wanted: Wanted) -> Path | None:
+    """Play the match, and return its transcript; None if the player has left."""
+    variant, seats, style, teach = wanted
     screen.say(Sentence("connecting.own_server", address=address))
     async with connect(address, you) as connection:
         table = await connection.create(variant, seats=seats, options={"decision_ms": 0})  # bots wait
@@ -200,10 +195,7 @@ async def _play(
             else:
                 async with lines_of(screen) as lines:
                     ended = await Person(table, screen, lines, sharp_advice if teach else None).play()
-        if ended is None:
-            screen.say(Sentence("commands.demo_left"))
-        else:
-            _verify(ended.transcript, keep, screen)
+        return None if ended is None else ended.transcript
 
 
 @asynccontextmanager
