@@ -140,7 +140,7 @@ def test_atheris_runs_a_target_for_a_moment(tmp_path):
         pytest.skip("atheris is not installed: it is made for Linux on x86_64")
     given = ["addresses", "--seconds", "0.5", "--crashes", str(tmp_path), "--guide", "truc_client.address"]
     command = [sys.executable, "-m", "fuzz", *given]
-    here = str(Path(__file__).parents[1])
+    here = os.pathsep.join([str(Path(__file__).parents[1]), *sys.path])
     ran = subprocess.run(
         command,
         env={**os.environ, "PYTHONPATH": here},

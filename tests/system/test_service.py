@@ -23,6 +23,7 @@ from server.conftest import together
 from server.rawclient import RawClient, Seat
 from system.confined import values
 
+import truc_client
 import truc_protocol
 import truc_server
 from truc_protocol.audit import Result
@@ -42,7 +43,7 @@ PAGE = (ROOT / "docs" / "hosting" / "service.md").read_text("utf-8")
 CONTAINER = (SERVICE / "Containerfile").read_text()
 COMPOSE = (SERVICE / "compose.yaml").read_text()
 INSTALLED = "/opt/truc/bin/truc-server"
-PACKAGES = [str(Path(each.__file__).parents[1]) for each in (truc_server, truc_protocol)]
+PACKAGES = [str(Path(each.__file__).parents[1]) for each in (truc_server, truc_protocol, truc_client)]
 HERE = {"PYTHONPATH": os.pathsep.join([str(ROOT / "tests"), *PACKAGES])}
 systemd = pytest.mark.skipif(
     shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed"
