@@ -11,9 +11,11 @@
                     break
 
 The names in `__all__` are public, and docs/clients/api.md lists them with their signatures; everything else may move.
+
+Within: `line` is the connection to a server, `matches` what is checked and signed in one match, `home` what a player
+keeps. `course`, `report`, `terminal` and `cli` are for people, and the library leans on none of them.
 """
 
-from truc_client.account import Delay, NewKey, Player
 from truc_client.address import Address, parse_address
 from truc_client.bots import Chooser, careful, careless, play_match, simple_bot
 from truc_client.calls import HOUSE_BOTS, Calls
@@ -62,7 +64,8 @@ from truc_client.happenings import (
     Waiting,
     YourTurn,
 )
-from truc_client.home import Home, default_root, open_home
+from truc_client.home.account import Delay, NewKey, Player
+from truc_client.home.home import Home, default_root, open_home
 from truc_client.lobby import Lobby
 from truc_client.past import Past, PastRecord
 from truc_client.table import Table

@@ -9,12 +9,12 @@ from truc_client.errors import ClientError, LostError
 from truc_client.following import Following
 from truc_client.games import rules_of
 from truc_client.glance import Glance, look
-from truc_client.link import Build
+from truc_client.line.link import Build
 from truc_client.lobby import Lobby, LobbyFollowing
+from truc_client.matches.standing import Wish
 from truc_client.paging import list_matches, list_players, list_standings, list_tables
 from truc_client.past import Past, fetch_transcript, free_path
 from truc_client.session import Session
-from truc_client.standing import Wish
 from truc_client.table import Table
 from truc_client.talk import chat
 from truc_protocol.handshake import Fingerprint, Trust

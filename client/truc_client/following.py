@@ -7,9 +7,6 @@ The connection hands in every message; nothing here waits. Whatever fails a chec
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, assert_never
 
-from truc_client.agreement import Agreement
-from truc_client.catching_up import CatchingUp
-from truc_client.doubts import Doubts
 from truc_client.errors import (
     ClientError,
     NotPlayedError,
@@ -29,11 +26,14 @@ from truc_client.happenings import (
     TableClosed,
 )
 from truc_client.lobby import TableChat
-from truc_client.playing import Playing
+from truc_client.matches.agreement import Agreement
+from truc_client.matches.catching_up import CatchingUp
+from truc_client.matches.doubts import Doubts
+from truc_client.matches.playing import Playing
+from truc_client.matches.seatmatch import SeatMatch
+from truc_client.matches.setting_up import MatchMaker
+from truc_client.matches.standing import Standing, Wish
 from truc_client.reports import Reports
-from truc_client.seatmatch import SeatMatch
-from truc_client.setting_up import MatchMaker
-from truc_client.standing import Standing, Wish
 from truc_protocol import messages
 from truc_protocol.errors import Code
 from truc_protocol.messages import (

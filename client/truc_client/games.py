@@ -4,7 +4,7 @@ A document is bytes here: the library needs no rules, and truc_protocol reads it
 """
 
 from truc_client.errors import ConnectError
-from truc_client.line import Line
+from truc_client.line.line import Line
 from truc_protocol.messages import ReadRules
 from truc_protocol.words import Sentence
 

@@ -23,7 +23,7 @@ from truc_protocol.messages import (
 from truc_protocol.records import Record, parse
 
 if TYPE_CHECKING:
-    from truc_client.line import Line
+    from truc_client.line.line import Line
 
 
 class Successor(NamedTuple):

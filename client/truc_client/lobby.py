@@ -18,7 +18,7 @@ from truc_client.happenings import (
     TableChanged,
     TableClosed,
 )
-from truc_client.line import pause_of
+from truc_client.line.line import pause_of
 from truc_client.reports import Reports
 from truc_client.talk import chat
 from truc_protocol import messages

@@ -1,8 +1,8 @@
 """Lists that a server gives out page by page: tables, players, leaderboards, and the matches somebody has played."""
 
 from truc_client.errors import ConnectError
-from truc_client.line import Line
-from truc_client.link import Build
+from truc_client.line.line import Line
+from truc_client.line.link import Build
 from truc_protocol.messages import (
     Leaderboard,
     ListMatches,

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from truc_client.errors import ConnectError, HomeError, RefusedError
 from truc_client.happenings import Fact
-from truc_client.line import Line
-from truc_client.transcripts import path_of
+from truc_client.home.transcripts import path_of
+from truc_client.line.line import Line
 from truc_protocol.errors import Code
 from truc_protocol.messages import History, Ok
 from truc_protocol.records import Record, body_hash

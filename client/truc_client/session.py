@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import trio
 
-from truc_client.account import Account
-from truc_client.entering import Entered
 from truc_client.errors import ClientError
 from truc_client.followed import Followed
 from truc_client.following import Following
-from truc_client.line import Line
-from truc_client.link import Answer, Build
+from truc_client.home.account import Account
+from truc_client.line.entering import Entered
+from truc_client.line.line import Line
+from truc_client.line.link import Answer, Build
 from truc_protocol.messages import Capabilities, Ok, SeatHeld, ServerMessage
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from truc_client.errors import RefusedError
 from truc_client.following import Following
 from truc_client.happenings import Choice, Happening
-from truc_client.seatmatch import SeatMatch
-from truc_client.standing import Standing
+from truc_client.matches.seatmatch import SeatMatch
+from truc_client.matches.standing import Standing
 from truc_client.talk import chat, say, sign
 from truc_protocol.errors import Code
 from truc_protocol.handshake import Fingerprint

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from truc_client.errors import ChoiceError, RefusedError
-from truc_client.seatmatch import SeatMatch
+from truc_client.matches.seatmatch import SeatMatch
 from truc_protocol.errors import Code
 from truc_protocol.messages import BoxedSign, Chat, OpenSign, Say
 from truc_protocol.words import Sentence

@@ -23,7 +23,7 @@ from chaos.reporting import counted, run_in_folder
 from chaos.servers import ServerProcess, serving
 from chaos.stored import ViolationError, stored_matches, unfinished
 
-from truc_client.transcripts import path_of
+from truc_client.home.transcripts import path_of
 from truc_client.verifying import examine_files
 from truc_protocol.audit import Result
 

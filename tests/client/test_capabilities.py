@@ -8,8 +8,8 @@ import trio.testing
 from client.hosting import CAPS, Hosting
 
 from truc_client import Address, ConnectError, RefusedError, ServerKeyError, connect, parse_address
-from truc_client.account import open_account
-from truc_client.clock import Clock
+from truc_client.home.account import open_account
+from truc_client.line.clock import Clock
 from truc_conform.scripted import ScriptedServer
 from truc_protocol.errors import Code
 from truc_protocol.handshake import Pin

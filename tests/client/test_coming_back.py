@@ -224,7 +224,7 @@ async def nothing() -> None:
 
 async def test_home_without_the_seats_secrets_says_so(scripted, player, tmp_path) -> None:
     from truc_client import ClientError, Player, open_home
-    from truc_client.home import master_seed, write_seed
+    from truc_client.home.home import master_seed, write_seed
 
     server = scripted(target=4)
     async with connect("host", player, dial=server.dial) as connection:

@@ -11,9 +11,9 @@ from click.shell_completion import ShellComplete
 from click.testing import CliRunner
 from client.terminals import Terminal
 
-from truc_client.home import open_home
+from truc_client.home.home import open_home
+from truc_client.home.store import Pin, Store
 from truc_client.main import main
-from truc_client.store import Pin, Store
 from truc_protocol.rules_page import games
 from truc_protocol.setup import Opts
 from truc_protocol.words import LANGUAGES

@@ -9,7 +9,7 @@ from client.hosting import Hosting
 from msgspec.structs import replace
 
 from truc_client import Delay, RefusedError, connect
-from truc_client.opening import PATIENCE_S, _wait
+from truc_client.line.opening import PATIENCE_S, _wait
 from truc_protocol.errors import Code
 from truc_protocol.messages import ClientHello, KeyLogin, bye, refusal
 

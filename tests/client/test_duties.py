@@ -8,8 +8,8 @@ import trio.testing
 from client.playing import play_on
 
 from truc_client import Address, ConnectError, connect
-from truc_client.account import open_account
-from truc_client.entering import enter
+from truc_client.home.account import open_account
+from truc_client.line.entering import enter
 from truc_protocol.bodies import Ack, Act, Release, SeatTaken
 from truc_protocol.codec import sha256
 from truc_protocol.messages import SignedAct

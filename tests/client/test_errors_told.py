@@ -6,9 +6,9 @@ import pytest
 from chaos.servers import free_port
 
 from truc_client import CheckFailedError, ConnectError, RefusedError, StoppedError, parse_address
-from truc_client.account import Delay, NewKey
-from truc_client.dialing import dial_tcp
 from truc_client.errors import AddressError, Kept, UnboundError
+from truc_client.home.account import Delay, NewKey
+from truc_client.line.dialing import dial_tcp
 from truc_protocol.errors import Code
 from truc_protocol.words import LANGUAGES, catalogue, told
 

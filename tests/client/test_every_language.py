@@ -40,10 +40,10 @@ from truc_client.happenings import (
     Waiting,
     YourTurn,
 )
-from truc_client.home import Home, master_seed
+from truc_client.home.home import Home, master_seed
+from truc_client.home.store import Store
 from truc_client.main import main
-from truc_client.standing import NOT_HERE
-from truc_client.store import Store
+from truc_client.matches.standing import NOT_HERE
 from truc_client.terminal.explaining import word_expected
 from truc_client.terminal.screen import Screen
 from truc_client.verifying import seat_rows, verdict_lines, verify_file

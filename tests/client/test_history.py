@@ -14,8 +14,8 @@ from rich.text import Text
 from truc_client import past
 from truc_client.connection import Connection
 from truc_client.errors import ConnectError, HomeError
-from truc_client.history import find_transcript, one_match
-from truc_client.home import Home, open_home
+from truc_client.home.history import find_transcript, one_match
+from truc_client.home.home import Home, open_home
 from truc_client.main import main
 from truc_client.paging import list_matches
 from truc_protocol.messages import Ok, PlayedMatch

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from truc_client import HomeError, default_root, open_home
-from truc_client.home import (
+from truc_client.home.home import (
     export_seed,
     import_seed,
     keep_name,

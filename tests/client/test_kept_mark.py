@@ -7,8 +7,8 @@ import trio
 from client.playing import play_on
 
 from truc_client import CheckFailedError, ClientError, YourTurn, connect
-from truc_client.store import Place, Store
-from truc_client.transcripts import path_of
+from truc_client.home.store import Place, Store
+from truc_client.home.transcripts import path_of
 from truc_protocol.bodies import Ack, Close, Deal
 from truc_protocol.codec import sha256
 from truc_protocol.errors import Code

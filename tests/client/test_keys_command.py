@@ -9,9 +9,9 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from truc_client.home import Home, master_seed, open_home, player_key, revoked_keys
+from truc_client.home.home import Home, master_seed, open_home, player_key, revoked_keys
+from truc_client.home.store import Store
 from truc_client.main import main
-from truc_client.store import Store
 from truc_protocol.handshake import Pin, revoke
 from truc_protocol.key_files import read_revocation, revocation_text
 from truc_protocol.keys import fingerprint, signing_key_from_seed

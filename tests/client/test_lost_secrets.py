@@ -16,7 +16,7 @@ from truc_client import (
     connect,
     open_home,
 )
-from truc_client.home import master_seed, write_seed
+from truc_client.home.home import master_seed, write_seed
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Call, Rekey
 from truc_protocol.errors import Code

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from truc_client.cli.afterwards import tell_commands
-from truc_client.home import open_home
+from truc_client.home.home import open_home
 from truc_client.main import main
 from truc_client.terminal.screen import Screen
 from truc_protocol.words import LANGUAGES

@@ -6,7 +6,7 @@ import pytest
 from client.playing import play_on
 
 from truc_client import RefusedError, YourTurn, connect
-from truc_client.seatmatch import begins_chain
+from truc_client.matches.seatmatch import begins_chain
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Rekey
 from truc_protocol.errors import Code

@@ -27,7 +27,7 @@ from truc_client import (
     open_home,
 )
 from truc_client.bots import play_match, simple_bot
-from truc_client.home import master_seed, write_seed
+from truc_client.home.home import master_seed, write_seed
 from truc_client.verifying import verify_file
 from truc_protocol.audit import Result
 
@@ -91,9 +91,9 @@ def test_two_bots_play_over_many_chains_to_a_proven_end(short_chains, tmp_path) 
 
 KILLED_AT_A_REKEY = """
 import os, signal, sys
-from truc_client.decisions import Decisions
+from truc_client.matches.decisions import Decisions
 from truc_client.main import main
-from truc_client.seatmatch import begins_chain
+from truc_client.matches.seatmatch import begins_chain
 
 send = Decisions.send
 

@@ -4,7 +4,7 @@ import pytest
 from client.playing import play_on
 
 from truc_client import CheckFailedError, ClientError, YourTurn, connect
-from truc_client.transcripts import path_of
+from truc_client.home.transcripts import path_of
 from truc_protocol.messages import Ok, SeatHeld
 
 

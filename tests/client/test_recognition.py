@@ -1,6 +1,6 @@
 """Which keys a server's hello shows to be its own: those under which a match that goes on may have been begun."""
 
-from truc_client.recognition import keys_shown
+from truc_client.line.recognition import keys_shown
 from truc_protocol.handshake import Pin, ServerIdentity, Trust, make_roll
 from truc_protocol.keys import signing_key_from_seed
 from truc_protocol.messages import Info, Limits, ServerHello

@@ -12,7 +12,7 @@ from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
 from truc_client.course.stages import Course, course_of, seen_by
-from truc_client.home import open_home
+from truc_client.home.home import open_home
 from truc_client.main import main
 from truc_client.terminal.replaying import Replay, Step, drawn_page, page, reached
 from truc_client.terminal.stepping import Walk, step_through

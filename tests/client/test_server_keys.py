@@ -23,10 +23,10 @@ from truc_client import (
     connect,
     open_home,
 )
-from truc_client.account import NewKey
 from truc_client.bots import simple_bot
-from truc_client.dialing import dial_tcp
-from truc_client.home import accept_revocation, master_seed, player_key
+from truc_client.home.account import NewKey
+from truc_client.home.home import accept_revocation, master_seed, player_key
+from truc_client.line.dialing import dial_tcp
 from truc_client.verifying import verify_file
 from truc_protocol.audit import Result
 from truc_protocol.handshake import Fingerprint, Trust, revoke

@@ -16,7 +16,7 @@ from truc_client import ClientError, Player, Resumed, Substituted, YourTurn, con
 from truc_client.cli.asking import asked
 from truc_client.cli.listing import table_line
 from truc_client.cli.play import Seating, Wish, _farewell, _sit_down, _step_in
-from truc_client.home import master_seed, write_seed
+from truc_client.home.home import master_seed, write_seed
 from truc_client.main import main
 from truc_client.terminal.person import Lines, Typed
 from truc_client.terminal.screen import Screen

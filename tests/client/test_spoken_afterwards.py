@@ -20,7 +20,7 @@ from protocol.peers import Table
 
 from truc_client.cli import ratings
 from truc_client.course.stages import Course, course_of
-from truc_client.home import open_home
+from truc_client.home.home import open_home
 from truc_client.main import main
 from truc_client.report import page as report_page
 from truc_client.terminal.replaying import Replay, drawn_page, page

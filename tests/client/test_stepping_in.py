@@ -19,7 +19,7 @@ from truc_client import (
     connect,
 )
 from truc_client.errors import NotPlayedError
-from truc_client.store import HeldChain, Joined, Statement
+from truc_client.home.store import HeldChain, Joined, Statement
 from truc_protocol.audit import Result
 from truc_protocol.bodies import Sub
 from truc_protocol.errors import Code

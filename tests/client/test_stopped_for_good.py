@@ -10,7 +10,7 @@ from client.playing import play_on
 from trio.testing import wait_all_tasks_blocked
 
 from truc_client import CheckFailedError, StoppedError, Table, YourTurn, connect
-from truc_client.account import open_account
+from truc_client.home.account import open_account
 from truc_protocol.messages import Resume, SignedAct
 from truc_protocol.records import Record, body_hash
 

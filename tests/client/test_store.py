@@ -3,7 +3,7 @@ import stat
 import pytest
 
 from truc_client.errors import HomeError, SignedBeforeError
-from truc_client.store import HeldChain, Joined, Place, Slot, Statement, Store
+from truc_client.home.store import HeldChain, Joined, Place, Slot, Statement, Store
 from truc_protocol.handshake import Pin
 
 TH, TN, SERVER, MID, HEAD = (bytes([value]) * 32 for value in range(1, 6))

@@ -27,8 +27,8 @@ from truc_client import (
     parse_address,
 )
 from truc_client.bots import play_match, simple_bot
-from truc_client.dialing import dial_tcp
-from truc_client.store import Store
+from truc_client.home.store import Store
+from truc_client.line.dialing import dial_tcp
 from truc_protocol.audit import Result
 from truc_protocol.certificates import make_certificate
 from truc_server.host import logs

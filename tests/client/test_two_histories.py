@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from trio.testing import wait_all_tasks_blocked
 
 from truc_client import CheckFailedError, RefusedError, StoppedError, YourTurn, connect
-from truc_client.transcripts import evidence_of, path_of
+from truc_client.home.transcripts import evidence_of, path_of
 from truc_client.verifying import examine_files, verdict_lines, verify_file
 from truc_protocol.audit import Result, TranscriptExamined
 from truc_protocol.bodies import Act, End, Release, Resign

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from client.serving import RealServer
 from client.terminals import Terminal
 
-from truc_client.home import master_seed, open_home
+from truc_client.home.home import master_seed, open_home
 from truc_client.main import main
 from truc_client.verifying import verify_file
 

@@ -3,9 +3,9 @@
 import pytest
 from click.testing import CliRunner
 
-from truc_client.home import open_home
+from truc_client.home.home import open_home
+from truc_client.home.store import Store
 from truc_client.main import main
-from truc_client.store import Store
 from truc_protocol.handshake import Pin
 from truc_protocol.keys import fingerprint
 

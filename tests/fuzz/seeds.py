@@ -13,7 +13,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from truc_client.home import export_seed
+from truc_client.home.home import export_seed
 from truc_protocol.codec import enc, unpack
 from truc_protocol.examples import EXAMPLES
 from truc_protocol.handshake import make_roll, revoke

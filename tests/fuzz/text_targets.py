@@ -8,7 +8,7 @@ from typing import Final
 
 from truc_client.address import parse_address
 from truc_client.errors import AddressError, HomeError
-from truc_client.home import export_seed, import_seed
+from truc_client.home.home import export_seed, import_seed
 from truc_protocol.documents import read_document, rule_document
 from truc_protocol.house_variants import HouseVariantError, read_variant
 from truc_protocol.key_files import read_revocation, read_rolls, rolls_text

@@ -13,8 +13,8 @@ from click.testing import CliRunner
 from server.conftest import in_hand, running, together
 from server.stored import older
 
+from truc_client.home.transcripts import path_of
 from truc_client.main import main as client
-from truc_client.transcripts import path_of
 from truc_protocol.keys import fingerprint
 from truc_protocol.transcript import read_transcript
 from truc_server.connections.peer import tag_of

@@ -21,7 +21,7 @@ from client.playing import eager_bot, homes
 
 from truc_client import MatchEnded, Player, RefusedError, TableClosed, YourTurn, connect
 from truc_client.bots import simple_bot
-from truc_client.transcripts import path_of
+from truc_client.home.transcripts import path_of
 from truc_client.verifying import examine_files
 from truc_protocol.audit import Result
 

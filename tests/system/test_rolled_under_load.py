@@ -18,7 +18,7 @@ from chaos.servers import ServerProcess, serving
 from client.playing import eager_bot, homes
 
 from truc_client import MatchEnded, Player, RefusedError, ServerKeyError, Table, YourTurn, connect
-from truc_client.home import accept_revocation
+from truc_client.home.home import accept_revocation
 from truc_client.verifying import verify_file
 from truc_protocol.audit import Result
 from truc_protocol.keys import fingerprint

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import click
 
-from truc_client.account import Player
 from truc_client.bots import play_match
 from truc_client.cli.common import (
     OPTION_HELP,
@@ -29,7 +28,8 @@ from truc_client.connecting import connect
 from truc_client.connection import Connection
 from truc_client.errors import ClientError, NotPlayedError, RefusedError
 from truc_client.happenings import Happening, MatchEnded
-from truc_client.home import Home, open_home, sole_use
+from truc_client.home.account import Player
+from truc_client.home.home import Home, open_home, sole_use
 from truc_client.styles import STYLES, style_option
 from truc_client.table import Table
 from truc_protocol.errors import Code

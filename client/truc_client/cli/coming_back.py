@@ -9,10 +9,10 @@ from typing import NamedTuple
 from truc_client.connection import Connection
 from truc_client.errors import ClientError
 from truc_client.glance import Glance
-from truc_client.standing import NOT_HERE, PLAYED_ELSEWHERE
-from truc_client.store import Joined
+from truc_client.home.store import Joined
+from truc_client.home.transcripts import path_of
+from truc_client.matches.standing import NOT_HERE, PLAYED_ELSEWHERE
 from truc_client.terminal.screen import Screen
-from truc_client.transcripts import path_of
 from truc_protocol.errors import Code
 from truc_protocol.messages import SeatHeld
 from truc_protocol.words import Sentence, shown_name

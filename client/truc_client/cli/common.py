@@ -14,8 +14,8 @@ from typing import IO, Any, Final
 import click
 import trio
 
-from truc_client.account import Delay, NewKey
-from truc_client.home import Home, default_root, has_seed, kept_name, master_seed, open_home
+from truc_client.home.account import Delay, NewKey
+from truc_client.home.home import Home, default_root, has_seed, kept_name, master_seed, open_home
 from truc_client.terminal.wrapping import wrapped
 from truc_protocol.words import LANGUAGES, LanguageError, Sentence, chosen_language, printable, told
 

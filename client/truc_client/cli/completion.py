@@ -12,7 +12,7 @@ from click.shell_completion import CompletionItem
 from truc_client.cli.meant import own_transcripts
 from truc_client.cli.where import known_servers
 from truc_client.errors import ClientError, HomeError
-from truc_client.history import KeptFile, kept_files
+from truc_client.home.history import KeptFile, kept_files
 from truc_commands.completion import Values, complete_values, completion_command
 from truc_protocol.rules_page import games, table_rules
 from truc_protocol.setup import Opts

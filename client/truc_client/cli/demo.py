@@ -18,7 +18,6 @@ from typing import Final, NamedTuple
 import click
 import trio
 
-from truc_client.account import Player
 from truc_client.advice import sharp_advice
 from truc_client.bots import careful, play_match
 from truc_client.cli.afterwards import tell_commands
@@ -34,7 +33,8 @@ from truc_client.cli.terminal import (
 )
 from truc_client.connecting import connect
 from truc_client.errors import ClientError
-from truc_client.home import Home, open_home
+from truc_client.home.account import Player
+from truc_client.home.home import Home, open_home
 from truc_client.styles import STYLES, Style, style_option
 from truc_client.terminal.lessons import teaching_at
 from truc_client.terminal.person import Person

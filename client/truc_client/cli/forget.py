@@ -2,7 +2,6 @@
 
 import click
 
-from truc_client.account import Player
 from truc_client.address import Address
 from truc_client.cli.asking import confirmed
 from truc_client.cli.common import (
@@ -18,8 +17,9 @@ from truc_client.cli.common import (
 )
 from truc_client.cli.where import server_meant
 from truc_client.connecting import connect
-from truc_client.home import Home, has_seed
-from truc_client.store import Store
+from truc_client.home.account import Player
+from truc_client.home.home import Home, has_seed
+from truc_client.home.store import Store
 from truc_protocol.words import Sentence
 
 

@@ -13,7 +13,6 @@ from typing import Final
 import click
 from rich.console import Console
 
-from truc_client.account import Player
 from truc_client.address import Address
 from truc_client.cli.common import (
     lang_option,
@@ -33,11 +32,12 @@ from truc_client.cli.where import server_meant
 from truc_client.connecting import connect
 from truc_client.connection import Connection
 from truc_client.errors import ClientError, HomeError
-from truc_client.history import KeptFile, Row, checked, kept_file, kept_files, one_match, row_of
-from truc_client.home import Home
+from truc_client.home.account import Player
+from truc_client.home.history import KeptFile, Row, checked, kept_file, kept_files, one_match, row_of
+from truc_client.home.home import Home
+from truc_client.home.transcripts import path_of
 from truc_client.past import is_given_out
 from truc_client.plain_values import verdict_facts
-from truc_client.transcripts import path_of
 from truc_client.verifying import EXIT_CODES, quoted_name
 from truc_protocol.audit import Result
 from truc_protocol.messages import PlayedMatch

@@ -10,7 +10,7 @@ import click
 from truc_client.address import parse_address
 from truc_client.cli.common import FailedError, own_home, speaking, tell
 from truc_client.cli.where import server_meant
-from truc_client.home import (
+from truc_client.home.home import (
     Home,
     accept_revocation,
     default_root,
@@ -22,7 +22,7 @@ from truc_client.home import (
     revoked_keys,
     write_seed,
 )
-from truc_client.store import Store
+from truc_client.home.store import Store
 from truc_protocol.handshake import Pin
 from truc_protocol.handshake import revoke as give_up
 from truc_protocol.key_files import REVOCATION_LIMIT, read_revocation, revocation_text

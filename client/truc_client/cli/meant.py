@@ -8,8 +8,8 @@ from pathlib import Path
 
 from truc_client.cli.output import UnusableError, unusable
 from truc_client.errors import HomeError
-from truc_client.history import find_transcript, newest, whole_part
-from truc_client.home import Home, default_root
+from truc_client.home.history import find_transcript, newest, whole_part
+from truc_client.home.home import Home, default_root
 from truc_client.verifying import read_file
 from truc_protocol.words import Sentence
 

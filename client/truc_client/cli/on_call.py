@@ -15,7 +15,6 @@ from typing import Final
 import click
 import trio
 
-from truc_client.account import Player
 from truc_client.address import Address
 from truc_client.calls import HOUSE_BOTS
 from truc_client.cli.reporting import complain, result_of, tell_trouble
@@ -31,6 +30,7 @@ from truc_client.errors import (
     ServerKeyError,
 )
 from truc_client.happenings import Called, Happening, MatchEnded, MatchStarted, Substituted, TableChanged
+from truc_client.home.account import Player
 from truc_client.table import Table
 from truc_protocol.keys import fingerprint
 from truc_protocol.messages import SeatHeld

@@ -7,7 +7,6 @@ from typing import Final, NamedTuple, Unpack
 
 import click
 
-from truc_client.account import Player
 from truc_client.address import Address
 from truc_client.cli.afterwards import tell_commands
 from truc_client.cli.asking import asked
@@ -41,7 +40,8 @@ from truc_client.cli.where import server_meant
 from truc_client.connecting import connect
 from truc_client.connection import Connection
 from truc_client.errors import ClientError, NotPlayedError, RefusedError
-from truc_client.home import keep_name
+from truc_client.home.account import Player
+from truc_client.home.home import keep_name
 from truc_client.table import Table
 from truc_client.terminal.lessons import teaching_at
 from truc_client.terminal.person import Lines, Person

@@ -9,7 +9,7 @@ from truc_client.cli.common import FailedError, lang_option, language, tell
 from truc_client.cli.reading import asked
 from truc_client.cli.where import game_meant, player_meant
 from truc_client.connection import Connection
-from truc_client.home import Home, default_root, has_seed
+from truc_client.home.home import Home, default_root, has_seed
 from truc_protocol.messages import Standing
 from truc_protocol.words import ENGLISH, Sentence, Speech, printable
 

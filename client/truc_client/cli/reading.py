@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from truc_client.account import Player
 from truc_client.cli.common import player_name, run, tell_delay, tell_new_key
 from truc_client.connecting import connect
 from truc_client.connection import Connection
-from truc_client.home import Home, default_root, has_seed, open_home
+from truc_client.home.account import Player
+from truc_client.home.home import Home, default_root, has_seed, open_home
 
 T = TypeVar("T")
 

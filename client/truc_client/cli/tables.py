@@ -6,7 +6,6 @@ import click
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
-from truc_client.account import Player
 from truc_client.cli.common import (
     own_home,
     player_name,
@@ -24,6 +23,7 @@ from truc_client.cli.terminal import HANGUP, ended_as_by_ctrl_c
 from truc_client.cli.where import server_meant
 from truc_client.connecting import connect
 from truc_client.connection import Connection
+from truc_client.home.account import Player
 from truc_protocol.messages import TableState
 from truc_protocol.words import Sentence, Speech
 

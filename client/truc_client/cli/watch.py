@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager
 
 import click
 
-from truc_client.account import Player
 from truc_client.address import Address
 from truc_client.cli.afterwards import tell_commands
 from truc_client.cli.common import (
@@ -30,6 +29,7 @@ from truc_client.cli.terminal import (
 )
 from truc_client.cli.where import table_meant
 from truc_client.connecting import connect
+from truc_client.home.account import Player
 from truc_client.terminal.person import Lines
 from truc_client.terminal.screen import Screen
 from truc_client.terminal.watching import Watcher

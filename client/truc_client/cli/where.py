@@ -10,8 +10,8 @@ from typing import Final
 
 from truc_client.address import Address, parse_address
 from truc_client.cli.common import FailedError, tell, usage_error
-from truc_client.home import Home, default_root
-from truc_client.store import Store
+from truc_client.home.home import Home, default_root
+from truc_client.home.store import Store
 from truc_protocol.keys import FINGERPRINT_CHARACTERS
 from truc_protocol.words import Sentence
 

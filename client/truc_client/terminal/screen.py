@@ -47,7 +47,7 @@ from truc_client.happenings import (
     Waiting,
     YourTurn,
 )
-from truc_client.resting import Standstill, followed
+from truc_client.matches.resting import Standstill, followed
 from truc_client.terminal.absence import Absences
 from truc_client.terminal.answers import find_choice, grouped, numbered, unnumbered
 from truc_client.terminal.drawing import (

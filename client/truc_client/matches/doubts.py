@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from truc_client.errors import ClientError, LostError, UnboundError
-from truc_client.playing import Playing
-from truc_client.setting_up import MatchMaker
+from truc_client.matches.playing import Playing
+from truc_client.matches.setting_up import MatchMaker
 from truc_protocol.words import Sentence
 
 MAX_TRIES: Final = 3

@@ -6,7 +6,6 @@ are being replayed nothing is sent. Invariant: nothing is sent for a seat that i
 
 from typing import assert_never
 
-from truc_client.choosing import Choosing, Sendable
 from truc_client.errors import CheckFailedError, ChoiceError, ClientError
 from truc_client.happenings import (
     CardsDealt,
@@ -20,13 +19,14 @@ from truc_client.happenings import (
     Substituted,
     Waiting,
 )
-from truc_client.offers import ClearReader, OfferReader
-from truc_client.resting import Rest
-from truc_client.signer import Signer
-from truc_client.standing import Standing, Wish, check_standing
-from truc_client.store import Statement
-from truc_client.telling import cards_told, match_started, told_again
-from truc_client.witness import Witness
+from truc_client.home.store import Statement
+from truc_client.matches.choosing import Choosing, Sendable
+from truc_client.matches.offers import ClearReader, OfferReader
+from truc_client.matches.resting import Rest
+from truc_client.matches.signer import Signer
+from truc_client.matches.standing import Standing, Wish, check_standing
+from truc_client.matches.telling import cards_told, match_started, told_again
+from truc_client.matches.witness import Witness
 from truc_protocol.audit import Finding
 from truc_protocol.bodies import Ack, AnyBody, Close, End, Proxy, Rekey, Sub
 from truc_protocol.boxes import BoxError

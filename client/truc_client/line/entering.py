@@ -8,14 +8,14 @@ from typing import Final, NamedTuple
 
 import trio
 
-from truc_client.account import Account
 from truc_client.address import Address
-from truc_client.clock import Clock
-from truc_client.encryption import certificate_of
 from truc_client.errors import ConnectError, EncryptedError, LostError, RefusedError
-from truc_client.home import revoked_keys
-from truc_client.link import READ_BYTES, Link, farewell, sound
-from truc_client.recognition import Shown, keys_shown, recognise
+from truc_client.home.account import Account
+from truc_client.home.home import revoked_keys
+from truc_client.line.clock import Clock
+from truc_client.line.encryption import certificate_of
+from truc_client.line.link import READ_BYTES, Link, farewell, sound
+from truc_client.line.recognition import Shown, keys_shown, recognise
 from truc_protocol.connection import Connection, Role
 from truc_protocol.errors import Code
 from truc_protocol.handshake import PROTOCOLS, Pin, ServerIdentity, authenticate

@@ -10,11 +10,11 @@ from typing import Any, Final, NamedTuple
 
 from truc_client.errors import ChoiceError, SignedBeforeError
 from truc_client.happenings import Choice, YourTurn
-from truc_client.offers import Offered, OfferReader, same_decision
-from truc_client.resting import Rest, check_rest
-from truc_client.signer import Signer
-from truc_client.store import Statement
-from truc_client.witness import Witness
+from truc_client.home.store import Statement
+from truc_client.matches.offers import Offered, OfferReader, same_decision
+from truc_client.matches.resting import Rest, check_rest
+from truc_client.matches.signer import Signer
+from truc_client.matches.witness import Witness
 from truc_protocol.audit import Finding
 from truc_protocol.bodies import Act, AnyBody, Proxy
 from truc_protocol.boxes import BoxError

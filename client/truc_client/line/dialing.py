@@ -9,9 +9,9 @@ from typing import Final
 import trio
 
 from truc_client.address import Address
-from truc_client.encryption import encrypt
 from truc_client.errors import ConnectError
-from truc_client.link import leaves
+from truc_client.line.encryption import encrypt
+from truc_client.line.link import leaves
 from truc_protocol.words import Sentence
 
 DIAL_S: Final = 10.0

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from truc_client.errors import HomeError, SignedBeforeError
-from truc_client.schema import bring_up_to_date
+from truc_client.home.schema import bring_up_to_date
 from truc_protocol.handshake import Pin
 from truc_protocol.records import SERVER, SIGNATURE_BYTES, Record
 from truc_protocol.words import Sentence

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
-from truc_client.choosing import Sendable
-from truc_client.decisions import Decisions
 from truc_client.errors import (
     ChoiceError,
     ClientError,
@@ -21,10 +19,12 @@ from truc_client.errors import (
     TakenOverError,
 )
 from truc_client.happenings import Choice, Happening
+from truc_client.matches.choosing import Sendable
+from truc_client.matches.decisions import Decisions
+from truc_client.matches.resting import Rest
+from truc_client.matches.seatmatch import SeatMatch, begins_chain
+from truc_client.matches.standing import Standing, Wish
 from truc_client.reports import Reports
-from truc_client.resting import Rest
-from truc_client.seatmatch import SeatMatch, begins_chain
-from truc_client.standing import Standing, Wish
 from truc_protocol import messages
 from truc_protocol.errors import Code
 from truc_protocol.messages import (

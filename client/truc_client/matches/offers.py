@@ -5,7 +5,7 @@ from secrets import token_bytes
 from typing import NamedTuple, Protocol
 
 from truc_client.happenings import Choice
-from truc_client.signer import Signer
+from truc_client.matches.signer import Signer
 from truc_protocol.bodies import Act, Open, Proxy, Share
 from truc_protocol.boxes import (
     NO_COUNTER,

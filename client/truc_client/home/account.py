@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from truc_client.home import Home, master_seed, player_key
-from truc_client.store import Store
+from truc_client.home.home import Home, master_seed, player_key
+from truc_client.home.store import Store
 from truc_protocol.handshake import Fingerprint
 from truc_protocol.keys import SigningKey
 from truc_protocol.words import Sentence

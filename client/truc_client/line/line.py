@@ -10,11 +10,11 @@ from typing import Final, Protocol
 import trio
 
 from truc_client.address import Address
-from truc_client.entering import Entered
 from truc_client.errors import ClientError, LostError, RefusedError
-from truc_client.link import Answer, Build, Link
-from truc_client.opening import Visit, come_back
-from truc_client.replies import Waiter
+from truc_client.line.entering import Entered
+from truc_client.line.link import Answer, Build, Link
+from truc_client.line.opening import Visit, come_back
+from truc_client.line.replies import Waiter
 from truc_protocol.errors import Code
 from truc_protocol.messages import Ok, ServerMessage
 from truc_protocol.words import Sentence

@@ -8,10 +8,10 @@ import time
 from collections.abc import Collection
 from typing import Final, NamedTuple
 
-from truc_client.account import Account, NewKey
 from truc_client.address import Address
 from truc_client.errors import ConnectError, ServerKeyError
-from truc_client.home import revoked_keys
+from truc_client.home.account import Account, NewKey
+from truc_client.home.home import revoked_keys
 from truc_protocol.codec import dec
 from truc_protocol.errors import RemoteError
 from truc_protocol.handshake import (

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final
 
 from truc_client.errors import LostError
 from truc_client.happenings import Happening, RecordUnchecked, Resumed, SnapshotTaken
-from truc_client.line import pause_of
+from truc_client.line.line import pause_of
+from truc_client.matches.seatmatch import SeatMatch
 from truc_client.past import records_of
-from truc_client.seatmatch import SeatMatch
 from truc_protocol.bodies import End
 from truc_protocol.checks import CheckError
 from truc_protocol.errors import Code

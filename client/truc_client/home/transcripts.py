@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from truc_client.errors import HomeError, Kept
-from truc_client.home import hold
+from truc_client.home.home import hold
 from truc_protocol.audit import examine
 from truc_protocol.checks import CheckError
 from truc_protocol.evidence_file import EvidenceItem, write_evidence

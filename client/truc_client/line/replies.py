@@ -5,7 +5,7 @@ from collections.abc import Callable
 import trio
 
 from truc_client.errors import ClientError, LostError
-from truc_client.link import Answer
+from truc_client.line.link import Answer
 from truc_protocol.messages import Ok
 from truc_protocol.words import Sentence
 

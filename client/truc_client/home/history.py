@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from truc_client.errors import HomeError
-from truc_client.transcripts import read_kept
+from truc_client.home.transcripts import read_kept
 from truc_client.verifying import game_name, quoted_name, read_file, side_score, verify_file
 from truc_protocol.audit import Verdict, verify
 from truc_protocol.transcript import write_transcript

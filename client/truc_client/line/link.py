@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 
 import trio
 
-from truc_client.clock import Clock
 from truc_client.errors import EncryptedError, LostError, refused
+from truc_client.line.clock import Clock
 from truc_protocol.connection import Connection, Failure, Pulse, pulse
 from truc_protocol.errors import Code, LocalError
 from truc_protocol.frames import MistakenPeerError

@@ -7,7 +7,7 @@ together with the first statement that names it, and no two chains of a match sh
 import secrets
 from dataclasses import replace
 
-from truc_client.store import HeldChain, Store
+from truc_client.home.store import HeldChain, Store
 from truc_protocol.chains import LINK_BYTES, Chain
 from truc_protocol.keys import BoxKey, box_key, generate_box_key
 from truc_protocol.ledger import Ledger

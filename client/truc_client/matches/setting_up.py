@@ -8,16 +8,11 @@ Invariants: no usable transcript is overwritten; none is touched on the word of 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NoReturn
 
-from truc_client.account import Account
-from truc_client.agreement import Agreement
 from truc_client.errors import CheckFailedError, ClientError, HomeError, StoppedError, UnboundError
 from truc_client.happenings import TranscriptSetAside
-from truc_client.offers import BoxedReader, ClearReader
-from truc_client.seatmatch import SeatMatch
-from truc_client.signer import Entry, Signer, join_terms
-from truc_client.standing import Standing, Wish, check_standing
-from truc_client.store import HeldChain, Joined, Slot, Statement
-from truc_client.transcripts import (
+from truc_client.home.account import Account
+from truc_client.home.store import HeldChain, Joined, Slot, Statement
+from truc_client.home.transcripts import (
     Evidence,
     TranscriptFile,
     create,
@@ -29,7 +24,12 @@ from truc_client.transcripts import (
     set_aside,
     watched_path,
 )
-from truc_client.witness import Mark, Witness
+from truc_client.matches.agreement import Agreement
+from truc_client.matches.offers import BoxedReader, ClearReader
+from truc_client.matches.seatmatch import SeatMatch
+from truc_client.matches.signer import Entry, Signer, join_terms
+from truc_client.matches.standing import Standing, Wish, check_standing
+from truc_client.matches.witness import Mark, Witness
 from truc_protocol.audit import OwnSeat
 from truc_protocol.bodies import SeatTaken
 from truc_protocol.checks import CheckError

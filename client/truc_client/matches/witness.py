@@ -12,8 +12,8 @@ from typing import Final, NamedTuple, NoReturn
 
 from truc_client.errors import CheckFailedError, Kept, UnboundError
 from truc_client.happenings import Fact
-from truc_client.store import Store
-from truc_client.transcripts import Evidence, TranscriptFile, keep_evidence, read_kept
+from truc_client.home.store import Store
+from truc_client.home.transcripts import Evidence, TranscriptFile, keep_evidence, read_kept
 from truc_protocol.audit import AuditError, Auditor, Finding, OwnSeat, Verdict, compare
 from truc_protocol.bodies import Close, End
 from truc_protocol.dealing import DealtCards, Opening

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import trio
 
-from truc_client.choosing import GuestChoice, Sendable
-from truc_client.seatmatch import SeatMatch
+from truc_client.matches.choosing import GuestChoice, Sendable
+from truc_client.matches.seatmatch import SeatMatch
 from truc_protocol.messages import GuestAct, Ok, Refusal, SignedAct
 
 if TYPE_CHECKING:

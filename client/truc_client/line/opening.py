@@ -13,10 +13,7 @@ from typing import Final, NamedTuple
 
 import trio
 
-from truc_client.account import Account, Delay
 from truc_client.address import Address, parse_address
-from truc_client.dialing import Dial
-from truc_client.entering import Demands, Entered, enter, is_unknown_token
 from truc_client.errors import (
     AddressError,
     ConnectError,
@@ -25,6 +22,9 @@ from truc_client.errors import (
     RefusedError,
     ServerKeyError,
 )
+from truc_client.home.account import Account, Delay
+from truc_client.line.dialing import Dial
+from truc_client.line.entering import Demands, Entered, enter, is_unknown_token
 from truc_protocol.errors import REGISTRY, Code
 from truc_protocol.handshake import Pin
 from truc_protocol.words import Sentence

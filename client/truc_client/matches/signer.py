@@ -8,9 +8,9 @@ new chain, and after it nothing before the next call; nothing is signed below th
 from typing import Any, NamedTuple
 
 from truc_client.errors import CheckFailedError, SignedBeforeError
-from truc_client.holding import Holding, chain_of, new_chain
-from truc_client.standing import Standing, Wish
-from truc_client.store import HeldChain, Joined, Place, Slot, Statement, Store
+from truc_client.home.store import HeldChain, Joined, Place, Slot, Statement, Store
+from truc_client.matches.holding import Holding, chain_of, new_chain
+from truc_client.matches.standing import Standing, Wish
 from truc_protocol.bodies import Ack, Act, Body, Refuse, Rekey, Release, Resign, SeatTaken, Sub
 from truc_protocol.checks import CheckError
 from truc_protocol.codec import EncodingError, dec, sha256
