@@ -87,9 +87,8 @@ class Game:
         self.asking = Asking(made.code, showing.audience, dealer, self.sealer)
         self._waits = Waits(self.ledger, between_ms=house.settings.tables.between_hands_ms)
         self._roll = RollCall(house, made.code, showing, self.ledger)
-        self._is_claimed = (
-            made.chosen.claim == "opponents"
-        )  # an absent seat forfeits only when they ask for it
+        # an absent seat forfeits only when its opponents ask for it
+        self._is_claimed = made.chosen.claim == "opponents"
         self._is_public = not made.private
         self._is_deserted = self._is_stopped = False
         self._gate = 0
