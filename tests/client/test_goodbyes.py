@@ -6,9 +6,11 @@ from client.playing import play_on
 from trio.testing import wait_all_tasks_blocked
 
 from truc_client import LostError, ServerDraining, connect
+from truc_client.line.link import farewell
 from truc_protocol.messages import Bye, Draining
 
 SHUT_OUT = Bye(code="banned", msg="you are shut out", retryable=False)
+KICKED = Bye(code="kicked", msg="the host has ended this connection; you may come back", retryable=True)
 
 
 class Wire(trio.abc.Stream):
@@ -89,6 +91,12 @@ async def test_who_asks_right_after_the_goodbye_is_told_of_it(dial, wires, playe
         first
         == second
         == ["the server says goodbye: the host of this server has shut you out: you are shut out (banned)"]
+    )
+
+
+def test_who_was_kicked_is_told_once_that_the_host_did_it() -> None:
+    assert str(farewell(KICKED)) == (
+        "the server says goodbye: the host has ended this connection; you may come back (kicked)"
     )
 
 

@@ -167,7 +167,7 @@ async def _kicked(stage: Stage, message: SignedAct | GuestAct) -> bool:
     """Take the act, and end the connection as the host does who wants nothing else."""
     await stage.take(stage.record_of(message))
     stage.nursery.start_soon(end_after, stage, CLOSING_S)
-    await stage.push(bye(Code.KICKED, "you may come back whenever you like"))
+    await stage.push(bye(Code.KICKED, "the host has ended this connection; you may come back"))
     return True
 
 

@@ -123,7 +123,7 @@ class Desk(NamedTuple):
         if not peers:
             raise AdminError(f"nobody is connected who is {subject}")
         for peer in peers:
-            peer.dismiss(Code.KICKED, "you may come back whenever you like")
+            peer.dismiss(Code.KICKED, "the host has ended this connection; you may come back")
         return {"subject": subject, "connections": len(peers)}
 
     def _close(self, code: str) -> Answer:
