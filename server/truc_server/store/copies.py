@@ -5,8 +5,8 @@ transactions only, and every one that was committed before it began.
 """
 
 import sqlite3
-from collections.abc import Mapping
-from contextlib import closing
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -34,7 +34,7 @@ def copy_database(source: Path, target: Path) -> None:
         StoreError: The database cannot be read, or the copy not be written.
     """
     try:
-        with closing(_opened(source)) as old, closing(_opened(target)) as new:
+        with _opened(source) as old, _opened(target) as new:
             old.backup(new)  # in one step, so that no write makes it start over
             new.execute("PRAGMA journal_mode = DELETE")  # the copy is one file, with no log beside it
     except sqlite3.Error as error:
@@ -48,7 +48,7 @@ def open_play(database: Path) -> OpenPlay:
         StoreError: It cannot be read.
     """
     try:
-        with closing(_opened(database)) as connection:
+        with _opened(database) as connection:
             matches = dict(connection.execute(_OPEN_MATCHES).fetchall())
             ((has_terms,),) = connection.execute(_HAS_TERMS).fetchall()
             terms = connection.execute("SELECT DISTINCT th FROM terms").fetchall() if has_terms else []
@@ -67,14 +67,15 @@ def leave_behind(database: Path, epoch: int) -> None:
         StoreError: It cannot be written.
     """
     try:
-        with closing(_opened(database)) as connection, connection:
+        with _opened(database) as connection, connection:
             connection.execute("UPDATE ownership SET epoch = max(epoch, ?)", (epoch,))
     except sqlite3.Error as error:
         raise StoreError(f"cannot write to {database}: {error}") from error
 
 
-def _opened(database: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(database, timeout=BUSY_TIMEOUT_MS / 1000)
-    connection.execute("PRAGMA synchronous = FULL")
-    connection.execute("PRAGMA fullfsync = ON")
-    return connection
+@contextmanager
+def _opened(database: Path) -> Iterator[sqlite3.Connection]:
+    with closing(sqlite3.connect(database, timeout=BUSY_TIMEOUT_MS / 1000)) as connection:
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA fullfsync = ON")
+        yield connection
