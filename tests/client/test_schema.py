@@ -137,6 +137,21 @@ def test_file_whose_change_was_cut_short_stays_as_it_was(tmp_path, monkeypatch) 
     database.close()
 
 
+def test_file_that_is_no_store_of_this_client_is_closed_again(tmp_path, monkeypatch) -> None:
+    opened = []
+
+    def refuse(database: sqlite3.Connection) -> None:
+        opened.append(database)
+        raise sqlite3.DatabaseError("file is not a database")
+
+    monkeypatch.setattr("truc_client.home.store.bring_up_to_date", refuse)
+    with pytest.raises(HomeError):
+        Store(tmp_path / "state.sqlite")
+    (database,) = opened
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        database.execute("SELECT 1")
+
+
 def age(path) -> None:
     """Rewrite a file as version 1 would have it."""
     database = sqlite3.connect(path)

@@ -7,7 +7,7 @@ release of a deal, an act at a position) there is one body, unless the server si
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -90,10 +90,13 @@ class Store:
         self._stopped: dict[bytes, str] = {}
         try:
             fresh = not path.exists()
-            self._database = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None)
-            if fresh:
-                path.chmod(0o600)
-            self._open()
+            with ExitStack() as unopened:
+                connected = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None)
+                self._database = unopened.enter_context(closing(connected))
+                if fresh:
+                    path.chmod(0o600)
+                self._open()
+                unopened.pop_all()
         except (sqlite3.Error, OSError) as error:
             raise HomeError(Sentence("failures.cannot_use", path=path, reason=error)) from error
 
