@@ -13,7 +13,14 @@ import msgspec
 
 from truc_server.admin.address import check_length
 from truc_server.admin.requests import AdminError
-from truc_server.commands.command_line import Failure, data_option, data_root, load_settings, settings_option
+from truc_server.commands.command_line import (
+    Failure,
+    SettingsFailure,
+    data_option,
+    data_root,
+    load_settings,
+    settings_option,
+)
 from truc_server.commands.members import minute
 from truc_server.commands.spans import for_a_while, span_hours
 from truc_server.host.folder import Folder
@@ -139,7 +146,7 @@ def _ask(
     **flags: object,
 ) -> None:
     """Ask the server of a data folder, and print its answer."""
-    received = _answer(Folder(data_root(load_settings(file, flags))), request)
+    received = _answer(_folder(file, flags), request)
     answer: _Answer = msgspec.json.decode(received)
     if as_json:
         click.echo(received.decode())
@@ -150,6 +157,14 @@ def _ask(
         raise Failure(str(answer["error"]))
     for line in lines(answer):
         click.echo(line)
+
+
+def _folder(file: Path | None, flags: Mapping[str, object]) -> Folder:
+    """Return where the server runs, whatever else the settings for its next start say."""
+    try:
+        return Folder(data_root(load_settings(file, flags, needs={"data"})))
+    except SettingsFailure as error:
+        raise SettingsFailure(f"{error}; with --data FOLDER no settings are read") from error
 
 
 def _answer(folder: Folder, request: Mapping[str, object]) -> bytes:

@@ -12,6 +12,7 @@ from truc_server.backups.restored import OpenMatches
 from truc_server.backups.restoring import checked
 from truc_server.backups.restoring import restore as restore_into
 from truc_server.commands.command_line import (
+    STORED,
     SettingsFailure,
     data_option,
     data_root,
@@ -23,6 +24,7 @@ from truc_server.commands.command_line import (
 from truc_server.host.folder import locked, open_folder, used_folder
 from truc_server.host.settings import Settings
 
+_CERTIFICATE: Final = frozenset({"listen.certificate", "listen.certificate_key"})
 _MEANS: Final[dict[OpenMatches, str]] = {
     "ask": "each goes on when all of its players are back and none has seen more of it than the backup has",
     "continue": "they go on at once",
@@ -42,7 +44,7 @@ def backup(file: Path | None, target: Path, is_final: bool, **flags: object) -> 
 
     The backup holds the server's keys and all secrets of running matches.
     """
-    settings = load_settings(file, flags)
+    settings = load_settings(file, flags, needs=STORED | _CERTIFICATE)
     if settings.store.url:
         raise SettingsFailure(
             "expected the database in the data folder, got store.url: back that one up with its own tools,"
@@ -78,7 +80,7 @@ def restore(
         with failures():
             click.echo(f"{source}: sound, {_described(checked(source))}")
         return
-    settings = load_settings(file, flags)
+    settings = load_settings(file, flags, needs=STORED)
     if settings.store.url:
         raise SettingsFailure("expected a server with its database in the data folder, got store.url")
     with failures():

@@ -4,7 +4,7 @@ Invariant: whatever is wrong is one line on standard error; exit status 2 for se
 """
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple
@@ -66,6 +66,10 @@ _FLAGS: Final = {
 }
 
 
+STORED: Final = frozenset({"data", "store.url", "store.passphrase_file"})
+"""The settings that lead to what a server has stored."""
+
+
 def _folder(_context: click.Context, _parameter: click.Parameter, named: str | None) -> str | None:
     if named == "":  # as of a variable that is not set; the user's own folder would be another server
         raise click.BadParameter("expected a folder, got nothing")
@@ -86,16 +90,19 @@ def data_root(settings: Settings) -> Path:
     return Path(settings.data).expanduser() if settings.data else default_root(os.environ)
 
 
-def load_settings(file: Path | None, flags: Mapping[str, object]) -> Settings:
-    """Return the settings in force, from file, environment and flags.
+def load_settings(
+    file: Path | None, flags: Mapping[str, object], *, needs: Collection[str] = KEYS
+) -> Settings:
+    """Return the settings in force, from file, environment and flags; those that are not needed have their defaults.
 
     Raises:
-        SettingsFailure: One of them is wrong.
+        SettingsFailure: One of those that are needed is wrong.
     """
-    path = settings_path(file, flags)
+    given = _given(flags)
+    path = None if all(_overrides_file(name, given) for name in needs) else settings_path(file, flags)
     try:
         text = None if path is None else (str(path), path.read_text("utf-8"))
-        return load(file=text, environ=os.environ, flags=_given(flags))
+        return load(file=text, environ=os.environ, flags=given, needs=needs)
     except SettingsError as error:
         raise SettingsFailure(str(error)) from error
     except UnicodeDecodeError as error:
@@ -124,6 +131,10 @@ def _given(flags: Mapping[str, object]) -> dict[str, tuple[str, object]]:
         for name, value in flags.items()
         if value not in {None, ()}
     }
+
+
+def _overrides_file(name: str, given: Mapping[str, object]) -> bool:
+    return name in given or KEYS[name].variable in os.environ
 
 
 def settings_path(file: Path | None, flags: Mapping[str, object]) -> Path | None:

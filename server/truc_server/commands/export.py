@@ -15,6 +15,7 @@ import click
 from truc_protocol.documents import game_of
 from truc_protocol.transcript import file_name, write_transcript
 from truc_server.commands.command_line import (
+    STORED,
     Failure,
     data_option,
     data_root,
@@ -77,7 +78,7 @@ def export(file: Path | None, dest: Path, *, as_json: bool, data: str | None, **
     Files that are there already are kept. It may run beside the server.
     """
     wanted = _wanted(**asked)
-    settings = load_settings(file, {"data": data})
+    settings = load_settings(file, {"data": data}, needs=STORED)
     with failures(), _archive(settings) as archive:
         target = open_target(dest)
         states = []

@@ -16,6 +16,7 @@ from truc_protocol.key_files import REVOCATION_LIMIT, revocation_text
 from truc_protocol.keys import KeyFileError, fingerprint
 from truc_server.commands import key_show
 from truc_server.commands.command_line import (
+    STORED,
     Failure,
     data_option,
     data_root,
@@ -57,7 +58,7 @@ def roll(file: Path | None, **flags: object) -> None:
     Players' clients follow by themselves and tell their players. Matches that run go on under the key they were begun
     with, so the keys before stay in the data folder.
     """
-    settings = load_settings(file, flags)
+    settings = load_settings(file, flags, needs=STORED)
     with failures():
         folder = used_folder(data_root(settings))
         read_public(folder)
@@ -80,7 +81,7 @@ def revocation(file: Path | None, out: Path, **flags: object) -> None:
 
     It is made in advance, while you have the key, and kept offline: nothing happens until somebody heeds it.
     """
-    settings = load_settings(file, flags)
+    settings = load_settings(file, flags, needs=STORED)
     with failures():
         folder = used_folder(data_root(settings))
         read_public(folder)
@@ -105,7 +106,7 @@ def revoke(file: Path | None, given: BinaryIO, **flags: object) -> None:
 
     A player's key that was given up is not let in; the server does not start with a key of its own that was.
     """
-    settings = load_settings(file, flags)
+    settings = load_settings(file, flags, needs=STORED)
     with failures():
         folder = open_folder(data_root(settings))
         try:
@@ -130,7 +131,7 @@ def passphrase(file: Path | None, new: Path | None, remove: bool, **flags: objec
 
     The present one, if there is one, comes from the file of store.passphrase_file, or you are asked for it at the terminal.
     """
-    settings = load_settings(file, flags)
+    settings = load_settings(file, flags, needs=STORED)
     if new is not None and remove:
         raise click.UsageError("expected --new or --remove, got both")
     with failures():

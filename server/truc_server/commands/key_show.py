@@ -15,7 +15,14 @@ from truc_protocol.bodies import Table
 from truc_protocol.checks import CheckError
 from truc_protocol.keys import fingerprint
 from truc_protocol.records import Record, parse
-from truc_server.commands.command_line import data_option, data_root, failures, load_settings, settings_option
+from truc_server.commands.command_line import (
+    STORED,
+    data_option,
+    data_root,
+    failures,
+    load_settings,
+    settings_option,
+)
 from truc_server.host.folder import Folder, used_folder
 from truc_server.host.settings import Settings
 from truc_server.keys.identity import PublicIdentity, read_public, unsealed_files
@@ -29,7 +36,7 @@ _COLUMN: Final = 13
 @data_option
 def show(file: Path | None, **flags: object) -> None:
     """Print fingerprint, key and serial, every change of the key, and whether a running match needs a key before it."""
-    settings = load_settings(file, flags)
+    settings = load_settings(file, flags, needs=STORED)
     with failures():
         folder = used_folder(data_root(settings))
         lines = tuple(_lines(settings, folder, read_public(folder)))

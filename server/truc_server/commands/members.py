@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from truc_server.commands.command_line import (
+    STORED,
     Failure,
     SettingsFailure,
     data_option,
@@ -88,7 +89,7 @@ def invites() -> None:
 @data_option
 def list_invites(file: Path | None, **flags: object) -> None:
     """Print the mark of every invite that is good, for how many keys it is and until when; nobody can see its code again."""
-    with failures(), used_store(load_settings(file, flags)) as store:
+    with failures(), used_store(load_settings(file, flags, needs=STORED)) as store:
         for kept in _good_invites(store):
             mark = kept.code_hash.hex()[:_MARK_CHARS]
             click.echo(f"{mark}  for {kept.uses}  until {minute(kept.until_ms)}")
@@ -100,7 +101,7 @@ def list_invites(file: Path | None, **flags: object) -> None:
 @click.argument("mark")
 def withdraw_invite(file: Path | None, mark: str, **flags: object) -> None:
     """Withdraw the invite with this MARK, or the first characters of it; who has come with it stays a member."""
-    with failures(), used_store(load_settings(file, flags)) as store:
+    with failures(), used_store(load_settings(file, flags, needs=STORED)) as store:
         found = [
             kept for kept in _good_invites(store) if mark and kept.code_hash.hex().startswith(mark.lower())
         ]
@@ -129,7 +130,7 @@ def members() -> None:
 @data_option
 def list_members(file: Path | None, **flags: object) -> None:
     """Print the fingerprint of every member, and since when."""
-    with failures(), used_store(load_settings(file, flags)) as store:
+    with failures(), used_store(load_settings(file, flags, needs=STORED)) as store:
         for member in store.members():
             since = datetime.fromtimestamp(member.since_ms / 1000, UTC)
             click.echo(f"{member.fingerprint}  since {since:%Y-%m-%d}")
@@ -145,7 +146,8 @@ def add_member(file: Path | None, key: str, **flags: object) -> None:
     from truc_server.house import now_ms
     from truc_server.store import Member
 
-    settings, who = load_settings(file, flags), read_fingerprint(key)
+    settings = load_settings(file, flags, needs=STORED | {"access.members"})
+    who = read_fingerprint(key)
     with failures(), used_store(settings) as store:
         is_new = store.admit(Member(who, now_ms()))
     click.echo(f"{who} is a member {'now' if is_new else 'already'}")
@@ -160,7 +162,7 @@ def add_member(file: Path | None, key: str, **flags: object) -> None:
 def remove_member(file: Path | None, key: str, **flags: object) -> None:
     """End the membership of KEY; whoever is connected with it stays until they leave."""
     who = read_fingerprint(key)
-    with failures(), used_store(load_settings(file, flags)) as store:
+    with failures(), used_store(load_settings(file, flags, needs=STORED)) as store:
         was_member = store.expel(who)
     if not was_member:
         raise Failure(f"{who} is no member")

@@ -14,6 +14,7 @@ from typing import Final
 import click
 
 from truc_server.commands.command_line import (
+    STORED,
     Failure,
     SettingsFailure,
     data_option,
@@ -43,7 +44,7 @@ def prune(file: Path | None, days: int, *, dry_run: bool, **flags: object) -> No
 
     before_ms = days_ago(days)
     what = f"from before {minute(before_ms)}"
-    with failures(), used_store(load_settings(file, flags)) as store:
+    with failures(), used_store(load_settings(file, flags, needs=STORED)) as store:
         if dry_run:
             click.echo(f"{_matches(store.count_old_matches(before_ms))} {what} would be deleted")
             return
@@ -59,7 +60,7 @@ def prune(file: Path | None, days: int, *, dry_run: bool, **flags: object) -> No
 @data_option
 def compact(file: Path | None, **flags: object) -> None:
     """Write the database anew without what was deleted, while the server is stopped."""
-    settings = load_settings(file, flags)
+    settings = load_settings(file, flags, needs=STORED)
     if settings.store.url:
         raise SettingsFailure("store.url names another database than truc.db: use what belongs to it")
     with failures():

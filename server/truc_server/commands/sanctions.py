@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from truc_server.commands.command_line import Failure, data_option, failures, load_settings, settings_option
+from truc_server.commands.command_line import (
+    STORED,
+    Failure,
+    data_option,
+    failures,
+    load_settings,
+    settings_option,
+)
 from truc_server.commands.members import minute, used_store
 from truc_server.commands.spans import for_a_while, span_hours
 from truc_server.host.settings import Access
@@ -18,6 +25,7 @@ from truc_server.host.subjects import normal_subject
 if TYPE_CHECKING:
     from truc_server.store import Sanction
 
+_LISTS: Final = frozenset({"access.banned", "access.muted"})
 _HOUR_MS: Final = 3_600_000
 _WIDTH: Final = 26  # of a fingerprint and the tag of a guest
 
@@ -67,7 +75,7 @@ def sanctions(file: Path | None, **flags: object) -> None:
     from truc_server.house import now_ms
     from truc_server.lobby.sanctions import in_force
 
-    settings = load_settings(file, flags)
+    settings = load_settings(file, flags, needs=STORED | _LISTS)
     with failures(), used_store(settings) as store:
         for sanction in in_force(store.sanctions(), now_ms()):
             click.echo(_line(sanction.kind, sanction.subject, _times(sanction)))
@@ -91,7 +99,7 @@ def _impose(
 
     whom, hours, now = _subject(subject), span_hours(days, hours), now_ms()
     until = None if hours is None else now + hours * _HOUR_MS
-    with failures(), used_store(load_settings(file, flags)) as store:
+    with failures(), used_store(load_settings(file, flags, needs=STORED)) as store:
         store.impose(Sanction(whom, SanctionKind(kind), now, until))
     click.echo(f"{whom} is {state}" + ("" if until is None else f" until {minute(until)}"))
 
@@ -99,7 +107,7 @@ def _impose(
 def _lift(kind: str, state: str, *, file: Path | None, subject: str, **flags: object) -> None:
     from truc_server.store import SanctionKind  # slow to import
 
-    settings, whom = load_settings(file, flags), _subject(subject)
+    settings, whom = load_settings(file, flags, needs=STORED | _LISTS), _subject(subject)
     with failures(), used_store(settings) as store:
         was_imposed = store.lift(whom, SanctionKind(kind))
     if not was_imposed:

@@ -10,6 +10,7 @@ import click
 
 from truc_server.admin.audit import Caller, Entry, note
 from truc_server.commands.command_line import (
+    STORED,
     Failure,
     data_option,
     data_root,
@@ -30,7 +31,7 @@ def unrate(file: Path | None, key: str, **flags: object) -> None:
 
     Its matches and their transcripts stay. Whoever plays on with it begins a new rating; to keep them out, ban the key.
     """
-    settings, who = load_settings(file, flags), read_fingerprint(key)
+    settings, who = load_settings(file, flags, needs=STORED), read_fingerprint(key)
     with failures(), used_store(settings) as store:
         games = store.unrate(who)
         if not games:

@@ -8,7 +8,7 @@ import difflib
 import json
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from typing import Any, Final, NamedTuple, get_origin
 
@@ -52,20 +52,23 @@ def load(
     file: tuple[str, str] | None,
     environ: Mapping[str, str],
     flags: Mapping[str, tuple[str, object]],
+    needs: Collection[str] = KEYS,
 ) -> Settings:
     """Build the settings from a file (name and text), the environment and flags (key -> flag and value).
+
+    A setting that is not needed has its default, and may be wrong in the file and the environment.
 
     Raises:
         SettingsError: A value is out of range or of a wrong type, or a key is unknown.
     """
     found: dict[str, _Found] = {}
     if file is not None:
-        found |= _from_file(*file)
-    found |= _from_environment(environ)
+        found |= _from_file(*file, needs)
+    found |= _from_environment(environ, needs)
     found |= {key: _Found(value, partial(str, flag), is_text=False) for key, (flag, value) in flags.items()}
     values: dict[str, Any] = {}
     for key in KEYS.values():
-        if key.name in found:
+        if key.name in needs and key.name in found:
             section, _, field = key.name.rpartition(".")
             into = values.setdefault(section, {}) if section else values
             into[field] = _value(key, found[key.name])
@@ -90,7 +93,7 @@ def line_of(text: str, path: tuple[str, ...]) -> int:
     return start
 
 
-def _from_file(name: str, text: str) -> dict[str, _Found]:
+def _from_file(name: str, text: str, needs: Collection[str]) -> dict[str, _Found]:
     if len(text.encode()) > MAX_FILE:
         raise SettingsError(f"{name}: expected at most {MAX_FILE} bytes, got {len(text.encode())}")
     try:
@@ -103,10 +106,13 @@ def _from_file(name: str, text: str) -> dict[str, _Found]:
     for path, value in _leaves(parsed):
         key = ".".join(path)
         where = partial(_line, name, text, path)
+        nearest = key if key in KEYS else _nearest(key)
+        if not _is_part(nearest, needs):
+            continue
         if key in SECTIONS:
             raise SettingsError(f"{where()}: {key} expected a section [{key}], got {_shown(value)}")
         if key not in KEYS:
-            raise SettingsError(f"{where()}: unknown key {_told(key)}; the nearest is {_nearest(key)}")
+            raise SettingsError(f"{where()}: unknown key {_told(key)}; the nearest is {nearest}")
         found[key] = _Found(value, where, is_text=False)
     return found
 
@@ -115,25 +121,30 @@ def _line(name: str, text: str, path: tuple[str, ...]) -> str:
     return f"{name} line {line_of(text, path)}"
 
 
-def _from_environment(environ: Mapping[str, str]) -> dict[str, _Found]:
+def _is_part(name: str, needs: Collection[str]) -> bool:
+    """Tell whether a key is needed, or a section has a key that is."""
+    return name in needs or any(key.startswith(f"{name}.") for key in needs)
+
+
+def _from_environment(environ: Mapping[str, str], needs: Collection[str]) -> dict[str, _Found]:
     variables = {key.variable: key.name for key in KEYS.values()}
     found: dict[str, _Found] = {}
     for variable, value in environ.items():
         if variable in variables:
             found[variables[variable]] = _Found(value, partial(str, variable), is_text=True)
         elif variable.startswith(PREFIX) and variable != FILE_VARIABLE:
-            _check_foreign(variable)
+            _check_foreign(variable, needs)
     return found
 
 
-def _check_foreign(variable: str) -> None:
+def _check_foreign(variable: str, needs: Collection[str]) -> None:
     # Other programs share the prefix; what is nearly ours, whole or without its section, is a typo.
     # If sections share a name, such as port, it stands for that of the first section.
-    ours = {key.name.rpartition(".")[2].upper(): key.variable for key in reversed(tuple(KEYS.values()))}
-    ours |= {key.variable.removeprefix(PREFIX): key.variable for key in KEYS.values()}
+    ours = {key.name.rpartition(".")[2].upper(): key for key in reversed(tuple(KEYS.values()))}
+    ours |= {key.variable.removeprefix(PREFIX): key for key in KEYS.values()}
     like = difflib.get_close_matches(variable.removeprefix(PREFIX), ours, n=1, cutoff=_LIKENESS)
-    if like:
-        raise SettingsError(f"{_told(variable)}: unknown variable; the nearest is {ours[like[0]]}")
+    if like and ours[like[0]].name in needs:
+        raise SettingsError(f"{_told(variable)}: unknown variable; the nearest is {ours[like[0]].variable}")
 
 
 def _value(key: Key, found: _Found) -> object:
