@@ -1,10 +1,11 @@
-"""The clock the server runs by, which stands still while the process does not run.
+"""The clock the server runs by, which stands still while the process does not run; and the time of day.
 
 A process may be stopped, or its machine frozen, for a minute; meanwhile nobody is answered, and nothing sent is read.
 By any other clock the time of every decision and every connection would be over before the first answer is read.
 Invariant: between two looks at this clock at most `STEP_S` pass, however long it took.
 """
 
+import time
 from collections.abc import Callable
 from time import perf_counter
 from typing import Final
@@ -15,6 +16,11 @@ import trio
 STEP_S: Final = 1.0
 
 log = structlog.get_logger()
+
+
+def now_ms() -> int:
+    """Return Unix time in milliseconds."""
+    return time.time_ns() // 1_000_000
 
 
 class RunningClock(trio.abc.Clock):

@@ -1,8 +1,7 @@
-"""What every part of the server shares: settings, games, keys, store, journal, timers, wall-clock time."""
+"""What every part of the server shares: settings, games, keys, store, journal, timers."""
 
-import time
 from secrets import randbits
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 from weakref import WeakSet
 
 import trio
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from truc_server.connections.peer import Peer
-
-PUBLIC_CODE: Final = 5  # characters in the code of a listed table
 
 
 class House:
@@ -119,13 +116,3 @@ class House:
     def _fail(self, error: StoreError) -> None:
         self.failure = error
         self.failed.set()
-
-
-def label(code: str) -> str:
-    """Return a table's name for logs: never the whole code of a private one, which is its invite."""
-    return code if len(code) <= PUBLIC_CODE else f"{code[:4]}..."
-
-
-def now_ms() -> int:
-    """Return Unix time in milliseconds."""
-    return time.time_ns() // 1_000_000

@@ -18,7 +18,7 @@ from truc_protocol.keys import SealError, unseal_at_rest
 from truc_protocol.setup import Setup, close_setup, open_terms
 from truc_server.backups.restored import Restored
 from truc_server.connections.peer import Player, RefusedError
-from truc_server.house import House, label
+from truc_server.house import House
 from truc_server.keys.key_files import IdentityError
 from truc_server.lobby.lobby import Lobby
 from truc_server.matches.dealer import Dealer
@@ -35,6 +35,7 @@ from truc_server.store import (
     Store,
     StoredTerms,
 )
+from truc_server.tables.codes import label
 from truc_server.tables.gathering import Gathering, gather_again
 from truc_server.tables.giving_up import give_up
 from truc_server.tables.options import Chosen, Defaults, choose, kept, played, terms

@@ -18,6 +18,7 @@ from truc_server import draining, recovery
 from truc_server.admin import counter
 from truc_server.admin.desk import Desk
 from truc_server.backups.restored import read_restored
+from truc_server.clock import now_ms
 from truc_server.connections.net import Net, open_listeners, port_of
 from truc_server.control import Control
 from truc_server.host import notify
@@ -25,7 +26,7 @@ from truc_server.host.disk import Disk
 from truc_server.host.folder import Folder
 from truc_server.host.settings import Settings
 from truc_server.host.variants import Catalogue
-from truc_server.house import House, now_ms
+from truc_server.house import House
 from truc_server.keys.certificate import Tls, open_tls
 from truc_server.keys.identity import Identity
 from truc_server.lobby import guests, retention, upkeep

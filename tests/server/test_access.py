@@ -5,8 +5,8 @@ import trio
 from server.conftest import QUICK, changed, in_hand, running
 
 from truc_protocol.keys import fingerprint, generate_signing_key
+from truc_server.clock import now_ms
 from truc_server.connections.peer import tag_of
-from truc_server.house import now_ms
 from truc_server.lobby import members
 from truc_server.store import Invite, Member, PlayerKind
 

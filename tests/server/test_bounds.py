@@ -12,7 +12,8 @@ from truc_protocol.messages import SeatHeld, Welcome, encode
 from truc_server.connections.abilities import LISTS, LISTS_SECONDS
 from truc_server.host.settings import MAX_SEATS
 from truc_server.house import House
-from truc_server.lobby.lobby import PRIVATE_CODE, Lobby
+from truc_server.lobby.lobby import Lobby
+from truc_server.tables.codes import PRIVATE_CODE
 
 FRENCH = {"t": "create", "variant": "truc-french", "options": {"guests": 2}}
 FEW = changed(QUICK, limits={"seats_per_player": 2})

@@ -9,9 +9,9 @@ import pytest
 import trio
 from server.conftest import QUICK, changed, running
 
+from truc_server.clock import now_ms
 from truc_server.host import logs
 from truc_server.host.settings import Logs
-from truc_server.house import now_ms
 from truc_server.lobby import guests
 from truc_server.store import SqlStore, StoreError
 

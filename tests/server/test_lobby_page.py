@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from truc_server.connections import abilities
-from truc_server.house import PUBLIC_CODE
 from truc_server.lobby import company, following, lobby, presence
 from truc_server.store import KEPT_LINES
+from truc_server.tables.codes import PRIVATE_CODE, PUBLIC_CODE
 
 PAGE = " ".join(
     (Path(__file__).parents[2] / "docs" / "protocol" / "lobby.md").read_text(encoding="utf-8").split()
@@ -18,7 +18,7 @@ PAGE = " ".join(
     "sentence",
     [
         f"ascending by code: at most {lobby.PAGE}.",
-        f"It has {lobby.PRIVATE_CODE} characters, that of a public table {PUBLIC_CODE},",
+        f"It has {PRIVATE_CODE} characters, that of a public table {PUBLIC_CODE},",
         f"ascending by tag, at most {presence.PAGE}.",
         f"the public tables where the player sits, at most {company.SHOWN},",
         f"`text` has 1 to {abilities.CHAT_CHARS} characters.",

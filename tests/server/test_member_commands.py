@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from truc_protocol.keys import fingerprint, signing_key_from_seed
-from truc_server.house import now_ms
+from truc_server.clock import now_ms
 from truc_server.lobby.members import hash_of
 from truc_server.main import main
 from truc_server.store import Member, open_store

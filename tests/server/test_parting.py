@@ -111,7 +111,7 @@ def test_watcher_who_is_skipped_while_they_catch_up_has_a_snapshot_when_they_hav
     watcher = Watcher(SNAPSHOT)
     followers = audience_of(watcher)
     followers.skip(watcher)
-    followers.has_room(watcher)
+    followers.readmit(watcher)
     before = list(watcher.sent)
     followers.caught_up(watcher)
     assert (before, watcher.sent) == ([], [b"snapshot"])

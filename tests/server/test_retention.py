@@ -13,10 +13,10 @@ from server.conftest import QUICK, changed, in_hand, running, together
 from server.stored import MATCH, MID, TABLE, TH, record
 
 from truc_protocol.audit import Result
+from truc_server.clock import now_ms
 from truc_server.host import logs
 from truc_server.host.folder import locked
 from truc_server.host.settings import Logs
-from truc_server.house import now_ms
 from truc_server.lobby import retention
 from truc_server.main import main
 from truc_server.store import AddPlayer, EndMatch, PlayerKind, SaveSecrets, SqlStore, StoreError, open_store

@@ -4,7 +4,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from truc_protocol.keys import fingerprint, signing_key_from_seed
-from truc_server.house import now_ms
+from truc_server.clock import now_ms
 from truc_server.lobby.members import hash_of, issue
 from truc_server.main import main
 from truc_server.store import Invite, Sanction, SanctionKind, open_store
@@ -37,7 +37,7 @@ def store(data):
 def noon(monkeypatch) -> int:
     """Stop the clock at the noon of a day in 2026."""
     at_ms = 1_780_315_200_000
-    monkeypatch.setattr("truc_server.house.now_ms", lambda: at_ms)
+    monkeypatch.setattr("time.time_ns", lambda: at_ms * 1_000_000)
     return at_ms
 
 

@@ -10,9 +10,9 @@ from server.conftest import QUICK, changed, in_hand, only_cut, running, together
 from server.visitors import follower, guest, heard, keyed, said, say
 
 from truc_protocol.keys import fingerprint, generate_signing_key
+from truc_server.clock import now_ms
 from truc_server.host import logs
 from truc_server.host.settings import Access, Logs
-from truc_server.house import now_ms
 from truc_server.journal import JournalStoppedError
 from truc_server.lobby import upkeep
 from truc_server.lobby.sanctions import Sanctions, in_force

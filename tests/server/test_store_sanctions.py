@@ -7,7 +7,7 @@ import pytest
 from server.stored import SEAT, TABLE, guest_of, older, url
 from sqlalchemy.dialects import postgresql, sqlite
 
-from truc_server.house import now_ms
+from truc_server.clock import now_ms
 from truc_server.store import (
     Invite,
     Member,

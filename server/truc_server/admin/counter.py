@@ -31,9 +31,9 @@ from truc_server.admin.requests import (
 )
 from truc_server.connections.accepting import Entrance, attended
 from truc_server.host.folder import Folder
-from truc_server.house import label
 from truc_server.journal import JournalStoppedError
 from truc_server.store import StoreError
+from truc_server.tables.codes import label
 
 CALLERS: Final = 8  # at once; others wait
 IDLE_S: Final = 60.0  # for the next command of a caller

@@ -27,12 +27,13 @@ from truc_server.admin.requests import (
     Unmute,
     Who,
 )
+from truc_server.clock import now_ms
 from truc_server.connections.net import Net
 from truc_server.connections.peer import Peer, RefusedError
 from truc_server.control import Control
 from truc_server.host.folder import Folder
 from truc_server.host.subjects import Subjects, normal_subject
-from truc_server.house import House, now_ms
+from truc_server.house import House
 from truc_server.lobby.lobby import Lobby
 from truc_server.lobby.upkeep import Upkeep
 from truc_server.store import Sanction, SanctionKind

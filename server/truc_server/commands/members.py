@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from truc_server.clock import now_ms
 from truc_server.commands.command_line import (
     STORED,
     Failure,
@@ -113,9 +114,6 @@ def withdraw_invite(file: Path | None, mark: str, **flags: object) -> None:
 
 
 def _good_invites(store: "Store") -> "tuple[Invite, ...]":
-    # Slow to import.
-    from truc_server.house import now_ms
-
     now = now_ms()
     return tuple(kept for kept in store.invites() if kept.uses > 0 and now < kept.until_ms)
 
@@ -143,7 +141,6 @@ def list_members(file: Path | None, **flags: object) -> None:
 def add_member(file: Path | None, key: str, **flags: object) -> None:
     """Admit KEY: its fingerprint, as the player's client shows it, or the key itself in 64 hexadecimal digits."""
     # Slow to import.
-    from truc_server.house import now_ms
     from truc_server.store import Member
 
     settings = load_settings(file, flags, needs=STORED | {"access.members"})

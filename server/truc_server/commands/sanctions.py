@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
+from truc_server.clock import now_ms
 from truc_server.commands.command_line import (
     STORED,
     Failure,
@@ -72,7 +73,6 @@ def unmute(**given: Any) -> None:
 def sanctions(file: Path | None, **flags: object) -> None:
     """List who is shut out or muted, by command and by the settings."""
     # Slow to import.
-    from truc_server.house import now_ms
     from truc_server.lobby.sanctions import in_force
 
     settings = load_settings(file, flags, needs=STORED | _LISTS)
@@ -94,7 +94,6 @@ def _impose(
     **flags: object,
 ) -> None:
     # Slow to import.
-    from truc_server.house import now_ms
     from truc_server.store import Sanction, SanctionKind
 
     whom, hours, now = _subject(subject), span_hours(days, hours), now_ms()

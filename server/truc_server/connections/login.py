@@ -29,11 +29,12 @@ from truc_protocol.messages import (
     Welcome,
     encode_info,
 )
+from truc_server.clock import now_ms
 from truc_server.connections.abilities import capabilities
 from truc_server.connections.names import normalised
 from truc_server.connections.peer import Peer, Player, RefusedError
 from truc_server.host.settings import MAX_SEATS
-from truc_server.house import House, now_ms
+from truc_server.house import House
 from truc_server.lobby import members
 from truc_server.lobby.guests import see_again
 from truc_server.lobby.lobby import Lobby
@@ -184,7 +185,7 @@ async def enter_again(house: House, lobby: Lobby, peer: Peer, login: GuestReturn
         RefusedError: The server takes no guests, does not know the token, or its guest is shut out.
     """
     members.check_guest(house)
-    with lobby.noting_forgotten() as forgotten:
+    with lobby.forgotten_meanwhile() as forgotten:
         await house.journal.wait_durable(house.gate)  # then the store knows who was forgotten before
         known = await house.tokens.guest(_hash(login.token))
     if known is None or known.id in forgotten:

@@ -101,7 +101,7 @@ class Watched(Protocol):
         """What waited for a watcher has been dropped."""
         ...
 
-    def has_room(self, peer: "Peer") -> None:
+    def readmit(self, peer: "Peer") -> None:
         """A watcher that was skipped has room again."""
         ...
 
@@ -240,7 +240,7 @@ class Peer:
         """Let those who skipped this one send again; what fails there ends this connection, not the one who writes to all."""
         try:
             for watched in self.watched:
-                watched.has_room(self)
+                watched.readmit(self)
         except Exception:
             log.exception("internal", incident=token_hex(4), address=self.address)
             self.dismiss(Code.INTERNAL, "the server has failed")

@@ -59,17 +59,19 @@ from truc_protocol.messages import (
     refusal,
     tag_of,
 )
+from truc_server.clock import now_ms
 from truc_server.connections import login
 from truc_server.connections.door import Door
 from truc_server.connections.peer import Peer, Player, RefusedError
 from truc_server.host.logs import COMPLAINT_S, Seldom
-from truc_server.house import House, label, now_ms
+from truc_server.house import House
 from truc_server.journal import JournalStoppedError
 from truc_server.lobby import company, forgetting, members, seating, standings
 from truc_server.lobby.lobby import Lobby
 from truc_server.matches import acting
 from truc_server.store import StoreError
 from truc_server.tables import past, replay
+from truc_server.tables.codes import label
 from truc_server.tables.options import played
 
 log = structlog.get_logger()

@@ -8,8 +8,9 @@ from typing import Final, assert_never
 
 from truc_protocol.errors import Code
 from truc_protocol.messages import Chat, ChatLine, FollowLobby, Ignore, ListPlayers, ListTables, PlayerState
+from truc_server.clock import now_ms
 from truc_server.connections.peer import Peer, Player, RefusedError
-from truc_server.house import House, now_ms
+from truc_server.house import House
 from truc_server.lobby import members
 from truc_server.lobby.lobby import Lobby
 from truc_server.store import DropIgnored, PlayerKind, SaveChat, SaveIgnored

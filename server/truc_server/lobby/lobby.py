@@ -6,7 +6,6 @@ Synchronous. Invariant: the indexes of tables here follow from the tables; nothi
 from bisect import bisect_right, insort
 from collections.abc import Iterator
 from contextlib import contextmanager
-from secrets import choice
 from typing import Final, NamedTuple
 
 import structlog
@@ -16,11 +15,12 @@ from truc_protocol.connection import broadcast_frame
 from truc_protocol.errors import Code
 from truc_protocol.messages import Create, Draining, LobbyState, SeatHeld, Seek, TableClosed
 from truc_rules import Variant
+from truc_server.clock import now_ms
 from truc_server.connections.floods import CHAT, LISTS, Allowance
 from truc_server.connections.names import Names
 from truc_server.connections.peer import Peer, Player, RefusedError
 from truc_server.host.settings import MAX_SEATS, Settings
-from truc_server.house import PUBLIC_CODE, House, label, now_ms
+from truc_server.house import House
 from truc_server.lobby import seeking
 from truc_server.lobby.calling import Calls
 from truc_server.lobby.filling import Filling
@@ -29,14 +29,13 @@ from truc_server.lobby.presence import Presence
 from truc_server.lobby.table_limits import MadeTables
 from truc_server.matches.game import Game
 from truc_server.matches.signed import Accepted, Signed
+from truc_server.tables.codes import PRIVATE_CODE, PUBLIC_CODE, draw_code, label
 from truc_server.tables.options import Chosen, Defaults, Options, choose, played
 from truc_server.tables.seats import Made
 from truc_server.tables.substitutes import substitute
 from truc_server.tables.table import Table
 
 PAGE: Final = 24  # tables in one answer; far below the longest frame
-_ALPHABET: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
-PRIVATE_CODE: Final = 16  # 80 bits: the code is the invite
 _MANY: Final = 64  # tables followed by one connection
 
 log = structlog.get_logger()
@@ -177,7 +176,7 @@ class Lobby:
 
     def _fresh_code(self, length: int) -> str:
         while True:
-            code = "".join(choice(_ALPHABET) for _ in range(length))
+            code = draw_code(length)
             if code not in self._tables and code not in self._withheld:
                 return code
 
@@ -316,7 +315,7 @@ class Lobby:
         )
 
     @contextmanager
-    def noting_forgotten(self) -> Iterator[set[bytes]]:
+    def forgotten_meanwhile(self) -> Iterator[set[bytes]]:
         """Yield a set that collects everybody who is forgotten before the block ends."""
         noted: set[bytes] = set()
         self._forgotten.append(noted)

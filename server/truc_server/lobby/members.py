@@ -14,9 +14,10 @@ import structlog
 from truc_protocol.codec import sha256
 from truc_protocol.errors import Code
 from truc_protocol.keys import fingerprint
+from truc_server.clock import now_ms
 from truc_server.connections.peer import Peer, Player, RefusedError
 from truc_server.host.settings import Settings
-from truc_server.house import House, now_ms
+from truc_server.house import House
 from truc_server.store import Invite, Member, Store
 
 _CODE_BYTES: Final = 15  # 120 bits

@@ -10,7 +10,8 @@ from typing import Final
 import structlog
 import trio
 
-from truc_server.house import House, now_ms
+from truc_server.clock import now_ms
+from truc_server.house import House
 from truc_server.store import Store, StoreError
 
 DAY_S: Final = 86_400

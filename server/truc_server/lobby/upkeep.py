@@ -11,9 +11,10 @@ import structlog
 import trio
 
 from truc_protocol.errors import Code
+from truc_server.clock import now_ms
 from truc_server.connections.net import Net
 from truc_server.connections.peer import Peer, Player
-from truc_server.house import House, now_ms
+from truc_server.house import House
 from truc_server.lobby.forgetting import vacate
 from truc_server.lobby.lobby import Lobby
 from truc_server.lobby.sanctions import Sanctions, in_force

@@ -15,7 +15,6 @@ from truc_protocol.errors import Code
 from truc_protocol.messages import BoxedSign, ClaimMatch, GuestAct, OpenSign, Say, SignedAct, WantRekey
 from truc_protocol.records import Phase, Record
 from truc_server.connections.peer import Peer, Player, RefusedError
-from truc_server.house import label
 from truc_server.lobby.lobby import Lobby
 from truc_server.matches.game import Game
 from truc_server.matches.holding import Hold
@@ -31,6 +30,7 @@ from truc_server.matches.signed import (
     signed_at_once,
 )
 from truc_server.store import PlayerKind
+from truc_server.tables.codes import label
 from truc_server.tables.table import Table
 
 log = structlog.get_logger()

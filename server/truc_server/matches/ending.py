@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from truc_protocol.bodies import AnyBody, End, SeatTaken
 from truc_protocol.keys import fingerprint
 from truc_protocol.setup import Setup
-from truc_server.house import House, now_ms
+from truc_server.clock import now_ms
+from truc_server.house import House
 from truc_server.store import EndMatch, RatedPlayer, RateMatch
 
 

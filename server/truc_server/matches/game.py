@@ -15,8 +15,9 @@ from truc_protocol.dealing import DealtCards
 from truc_protocol.ledger import Due, Folded, Ledger, due, fold, start
 from truc_protocol.meaning import Fact, means
 from truc_protocol.records import Phase, Record, parse, parse_own
+from truc_server.clock import now_ms
 from truc_server.connections.peer import Peer, Player
-from truc_server.house import House, label, now_ms
+from truc_server.house import House
 from truc_server.matches.asking import Asking
 from truc_server.matches.choices import Sealer
 from truc_server.matches.claims import TooEarlyError, claimed
@@ -30,6 +31,7 @@ from truc_server.matches.rollcall import RollCall
 from truc_server.matches.waits import AGAIN_S, Wait, Waits, owes_chain, vacant
 from truc_server.matches.windows import Window, window
 from truc_server.store import AddRecord, Write
+from truc_server.tables.codes import label
 from truc_server.tables.seats import Lineup, Made
 from truc_server.tables.showing import Showing
 from truc_server.tables.tail import Item, Tail, packed_facts, record_frame

@@ -234,7 +234,7 @@ class Audience:
         elif not self.is_skipped(peer):
             self._watchers[peer] = Gap.SOME
 
-    def has_room(self, peer: Peer) -> None:
+    def readmit(self, peer: Peer) -> None:
         """Let a watcher that was skipped come back."""
         if self.is_skipped(peer):
             self._on_return(peer)

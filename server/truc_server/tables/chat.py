@@ -15,9 +15,9 @@ import trio
 from truc_protocol.connection import broadcast_frame
 from truc_protocol.errors import Code
 from truc_protocol.messages import ChatLine
+from truc_server.clock import now_ms
 from truc_server.connections.abilities import CHAT_CHARS
 from truc_server.connections.peer import Peer, RefusedError
-from truc_server.house import now_ms
 from truc_server.store import KEPT_LINES, SaveChat
 from truc_server.tables.showing import Showing
 from truc_server.timers import Alarm, Timers

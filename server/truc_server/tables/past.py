@@ -18,9 +18,10 @@ from truc_protocol.documents import game_of
 from truc_protocol.errors import Code
 from truc_protocol.messages import History, ListMatches, PastRecord, PlayedMatch
 from truc_protocol.records import Record, parse
+from truc_server.clock import now_ms
 from truc_server.connections.abilities import HISTORY_PAGE, MATCHES_PAGE
 from truc_server.connections.peer import Peer, Player, RefusedError
-from truc_server.house import House, now_ms
+from truc_server.house import House
 from truc_server.lobby.lobby import Lobby
 from truc_server.store import AddRecord, OwnMatch, PastMatch, Store
 from truc_server.tables.options import LATE

@@ -8,8 +8,8 @@ from truc_protocol.keys import admissible_box_public
 from truc_protocol.messages import SeatState, Setup, TableState, Terms
 from truc_protocol.setup import Setup as MatchSetup
 from truc_protocol.setup import Terms as MatchTerms
+from truc_server.clock import now_ms
 from truc_server.connections.peer import Player, RefusedError
-from truc_server.house import now_ms
 from truc_server.store import AddPlayer, DropTerms, PlayerKind, SaveMatch, SaveSeat, SaveTable
 from truc_server.tables.options import Chosen, Options
 

@@ -20,10 +20,12 @@ from truc_protocol.messages import ServerMessage, TableClosed, TableState
 from truc_protocol.records import Record, parse_own
 from truc_protocol.setup import Setup as MatchSetup
 from truc_protocol.setup import close_setup, open_terms
+from truc_server.clock import now_ms
 from truc_server.connections.peer import Peer
-from truc_server.house import House, label, now_ms
+from truc_server.house import House
 from truc_server.store import AddRecord, PastMatch
 from truc_server.tables.audience import Audience
+from truc_server.tables.codes import label
 from truc_server.tables.late import Line, Notice
 from truc_server.tables.options import HAND, LATE
 from truc_server.tables.pages import PAGE

@@ -18,8 +18,8 @@ from truc_protocol.keys import fingerprint
 from truc_protocol.meaning import Fact
 from truc_protocol.messages import SeatState, Snapshot, TableState
 from truc_protocol.records import link, parse_own
+from truc_server.clock import now_ms
 from truc_server.connections.peer import tag_of
-from truc_server.house import now_ms
 from truc_server.store import PlayerKind
 from truc_server.tables.seats import Lineup
 from truc_server.tables.tail import Item, Tail, record_of

@@ -9,11 +9,12 @@ import structlog
 
 from truc_protocol.errors import Code
 from truc_protocol.messages import SeatTakenOver
+from truc_server.clock import now_ms
 from truc_server.connections.peer import Peer, Player, RefusedError
-from truc_server.house import label, now_ms
 from truc_server.matches.game import Game
 from truc_server.matches.signed import Accepted, Signed, accept_substitute
 from truc_server.store import AddPlayer
+from truc_server.tables.codes import label
 from truc_server.tables.seats import Seated, seat_row
 from truc_server.tables.table import Table
 

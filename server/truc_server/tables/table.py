@@ -17,13 +17,14 @@ from truc_protocol.errors import Code
 from truc_protocol.messages import SeatTakenOver, TableClosed, TableState
 from truc_protocol.setup import Setup
 from truc_server.connections.peer import Peer, Player, RefusedError
-from truc_server.house import House, label
+from truc_server.house import House
 from truc_server.journal import JournalStoppedError
 from truc_server.lobby.following import Register
 from truc_server.matches.dealer import Dealer
 from truc_server.matches.game import Game
 from truc_server.store import ClearSeat, DropSecrets, DropTable, DropTerms, PlayerKind, SaveTable, Write
 from truc_server.tables.chat import TableChat
+from truc_server.tables.codes import label
 from truc_server.tables.gathering import Gathering, gather
 from truc_server.tables.seats import (
     Lineup,
