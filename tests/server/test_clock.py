@@ -7,6 +7,7 @@ from server.calls import rulings
 from server.clocks import ask_pause, come_back, first_told, stand, until_next, wish
 from server.conftest import QUICK, changed, holder_of, in_hand, running, together
 from server.rawclient import Seat
+from structlog.testing import capture_logs
 from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.audit import Result
@@ -99,6 +100,16 @@ async def test_a_silent_seat_voids_the_draw_which_is_called_again(server, mock_c
     await until_next(seats, 4)
     void = parse(seats[0].records[-2])
     assert (isinstance(void, Void), void.seats, seats[0].ledger.phase) == (True, (1,), Phase.CALLED)
+
+
+async def test_a_void_is_in_the_log_with_its_table_position_and_seats(server, mock_clock):
+    with capture_logs() as logged:
+        seats = await server.match(2, options={"release_ms": 5000})
+        await silent(seats, 1)
+        mock_clock.jump(5.01)
+        await until_next(seats, 4)
+    (told,) = (entry for entry in logged if entry["event"] == "voided")
+    assert (told["table"], told["k"], told["seats"]) == (seats[0].table, 2, [1])
 
 
 async def test_more_voids_than_the_terms_allow_end_the_match(server, mock_clock):

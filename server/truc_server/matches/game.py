@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 import structlog
 import trio
 
-from truc_protocol.bodies import Act, AnyBody, Close, Deal, Proxy, Rule, Share
+from truc_protocol.bodies import Act, AnyBody, Close, Deal, Proxy, Rule, Share, Void
 from truc_protocol.dealing import DealtCards
 from truc_protocol.ledger import Due, Folded, Ledger, due, fold, start
 from truc_protocol.meaning import Fact, means
@@ -182,6 +182,8 @@ class Game:
             case Rule():
                 told = {"ruling": body.ruling, "seat": body.seat, "kind": body.kind}
                 log.info("ruled", table=label(self._table), k=self.ledger.k - 1, **told)
+            case Void():
+                log.info("voided", table=label(self._table), k=body.k, seats=list(body.seats))
             case _:
                 pass
 
