@@ -52,17 +52,19 @@ async def test_server_that_runs_is_well(server):
 
 async def test_commit_that_hangs_is_told(tmp_path, settings, mock_clock):
     gate = Gate()
-    async with running(tmp_path / "data", settings, wrap=gate.wrap) as server:
+    async with hosting(tmp_path / "data", settings, wrap=gate.wrap) as server:
         await gate.closed_behind(await guest(server))
         before = await told(server)
         mock_clock.jump(6)
         during = await told(server)
+        status = await host_says(server.folder, command="status")
         gate.opened.set()
         await server.clients[0].until("ok")
         mock_clock.jump(1)
         after = await told(server)
     assert (before[0], after) == (200, (200, "ok\n", 1))
     assert during == (503, "behind: a commit has been under way for 6 s\n", 0)
+    assert status["store"] == "behind: a commit has been under way for 6 s"
 
 
 async def test_store_that_does_not_keep_up_is_told(tmp_path, settings, monkeypatch):

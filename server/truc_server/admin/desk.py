@@ -36,6 +36,7 @@ from truc_server.host.subjects import Subjects, normal_subject
 from truc_server.house import House
 from truc_server.lobby.lobby import Lobby
 from truc_server.lobby.upkeep import Upkeep
+from truc_server.metrics.health import why_behind
 from truc_server.store import Sanction, SanctionKind
 from truc_server.tables.closing import close_for_host
 
@@ -164,7 +165,7 @@ class Desk(NamedTuple):
             return "failed"
         if self.house.disk.is_nearly_full:
             return "disk nearly full"
-        return "behind" if self.house.journal.is_behind else "ok"
+        return why_behind(self.house.journal) or "ok"
 
 
 def _subject(written: str) -> str:

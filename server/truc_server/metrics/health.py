@@ -5,7 +5,7 @@ from typing import NamedTuple
 import trio
 
 from truc_server.house import House
-from truc_server.journal import SLOW_S
+from truc_server.journal import SLOW_S, Journal
 
 
 class Health(NamedTuple):
@@ -24,10 +24,13 @@ def health(house: House) -> Health:
         return Health(is_well=False, text="stopping")
     if house.is_draining:
         return Health(is_well=False, text="draining: hands under way end, and nothing else begins")
+    behind = why_behind(journal)
+    return Health(is_well=behind is None, text=behind or "ok")
+
+
+def why_behind(journal: Journal) -> str | None:
+    """Return how the store does not keep up; None if it does."""
     if journal.is_behind:
-        text = f"behind: {journal.waiting} writes wait for the store"
-        return Health(is_well=False, text=text)
+        return f"behind: {journal.waiting} writes wait for the store"
     took = journal.commit_s(trio.current_time())
-    if took > SLOW_S:
-        return Health(is_well=False, text=f"behind: a commit has been under way for {took:.0f} s")
-    return Health(is_well=True, text="ok")
+    return f"behind: a commit has been under way for {took:.0f} s" if took > SLOW_S else None
