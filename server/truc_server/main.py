@@ -152,10 +152,11 @@ async def _serve(
         nursery.start_soon(collect_when_grown)
         _print(f"listening {address(settings, port, identity)}")
 
-    control = Control(trio.Event(), reread)
+    drain = trio.Event()
     async with trio.open_nursery() as nursery:
-        drain = control.drain if settings.tables.drain_s else None
-        await nursery.start(_stop_on_signal, nursery.cancel_scope, drain)
+        at_signal = drain if settings.tables.drain_s else None
+        hearing: trio.CancelScope = await nursery.start(_stop_on_signal, nursery.cancel_scope, at_signal)
+        control = Control(drain, reread, on_end=hearing.cancel)
         await serve(settings, folder, store, identity, announce, catalogue=catalogue, control=control)
         nursery.cancel_scope.cancel()
 
@@ -173,21 +174,24 @@ async def _stop_on_signal(
     server: trio.CancelScope,
     drain: trio.Event | None,
     *,
-    task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
+    task_status: trio.TaskStatus[trio.CancelScope],
 ) -> None:
-    """Drain the server at the first SIGTERM, if it is to be drained; at any other signal stop it at once."""
+    """Drain the server at the first SIGTERM, if it is to be drained; at any other signal stop it at once.
+
+    When this ends, or its scope is cancelled, signals have their usual, immediate effect.
+    """
     asks = [signal.SIGTERM, signal.SIGINT]
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as it is under nohup
         asks.append(signal.SIGHUP)
-    with trio.open_signal_receiver(*asks) as signals:
-        task_status.started()
+    with trio.CancelScope() as hearing, trio.open_signal_receiver(*asks) as signals:
+        task_status.started(hearing)
         async for number in signals:
             if number == signal.SIGTERM and drain is not None:
                 drain.set()
                 drain = None
                 continue
             server.cancel()
-            return  # from here on a second signal has its usual, immediate effect
+            return
 
 
 def _catalogue(folder: Folder) -> Catalogue:

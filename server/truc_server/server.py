@@ -118,6 +118,8 @@ async def _run(
             fingerprint = house.identity.fingerprint
             log.info("listening", port=port, tables=len(stored.tables), fingerprint=fingerprint)
             await stop.wait()
+            if control is not None:
+                control.on_end()
             net.shut()
             await _end(house, net)
             await trio.to_thread.run_sync(draining.keep, folder, draining.unasked(lobby))

@@ -52,6 +52,7 @@ class Host:
         self.settings = settings
         self.wrong: str | None = None
         self.drain = trio.Event()
+        self.heard_of_end = trio.Event()
 
     def reread(self):
         if self.wrong is not None:
@@ -63,7 +64,7 @@ class Host:
 async def hosting(path, settings=QUICK, **more):
     """Run a server that somebody has in hand."""
     host = Host(settings)
-    control = Control(host.drain, host.reread)
+    control = Control(host.drain, host.reread, host.heard_of_end.set)
     async with running(path, settings, control=control, **more) as server:
         server.host = host
         yield server

@@ -152,6 +152,13 @@ class TestEnd:
         assert (await drain(server))["hands"] == 0
         assert (await last_words(client))["code"] == "shutting_down"
 
+    async def test_process_is_told_when_nothing_is_waited_for_any_more(self, server):
+        seats = await in_hand(server)
+        await drain(server)
+        assert not server.host.heard_of_end.is_set()
+        await to_the_end_of_the_hand(*seats)
+        assert server.host.heard_of_end.is_set()
+
     async def test_asked_again_it_goes_on_draining(self, server):
         await in_hand(server)
         answers = [await drain(server) for _ in range(2)]

@@ -347,7 +347,7 @@ TIMED = [Code.TIMEOUT, Code.SEAT_GONE]
 async def a_server(path, row, monkeypatch):
     if row.code is Code.INTERNAL:
         monkeypatch.setattr("truc_server.connections.reception.rule_document", lambda variant: 1 // 0)
-    control = Control(trio.Event(), Settings) if row.code is Code.KICKED else None
+    control = Control(trio.Event(), Settings, trio.Event().set) if row.code is Code.KICKED else None
     async with running(path, changed(QUICK, **row.settings), control=control) as server:
         yield server
 

@@ -218,6 +218,20 @@ class TestRun:
         call("run")
         assert handlers == [signal.SIG_DFL]
 
+    def test_signal_after_a_drain_that_is_over_has_its_usual_effect(self, call, serve):
+        handlers = []
+
+        async def ending() -> None:
+            os.kill(os.getpid(), signal.SIGTERM)
+            await fake.control.drain.wait()
+            fake.control.on_end()
+            await trio.testing.wait_all_tasks_blocked()
+            handlers.append(signal.getsignal(signal.SIGTERM))
+
+        fake = serve(ending)
+        call("run")
+        assert handlers == [signal.SIG_DFL]
+
     def test_server_gets_settings_folder_games_store_and_keys(self, call, serve, data):
         fake = serve(end)
         call("run", "--name", "La Penya")
