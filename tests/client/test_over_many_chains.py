@@ -363,19 +363,27 @@ async def test_script_that_does_not_step_in_leaves_the_seat_to_others(
     assert (status, "[y/N]" in told, "PROVEN" in told) == (0, True, False)
 
 
-async def test_bot_waits_for_a_vacant_seat_and_takes_it(real_server, north, east, tmp_path) -> None:
-    bot = Process(tmp_path / "south", "bot", real_server.url, "--substitute")
+@pytest.fixture
+def own_server(tmp_path):
+    """Return a server process of the test's own: whoever looks for a vacant seat finds only that of its table."""
+    server = RealServer(tmp_path / "server").start()
+    yield server
+    server.stop()
+
+
+async def test_bot_waits_for_a_vacant_seat_and_takes_it(own_server, north, east, tmp_path) -> None:
+    bot = Process(tmp_path / "south", "bot", own_server.url, "--substitute")
     with trio.fail_after(100):
-        async with deserted(real_server.url, north, east, private=False):
+        async with deserted(own_server.url, north, east, private=False):
             told, _, status = await trio.to_thread.run_sync(bot.finish)
     assert (told.splitlines()[-1].split(",")[0], status) == ("proven", 0)
 
 
-async def test_substitute_killed_and_started_again_goes_on(real_server, north, east, tmp_path) -> None:
-    command = (tmp_path / "south", "bot", real_server.url, "--substitute")
+async def test_substitute_killed_and_started_again_goes_on(own_server, north, east, tmp_path) -> None:
+    command = (tmp_path / "south", "bot", own_server.url, "--substitute")
     bot = Process(*command)
     with trio.fail_after(100):
-        async with deserted(real_server.url, north, east, private=False):
+        async with deserted(own_server.url, north, east, private=False):
             await trio.to_thread.run_sync(bot.line)
             await trio.to_thread.run_sync(bot.kill)
             again = Process(*command)
@@ -383,11 +391,11 @@ async def test_substitute_killed_and_started_again_goes_on(real_server, north, e
     assert (told.splitlines()[-1].split(",")[0], status) == ("proven", 0)
 
 
-async def test_table_that_wants_a_substitute_is_listed_so(real_server, north, east, tmp_path) -> None:
+async def test_table_that_wants_a_substitute_is_listed_so(own_server, north, east, tmp_path) -> None:
     with trio.fail_after(100):
-        async with deserted(real_server.url, north, east, private=False) as code:
-            await watch_until_vacant(real_server.url, code, tmp_path / "watcher")
-            process = Process(tmp_path / "south", "tables", real_server.url)
+        async with deserted(own_server.url, north, east, private=False) as code:
+            await watch_until_vacant(own_server.url, code, tmp_path / "watcher")
+            process = Process(tmp_path / "south", "tables", own_server.url)
             told, _, _ = await trio.to_thread.run_sync(process.finish)
     (line,) = (line for line in told.splitlines() if line.startswith(code))
     assert "substitute wanted" in line.split("  ")
