@@ -142,6 +142,13 @@ def test_free_disk_is_told(data):
     assert "ok     disk: " in check(data).stdout
 
 
+def test_disk_that_is_full_is_wrong_also_where_nothing_is_to_be_spared(data, monkeypatch):
+    monkeypatch.setattr("truc_server.host.disk.free_bytes", lambda _: 900_000)
+    data.settings.write_text("[store]\nspare_mb = 0\n")
+    result = check(data)
+    assert (result.exit_code, "none begins until there is room" in result.stdout) == (1, True)
+
+
 def test_disk_that_is_nearly_full_is_wrong(data, monkeypatch):
     monkeypatch.setattr("truc_server.host.disk.free_bytes", lambda _: 1_000_000)
     result = check(data)

@@ -109,7 +109,7 @@ def _look_at_disk(settings: Settings, folder: Folder) -> Finding:
     free_mb = disk.free_bytes(folder.root) // disk.MB
     spare_mb = settings.store.spare_mb
     text = f"disk: {free_mb} MB free, store.spare_mb keeps {spare_mb} of them from new tables and matches"
-    is_nearly_full = not settings.store.url and free_mb < spare_mb
+    is_nearly_full = not settings.store.url and free_mb < max(spare_mb, 1)
     return wrong(f"{text}: none begins until there is room") if is_nearly_full else right(text)
 
 
