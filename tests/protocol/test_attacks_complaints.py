@@ -7,6 +7,7 @@ from protocol.shared import sharing_table
 
 from truc_protocol import boxes, keys
 from truc_protocol.audit.evidence import Judgement, judge
+from truc_protocol.audit.passed import passed
 from truc_protocol.bodies import Deal
 from truc_protocol.codec import enc
 from truc_protocol.dealing import Opening
@@ -31,7 +32,8 @@ def dealt(box_of=None) -> tuple[Table, int]:
 def complaint(table: Table, k: int, **fields) -> Judgement:
     honest = Complaint(table.setup.mid, k, SEAT, table.players[SEAT].x.secret)
     asked = {name: getattr(honest, name) for name in ("mid", "k", "seat", "secret")} | fields
-    return judge(Transcript(table.document, tuple(table.records)), Complaint(**asked)).judgement
+    of = Complaint(**asked)
+    return judge(passed(Transcript(table.document, tuple(table.records)), (of,)), of).judgement
 
 
 def box_key_of(table: Table) -> bytes:

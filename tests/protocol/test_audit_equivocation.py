@@ -4,10 +4,11 @@ import pytest
 from protocol.forge import altered, small, until
 from protocol.peers import Table
 
-from truc_protocol.audit import Equivocation, compare, refused_records
-from truc_protocol.audit.equivocation import contradictions
+from truc_protocol.audit import Equivocation, compare
+from truc_protocol.audit.equivocation import contradictions, refused_record
 from truc_protocol.audit.passed import Passed, Signed, passed
 from truc_protocol.bodies import Act, Call, Release
+from truc_protocol.evidence_file import read_refusal
 from truc_protocol.records import Record, parse
 from truc_protocol.setup import Opts
 from truc_protocol.transcript import Transcript
@@ -20,6 +21,12 @@ def list_of(table: Table, *more: Record) -> Transcript:
 
 def found(first: Transcript, second: Transcript) -> set[tuple[str, str]]:
     return {(evidence.check, evidence.culprit) for evidence in compare(first, second)}
+
+
+def shown(transcript: Transcript, refused: Record) -> Equivocation | None:
+    """Return what a refusal shows beside a transcript."""
+    refusal = read_refusal(refused)
+    return refusal and refused_record(passed(transcript, (refusal,)), refusal)
 
 
 def test_one_history_is_no_equivocation():
@@ -68,7 +75,7 @@ def test_refused_release_that_was_taken_once_convicts_nobody(code):
     table = Table().to("called")
     release = table.players[0].release(table.ledger)
     refused = table.dealer.refuse(table.setup.mid, release.body, code)
-    assert refused_records(list_of(table, release), [refused]) == ()
+    assert shown(list_of(table, release), refused) is None
 
 
 def test_two_server_bodies_for_one_position_convict_the_server():
@@ -166,7 +173,7 @@ def refusal(table: Table) -> tuple[Record, Record]:
 def test_refused_body_in_the_transcript_convicts_the_server():
     table = Table().to("hand")
     act, refused = refusal(table)
-    (evidence,) = refused_records(list_of(table, act), [refused])
+    evidence = shown(list_of(table, act), refused)
     assert isinstance(evidence, Equivocation)
     assert (evidence.check, evidence.culprit, evidence.second) == ("C35", "server", act)
     assert isinstance(parse(act), Act)
@@ -175,7 +182,7 @@ def test_refused_body_in_the_transcript_convicts_the_server():
 def test_refused_body_that_is_not_in_the_transcript_convicts_nobody():
     table = Table().to("hand")
     _, refused = refusal(table)
-    assert refused_records(list_of(table), [refused]) == ()
+    assert shown(list_of(table), refused) is None
 
 
 @pytest.mark.parametrize(
@@ -190,20 +197,20 @@ def test_refused_body_that_is_not_in_the_transcript_convicts_nobody():
 def test_refusal_without_the_servers_signature_convicts_nobody(spoilt):
     table = Table().to("hand")
     act, refused = refusal(table)
-    assert refused_records(list_of(table, act), [spoilt(refused)]) == ()
+    assert shown(list_of(table, act), spoilt(refused)) is None
 
 
 def test_refusal_for_another_match_convicts_nobody():
     table = Table().to("hand")
     act, _ = refusal(table)
     refused = table.dealer.refuse(bytes(32), act.body, "stale_position")
-    assert refused_records(list_of(table, act), [refused]) == ()
+    assert shown(list_of(table, act), refused) is None
 
 
 def test_list_that_is_refused_at_once_shows_nothing():
     table = Table()
     broken = Transcript(b"", tuple(table.records))
-    assert (compare(broken, list_of(table)), refused_records(broken, [])) == ((), ())
+    assert compare(broken, list_of(table)) == ()
 
 
 def test_new_chain_beside_a_resignation_convicts_nobody():

@@ -8,7 +8,9 @@ from protocol.peers import Table, secret
 from protocol.shared import blind_table, sharing_table
 
 from truc_protocol import boxes
-from truc_protocol.audit import Judgement, judge
+from truc_protocol.audit import Judgement
+from truc_protocol.audit.evidence import Judged, judge
+from truc_protocol.audit.passed import passed
 from truc_protocol.bodies import Deal, Share
 from truc_protocol.codec import enc
 from truc_protocol.dealing import Opening
@@ -27,7 +29,11 @@ def complaint(table: Table, seat: int = 0, k: int | None = None, **fields) -> Co
 
 
 def judged(table: Table, of: Complaint, *more: Record) -> Judgement:
-    return judge(Transcript(table.document, (*table.records, *more)), of).judgement
+    return judged_in((*table.records, *more), table, of).judgement
+
+
+def judged_in(records: tuple[Record, ...], table: Table, of: Complaint) -> Judged:
+    return judge(passed(Transcript(table.document, records), (of,)), of)
 
 
 def at_deal() -> tuple[Table, Record]:
@@ -305,12 +311,10 @@ def test_complaint_behind_a_record_that_fails_is_none():
     table, record = at_deal()
     broken = table.records[-1]._replace(sig=bytes(64))
     records = (*table.records[:-1], broken, with_box(table, record, not_authentic(table)))
-    assert judge(Transcript(table.document, records), complaint(table)).judgement is Judgement.NO_COMPLAINT
+    assert judged_in(records, table, complaint(table)).judgement is Judgement.NO_COMPLAINT
 
 
 def test_judgement_says_its_ground():
     table, record = at_deal()
-    transcript = Transcript(table.document, (*table.records, record))
-    assert judge(transcript, complaint(table)).message == (
-        "dismissed: the box opens, and holds the cards committed to"
-    )
+    found = judged_in((*table.records, record), table, complaint(table))
+    assert found.message == "dismissed: the box opens, and holds the cards committed to"

@@ -1,8 +1,8 @@
 """The audit of a match: the auditor that is fed its records, the verdict it comes to, whole files, and evidence."""
 
 from truc_protocol.audit.auditor import AuditError, Auditor, Finding, server_links
-from truc_protocol.audit.equivocation import Equivocation, compare, refused_records
-from truc_protocol.audit.evidence import Judged, Judgement, Weighed, judge
+from truc_protocol.audit.equivocation import Equivocation, compare
+from truc_protocol.audit.evidence import Judgement, Weighed
 from truc_protocol.audit.file import verify
 from truc_protocol.audit.hands import ClosedHand
 from truc_protocol.audit.own import Accepted, OwnSeat
@@ -28,7 +28,6 @@ __all__ = [
     "EvidenceExamined",
     "Examined",
     "Finding",
-    "Judged",
     "Judgement",
     "OwnSeat",
     "Refutation",
@@ -40,8 +39,6 @@ __all__ = [
     "compare",
     "examine",
     "is_preset",
-    "judge",
-    "refused_records",
     "server_links",
     "verify",
 ]

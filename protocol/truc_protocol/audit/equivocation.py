@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from truc_protocol import keys
 from truc_protocol.audit.passed import Passed, Signed, passed
-from truc_protocol.bodies import Act, AnyBody, Call, MatchStart, Refuse, Rekey, Release, Resign, Sub, Table
+from truc_protocol.bodies import Act, AnyBody, Call, MatchStart, Rekey, Release, Resign, Sub, Table
 from truc_protocol.checks import role_name
 from truc_protocol.codec import sha256
-from truc_protocol.evidence_file import Refusal, read_refusal
+from truc_protocol.evidence_file import Refusal
 from truc_protocol.records import SERVER, Record, tag_of
 from truc_protocol.transcript import Transcript
 
@@ -33,39 +33,22 @@ class Equivocation(NamedTuple):
     places: tuple[int | None, int | None] = (None, None)
 
 
-def compare(
-    first: Transcript, second: Transcript, refusals: Sequence[Record] = ()
-) -> tuple[Equivocation, ...]:
+def compare(first: Transcript, second: Transcript) -> tuple[Equivocation, ...]:
     """Compare two transcripts, each as far as it passes: of one match, or of two that share terms."""
-    return contradictions(passed(first), passed(second), refusals)
+    return contradictions(passed(first), passed(second))
 
 
 def contradictions(
-    first: Passed, second: Passed, refusals: Sequence[Record] = ()
+    first: Passed, second: Passed, refusals: Sequence[Refusal] = ()
 ) -> tuple[Equivocation, ...]:
     """Compare what passes of two transcripts.
 
     A seat may decide again for a position once the server has refused its body, so refused bodies convict nobody here.
     """
     one, other = first.items, second.items
-    refused = _refused_bodies(one, refusals)
+    refused = frozenset(each.body.body for each in refusals if _is_signed(each, one))
     found = [*_setups(one, other), *_server(one, other), *_lists(one, other), *_seats(one, other, refused)]
     return tuple(dict.fromkeys(found))
-
-
-def _refused_bodies(items: Sequence[Signed], refusals: Sequence[Record]) -> frozenset[bytes]:
-    """Return the SHA-256 of every body that the server of a list refused."""
-    if not items or not isinstance(items[0].body, Table):
-        return frozenset()
-    spk = items[0].body.spk
-    return frozenset(refuse.body for record in refusals if (refuse := signed_refusal(record, spk)))
-
-
-def refused_records(transcript: Transcript, refusals: Sequence[Record]) -> tuple[Equivocation, ...]:
-    """Find records of a transcript that its server had refused by signature (C35)."""
-    items = tuple(read for record in refusals if (read := read_refusal(record)))
-    through = passed(transcript, items)
-    return tuple(found for each in items if (found := refused_record(through, each)))
 
 
 def refused_record(through: Passed, refusal: Refusal) -> Equivocation | None:
@@ -77,10 +60,7 @@ def refused_record(through: Passed, refusal: Refusal) -> Equivocation | None:
     item = through.bodies.get(refusal.body.body)
     if item is None or not isinstance(item.body, Act | Resign | Rekey | Sub):
         return None
-    table = through.items[0].body
-    if not isinstance(table, Table) or item.body.mid != refusal.mid:
-        return None
-    if signed_refusal(refusal.record, table.spk) is None:
+    if item.body.mid != refusal.mid or not _is_signed(refusal, through.items):
         return None
     message = (
         f"the server refused the body at position {item.k} ({reprlib.repr(refusal.body.code)}) and took it"
@@ -88,11 +68,10 @@ def refused_record(through: Passed, refusal: Refusal) -> Equivocation | None:
     return Equivocation("C35", "server", message, refusal.record, item.record, (None, item.k))
 
 
-def signed_refusal(record: Record, spk: bytes) -> Refuse | None:
-    """Return a refusal signed by this server, or None if the record is no such thing."""
-    refusal = read_refusal(record)
-    signed = refusal is not None and keys.verify(spk, record.body, record.sig)
-    return refusal.body if refusal is not None and signed else None
+def _is_signed(refusal: Refusal, items: Sequence[Signed]) -> bool:
+    """Tell whether the server of a list has signed a refusal."""
+    table = items[0].body if items else None
+    return isinstance(table, Table) and keys.verify(table.spk, refusal.record.body, refusal.record.sig)
 
 
 def _mid(body: AnyBody) -> bytes | None:

@@ -10,14 +10,13 @@ from typing import NamedTuple
 
 from truc_protocol.audit.equivocation import refused_record
 from truc_protocol.audit.own import OwnSeat, open_deal, open_share
-from truc_protocol.audit.passed import Passed, Signed, Spot, passed
+from truc_protocol.audit.passed import Passed, Signed, Spot
 from truc_protocol.audit.verdict import Refutation
 from truc_protocol.bodies import AnyBody, Deal, Share
 from truc_protocol.checks import CheckError
 from truc_protocol.evidence_file import Complaint, EvidenceItem, Refusal
 from truc_protocol.keys import box_key
 from truc_protocol.ledger import Ledger, box_public, fold
-from truc_protocol.transcript import Transcript
 
 
 class Judgement(StrEnum):
@@ -53,7 +52,7 @@ def weigh(through: Passed, each: EvidenceItem) -> Weighed:
     """Weigh an item against a transcript of its match, which was read through for it."""
     match each:
         case Complaint():
-            judged = judge_in(through, each)
+            judged = judge(through, each)
             message = f"complaint of seat {each.seat} about record {each.k}: {judged.message}"
             upheld = judged.judgement is Judgement.UPHELD
             found = Refutation("C18", judged.message, "server", each.k, 0) if upheld else None
@@ -72,13 +71,8 @@ def _weigh_refusal(through: Passed, refusal: Refusal) -> Weighed:
     return Weighed(f"refusal ({code}): {found.message}", refutation)
 
 
-def judge(transcript: Transcript, complaint: Complaint) -> Judged:
-    """Judge a complaint: open the box it is about with the secret it discloses."""
-    return judge_in(passed(transcript, (complaint,)), complaint)
-
-
-def judge_in(through: Passed, complaint: Complaint) -> Judged:
-    """Judge a complaint about a list that was read through for it."""
+def judge(through: Passed, complaint: Complaint) -> Judged:
+    """Judge a complaint about a list that was read through for it: open its box with the secret it discloses."""
     spot = through.spots.get((complaint.mid, complaint.k))
     if spot is None:
         return _none("the transcript has no sound record there that holds a box")

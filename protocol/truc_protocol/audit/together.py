@@ -172,9 +172,7 @@ def _agreements(given: _Given) -> Iterator[Agreement]:
 
 
 def _contradictions(given: _Given) -> tuple[Contradiction, ...]:
-    refusals = tuple(
-        item.record for items in given.items.values() for item in items if isinstance(item, Refusal)
-    )
+    refusals = tuple(item for items in given.items.values() for item in items if isinstance(item, Refusal))
     return tuple(
         Contradiction(first, second, found)
         for first, second in combinations(given.transcripts, 2)
