@@ -10,10 +10,9 @@ from typing import Any, NamedTuple, assert_never
 import msgspec
 
 from truc_protocol.checks import CheckError
-from truc_protocol.dealing import Opening
+from truc_protocol.dealing import SALT_BYTES, Opening
 from truc_rules import KINDS, REST, TRUT, Action, ArgShape, Card, Kind, Match, Seat, slot_of
 
-SALT_BYTES = 16
 _KINDS = {str(kind): kind for kind in Kind}
 COUNTS = (3, 1)
 """How many cards a deal act may give each seat."""

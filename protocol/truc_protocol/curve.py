@@ -3,8 +3,8 @@
 The check is one multiplication on the Montgomery form of the curve, which X25519 does. Its scalar is s = 5 L - 1, with
 L the order of the subgroup: a multiple of 8 between 2^254 and 2^255, so the clamping of RFC 7748 (section 5) leaves it
 as it is. s A = -A holds exactly where 5 L A is the identity, that is where L A is, since no point has order 5; and A
-and -A have the same u. The other way to the same u, s A = A, is left to points of small order, for which X25519 gives
-zero; and a y that belongs to no point gives a u on the curve's twist, whose large order divides neither s + 1 nor s - 1.
+and -A have the same u. The other way to the same u, s A = A, is left to points of small order, which are refused
+before; and a y that belongs to no point gives a u on the curve's twist, whose large order divides neither s + 1 nor s - 1.
 
 Public arithmetic on public keys only: nothing here is secret. X25519 itself is in keys.py.
 """

@@ -24,7 +24,6 @@ from truc_protocol import curve
 from truc_protocol.codec import digest, enc
 
 KEY_BYTES: Final = 32
-SIGNATURE_BYTES: Final = 64
 NONCE_BYTES: Final = 12
 TAG_BYTES: Final = 16
 FINGERPRINT_CHARACTERS: Final = 26
@@ -150,8 +149,6 @@ def verify(public: bytes, body: bytes, signature: bytes) -> bool:
 
     Says nothing about whether `public` may be used: see `admissible`.
     """
-    if len(public) != KEY_BYTES or len(signature) != SIGNATURE_BYTES:
-        return False
     try:
         _public_key(public).verify(signature, body)
     except (InvalidSignature, ValueError):
@@ -178,10 +175,7 @@ def admissible(public: bytes) -> bool:
     if blacklisted(public):
         return False
     u = curve.montgomery(public)
-    try:
-        return _exchange(_NEGATION, u) == u
-    except WeakKeyError:
-        return False
+    return _exchange(_NEGATION, u) == u
 
 
 @dataclass(frozen=True, slots=True)
