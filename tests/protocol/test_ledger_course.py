@@ -6,8 +6,7 @@ from protocol.peers import Table
 from protocol.shared import sharing_table
 
 from truc_protocol.bodies import Call, Close, Deal, End, Release
-from truc_protocol.checks import CheckError
-from truc_protocol.ledger import Due, due, fold, learn, missing, next_call, next_share, roles, score
+from truc_protocol.ledger import Due, due, learn, missing, next_call, next_share, roles, score
 from truc_protocol.ledger.state import awaits_substitutes, is_exhausted, is_gone, must_end
 from truc_protocol.records import parse
 from truc_protocol.setup import Opts
@@ -279,14 +278,3 @@ def test_covered_position_is_that_of_the_newest_signature():
 def test_cards_cannot_be_learnt_before_the_draw():
     with pytest.raises(ValueError, match="no cards"):
         learn(Table().ledger, 0, (1, 2, 3))
-
-
-def test_fold_itself_takes_no_resignation_or_ack_of_a_guest():
-    table, keyed = Table(guests=(0,)).to("hand"), Table()
-    record = keyed.players[0].resign(table.ledger)
-    with pytest.raises(CheckError, match="C21"):
-        fold(table.ledger, record, parse(record))
-    table = Table(small(), guests=(0,)).to("ended")
-    record = keyed.players[0].ack(table.ledger)
-    with pytest.raises(CheckError, match="C21"):
-        fold(table.ledger, record, parse(record))

@@ -68,7 +68,7 @@ def call(ledger: Ledger, body: Call) -> Ledger:
             raise CheckError(
                 "C13", f"the chain of {role_name(role)} has no link for index {body.j}", "server"
             )
-    return replace(ledger, phase=Phase.CALLED, call=body, released=(), silent=())
+    return replace(ledger, phase=Phase.CALLED, call=body, silent=())
 
 
 def _call_text(body: Call) -> str:

@@ -1,13 +1,12 @@
-"""The records that end: close of a hand, resignation, end of the match, acks."""
+"""The records that end: close of a hand, end of the match, acks."""
 
 from msgspec.structs import replace
 
 from truc_protocol import chains, keys
-from truc_protocol.bodies import Ack, Close, End, Resign, SideScore
+from truc_protocol.bodies import Ack, Close, End, SideScore
 from truc_protocol.checks import CheckError
 from truc_protocol.ledger.deals import check_index, server_link
 from truc_protocol.ledger.opens import check_shown
-from truc_protocol.ledger.play import resign
 from truc_protocol.ledger.replay import is_unsure, known_hands, replayed
 from truc_protocol.ledger.state import HandLog, Ledger, Outcome, Pause, score, side_scores
 from truc_protocol.records import Phase
@@ -84,17 +83,6 @@ def _check_score(expected: tuple[SideScore, SideScore], claimed: tuple[SideScore
         raise CheckError("C24", f"expected the score {expected}, got {claimed}", _SERVER)
 
 
-def take_resign(ledger: Ledger, body: Resign) -> Ledger:
-    """Take a keyed seat's resignation.
-
-    Raises:
-        CheckError: C21.
-    """
-    if ledger.contributors[body.seat + 1] is None:
-        raise CheckError("C21", f"seat {body.seat} has no key to resign with")
-    return resign(ledger, body.seat)
-
-
 def end(ledger: Ledger, body: End) -> Ledger:
     """Take the end of the match.
 
@@ -130,10 +118,8 @@ def ack(ledger: Ledger, body: Ack) -> Ledger:
     """Take a seat's signature under the final head.
 
     Raises:
-        CheckError: C21, C32.
+        CheckError: C32.
     """
-    if ledger.contributors[body.seat + 1] is None:
-        raise CheckError("C21", f"seat {body.seat} has no key to sign an ack with")
     if body.seat in ledger.acks:
         raise CheckError("C32", f"seat {body.seat} has signed its ack already")
     return replace(ledger, acks=ledger.acks | {body.seat})

@@ -1,8 +1,8 @@
 """The fold: one record after another, each checked against all before it.
 
 `fold` is what the server does with every record it is about to make durable, and what the auditor does with every
-record it is given. It does not verify signatures (the caller has, or has just made them) and does not recompute a whole
-deal (the auditor does); everything else that the records alone decide is checked here.
+record it is given. It does not verify signatures, nor that their seats have keys (the caller has, or has just made them),
+and does not recompute a whole deal (the auditor does); everything else that the records alone decide is checked here.
 """
 
 from collections.abc import Mapping
@@ -190,7 +190,7 @@ def _take_silently(ledger: Ledger, body: SilentBody) -> Ledger:
         case Share():
             return opens.share(ledger, body)
         case Resign():
-            return ends.take_resign(ledger, body)
+            return play.resign(ledger, body.seat)
         case End():
             return ends.end(ledger, body)
         case Ack():

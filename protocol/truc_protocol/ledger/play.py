@@ -40,11 +40,10 @@ def act(ledger: Ledger, body: Act | Proxy) -> tuple[Ledger, Events]:
         CheckError: C2 its shape, C12, C19 an opening, C20 the rules refuse it, C21 who may write it, C25 a card that
             lies elsewhere too, C29 paused.
     """
-    keyed, signed = ledger.contributors[body.seat + 1] is not None, isinstance(body, Act)
+    signed = isinstance(body, Act)
     author = role_name(body.seat + 1) if signed else None
-    if keyed != signed:
-        expected = "an act, signed by its key" if keyed else "a proxy record of the server"
-        raise CheckError("C21", f"seat {body.seat}: expected {expected}", author)
+    if not signed and ledger.contributors[body.seat + 1] is not None:
+        raise CheckError("C21", f"seat {body.seat}: expected an act, signed by its key")
     check_index(ledger, body.j, author)
     move = read_act(body.seat, body.kind, body.args, deck=ledger.setup.terms.table.deck, culprit=author)
     kind = move.action.kind
@@ -52,7 +51,7 @@ def act(ledger: Ledger, body: Act | Proxy) -> tuple[Ledger, Events]:
         return _ask_pause(ledger, move.action, author), ()
     if kind is not _RESIGN:
         return _decide(ledger, move, author)
-    if keyed:
+    if signed:
         raise CheckError("C20", "expected a resign record: a keyed seat resigns by its own kind", author)
     return resign(ledger, body.seat), ()
 
