@@ -5,7 +5,8 @@ from protocol.forge import Case, altered, cases, check_refused, voided
 from protocol.peers import Player, Table
 
 from truc_protocol.audit import verify
-from truc_protocol.ledger import next_call
+from truc_protocol.ledger import is_gone, next_call
+from truc_protocol.setup import Opts
 
 
 def newcomer(table: Table, seat: int = 0, **fields):
@@ -22,6 +23,23 @@ def substitute_where_none_is_admitted():
 
 def substitute_of_a_seat_that_is_there():
     return newcomer(voided(gone=1), seat=1)
+
+
+def absent(**opts) -> Table:
+    """A match between two hands in which seat 0 has been ruled for until it counts as gone."""
+    table = Table(opts=Opts(gone_after=1, **opts)).to("hand")
+    table.away = frozenset({0})
+    return table.run(until=lambda ledger: is_gone(ledger, 0)).to("between", index=2)
+
+
+def substitute_of_a_seat_that_is_gone_where_none_is_admitted():
+    return newcomer(absent(gone=2))
+
+
+def second_substitute_of_a_seat():
+    table, record = newcomer(absent(gone=1))
+    table.add(record)
+    return table, Player(0, table.seed, "newer ").sub(table.ledger)
 
 
 def substitute_from_another_index():
@@ -87,6 +105,8 @@ def substitute_beyond_the_voids_allowed():
     cases(
         ("C28", None, substitute_where_none_is_admitted),
         ("C28", None, substitute_of_a_seat_that_is_there),
+        ("C28", None, substitute_of_a_seat_that_is_gone_where_none_is_admitted),
+        ("C28", None, second_substitute_of_a_seat),
         ("C28", None, substitute_from_another_index),
         ("C28", None, substitute_without_a_readable_name),
         ("C7", None, substitute_with_an_old_anchor),

@@ -202,6 +202,16 @@ def deal_for_another_index():
     return table, altered(table, until(table, Deal), j=2)
 
 
+def void_for_another_index():
+    table = Table().to("called")
+    return table, altered(table, table.dealer.void(table.ledger), j=0)
+
+
+def close_for_another_index():
+    table = Table()
+    return table, altered(table, until(table, Close), j=0)
+
+
 def act_for_another_index():
     table = Table().to("hand")
     return table, altered(table, table.record_of(table.choice()), j=0)
@@ -281,6 +291,8 @@ def share_for_another_index():
         ("C12", "seat 0", release_for_another_index),
         ("C12", SERVER, draw_for_another_index),
         ("C12", SERVER, deal_for_another_index),
+        ("C12", SERVER, void_for_another_index),
+        ("C12", SERVER, close_for_another_index),
         ("C12", SIGNER, act_for_another_index),
         ("C12", SERVER, ruling_for_another_index),
         ("C12", SERVER, ruling_for_a_seat_beyond_the_table),

@@ -231,6 +231,10 @@ def low_order_guest_box_key():
     return seat_with(guests=(1,), x=bytes(32))
 
 
+def guest_box_key_copied_from_the_server():
+    return seat_with(guests=(1,), x=Table().terms.table.x)
+
+
 def guests_with_one_box_key():
     table = Table("truc-catalan", seats=4, guests=(0, 1), boxed_guests=True)
     copy = altered(table, table.records[2], x=table.guest_keys[0].public)
@@ -308,6 +312,7 @@ def table_in_place_of_the_match():
         ("C7", None, box_key_not_canonical),
         ("C7", None, box_key_with_the_top_bit),
         ("C7", SERVER, low_order_guest_box_key),
+        ("C7", SERVER, guest_box_key_copied_from_the_server),
         ("C7", None, guests_with_one_box_key),
         ("C8", None, match_that_lists_another_seat),
         ("C8", None, match_of_another_table),
@@ -390,6 +395,15 @@ def test_match_as_accepted_passes() -> None:
     for record in table.records:
         auditor.feed(record)
     assert auditor.verdict().result == "proven"
+
+
+def test_guest_with_a_box_key_accepts_a_match_in_which_it_has_signed_nothing() -> None:
+    table = Table(guests=(0,), boxed_guests=True).to("hand")
+    accepted = accepting(table, level="B", seat_hash=None)
+    auditor = Auditor(table.document, OwnSeat(0, table.guest_keys[0]), accepted=accepted)
+    for record in table.records:
+        auditor.feed(record)
+    assert auditor.openings == table.dealer.openings(table.ledger, 0)
 
 
 def test_spectator_accepts_a_match_without_a_seat_of_its_own() -> None:

@@ -84,6 +84,23 @@ def test_two_server_bodies_for_one_position_convict_the_server():
     assert ("C33", "server") in found(list_of(table, ruling), list_of(table, abandon))
 
 
+def beside_a_ruling(table: Table, record: Record) -> list[set[tuple[str, str]]]:
+    """Return what a record shows beside the server's ruling for its position, whichever list comes first."""
+    lists = list_of(table, record), list_of(table, table.dealer.move(table.ledger))
+    return [found(*lists), found(*reversed(lists))]
+
+
+def test_decision_beside_a_ruling_for_its_position_convicts_nobody():
+    table = Table().to("hand")
+    assert beside_a_ruling(table, table.record_of(table.choice())) == [set(), set()]
+
+
+def test_proxy_beside_a_ruling_for_its_position_convicts_nobody():
+    """Anybody can write a proxy, as nobody signs it."""
+    table = Table(guests=(0, 1)).to("hand")
+    assert beside_a_ruling(table, table.record_of(table.choice())) == [set(), set()]
+
+
 def test_two_calls_for_one_index_convict_the_server():
     table = Table().to("between", index=1)
     first = until(table, Call)

@@ -9,7 +9,7 @@ from protocol.shared import sharing_table
 
 from truc_protocol.audit import AuditError, Auditor, OwnSeat
 from truc_protocol.audit.hands import ClosedHand, check_boxes, closed_hand, open_hand
-from truc_protocol.bodies import Close, Deal
+from truc_protocol.bodies import Close, Deal, Share
 from truc_protocol.checks import CheckError
 from truc_protocol.dealing import Opening
 from truc_protocol.keys import box_key
@@ -212,3 +212,11 @@ def test_refutation_says_where_what_and_who():
     refutation = caught.value.refutation
     assert str(refutation).startswith(f"record {table.ledger.k}: C20: ")
     assert refutation.rule == "the rules allow this seat this act now"
+
+
+def test_share_for_a_guest_without_a_box_key_is_empty_in_a_match_that_is_proven():
+    table = sharing_table(guests=(2, 3)).run()
+    shares = [body for body in map(parse, table.records) if isinstance(body, Share)]
+    assert {bool(share.box) for share in shares if share.receiver in (2, 3)} == {False}
+    assert {bool(share.box) for share in shares if share.receiver in (0, 1)} == {True}
+    assert table.audit().verdict().result == "proven"

@@ -7,6 +7,7 @@ from truc_protocol.codec import enc, sha256
 from truc_protocol.errors import Code, RemoteError
 from truc_protocol.handshake import (
     Auth,
+    Broken,
     Challenge,
     Contact,
     Fingerprint,
@@ -172,7 +173,8 @@ def test_hello_for_other_terms_fails_c37(changes, text):
 
 
 def test_certificate_that_was_not_signed_fails_c37():
-    assert failed(hello_of(), contact(cert=CERT)).check == "C37"
+    error = failed(hello_of(), contact(cert=CERT))
+    assert (error.check, error.what) == ("C37", Broken.ENCRYPTION)
 
 
 def test_changed_key_is_named_with_both_fingerprints():

@@ -25,6 +25,7 @@ from protocol.test_handshake import (
 
 from truc_protocol.codec import pack, unpack
 from truc_protocol.handshake import (
+    Broken,
     Challenge,
     Fingerprint,
     Greeting,
@@ -96,7 +97,8 @@ def test_offer_that_a_relay_has_cut_down_fails_c37():
 
 
 def test_hello_through_a_relay_with_a_certificate_of_its_own_fails_c37():
-    assert failed(hello_of(cert=CERT), contact(PINNED, cert=OTHER_CERT)).check == "C37"
+    error = failed(hello_of(cert=CERT), contact(PINNED, cert=OTHER_CERT))
+    assert (error.check, error.what) == ("C37", Broken.CERTIFICATE)
 
 
 def test_relay_that_strips_tls_towards_the_client_fails_c37():

@@ -1,7 +1,7 @@
 """What follows from the records: what is due, who is waited for, how a match is decided."""
 
 import pytest
-from protocol.forge import small, until
+from protocol.forge import altered, small, until
 from protocol.peers import Table
 from protocol.shared import sharing_table
 
@@ -256,6 +256,13 @@ def test_end_opens_a_link_of_every_chain():
     table = Table(links=1).to("over", index=4)
     end = parse(until(table, End))
     assert [first for first, _ in end.links] == list(range(end.next_index))
+
+
+@pytest.mark.parametrize("reason", ["silent", "link"])
+def test_void_says_that_nothing_came_or_that_what_came_was_no_link(reason):
+    table = Table().to("called", index=1)
+    table.add(altered(table, table.dealer.void(table.ledger), reason=reason))
+    assert (table.ledger.phase, table.ledger.voids) == ("between", 1)
 
 
 def test_score_is_nothing_before_the_draw():

@@ -94,11 +94,7 @@ def _setups(one: Sequence[Signed], other: Sequence[Signed]) -> Iterator[Equivoca
 
 def _terms(items: Sequence[Signed]) -> Iterator[Signed]:
     """Yield the table record of a list, and the match record that closes its setup."""
-    for item in items:
-        if item.k is not None:
-            return
-        if isinstance(item.body, Table | MatchStart):
-            yield item
+    return (item for item in items if isinstance(item.body, Table | MatchStart))
 
 
 def _server(one: Sequence[Signed], other: Sequence[Signed]) -> Iterator[Equivocation]:
@@ -109,7 +105,7 @@ def _server(one: Sequence[Signed], other: Sequence[Signed]) -> Iterator[Equivoca
         if a.k == b.k:
             message = f"the server signed two records for position {a.k}"
             yield Equivocation("C33", "server", message, a.record, b.record, (a.k, b.k))
-        elif isinstance(a.body, Call) and isinstance(b.body, Call) and a.body.j == b.body.j:
+        elif isinstance(a.body, Call):
             message = f"the server signed two calls for index {a.body.j}"
             yield Equivocation("C33", "server", message, a.record, b.record, (a.k, b.k))
 
@@ -136,12 +132,10 @@ def _seats(
     """C34: two decisions of a seat for one position, two releases for one index."""
     strangers = _brought(one, other) - _brought(_vouched(one), _vouched(other))
     for a, b in _contradictions(one, other):
-        if a.record.signer == SERVER or (a.record.signer, a.key) != (b.record.signer, b.key):
-            continue
-        if a.key in strangers:
+        if (a.record.signer, a.key) != (b.record.signer, b.key) or a.key in strangers:
             continue
         match a.body, b.body:
-            case Act() | Resign(), Act() | Resign() if a.k == b.k and not _is_refused(refused, a, b):
+            case Act() | Resign(), Act() | Resign() if not _is_refused(refused, a, b):
                 message = f"the seat signed two decisions for position {a.k}"
             case Release(), Release() if a.body.j == b.body.j:
                 message = f"the seat signed two releases for index {a.body.j}"

@@ -107,13 +107,9 @@ def _known(spot: Spot, own: OwnSeat) -> Ledger:
 
 
 def _is_sealed_to(body: AnyBody, seat: int) -> bool:
-    match body:
-        case Deal():
-            return seat < len(body.boxes) and bool(body.boxes[seat])
-        case Share():
-            return seat == body.receiver
-        case _:
-            return False
+    if isinstance(body, Deal):
+        return seat < len(body.boxes) and bool(body.boxes[seat])
+    return isinstance(body, Share) and seat == body.receiver
 
 
 def _opened(before: Ledger, item: Signed, own: OwnSeat) -> Ledger:

@@ -287,9 +287,8 @@ def rekey(ledger: Ledger, body: Rekey) -> Ledger:
     Raises:
         CheckError: C7, C27.
     """
-    culprit = role_name(body.role)
-    old = ledger.contributors[body.role] if body.role < len(ledger.contributors) else None
-    exhausted = old is not None and is_exhausted(ledger, body.role)
+    culprit, old = role_name(body.role), ledger.contributors[body.role]
+    exhausted = is_exhausted(ledger, body.role)
     if old is None or body.first != ledger.deal_index:
         raise CheckError("C27", f"expected a chain from {ledger.deal_index} of a contributor", culprit)
     if body.role == SERVER:
