@@ -234,12 +234,12 @@ def proxy_for_a_seat_beyond_the_table():
 
 def record_by_a_seat_beyond_the_table():
     table = Table().to("hand")
-    return table, Player(5, 1).resign(table.ledger)
+    return table, Player(2, 1).resign(table.ledger)
 
 
 def substitute_beyond_the_table():
     table = Table()
-    return table, Player(5, 1).sub(table.ledger)
+    return table, Player(2, 1).sub(table.ledger)
 
 
 def substitute_beyond_the_table_from_elsewhere():

@@ -48,14 +48,30 @@ def test_no_files_come_to_nothing():
 
 def test_complaint_that_is_upheld_refutes_the_transcript():
     transcript, complaint = garbled()
-    first, _ = examine((transcript, write_evidence((complaint,)))).files
+    together = examine((transcript, write_evidence((complaint,))))
+    first, _ = together.files
     refuted = first.verdict.refutation
+    assert together.is_refuted
     assert (first.result, refuted.check, refuted.culprit, refuted.k) == (
         Result.REFUTED,
         "C18",
         "server",
         complaint.k,
     )
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_complaint_refutes_no_other_transcript_of_the_match(order):
+    transcript, complaint = garbled()
+    honest = file(Table().to("hand"))
+    found = results(*(transcript, honest)[::order], write_evidence((complaint,)))
+    assert found == [*(Result.REFUTED, Result.INCOMPLETE)[::order], Result.REFUTED]
+
+
+def test_complaint_that_is_upheld_counts_behind_one_that_is_dismissed():
+    transcript, complaint = garbled()
+    dismissed = Complaint(complaint.mid, complaint.k, 1, Table().players[1].x.secret)
+    assert results(transcript, write_evidence((dismissed, complaint)))[0] is Result.REFUTED
 
 
 def test_files_may_stand_in_any_order():
@@ -145,6 +161,18 @@ def test_histories_are_compared_as_far_as_a_file_can_be_read():
     broken = Record(0, b"\xc1", bytes(64))
     together = examine((file(table, ruling), file(table, abandon, broken) + b"\x00"))
     assert together.contradictions
+
+
+def test_file_that_is_no_transcript_is_compared_with_none():
+    table = Table().to("hand")
+    ruling, abandon = table.dealer.move(table.ledger), table.dealer.abandon(table.ledger, "server")
+    together = examine((file(table, ruling), file(table, abandon) + b"\x00"))
+    assert (together.files[1].result, together.contradictions) == (Result.UNREADABLE, ())
+
+
+def test_setups_that_are_not_closed_agree_on_no_match():
+    table = Table()
+    assert examine((write_transcript(table.document, table.records[:1]),) * 2).agreements == ()
 
 
 @pytest.fixture

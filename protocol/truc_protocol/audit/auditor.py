@@ -180,7 +180,7 @@ class Auditor:
             case Deal():
                 return self._open_deal(after, body)
             case Share():
-                return self._open_share(before, after, body)
+                return self._open_share(after, body)
             case End():
                 self._end(before, body)
             case _:
@@ -194,10 +194,8 @@ class Auditor:
         ledger, self._openings = open_deal(ledger, body, self._own.seat, self._own_keys)
         return ledger
 
-    def _open_share(self, before: Ledger, after: Ledger, body: Share) -> Ledger:
-        if self._own is None or body.receiver != self._own.seat or before.hand is None:
-            return after
-        ledger, opened = open_share(after, body, before.hand.deals[-1], self._own_keys)
+    def _open_share(self, ledger: Ledger, body: Share) -> Ledger:
+        ledger, opened = open_share(ledger, body, self._own_keys)
         if opened:
             self._partners = (*self._partners, (body.giver, opened))
         return ledger

@@ -122,7 +122,7 @@ def _opened(before: Ledger, item: Signed, own: OwnSeat) -> Ledger:
     match item.body:
         case Deal():
             return open_deal(after, item.body, own.seat, keys)[0]
-        case Share() if item.body.receiver == own.seat and before.hand is not None:
-            return open_share(after, item.body, before.hand.deals[-1], keys)[0]
+        case Share():
+            return open_share(after, item.body, keys)[0]
         case _:
             return after

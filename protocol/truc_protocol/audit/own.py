@@ -98,14 +98,14 @@ def open_deal(ledger: Ledger, body: Deal, seat: int, own: BoxKeys) -> Opened:
     return _learnt(ledger, body, seat, hand), hand
 
 
-def open_share(ledger: Ledger, body: Share, deal: Deal, own: BoxKeys) -> Opened:
-    """Open a partner's cards shared with the own seat and tell the ledger.
+def open_share(ledger: Ledger, body: Share, own: BoxKeys) -> Opened:
+    """Open a partner's cards of the newest deal and tell the ledger; do neither if the receiver's key is not ours.
 
     Raises:
         CheckError: C18; the culprit is the server.
     """
     shared = _shared(ledger, body.receiver, own)
-    if shared is None:
+    if shared is None or ledger.hand is None:
         return ledger, ()
     place = {"j": body.j, "d": body.d, "giver": body.giver, "receiver": body.receiver}
     try:
@@ -113,7 +113,7 @@ def open_share(ledger: Ledger, body: Share, deal: Deal, own: BoxKeys) -> Opened:
     except boxes.BoxError as error:
         message = f"the share for seat {body.receiver} does not open: {error}"
         raise CheckError("C18", message, _SERVER) from error
-    return _learnt(ledger, deal, body.giver, hand), hand
+    return _learnt(ledger, ledger.hand.deals[-1], body.giver, hand), hand
 
 
 def _learnt(ledger: Ledger, deal: Deal, seat: int, hand: tuple[Opening, ...]) -> Ledger:
