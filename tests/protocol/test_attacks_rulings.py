@@ -255,12 +255,9 @@ def second_close():
 
 
 def end_before_the_close():
-    table, other = Table(small()), Table(small())
-    table.to("hand")
+    table = Table(small()).to("hand")
     table.add(table.players[0].resign(table.ledger))
-    end = parse(until(other, End))
-    fields = [getattr(end, name) for name in end.__struct_fields__[3:]]
-    return table, table.sign(End(*here(table.ledger), *fields))
+    return table, table.dealer._end(table.ledger)
 
 
 def end_with_another_winner():

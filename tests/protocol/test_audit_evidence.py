@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 from protocol.forge import altered, cheat, leaves_of, until, with_card
 from protocol.peers import Table, secret
+from protocol.rewriting import forked
 from protocol.shared import blind_table, sharing_table
 
 from truc_protocol import boxes
@@ -16,6 +17,7 @@ from truc_protocol.codec import enc
 from truc_protocol.dealing import Opening
 from truc_protocol.evidence_file import Complaint
 from truc_protocol.keys import derive, seal
+from truc_protocol.ledger import next_share
 from truc_protocol.records import Record, parse
 from truc_protocol.transcript import Transcript
 
@@ -172,6 +174,16 @@ def test_complaint_is_upheld_also_when_the_match_went_on():
     table.add(with_box(table, record, not_authentic(table)))
     table.run(until=lambda ledger: ledger.phase == "between")
     assert judged(table, of) is Judgement.UPHELD
+
+
+def test_complaint_about_a_share_of_a_card_that_the_seat_holds_itself_is_upheld():
+    shared = sharing_table()
+    giver, receiver = next_share(shared.ledger)
+    table = forked(shared, shared.ledger.k - 1).careless()
+    own = table.dealer._cards(table.ledger, 1)[0].hands[receiver][0]
+    cheat(table, lambda cards: with_card(cards, giver, 0, cards.hands[giver][0]._replace(card=own.card)))
+    table.step()
+    assert judged(table, complaint(table, receiver), table.next_record()) is Judgement.UPHELD
 
 
 def test_box_sealed_to_the_key_before_a_rekey_is_upheld():

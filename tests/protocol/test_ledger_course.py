@@ -265,6 +265,15 @@ def test_void_says_that_nothing_came_or_that_what_came_was_no_link(reason):
     assert (table.ledger.phase, table.ledger.voids) == ("between", 1)
 
 
+def test_end_opens_no_link_of_a_chain_that_has_served_no_deal():
+    table = Table(links=2)
+    table.run(until=lambda ledger: ledger.phase == "between" and ledger.deal_index == 2)
+    table.step()
+    table.add(table.dealer.abandon(table.ledger, "server"))
+    assert [first for first, _ in parse(until(table, End)).links] == [0]
+    assert table.run().audit().verdict().result == "proven"
+
+
 def test_score_is_nothing_before_the_draw():
     assert score(Table().ledger) == ((0, 0, 0), (0, 0, 0))
 

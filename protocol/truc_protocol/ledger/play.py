@@ -114,7 +114,7 @@ def played_unseen(ledger: Ledger, step: Step) -> Ledger:
 def moved(ledger: Ledger, hand: HandLog | None, match: Match, step: Step, cut: int) -> Ledger:
     """Return the ledger after a move of the rules; `hand` has the cards opened for it."""
     if hand is None:
-        return replace(ledger, match=match, cut=cut or ledger.cut)
+        return replace(ledger, match=match, cut=cut)
     stepped = replace(hand, steps=(*hand.steps, step), unseen=None)
     return replace(ledger, match=match, hand=stepped)
 
