@@ -14,11 +14,11 @@ from truc_protocol.bodies import Body, Hash, Refuse, U
 from truc_protocol.checks import CheckError
 from truc_protocol.codec import EncodingError, dec
 from truc_protocol.records import SERVER, Record, encode
-from truc_protocol.transcript import MAX_FILE, item, pack_record, read_item, unpack_record
+from truc_protocol.transcript import item, pack_record, read_item, unpack_record
 
 MAGIC: Final = b"truc evidence 1\n"
 MAX_ITEMS: Final = 256
-"""The most items in a file. Each takes work to weigh; an honest file has a handful."""
+"""The most items in a file. Each takes work to weigh; an honest file has a handful. So no file is longer than 64 MiB."""
 
 
 class Complaint(Body, frozen=True, tag="truc/1/complaint"):
@@ -74,8 +74,6 @@ def read_evidence(file: bytes) -> tuple[EvidenceItem, ...]:
         CheckError: C41, naming the item: not evidence, damaged lengths, an item that is neither refusal nor complaint,
             more items than a file may have.
     """
-    if len(file) > MAX_FILE:
-        raise CheckError("C41", f"expected at most {MAX_FILE} bytes, got {len(file)}")
     if not is_evidence(file):
         raise CheckError("C41", f"expected a file that starts with {MAGIC.decode().strip()!r}")
     items: list[EvidenceItem] = []

@@ -37,7 +37,6 @@ from .match import (
 from .moves import move_line, parse_move
 from .options import TABLE_OPTIONS, with_options
 from .params import params, variant_from_fields, variant_from_params
-from .perft import perft
 from .presets import preset, presets
 from .rulings import apply_ruled, ruled
 from .seats import SIDES, Seat, Side, other_side, seat_after, seats_after, side_of
@@ -125,7 +124,6 @@ __all__ = [
     "owed_shows",
     "params",
     "parse_move",
-    "perft",
     "preset",
     "presets",
     "ruled",

@@ -4,11 +4,11 @@ A count that moves means that a rule moved: change it only together with the rul
 """
 
 import pytest
+from perft.counting import perft, positions
 from perft.pinned import CARDS_ALONE, POSITIONS, ROWS
 from rules.played import dealt, given, played
 
-from truc_rules import Kind, Seat, apply, legal, new_match, next_hand, perft, preset, presets, with_options
-from truc_rules.perft import positions
+from truc_rules import Kind, Seat, apply, legal, new_match, next_hand, preset, presets, with_options
 
 SPANISH = ("3o 12c 6o", "3c 7b 1o", "2e 6c 1b", "2b 10e 7c", "11b 1e 4c", "12o 5e 4b")
 FLORES = ("3o 12o 6o", "3c 7b 1o", "2e 6c 1b", "2b 10b 4b", "11b 1e 4c", "12c 5c 3e")

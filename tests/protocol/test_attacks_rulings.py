@@ -87,6 +87,11 @@ def forfeit_of_a_seat_that_is_there():
     return table, table.rule("forfeit", 0, "absent")
 
 
+def forfeit_of_a_seat_that_is_there_between_two_hands():
+    table = Table().to("between", index=2)
+    return table, table.rule("forfeit", 0, "absent")
+
+
 def forfeit_for_silence_without_a_void():
     table = Table().to("hand")
     return table, table.rule("forfeit", 0, "silent")
@@ -154,6 +159,13 @@ def resignation_when_the_match_is_won():
 def pause_that_not_all_asked_for():
     table = Table().to("hand")
     table.add(table.act(0, "pause"))
+    return table, table.rule("pause")
+
+
+def second_pause_where_all_asked_for_its_end():
+    table = Table().to("hand").rest()
+    for seat in (0, 1):
+        table.add(table.act(seat, "resume"))
     return table, table.rule("pause")
 
 
@@ -343,6 +355,7 @@ def second_ack():
         ("C22", SERVER, ruling_not_on_the_list),
         ("C22", SERVER, ruling_with_args_too_many),
         ("C22", SERVER, forfeit_of_a_seat_that_is_there),
+        ("C22", SERVER, forfeit_of_a_seat_that_is_there_between_two_hands),
         ("C22", SERVER, forfeit_for_silence_without_a_void),
         ("C22", SERVER, forfeit_of_a_reason_of_another_mode),
         ("C22", SERVER, forfeit_after_a_void_at_the_draw),
@@ -353,6 +366,7 @@ def second_ack():
         ("C22", SERVER, abandoned_as_empty_with_seats_there),
         ("C22", SERVER, abandoned_for_another_reason),
         ("C22", SERVER, pause_that_not_all_asked_for),
+        ("C22", SERVER, second_pause_where_all_asked_for_its_end),
         ("C22", SERVER, resume_without_a_pause),
         ("C24", SERVER, abandoned_when_the_match_is_won),
         ("C24", None, resignation_when_the_match_is_won),

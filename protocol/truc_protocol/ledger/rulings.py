@@ -69,7 +69,7 @@ def may_forfeit(ledger: Ledger, seat: int, kind: str) -> bool:
             one_side = len({silent % 2 for silent in ledger.silent}) == 1
             return seat in ledger.silent and one_side and ledger.match is not None and not waits
         case "absent":
-            exhausted = ledger.phase is Phase.BETWEEN and is_exhausted(ledger, seat + 1)
+            exhausted = is_exhausted(ledger, seat + 1)  # it never is in a hand, which has opened its link
             return (0 < opts.gone_after <= ledger.streaks[seat] or exhausted) and not waits
         case _:
             return False

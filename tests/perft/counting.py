@@ -1,9 +1,6 @@
 """Counts of what can be reached from a match: a fingerprint of its rules."""
 
-from .hand import legal
-from .match import apply
-from .seats import Seat
-from .table import Match
+from truc_rules import Match, Seat, apply, legal
 
 
 def perft(match: Match, depth: int) -> int:
