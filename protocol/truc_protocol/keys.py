@@ -237,7 +237,7 @@ _NEGATION: Final = X25519PrivateKey.from_private_bytes(curve.NEGATION)
 @lru_cache(maxsize=BOX_KEYS_REMEMBERED)
 def admissible_box_public(x: bytes) -> bool:
     """Tell whether an X25519 key may be used: below the field, top bit clear, not of low order (check C7; cached)."""
-    if len(x) != KEY_BYTES or int.from_bytes(x, "little") >= curve.FIELD:
+    if int.from_bytes(x, "little") >= curve.FIELD:
         return False
     try:
         _exchange(_PROBE, x)

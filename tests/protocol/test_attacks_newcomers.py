@@ -42,6 +42,10 @@ def second_substitute_of_a_seat():
     return table, Player(0, table.seed, "newer ").sub(table.ledger)
 
 
+def substitute_where_nobody_is_ever_gone():
+    return newcomer(Table(opts=Opts(gone=1, gone_after=0)).to("between", index=2))
+
+
 def substitute_from_another_index():
     return newcomer(voided(gone=1), first=1)
 
@@ -107,6 +111,7 @@ def substitute_beyond_the_voids_allowed():
         ("C28", None, substitute_of_a_seat_that_is_there),
         ("C28", None, substitute_of_a_seat_that_is_gone_where_none_is_admitted),
         ("C28", None, second_substitute_of_a_seat),
+        ("C28", None, substitute_where_nobody_is_ever_gone),
         ("C28", None, substitute_from_another_index),
         ("C28", None, substitute_without_a_readable_name),
         ("C7", None, substitute_with_an_old_anchor),

@@ -37,6 +37,16 @@ def ruled_card_from_another_slot():
     return table, table.rule("move", turn(table), "play", (*opening(table, turn(table), 1), None))
 
 
+def ruled_card_from_another_slot_with_a_false_opening():
+    table = standing()
+    return table, table.rule("move", turn(table), "play", (1, 0, bytes(16), None))
+
+
+def ruled_card_of_another_seat_with_a_false_opening():
+    table = standing()
+    return table, table.rule("move", 1 - turn(table), "play", (0, 0, bytes(16), None))
+
+
 def ruled_card_with_an_ask():
     table = Table("truc-catalan").to("hand")
     return table, table.rule("move", turn(table), "play", (*opening(table, turn(table), 0), 2))
@@ -266,6 +276,12 @@ def second_close():
     return table, table.sign(Close(*here(table.ledger), table.ledger.deal_index, *fields))
 
 
+def score_of_a_hand_cut_short_where_no_card_can_change_it():
+    table = Table(small(reveal="match")).to("hand")
+    table.add(table.players[0].resign(table.ledger))
+    return table, altered(table, until(table, Close), score=((0, 0, 1), (0, 0, 0)))
+
+
 def end_before_the_close():
     table = Table(small()).to("hand")
     table.add(table.players[0].resign(table.ledger))
@@ -348,6 +364,8 @@ def second_ack():
         ("C22", SERVER, ruled_card_with_an_ask),
         ("C22", SERVER, ruled_cut_in_a_place),
         ("C22", SERVER, ruled_card_at_the_cut),
+        ("C22", SERVER, ruled_card_from_another_slot_with_a_false_opening),
+        ("C22", SERVER, ruled_card_of_another_seat_with_a_false_opening),
         ("C22", SERVER, ruled_move_of_a_seat_that_does_not_decide),
         ("C22", SERVER, ruled_move_before_the_draw),
         ("C22", SERVER, ruled_move_where_decisions_have_no_end),
@@ -386,6 +404,7 @@ def second_ack():
         ("C24", SERVER, close_for_another_reason),
         ("C24", SERVER, second_close),
         ("C24", SERVER, close_before_the_hand_is_over),
+        ("C24", SERVER, score_of_a_hand_cut_short_where_no_card_can_change_it),
         ("C24", SERVER, end_before_the_close),
         ("C24", SERVER, end_with_another_winner),
         ("C24", SERVER, end_for_another_reason),

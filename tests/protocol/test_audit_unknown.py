@@ -31,14 +31,14 @@ def rank(table: Table, seat: int, slot: int) -> str:
     return table.variant.pack[opening(table, seat, slot)[1]][:-1]
 
 
-def ordered(*, reveal: str = "hand") -> tuple[Table, int]:
-    """A hand in which eldest has ordered its partner, who must play now, a rank that only its last slot holds."""
+def ordered(*, reveal: str = "hand", alike: int = 1) -> tuple[Table, int]:
+    """A hand in which eldest has ordered its partner, who must play now, a rank that only its last slots hold."""
     for seed in range(50):
         table = governed(reveal=reveal, seed=seed)
         eldest = turn(table)
         partner = seat_after(eldest, 4, steps=2)
         ranks = [rank(table, partner, slot) for slot in range(CARDS_EACH)]
-        if ranks.count(ranks[-1]) == 1:
+        if [slot for slot, held in enumerate(ranks) if held == ranks[-1]] == [*range(CARDS_EACH)][-alike:]:
             break
     for _ in range(2):
         table.add(table.dealer.move(table.ledger))
@@ -74,6 +74,13 @@ def card_played_against_an_order_that_the_end_opens():
 def ruling_against_an_order():
     table, partner = ordered()
     table.careless().add(table.rule("move", partner, "play", (*opening(table, partner, 0), None)))
+    conceded(table)
+    return table, table.dealer._close(table.ledger)
+
+
+def ruled_slot_that_is_not_the_lowest_the_order_allows():
+    table, partner = ordered(alike=2)
+    table.careless().add(table.rule("move", partner, "play", (*opening(table, partner, 2), None)))
     conceded(table)
     return table, table.dealer._close(table.ledger)
 
@@ -231,6 +238,7 @@ def card_of_another_seat_that_a_ruling_plays():
         ("C25", SERVER, card_played_against_an_order),
         ("C25", SERVER, card_played_against_an_order_that_the_end_opens),
         ("C25", SERVER, ruling_against_an_order),
+        ("C25", SERVER, ruled_slot_that_is_not_the_lowest_the_order_allows),
         ("C22", SERVER, ruled_slot_that_is_not_the_lowest_without_an_order),
         ("C22", SERVER, ruled_card_with_an_ask_under_an_order),
         ("C22", SERVER, ruled_slot_that_was_played_under_an_order),

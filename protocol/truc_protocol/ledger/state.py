@@ -307,7 +307,7 @@ def next_open(ledger: Ledger) -> Shown | None:
         return None
     if hand.unseen is not None:
         return unseen_slot(hand.unseen)
-    if ledger.phase is not Phase.HAND or ledger.opens_at_close or not is_hand_over(match):
+    if ledger.opens_at_close:
         return None
     return next(iter(hand.unopened(owed_shows(match))), None)
 
