@@ -34,7 +34,7 @@ def close(ledger: Ledger, body: Close) -> tuple[Ledger, Events]:
     if reason == "ended" and match.winner is not None and ledger.hand.is_known:
         raise CheckError("C24", "the match was won before it was ended otherwise", _SERVER)
     if reason == "hand":
-        check_shown(ledger, match)
+        check_shown(ledger, ledger.hand, match)
     elif is_unsure(match):
         match = _believed(match, body.score)
     _check_score(side_scores(match), body.score)

@@ -82,15 +82,14 @@ def _check_owed(ledger: Ledger, match: Match, hand: HandLog, body: Open) -> None
         raise CheckError("C23", f"expected a seat after {hand.opens[-1].seat}, got {seat}", _SERVER)
 
 
-def check_shown(ledger: Ledger, match: Match) -> None:
+def check_shown(ledger: Ledger, hand: HandLog, match: Match) -> None:
     """Check that the cards which the rules force open at the end of a hand are open, as far as `match` knows them.
+
+    Where the close itself opens every card, nothing is left to be shown.
 
     Raises:
         CheckError: C23.
     """
-    hand = ledger.hand
-    if hand is None or ledger.opens_at_close:
-        return
     if hand.is_known and (expected := next_open(ledger)) is not None:
         raise CheckError("C23", f"expected {_text(expected)} before the close", _SERVER)
     if seats := unproven(match):
