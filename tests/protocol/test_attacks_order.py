@@ -65,6 +65,12 @@ def act_bound_to_another_position():
     return table, altered(table, table.record_of(table.choice()), k=table.ledger.k + 1)
 
 
+def close_of_the_hand_before():
+    """Whoever writes the list can put a record there again that the server has signed for another place."""
+    table = Table().to("hand", index=2)
+    return table, next(record for record in table.records if isinstance(parse(record), Close))
+
+
 def release_under_another_head():
     table = Table()
     return table, altered(table, until(table, Release), head=bytes(32))
@@ -268,6 +274,7 @@ def share_for_another_index():
         ("C10", None, duplicated_record),
         ("C10", None, act_bound_to_another_head),
         ("C10", None, act_bound_to_another_position),
+        ("C10", None, close_of_the_hand_before),
         ("C10", None, release_under_another_head),
         ("C10", None, ack_over_another_head),
         ("C24", SERVER, score_rewritten_after_acks),
