@@ -36,6 +36,7 @@ from .match import (
 )
 from .moves import move_line, parse_move
 from .options import TABLE_OPTIONS, with_options
+from .orders import MOST_ORDERS
 from .params import params, variant_from_fields, variant_from_params
 from .presets import preset, presets
 from .rulings import apply_ruled, ruled
@@ -64,6 +65,7 @@ __all__ = [
     "CARDS_EACH",
     "ENGINE",
     "KINDS",
+    "MOST_ORDERS",
     "REST",
     "SIDES",
     "SIGNS",

@@ -399,6 +399,29 @@ def envido_of_two_cards(variant) -> Table:
     raise AssertionError("no seed deals two cards of a suit to eldest")
 
 
+def card_opened_where_a_lower_slot_answers_the_claim():
+    table = claim_that_either_card_answers()
+    settled = score(table.ledger)
+    table.careless().add(open_record(table, eldest(table), 2))
+    table.add(altered(table, table.dealer._close(table.ledger), score=settled))
+    table.add(table.players[0].resign(table.ledger))
+    return table, table.dealer._end(table.ledger)
+
+
+def claim_that_either_card_answers() -> Table:
+    """A hand of the shuffle in which the claimed seat has played a card, and each of its others is of another suit."""
+    variant = with_options(preset("truco-argentino-flor"), {"reveal": "match"})
+    for seed in range(50):
+        table = Table(variant, seed=seed).to("hand")
+        seat = turn(table)
+        table.add(next(table.record_of(action) for action in table.actions(seat) if action.kind == "play"))
+        lines(table, f"claim {seat}", "concede")
+        suits = [variant.suits[card] for card in table.ledger.match.hand.dealt.cards[seat]]
+        if shown(table) == (seat, (1,)) and suits[0] != suits[2]:
+            return table
+    raise AssertionError("no seed deals such cards to eldest")
+
+
 def score_of_a_hand_cut_short_that_the_cards_deny():
     table = lines(real("match"), "flor").careless()
     table.add(table.players[0].resign(table.ledger))
@@ -433,6 +456,7 @@ def score_of_a_hand_cut_short_that_the_cards_deny():
         ("C25", SERVER, value_the_whole_hand_does_not_make),
         ("C24", SERVER, score_that_the_cards_opened_deny),
         ("C23", SERVER, card_opened_that_makes_no_envido),
+        ("C23", SERVER, card_opened_where_a_lower_slot_answers_the_claim),
         ("C25", SERVER, score_of_a_hand_cut_short_that_the_cards_deny),
     ),
 )

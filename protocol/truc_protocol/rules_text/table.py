@@ -4,7 +4,7 @@ from typing import Final
 
 from truc_protocol.rules_text.wording import listed
 from truc_protocol.words import phrase_label, sign_label
-from truc_rules import SIGNS, Variant
+from truc_rules import MOST_ORDERS, SIGNS, Variant
 
 _LANG: Final = "en"
 
@@ -18,8 +18,9 @@ _TRUTH: Final = {
     "enforced": "A sign must be true: a player makes it only with such a card among those it has not played.",
 }
 _ORDERS: Final = (
-    "A governor may order what its partner plays next, before everybody: a rank, low, high or leave. The last order"
-    " before the card counts.",
+    "A governor may order what its partner plays next, before everybody: a rank, low, high or leave. It may do so at any"
+    " time while the partner holds a card, also while another decision is open. The last order before the card counts;"
+    f" the one in force is not given again, and for one card there are at most {MOST_ORDERS}.",
     "An order must be obeyed: a rank is played if the partner has it, and otherwise the order has no effect; low and"
     " leave call for its lowest rank, high for its highest. With the hand the order ends.",
 )
