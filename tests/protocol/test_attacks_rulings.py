@@ -72,6 +72,16 @@ def ruled_move_before_the_draw():
     return table, table.rule("move", 0, "stand", ())
 
 
+def ruled_move_of_no_kind():
+    table = Table().to("hand")
+    return table, table.rule("move", turn(table), None, ())
+
+
+def ruled_move_of_no_kind_while_paused():
+    table = Table().to("hand").rest()
+    return table, table.rule("move", turn(table), None, ())
+
+
 def ruled_move_where_decisions_have_no_end():
     table = Table(opts=Opts(decision_ms=0)).to("hand")
     return table, table.dealer.move(table.ledger)
@@ -410,6 +420,8 @@ def second_ack():
         ("C24", SERVER, end_for_another_reason),
         ("C24", SERVER, end_with_another_score),
         ("C29", SERVER, ruled_move_while_paused),
+        ("C22", SERVER, ruled_move_of_no_kind),
+        ("C22", SERVER, ruled_move_of_no_kind_while_paused),
         ("C29", SERVER, call_while_paused),
         ("C29", SIGNER, act_while_paused),
         ("C29", SIGNER, rekey_while_paused),

@@ -251,6 +251,13 @@ def open_of_a_seat_that_owes_nothing():
     return table, table.dealer._close(table.ledger)
 
 
+def open_in_a_game_where_nobody_owes_cards():
+    table = Table(with_options(preset("truc-french"), {"reveal": "match"})).to("hand")
+    lines(table, "concede").careless()
+    table.add(open_record(table, 0, 0))
+    return table, table.dealer._close(table.ledger)
+
+
 def opens_in_another_order():
     table = hidden_win().careless()
     seats = sorted({0, 1, 2, 3} - {table.ledger.match.dealer})
@@ -438,6 +445,7 @@ def score_of_a_hand_cut_short_that_the_cards_deny():
         ("C23", SERVER, close_without_what_answers_a_claim),
         ("C23", SERVER, close_with_a_card_of_the_flor_missing),
         ("C23", SERVER, open_of_a_seat_that_owes_nothing),
+        ("C23", SERVER, open_in_a_game_where_nobody_owes_cards),
         ("C23", SERVER, opens_in_another_order),
         ("C23", SERVER, second_open_of_one_seat),
         ("C23", SERVER, open_with_slots_in_another_order),
