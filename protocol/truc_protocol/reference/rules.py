@@ -68,6 +68,15 @@ A document whose values contradict each other is refused too (C5). It must hold 
 * `"governor"` in `answerer`, `concede` or `signals.visible_to`, and `signals.orders` = `"binding"`, need `players` to be 4 alone.
 """
 
+_IN_WORDS: Final = """
+Figures are those of a preset: 16 and 30 stand for a target, 15 for half of one, which is rounded down. No preset has a
+sentence for this:
+
+* a covered card (`cover_from_trick`) is weaker than all others, and equal to another covered one;
+* in a flor that is a run the numbers of the pack follow each other in ascending order; where a rank is no number, the
+  ranks do as they first stand in the pack.
+"""
+
 _PRESETS: Final = """
 Every value of every param, with the presets that have it; the commonest value first. A preset's own page says the same
 in sentences.
@@ -79,7 +88,7 @@ def parameters_page() -> str:
     lines = ["# The params of the rule document", "", GENERATED, _INTRO]
     lines += ["## All params", "", "| param | value | meaning |", "|---|---|---|", *_param_rows()]
     lines += ["", "## What must fit together", _CONTRADICTIONS, _signs(), ""]
-    lines += ["## Values in words", "", "| param | value | in words |", "|---|---|---|"]
+    lines += ["## Values in words", _IN_WORDS, "| param | value | in words |", "|---|---|---|"]
     lines += [f"| `{path}` | {_code(value)} | {words} |" for path, value, words in meanings()]
     lines += ["", "## The presets", _PRESETS, "| param | value | presets |", "|---|---|---|", *_preset_rows()]
     lines += ["", *_packs()]

@@ -42,8 +42,8 @@ _AFTER_FLOR: Final = (
     " before it stands."
 )
 _CONTRAFLOR: Final = (
-    "When one flor is said, no card is played until all others have spoken, in order of play: *flor*; or, if the other side"
-    " has said one, *con flor me achico*, which gives up for the side, *contraflor*, or *contraflor al resto*.",
+    "When one flor is said, no card is played until all others have spoken, from there in order of play: *flor*; or, if the"
+    " other side has said one, *con flor me achico*, which gives up for the side, *contraflor*, or *contraflor al resto*.",
     "The other side's holders answer a contraflor with *con flor quiero*, *con flor me achico* or *contraflor al resto*, and"
     " the last of these with one of the first two. A holder who has not spoken when it ends counts as if it had.",
 )
@@ -180,7 +180,7 @@ def _claims(rule: Flor) -> tuple[str, ...]:
         return ()
     return (
         "*Pido flor*: a player may claim that an opponent who has played its first card and said no flor has kept one"
-        " quiet; once for each opponent in a hand, and only until the hand is over.",
+        " quiet; each opponent is claimed once in a hand, by whomever, and only until the hand is over.",
         f"The claim is settled when the hand is over, before the hand is scored: {_PER_FLOR} for the claimer's side if it is"
         f" so; otherwise {_CLAIM_FAILED} for the opponent's.",
         f"The opponent opens its flor, or{_disproof(rule)}.",
