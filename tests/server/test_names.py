@@ -30,6 +30,10 @@ def alike(one: str, other: str) -> bool:
         ("N\u00fa\u00f1ez-G\u00f3mez O'Brien", "N\u00fa\u00f1ez-G\u00f3mez O'Brien"),
         ("\U0001f600 Joe", "\U0001f600 Joe"),
         ("\u65e5\u672cTaro", "\u65e5\u672cTaro"),
+        ("\u65e5\u306e\u30ceTaro", "\u65e5\u306e\u30ceTaro"),
+        ("\u0661\u0662\u0663", "\u0661\u0662\u0663"),
+        ("a\u0323\u0324\u0325\u0326", "\u1ea1\u0324\u0325\u0326"),
+        ("a" * LONGEST, "a" * LONGEST),
         ("\u0915\u094d\u200d\u0937", "\u0915\u094d\u200d\u0937"),
         (
             "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",
@@ -54,6 +58,7 @@ def test_name_is_brought_into_one_form(written, name):
         "An\u200bna",
         "An\u200dna",
         "\u200dAnna",
+        "\u0915\u094d\u200d",
         "An\u00adna",
         "An\u2060na",
         "\ue000",
@@ -62,6 +67,7 @@ def test_name_is_brought_into_one_form(written, name):
         "\u3164",
         "\u2800",
         "A\U000e0041nna",
+        "Anna\U000e0100",
         "\u0301a",
         "a" + "\u0323\u0324\u0325\u0326\u0328",
         "\u0410nna",
@@ -208,6 +214,13 @@ class TestNames:
         names.give(b"b", "Anna")
         assert names.give(b"b", "Anna") == "Anna 2"
 
+    def test_player_keeps_the_number_when_who_had_the_name_before_is_gone(self):
+        names = Names()
+        names.give(b"a", "Anna")
+        names.give(b"b", "Anna")
+        names.drop(b"a")
+        assert names.give(b"b", "Anna") == "Anna 2"
+
     def test_player_who_asks_for_another_name_gets_it(self):
         names = Names()
         names.give(b"a", "Anna")
@@ -244,10 +257,20 @@ class TestNames:
         names.keep(b"b", "Anna")
         assert (names.of(b"a"), names.of(b"b")) == ("Anna", "Anna")
 
-    def test_name_with_a_number_is_not_longer_than_any(self):
+    def test_kept_name_stays_taken_when_another_who_has_it_is_gone(self):
         names = Names()
-        names.give(b"a", "\u0436" * 32)
-        assert names.give(b"b", "\u0436" * 32) == "\u0436" * 31 + " 2"
+        names.keep(b"a", "Anna")
+        names.keep(b"b", "Anna")
+        names.drop(b"b")
+        assert names.give(b"c", "Anna") == "Anna 2"
+
+    @pytest.mark.parametrize(
+        ("wanted", "kept"), [("\u0436" * 32, "\u0436" * 31), ("\u65e5" * 21, "\u65e5" * 20)]
+    )
+    def test_name_with_a_number_is_not_longer_than_any(self, wanted, kept):
+        names = Names()
+        names.give(b"a", wanted)
+        assert names.give(b"b", wanted) == f"{kept} 2"
 
     @pytest.mark.parametrize("wanted", ["Anna", "aNNA", "\u0391\u039d\u039d\u0391"])
     def test_number_costs_no_more_where_a_thousand_have_the_name(self, wanted, monkeypatch):

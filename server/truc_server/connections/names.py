@@ -54,8 +54,9 @@ def normalised(name: str) -> str:
     cleaned = " ".join(single.split())
     if not cleaned or len(cleaned.encode()) > LONGEST:
         raise _refused(f"1 to {LONGEST} bytes of printable text")
-    _check_marks(cleaned)
-    _check_scripts(cleaned)
+    if not cleaned.isascii():
+        _check_marks(cleaned)
+        _check_scripts(cleaned)
     if _TAG.fullmatch(_bones(cleaned)):
         raise _refused("a name that does not read as the tag of a player")
     return cleaned
@@ -88,8 +89,6 @@ def _joins(name: str, i: int) -> bool:
 
 
 def _check_marks(name: str) -> None:
-    if name.isascii():
-        return
     run = 0
     for i, character in enumerate(unicodedata.normalize("NFD", name)):
         run = run + 1 if unicodedata.category(character).startswith("M") else 0
@@ -102,8 +101,6 @@ def _check_scripts(name: str) -> None:
 
     So letters of different scripts that look alike cannot stand side by side.
     """
-    if name.isascii():
-        return
     scripts = {script(character) for character in name} - _ANY_SCRIPT
     if len(scripts) > 1 and not any(scripts <= together for together in _TOGETHER):
         raise _refused(f"letters of one script, got {' and '.join(sorted(scripts))}")
@@ -148,8 +145,7 @@ class Names:
 
     def keep(self, player: bytes, name: str) -> None:
         """Note the name that a player has already, whatever others are called."""
-        if player not in self._held:
-            self._unread[player] = name
+        self._unread[player] = name
 
     def of(self, player: bytes) -> str | None:
         """Return the name that a player has."""
