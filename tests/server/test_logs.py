@@ -174,5 +174,5 @@ def test_line_that_cannot_be_written_harms_nobody():
     ("moments", "due"), [((0, 59, 60, 61), (True, False, True, False)), ((7, 7), (True, False))]
 )
 def test_what_goes_on_being_wrong_is_said_seldom(moments, due):
-    seldom = Seldom(60)
+    seldom = Seldom()
     assert tuple(map(seldom.is_due, moments)) == due

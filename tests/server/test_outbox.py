@@ -148,13 +148,22 @@ async def test_peer_that_is_gone_breaks_the_outbox(pipe):
 
 def test_bucket_gives_its_burst_and_then_says_when():
     bucket = Bucket(rate=10, burst=2, now=0)
-    assert [bucket.take(0) for _ in range(3)] == [0, 0, 101]
+    assert [bucket.take(0) for _ in range(3)] == [True, True, False]
+    assert bucket.wait_ms == 201
+
+
+def test_bucket_to_which_a_payment_was_given_back_is_as_before():
+    bucket = Bucket(rate=10, burst=2, now=0)
+    for _ in range(3):
+        bucket.take(0)
+    bucket.give_back()
+    assert bucket.wait_ms == 101
 
 
 def test_bucket_fills_with_time_and_not_beyond_its_burst():
     bucket = Bucket(rate=10, burst=2, now=0)
     bucket.take(0)
-    assert [bucket.take(100) for _ in range(3)] == [0, 0, 101]
+    assert [bucket.take(100) for _ in range(3)] == [True, True, False]
 
 
 def test_bucket_is_overdrawn_after_twice_its_burst_on_credit():

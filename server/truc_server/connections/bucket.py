@@ -16,16 +16,16 @@ class Bucket:
         self._tokens = float(burst)
         self._stamp = now
 
-    def take(self, now: float) -> int:
-        """Pay for one request; return 0, or the milliseconds after which it might have been taken."""
+    def take(self, now: float) -> bool:
+        """Pay for one request; tell whether it is taken."""
         self._tokens = min(self._burst, self._tokens + (now - self._stamp) * self._rate) - 1
         self._stamp = now
-        return 0 if self._tokens >= 0 else int(-self._tokens / self._rate * 1000) + 1
+        return self._tokens >= 0
 
     @property
     def wait_ms(self) -> int:
-        """After how many milliseconds the next request will be taken, as of the newest payment."""
-        return max(0, int((1 - self._tokens) / self._rate * 1000) + 1)
+        """After how many milliseconds from the newest payment the next request will be taken."""
+        return int((1 - self._tokens) / self._rate * 1000) + 1
 
     def give_back(self) -> None:
         """Take the newest payment back."""

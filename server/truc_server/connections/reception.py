@@ -63,7 +63,7 @@ from truc_server.clock import now_ms
 from truc_server.connections import login
 from truc_server.connections.door import Door
 from truc_server.connections.peer import Peer, Player, RefusedError
-from truc_server.host.logs import COMPLAINT_S, Seldom
+from truc_server.host.logs import Seldom
 from truc_server.house import House
 from truc_server.journal import JournalStoppedError
 from truc_server.lobby import company, forgetting, members, seating, standings
@@ -101,7 +101,7 @@ class Reception:
         self._lobby = lobby
         self._door = door
         self._info = login.info_of(house)
-        self._complaints = Seldom(COMPLAINT_S)
+        self._complaints = Seldom()
 
     def renew(self) -> None:
         """Use the house's new settings from now on."""
@@ -221,7 +221,7 @@ class Reception:
 
     def _charge(self, peer: Peer) -> int:
         """Take the price of a request; return after how many milliseconds it could be paid, 0 if it was."""
-        is_paid = not peer.bucket.take(trio.current_time())
+        is_paid = peer.bucket.take(trio.current_time())
         if peer.bucket.is_overdrawn:
             peer.dismiss(Code.RATE_LIMITED, "requests went on although they were refused")
         return 0 if is_paid else peer.bucket.wait_ms  # what is refused has its price too

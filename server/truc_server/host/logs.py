@@ -52,7 +52,7 @@ SECRET: Final = frozenset(
     ]
 )
 WITHHELD: Final = "(withheld)"
-COMPLAINT_S: Final = 60.0  # between two lines about something that is still wrong
+_COMPLAINT_S: Final = 60.0  # between two lines about something that is still wrong
 _MAX_DEPTH: Final = 4
 _NAMES: Final = 1_024  # of values, which are remembered as secret or not
 
@@ -60,13 +60,12 @@ _NAMES: Final = 1_024  # of values, which are remembered as secret or not
 class Seldom:
     """Whether it is time to say again that something is still wrong."""
 
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
+    def __init__(self) -> None:
         self._said: float | None = None
 
     def is_due(self, now: float) -> bool:
         """Tell whether it is; if so, it counts as said."""
-        if self._said is not None and now < self._said + self._seconds:
+        if self._said is not None and now < self._said + _COMPLAINT_S:
             return False
         self._said = now
         return True

@@ -5,7 +5,7 @@ deals the hand it had committed to. The dealer knows every card, and so do the l
 names a card that is not open. `openings` does, for the seat it is asked for alone.
 """
 
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from truc_protocol import boxes, dealing
 from truc_protocol.acts import write_args
@@ -52,8 +52,6 @@ from truc_protocol.records import Record, body_hash, encode_own, parse
 from truc_protocol.setup import Opts, Terms, own_terms
 from truc_rules import Variant, ruled, turn_count
 from truc_server.matches.match_secrets import MatchSecrets
-
-_OfHand = Literal[Due.DEAL, Due.SHARE, Due.OPEN, Due.CLOSE]
 
 
 class Shuffled(NamedTuple):
@@ -146,13 +144,6 @@ class Dealer:
                 return self._signed(next_call(ledger))
             case Due.DRAW:
                 return self._draw(ledger)
-            case Due.DEAL | Due.SHARE | Due.OPEN | Due.CLOSE as awaited:
-                return self._of_hand(ledger, awaited)
-            case Due.END:
-                return self._end(ledger)
-
-    def _of_hand(self, ledger: Ledger, awaited: _OfHand) -> Record:
-        match awaited:
             case Due.DEAL:
                 return self._deal(ledger)
             case Due.SHARE:
@@ -161,6 +152,8 @@ class Dealer:
                 return self._open(ledger)
             case Due.CLOSE:
                 return self._close(ledger)
+            case Due.END:
+                return self._end(ledger)
 
     def _link(self, ledger: Ledger) -> bytes:
         index = ledger.deal_index

@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 import structlog
 import trio
 
-from truc_server.host.logs import COMPLAINT_S, Seldom
+from truc_server.host.logs import Seldom
 from truc_server.store import StoreError
 
 PAGE: Final = 64  # records read at once
@@ -30,7 +30,7 @@ class Pages:
     def __init__(self) -> None:
         self._asked: deque[Callable[[], Answer]] = deque()
         self._wake = trio.Event()
-        self._complaints = Seldom(COMPLAINT_S)
+        self._complaints = Seldom()
 
     def ask(self, read: Callable[[], Read], take: Callable[[Read], None]) -> None:
         """Ask for what `read`, which blocks, returns; `take` is called with it."""

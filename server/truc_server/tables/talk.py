@@ -98,10 +98,9 @@ class Talk:
 def _pay(buckets: dict[int, Bucket], seat: int) -> None:
     now = trio.current_time()
     bucket = buckets.setdefault(seat, Bucket(rate=PER_S, burst=BURST, now=now))
-    wait_ms = bucket.take(now)
-    if wait_ms:
+    if not bucket.take(now):
         bucket.give_back()
-        raise TooMuchTalkError(f"expected at most {BURST} at once, then {PER_S} a second", wait_ms)
+        raise TooMuchTalkError(f"expected at most {BURST} at once, then {PER_S} a second", bucket.wait_ms)
 
 
 def _rules(game: Game, at: int) -> Match:
