@@ -15,7 +15,7 @@ import trio
 
 from truc_server.journal import JournalStoppedError
 
-Call = Callable[[], None]
+Call = Callable[[], object]
 
 FEW: Final = 64  # entries in the heap; below that cancelled ones are not looked for
 

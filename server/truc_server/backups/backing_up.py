@@ -21,7 +21,6 @@ import msgspec
 from truc_server.host.folder import Folder, FolderError, make_private, move, write_private
 
 FORMAT: Final = 1
-_CHUNK: Final = 1024 * 1024
 _TRIES: Final = 5  # to read the same keys twice in a row
 _DIGEST_CHARS: Final = 64
 
@@ -255,8 +254,5 @@ def create(path: Path) -> None:
 
 def digest_of(path: Path) -> str:
     """Return the SHA-256 of a file."""
-    digest = hashlib.sha256()
     with path.open("rb") as file:
-        while chunk := file.read(_CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -6,9 +6,9 @@ way in it is named in `restored.json`, so that it is held.
 """
 
 import os
+import shutil
 import time
 from pathlib import Path
-from typing import Final
 
 from truc_server.backups.backing_up import (
     BackupError,
@@ -21,8 +21,6 @@ from truc_server.backups.backing_up import (
 )
 from truc_server.backups.restored import OpenMatches, Restored, write_restored
 from truc_server.host.folder import Folder, locked, make_private, write_private
-
-_CHUNK: Final = 1024 * 1024
 
 
 def checked(source: Path) -> Manifest:
@@ -84,8 +82,7 @@ def _copy(source: Path, target: Path) -> None:
     """Copy a file, durably, for its folder's owner alone."""
     create(target)
     with source.open("rb") as old, target.open("r+b") as new:
-        while chunk := old.read(_CHUNK):
-            new.write(chunk)
+        shutil.copyfileobj(old, new)
         new.flush()
         os.fsync(new.fileno())
 

@@ -27,9 +27,5 @@ def close_for_host(house: House, lobby: Lobby, table: Table) -> bool:
         give_up(house, table, game, why="the host has closed the table")
         return True
     game.abandon()
-    house.timers.after(ACKS_S, partial(_close_again, house, lobby, table))
+    house.timers.after(ACKS_S, partial(close_for_host, house, lobby, table))
     return False
-
-
-def _close_again(house: House, lobby: Lobby, table: Table) -> None:
-    close_for_host(house, lobby, table)

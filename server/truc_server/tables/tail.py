@@ -41,17 +41,16 @@ class Item(Struct, frozen=True):
 
 
 class Tail:
-    """The records since the hand before the present one."""
+    """The records since the hand before the present one.
+
+    Attributes:
+        first: the position of the first record held, or of the next one.
+    """
 
     def __init__(self, first: int = 0) -> None:
+        self.first = first
         self._items: list[Item] = []
-        self._first = first
         self._keep_from = first
-
-    @property
-    def first(self) -> int:
-        """The position of the first record held, or of the next one."""
-        return self._first
 
     def add(self, item: Item) -> None:
         """Append the next record."""
@@ -64,16 +63,16 @@ class Tail:
             len(self._items),
         )
         del self._items[:kept]
-        self._first += kept
-        self._keep_from = self._first + len(self._items)
+        self.first += kept
+        self._keep_from = self.first + len(self._items)
 
     def since(self, k: int) -> Iterator[Item]:
         """Yield the records from position `k` on."""
-        yield from self._items[max(0, k - self._first) :]
+        yield from self._items[max(0, k - self.first) :]
 
     def at(self, k: int) -> Item | None:
         """Return the record at position `k`, if it is held."""
-        i = k - self._first
+        i = k - self.first
         return self._items[i] if 0 <= i < len(self._items) else None
 
     def find(self, record: Record) -> int | None:
