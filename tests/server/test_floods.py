@@ -33,6 +33,12 @@ def test_line_is_taken_as_soon_as_the_first_counts_no_more():
     assert len(floods) == 1
 
 
+def test_lines_of_long_ago_leave_room():
+    floods = filled(step=0.5)
+    floods.pay(b"a", CHAT_TOTAL, NOW + 3 * CHAT_SECONDS)
+    assert len(floods) == 1
+
+
 def test_long_line_waits_for_as_many_as_make_room_for_it():
     floods = filled(lines=5, characters=CHAT_TOTAL // 5, step=1)
     assert wait_ms(floods, 2 * CHAT_TOTAL // 5, NOW + 5) == (CHAT_SECONDS - 4) * 1000 + 1
@@ -57,6 +63,14 @@ def test_nothing_is_kept_of_who_has_been_silent_for_longer():
     floods.pay(b"b", 1, NOW + 9)
     floods.pay(b"c", 1, NOW + CHAT_SECONDS)
     assert len(floods) == 2
+
+
+def test_nothing_is_kept_of_who_is_silent_while_another_speaks_again_and_again():
+    floods = filled(lines=1)
+    floods.pay(b"b", 1, NOW + 1)
+    floods.pay(b"a", 1, NOW + 2)
+    floods.pay(b"a", 1, NOW + CHAT_SECONDS + 1)
+    assert len(floods) == 1
 
 
 class TestPlayersOfOneNetwork:

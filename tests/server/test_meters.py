@@ -24,6 +24,10 @@ def test_token_is_there_after_the_time_told():
     assert spent(5).pay("a", NOW + 12.001) == 0
 
 
+def test_part_of_a_token_shortens_the_wait():
+    assert spent(5).pay("a", NOW + 6) == 6_001
+
+
 def test_what_is_refused_costs_nothing():
     meter = spent(5)
     for _ in range(10):
@@ -72,6 +76,14 @@ def test_who_paid_longest_ago_is_forgotten_first(monkeypatch):
     for subject in ("a", "b", "c"):
         meter.pay(subject, NOW)
     assert [meter.owes(subject, NOW) > 0 for subject in ("a", "b", "c")] == [False, True, True]
+
+
+def test_who_pays_again_is_not_forgotten_before_others(monkeypatch):
+    monkeypatch.setattr(meters, "SUBJECTS", 2)
+    meter = Meter(2)
+    for subject in ("a", "b", "a", "c"):
+        meter.pay(subject, NOW)
+    assert meter.owes("a", NOW) > 0
 
 
 @pytest.mark.parametrize(
