@@ -9,8 +9,8 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -201,13 +201,8 @@ def _catalogue(folder: Folder) -> Catalogue:
         raise SettingsFailure(str(error)) from error
 
 
-@contextmanager
-def _store(url: str) -> "Iterator[Store]":
+def _store(url: str) -> "closing[Store]":
     # Slow to import, and needed by `run` alone.
     from truc_server.store import open_store
 
-    store = open_store(url)
-    try:
-        yield store
-    finally:
-        store.close()
+    return closing(open_store(url))

@@ -3,8 +3,7 @@
 They write to the database beside the running server: what they change holds from the next login on, without a restart.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -185,15 +184,10 @@ def minute(at_ms: int) -> str:
     return f"{datetime.fromtimestamp(at_ms / 1000, UTC):%Y-%m-%d %H:%M} UTC"
 
 
-@contextmanager
-def used_store(settings: Settings) -> Iterator["Store"]:
+def used_store(settings: Settings) -> "closing[Store]":
     """Open the database of a server that has run; nothing is claimed, so it may go on running."""
     # Slow to import.
     from truc_server.store import open_store
 
     folder = used_folder(data_root(settings))
-    store = open_store(settings.store.url or f"sqlite:///{folder.database}")
-    try:
-        yield store
-    finally:
-        store.close()
+    return closing(open_store(settings.store.url or f"sqlite:///{folder.database}"))

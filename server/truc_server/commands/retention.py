@@ -28,7 +28,6 @@ from truc_server.host import disk
 from truc_server.host.folder import Folder, locked, used_folder
 
 _MOST_DAYS: Final = 36_500
-_MB: Final = 1_000_000
 _TIMES: Final = 2  # more copies of the database take room while it is written anew
 
 
@@ -69,7 +68,7 @@ def compact(file: Path | None, **flags: object) -> None:
             raise Failure(f"expected a database, there is none at {folder.database}")
         with locked(folder):
             before, after = _compact(folder)
-    click.echo(f"{folder.database}: {before / _MB:.1f} MB before, {after / _MB:.1f} MB now")
+    click.echo(f"{folder.database}: {before / disk.MB:.1f} MB before, {after / disk.MB:.1f} MB now")
 
 
 def _compact(folder: Folder) -> tuple[int, int]:
@@ -90,7 +89,9 @@ def _compact(folder: Folder) -> tuple[int, int]:
 def _check_room(folder: Folder, needed: int) -> None:
     free = disk.free_bytes(folder.root)
     if free < needed:
-        raise Failure(f"expected {needed // _MB} MB free on the disk of {folder.root}, got {free // _MB} MB")
+        raise Failure(
+            f"expected {needed // disk.MB} MB free on the disk of {folder.root}, got {free // disk.MB} MB"
+        )
 
 
 def _matches(n: int) -> str:
