@@ -101,7 +101,7 @@ class Lobby:
             )
         return table
 
-    def create(self, player: Player, wanted: Create, network: str | None = None) -> Table:
+    def create(self, player: Player, wanted: Create, network: str) -> Table:
         """Make a table with its creator on a seat; `network` is where the creator comes from.
 
         Raises:
@@ -124,7 +124,7 @@ class Lobby:
         log.info("table_created", table=label(code), variant=wanted.variant, seats=seats)
         return table
 
-    def seek(self, player: Player, wanted: Seek, network: str | None = None) -> Table:
+    def seek(self, player: Player, wanted: Seek, network: str) -> Table:
         """Seat a player at an open public table that is as wanted, or at a new one if there is none.
 
         Raises:

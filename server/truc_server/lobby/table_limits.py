@@ -40,7 +40,7 @@ class MadeTables:
         """The number of players and networks that have made an open table."""
         return len(self._by) + len(self._from)
 
-    def pay(self, player: Player, network: str | None) -> None:
+    def pay(self, player: Player, network: str) -> None:
         """Check that a player may open one more table, and count it for the pace.
 
         Raises:
@@ -49,19 +49,17 @@ class MadeTables:
         """
         self._check_number(player, network)
         now = trio.current_time()
-        crowd_ms = 0 if network is None else self._crowd.owes(network, now)
-        if wait_ms := max(self._pace.owes(player.id, now), crowd_ms):
+        if wait_ms := max(self._pace.owes(player.id, now), self._crowd.owes(network, now)):
             message = f"tables opened by one player in a minute: at most {self._limits.tables_per_min}"
             raise TooSoonError(message, wait_ms)
         self._pace.pay(player.id, now)
-        if network is not None:
-            self._crowd.pay(network, now)
+        self._crowd.pay(network, now)
 
-    def _check_number(self, player: Player, network: str | None) -> None:
+    def _check_number(self, player: Player, network: str) -> None:
         most, of_address = self._limits.tables_per_player, self._limits.tables_per_address
         if self._by[player.id] >= most:
             raise RefusedError(Code.TOO_MANY_TABLES, f"expected at most {most} open tables of one player")
-        if network is not None and self._from[network] >= of_address:
+        if self._from[network] >= of_address:
             message = f"expected at most {of_address} open tables that were made from one address"
             raise RefusedError(Code.TOO_MANY_TABLES, message)
 
