@@ -75,7 +75,7 @@ class Net:
 
     _tasks: trio.Nursery  # for what takes time
 
-    def __init__(self, house: House, lobby: Lobby, tls: Tls | None = None) -> None:
+    def __init__(self, house: House, lobby: Lobby, tls: Tls | None) -> None:
         self._house = house
         self._tls: Tls | None = None
         self.show(tls)

@@ -121,7 +121,7 @@ def load_identity(folder: Folder, passphrase: str | None = None) -> Identity:
     return settled_identity(folder, passphrase)
 
 
-def settled_identity(folder: Folder, passphrase: str | None = None) -> Identity:
+def settled_identity(folder: Folder, passphrase: str | None) -> Identity:
     """Return the keys in a used data folder, and finish what was killed half-way; the folder must be locked.
 
     Raises:

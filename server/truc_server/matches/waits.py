@@ -271,7 +271,7 @@ class Waits:
         self.now = self._next()
 
 
-def vacant(ledger: Ledger, returned: Collection[int] = ()) -> tuple[int, ...]:
+def vacant(ledger: Ledger, returned: Collection[int]) -> tuple[int, ...]:
     """Return the seats that a substitute may take over now; one that is back is kept, unless a void names it."""
     gone = ledger.setup.terms.opts.gone
     if gone != GONE_SUBSTITUTE or ledger.phase is not _BETWEEN or must_end(ledger):

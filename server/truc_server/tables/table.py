@@ -164,7 +164,7 @@ class Table:
         """Whether nobody sits here."""
         return not any(self.seats)
 
-    def set_ready(self, player: Player, *, is_ready: bool, x: bytes | None = None) -> None:
+    def set_ready(self, player: Player, *, is_ready: bool, x: bytes | None) -> None:
         """Note whether a player agrees to start.
 
         Raises:
