@@ -1,6 +1,7 @@
 """Who may come in: connections and failed logins of one address, and what a connection costs before it is logged in."""
 
 import socket
+from contextlib import suppress
 from types import SimpleNamespace
 
 import pytest
@@ -95,6 +96,26 @@ async def test_answer_is_read_by_who_has_spoken_before_being_turned_away(server)
     fourth = await server.connect()
     await fourth.send_bytes(frame({"t": "hello", "id": 0, "proto": [1], "want": [], "cn": bytes(32)}) * 20)
     assert [message["code"] for message in await fourth.closed()] == ["server_full", "server_full"]
+
+
+async def ends_well(server) -> bool:
+    """Speak much to a server that turns everybody away; tell whether all it says can be read, to a clean end."""
+    stream = (await server.connect()).stream
+    await stream.send_all(bytes(20_000))
+    with suppress(trio.BrokenResourceError):
+        while await stream.receive_some():
+            pass
+        await stream.aclose()
+        await wait_all_tasks_blocked()
+        return True
+    return False
+
+
+async def test_who_is_turned_away_is_read_out_one_after_the_other(server, monkeypatch):
+    monkeypatch.setattr(door, "_LINGERING", 1)
+    for _ in range(3):
+        await guest(server)
+    assert [await ends_well(server) for _ in range(3)] == [True] * 3
 
 
 async def talk_on(client) -> None:
@@ -268,3 +289,27 @@ async def test_who_leaves_makes_room_for_the_site(entrance):
         entrance.enter(network, network)
     entrance.leave(first)
     assert entrance.enter(last, last) is None
+
+
+async def test_full_server_has_room_again_when_one_has_left(entrance):
+    addresses = [f"192.0.2.{n}" for n in range(102)]
+    refused = [entrance.enter(address, address) for address in addresses[:101]]
+    assert [why and why.code for why in refused] == [None] * 100 + ["server_full"]
+    entrance.leave(addresses[0])
+    refused = [entrance.enter(address, address) for address in addresses[100:]]
+    assert [why and why.code for why in refused] == [None, "server_full"]
+
+
+async def test_who_leaves_makes_room_for_one_of_the_same_address(entrance):
+    for _ in range(2):
+        entrance.enter("192.0.2.7", "192.0.2.7")
+    entrance.leave("192.0.2.7")
+    refused = [entrance.enter("192.0.2.7", "192.0.2.7") for _ in range(2)]
+    assert [why and why.code for why in refused] == [None, "server_full"]
+
+
+async def test_nothing_is_kept_of_who_has_left(entrance):
+    for network in (*networks("1", 3), "192.0.2.7"):
+        entrance.enter(network, network)
+        entrance.leave(network)
+    assert (len(entrance._networks), len(entrance._sites)) == (0, 0)
