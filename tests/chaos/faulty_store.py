@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import event
 
 from truc_protocol.records import Record, parse, tag_of
-from truc_server.store import AddRecord, SqlStore, StoreError, Write, appending
+from truc_server.store import AddRecord, Store, StoreError, Write, appending
 
 COMMIT: Final = "commit"
 READS: Final = frozenset(
@@ -35,7 +35,6 @@ READS: Final = frozenset(
         "next_line",
         "ignored",
         "guests_by_tokens",
-        "transcript",
         "stray_secrets",
         "members",
         "is_member",
@@ -92,7 +91,7 @@ def hold(gate: threading.Event, entered: Callable[[], None]) -> Callable[[], Non
 class FaultyStore:
     """A store under a plan; what it has committed is in `committed`."""
 
-    def __init__(self, store: SqlStore, faults: Sequence[Fault]) -> None:
+    def __init__(self, store: Store, faults: Sequence[Fault]) -> None:
         self.committed: list[Write] = []
         self.faults = list(faults)
         self._store = store

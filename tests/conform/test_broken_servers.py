@@ -237,18 +237,18 @@ def takes_everybody_for_a_player(patch):
 
 
 def ranks_the_worst_first(patch):
-    best = sql.SqlStore.leaderboard
-    patch.setattr(sql.SqlStore, "leaderboard", lambda *args, **page: best(*args, **page)[::-1])
+    best = sql.Store.leaderboard
+    patch.setattr(sql.Store, "leaderboard", lambda *args, **page: best(*args, **page)[::-1])
 
 
 def lists_the_matches_of_others(patch):
-    listed = sql.SqlStore.played
+    listed = sql.Store.played
 
     def everybody(self, player, **page):
         others = self._read(select(match_players.c.player).limit(1))
         return listed(self, others[0].player if others else player, **page)
 
-    patch.setattr(sql.SqlStore, "played", everybody)
+    patch.setattr(sql.Store, "played", everybody)
 
 
 def says_nothing_of_a_take_over(patch):

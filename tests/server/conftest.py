@@ -23,7 +23,7 @@ from truc_server.host.settings import Limits, Listen, Logs, MatchDefaults, Setti
 from truc_server.host.variants import read_catalogue
 from truc_server.keys.identity import load_identity
 from truc_server.server import serve
-from truc_server.store import SqlStore, open_store
+from truc_server.store import Store, open_store
 
 QUICK = Settings(
     listen=Listen(hosts=("127.0.0.1",), port=0),
@@ -245,7 +245,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def store(folder: Path) -> Iterator[SqlStore]:
+def store(folder: Path) -> Iterator[Store]:
     with_claim = open_store(url(folder))
     with_claim.claim("this process")
     yield with_claim
@@ -253,7 +253,7 @@ def store(folder: Path) -> Iterator[SqlStore]:
 
 
 @pytest.fixture
-def rival(folder: Path) -> Iterator[SqlStore]:
+def rival(folder: Path) -> Iterator[Store]:
     """Another process on the same database, before its claim."""
     other = open_store(url(folder))
     yield other

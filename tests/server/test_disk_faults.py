@@ -17,7 +17,7 @@ from structlog.testing import capture_logs
 from truc_protocol.audit import Result
 from truc_server.journal import Journal
 from truc_server.main import main
-from truc_server.store import SqlStore, StoreBusyError, StoreError, open_store
+from truc_server.store import Store, StoreBusyError, StoreError, open_store
 
 pytestmark = pytest.mark.slow
 FRENCH = {"t": "create", "variant": "truc-french"}
@@ -30,14 +30,14 @@ def data(data):
     return data.root
 
 
-def full(store: SqlStore) -> None:
+def full(store: Store) -> None:
     """Let a database grow by two pages more, and no further."""
     pages = store._writing.exec_driver_sql("PRAGMA page_count").scalar()
     store._writing.exec_driver_sql(f"PRAGMA max_page_count = {pages + 2}")
     store._writing.rollback()
 
 
-def read_only(store: SqlStore) -> None:
+def read_only(store: Store) -> None:
     store._writing.exec_driver_sql("PRAGMA query_only = ON")
     store._writing.rollback()
 

@@ -9,14 +9,14 @@ import trio
 from server.conftest import running
 from server.stored import MATCH, SEAT, TABLE, record, url
 
-from truc_server.store import SqlStore, StoreBusyError, StoreError, open_store
+from truc_server.store import Store, StoreBusyError, StoreError, open_store
 from truc_server.store.engine import open_engine
 
 FRENCH = {"t": "create", "variant": "truc-french"}
 
 
 @pytest.fixture
-def holding(store) -> SqlStore:
+def holding(store) -> Store:
     """Return a store with a table, the newest changes of which stand in the log alone."""
     store.commit([TABLE])
     return store
@@ -117,7 +117,7 @@ def test_database_whose_log_is_being_recovered_is_busy_and_not_broken(folder):
     def fail(*_):
         raise error
 
-    store = SqlStore(engine)
+    store = Store(engine)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(engine.dialect, "do_execute", fail)
         with pytest.raises(StoreBusyError):

@@ -13,7 +13,7 @@ from truc_server.clock import now_ms
 from truc_server.host import logs
 from truc_server.host.settings import Logs
 from truc_server.lobby import guests
-from truc_server.store import SqlStore, StoreError
+from truc_server.store import Store, StoreError
 
 DAY_MS = 86_400_000
 FOREVER = changed(QUICK, access={"guest_days": 0})
@@ -42,7 +42,7 @@ class Pruned:
 
 @pytest.fixture
 def pruned(monkeypatch):
-    counted, prune = Pruned(), SqlStore.prune_guests
+    counted, prune = Pruned(), Store.prune_guests
 
     def counting(store, **fields):
         try:
@@ -50,7 +50,7 @@ def pruned(monkeypatch):
         finally:
             counted.note()
 
-    monkeypatch.setattr(SqlStore, "prune_guests", counting)
+    monkeypatch.setattr(Store, "prune_guests", counting)
     return counted
 
 
@@ -205,14 +205,14 @@ async def test_token_is_good_after_a_guest_has_come_back(tmp_path):
 
 async def test_guest_who_comes_back_while_they_are_forgotten_is_kept(tmp_path, monkeypatch):
     guest = await left_behind(tmp_path / "data", 31)
-    prune, looked, gate = SqlStore.prune_guests, threading.Event(), threading.Event()
+    prune, looked, gate = Store.prune_guests, threading.Event(), threading.Event()
 
     def late(store, **fields):
         gate.wait(10)
         looked.set()
         return prune(store, **fields)
 
-    monkeypatch.setattr(SqlStore, "prune_guests", late)
+    monkeypatch.setattr(Store, "prune_guests", late)
     async with running(tmp_path / "data") as server:
         assert (await (await server.connect()).login_token(guest.token))["t"] == "welcome"
         gate.set()
@@ -221,13 +221,13 @@ async def test_guest_who_comes_back_while_they_are_forgotten_is_kept(tmp_path, m
 
 
 async def test_store_that_fails_is_logged_and_harms_nobody(tmp_path, pruned, monkeypatch):
-    counting = SqlStore.prune_guests
+    counting = Store.prune_guests
 
     def fail(store, **fields):
         counting(store, **fields)
         raise StoreError("cannot write to it")
 
-    monkeypatch.setattr(SqlStore, "prune_guests", fail)
+    monkeypatch.setattr(Store, "prune_guests", fail)
     logs.configure(Logs(level="info"), shown := StringIO())
     async with running(tmp_path / "data") as server:
         await pruned.wait()

@@ -236,7 +236,7 @@ class TestRun:
         fake = serve(end)
         call("run", "--name", "La Penya")
         settings, folder, store, identity = fake.started_with
-        assert (settings.name, folder, type(store).__name__) == ("La Penya", data, "SqlStore")
+        assert (settings.name, folder, type(store).__name__) == ("La Penya", data, "Store")
         assert (fake.catalogue.own(), identity.key.public) == ((), load_identity(data).key.public)
 
     def test_flags_reach_the_settings(self, call, serve):

@@ -16,7 +16,7 @@ from server.rawclient import GoneError, Seat
 
 from truc_protocol.audit import Result
 from truc_server.main import main
-from truc_server.store import SaveGuest, SqlStore, StoreError, open_store
+from truc_server.store import SaveGuest, Store, StoreError, open_store
 from truc_server.store.archive import open_archive
 from truc_server.store.schema import REVISION, metadata
 
@@ -73,14 +73,14 @@ def database(migrated) -> Database:
 
 
 @pytest.fixture
-def store(database) -> Iterator[SqlStore]:
+def store(database) -> Iterator[Store]:
     with closing(open_store(database.url)) as claimed:
         claimed.claim("this process")
         yield claimed
 
 
 @pytest.fixture
-def rival(database) -> Iterator[SqlStore]:
+def rival(database) -> Iterator[Store]:
     """Another process on the same database, before its claim."""
     with closing(open_store(database.url)) as other:
         yield other
@@ -89,7 +89,7 @@ def rival(database) -> Iterator[SqlStore]:
 def served(tmp_path: Path, database: Database):
     """Run a server on the database."""
 
-    def replace(store: SqlStore) -> SqlStore:
+    def replace(store: Store) -> Store:
         store.close()
         return open_store(database.url)
 

@@ -19,7 +19,7 @@ from truc_server.host.folder import locked
 from truc_server.host.settings import Logs
 from truc_server.lobby import retention
 from truc_server.main import main
-from truc_server.store import AddPlayer, EndMatch, PlayerKind, SaveSecrets, SqlStore, StoreError, open_store
+from truc_server.store import AddPlayer, EndMatch, PlayerKind, SaveSecrets, Store, StoreError, open_store
 
 DAY_MS = 86_400_000
 KEEPING = changed(QUICK, store={"keep_days": 30})
@@ -65,7 +65,7 @@ async def left(path, days: float) -> bytes:
 @pytest.fixture
 def emptied(monkeypatch):
     """Tell when a server has looked for old matches and found no more of them."""
-    done, find = threading.Event(), SqlStore.old_matches
+    done, find = threading.Event(), Store.old_matches
 
     def noting(store, **fields):
         found = find(store, **fields)
@@ -73,14 +73,14 @@ def emptied(monkeypatch):
             done.set()
         return found
 
-    monkeypatch.setattr(SqlStore, "old_matches", noting)
+    monkeypatch.setattr(Store, "old_matches", noting)
     return done
 
 
 @pytest.fixture
 def deleting(monkeypatch):
     """Tell when a match has been deleted."""
-    done, delete = threading.Event(), SqlStore.delete_match
+    done, delete = threading.Event(), Store.delete_match
 
     def noting(store, *what, **fields):
         is_gone = delete(store, *what, **fields)
@@ -88,7 +88,7 @@ def deleting(monkeypatch):
             done.set()
         return is_gone
 
-    monkeypatch.setattr(SqlStore, "delete_match", noting)
+    monkeypatch.setattr(Store, "delete_match", noting)
     return done
 
 
@@ -228,7 +228,7 @@ async def test_match_that_is_not_old_enough_stays(tmp_path, emptied):
 @pytest.mark.slow
 async def test_nothing_is_deleted_where_the_host_keeps_everything(tmp_path, monkeypatch):
     await left(tmp_path / "data", 30_000)
-    monkeypatch.setattr(SqlStore, "old_matches", lambda *_, **__: pytest.fail("looked for old matches"))
+    monkeypatch.setattr(Store, "old_matches", lambda *_, **__: pytest.fail("looked for old matches"))
     async with running(tmp_path / "data") as server:
         await (await server.connect()).login_guest()
     assert counts(tmp_path / "data")[0] == 1
@@ -237,7 +237,7 @@ async def test_nothing_is_deleted_where_the_host_keeps_everything(tmp_path, monk
 @pytest.mark.slow
 async def test_server_that_has_moved_deletes_nothing(tmp_path, monkeypatch):
     await left(tmp_path / "data", 31)
-    monkeypatch.setattr(SqlStore, "old_matches", lambda *_, **__: pytest.fail("looked for old matches"))
+    monkeypatch.setattr(Store, "old_matches", lambda *_, **__: pytest.fail("looked for old matches"))
     async with running(
         tmp_path / "data", changed(KEEPING, access={"moved_to": "truc.example:7373"})
     ) as server:
@@ -312,7 +312,7 @@ async def test_store_that_fails_is_logged_and_harms_nobody(tmp_path, monkeypatch
         failed.set()
         raise StoreError("cannot write to it")
 
-    monkeypatch.setattr(SqlStore, "delete_match", fail)
+    monkeypatch.setattr(Store, "delete_match", fail)
     logs.configure(Logs(level="info"), shown := StringIO())
     async with running(tmp_path / "data", KEEPING) as server:
         await wait(failed)

@@ -17,7 +17,7 @@ from truc_server.journal import JournalStoppedError
 from truc_server.lobby import upkeep
 from truc_server.lobby.sanctions import Sanctions, in_force
 from truc_server.main import main
-from truc_server.store import Sanction, SanctionKind, SqlStore, StoreError
+from truc_server.store import Sanction, SanctionKind, Store, StoreError
 
 KEY = generate_signing_key()
 OWN = fingerprint(KEY.public)
@@ -56,13 +56,13 @@ class Readings:
 @pytest.fixture(autouse=True)
 def readings(monkeypatch):
     """Let servers look all the time, and count it."""
-    counted, read = Readings(), SqlStore.sanctions
+    counted, read = Readings(), Store.sanctions
 
     def counting(store):
         trio.from_thread.run_sync(counted.note)
         return read(store)
 
-    monkeypatch.setattr(SqlStore, "sanctions", counting)
+    monkeypatch.setattr(Store, "sanctions", counting)
     monkeypatch.setattr(upkeep, "SANCTIONS_S", 0.001)
     return counted
 
@@ -284,7 +284,7 @@ class TestStoreFails:
             trio.from_thread.run_sync(readings.note)
             raise StoreError("cannot read it")
 
-        return lambda: monkeypatch.setattr(SqlStore, "sanctions", fail)
+        return lambda: monkeypatch.setattr(Store, "sanctions", fail)
 
     async def test_what_is_imposed_holds_on(self, server, readings, broken):
         server.store.impose(order(BAN, OWN))
@@ -310,10 +310,10 @@ class TestStoreFails:
     async def test_failing_again_after_a_success_is_logged_again(
         self, server, readings, broken, shown, monkeypatch
     ):
-        read = SqlStore.sanctions
+        read = Store.sanctions
         broken()
         await readings.heeded()
-        monkeypatch.setattr(SqlStore, "sanctions", read)
+        monkeypatch.setattr(Store, "sanctions", read)
         await readings.heeded()
         broken()
         await readings.heeded()
@@ -323,7 +323,7 @@ class TestStoreFails:
         def fail(store):
             raise StoreError("cannot read it")
 
-        monkeypatch.setattr(SqlStore, "sanctions", fail)
+        monkeypatch.setattr(Store, "sanctions", fail)
         with pytest.RaisesGroup(StoreError, flatten_subgroups=True, allow_unwrapped=True):
             async with running(tmp_path / "data"):
                 pass

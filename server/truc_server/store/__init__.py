@@ -1,10 +1,10 @@
-"""Storage: one interface, the values written through it, and its implementation on SQL.
+"""Storage: one store on SQL, and the values written to it.
 
-`Store` is what the server knows; `open_store` returns one. Invariant: nothing outside this package speaks SQL.
+Invariant: nothing outside this package speaks SQL.
 """
 
-from truc_server.store.interface import Store, StoreBusyError, StoreError, StoreLostError
-from truc_server.store.sql import SqlStore, open_store
+from truc_server.store.errors import StoreBusyError, StoreError, StoreLostError
+from truc_server.store.sql import Store, open_store
 from truc_server.store.writes import (
     KEPT_LINES,
     AddPlayer,
@@ -73,7 +73,6 @@ __all__ = [
     "SaveSecrets",
     "SaveTable",
     "SaveTerms",
-    "SqlStore",
     "Standing",
     "Store",
     "StoreBusyError",

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Dialect, insert, select
 from sqlalchemy.exc import DBAPIError
 
 from truc_server.store import schema
-from truc_server.store.interface import StoreLostError
+from truc_server.store.errors import StoreLostError
 from truc_server.store.writes import AddRecord, Lease
 
 ADD_RECORD: Final = insert(schema.records)

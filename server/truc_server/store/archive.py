@@ -7,7 +7,7 @@ Invariant: nothing is written, created or brought up to date.
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Connection, Engine, Select, select, tuple_
+from sqlalchemy import Engine, Select, select, tuple_
 
 from truc_protocol.codec import dec
 from truc_protocol.records import Record
@@ -86,8 +86,15 @@ class Archive:
 
     def transcript(self, mid: bytes) -> StoredTranscript | None:
         """Return the whole transcript of a match, or None if it is gone."""
+        columns = (records.c.signer, records.c.body, records.c.sig)
         with reading(self._engine) as connection:
-            return stored_transcript(connection, mid)
+            found = connection.execute(
+                select(matches.c.document, matches.c.setup).where(matches.c.mid == mid)
+            ).first()
+            if found is None:
+                return None
+            rows = connection.execute(select(*columns).where(records.c.mid == mid).order_by(records.c.k))
+            return StoredTranscript(found.document, unpack_setup(found.setup), tuple(map(Record._make, rows)))
 
     def close(self) -> None:
         """Release the database."""
@@ -96,18 +103,6 @@ class Archive:
     def _read(self, query: Select[*tuple[Any, ...]]) -> Sequence[Any]:
         with reading(self._engine) as connection:
             return connection.execute(query).all()
-
-
-def stored_transcript(connection: Connection, mid: bytes) -> StoredTranscript | None:
-    """Return the whole transcript of a match, or None if there is no such match."""
-    found = connection.execute(
-        select(matches.c.document, matches.c.setup).where(matches.c.mid == mid)
-    ).first()
-    if found is None:
-        return None
-    columns = (records.c.signer, records.c.body, records.c.sig)
-    rows = connection.execute(select(*columns).where(records.c.mid == mid).order_by(records.c.k))
-    return StoredTranscript(found.document, unpack_setup(found.setup), tuple(map(Record._make, rows)))
 
 
 def unpack_setup(packed: bytes) -> tuple[Record, ...]:

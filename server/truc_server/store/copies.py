@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from truc_server.store.engine import BUSY_TIMEOUT_MS
-from truc_server.store.interface import StoreError
+from truc_server.store.errors import StoreError
 
 _OPEN_MATCHES: Final = """
     SELECT mid, (SELECT coalesce(max(k) + 1, 0) FROM records WHERE records.mid = matches.mid)

@@ -15,9 +15,9 @@ from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
+from truc_server.store.errors import StoreError
 from truc_server.store.files import closed_file
 from truc_server.store.inspection import Inspection
-from truc_server.store.interface import StoreError
 from truc_server.store.schema import REVISION
 
 BUSY_TIMEOUT_MS: Final = 5_000

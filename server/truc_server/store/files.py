@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection
 
-from truc_server.store.interface import StoreError
+from truc_server.store.errors import StoreError
 
 Number = tuple[int, int]
 

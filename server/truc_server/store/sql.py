@@ -1,8 +1,10 @@
 """The store on SQLAlchemy Core: SQLite in a file, or another database by its URL.
 
-Writing goes through one kept connection, one transaction at a time; reading goes through a small pool beside it.
-Invariants: a commit begins with the fence, so that a process that lost a table writes nothing to it; and two records
-never share a position, whoever writes.
+Writing goes through one kept connection, one transaction at a time; reading goes through a small pool beside it. Every
+method blocks and may be called from any thread: under Trio call it in a worker thread. Invariants: when `commit` returns,
+all of its writes will be found again after a crash; when it raises, either all or none of them will, as a disk can fail
+after everything was written: nobody may be told of them, and nothing may be written after them. A commit begins with the
+fence, so that a process that lost a table writes nothing to it; and two records never share a position, whoever writes.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -17,10 +19,10 @@ from sqlalchemy.exc import SQLAlchemyError
 from truc_protocol.records import Record
 from truc_server.store import membership, pruning, ratings
 from truc_server.store.appending import append
-from truc_server.store.archive import stored_transcript, unpack_setup
+from truc_server.store.archive import unpack_setup
 from truc_server.store.engine import is_busy, open_engine, reading, reason
+from truc_server.store.errors import StoreBusyError, StoreError
 from truc_server.store.files import Files, empty_log, files_of
-from truc_server.store.interface import StoreBusyError, StoreError
 from truc_server.store.played import played
 from truc_server.store.schema import (
     chat,
@@ -56,7 +58,6 @@ from truc_server.store.writes import (
     SaveTable,
     Standing,
     StoredTerms,
-    StoredTranscript,
     Write,
 )
 
@@ -89,7 +90,7 @@ _STRAY_SECRETS: Final = (
 )
 
 
-def open_store(url: str) -> "SqlStore":
+def open_store(url: str) -> "Store":
     """Open the database at `url`, bringing its schema up to date.
 
     Raises:
@@ -97,14 +98,14 @@ def open_store(url: str) -> "SqlStore":
     """
     engine = open_engine(url)
     try:
-        return SqlStore(engine)
+        return Store(engine)
     except SQLAlchemyError as error:
         engine.dispose()
         raise StoreError(f"cannot open {engine.url}: {reason(error)}") from error
 
 
-class SqlStore:
-    """A `Store` on one database."""
+class Store:
+    """Tables, seats, guests, matches and their records, kept for good in one database."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -128,6 +129,7 @@ class SqlStore:
 
         Raises:
             StoreLostError: A write touches a table that this process does not own, or a position already taken.
+            StoreBusyError: Another program holds the database; the same commit may be tried again.
             StoreError: The database failed, or its files are not where they were.
         """
         lease = self._lease
@@ -245,11 +247,6 @@ class SqlStore:
         """Return the guests who have the tokens with these hashes, by hash."""
         found = map(SaveGuest._make, self._read(_GUESTS.where(guests.c.token_hash.in_(hashes))))
         return {guest.token_hash: guest for guest in found}
-
-    def transcript(self, mid: bytes) -> StoredTranscript | None:
-        """Return the whole transcript of a match, or None if there is no such match."""
-        with reading(self._reading) as connection:
-            return stored_transcript(connection, mid)
 
     def stray_secrets(self) -> tuple[bytes, ...]:
         """Return the `th` of secrets whose match never started."""

@@ -13,7 +13,7 @@ from sqlalchemy.exc import IntegrityError
 from truc_protocol.codec import enc
 from truc_server.store import ratings as standings
 from truc_server.store.appending import ADD_RECORD, NEWEST_CLAIM, taken, text_of
-from truc_server.store.interface import StoreLostError
+from truc_server.store.errors import StoreLostError
 from truc_server.store.schema import (
     chat,
     guests,
