@@ -106,7 +106,8 @@ def _look(table: Table, peer: Peer, player: Player, message: SignedAct, mid: byt
 
 def _seat(table: Table, peer: Peer, player: Player) -> int:
     """Return the seat that a player has or stands by for."""
-    return table.own_seat(player) if table.standins.seat_of(peer) is None else table.standins.own_seat(peer)
+    standing_by = table.standins.seat_of(peer)
+    return table.own_seat(player) if standing_by is None else standing_by
 
 
 def _take(lobby: Lobby, peer: Peer, player: Player, message: SignedAct, *, mid: bytes, found: Signed) -> bool:

@@ -34,17 +34,6 @@ class Standins:
         """Return the seat that a connection stands by for."""
         return self._seats.get(peer)
 
-    def own_seat(self, peer: Peer) -> int:
-        """Return the seat of a connection that must stand by.
-
-        Raises:
-            RefusedError: It does not, or not any more.
-        """
-        seat = self.seat_of(peer)
-        if seat is None:
-            raise RefusedError(Code.NOT_SEATED, "expected a connection that stands by for a vacant seat")
-        return seat
-
     def stand_by(self, game: Game, peer: Peer, player: Player, wanted: int | None) -> int:
         """Let a connection stand by for the vacant seat that it wants, or for any; return the seat.
 

@@ -30,12 +30,12 @@ class Substituted(NamedTuple):
 
 
 def substitute(table: Table, game: Game, peer: Peer, player: Player, signed: Signed) -> Substituted:
-    """Give a seat to the player who stands by for it and has signed.
+    """Give a seat to the player who stands by for it on this connection and has signed.
 
     Raises:
         RefusedError: The record is not taken.
     """
-    seat = table.standins.own_seat(peer)
+    seat = signed.record.signer - 1
     if table.audience.is_skipped(peer):
         raise RefusedError(Code.NOT_NOW, "expected a connection that has been sent every record")
     left, newcomer = table.seats[seat], Seated(player, is_ready=True)
