@@ -120,11 +120,7 @@ class Gathering:
         return used
 
     def close(self) -> Setup:
-        """Return the setup; nobody may be missing.
-
-        Raises:
-            CheckError: A guest's box key is not sound, or used twice.
-        """
+        """Return the setup; nobody may be missing. Each seat's keys were looked at when it sat down or signed."""
         seats = tuple(
             self._signed[seat] if seat in self._keyed else self._guest(seat)
             for seat in range(self.terms.table.seats)

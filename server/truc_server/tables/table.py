@@ -10,7 +10,6 @@ from typing import Final
 import structlog
 import trio
 
-from truc_protocol.checks import CheckError
 from truc_protocol.codec import sha256
 from truc_protocol.documents import rule_document
 from truc_protocol.errors import Code
@@ -243,12 +242,7 @@ class Table:
         gathering = self.gathering
         if gathering is None or gathering.missing:
             return
-        try:
-            setup = gathering.close()
-        except CheckError as error:
-            log.warning("setup_failed", table=label(self.code), check=error.check)
-            self.drop_terms()
-            return
+        setup = gathering.close()
         self.gathering = None
         self._signing.set(None)
         self._begin(setup, gathering.dealer)
