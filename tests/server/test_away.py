@@ -19,6 +19,7 @@ from truc_server.matches.away import (
     answered,
     attended,
     claim_in_ms,
+    counted_anew,
     everybody_away,
     missing_in_ms,
 )
@@ -225,6 +226,11 @@ def test_seat_whose_release_is_awaited_is_gone_when_the_time_for_it_is_over():
     assert claim_in_ms(table.ledger, seat, clock(release=400), is_back=False) == 400
 
 
+def test_seat_that_is_silent_before_the_draw_is_not_gone_for_that():
+    table = Table("truc-french", opts=Opts(decision_ms=1000, bank_ms=500, gone_after=3)).run(until=missing)
+    assert claim_in_ms(table.ledger, 0, clock(release=400), is_back=False) == 3500
+
+
 def gone_and_back(table: Table) -> Attendance:
     """Return the attendance after seat 0 was gone, with three decisions missed, and came back."""
     table.ledger = replace(table.ledger, streaks=(3, 0))
@@ -235,6 +241,12 @@ def gone_and_back(table: Table) -> Attendance:
 def test_seat_that_comes_back_after_it_was_gone_has_returned():
     table = in_a_hand()
     assert gone_and_back(table).returned(table.ledger.streaks) == (0,)
+
+
+def test_seat_that_is_gone_has_not_returned_before_it_comes():
+    table = in_a_hand()
+    table.ledger = replace(table.ledger, streaks=(3, 0))
+    assert attended(everybody_away(2, 0.0), table.ledger, (1,), 1.0).returned((3, 0)) == ()
 
 
 def test_next_missed_decision_makes_it_gone_again():
@@ -257,6 +269,13 @@ def test_seat_that_has_acted_may_return_again():
     assert attended(left, table.ledger, (0, 1), 5.0).returned((3, 0)) == (0,)
 
 
+def test_seat_that_has_acted_and_is_gone_again_has_not_returned_before_it_comes():
+    table = in_a_hand()
+    there = gone_and_back(table)
+    acted = attended(there, replace(table.ledger, streaks=(0, 0)), (0, 1), 3.0)
+    assert attended(acted, table.ledger, (1,), 4.0).returned((3, 0)) == ()
+
+
 def test_lost_connection_after_the_return_takes_nothing_back():
     table = in_a_hand()
     left = attended(gone_and_back(table), table.ledger, (1,), 3.0)
@@ -268,6 +287,27 @@ def test_seat_that_signs_a_pause_is_there_again():
     table.ledger = replace(table.ledger, streaks=(3, 0))
     there = attended(everybody_away(2, 0.0), replace(table.ledger, streaks=(0, 0)), (0, 1), 1.0)
     assert answered(there, table.ledger, 0).returned((3, 0)) == (0,)
+
+
+def test_seat_that_signs_a_pause_before_it_is_gone_may_still_return():
+    table = in_a_hand()
+    table.ledger = replace(table.ledger, streaks=(1, 0))
+    there = answered(attended(everybody_away(2, 0.0), table.ledger, (0, 1), 1.0), table.ledger, 0)
+    table.ledger = replace(table.ledger, streaks=(3, 0))
+    left = attended(there, table.ledger, (1,), 2.0)
+    assert attended(left, table.ledger, (0, 1), 3.0).returned((3, 0)) == (0,)
+
+
+def test_pause_is_no_second_return():
+    table = in_a_hand()
+    there = gone_and_back(table)
+    table.ledger = replace(table.ledger, streaks=(4, 0))
+    assert answered(there, table.ledger, 0).returned((4, 0)) == ()
+
+
+def test_wait_is_counted_anew_for_those_who_are_meant_and_away():
+    attendance = Attendance((None, 1.0, 2.0, 3.0), (None,) * 4, ())
+    assert counted_anew(attendance, (0, 2), 9.0).left == (None, 1.0, 9.0, 3.0)
 
 
 def test_sides_are_there_by_the_seats_that_are():

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from truc_protocol.ledger import Ledger, is_gone, missing
+from truc_protocol.ledger import Ledger, is_gone
 from truc_protocol.messages import Away
 from truc_protocol.setup import GONE_WAIT, Opts
 
@@ -114,7 +114,7 @@ def _gone_in_ms(ledger: Ledger, seat: int, clock: Clock, *, is_back: bool) -> tu
         return ()
     if is_gone(ledger, seat) and not is_back:
         return (0,)
-    release = clock.release if seat in missing(ledger) and ledger.match is not None else None
+    release = clock.release if ledger.match is not None else None
     missed = ledger.streaks[seat] if not is_back else opts.gone_after - 1
     return release, missing_in_ms(opts, missed, clock)
 
