@@ -7,7 +7,7 @@ from protocol.peers import Table
 from truc_protocol.ledger import Due, Ledger, due, missing
 from truc_protocol.records import Phase, parse
 from truc_protocol.setup import Opts
-from truc_server.matches.consequences import Unrecorded, consequence
+from truc_server.matches.consequences import Unrecorded, absent, consequence
 
 
 def silent_at_a_hand(*, seats: int, gone: int = 0, voids: int = 1, releasing=()) -> Table:
@@ -86,11 +86,12 @@ def test_nothing_is_ruled_for_vacant_seats_while_the_match_rests():
     assert ruling(table, is_held_out=True) is None
 
 
-def test_pause_that_every_seat_has_asked_for_is_granted_while_the_call_is_held():
+@pytest.mark.parametrize("is_held_out", [False, True])
+def test_pause_that_every_seat_has_asked_for_is_granted_while_the_call_is_held(is_held_out):
     table = silent_at_a_hand(seats=2, gone=1, releasing=(0,))
     for seat in range(2):
         table.add(table.act(seat, "pause"))
-    assert ruling(table) == ("pause", None, None)
+    assert ruling(table, is_held_out=is_held_out) == ("pause", None, None)
 
 
 def exhausted(**opts) -> Table:
@@ -132,6 +133,14 @@ def test_nothing_is_ruled_against_a_seat_before_it_has_missed_as_many():
     assert ruling(missed(2, 0)) is None
 
 
+def test_those_are_absent_who_have_missed_as_many_and_no_others():
+    assert absent(missed(3, 2).ledger, ()) == (0,)
+
+
+def test_nobody_is_absent_where_the_terms_say_that_nobody_is_gone():
+    assert absent(Table("truc-french", opts=Opts(gone_after=0)).ledger, ()) == ()
+
+
 @pytest.mark.parametrize("sides", [(), (0,)])
 def test_nobody_forfeits_while_nobody_of_the_other_side_is_connected(sides):
     assert ruling(missed(3, 0), sides=sides) is None
@@ -146,12 +155,20 @@ def test_nobody_wins_where_both_sides_have_missed_too_many(sides):
     assert ruling(missed(4, 3), sides=sides) == ("abandon", None, "empty")
 
 
-def test_where_opponents_claim_nobody_forfeits_without_a_claim():
-    assert ruling(missed(3, 0), is_claimed=True) is None
+@pytest.mark.parametrize("is_held_out", [False, True])
+def test_where_opponents_claim_nobody_forfeits_without_a_claim(is_held_out):
+    assert ruling(missed(3, 0), is_claimed=True, is_held_out=is_held_out) is None
 
 
 def test_where_opponents_claim_nobody_wins_where_both_sides_are_gone():
     assert ruling(missed(3, 3), is_claimed=True) == ("abandon", None, "empty")
+
+
+@pytest.mark.parametrize("owed", [Due.DEAL, Due.CLOSE, Due.END])
+def test_nobody_forfeits_before_the_server_has_added_what_it_owes(owed):
+    table = Table("truc-french", opts=Opts(gone_after=3)).run(until=lambda ledger: due(ledger) is owed)
+    table.ledger = replace(table.ledger, streaks=(3, 0))
+    assert ruling(table) is None
 
 
 def test_seat_that_has_come_back_does_not_forfeit():

@@ -97,9 +97,9 @@ def _after_void(dealer: Dealer, ledger: Ledger) -> Record:
 
 
 def _for_absence(dealer: Dealer, ledger: Ledger, beside: Unrecorded) -> Record | None:
+    if ledger.setup.terms.opts.gone == GONE_SUBSTITUTE:
+        return None  # rulings play on for the seat, and between hands it is offered
     gone = absent(ledger, beside.returned)
-    if not gone or ledger.setup.terms.opts.gone == GONE_SUBSTITUTE:
-        return None  # with substitutes, rulings play on for the seat, and between hands it is offered
     return _against(dealer, ledger, gone, () if beside.is_claimed else beside.sides)
 
 
