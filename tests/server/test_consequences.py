@@ -117,6 +117,13 @@ def test_where_the_terms_say_wait_nothing_is_ruled_for_an_exhausted_chain():
     assert ruling(exhausted(gone=2), is_held_out=True) is None
 
 
+def test_seat_that_has_come_back_and_rekeyed_wins_by_one_that_has_not_rekeyed():
+    table = exhausted(gone_after=3)
+    table.add(table.players[1].rekey(table.ledger))
+    table.ledger = replace(table.ledger, streaks=(0, 3))
+    assert ruling(table, is_held_out=True, returned=(1,)) == ("forfeit", 0, "absent")
+
+
 def missed(*streaks: int, **opts) -> Table:
     """Return a hand in which the seats have missed so many decisions in a row."""
     table = Table("truc-french", opts=Opts(decision_ms=1000, gone_after=3, **opts))
