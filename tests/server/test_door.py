@@ -269,11 +269,15 @@ def networks(site: str, count: int) -> list[str]:
     return [f"2001:db8:{site}:{n:x}::/64" for n in range(count)]
 
 
-@pytest.fixture
-def entrance():
-    settings = changed(QUICK, limits={"connections": 100, "connections_per_address": 2})
+def door_of(**limits) -> Door:
+    settings = changed(QUICK, limits=limits)
     sanctions = SimpleNamespace(has_banned=lambda _: False)
     return Door(SimpleNamespace(settings=settings, sanctions=sanctions, figures=Figures()))
+
+
+@pytest.fixture
+def entrance():
+    return door_of(connections=100, connections_per_address=2)
 
 
 async def test_one_site_with_many_networks_has_a_tenth_of_the_connections(entrance):
@@ -313,3 +317,18 @@ async def test_nothing_is_kept_of_who_has_left(entrance):
         entrance.enter(network, network)
         entrance.leave(network)
     assert (len(entrance._networks), len(entrance._sites)) == (0, 0)
+
+
+async def test_address_may_come_as_often_as_in_a_minute_at_once():
+    often = door_of(connections_per_address=2, connects_per_min=6)
+    for _ in range(6):
+        assert often.enter("192.0.2.7", "192.0.2.7") is None
+        often.leave("192.0.2.7")
+    assert often.enter("192.0.2.7", "192.0.2.7").code == "rate_limited"
+
+
+async def test_site_of_a_small_server_has_as_many_connections_as_an_address():
+    small = door_of(connections=10, connections_per_address=3)
+    (network,) = networks("1", 1)
+    refused = [small.enter(network, network) for _ in range(4)]
+    assert [why and why.code for why in refused] == [None] * 3 + ["server_full"]
