@@ -255,10 +255,19 @@ async def test_waiting_for_what_is_durable_ends_at_once_after_a_failure(start):
 
 async def test_closed_journal_commits_what_it_took_and_ends(poller):
     journal = Journal(store := GatedStore(), poller, on_durable=lambda _: None, on_failure=lambda _: None)
-    journal.write(guest(1))
+    for n in range(MAX_BATCH + 1):
+        journal.write(guest(n))
     journal.close()
     await journal.run()
-    assert store.committed == [(guest(1),)]
+    assert [len(batch) for batch in store.committed] == [MAX_BATCH, 1]
+
+
+async def test_journal_that_is_closed_at_once_commits_what_it_took(start, heard):
+    journal = start(store := GatedStore())
+    number = journal.write(guest(1))
+    journal.close()
+    await journal.wait_durable(number)
+    assert (store.committed, heard.durable) == ([(guest(1),)], [1])
 
 
 async def test_closing_ends_an_idle_run(poller):
