@@ -29,6 +29,7 @@ from truc_protocol.words import (
     ENGLISH,
     Sentence,
     Speech,
+    joined,
     printable,
     shown_name,
     side_name,
@@ -221,15 +222,15 @@ def result_line(verdict: Verdict, names: list[str], speech: Speech = ENGLISH) ->
 def score_words(score: Sequence[SideScore], names: Sequence[str], speech: Speech = ENGLISH) -> str:
     """Return the score of each side after its name: the games won, and the points in the current one."""
     return ", ".join(
-        f"{side_name(side, names, speech)} {side_score(games, points, speech)}"
+        speech.of(side_name(side, names, speech), side_score(games, points, speech))
         for side, (games, _upper, points) in enumerate(score)
     )
 
 
 def side_score(games: int, points: int, speech: Speech = ENGLISH) -> str:
     """Return the score of a side: the games won, and the points in the current one."""
-    won = f"{speech.counted('game', games)} " if games else ""
-    return f"{won}{speech.counted('point', points)}"
+    won = [speech.counted("game", games)] if games else []
+    return joined([*won, speech.counted("point", points)], speech)
 
 
 def _doubts(verdict: Verdict, speech: Speech) -> Iterator[str]:

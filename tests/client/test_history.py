@@ -62,7 +62,7 @@ def test_match_is_listed_with_game_players_score_and_verdict(kept) -> None:
     assert told.split("  ")[2:] == [
         "truc-french with house rules",
         "proven",
-        '"player 1" beat "player 0" (won), 1 game 8 points to 0 points',
+        '"player 1" beat "player 0" (won), 1 game and 8 points to 0 points',
     ]
 
 
@@ -100,7 +100,7 @@ def test_terminal_gets_two_lines_for_a_match(kept) -> None:
     shown = CliRunner(env={"FORCE_COLOR": "1", "TERM": "xterm"}).invoke(main, ["history"])
     *_, head, result = Text.from_ansi(shown.stdout).plain.splitlines()
     assert head.endswith("  495bf62a608386d7  truc-french with house rules  proven")
-    assert result == '    "player 1" beat "player 0" (won), 1 game 8 points to 0 points'
+    assert result == '    "player 1" beat "player 0" (won), 1 game and 8 points to 0 points'
 
 
 def test_older_matches_are_listed_when_asked_for(home) -> None:

@@ -108,14 +108,14 @@ def test_terminal_shows_suits_as_symbols() -> None:
 def test_own_cards_score_and_stake_stand_on_the_table() -> None:
     told = shown(CardsDealt(("7e", "3b", "1o")), seen(STATE), TURN)
     assert "cards   7e  3b  1o" in told
-    assert "score   north 3, east 5 (1 game)" in told
+    assert "score   north: 3, east: 5 (1 game)" in told
     assert "stake   2" in told
 
 
 def test_played_card_leaves_the_own_cards() -> None:
     told = shown(CardsDealt(("7e", "3b")), seen({"what": "card_played", "seat": 0, "card": "7e"}), TURN)
     assert "cards   3b" in told
-    assert "table   north 7e" in told
+    assert "table   north: 7e" in told
 
 
 def test_commitments_are_shown_at_the_deal_and_ticked_when_opened() -> None:
@@ -224,20 +224,27 @@ def test_two_more_is_told_by_the_stake_that_was_played_for() -> None:
 def test_score_is_said_as_the_game_says_it() -> None:
     state = {**STATE, "score": [[0, 0, 8], [0, 0, 21]]}
     told = shown(seen(state), TURN, words="argentine", target=30)
-    assert "north 8 (8 malas), east 21 (6 buenas)" in told
+    assert "north: 8 (8 malas), east: 21 (6 buenas)" in told
+
+
+@pytest.mark.parametrize(("lang", "score"), [("en", "bot 1: 3, bot 2: 5"), ("fr", "bot 1 : 3, bot 2 : 5")])
+def test_score_is_told_apart_from_a_name_that_ends_in_a_digit(lang, score) -> None:
+    state = {**STATE, "score": [[0, 0, 3], [0, 0, 5]]}
+    closed = seen(state, {"what": "hand_closed", "reason": "hand"})
+    assert shown(closed, TURN, players=("bot 1", "bot 2"), lang=lang).count(score) == 2
 
 
 def test_truts_are_shown() -> None:
     told = shown(seen({**STATE, "score": [[0, 2, 1], [0, 0, 2]]}), TURN, words="trut", target=7)
-    assert "north 2 truts 1 point, east 0 truts 2 points" in told
+    assert "north: 2 truts and 1 point, east: 0 truts and 2 points" in told
 
 
 @pytest.mark.parametrize(
     ("facts", "row"),
     [
         ([{"what": "turned_up", "card": "1o"}], "turn-up (vira)  1o"),
-        ([{"what": "card_covered", "seat": 1}], "east face down"),
-        ([{"what": "value_said", "seat": 1, "value": 33}], "values          east 33"),
+        ([{"what": "card_covered", "seat": 1}], "east: face down"),
+        ([{"what": "value_said", "seat": 1, "value": 33}], "values          east: 33"),
         ([{"what": "duel_begun", "seat": 0, "opponent": 1}], "duel    north - east"),
         ([{"what": "played_blind"}], "cards   nobody has seen them"),
         ([{"what": "stake_asked", "seat": 1, "stake": "rest"}], "stake   1; east asks for the whole game"),
@@ -308,7 +315,7 @@ def test_partners_cards_are_shown() -> None:
 def test_sign_is_told_and_stands_on_the_table() -> None:
     told = shown(Signed(2, "three"), TURN, players=FOUR, words="catalan")
     assert "south signs: a three (close one eye)" in told
-    assert "signs   south a three (close one eye)" in told
+    assert "signs   south: a three (close one eye)" in told
 
 
 def test_phrase_is_told() -> None:

@@ -275,7 +275,7 @@ def test_one_act_of_a_guest_is_told_as_one(write) -> None:
 def test_resignation_with_a_signature_is_told_without_a_doubt(write) -> None:
     table = Table(small(), guests=(1,)).to("hand")
     table.add(table.players[0].resign(table.ledger))
-    assert "(resigned), " in verify(write("a", table.run().file())).output
+    assert "(resigned); " in verify(write("a", table.run().file())).output
 
 
 def test_result_of_a_match_without_its_end_is_told_as_far_as_the_records_go(write) -> None:
@@ -346,14 +346,14 @@ def test_what_happened_is_told_in_the_order_of_the_records(write) -> None:
 
 def test_score_is_told_with_whose_it_is(write) -> None:
     told = verify(write("a", Table(small()).run().file())).output
-    assert re.search(r', seat 0 "player 0" [^"]*\d+ points?, seat 1 "player 1" [^"]*\d+ points?\n', told)
+    assert re.search(r'; seat 0 "player 0": [^"]*\d+ points?, seat 1 "player 1": [^"]*\d+ points?\n', told)
 
 
 @pytest.mark.parametrize(
     ("score", "told"),
     [
-        (((0, 0, 10), (1, 0, 14)), "a 10 points, b 1 game 14 points"),
-        (((2, 0, 1), (0, 0, 0)), "a 2 games 1 point, b 0 points"),
+        (((0, 0, 10), (1, 0, 14)), "a: 10 points, b: 1 game and 14 points"),
+        (((2, 0, 1), (0, 0, 0)), "a: 2 games and 1 point, b: 0 points"),
     ],
 )
 def test_games_are_told_of_the_side_that_has_won_them(score, told) -> None:

@@ -206,9 +206,9 @@ def test_points_of_thirty_are_malas_and_buenas(points, said) -> None:
         ("argentine", (0, 0, 21), "21 (6 buenas)"),
         ("argentine", (0, 0, 0), "0"),
         ("argentine", (1, 0, 8), "8 (8 malas; 1 game)"),
-        ("trut", (0, 2, 1), "2 truts 1 point"),
-        ("trut", (0, 0, 0), "0 truts 0 points"),
-        (HOUSE, (0, 1, 2), "1 unit 2 points"),
+        ("trut", (0, 2, 1), "2 truts and 1 point"),
+        ("trut", (0, 0, 0), "0 truts and 0 points"),
+        (HOUSE, (0, 1, 2), "1 unit and 2 points"),
     ],
 )
 def test_score_is_said_as_the_game_says_it(words, score, said) -> None:
@@ -216,7 +216,7 @@ def test_score_is_said_as_the_game_says_it(words, score, said) -> None:
 
 
 def test_french_counts_nothing_as_one() -> None:
-    assert score_label((0, 0, 0), 7, Speech("fr", "trut")) == "0 trut 0 point"
+    assert score_label((0, 0, 0), 7, Speech("fr", "trut")) == "0 trut et 0 point"
 
 
 @pytest.mark.parametrize(

@@ -50,11 +50,12 @@ def glyphs_of(faces: Faces) -> Glyphs:
 
 def score_line(board: Board, setting: Setting) -> str:
     """Return the score of both sides."""
-    return ", ".join(
-        f"{side_name(side, setting.names, setting.speech)}"
-        f" {score_label(board.score[side], setting.target, setting.speech)}"
-        for side in (0, 1)
-    )
+    return ", ".join(_of_side(side, board, setting) for side in (0, 1))
+
+
+def _of_side(side: int, board: Board, setting: Setting) -> str:
+    score = score_label(board.score[side], setting.target, setting.speech)
+    return setting.speech.of(side_name(side, setting.names, setting.speech), score)
 
 
 def sentence(fact: Fact, board: Board, setting: Setting) -> str | None:
@@ -169,7 +170,7 @@ def taker(side: int | None, setting: Setting) -> str:
 def _laid(board: Board, setting: Setting) -> Iterator[Part]:
     face_down = setting.speech.say("screen.face_down")
     for seat, card in board.laid:
-        yield f"{setting.names[seat]} ", ""
+        yield setting.speech.of(setting.names[seat], ""), ""
         yield (f"{face_down}  ", "dim") if card is None else card_part(card, setting)
 
 
@@ -185,12 +186,17 @@ def sign_of(word: str, setting: Setting) -> str:
 
 def heard(board: Board, setting: Setting) -> Iterator[Row]:
     """Yield the values said and the signs seen."""
-    said = setting.speech.catalogue.screen
-    if board.values:
-        yield plain_row(said["values"], ", ".join(f"{setting.names[seat]} {n}" for seat, n in board.values))
+    yield from said_values(board, setting)
     if board.signs:
-        signs = (f"{setting.names[seat]} {sign_of(word, setting)}" for seat, word in board.signs)
-        yield plain_row(said["signs"], ", ".join(signs))
+        signs = (setting.speech.of(setting.names[seat], sign_of(word, setting)) for seat, word in board.signs)
+        yield plain_row(setting.speech.say("screen.signs"), ", ".join(signs))
+
+
+def said_values(board: Board, setting: Setting) -> Iterator[Row]:
+    """Yield the values said, each after the name of its seat."""
+    if board.values:
+        values = (setting.speech.of(setting.names[seat], n) for seat, n in board.values)
+        yield plain_row(setting.speech.say("screen.values"), ", ".join(values))
 
 
 def orders(board: Board, setting: Setting) -> Iterator[Row]:

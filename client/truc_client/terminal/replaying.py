@@ -18,7 +18,7 @@ from truc_client.course.board import Board
 from truc_client.course.faces import Faces, faces_of, short
 from truc_client.course.retelling import role_name
 from truc_client.course.stages import Course, SeatCard, Stage, Trick, Where, seen_by
-from truc_client.terminal.drawing import Part, Row, Setting, plain_row, score_line, taker
+from truc_client.terminal.drawing import Part, Row, Setting, plain_row, said_values, score_line, taker
 from truc_client.terminal.glyphs import ASCII, MANY
 from truc_client.terminal.picture import picture
 from truc_client.verifying import game_name, refutation_line, verdict_lines
@@ -192,8 +192,7 @@ def _rows(replay: Replay, stage: Stage, setting: Setting) -> Iterator[Row]:
     for seat, name in enumerate(names):
         yield Row(f"{_mark(seat, stage)} {name}", tuple(_of_seat(replay, stage, setting, seat)))
     yield from _tricks(replay, stage, setting)
-    if board.values:
-        yield plain_row(said["values"], ", ".join(f"{names[seat]} {n}" for seat, n in board.values))
+    yield from said_values(board, setting)
     if told := _numbers(replay, stage):
         yield Row(replay.said["deal"], ((told, "green"),))
 
@@ -254,7 +253,7 @@ def _tricks(replay: Replay, stage: Stage, setting: Setting) -> Iterator[Row]:
 def _trick(trick: Trick, replay: Replay, setting: Setting) -> Iterator[Part]:
     face_down = setting.speech.say("screen.face_down")
     for number, (seat, card) in enumerate(trick.laid):
-        yield f"{'  ' if number else ''}{setting.names[seat]} ", ""
+        yield f"{'  ' if number else ''}{setting.speech.of(setting.names[seat], '')}", ""
         yield (face_down, "dim") if card is None else _face(card, setting)
     if trick.is_over:
         taken = taker(trick.side, setting)

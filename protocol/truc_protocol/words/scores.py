@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Literal
 
+from truc_protocol.words.names import joined
 from truc_protocol.words.speech import Speech
 
 SideScore = tuple[int, int, int]
@@ -21,7 +22,7 @@ def score_label(score: SideScore, target: int, speech: Speech) -> str:
 def _points(upper: int, points: int, speech: Speech) -> str:
     if not upper and "unit" not in speech.local.counts:
         return str(points)
-    return f"{speech.counted('unit', upper)} {speech.counted('point', points)}"
+    return joined([speech.counted("unit", upper), speech.counted("point", points)], speech)
 
 
 def _halves(points: int, target: int, speech: Speech) -> Iterator[str]:

@@ -57,6 +57,10 @@ class Speech(NamedTuple):
         """Return a label with notes in brackets after it, if there are any."""
         return f"{label} ({self.catalogue.said['separator'].join(notes)})" if notes else label
 
+    def of(self, who: str, what: object) -> str:
+        """Return what somebody has after their name, such as `north: 3`; a name may end in a digit."""
+        return self.say("said.has", who=who, what=what)
+
     def quoted(self, words: str) -> str:
         """Return words in quotation marks."""
         return self.catalogue.said["quote"].format(words=words)
