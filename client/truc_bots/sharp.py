@@ -123,10 +123,13 @@ class Sharp:
 def _places(seen: Match, seat: Seat, lines: Sequence[str]) -> dict[Action, int]:
     """Return the places of the lines that the rules allow now, by the actions that they stand for.
 
-    Giving up is not considered beside other choices: it costs no more once the other side asks.
+    Giving up is not considered beside other choices: it costs no more once the other side asks. Nor is an order in
+    place of one that stands: one for a card is enough.
     """
     places = {action: place for place, line in enumerate(lines) if (action := _read(seen, seat, line))}
-    return {action: place for action, place in places.items() if action.kind is not Kind.CONCEDE} or places
+    is_ordered = seen.hand.orders[side_of(seat)] is not None
+    passed_over = (Kind.CONCEDE, Kind.ORDER) if is_ordered else (Kind.CONCEDE,)
+    return {action: place for action, place in places.items() if action.kind not in passed_over} or places
 
 
 def _read(seen: Match, seat: Seat, line: str) -> Action | None:

@@ -110,6 +110,13 @@ def test_hand_is_not_given_up_unasked():
     assert Sharp(1, QUICK).choose(match, 0, ["concede"]) == 0
 
 
+def test_order_that_stands_is_not_given_anew():
+    hands = ("8h Qd 7c", "Ah 10c 9d", "Qs 8c 10h", "Ac 9s Kh")
+    match = played(dealt("truc-partnership", *hands, dealer=3), "0 stand", "0 order low")
+    assert "order high" in [move_line(match.variant, each) for each in legal(match, Seat(0))]
+    assert Sharp(1, QUICK).compare(match, 0, ["order high", "play 8h", "play Qd"]).keys() == {1, 2}
+
+
 def test_nothing_is_compared_with_a_single_option():
     match = dealt("truco-argentino", *ARGENTINE)
     assert Sharp(1, QUICK).compare(match, 0, ["play 7e", "dance"]) == {}
