@@ -5,7 +5,7 @@ from typing import get_args
 import pytest
 
 from truc_protocol.meaning import fact_name
-from truc_protocol.words import LANGUAGES, Speech, tell
+from truc_protocol.words import LANGUAGES, Speech, as_told, tell
 from truc_rules import Event
 
 PLAYERS = ("north", "east", "south", "west")
@@ -101,12 +101,28 @@ def test_fact_is_told_in_plain_words(what, fields, sentence) -> None:
 
 def test_unit_is_called_by_the_word_of_the_game() -> None:
     sentence = told("unit_scored", words="trut", side=0, kept=2, reason="hand")
-    assert sentence == "1 trut for north and south (hand); left over: 2 points"
+    assert (
+        sentence == "1 trut for north and south (hand); left over: 2 points; the other side loses its points"
+    )
 
 
 def test_unit_without_points_left_over_says_nothing_of_them() -> None:
     sentence = told("unit_scored", words="trut", side=0, kept=0, reason="trut")
-    assert sentence == "1 trut for north and south (hand played for 1 trut)"
+    assert sentence == "1 trut for north and south (hand played for 1 trut); the other side loses its points"
+
+
+@pytest.mark.parametrize(
+    ("trick", "last"),
+    [
+        ({"what": "trick_won", "side": 0, "leader": 2}, "the trick goes to north and south"),
+        ({"what": "trick_tied", "leader": 2}, "the trick is tied (“parda”)"),
+    ],
+)
+def test_after_the_last_trick_of_a_hand_nobody_leads(trick, last) -> None:
+    argentine = Speech("en", "argentine")
+    ended, going_on = as_told([trick, {"what": "hand_won", "side": 0}]), as_told([trick, {"what": "state"}])
+    assert tell(ended[0], PLAYERS, speech=argentine) == last
+    assert "south leads" in str(tell(going_on[0], PLAYERS, speech=argentine))
 
 
 @pytest.mark.parametrize(("words", "said"), [("french", "mon reste"), ("lanes", "jouez")])

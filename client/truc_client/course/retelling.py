@@ -21,14 +21,14 @@ from truc_client.course.faces import short
 from truc_client.happenings import Fact
 from truc_client.verifying import game_name, named_seat, quoted, quoted_name, score_words, seat_name
 from truc_protocol.setup import Opts
-from truc_protocol.words import Speech, tell
+from truc_protocol.words import Speech, as_told, tell
 
 _SCORED: Final = ("close", "end")
 
 
 def sentences(each: Annotated, lang: str) -> Iterator[str]:
     """Yield what a record says, one sentence for each fact that has one, in a language and in the words of the game."""
-    yield from filter(None, (told(fact, each, lang) for fact in each.facts))
+    yield from filter(None, (told(fact, each, lang) for fact in as_told(each.facts)))
     if each.is_unseen and each.seat is not None:
         telling = Telling(each, lang)
         yield telling.said("unseen", who=telling.names[each.seat])

@@ -67,7 +67,7 @@ from truc_client.terminal.questions import Pose, awaited_text, option_label, opt
 from truc_client.terminal.wrapping import wrapped
 from truc_client.verifying import quoted, verdict_lines
 from truc_protocol.messages import TableState
-from truc_protocol.words import Sentence, Speech, phrase_label, printable, shown_name, told
+from truc_protocol.words import Sentence, Speech, as_told, phrase_label, printable, shown_name, told
 
 _MINUTE: Final = 60
 
@@ -270,15 +270,15 @@ class Screen:
 
     def _tell_record(self, record: RecordSeen) -> None:
         self._awaited = ""
-        for fact in record.means:
-            self._tell(fact)
+        for fact, shown in zip(record.means, as_told(record.means), strict=True):
+            self._tell(fact, shown)
         if record.is_least and any("points" in fact for fact in record.means):
             self.note("least", "dim")
 
-    def _tell(self, fact: Fact) -> None:
-        told = sentence(fact, self._board, self._setting)
+    def _tell(self, fact: Fact, shown: Fact) -> None:
+        words = sentence(shown, self._board, self._setting)
         before, self._board = self._board, after(self._board, fact)
-        self._tell_what_happened(fact, told)
+        self._tell_what_happened(fact, words)
         self.tell_lessons(fact, before)
         self._tell_of_pause(fact)
 

@@ -31,7 +31,7 @@ from truc_client.terminal.questions import Question
 from truc_client.terminal.screen import Screen
 from truc_client.terminal.speaking import CHAT, spelled, talk
 from truc_protocol.rules_page import chapter_texts
-from truc_protocol.words import Sentence, printable
+from truc_protocol.words import Sentence, as_told, printable
 
 _WORDS: Final = (f"{CHAT} ", "? table", "? rules", "quit")
 _TRICK_OVER: Final = ("trick_won", "trick_tied")
@@ -177,7 +177,7 @@ class Watcher:
             self._note("not_given", "yellow")
         self._is_unchecked = True
         screen = self._screen
-        for fact in means:
+        for fact in as_told(means):
             if told := sentence(fact, screen.board, screen.setting):
                 self._note("unchecked", told=told)
         screen.show(Recalled(means[-1:]))

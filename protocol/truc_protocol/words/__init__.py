@@ -7,7 +7,7 @@ from others goes through `printable` or `shown_name` first.
 
 from truc_protocol.words.catalogue import LANGUAGES, Catalogue, LanguageError, MoveWords, catalogue
 from truc_protocol.words.checks import CheckWords, words_of_check
-from truc_protocol.words.facts import tell
+from truc_protocol.words.facts import as_told, tell
 from truc_protocol.words.language import chosen_language
 from truc_protocol.words.local import PLAIN, LocalWords, local_sets, local_words
 from truc_protocol.words.moves import move_label, move_meaning, own_label
@@ -28,6 +28,7 @@ __all__ = [
     "MoveWords",
     "Sentence",
     "Speech",
+    "as_told",
     "catalogue",
     "chosen_language",
     "half_label",

@@ -13,6 +13,7 @@ from truc_protocol.words.speech import ENGLISH, Speech
 Fact = Mapping[str, Any]
 
 _REST: Final = "rest"
+_HAND_ENDS: Final = ("hand_won", "hand_drawn")
 
 
 class Said(NamedTuple):
@@ -44,6 +45,8 @@ SAID: Final[Mapping[str, Said]] = {
 """The facts that are somebody's words, as moves."""
 
 _VALUED: Final[Mapping[str, str]] = {
+    "trick_won": "leader",
+    "trick_tied": "leader",
     "ruled": "ruling",
     "flor_claim_settled": "held",
     "order_given": "order",
@@ -60,6 +63,13 @@ _PEOPLE: Final = frozenset(
 """Fields that say who."""
 
 
+def as_told(facts: Sequence[Fact]) -> tuple[Fact, ...]:
+    """Return the facts of a record as they are told: after the last trick of a hand nobody leads."""
+    if not any(fact["what"] in _HAND_ENDS for fact in facts):
+        return tuple(facts)
+    return tuple({**fact, "leader": None} if "leader" in fact else fact for fact in facts)
+
+
 def tell(fact: Fact, players: Sequence[str], card: ShowCard = str, speech: Speech = ENGLISH) -> str | None:
     """Return a fact of a match as a sentence, or None for one that is shown in another way."""
     key = fact_key(fact)
@@ -70,7 +80,7 @@ def tell(fact: Fact, players: Sequence[str], card: ShowCard = str, speech: Speec
     sentence = speech.catalogue.facts[key].format(
         unit=speech.counted("unit", 1), partner=_partner(fact, players), **values
     )
-    own = speech.local.facts.get(key) or _said(fact, speech)
+    own = speech.local.facts.get(fact["what"]) or _said(fact, speech)
     return f"{sentence} ({speech.quoted(own)})" if own else sentence
 
 
