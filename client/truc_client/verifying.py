@@ -215,13 +215,13 @@ def result_line(verdict: Verdict, names: list[str], speech: Speech = ENGLISH) ->
         return speech.say("verdict.no_result", score=score)
     nobody = verdict.winner is None
     winner = speech.say("verdict.nobody") if nobody else side_name(verdict.winner or 0, names, speech)
-    how = speech.say("said.separator").join([speech.reason(verdict.reason), *_doubts(verdict, speech)])
+    how = speech.separated([speech.reason(verdict.reason), *_doubts(verdict, speech)])
     return speech.say("verdict.winner", winner=winner, how=how, score=score)
 
 
 def score_words(score: Sequence[SideScore], names: Sequence[str], speech: Speech = ENGLISH) -> str:
     """Return the score of each side after its name: the games won, and the points in the current one."""
-    return ", ".join(
+    return speech.separated(
         speech.of(side_name(side, names, speech), side_score(games, points, speech))
         for side, (games, _upper, points) in enumerate(score)
     )
@@ -264,7 +264,7 @@ def _on_the_servers_word(verdict: Verdict, speech: Speech) -> Iterator[tuple[int
             yield k, speech.say("verdict.ruling_for", **values, seat=seat)
     for k, seats in verdict.silent:
         names = [_name_at(verdict, k, seat, speech) for seat in seats]
-        yield k, speech.say("verdict.voided", k=k, seats=speech.say("said.and").join(names))
+        yield k, speech.say("verdict.voided", k=k, seats=joined(names, speech))
 
 
 def _counted(verdict: Verdict, speech: Speech) -> Iterator[str]:

@@ -123,7 +123,7 @@ def test_table_is_drawn_with_all_cards_when_a_hand_is_over() -> None:
     assert "7♥ 6♣  ✓ 11111111" in end
     assert "9♠ J♥  ✓ 22222222" in end
     assert "opened  ✓ 1/1" in end
-    assert end.index("opened  ✓") < end.index("Score  north: 2, east: 1") < end.index("✓ east 22222222: K♦")
+    assert end.index("opened  ✓") < end.index("Score  north: 2; east: 1") < end.index("✓ east 22222222: K♦")
 
 
 def test_hand_whose_cards_stay_closed_is_drawn_with_backs() -> None:
@@ -155,7 +155,7 @@ def test_who_comes_in_the_middle_of_a_hand_sees_the_table_once_all_is_there() ->
     )
     told = shown(*coming, terminal=True, reached=9)
     assert drawn(told) == 1
-    assert told.index("Score  north: 2, east: 1") < told.index("what came before it is not checked yet")
+    assert told.index("Score  north: 2; east: 1") < told.index("what came before it is not checked yet")
     assert told.index("has passed its checks") < told.index("▒ ▒ ▒")
     assert drawn(shown(*coming, terminal=True, reached=99)) == 0
 
@@ -180,7 +180,7 @@ def test_what_is_not_checked_says_so_in_each_line_and_is_neither_drawn_nor_ticke
     first, *lines = told.splitlines()
     assert first.startswith("The server does not give out what came before.")
     assert [line for line in lines if not line.startswith("unchecked: ")] == []
-    assert lines[-1] == "unchecked: Score  north: 2, east: 1"
+    assert lines[-1] == "unchecked: Score  north: 2; east: 1"
     assert "✓" not in told
 
 

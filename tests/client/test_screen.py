@@ -108,7 +108,7 @@ def test_terminal_shows_suits_as_symbols() -> None:
 def test_own_cards_score_and_stake_stand_on_the_table() -> None:
     told = shown(CardsDealt(("7e", "3b", "1o")), seen(STATE), TURN)
     assert "cards   7e  3b  1o" in told
-    assert "score   north: 3, east: 5 (1 game)" in told
+    assert "score   north: 3; east: 5 (1 game)" in told
     assert "stake   2" in told
 
 
@@ -224,10 +224,10 @@ def test_two_more_is_told_by_the_stake_that_was_played_for() -> None:
 def test_score_is_said_as_the_game_says_it() -> None:
     state = {**STATE, "score": [[0, 0, 8], [0, 0, 21]]}
     told = shown(seen(state), TURN, words="argentine", target=30)
-    assert "north: 8 (8 malas), east: 21 (6 buenas)" in told
+    assert "north: 8 (8 malas); east: 21 (6 buenas)" in told
 
 
-@pytest.mark.parametrize(("lang", "score"), [("en", "bot 1: 3, bot 2: 5"), ("fr", "bot 1 : 3, bot 2 : 5")])
+@pytest.mark.parametrize(("lang", "score"), [("en", "bot 1: 3; bot 2: 5"), ("fr", "bot 1 : 3 ; bot 2 : 5")])
 def test_score_is_told_apart_from_a_name_that_ends_in_a_digit(lang, score) -> None:
     state = {**STATE, "score": [[0, 0, 3], [0, 0, 5]]}
     closed = seen(state, {"what": "hand_closed", "reason": "hand"})
@@ -236,7 +236,7 @@ def test_score_is_told_apart_from_a_name_that_ends_in_a_digit(lang, score) -> No
 
 def test_truts_are_shown() -> None:
     told = shown(seen({**STATE, "score": [[0, 2, 1], [0, 0, 2]]}), TURN, words="trut", target=7)
-    assert "north: 2 truts and 1 point, east: 0 truts and 2 points" in told
+    assert "north: 2 truts and 1 point; east: 0 truts and 2 points" in told
 
 
 @pytest.mark.parametrize(

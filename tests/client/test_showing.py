@@ -171,7 +171,7 @@ def test_missing_file_is_one_line_and_status_2(tmp_path) -> None:
 
 def test_score_is_told_with_whose_it_is(show, table) -> None:
     told = show(table.file()).output
-    assert re.search(r'score  seat 0 "player 0": \d+ points?, seat 1 "player 1": \d+ points?\n', told)
+    assert re.search(r'score  seat 0 "player 0": \d+ points?; seat 1 "player 1": \d+ points?\n', told)
 
 
 def test_seat_to_blame_is_told_with_its_name(show) -> None:

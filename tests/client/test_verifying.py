@@ -346,14 +346,14 @@ def test_what_happened_is_told_in_the_order_of_the_records(write) -> None:
 
 def test_score_is_told_with_whose_it_is(write) -> None:
     told = verify(write("a", Table(small()).run().file())).output
-    assert re.search(r'; seat 0 "player 0": [^"]*\d+ points?, seat 1 "player 1": [^"]*\d+ points?\n', told)
+    assert re.search(r'; seat 0 "player 0": [^"]*\d+ points?; seat 1 "player 1": [^"]*\d+ points?\n', told)
 
 
 @pytest.mark.parametrize(
     ("score", "told"),
     [
-        (((0, 0, 10), (1, 0, 14)), "a: 10 points, b: 1 game and 14 points"),
-        (((2, 0, 1), (0, 0, 0)), "a: 2 games and 1 point, b: 0 points"),
+        (((0, 0, 10), (1, 0, 14)), "a: 10 points; b: 1 game and 14 points"),
+        (((2, 0, 1), (0, 0, 0)), "a: 2 games and 1 point; b: 0 points"),
     ],
 )
 def test_games_are_told_of_the_side_that_has_won_them(score, told) -> None:

@@ -189,6 +189,10 @@ def test_side_is_named_by_its_seats(lang, name) -> None:
     assert side_name(1, PLAYERS, Speech(lang)) == name
 
 
+def test_side_of_three_has_a_comma_and_a_word_between_its_names() -> None:
+    assert side_name(0, ("anna", "b", "iu", "d", "maria", "f"), Speech("ca")) == "anna, iu i maria"
+
+
 @pytest.mark.parametrize(
     ("points", "said"),
     [(0, "0 malas"), (1, "1 mala"), (8, "8 malas"), (15, "15 malas"), (16, "1 buena"), (21, "6 buenas")],

@@ -163,7 +163,7 @@ async def _list_there(connection: Connection, most: int | None, speech: Speech) 
     found = await connection.matches(None if most is None else most + 1)
     listed, place = found[:most], connection.address.place
     for played in listed:
-        say(Output(), _joined(speech, _described(played, speech), _here(connection, played.match, speech)))
+        say(Output(), speech.separated([_described(played, speech), _here(connection, played.match, speech)]))
     if len(listed) < len(found):
         tell(Sentence("history.there_more", command=f"truc history {place} --all"))
         return listed
@@ -177,11 +177,7 @@ async def _list_there(connection: Connection, most: int | None, speech: Speech) 
 
 
 def _about(match: bytes, speech: Speech, key: str, here: str) -> str:
-    return f"{match.hex()[:_ID]}  {_joined(speech, speech.say(key), here)}"
-
-
-def _joined(speech: Speech, *told: str) -> str:
-    return speech.say("said.separator").join(told)
+    return f"{match.hex()[:_ID]}  {speech.separated([speech.say(key), here])}"
 
 
 def _described(played: PlayedMatch, speech: Speech) -> str:

@@ -167,4 +167,4 @@ class Telling(NamedTuple):
     def _cards_of(self, hands: Sequence[Sequence[str]]) -> str:
         """Return the cards of each seat that has any."""
         held = (f"{self.role(seat + 1)} {' '.join(cards)}" for seat, cards in enumerate(hands) if cards)
-        return self.speech.say("said.separator").join(held)
+        return self.speech.separated(held)

@@ -50,7 +50,7 @@ def glyphs_of(faces: Faces) -> Glyphs:
 
 def score_line(board: Board, setting: Setting) -> str:
     """Return the score of both sides."""
-    return ", ".join(_of_side(side, board, setting) for side in (0, 1))
+    return setting.speech.separated(_of_side(side, board, setting) for side in (0, 1))
 
 
 def _of_side(side: int, board: Board, setting: Setting) -> str:
@@ -154,7 +154,7 @@ def _stake(board: Board, setting: Setting) -> str:
 def _tricks(board: Board, setting: Setting) -> str:
     """Return who took each trick, and with which card."""
     cards = (card and setting.faces.card(card) for card in taking_cards(board))
-    return ", ".join(
+    return setting.speech.separated(
         f"{taker(side, setting)} ({card})" if card else taker(side, setting)
         for side, card in zip_longest(board.tricks, islice(cards, len(board.tricks)))
     )

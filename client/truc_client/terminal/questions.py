@@ -12,7 +12,7 @@ from truc_client.course.board import Board, answering
 from truc_client.happenings import Choice, Waiting, YourTurn
 from truc_client.terminal.answers import grouped, numbered
 from truc_client.terminal.drawing import Setting
-from truc_protocol.words import move_label
+from truc_protocol.words import joined, move_label
 
 _OF_CARDS: Final = ("play", "cover", "show")
 _WAITING: Final = {"rekey": "waiting_rekey", "sub": "waiting_sub"}
@@ -86,9 +86,8 @@ def optional(turn: YourTurn, board: Board, setting: Setting) -> str:
 
 def awaited_text(waiting: Waiting, setting: Setting) -> str:
     """Return who is waited for, and why."""
-    catalogue = setting.speech.catalogue
-    names = catalogue.said["and"].join(setting.names[seat] for seat in waiting.seats)
-    return catalogue.screen[_WAITING.get(waiting.what, "waiting")].format(seats=names)
+    seats = joined([setting.names[seat] for seat in waiting.seats], setting.speech)
+    return setting.speech.say(f"screen.{_WAITING.get(waiting.what, 'waiting')}", seats=seats)
 
 
 def question(turn: YourTurn | None, board: Board, setting: Setting, awaited: str = "") -> Question:

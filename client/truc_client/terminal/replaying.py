@@ -273,4 +273,4 @@ def _numbers(replay: Replay, stage: Stage) -> str:
     told = [replay.said["numbers"].format(who=", ".join(roles))] if roles else []
     if hand.recomputed is not None and hand.recomputed <= stage.number:
         told.append(replay.said["again"].format(tick=_tick(replay)))
-    return Speech(replay.lang).say("said.separator").join(told)
+    return Speech(replay.lang).separated(told)

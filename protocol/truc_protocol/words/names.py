@@ -19,8 +19,8 @@ def shown_name(name: str, seat: int) -> str:
 
 
 def joined(names: Sequence[str], speech: Speech) -> str:
-    """Return several names as one."""
-    return speech.catalogue.said["and"].join(names)
+    """Return several names as one: the last two with a word between them, those before them with commas."""
+    return speech.catalogue.said["and"].join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def side_name(side: int, players: Sequence[str], speech: Speech = ENGLISH) -> str:

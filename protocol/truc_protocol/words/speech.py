@@ -1,6 +1,6 @@
 """How to speak to somebody: in their language, with the words of the game that is played."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from truc_protocol.words.catalogue import Catalogue, catalogue
@@ -55,7 +55,11 @@ class Speech(NamedTuple):
 
     def noted(self, label: str, notes: Sequence[str]) -> str:
         """Return a label with notes in brackets after it, if there are any."""
-        return f"{label} ({self.catalogue.said['separator'].join(notes)})" if notes else label
+        return f"{label} ({self.separated(notes)})" if notes else label
+
+    def separated(self, texts: Iterable[str]) -> str:
+        """Return several texts as one; there may be commas in them."""
+        return self.catalogue.said["separator"].join(texts)
 
     def of(self, who: str, what: object) -> str:
         """Return what somebody has after their name, such as `north: 3`; a name may end in a digit."""
