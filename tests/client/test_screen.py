@@ -227,6 +227,13 @@ def test_score_is_said_as_the_game_says_it() -> None:
     assert "north: 8 (8 malas); east: 21 (6 buenas)" in told
 
 
+def test_line_that_is_no_option_is_told_what_one_is() -> None:
+    out = io.StringIO()
+    screen = Screen(Console(file=out, width=100))
+    screen.expected(TURN, "99")
+    assert "got '99': expected the number of an option, a move as it is shown, or ?" in out.getvalue()
+
+
 @pytest.mark.parametrize(("lang", "score"), [("en", "bot 1: 3; bot 2: 5"), ("fr", "bot 1 : 3 ; bot 2 : 5")])
 def test_score_is_told_apart_from_a_name_that_ends_in_a_digit(lang, score) -> None:
     state = {**STATE, "score": [[0, 0, 3], [0, 0, 5]]}

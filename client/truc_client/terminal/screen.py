@@ -362,8 +362,8 @@ class Screen:
     def expected(self, turn: YourTurn, got: str) -> None:
         """Say that a line is none of the options."""
         told = repr(printable(got))
-        if counted := numbered(turn):
-            self.note("expected", "red", got=told, n=len(counted))
+        if numbered(turn):
+            self.note("expected", "red", got=told)
         else:
             self.note("expected_move", "red", got=told, moves=grouped(turn.options))
 
