@@ -11,7 +11,7 @@ from protocol.forge import small
 from protocol.peers import Table
 from rich.console import Console
 
-from truc_client.cli.common import tell
+from truc_client.cli.common import FailedError, tell
 from truc_client.cli.output import say
 from truc_client.main import main
 
@@ -87,6 +87,13 @@ def test_line_is_broken_between_words_on_a_terminal_alone(monkeypatch, stream, t
     monkeypatch.setattr(sys, "stderr", stream())
     tell("one two three four", err=True)
     assert sys.stderr.getvalue() == told
+
+
+def test_error_is_broken_between_words_on_a_terminal(monkeypatch) -> None:
+    monkeypatch.setenv("COLUMNS", "14")
+    monkeypatch.setattr(sys, "stderr", Wide())
+    FailedError("one two three").show()
+    assert sys.stderr.getvalue() == "truc: one two\n   three\n"
 
 
 def test_commands_are_listed_as_they_are_met() -> None:

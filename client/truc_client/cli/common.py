@@ -41,8 +41,8 @@ class FailedError(click.ClickException):
         super().__init__(printable(told(message, spoken())))
 
     def show(self, file: IO[Any] | None = None) -> None:
-        """Print the line."""
-        click.echo(f"truc: {self.message}", file=file, err=file is None)
+        """Print the line; always on standard error."""
+        tell(f"truc: {self.message}", err=True)
 
 
 def tell(text: str, *, err: bool = False) -> None:

@@ -118,7 +118,7 @@ def _list(home: Home, most: int | None, speech: Speech, *, as_json: bool) -> Non
     if not kept:
         tell(Sentence("history.none", folder=home.transcripts))
     elif len(shown) < len(kept):
-        click.echo(speech.say("history.more", n=len(kept) - len(shown), command="truc history --all"))
+        tell(speech.say("history.more", n=len(kept) - len(shown), command="truc history --all"))
 
 
 def _print(files: Iterable[KeptFile], console: Console, speech: Speech) -> None:
@@ -170,7 +170,7 @@ async def _list_there(connection: Connection, most: int | None, speech: Speech) 
     known = {played.match for played in listed}
     gone = [match for match in _played(connection) if match not in known]
     for match in gone[:most]:
-        click.echo(_about(match, speech, "history.gone", _here(connection, match, speech)))
+        tell(_about(match, speech, "history.gone", _here(connection, match, speech)))
     if not listed and not gone:
         tell(Sentence("history.none_listed", server=connection.address.server))
     return listed
@@ -233,12 +233,12 @@ async def _ask_for_each(connection: Connection, most: int | None, speech: Speech
     played, where = _played(connection), connection.address
     for match in islice(played, most):
         has = "history.given" if await is_given_out(connection.session.line, match) else "history.withheld"
-        click.echo(_about(match, speech, has, _here(connection, match, speech)))
+        tell(_about(match, speech, has, _here(connection, match, speech)))
     if not played:
         tell(Sentence("history.none_there", server=where.server))
     elif most is not None and len(played) > most:
         command = f"truc history {where.place} --all"
-        click.echo(speech.say("history.more", n=len(played) - most, command=command))
+        tell(speech.say("history.more", n=len(played) - most, command=command))
 
 
 def _played(connection: Connection) -> tuple[bytes, ...]:

@@ -5,7 +5,7 @@ import sys
 
 import click
 
-from truc_client.cli.common import lang_option, language
+from truc_client.cli.common import lang_option, language, tell
 from truc_client.cli.meant import transcript_meant
 from truc_client.cli.output import FindingCommand, Output, UnusableError
 from truc_client.course.stages import Course, course_of
@@ -13,7 +13,7 @@ from truc_client.terminal.glyphs import needs_ascii
 from truc_client.terminal.replaying import Replay, hand_begins, page
 from truc_client.verifying import EXIT_CODES, shortened
 from truc_protocol.audit import Result
-from truc_protocol.words import Sentence, Speech, printable
+from truc_protocol.words import Sentence, Speech
 
 
 @click.command(cls=FindingCommand, short_help="Step through a match.")
@@ -45,7 +45,7 @@ def replay(match: str | None, *, seat: int | None, hand: int | None, plain: bool
         is_ascii = needs_ascii(sys.stdout.encoding, os.environ.get("TERM", ""))
         status = _walk(Replay(course, speech.lang, is_ascii, seat), hand)
     if course.unreadable is not None:
-        click.echo(f"truc: {printable(shortened(str(course.unreadable)))}", err=True)
+        tell(f"truc: {shortened(str(course.unreadable))}", err=True)
         status = status or EXIT_CODES[Result.UNREADABLE]
     raise click.exceptions.Exit(status)
 

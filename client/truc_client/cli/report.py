@@ -4,13 +4,13 @@ from pathlib import Path
 
 import click
 
-from truc_client.cli.common import lang_option, language
+from truc_client.cli.common import lang_option, language, tell
 from truc_client.cli.meant import transcript_meant
 from truc_client.cli.output import FindingCommand, Output, say, unusable
 from truc_client.course.stages import course_of
 from truc_client.verifying import EXIT_CODES, shortened, verdict_lines
 from truc_protocol.audit import Result
-from truc_protocol.words import Speech, printable
+from truc_protocol.words import Speech
 
 
 @click.command(cls=FindingCommand, short_help="Make a page of a match, to look at and step through.")
@@ -38,7 +38,7 @@ def report(match: str | None, output: Path | None, lang: str | None) -> None:
     file, content = transcript_meant(match)
     course = course_of(content, lang=speech.lang)
     if course.unreadable is not None:
-        click.echo(f"truc: {printable(shortened(str(course.unreadable)))}", err=True)
+        tell(f"truc: {shortened(str(course.unreadable))}", err=True)
         raise click.exceptions.Exit(EXIT_CODES[Result.UNREADABLE])
     path = output or Path(f"{file.stem}.html")
     try:

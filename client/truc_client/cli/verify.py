@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from truc_client.cli.common import lang_option, language
+from truc_client.cli.common import lang_option, language, tell
 from truc_client.cli.meant import file_meant
 from truc_client.cli.output import FindingCommand, Output, say, unusable
 from truc_client.plain_values import agreement_facts, contradiction_facts, evidence_facts, verdict_facts
@@ -56,7 +56,7 @@ def verify(files: tuple[str, ...], *, as_json: bool, lang: str | None) -> None:
     else:
         _print(together, paths, Output(), speech)
     if not _has_transcript(together):
-        click.echo(f"truc: {speech.say('together.no_transcript')}", err=True)
+        tell(f"truc: {speech.say('together.no_transcript')}", err=True)
     raise click.exceptions.Exit(_exit_code(together))
 
 
