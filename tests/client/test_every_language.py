@@ -257,7 +257,7 @@ def test_screen_says_nothing_of_its_own(is_terminal) -> None:
     screen.explain_one("north", TURN, {})
     shown = out.getvalue()
     assert shown.count("⟦") > 60
-    explained = (r"^  (?:play 7e|raise 2|cut): ",)
+    explained = (r"^  (?:play 7e|raise 2|cut|.*\[(?:play 7e|raise 2|cut)\]): ",)
     assert unsaid(shown, [*SHOWN_AS_DATA, *explained, *words_of("catalan")]) == []
 
 

@@ -208,7 +208,7 @@ async def test_who_leaves_does_not_wait_for_advice() -> None:
 
 async def test_wrong_line_is_told_and_asked_again() -> None:
     told = await play(FakeTable(turn("play 3b")), "play 7e")
-    assert "got 'play 7e': expected a number from 1 to 1" in told
+    assert "got 'play 7e': expected the number of an option" in told
     assert told.count("or ? for help") == 2
 
 
@@ -504,6 +504,8 @@ def rules_of(name: str):
         ("? signs", "Signs and talk"),
         ("? rules", "Chapters of the rules: Players and cards, The deal"),
         ("? table", "score"),
+        ("? resign", "resign: give the match up."),
+        ("? claim", "claim: end a match that the other side has left."),
         ("? \x1b[2J", "[2j': expected a move, table"),
     ],
 )
@@ -511,6 +513,19 @@ async def test_question_mark_explains_a_move_and_its_rule(typed, said) -> None:
     table = FakeTable(turn("play 3b"))
     table.match = rules_of("truco-argentino")
     assert said in await play(table, typed)
+    assert table.done == []
+
+
+async def test_question_mark_calls_a_move_as_the_screen_does() -> None:
+    table = FakeTable(turn("play 3b", "raise 2"))
+    table.match = rules_of("truco-argentino")
+    told = await play(table, "? 2", "?", words="argentine")
+    assert told.count("truco [raise 2]: Ask to play for more.") == 2
+
+
+async def test_chat_without_a_text_is_explained_and_not_sent() -> None:
+    table = FakeTable(turn("play 3b"))
+    assert "chat TEXT: talk to everybody at the table." in await play(table, "chat")
     assert table.done == []
 
 

@@ -76,10 +76,10 @@ def _plain(text: str) -> str:
     return " ".join(text.casefold().rstrip(" ?!").split())
 
 
-def meanings(turn: YourTurn, meaning: Callable[[str], str]) -> Iterator[tuple[str, str]]:
-    """Yield the meanings of the options, each once, after the lines that have it."""
+def meanings(turn: YourTurn, meaning: Callable[[str], str]) -> Iterator[tuple[list[Choice], str]]:
+    """Yield the meanings of the options, each once, after the options that have it."""
     by_meaning: dict[str, list[Choice]] = {}
     for choice in turn.options:
         by_meaning.setdefault(meaning(choice.line), []).append(choice)
     for told, choices in by_meaning.items():
-        yield grouped(choices), told
+        yield choices, told

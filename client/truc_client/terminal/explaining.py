@@ -8,14 +8,18 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from truc_client.course.board import Board, answering
 from truc_client.happenings import Choice, YourTurn
-from truc_client.terminal.answers import meanings
+from truc_client.terminal.answers import grouped, meanings
 from truc_client.terminal.drawing import Setting
+from truc_client.terminal.questions import option_label, short_label
 from truc_protocol.words import Speech, move_meaning, phrase_label, printable, sign_label
 
 TABLE: Final = "table"
 _RULES: Final = "rules"
 _ANSWERS: Final = ("accept", "decline")
+_BESIDE: Final = ("chat", "pause", "resume", "claim", "resign", "quit")
+"""What may be typed beside the moves."""
 _KINDS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         "The deal": ("cut", "tap", "deal", "redeal", "stand", "blind"),
@@ -35,11 +39,11 @@ _ANSWERED: Final[Mapping[str, str]] = MappingProxyType(
 
 
 class Subject(NamedTuple):
-    """What a player asks about: the text typed, the option it means, if any, and what that would answer."""
+    """What a player asks about: the text typed, the option it means, if any, and the table."""
 
     typed: str
     choice: Choice | None
-    answering: str
+    board: Board
 
     @property
     def line(self) -> str:
@@ -47,17 +51,24 @@ class Subject(NamedTuple):
         return self.typed if self.choice is None else self.choice.line
 
 
-def options_explained(turn: YourTurn, answering: str, setting: Setting) -> Iterator[str]:
+def options_explained(turn: YourTurn, board: Board, setting: Setting) -> Iterator[str]:
     """Yield what the options mean, those of one kind combined, the signs and phrases, and what else may be typed."""
-    speech = setting.speech
-    for lines, meaning in meanings(turn, lambda line: move_meaning(line, speech, answering=answering)):
-        yield f"{lines}: {meaning}"
+    speech, answered = setting.speech, answering(board)
+    for choices, meaning in meanings(turn, lambda line: move_meaning(line, speech, answering=answered)):
+        name = _called(choices[0], board, setting) if len(choices) == 1 else grouped(choices)
+        yield f"{name}: {meaning}"
     for word in setting.signs:
         yield f"sign {word}: {sign_label(word, speech.lang, speech.words)}"
     for phrase in setting.phrases:
         yield f"say {phrase}: {phrase_label(phrase, speech.lang, speech.words)}"
     yield speech.say("screen.explain_end")
     yield speech.say("screen.explain_more")
+
+
+def _called(choice: Choice, board: Board, setting: Setting) -> str:
+    """Return what an option is called, with its move line where that is another."""
+    label = short_label(option_label(choice, board, setting))
+    return label if label == choice.line else f"{label} [{choice.line}]"
 
 
 def explained(subject: Subject, setting: Setting, rules: Mapping[str, str]) -> Iterator[str]:
@@ -67,21 +78,25 @@ def explained(subject: Subject, setting: Setting, rules: Mapping[str, str]) -> I
         yield said["rule_chapters"].format(chapters=", ".join(rules))
         return
     kind = subject.line.split()[0]
-    chapter = _chapter_of(kind, subject.answering)
+    answered = answering(subject.board)
+    chapter = _chapter_of(kind, answered)
     is_move = kind in setting.speech.catalogue.moves and (subject.choice is not None or chapter in rules)
     if is_move:
-        yield f"{subject.line}: {move_meaning(subject.line, setting.speech, answering=subject.answering)}"
+        name = _called(subject.choice, subject.board, setting) if subject.choice else subject.line
+        yield f"{name}: {move_meaning(subject.line, setting.speech, answering=answered)}"
     else:
         chapter = next((heading for heading in rules if subject.typed in heading.casefold()), None)
     if chapter is not None and chapter in rules:
         yield from ("", chapter, *rules[chapter].splitlines())
+    elif subject.typed in _BESIDE:
+        yield said["explain_end"]
     elif not is_move:
         yield said["no_subject"].format(got=repr(printable(subject.typed)), chapters=", ".join(rules))
 
 
-def _chapter_of(kind: str, answering: str) -> str | None:
-    if kind in _ANSWERS and answering in _ANSWERED:
-        return _ANSWERED[answering]
+def _chapter_of(kind: str, answered: str) -> str | None:
+    if kind in _ANSWERS and answered in _ANSWERED:
+        return _ANSWERED[answered]
     return next((chapter for chapter, kinds in _KINDS.items() if kind in kinds), None)
 
 

@@ -15,7 +15,6 @@ from rich.text import Text
 from truc_client.course.board import (
     Board,
     after,
-    answering,
     with_cards,
     with_options,
     with_partner,
@@ -376,7 +375,7 @@ class Screen:
         """Explain the options, those of one kind combined, and the signs and phrases."""
         if not self._has_ascii:
             self.note(self._setting.faces.legend, "dim")
-        for line in options_explained(turn, answering(self._board), self._setting):
+        for line in options_explained(turn, self._board, self._setting):
             self.say(f"  {line}")
 
     def explain_one(self, subject: str, turn: YourTurn | None, rules: Mapping[str, str]) -> None:
@@ -385,7 +384,7 @@ class Screen:
             self.show_table()
             return
         choice = None if turn is None else find_choice(turn, subject, self.names)[0]
-        what = Subject(subject, choice, answering(self._board))
+        what = Subject(subject, choice, self._board)
         for line in explained(what, self._setting, rules):
             self.say(f"  {line}" if line else line)
 

@@ -31,7 +31,9 @@ async def talk(table: Table, screen: Screen, line: str) -> None:
     kind, _, rest = line.partition(" ")
     word = rest.strip().lower()
     try:
-        if kind.lower() == CHAT:
+        if kind.lower() == CHAT and not word:
+            screen.note("explain_end")
+        elif kind.lower() == CHAT:
             await table.chat(rest.strip())
         elif kind.lower() == _SIGN:
             await _sign(table, screen, word)
