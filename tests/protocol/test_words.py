@@ -189,6 +189,22 @@ def test_side_is_named_by_its_seats(lang, name) -> None:
     assert side_name(1, PLAYERS, Speech(lang)) == name
 
 
+@pytest.mark.parametrize(
+    ("lang", "told"),
+    [
+        ("en", "anna and iu beat b (won), 12 to 8"),
+        ("ca", "victòria per a anna i iu contra b (won), 12 a 8"),
+        ("es", "victoria para anna y iu contra b (won), 12 a 8"),
+        ("fr", "victoire pour anna et iu contre b (won), 12 à 8"),
+        ("pt", "vitória para anna e iu contra b (won), 12 a 8"),
+    ],
+)
+def test_victory_is_told_alike_of_one_player_and_of_partners(lang, told) -> None:
+    side = side_name(0, ("anna", "b", "iu"), Speech(lang))
+    values = {"one": side, "other": "b", "how": "won", "score": 12, "rest": 8}
+    assert Speech(lang).say("history.beat", **values) == told
+
+
 def test_side_of_three_has_a_comma_and_a_word_between_its_names() -> None:
     assert side_name(0, ("anna", "b", "iu", "d", "maria", "f"), Speech("ca")) == "anna, iu i maria"
 
