@@ -130,6 +130,12 @@ def test_card_beside_that_of_a_partner_is_told_as_such() -> None:
     assert told[0] == "1. 1c adds nothing: 2e of north, your partner, has the trick as it stands."
 
 
+def test_card_above_that_of_a_partner_is_told_as_such() -> None:
+    board = Board(4, 2, laid=(Laid(0, "2e"), Laid(1, "4c")))
+    told = taught(board, "play 3c", "play 7o")
+    assert told[0] == "1. 3c beats even 2e of north, your partner, who has the trick as it stands."
+
+
 def test_options_of_one_meaning_are_told_as_one() -> None:
     told = taught(Board(2, 0), "raise 2", "play 2c", "play 2c raise 2")
     assert told[0].startswith("1, 3. Ask to play for more.")

@@ -197,10 +197,11 @@ def _of_card(card: str, board: Board, setting: Setting, counted: Stronger) -> st
     if best is None or best.card is None:
         return _say(setting, "leads", card=shown, n=counted[card], total=len(counted))
     values = {"card": shown, "best": setting.faces.card(best.card), "seat": setting.names[best.seat]}
-    if counted[card] < counted[best.card]:
-        return _say(setting, "beats", **values)
+    is_stronger = counted[card] < counted[best.card]
     if not _is_other(best.seat, board):
-        return _say(setting, "partner", **values)
+        return _say(setting, "over-partner" if is_stronger else "partner", **values)
+    if is_stronger:
+        return _say(setting, "beats", **values)
     return _say(setting, "ties" if counted[card] == counted[best.card] else "falls", **values)
 
 
