@@ -68,6 +68,17 @@ async def test_newest_connection_that_asks_has_the_seat(server, way):
     assert (await newer.until("seat_taken_over"))["seat"] == 0
 
 
+@pytest.mark.parametrize("way", WAYS)
+async def test_connection_that_asks_again_for_the_seat_it_has_is_told_alone_how_the_table_stands(server, way):
+    seats = await in_hand(server)
+    told = [[message["t"] for message in seat.client.log].count("table") for seat in seats]
+    assert (await seats[0].client.ask(request(seats[0], way)))["t"] == "ok"
+    for seat in seats:
+        await seat.client.ask({"t": "tables"})
+    now = [[message["t"] for message in seat.client.log].count("table") for seat in seats]
+    assert now == [told[0] + 1, told[1]]
+
+
 async def test_connection_whose_seat_was_taken_over_may_watch(server):
     seats = await in_hand(server)
     older = seats[0].client

@@ -41,27 +41,31 @@ def take(house: House, lobby: Lobby, peer: Peer, player: Player, message: SeatRe
 
 def _sit(house: House, peer: Peer, player: Player, message: Create | Seek, table: Table) -> None:
     seat = table.own_seat(player)
-    table.attach(seat, peer)
+    is_new = table.attach(seat, peer)
     login.remember(house, peer)
     peer.ok(message, table=table.code, seat=seat)
-    _welcome(table, peer)
+    _welcome(table, peer, is_new=is_new)
 
 
 def _join(house: House, lobby: Lobby, peer: Peer, player: Player, message: Join) -> None:
     table = lobby.table(message.table)
     if table.seat_of(player) is None and table.game is not None and table.game.vacant:
         lobby.check_seats(player)
-        seat = table.standins.stand_by(table.game, peer, player, message.seat)
+        seat, is_new = table.standins.stand_by(table.game, peer, player, message.seat), True
     else:
         seat = lobby.join(table, player, message.seat)
-        table.attach(seat, peer)
+        is_new = table.attach(seat, peer)
     login.remember(house, peer)
     peer.ok(message, seat=seat)
-    _welcome(table, peer)
+    _welcome(table, peer, is_new=is_new)
 
 
-def _welcome(table: Table, peer: Peer) -> None:
-    table.announce()
+def _welcome(table: Table, peer: Peer, *, is_new: bool) -> None:
+    """Tell a connection how the table stands, and everybody if that has changed; then what else is open."""
+    if is_new:
+        table.announce()
+    else:
+        peer.send(table.notice())
     table.remind(peer)
     table.chat.catch_up(peer)
 

@@ -49,9 +49,12 @@ async def resume(house: House, table: Table, peer: Peer, player: Player, request
     seat = table.own_seat(player)
     game = table.own_game(request.match, player)
     _check_seen(house, table, game, request.next)
-    table.attach(seat, peer)
+    is_new = table.attach(seat, peer)
     table.audience.fall_behind(peer)
-    table.announce()
+    if is_new:
+        table.announce()
+    else:
+        peer.send(table.notice())
     if request.next < 0:
         peer.send(setup_message(table.code, game.setup))
 

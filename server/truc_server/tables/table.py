@@ -180,13 +180,16 @@ class Table:
         self.seats[seat] = seated
         self.keep()
 
-    def attach(self, seat: int, peer: Peer) -> None:
-        """Give a seat to a connection; the one that had it is told."""
+    def attach(self, seat: int, peer: Peer) -> bool:
+        """Give a seat to a connection, and tell the one that had it; False if this one has it already."""
+        if self.audience.holder(seat) is peer:
+            return False
         before = self.audience.attach(seat, peer)
         peer.tables |= {self.code}
         if before is not None:
             before.send(SeatTakenOver(table=self.code, seat=seat))
         self.attend()
+        return True
 
     def drop(self, peer: Peer) -> None:
         """Forget a connection that has ended."""
