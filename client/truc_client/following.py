@@ -26,6 +26,7 @@ from truc_client.happenings import (
     TableClosed,
 )
 from truc_client.lobby import TableChat
+from truc_client.matches.accepting import Accepting
 from truc_client.matches.agreement import Agreement
 from truc_client.matches.catching_up import CatchingUp
 from truc_client.matches.doubts import Doubts
@@ -46,7 +47,6 @@ from truc_protocol.messages import (
     SeatHeld,
     ServerMessage,
     Setup,
-    SignedAct,
     Snapshot,
     TableState,
     Terms,
@@ -58,7 +58,6 @@ if TYPE_CHECKING:
 
 _Notice = messages.SeatTakenOver | messages.Said | ChatLine | messages.Away | messages.Draining
 _FROM_THE_START: Final = -1
-_TERMS_GONE: Final = (Code.TERMS_REFUSED, Code.NOT_NOW, Code.TABLE_NOT_OPEN)
 
 
 class Following:
@@ -72,14 +71,16 @@ class Following:
         self.agreement = Agreement()
         self.maker = MatchMaker(session.account, code, self.reports.say)
         self.playing = Playing(session, code, self.reports, self.fail, self.guard)
+        self._accepting = Accepting(session, code, self.agreement, self.maker, self.fail)
         self._session = session
         self._say = self.reports.say
         self._chat = TableChat()
         self._doubts = Doubts(self.playing, self.maker, self.fail)
         self._catching_up = CatchingUp(session, self._say, self.guard, self._caught_up)
         self._resuming = False
+        self._is_silent = False
+        self._asked_from: int | None = None
         self._has_joined = False
-        self._terms: Terms | None = None
         self._wish = Wish.LOOK_ON
 
     def seated(self, answer: Ok) -> None:
@@ -100,6 +101,7 @@ class Following:
 
     def handle(self, message: ServerMessage) -> None:
         """Take a message about this table; what fails a check ends it."""
+        self._is_silent = self._is_silent and isinstance(message, TableState | _Notice)
         self.guard(lambda: self._take(message))
 
     def guard(self, step: Callable[[], None]) -> None:
@@ -118,8 +120,7 @@ class Following:
             case TableState():
                 self._show(message)
             case Terms():
-                self._terms = message
-                self._sign()
+                self._accepting.take(message, self.seat)
             case Setup():
                 self._begin(message)
             case Snapshot() if self.seat is None:
@@ -166,13 +167,12 @@ class Following:
         before, self.state = self.state, state
         self.agreement.show(state)
         self._say(TableChanged(state))
-        self._sign()
+        self._accepting.sign(self.seat)
         has_joined, self._has_joined = self._has_joined, False
         is_shown_again = has_joined or (before is not None and before.match == state.match)
         if is_shown_again and self._is_missed(state, has_joined=has_joined):
             self.come_back(state.match or b"")
-        is_vacant = any(seat.vacant and seat.seat == self.seat for seat in state.seats)
-        self.playing.note_vacant(is_vacant=is_vacant)
+        self.playing.note_vacant(is_vacant=any(it.vacant and it.seat == self.seat for it in state.seats))
 
     def _is_missed(self, state: TableState, *, has_joined: bool) -> bool:
         """Tell whether a match is on that this seat was not told of: a setup comes right after its first notice."""
@@ -217,22 +217,6 @@ class Following:
             self.maker.check_agreed(match, self._session, self.agreement)
             self.playing.step_in(match)
 
-    def _sign(self) -> None:
-        """Sign the pending terms. On a return they come before the table is shown, and wait for that."""
-        terms, session = self._terms, self._session
-        if terms is None or self.agreement.waits:
-            return
-        self._terms = None
-        if session.account.is_guest or self.seat is None or not self.agreement.stands:
-            return
-        body, sig = self.maker.accept(terms, session, self.agreement, self.seat)
-        session.post(lambda n: SignedAct(id=n, table=self.code, body=body, sig=sig), self._signed)
-
-    def _signed(self, answer: Ok | Refusal) -> None:
-        """Take the answer to the seat's record; terms that have lapsed are followed by new ones."""
-        if isinstance(answer, Refusal) and not answer.retryable and answer.code not in _TERMS_GONE:
-            self.fail(RefusedError(answer.code, answer.msg))
-
     def _begin(self, message: Setup) -> None:
         if self.match is not None and self.match.mid == message.match:
             return
@@ -271,9 +255,24 @@ class Following:
         self._resume_from(mid, _FROM_THE_START if self.match is None else self.match.next)
 
     def ask_again(self) -> None:
-        """Ask for the match from here on, if it waits for this seat and the options have not come."""
-        if self.match is not None and self.match.lacks_options:
-            self._resume(self.match)
+        """Ask for what may be lost, if nothing has come of the match since this was called last; then not the next time."""
+        was_silent, self._is_silent = self._is_silent, not self._is_silent
+        match = self.match
+        if not was_silent or self._resuming:
+            return
+        if match is None or match.is_finished:
+            self._ask_for_setup()
+        elif match.is_live and not match.is_yielded:
+            self._asked_from = match.next
+            match.ask_again()
+            self._resume(match)
+
+    def _ask_for_setup(self) -> None:
+        """Ask for the table and any terms, or agree again after those have lapsed, if this player had agreed."""
+        if self.agreement.has_lapsed(self.seat):
+            self._accepting.agree_again()
+        elif self.seat is not None and (self.agreement.stands or self.state is None):
+            self._join()
 
     def _resume(self, match: SeatMatch) -> None:
         if self._resuming:
@@ -303,7 +302,7 @@ class Following:
         else:
             self.take_back(match.seat)
             match.reached(answer.k)
-            self._say(Resumed(match.next))
+            self._tell_resumed(match)
             try:
                 self.playing.go_on(match, self.step_in)
             except NotPlayedError:
@@ -321,7 +320,7 @@ class Following:
 
     def interrupted(self, reason: str) -> None:
         """Note that the connection is gone for now."""
-        self._resuming = False
+        self._resuming, self._asked_from = False, None
         self._catching_up.stop()
         self.playing.interrupted()
         self._say(Interrupted(reason))
@@ -347,13 +346,10 @@ class Following:
     def _watch(self) -> None:
         """Watch again, from the first missing record."""
         match = None if self.match is None or self.match.is_finished else self.match
-
-        def build(n: int) -> Watch:
-            if match is None:
-                return Watch(id=n, table=self.code)
-            return Watch(id=n, table=self.code, match=match.mid, next=match.next)
-
-        self._resuming = self._session.post(build, self._watched)
+        mid, k = (None, None) if match is None else (match.mid, match.next)
+        self._resuming = self._session.post(
+            lambda n: Watch(id=n, table=self.code, match=mid, next=k), self._watched
+        )
 
     def _watched(self, answer: Ok | Refusal) -> None:
         self._resuming = False
@@ -366,8 +362,14 @@ class Following:
         if match is None or match.is_finished or self._catching_up.is_under_way:
             return
         match.reached(match.next if answer.k is None else answer.k)
-        self._say(Resumed(match.next))
+        self._tell_resumed(match)
         self.playing.go_on(match, self.step_in)
+
+    def _tell_resumed(self, match: SeatMatch) -> None:
+        """Tell that nothing is missing, unless nothing was: this client has only asked again."""
+        asked_from, self._asked_from = self._asked_from, None
+        if match.next != asked_from:
+            self._say(Resumed(match.next))
 
     def _join(self) -> None:
         self._session.post(lambda n: Join(id=n, table=self.code, seat=self.seat), self._joined)
@@ -380,14 +382,13 @@ class Following:
 
     def fail(self, error: ClientError) -> None:
         """End this table with an error: nothing is signed or sent for it any more."""
+        self.reports.fail(error)
+        self._finish()
+
+    def _finish(self) -> None:
         if self.match is not None:
             self.match.close()
         self._session.drop(self.code)
-        self._catching_up.stop()
-        self.playing.stop()
-        self.reports.fail(error)
-
-    def _finish(self) -> None:
         self._catching_up.stop()
         self.playing.stop()
         self.reports.finish()

@@ -256,7 +256,7 @@ class TranscriptSetAside(NamedTuple):
 
 
 class Resumed(NamedTuple):
-    """Nothing is missing up to position `k`: the connection is back, or the records before a snapshot have come."""
+    """Nothing is missing up to position `k`: the connection is back, or records that were missing have come."""
 
     k: int
 

@@ -126,7 +126,7 @@ class Session:
         self.followed.handle(message)
 
     def ask_again(self) -> None:
-        """Ask at each table for options that should have come by now."""
+        """Ask at each table for what may be lost."""
         for following in tuple(self.followed.tables.values()):
             following.ask_again()
 

@@ -27,7 +27,7 @@ class Follower(Protocol):
     """Whoever is told what comes over the line, and when it goes down or returns."""
 
     def ask_again(self) -> None:
-        """Ask for what should have come by now."""
+        """Ask for what may be lost, if nothing has come since this was called last."""
 
     def handle(self, message: ServerMessage) -> None:
         """Take a message that is not a reply."""

@@ -65,7 +65,7 @@ class Link:
         self._idle_s = idle_s
         self._pings = 0
         self._pinged_time = 0.0
-        self._heard = self._news = trio.current_time()
+        self._heard = trio.current_time()
         self._pinged: float | None = None
         self._requests = 1
         self._goodbye: Bye | None = None
@@ -96,7 +96,7 @@ class Link:
     async def run(self, handle: Callable[[ServerMessage], None], ask_again: Callable[[], None]) -> None:
         """Read until the connection is lost; `handle` gets every message that is not a reply.
 
-        `ask_again` is called whenever there was none for as long as it takes to ping a silent server.
+        `ask_again` is called twice in the time after which a silent server is pinged: what it has sent may be lost.
 
         Raises:
             LostError: Always, in the end.
@@ -104,7 +104,8 @@ class Link:
         try:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(self._write)
-                nursery.start_soon(self._keep_alive, ask_again)
+                nursery.start_soon(self._keep_alive)
+                nursery.start_soon(self._ask_again, ask_again)
                 for message in self._early:
                     self._take(message, handle)
                 while True:
@@ -127,14 +128,16 @@ class Link:
             async for frame in self._to_send:
                 await self._stream.send_all(frame)
 
-    async def _keep_alive(self, ask_again: Callable[[], None]) -> None:
+    async def _ask_again(self, ask_again: Callable[[], None]) -> None:
+        while True:
+            await trio.sleep(self._idle_s / 2)
+            ask_again()
+
+    async def _keep_alive(self) -> None:
         while True:
             await trio.sleep(self._idle_s / _PULSES)
             now = trio.current_time()
             self._check_answers(now)
-            if now - self._news >= self._idle_s:
-                self._news = now
-                ask_again()
             match pulse(now, heard=self._heard, pinged=self._pinged, idle_s=self._idle_s):
                 case Pulse.GIVE_UP:
                     raise LostError(Sentence("failures.silent", n=round(_PATIENCE * self._idle_s)))
@@ -172,7 +175,6 @@ class Link:
                 if message.n == self._pings:
                     self.clock.note(message.now_ms, asked=self._pinged_time, answered=time.time())
             case _ if isinstance(message, ServerMessage):
-                self._news = self._heard
                 handle(message)
             case _:
                 raise LostError(Sentence("failures.only_clients_send"), again=False)

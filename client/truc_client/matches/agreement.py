@@ -12,6 +12,7 @@ from truc_protocol.checks import CheckError
 from truc_protocol.messages import TableState
 from truc_protocol.setup import Opts, Terms, read_opts
 
+_OPEN: Final = ("open", "over")
 _WHAT_NOW: Final = (
     "; nothing was signed: look at the table again, and say ready only if you agree to it as it is now"
 )
@@ -30,6 +31,13 @@ class Agreement:
     def stands(self) -> bool:
         """Whether the player has agreed to a table that was shown."""
         return self._agreed is not None
+
+    def has_lapsed(self, seat: int | None) -> bool:
+        """Tell whether the player has agreed, but a seat is no longer ready: its signature did not come in time."""
+        shown = self._shown
+        if not self.stands or shown is None or shown.state not in _OPEN:
+            return False
+        return any(each.seat == seat and not each.ready for each in shown.seats)
 
     def show(self, state: TableState) -> None:
         """Note how the table stands now."""

@@ -19,7 +19,6 @@ from truc_protocol.audit import Finding
 from truc_protocol.bodies import Act, AnyBody, Proxy
 from truc_protocol.boxes import BoxError
 from truc_protocol.ledger import Ledger
-from truc_protocol.meaning import state_fact
 from truc_protocol.messages import BoxedOptions, OpenOptions
 from truc_protocol.records import Phase
 from truc_protocol.words import Sentence
@@ -62,6 +61,7 @@ class Choosing:
         self._signer = signer
         self._reader = reader
         self._offered: Offered | None = None
+        self._known: Offered | None = None
         self._decision: _Decision | None = None
         self._overtaken = False
 
@@ -71,18 +71,20 @@ class Choosing:
 
     def note(self, finding: Finding) -> None:
         """Note a record: the options lapse, and what was chosen is now decided or overtaken."""
-        self._offered = None
+        self._offered = self._known = None
         own = self._seat is not None and _author(finding.body) == self._seat
         if self._decision is not None and finding.k is not None and finding.k >= self._decision.at:
             self._overtaken = not own
             if own:
                 self._decision = None
 
-    @property
-    def lacks_options(self) -> bool:
-        """Whether the hand waits for this seat, as everybody can tell, and no options have come."""
-        is_waited_for = self._seat in state_fact(self._ledger).get("waiting", ())
-        return self._offered is None and self._is_open and self._may_decide() and is_waited_for
+    def ask_again(self) -> None:
+        """Note that the options are asked for again: those that the player has before them are no news."""
+        self._known = self._offered if self._decision is None else None
+
+    def interrupted(self) -> None:
+        """Note that the connection is gone: whatever options come on the next one are told."""
+        self._known = None
 
     def drop(self) -> None:
         """Forget what was chosen: it is not repeated automatically."""
@@ -111,11 +113,13 @@ class Choosing:
             self._witness.doubt("C9", f"options at {message.at}: {error}")
         if not self._may_decide() or self.kept() is not None:
             return None, None  # not to be answered, or answered before a restart: those bytes are sent
-        self._offered = offered
+        self._offered, known, self._known = offered, self._known, None
         again = self._repeated(offered)
         if again is not None:
             return None, again
-        if not offered.choices:  # with flor all are sent the same, even with nothing to say
+        if (
+            not offered.choices or offered == known
+        ):  # with flor all are sent the same, even with nothing to say
             return None, None
         told = YourTurn(
             offered.at, offered.offer, offered.choices, message.must, message.deadline_ms, self._overtaken

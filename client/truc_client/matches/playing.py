@@ -275,7 +275,7 @@ class Playing:
         """Note that the connection is gone for now."""
         self._is_stepping_in = False
         if self.match is not None:
-            self.match.pause_sending()
+            self.match.interrupted()
 
     def drop_match(self) -> None:
         """Stop following the match, and close its transcript."""

@@ -31,7 +31,6 @@ from truc_protocol.audit import Finding
 from truc_protocol.bodies import Ack, AnyBody, Close, End, Proxy, Rekey, Sub
 from truc_protocol.boxes import BoxError
 from truc_protocol.codec import dec
-from truc_protocol.dealing import DealtCards
 from truc_protocol.errors import Code
 from truc_protocol.keys import box_key
 from truc_protocol.ledger import Ledger
@@ -133,10 +132,9 @@ class SeatMatch:
         if standing is Standing.HOLDS:
             signer.wish = Wish.LOOK_ON
 
-    @property
-    def lacks_options(self) -> bool:
-        """Whether the hand waits for this seat, whose options have not come."""
-        return self.is_live and not self.is_yielded and self._choosing.lacks_options
+    def ask_again(self) -> None:
+        """Note that what may be lost is asked for again: only what is new will be told."""
+        self._choosing.ask_again()
 
     @property
     def next(self) -> int:
@@ -144,9 +142,14 @@ class SeatMatch:
         return self.ledger.k
 
     def pause_sending(self) -> None:
-        """Note that the connection is gone, or records are being replayed."""
+        """Note that records are being replayed."""
         self.is_live = False
+
+    def interrupted(self) -> None:
+        """Note that the connection is gone, and with it perhaps what was sent or asked for."""
+        self.pause_sending()
         self._sent.clear()
+        self._choosing.interrupted()
 
     def yield_seat(self) -> None:
         """Note that another connection has the seat: until it is taken back, nothing is signed or sent for it here."""
@@ -155,7 +158,7 @@ class SeatMatch:
     def take_back(self) -> None:
         """Note that the seat is taken back; the missing records come first."""
         self.is_yielded = False
-        self.pause_sending()
+        self.interrupted()
 
     def reached(self, k: int | None) -> None:
         """Note that the server has sent everything, up to `k` by its own word.
@@ -223,7 +226,8 @@ class SeatMatch:
 
     def _told(self, finding: Finding) -> list[Happening]:
         body, k = finding.body, finding.k
-        facts = means(body, self.ledger, finding.events, self._just_opened(body))
+        opened = self.witness.opened if isinstance(body, Close) else None
+        facts = means(body, self.ledger, finding.events, opened)
         kind = tag_of(body).removeprefix(_TAG)
         seen = RecordSeen(-1 if k is None else k, kind, tuple(facts), counts_least(self.ledger))
         told: list[Happening] = [seen]
@@ -239,9 +243,6 @@ class SeatMatch:
         if not self._holds:
             return isinstance(body, End)
         return isinstance(body, Ack) and body.seat == self.seat
-
-    def _just_opened(self, body: AnyBody) -> DealtCards | None:
-        return self.witness.opened if isinstance(body, Close) else None
 
     def started(self, *, resumed: bool) -> MatchStarted:
         """Return the report that the match has begun, or goes on."""

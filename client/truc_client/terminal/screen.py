@@ -168,8 +168,8 @@ class Screen:
 
     def _await(self, waiting: Waiting) -> None:
         """Tell who is waited for; at the prompt, if there is one, until there is news."""
-        self._awaited = awaited_text(waiting, self._setting)
-        if self.pose is None:
+        before, self._awaited = self._awaited, awaited_text(waiting, self._setting)
+        if self.pose is None and self._awaited != before:
             self.say(self._awaited, "dim")
 
     def _note_line(

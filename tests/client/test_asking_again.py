@@ -1,0 +1,219 @@
+"""What never came is asked for on the same connection, once nothing has come of the match for a while."""
+
+import pytest
+import trio
+from client.hosting import Hosting
+from client.playing import pick, play_on
+from msgspec.structs import replace
+
+from truc_client import Interrupted, LostError, Player, Resumed, Table, YourTurn, connect, open_home
+from truc_client.happenings import Happening
+from truc_conform.scripted import ScriptedServer
+from truc_protocol.audit import Result
+from truc_protocol.messages import (
+    BoxedOptions,
+    ChatLine,
+    Join,
+    Ok,
+    OpenOptions,
+    Ready,
+    Resume,
+    TableClosed,
+    TableState,
+    Terms,
+    Watch,
+)
+from truc_protocol.records import Phase
+
+LONG_S = 100
+
+
+async def start(connection) -> Table:
+    table = await connection.create("truc-french")
+    await table.ready()
+    return table
+
+
+def my_turn(happening: Happening) -> bool:
+    return isinstance(happening, YourTurn)
+
+
+def asked(server: ScriptedServer, kind: type) -> list:
+    return [message for message in server.received if isinstance(message, kind)]
+
+
+def lose_until(server: ScriptedServer, kind: type, is_lost) -> None:
+    """Let all that is lost be so until something of this kind is asked for."""
+    server.bend = lambda sent: sent if asked(server, kind) or not is_lost(sent) else None
+
+
+async def told_in(table: Table, seconds: float) -> list[Happening]:
+    """Return what is told in so many seconds to somebody who only listens."""
+    seen: list[Happening] = []
+    with trio.move_on_after(seconds):
+        while (happening := await anext(table, None)) is not None:
+            seen.append(happening)
+    return seen
+
+
+@pytest.mark.parametrize("who", ["player", "guest"])
+async def test_end_that_never_comes_is_asked_for(scripted, request, autojump_clock, who) -> None:
+    server = scripted(target=3)
+    lose_until(server, Resume, lambda sent: server.ledger is not None and server.ledger.phase is Phase.ENDED)
+    async with connect("host", request.getfixturevalue(who), dial=server.dial) as connection:
+        seen = await play_on(await start(connection))
+    assert seen[-1].verdict.result is Result.PROVEN
+
+
+@pytest.mark.parametrize("who", ["player", "guest"])
+async def test_options_that_never_come_are_asked_for(scripted, request, autojump_clock, who) -> None:
+    server = scripted(target=4)
+    lose_until(server, Resume, lambda sent: isinstance(sent, BoxedOptions | OpenOptions))
+    async with connect("host", request.getfixturevalue(who), dial=server.dial) as connection:
+        seen = await play_on(await start(connection))
+    assert len(asked(server, Resume)) == 1
+    assert [each for each in seen if isinstance(each, Interrupted)] == []
+    assert seen[-1].verdict.result is Result.PROVEN
+
+
+async def test_reply_that_never_comes_though_its_record_does_is_asked_for(
+    scripted, player, autojump_clock
+) -> None:
+    server = scripted(target=4)
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await start(connection)
+        turn = (await play_on(table, until=my_turn))[-1]
+        lose_until(server, Resume, lambda sent: isinstance(sent, Ok))
+        await table.choose(pick(turn))
+        seen = await play_on(table)
+    assert [each for each in seen if isinstance(each, Interrupted)] == []
+    assert seen[-1].verdict.result is Result.PROVEN
+
+
+@pytest.mark.parametrize("who", ["player", "guest"])
+async def test_who_thinks_is_not_told_again_what_they_know(scripted, request, autojump_clock, who) -> None:
+    server = scripted(target=3)
+    async with connect("host", request.getfixturevalue(who), dial=server.dial) as connection:
+        table = await start(connection)
+        turn = (await play_on(table, until=my_turn))[-1]
+        told = await told_in(table, LONG_S)
+        await table.choose(pick(turn))
+        seen = await play_on(table)
+    assert len(asked(server, Resume)) > 1
+    assert [each for each in told if isinstance(each, YourTurn | Resumed | Interrupted)] == []
+    assert seen[-1].verdict.result is Result.PROVEN
+
+
+async def test_talk_is_no_news_of_the_match(scripted, nursery, player, autojump_clock) -> None:
+    server = scripted(target=3)
+
+    async def talk() -> None:
+        while True:
+            await trio.sleep(5)
+            await server.send(ChatLine(table="TABLE", player="P", name="north", text="your turn?"))
+
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await start(connection)
+        await play_on(table, until=my_turn)
+        nursery.start_soon(talk)
+        await told_in(table, LONG_S)
+    assert asked(server, Resume)
+
+
+class Waiting(ScriptedServer):
+    """A server that shows who is ready, and sends terms that are out again to whoever joins."""
+
+    is_out = False
+
+    def state(self) -> TableState:
+        shown = super().state()
+        if not self.is_out:
+            return shown
+        return replace(shown, state="terms", seats=tuple(replace(seat, ready=True) for seat in shown.seats))
+
+    async def offer_terms(self) -> None:
+        self.is_out = True
+        await super().offer_terms()
+
+    async def seat(self, message) -> None:
+        await super().seat(message)
+        if self.is_out:
+            await self.send(self.terms)
+
+
+async def test_terms_that_never_come_are_asked_for(nursery, player, autojump_clock) -> None:
+    server = Waiting(target=3)
+    server.nursery = nursery
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create("truc-french")
+        lose_until(server, Join, lambda sent: isinstance(sent, Terms))
+        await table.ready()
+        await server.send(server.state())
+        seen = await play_on(table)
+    assert [type(message) for message in server.received].count(Ready) == 1
+    assert seen[-1].verdict.result is Result.PROVEN
+
+
+async def test_who_agreed_to_terms_that_lapsed_unseen_says_so_again(scripted, player, autojump_clock) -> None:
+    server = scripted(target=3)  # it shows nobody as ready
+    server.bend = lambda sent: None if isinstance(sent, Terms) and len(asked(server, Ready)) == 1 else sent
+    async with connect("host", player, dial=server.dial) as connection:
+        seen = await play_on(await start(connection))
+    assert len(asked(server, Ready)) == 2
+    assert seen[-1].verdict.result is Result.PROVEN
+
+
+async def test_table_that_is_never_shown_is_asked_for(scripted, player, autojump_clock) -> None:
+    server = scripted(target=3)
+    lose_until(server, Join, lambda sent: isinstance(sent, TableState))
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create("truc-french")
+        await told_in(table, LONG_S)
+        assert table.state is not None
+
+
+async def test_who_agreed_to_nothing_asks_nothing(scripted, player, autojump_clock) -> None:
+    server = scripted(target=3)
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await start(connection)
+        await play_on(table)
+        before = len(server.received)
+        await told_in(table, 40)
+        assert {type(message).__name__ for message in server.received[before:]} <= {"Ping"}
+
+
+async def test_closed_table_is_not_asked_about(scripted, player, autojump_clock) -> None:
+    server = scripted(target=3)
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create("truc-french")
+        server.bend = lambda sent: None if isinstance(sent, Terms) else sent
+        await table.ready()
+        await server.send(TableClosed(table="TABLE", reason="expired"))
+        await told_in(table, LONG_S)
+        await trio.sleep(LONG_S)
+    assert asked(server, Join) == []
+
+
+async def test_watcher_asks_for_an_end_that_never_comes(nursery, player, tmp_path, autojump_clock) -> None:
+    server = Hosting(target=3)
+    server.nursery = nursery
+    async with connect("host", player, dial=server.dial) as connection:
+        await play_on(await start(connection))
+    records, server.records = server.records, server.records[:-4]
+    watcher = Player(open_home(tmp_path / "watcher"), "watcher")
+    async with connect("host", watcher, dial=server.dial) as connection:
+        table = await connection.watch("TABLE")
+        before = await told_in(table, 1)
+        server.records = records
+        seen = await play_on(table)
+    assert [type(each) for each in before].count(Resumed) == 1
+    assert (len(asked(server, Watch)), [each for each in seen if isinstance(each, Interrupted)]) == (2, [])
+    assert seen[-1].verdict.result is Result.PROVEN
+
+
+async def test_request_that_is_never_answered_is_a_lost_connection(scripted, player, autojump_clock) -> None:
+    server = scripted(target=3)
+    async with connect("host", player, dial=server.dial) as connection:
+        server.bend = lambda sent: None if isinstance(sent, Ok) else sent
+        with pytest.raises(LostError, match="did not answer"):
+            await connection.tables()
