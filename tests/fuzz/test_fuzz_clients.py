@@ -18,9 +18,7 @@ NOTICE = frame({"t": "draining", "left_ms": 60_000})
 
 
 @pytest.mark.slow
-async def test_clients_come_to_the_proven_end_of_their_match_whatever_the_line_did(tmp_path, monkeypatch):
-    # beside a guest nothing may follow an end that the line has swallowed, and the other player waits; only the long form has them
-    monkeypatch.setattr("fuzz.clients.GUESTS", 0.0)
+async def test_clients_come_to_the_proven_end_of_their_match_whatever_the_line_did(tmp_path):
     async with serving(tmp_path / "data", SETTINGS) as server:
         fuzzer = Fuzzer(server, tmp_path, seed=1)
         await fuzzer.run(seconds=60, count=3)
