@@ -6,10 +6,21 @@ from client.hosting import Hosting
 from client.playing import pick, play_on
 from msgspec.structs import replace
 
-from truc_client import Interrupted, LostError, Player, Resumed, Table, YourTurn, connect, open_home
+from truc_client import (
+    Interrupted,
+    LostError,
+    Player,
+    RefusedError,
+    Resumed,
+    Table,
+    YourTurn,
+    connect,
+    open_home,
+)
 from truc_client.happenings import Happening
 from truc_conform.scripted import ScriptedServer
 from truc_protocol.audit import Result
+from truc_protocol.errors import Code
 from truc_protocol.messages import (
     BoxedOptions,
     ChatLine,
@@ -22,6 +33,7 @@ from truc_protocol.messages import (
     TableState,
     Terms,
     Watch,
+    refusal,
 )
 from truc_protocol.records import Phase
 
@@ -161,6 +173,25 @@ async def test_who_agreed_to_terms_that_lapsed_unseen_says_so_again(scripted, pl
         seen = await play_on(await start(connection))
     assert len(asked(server, Ready)) == 2
     assert seen[-1].verdict.result is Result.PROVEN
+
+
+async def test_refusal_of_what_was_signed_for_terms_that_are_out_is_told(
+    nursery, player, autojump_clock
+) -> None:
+    server = Waiting(target=3)
+    server.nursery = nursery
+
+    async def refuse(message) -> None:
+        await server.send(refusal(Code.TERMS_REFUSED, "another name", re=message.id))
+
+    server.act = refuse
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await connection.create("truc-french")
+        server.is_out = True
+        await server.send(server.state())
+        await table.ready()
+        with pytest.raises(RefusedError, match="another name"):
+            await play_on(table)
 
 
 async def test_table_that_is_never_shown_is_asked_for(scripted, player, autojump_clock) -> None:

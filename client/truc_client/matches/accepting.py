@@ -4,6 +4,7 @@ Terms are checked against what the player agreed to before anything is signed. I
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from truc_client.errors import ClientError, RefusedError
@@ -35,6 +36,7 @@ class Accepting:
         self._maker = maker
         self._fail = fail
         self._terms: Terms | None = None
+        self._newest: Terms | None = None
 
     def take(self, terms: Terms, seat: int | None) -> None:
         """Take the server's terms, and sign them for a seat.
@@ -42,7 +44,7 @@ class Accepting:
         Raises:
             CheckFailedError: They are not what the player agreed to, or were used before.
         """
-        self._terms = terms
+        self._terms = self._newest = terms
         self.sign(seat)
 
     def sign(self, seat: int | None) -> None:
@@ -58,13 +60,19 @@ class Accepting:
         if session.account.is_guest or seat is None or not self._agreement.stands:
             return
         body, sig = self._maker.accept(terms, session, self._agreement, seat)
-        session.post(lambda n: SignedAct(id=n, table=code, body=body, sig=sig), self._answered)
+        answered = partial(self._answered, terms)
+        session.post(lambda n: SignedAct(id=n, table=code, body=body, sig=sig), answered)
 
     def agree_again(self) -> None:
         """Say `ready` again, as the player has: terms that did not come in time have lapsed."""
-        self._session.post(lambda n: Ready(id=n, table=self._code), self._answered)
+        self._session.post(lambda n: Ready(id=n, table=self._code), partial(self._answered, None))
 
-    def _answered(self, answer: Ok | Refusal) -> None:
-        """Take the answer; terms that have lapsed are followed by new ones."""
-        if isinstance(answer, Refusal) and not answer.retryable and answer.code not in _GONE:
+    def _answered(self, terms: Terms | None, answer: Ok | Refusal) -> None:
+        """Take the answer to what was sent, for these terms if any; those that have lapsed are followed by new ones."""
+        if not isinstance(answer, Refusal) or answer.retryable:
+            return
+        if answer.code not in _GONE or self._are_out(terms):
             self._fail(RefusedError(answer.code, answer.msg))
+
+    def _are_out(self, terms: Terms | None) -> bool:
+        return terms is not None and terms == self._newest and self._agreement.shows_terms

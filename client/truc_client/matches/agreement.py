@@ -32,6 +32,11 @@ class Agreement:
         """Whether the player has agreed to a table that was shown."""
         return self._agreed is not None
 
+    @property
+    def shows_terms(self) -> bool:
+        """Whether terms are out, as the table was last shown."""
+        return self._shown is not None and self._shown.state == "terms"
+
     def has_lapsed(self, seat: int | None) -> bool:
         """Tell whether the player has agreed, but a seat is no longer ready: its signature did not come in time."""
         shown = self._shown
