@@ -130,6 +130,7 @@ class Following:
             case messages.TableClosed():
                 self.maker.drop_unbegun(self._session)
                 self._say(TableClosed(message.reason, self.code))
+                self.playing.close()
                 self._finish()
             case _:
                 self._take_of(self.match, message)

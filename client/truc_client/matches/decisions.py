@@ -37,6 +37,7 @@ class Decisions:
         self._taken = taken
         self._refused = refused
         self._pending: _Pending | None = None
+        self._is_closed = False
 
     async def decide(self, match: SeatMatch, sendable: Sendable) -> Refusal | None:
         """Send a decision for the current position; return its refusal, or None once it is taken.
@@ -44,6 +45,8 @@ class Decisions:
         Raises:
             EndOfChannel: The table was left, or has failed.
         """
+        if self._is_closed:
+            return None
         send, receive = trio.open_memory_channel[Refusal | None](1)
         self._pending = _Pending(match.next, sendable, send)
         self.send(match, match.next, sendable)
@@ -85,6 +88,11 @@ class Decisions:
             self._settle(pending.sendable, None)  # that position is decided; the records say how
         elif isinstance(pending.sendable, GuestChoice):
             self.send(match, pending.at, pending.sendable)
+
+    def close(self) -> None:
+        """End every wait, now and later: the table is closed, and the player is told so."""
+        self._is_closed = True
+        self.end()
 
     def end(self) -> None:
         """End the wait: the match is over, and its records say how each position was decided."""

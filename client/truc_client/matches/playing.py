@@ -283,6 +283,10 @@ class Playing:
             self.match.close()
             self.match = None
 
+    def close(self) -> None:
+        """Note that the table is closed: no decision is waited for any more."""
+        self._decisions.close()
+
     def stop(self) -> None:
         """End any wait for a decision."""
         self._decisions.drop()

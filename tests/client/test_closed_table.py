@@ -1,0 +1,52 @@
+"""A table that is closed while somebody decides: they are told so, and nobody waits for what will not come."""
+
+import pytest
+import trio
+from client.playing import pick, play_on
+from trio.testing import wait_all_tasks_blocked
+
+from truc_client import TableClosed, YourTurn, connect
+from truc_protocol import messages
+
+CLOSED = messages.TableClosed(table="TABLE", reason="closed")
+
+
+async def my_turn(connection):
+    table = await connection.create("truc-french")
+    await table.ready()
+    return table, (await play_on(table, until=lambda happening: isinstance(happening, YourTurn)))[-1]
+
+
+@pytest.mark.parametrize("when", ["before", "while"])
+async def test_choice_at_a_table_that_closes_is_no_error(scripted, player, when) -> None:
+    server = scripted(target=3)
+
+    async def close(_message) -> None:
+        await server.send(CLOSED)
+
+    with trio.fail_after(10):
+        async with connect("host", player, dial=server.dial) as connection:
+            table, turn = await my_turn(connection)
+            if when == "while":
+                server.act = close
+            else:
+                await server.send(CLOSED)
+                await wait_all_tasks_blocked()
+            await table.choose(pick(turn))
+            assert isinstance(await anext(table), TableClosed)
+            assert await anext(table, None) is None
+
+
+async def test_closed_table_is_not_come_back_to(scripted, player, autojump_clock) -> None:
+    server = scripted(target=3)
+    async with connect("host", player, dial=server.dial) as connection:
+        table, _ = await my_turn(connection)
+        await server.send(CLOSED)
+        await server._stream.aclose()
+        await trio.sleep(10)
+        told = [happening async for happening in table]
+        await connection.tables()
+    assert [type(happening) for happening in told] == [TableClosed]
+    assert not [
+        message for message in server.received if isinstance(message, messages.Resume | messages.Join)
+    ]
