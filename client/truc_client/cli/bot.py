@@ -11,13 +11,12 @@ from truc_client.bots import play_match
 from truc_client.cli.common import (
     OPTION_HELP,
     FailedError,
+    lang_option,
     own_home,
     run,
-    speaking,
     table_options,
     tell,
-    tell_delay,
-    tell_new_key,
+    told_player,
     usage_error,
 )
 from truc_client.cli.on_call import serve, until_ended
@@ -28,7 +27,6 @@ from truc_client.connecting import connect
 from truc_client.connection import Connection
 from truc_client.errors import ClientError, NotPlayedError, RefusedError
 from truc_client.happenings import Happening, MatchEnded
-from truc_client.home.account import Player
 from truc_client.home.home import Home, open_home, sole_use
 from truc_client.styles import STYLES, style_option
 from truc_client.table import Table
@@ -80,7 +78,7 @@ class Work(NamedTuple):
 @click.option(
     "--name", default="bot", show_default=True, help="Its name, and that of its folder in the home."
 )
-@speaking
+@lang_option
 def bot(
     *,
     address: str | None,
@@ -111,7 +109,7 @@ def bot(
     _check_usage(work, is_called=house)
     where = server_meant(address)
     with _bot_home(name) as home:
-        player = Player(home, home.root.name, on_new_key=tell_new_key, on_delay=tell_delay)
+        player = told_player(home, home.root.name)
 
         async def main() -> None:
             if house:

@@ -7,17 +7,18 @@ import getpass
 import os
 import sys
 from collections.abc import Awaitable, Callable
-from functools import partial
 from shutil import get_terminal_size
-from typing import IO, Any, Final
+from typing import IO, Any, Final, TypeVar
 
 import click
 import trio
 
-from truc_client.home.account import Delay, NewKey
+from truc_client.home.account import Delay, NewKey, Player
 from truc_client.home.home import Home, default_root, has_seed, kept_name, master_seed, open_home
 from truc_client.terminal.wrapping import wrapped
 from truc_protocol.words import LANGUAGES, LanguageError, Sentence, chosen_language, printable, told
+
+T = TypeVar("T")
 
 INTERRUPTED: Final = 130
 _NAME_BYTES: Final = 64
@@ -57,43 +58,36 @@ def usage_error(sentence: Sentence) -> click.UsageError:
     return click.UsageError(told(sentence, spoken()))
 
 
-def language(given: str | None) -> str:
-    """Return the language to speak: the one given, or that of the environment.
+def _keep(context: click.Context, _option: click.Parameter, given: str | None) -> None:
+    """Note the language for everything that the command says, including errors in its other options.
 
     Raises:
         FailedError: There are no texts in the language given.
     """
+    if context.resilient_parsing:
+        return
     try:
-        return chosen_language(given, os.environ)
+        context.meta[_KEPT] = chosen_language(given, os.environ)
     except LanguageError as error:
         wanted = {"langs": ", ".join(LANGUAGES), "got": repr(given)}
         raise FailedError(Sentence("commands.language_expected", **wanted)) from error
 
 
-def _keep(context: click.Context, _option: click.Parameter, given: str | None) -> str | None:
-    """Note the language for everything that the command says, including errors in its other options."""
-    if not context.resilient_parsing:
-        context.meta[_KEPT] = language(given)
-    return given
-
-
-_language_option: Final = partial(
-    click.option,
+lang_option: Final = click.option(
     "--lang",
     metavar="|".join(LANGUAGES),
     help="Language of the output; by default that of the locale.",
     is_eager=True,
+    expose_value=False,
     callback=_keep,
 )
-lang_option: Final = _language_option()
-speaking: Final = _language_option(expose_value=False)
-"""The same option, for a command that does not need its value."""
+"""The language that `spoken` returns."""
 
 
-def run(main: Callable[[], Awaitable[None]], farewell: Callable[[], str] = str) -> None:
-    """Run a command under Trio; on Ctrl-C print the farewell and exit with status 130."""
+def run(main: Callable[[], Awaitable[T]], farewell: Callable[[], str] = str) -> T:
+    """Run a command under Trio, and return its result; on Ctrl-C print the farewell and exit with status 130."""
     try:
-        trio.run(main)
+        return trio.run(main)
     except KeyboardInterrupt:
         if words := farewell():
             click.echo(err=True)
@@ -117,14 +111,20 @@ def tell_first_use(home: Home) -> None:
         tell(Sentence("connecting.key_made", path=home.seed), err=True)
 
 
-def tell_new_key(key: NewKey) -> None:
-    """Say that a server's key is new to this client; on standard error, so as not to disturb programs."""
-    tell(str(key), err=True)
+def own_player() -> Player:
+    """Return the player of this home, whose key is made at the first use."""
+    home = own_home()
+    tell_first_use(home)
+    return told_player(home, player_name(None, home))
 
 
-def tell_delay(delay: Delay) -> None:
-    """Say that a server accepts nobody now; on standard error, so as not to disturb programs."""
-    tell(str(delay), err=True)
+def told_player(home: Home, name: str, *, is_guest: bool = False) -> Player:
+    """Return a player who is told of new keys and delays; on standard error, so as not to disturb programs."""
+
+    def say(news: NewKey | Delay) -> None:
+        tell(str(news), err=True)
+
+    return Player(home, name, is_guest, on_new_key=say, on_delay=say)
 
 
 def player_name(given: str | None, home: Home) -> str:

@@ -21,7 +21,7 @@ import trio
 from truc_client.advice import sharp_advice
 from truc_client.bots import careful, play_match
 from truc_client.cli.afterwards import tell_commands
-from truc_client.cli.common import FailedError, lang_option, language, own_home, player_name, run
+from truc_client.cli.common import FailedError, lang_option, own_home, player_name, run, spoken
 from truc_client.cli.game_files import game_called
 from truc_client.cli.terminal import (
     HANGUP,
@@ -79,7 +79,6 @@ def demo(
     seats: int,
     name: str | None,
     style: str,
-    lang: str | None,
     teach: bool,
     plain: bool,
     no_color: bool,
@@ -90,7 +89,7 @@ def demo(
     """
     if not 1 < seats <= len(_BOTS) + 1:
         raise FailedError(Sentence("commands.seats_expected", most=len(_BOTS) + 1, got=seats))
-    spoken, keep, shown = language(lang), own_home(), player_name(name, own_home())
+    keep, shown = own_home(), player_name(name, own_home())
     game = game_called(variant)
     wanted = Wanted(game.name, seats, STYLES[style], teach)
 
@@ -101,7 +100,7 @@ def demo(
                 _add_game(data, game.text)
             async with _server(data) as address:
                 you = Player(open_home(Path(folder) / "you"), shown)
-                screen = own_screen(spoken, plain=plain, no_color=no_color)
+                screen = own_screen(spoken(), plain=plain, no_color=no_color)
                 played = await _play(address, Path(folder), you, screen, wanted)
                 if played is None:
                     screen.say(Sentence("commands.demo_left"))

@@ -1,23 +1,23 @@
 """`truc forget`: ask a server to forget the player."""
 
+from contextlib import closing
+
 import click
 
 from truc_client.address import Address
 from truc_client.cli.asking import confirmed
 from truc_client.cli.common import (
     FailedError,
+    lang_option,
     own_home,
     player_name,
     run,
-    speaking,
     spoken,
     tell,
-    tell_delay,
-    tell_new_key,
+    told_player,
 )
 from truc_client.cli.where import server_meant
 from truc_client.connecting import connect
-from truc_client.home.account import Player
 from truc_client.home.home import Home, has_seed
 from truc_client.home.store import Store
 from truc_protocol.words import Sentence
@@ -27,7 +27,7 @@ from truc_protocol.words import Sentence
 @click.argument("server", required=False)
 @click.option("--guest", is_flag=True, help="Forget the guest that this home is there, not the key.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@speaking
+@lang_option
 def forget(server: str | None, *, guest: bool, yes: bool) -> None:
     """Ask SERVER (host:port) to forget you: your name, a guest's token, what you said, whom you ignore.
 
@@ -40,7 +40,7 @@ def forget(server: str | None, *, guest: bool, yes: bool) -> None:
     _check_known(where, home, is_guest=guest)
     if not yes and not confirmed(Sentence("asked.forget", server=where.server), spoken()):
         raise FailedError(Sentence("asked.nothing_done"))
-    player = Player(home, player_name(None, home), guest, tell_new_key, tell_delay)
+    player = told_player(home, player_name(None, home), is_guest=guest)
 
     async def main() -> None:
         async with connect(where, player) as connection:
@@ -63,8 +63,6 @@ def _check_known(where: Address, home: Home, *, is_guest: bool) -> None:
 
 
 def _is_guest(where: Address, home: Home) -> bool:
-    store = Store(home.state)
-    pin = store.pin(where.server)
-    token = None if pin is None else store.token(pin.first)
-    store.close()
-    return token is not None
+    with closing(Store(home.state)) as store:
+        pin = store.pin(where.server)
+        return pin is not None and store.token(pin.first) is not None

@@ -14,18 +14,7 @@ import click
 from rich.console import Console
 
 from truc_client.address import Address
-from truc_client.cli.common import (
-    lang_option,
-    language,
-    own_home,
-    player_name,
-    run,
-    tell,
-    tell_delay,
-    tell_first_use,
-    tell_new_key,
-    usage_error,
-)
+from truc_client.cli.common import lang_option, own_home, own_player, run, spoken, tell, usage_error
 from truc_client.cli.output import FindingCommand, Output, UnusableError, say
 from truc_client.cli.verify import severest, verify
 from truc_client.cli.where import server_meant
@@ -70,7 +59,6 @@ def history(
     is_fetching: bool,
     is_all: bool,
     as_json: bool,
-    lang: str | None,
 ) -> None:
     """List the matches of this home, the newest first: when, which, the game, the verdict, how it ended.
 
@@ -84,7 +72,7 @@ def history(
 
     With one server known --fetch and --get need no SERVER.
     """
-    home, speech, most = own_home(), Speech(language(lang)), None if is_all else _NEWEST
+    home, speech, most = own_home(), Speech(spoken()), None if is_all else _NEWEST
     if server is None and wanted is None and not is_fetching:
         _list(home, most, speech, as_json=as_json)
         return
@@ -92,15 +80,13 @@ def history(
         raise usage_error(Sentence("history.either"))
     if as_json:
         raise usage_error(Sentence("history.json_here"))
-    where = server_meant(server)
-    tell_first_use(home)
-    player = Player(home, player_name(None, home), on_new_key=tell_new_key, on_delay=tell_delay)
+    where, player = server_meant(server), own_player()
     if wanted is None:
         raise click.exceptions.Exit(
             _judge(_ask(where, player, most, speech, is_fetching=is_fetching), speech)
         )
     files = _get(where, player, wanted)
-    click.get_current_context().invoke(verify, files=tuple(map(str, files)), as_json=False, lang=speech.lang)
+    click.get_current_context().invoke(verify, files=tuple(map(str, files)), as_json=False)
 
 
 def _list(home: Home, most: int | None, speech: Speech, *, as_json: bool) -> None:
@@ -140,9 +126,8 @@ def _ask(
     where: Address, player: Player, most: int | None, speech: Speech, *, is_fetching: bool
 ) -> tuple[Path, ...]:
     """List the matches of a player that a server has; return the files of those fetched."""
-    fetched: list[Path] = []
 
-    async def main() -> None:
+    async def main() -> tuple[Path, ...]:
         async with connect(where, player) as connection:
             if "matches" in connection.capabilities:
                 listed = await _list_there(connection, most, speech)
@@ -151,11 +136,9 @@ def _ask(
             else:
                 listed = ()
                 await _ask_for_each(connection, most, speech)
-            if is_fetching:
-                fetched.extend([path async for path in _fetched(connection, listed)])
+            return tuple([path async for path in _fetched(connection, listed)]) if is_fetching else ()
 
-    run(main)
-    return tuple(fetched)
+    return run(main)
 
 
 async def _list_there(connection: Connection, most: int | None, speech: Speech) -> tuple[PlayedMatch, ...]:
@@ -248,18 +231,17 @@ def _played(connection: Connection) -> tuple[bytes, ...]:
 
 def _get(where: Address, player: Player, wanted: str) -> tuple[Path, ...]:
     """Fetch a match; return the file, after the one kept here, if there is one."""
-    got: list[Path] = []
 
-    async def main() -> None:
+    async def main() -> tuple[Path, ...]:
         async with connect(where, player) as connection:
             match = await _meant(wanted, connection)
             kept = path_of(player.home.transcripts, match)
-            got.extend([kept] if kept.exists() else [])
-            got.append(await connection.transcript(match))
+            known = (kept,) if kept.exists() else ()
+            return (*known, await connection.transcript(match))
 
-    run(main)
+    got = run(main)
     tell(Sentence("history.fetched", file=got[-1]))
-    return tuple(got)
+    return got
 
 
 async def _meant(wanted: str, connection: Connection) -> bytes:

@@ -2,13 +2,14 @@
 
 import os
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
 import click
 
 from truc_client.address import parse_address
-from truc_client.cli.common import FailedError, own_home, speaking, tell
+from truc_client.cli.common import FailedError, lang_option, own_home, tell
 from truc_client.cli.where import server_meant
 from truc_client.home.home import (
     Home,
@@ -39,7 +40,7 @@ def keys() -> None:
 
 
 @keys.command("show", short_help="Show where the key is, and its public keys.")
-@speaking
+@lang_option
 def show_keys() -> None:
     """Show where the key is, and the public key for each server known."""
     home = Home(default_root(os.environ))
@@ -49,15 +50,12 @@ def show_keys() -> None:
     home = own_home()
     seed = master_seed(home)
     tell(Sentence("commands.key_file", path=home.seed))
-    store = Store(home.state)
-    try:
+    with closing(Store(home.state)) as store:
         for server, pin in store.pins().items():
             you = fingerprint(player_key(seed, pin.first).public)
             tell(Sentence("commands.known_server", server=server, key=_server_key(pin), you=you))
-        for key in sorted(map(fingerprint, revoked_keys(home))):
-            tell(Sentence("commands.given_up", key=key))
-    finally:
-        store.close()
+    for key in sorted(map(fingerprint, revoked_keys(home))):
+        tell(Sentence("commands.given_up", key=key))
 
 
 def _server_key(pin: Pin) -> str:
@@ -72,7 +70,7 @@ def _server_key(pin: Pin) -> str:
 @click.option(
     "--out", type=click.Path(path_type=Path), help="Write to this new file instead of the terminal."
 )
-@speaking
+@lang_option
 def export_key(out: Path | None) -> None:
     """Print the key as text, to keep it safe or carry it to another machine."""
     home = own_home()
@@ -83,7 +81,7 @@ def export_key(out: Path | None) -> None:
 
 @keys.command("import", short_help="Take a key that `truc keys export` has printed.")
 @click.argument("file", type=click.File("r"))
-@speaking
+@lang_option
 def import_key(file: TextIO) -> None:
     """Take a key that `truc keys export` printed, from FILE or - for standard input."""
     home = own_home()
@@ -93,17 +91,14 @@ def import_key(file: TextIO) -> None:
 
 @keys.command("forget", short_help="Forget the key of a server, after it has changed.")
 @click.argument("server")
-@speaking
+@lang_option
 def forget(server: str) -> None:
     """Forget the key of SERVER (host:port), after its host has confirmed that it changed.
 
     Your own key for a server depends on the first key seen of it: if that has changed you are somebody new there.
     """
-    store = Store(own_home().state)
-    try:
+    with closing(Store(own_home().state)) as store:
         known = store.forget_pin(parse_address(server).server)
-    finally:
-        store.close()
     if not known:
         raise FailedError(Sentence("commands.server_unknown", server=server))
     tell(Sentence("commands.server_forgotten", server=server))
@@ -114,7 +109,7 @@ def forget(server: str) -> None:
 @click.option(
     "--out", type=click.Path(path_type=Path), help="Write to this new file instead of the terminal."
 )
-@speaking
+@lang_option
 def revocation(server: str | None, out: Path | None) -> None:
     """Print the statement that gives up your key for SERVER (host:port).
 
@@ -127,11 +122,8 @@ def revocation(server: str | None, out: Path | None) -> None:
     if not has_seed(home):
         raise FailedError(Sentence("commands.no_key", path=home.root))
     where = server_meant(server)
-    store = Store(home.state)
-    try:
+    with closing(Store(home.state)) as store:
         pin = store.pin(where.server)
-    finally:
-        store.close()
     if pin is None:
         raise FailedError(Sentence("commands.server_unmet", server=server or where.place))
     _hand_over(revocation_text(give_up(player_key(master_seed(home), pin.first))), out)
@@ -139,21 +131,19 @@ def revocation(server: str | None, out: Path | None) -> None:
 
 @keys.command("revoke", short_help="Heed the revocation of a server's key.")
 @click.argument("file", type=click.File("rb"))
-@speaking
+@lang_option
 def revoke(file: BinaryIO) -> None:
     """Heed the revocation of a server's key in FILE, or in - for standard input.
 
     From then on no server is trusted under that key, and no change that it has signed is followed.
     """
     home = own_home()
-    store = Store(home.state)
+    with closing(Store(home.state)) as store:
+        pins = store.pins()
     text = file.read(REVOCATION_LIMIT + 1).decode("ascii", "replace")
-    try:
-        _check_no_own(home, store.pins(), text)
-        public = accept_revocation(home, text)
-        known = [server for server, pin in store.pins().items() if public in (pin.first, pin.present)]
-    finally:
-        store.close()
+    _check_no_own(home, pins, text)
+    public = accept_revocation(home, text)
+    known = [server for server, pin in pins.items() if public in (pin.first, pin.present)]
     key = "commands.revoked_known" if known else "commands.revoked"
     tell(Sentence(key, key=fingerprint(public), servers=", ".join(known)))
     if not known:

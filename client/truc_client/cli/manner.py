@@ -14,7 +14,6 @@ class Manner(TypedDict):
 
     name: str | None
     guest: bool
-    lang: str | None
     plain: bool
     no_color: bool
     teach: bool

@@ -14,14 +14,13 @@ from truc_client.cli.coming_back import Place, check_here, places, tell_lost_sea
 from truc_client.cli.common import (
     OPTION_HELP,
     lang_option,
-    language,
     own_home,
     player_name,
     run,
+    spoken,
     table_options,
-    tell_delay,
     tell_first_use,
-    tell_new_key,
+    told_player,
     usage_error,
 )
 from truc_client.cli.company import has_free_seat, tell_invite, told_of_waiting
@@ -40,7 +39,6 @@ from truc_client.cli.where import server_meant
 from truc_client.connecting import connect
 from truc_client.connection import Connection
 from truc_client.errors import ClientError, NotPlayedError, RefusedError
-from truc_client.home.account import Player
 from truc_client.home.home import keep_name
 from truc_client.table import Table
 from truc_client.terminal.lessons import teaching_at
@@ -115,7 +113,6 @@ def play(
     name: str | None,
     guest: bool,
     rekey: bool,
-    lang: str | None,
     plain: bool,
     no_color: bool,
     teach: bool,
@@ -141,28 +138,27 @@ def play(
     if quick is not None and (variant is not None or private):
         raise usage_error(Sentence("commands.quick_excludes"))
     _check_usage(wish, is_guest=guest)
-    play_at(where, wish, name=name, guest=guest, lang=lang, plain=plain, no_color=no_color, teach=teach)
+    play_at(where, wish, name=name, guest=guest, plain=plain, no_color=no_color, teach=teach)
 
 
 def play_at(where: Address, wish: Wish, **manner: Unpack[Manner]) -> None:
     """Connect, sit down as wished, and play until the player leaves."""
-    name, guest = manner["name"], manner["guest"]
-    spoken, home = language(manner["lang"]), own_home()
+    name, guest, home = manner["name"], manner["guest"], own_home()
     shown = player_name(name, home)
     if not guest:
         tell_first_use(home)
-    player = Player(home, shown, guest, tell_new_key, tell_delay)
+    player = told_player(home, shown, is_guest=guest)
     command = f"truc play {'--guest ' if guest else ''}{where._replace(table=None, invite=None)}"
     here: Connection | None = None
 
     def farewell() -> str:
         seated = () if here is None else here.followed
         own = (table for table in seated if table.seat is not None and not table.stands_by)
-        return next((_farewell(table, command, Speech(spoken)) for table in own), "")
+        return next((_farewell(table, command, Speech(spoken())) for table in own), "")
 
     async def main() -> None:
         nonlocal here
-        screen = own_screen(spoken, plain=manner["plain"], no_color=manner["no_color"])
+        screen = own_screen(spoken(), plain=manner["plain"], no_color=manner["no_color"])
         async with connect(where, player) as connection:
             here = connection
             if name is not None:

@@ -5,7 +5,7 @@ from typing import Final
 
 import click
 
-from truc_client.cli.common import FailedError, lang_option, language, tell
+from truc_client.cli.common import FailedError, lang_option, spoken, tell
 from truc_client.cli.reading import asked
 from truc_client.cli.where import game_meant, player_meant
 from truc_client.connection import Connection
@@ -25,9 +25,7 @@ _NAME: Final = 20  # characters of a name on the board
 )
 @click.option("--top", type=click.IntRange(min=1), default=_TOP, show_default=True, help="How many places.")
 @lang_option
-def leaderboard(
-    address: str | None, game: str | None, *, seats: int | None, top: int, lang: str | None
-) -> None:
+def leaderboard(address: str | None, game: str | None, *, seats: int | None, top: int) -> None:
     """Show who is best in GAME (see `truc rules`) at ADDRESS: HOST or HOST:PORT.
 
     A line is a place: name, points, matches, matches won, and the player's tag, by which `truc profile` finds them. Points are
@@ -35,7 +33,7 @@ def leaderboard(
 
     With one server known no ADDRESS is needed.
     """
-    (where, game), speech = game_meant(address, game), Speech(language(lang))
+    (where, game), speech = game_meant(address, game), Speech(spoken())
 
     async def best(connection: Connection) -> tuple[tuple[Standing, ...], str | None, int]:
         count = seats or _fewest(connection, game)
@@ -53,12 +51,12 @@ def leaderboard(
 @click.argument("address", required=False)
 @click.argument("player", required=False)
 @lang_option
-def profile(address: str | None, player: str | None, lang: str | None) -> None:
+def profile(address: str | None, player: str | None) -> None:
     """Show how PLAYER (a tag) stands at ADDRESS in every game; without PLAYER, how you stand.
 
     With one server known no ADDRESS is needed.
     """
-    (where, player), speech = player_meant(address, player), Speech(language(lang))
+    (where, player), speech = player_meant(address, player), Speech(spoken())
     if player is None and not has_seed(Home(default_root(os.environ))):
         raise FailedError(Sentence("ratings.no_key"))
     found = asked(where.place, lambda connection: connection.profile(player))

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from truc_client.cli.common import player_name, run, tell_delay, tell_new_key
+from truc_client.cli.common import player_name, run, told_player
 from truc_client.connecting import connect
 from truc_client.connection import Connection
 from truc_client.home.account import Player
@@ -18,15 +18,13 @@ T = TypeVar("T")
 
 def asked(address: str, question: Callable[[Connection], Awaitable[T]]) -> T:
     """Connect to a server, ask it one thing and return the answer."""
-    answers: list[T] = []
 
-    async def main() -> None:
+    async def main() -> T:
         with _reader() as player:
             async with connect(address, player) as connection:
-                answers.append(await question(connection))
+                return await question(connection)
 
-    run(main)
-    return answers[0]
+    return run(main)
 
 
 @contextmanager
@@ -34,9 +32,7 @@ def _reader() -> Iterator[Player]:
     """Yield the player who asks: that of this home, else a guest of whom nothing is kept."""
     root = default_root(os.environ)
     if has_seed(Home(root)):
-        yield Player(
-            open_home(root), player_name(None, Home(root)), on_new_key=tell_new_key, on_delay=tell_delay
-        )
+        yield told_player(open_home(root), player_name(None, Home(root)))
         return
     with tempfile.TemporaryDirectory(prefix="truc-reader-") as folder:
         yield Player(open_home(Path(folder)), player_name(None, Home(root)), is_guest=True)

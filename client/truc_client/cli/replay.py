@@ -5,7 +5,7 @@ import sys
 
 import click
 
-from truc_client.cli.common import lang_option, language, tell
+from truc_client.cli.common import lang_option, spoken, tell
 from truc_client.cli.meant import transcript_meant
 from truc_client.cli.output import FindingCommand, Output, UnusableError
 from truc_client.course.stages import Course, course_of
@@ -24,7 +24,7 @@ from truc_protocol.words import Sentence, Speech
 @click.option("--hand", type=click.IntRange(min=1), help="Begin with this hand; with --plain print it alone.")
 @click.option("--plain", is_flag=True, help="Print every stage, as is done where there is no terminal.")
 @lang_option
-def replay(match: str | None, *, seat: int | None, hand: int | None, plain: bool, lang: str | None) -> None:
+def replay(match: str | None, *, seat: int | None, hand: int | None, plain: bool) -> None:
     """Step through a match record by record.
 
     FILE is a transcript, MATCH one of your matches by the first digits of its id; without either it is your newest match.
@@ -36,7 +36,7 @@ def replay(match: str | None, *, seat: int | None, hand: int | None, plain: bool
 
     Exit status: 0 shown, 2 not readable to its end, or not written.
     """
-    speech = Speech(language(lang))
+    speech = Speech(spoken())
     course = course_of(transcript_meant(match)[1], lang=speech.lang)
     _check(course, seat, hand)
     if plain or not (sys.stdin.isatty() and sys.stdout.isatty()):

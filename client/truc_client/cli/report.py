@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from truc_client.cli.common import lang_option, language, tell
+from truc_client.cli.common import lang_option, spoken, tell
 from truc_client.cli.meant import transcript_meant
 from truc_client.cli.output import FindingCommand, Output, say, unusable
 from truc_client.course.stages import course_of
@@ -22,7 +22,7 @@ from truc_protocol.words import Speech
     help="The page to write; by default the transcript's name with .html, in the present folder.",
 )
 @lang_option
-def report(match: str | None, output: Path | None, lang: str | None) -> None:
+def report(match: str | None, output: Path | None) -> None:
     """Make one page of HTML of a match: the verdict, the score, and every hand on the table.
 
     FILE is a transcript, MATCH one of your matches by the first digits of its id; without either it is your newest match.
@@ -34,7 +34,7 @@ def report(match: str | None, output: Path | None, lang: str | None) -> None:
     """
     from truc_client.report import page  # slow to import, and no other command needs it
 
-    speech = Speech(language(lang))
+    speech = Speech(spoken())
     file, content = transcript_meant(match)
     course = course_of(content, lang=speech.lang)
     if course.unreadable is not None:

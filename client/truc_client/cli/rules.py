@@ -5,7 +5,7 @@ from typing import Final
 
 import click
 
-from truc_client.cli.common import FailedError, lang_option, language, spoken
+from truc_client.cli.common import FailedError, lang_option, spoken
 from truc_client.cli.game_files import VARIANT_FILE, read_text
 from truc_client.cli.reading import asked
 from truc_client.connection import Connection
@@ -27,12 +27,12 @@ _TRANSCRIPT: Final = ".truc"
 @click.option("--from", "address", metavar="ADDRESS", help="Ask the server at ADDRESS for its games.")
 @click.option("--toml", "as_toml", is_flag=True, help="Print a file with every field, to make a variant of.")
 @lang_option
-def rules(game: str | None, address: str | None, lang: str | None, *, as_toml: bool) -> None:
+def rules(game: str | None, address: str | None, *, as_toml: bool) -> None:
     """List the games, or print the rules of one: by NAME, from a variant FILE.toml or a transcript FILE.truc."""
     if game is None:
         text = _games() if address is None else _games_of(address)
     else:
-        text = _page(game, address, language(lang), as_toml=as_toml)
+        text = _page(game, address, spoken(), as_toml=as_toml)
     for line in text.splitlines():
         click.echo(printable(line))
 

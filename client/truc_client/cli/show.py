@@ -7,7 +7,7 @@ from typing import Any, Final
 import click
 from rich.console import Console
 
-from truc_client.cli.common import lang_option, language
+from truc_client.cli.common import lang_option, spoken
 from truc_client.cli.meant import transcript_meant
 from truc_client.cli.output import FindingCommand, Output, say
 from truc_client.course.annotating import Annotated, Annotator, Commitment
@@ -24,7 +24,7 @@ _WORD_START: Final = re.compile(r"(?<!^)(?=[A-Z])")
 @click.argument("match", required=False, metavar="[FILE|MATCH]")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object for each record.")
 @lang_option
-def show(match: str | None, as_json: bool, lang: str | None) -> None:
+def show(match: str | None, as_json: bool) -> None:
     """Show a match record by record: who signed it, what it means, and what it opens.
 
     FILE is a transcript, MATCH one of your matches by the first digits of its id; without either it is your newest match.
@@ -33,7 +33,7 @@ def show(match: str | None, as_json: bool, lang: str | None) -> None:
 
     Exit status: 0 shown, 2 not readable to its end, or not written.
     """
-    console, speech = Output(), Speech(language(lang))
+    console, speech = Output(), Speech(spoken())
     annotator = Annotator(transcript_meant(match)[1])
     for each in annotator.records():
         if as_json:

@@ -6,24 +6,13 @@ import click
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
-from truc_client.cli.common import (
-    own_home,
-    player_name,
-    run,
-    speaking,
-    spoken,
-    tell_delay,
-    tell_first_use,
-    tell_new_key,
-    usage_error,
-)
+from truc_client.cli.common import lang_option, own_player, run, spoken, usage_error
 from truc_client.cli.listing import Listing, has_seat, in_order, table_line
 from truc_client.cli.tables_followed import FollowedTables, follow_lines, follow_list
 from truc_client.cli.terminal import HANGUP, ended_as_by_ctrl_c
 from truc_client.cli.where import server_meant
 from truc_client.connecting import connect
 from truc_client.connection import Connection
-from truc_client.home.account import Player
 from truc_protocol.messages import TableState
 from truc_protocol.words import Sentence, Speech
 
@@ -32,7 +21,7 @@ from truc_protocol.words import Sentence, Speech
 @click.argument("address", required=False)
 @click.option("--variant", help="Only tables of this game; see `truc rules`.")
 @click.option("--follow", is_flag=True, help="Stay, and show every change, until Ctrl-C.")
-@speaking
+@lang_option
 def tables(address: str | None, variant: str | None, *, follow: bool) -> None:
     """List the public tables at ADDRESS: HOST or HOST:PORT; with a link the one that it leads to.
 
@@ -42,10 +31,7 @@ def tables(address: str | None, variant: str | None, *, follow: bool) -> None:
 
     With one server known no ADDRESS is needed.
     """
-    home = own_home()
-    tell_first_use(home)
-    player = Player(home, player_name(None, home), on_new_key=tell_new_key, on_delay=tell_delay)
-    where = server_meant(address)
+    player, where = own_player(), server_meant(address)
     if follow and where.table is not None:
         raise usage_error(Sentence("commands.follow_one", command="truc watch ADDRESS/TABLE"))
 

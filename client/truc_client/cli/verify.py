@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from truc_client.cli.common import lang_option, language, tell
+from truc_client.cli.common import lang_option, spoken, tell
 from truc_client.cli.meant import file_meant
 from truc_client.cli.output import FindingCommand, Output, say, unusable
 from truc_client.plain_values import agreement_facts, contradiction_facts, evidence_facts, verdict_facts
@@ -37,7 +37,7 @@ _SEVERITY = (1, 2, 3)
     "--json", "as_json", is_flag=True, help="Print one JSON object for each file, and for what two show."
 )
 @lang_option
-def verify(files: tuple[str, ...], *, as_json: bool, lang: str | None) -> None:
+def verify(files: tuple[str, ...], *, as_json: bool) -> None:
     """Check transcripts, every record of them, with files of evidence beside them.
 
     FILE is a transcript or evidence, MATCH one of your matches by the first digits of its id. Transcripts of one match are compared with each other.
@@ -48,7 +48,7 @@ def verify(files: tuple[str, ...], *, as_json: bool, lang: str | None) -> None:
 
     Without a transcript among the files nothing is proven, and the status is 3.
     """
-    speech = Speech(language(lang))
+    speech = Speech(spoken())
     paths = tuple(file_meant(text) for text in files)
     together = _examined(paths)
     if as_json:

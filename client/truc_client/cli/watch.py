@@ -9,16 +9,7 @@ import click
 
 from truc_client.address import Address
 from truc_client.cli.afterwards import tell_commands
-from truc_client.cli.common import (
-    lang_option,
-    language,
-    own_home,
-    player_name,
-    run,
-    tell_delay,
-    tell_first_use,
-    tell_new_key,
-)
+from truc_client.cli.common import lang_option, own_player, run, spoken
 from truc_client.cli.terminal import (
     HANGUP,
     color_option,
@@ -44,9 +35,7 @@ from truc_client.terminal.watching import Watcher
 @lang_option
 @plain_option
 @color_option
-def watch(
-    address: str, code: str | None, *, follow: bool, lang: str | None, plain: bool, no_color: bool
-) -> None:
+def watch(address: str, code: str | None, *, follow: bool, plain: bool, no_color: bool) -> None:
     """Watch a table to the end of its match: HOST/TABLE, HOST:PORT/TABLE or a truc:// or trucs:// link.
 
     `truc tables HOST` lists the public tables; a private one needs its link. A table may show what happens late, or hand by
@@ -60,11 +49,8 @@ def watch(
     Every record is checked as for a player, and the transcript is kept. If you come in the middle you see how it stands
     at once, and are told when what was before has been checked.
     """
-    spoken, home = language(lang), own_home()
     where, table = table_meant(address, code)
-    tell_first_use(home)
-    player = Player(home, player_name(None, home), on_new_key=tell_new_key, on_delay=tell_delay)
-    screen = own_screen(spoken, plain=plain, no_color=no_color)
+    player, screen = own_player(), own_screen(spoken(), plain=plain, no_color=no_color)
     with ended_as_by_ctrl_c(HANGUP, signal.SIGTERM):
         run(lambda: _watch(where, table, player, screen, follow=follow))
 

@@ -6,6 +6,7 @@ home that does not exist knows no server.
 
 import os
 import re
+from contextlib import closing
 from typing import Final
 
 from truc_client.address import Address, parse_address
@@ -26,11 +27,8 @@ def known_servers() -> tuple[Address, ...]:
     home = Home(default_root(os.environ))
     if not home.state.exists():
         return ()
-    store = Store(home.state)
-    try:
+    with closing(Store(home.state)) as store:
         return tuple(parse_address(server)._replace(is_tls=store.encrypts(server)) for server in store.pins())
-    finally:
-        store.close()
 
 
 def server_meant(given: str | None) -> Address:
