@@ -5,9 +5,8 @@ from pathlib import Path
 
 from truc_client.address import Address
 from truc_client.calls import HOUSE_BOTS, Calls
-from truc_client.errors import ClientError, LostError
+from truc_client.errors import ClientError, ConnectError, LostError
 from truc_client.following import Following
-from truc_client.games import rules_of
 from truc_client.glance import Glance, look
 from truc_client.line.link import Build
 from truc_client.lobby import Lobby, LobbyFollowing
@@ -16,10 +15,10 @@ from truc_client.paging import list_matches, list_players, list_standings, list_
 from truc_client.past import Past, fetch_transcript, free_path
 from truc_client.session import Session
 from truc_client.table import Table
-from truc_client.talk import chat
 from truc_protocol.handshake import Fingerprint, Trust
 from truc_protocol.keys import fingerprint
 from truc_protocol.messages import (
+    Chat,
     Create,
     FollowLobby,
     Forget,
@@ -30,6 +29,7 @@ from truc_protocol.messages import (
     PlayedMatch,
     PlayerState,
     Profile,
+    ReadRules,
     SeatHeld,
     Seek,
     Standing,
@@ -115,7 +115,10 @@ class Connection:
         Raises:
             RefusedError: It plays no game of that name.
         """
-        return await rules_of(self.session.line, variant)
+        answer = await self.session.request(lambda n: ReadRules(id=n, variant=variant))
+        if answer.doc is None:
+            raise ConnectError(Sentence("failures.no_document"))
+        return answer.doc
 
     async def players(self) -> tuple[PlayerState, ...]:
         """Return every player who is connected.
@@ -139,7 +142,7 @@ class Connection:
         Raises:
             RefusedError: This server rates nobody.
         """
-        reply = await self.session.line.request(lambda n: Profile(id=n, player=player))
+        reply = await self.session.request(lambda n: Profile(id=n, player=player))
         return reply.standings or ()
 
     async def create(
@@ -287,7 +290,7 @@ class Connection:
         Raises:
             RefusedError: It is no line of text, too many have been said, or one does not follow the lobby.
         """
-        await chat(self.session, None, text)
+        await self.session.request(lambda n: Chat(id=n, text=text))
 
     async def ignore(self, player: str, *, off: bool = False) -> None:
         """Hear no more of the player with this tag: no chat, phrases or signs; with `off`, hear them again.

@@ -20,10 +20,10 @@ from truc_client.happenings import (
 )
 from truc_client.line.line import pause_of
 from truc_client.reports import Reports
-from truc_client.talk import chat
 from truc_protocol import messages
 from truc_protocol.errors import Code
 from truc_protocol.messages import (
+    Chat,
     ChatLine,
     FollowLobby,
     LobbyState,
@@ -131,7 +131,7 @@ class Lobby:
         Raises:
             RefusedError: It is no line of text, or too many have been said.
         """
-        await chat(self._session, None, text)
+        await self._session.request(lambda n: Chat(id=n, text=text))
 
     async def leave(self) -> None:
         """Stop following the lobby; the iteration ends."""

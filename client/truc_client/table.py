@@ -7,11 +7,11 @@ from truc_client.following import Following
 from truc_client.happenings import Choice, Happening
 from truc_client.matches.seatmatch import SeatMatch
 from truc_client.matches.standing import Standing
-from truc_client.talk import chat, say, sign
+from truc_client.signs import sign
 from truc_protocol.errors import Code
 from truc_protocol.handshake import Fingerprint
 from truc_protocol.keys import fingerprint
-from truc_protocol.messages import Leave, Ready, TableState, Unready, Unwatch
+from truc_protocol.messages import Chat, Leave, Ready, Say, TableState, Unready, Unwatch
 
 if TYPE_CHECKING:
     from truc_client.session import Session
@@ -172,7 +172,7 @@ class Table:
 
     async def say(self, phrase: str) -> None:
         """Say a phrase of the game to everybody at the table; RefusedError if the game has no such phrase."""
-        await say(self._session, self.code, phrase)
+        await self._session.request(lambda n: Say(id=n, table=self.code, phrase=phrase))
 
     async def chat(self, text: str) -> None:
         """Say something to everybody who follows the table.
@@ -180,4 +180,4 @@ class Table:
         Raises:
             RefusedError: It is no line of text, or too many have been said.
         """
-        await chat(self._session, self.code, text)
+        await self._session.request(lambda n: Chat(id=n, table=self.code, text=text))

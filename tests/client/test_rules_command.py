@@ -9,8 +9,8 @@ from client.playing import homes, play_bots
 from client.serving import RealServer
 from protocol.peers import Table
 
+from truc_client.connection import Connection
 from truc_client.errors import ConnectError
-from truc_client.games import rules_of
 from truc_client.main import main
 from truc_protocol.audit import Result
 from truc_protocol.house_variants import read_variant
@@ -139,7 +139,7 @@ class Wordless:
 
 async def test_answer_without_a_document_is_an_error() -> None:
     with pytest.raises(ConnectError, match="no rule document"):
-        await rules_of(Wordless(), "club-truc")
+        await Connection(Wordless()).rules("club-truc")
 
 
 class Liar:
@@ -150,7 +150,7 @@ class Liar:
 
 
 async def test_document_is_handed_on_as_it_came() -> None:
-    assert await rules_of(Liar(), "club-truc") == b"none"
+    assert await Connection(Liar()).rules("club-truc") == b"none"
 
 
 @pytest.mark.slow

@@ -21,7 +21,7 @@ from truc_client import (
     connect,
     open_home,
 )
-from truc_client.talk import sign
+from truc_client.signs import sign
 from truc_client.terminal.person import Lines, Person, Typed
 from truc_client.terminal.screen import Screen
 from truc_conform.scripted import ScriptedServer

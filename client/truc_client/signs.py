@@ -1,7 +1,7 @@
-"""What a player says beside the game: signs to those who may see them, phrases to the whole table, and lines of chat.
+"""The signs of a seat to those who may see them.
 
-None of it is signed, stored or repeated after a lost connection; a sign that another record has overtaken is sealed
-anew, but never for another hand.
+None is stored or repeated after a lost connection; one that another record has overtaken is sealed anew, but never for
+another hand.
 """
 
 from collections.abc import Callable
@@ -10,33 +10,13 @@ from typing import TYPE_CHECKING, Final
 from truc_client.errors import ChoiceError, RefusedError
 from truc_client.matches.seatmatch import SeatMatch
 from truc_protocol.errors import Code
-from truc_protocol.messages import BoxedSign, Chat, OpenSign, Say
+from truc_protocol.messages import BoxedSign, OpenSign
 from truc_protocol.words import Sentence
 
 if TYPE_CHECKING:
     from truc_client.session import Session
 
 _TRIES: Final = 8
-
-
-async def say(session: "Session", code: str, phrase: str) -> None:
-    """Say a phrase to the whole table.
-
-    Raises:
-        RefusedError: The game has no such phrase.
-        LostError: The connection was lost before the reply.
-    """
-    await session.request(lambda n: Say(id=n, table=code, phrase=phrase))
-
-
-async def chat(session: "Session", code: str | None, text: str) -> None:
-    """Say something to everybody who follows a table, or the lobby.
-
-    Raises:
-        RefusedError: It is no line of text, or too many have been said.
-        LostError: The connection was lost before the reply.
-    """
-    await session.request(lambda n: Chat(id=n, table=code, text=text))
 
 
 async def sign(session: "Session", code: str, playing: Callable[[], SeatMatch], word: str) -> None:
