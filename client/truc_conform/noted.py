@@ -3,7 +3,9 @@
 from typing import NamedTuple
 
 from truc_protocol.codec import EncodingError, dec
-from truc_protocol.messages import ClientMessage, SignedAct
+from truc_protocol.messages import ClientMessage, GuestAct, SignedAct
+
+AnyAct = SignedAct | GuestAct
 
 
 class Fault(NamedTuple):

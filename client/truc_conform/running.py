@@ -14,7 +14,7 @@ from typing import BinaryIO, Final, NamedTuple
 
 import trio
 
-from truc_conform.result import Case, Outcome, Result, failed
+from truc_conform.result import PASSED, Case, Outcome, Result, failed
 from truc_conform.scenes import Exit, Judge, Scene
 from truc_conform.shown import CODE
 from truc_conform.stage import Stage
@@ -79,7 +79,7 @@ async def perform(scene: Scene, order: Order) -> list[tuple[Case, Outcome, float
 
 
 def _judged(judge: Judge, stage: Stage, end: Exit | str) -> Outcome:
-    return failed(end) if isinstance(end, str) else judge(stage, end)
+    return failed(end) if isinstance(end, str) else judge(stage, end) or PASSED
 
 
 async def _play(stage: Stage, scene: Scene, order: Order, folder: Path) -> tuple[Exit | str, str]:

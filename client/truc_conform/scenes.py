@@ -5,16 +5,16 @@ Arranging sets the stage's hooks; judging reads what the stage has written down.
 """
 
 from collections.abc import Callable, Iterable
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 import trio
 
 from truc_conform.grease import greased, padded, raw, strange_facts, strange_info, strange_notices
-from truc_conform.result import PASSED, Case, Outcome, Verdict, failed
+from truc_conform.result import Case, Outcome, Verdict, failed
 from truc_conform.stage import TARGET, Stage
 from truc_protocol.messages import (
     ClientHello,
-    GuestAct,
+    ClientMessage,
     GuestLogin,
     GuestReturn,
     KeyLogin,
@@ -23,11 +23,12 @@ from truc_protocol.messages import (
     Pong,
     ServerHello,
     ServerMessage,
-    SignedAct,
     Watch,
     Welcome,
 )
 from truc_protocol.records import Phase
+
+_M = TypeVar("_M", bound=ClientMessage)
 
 ALIVE: Final = 5_000_000_007
 """The number of the ping that asks whether a client is still there; it needs 33 bits."""
@@ -43,7 +44,10 @@ class Exit(NamedTuple):
 
 
 Arrange = Callable[[Stage], None]
-Judge = Callable[[Stage, Exit], Outcome]
+Judge = Callable[[Stage, Exit], Outcome | None]
+"""Says what came of a case; None if all was as expected."""
+Need = Callable[[Stage], Outcome | None]
+"""Says what came of a case for which a client has not come far enough; None if it has."""
 
 
 class Scene(NamedTuple):
@@ -74,14 +78,43 @@ def one(
     return Scene(arrange, ((Case(name, clause, expected), judge),), runs, target)
 
 
-def after_welcome(stage: Stage, *pieces: ServerMessage | bytes) -> None:
-    """Let something follow the first welcome."""
-    left = [pieces]
+def once(need: Need, judge: Judge) -> Judge:
+    """Return a judge for clients that have come far enough."""
+    return lambda stage, end: need(stage) or judge(stage, end)
+
+
+def needing(need: Need, *scenes: Scene) -> tuple[Scene, ...]:
+    """Return scenes in which only clients that have come far enough are judged further."""
+    return tuple(
+        scene._replace(judged=tuple((case, once(need, judge)) for case, judge in scene.judged))
+        for scene in scenes
+    )
+
+
+def plain(_stage: Stage) -> None:
+    """Keep to the protocol."""
+
+
+def at_first(
+    stage: Stage,
+    is_meant: Callable[[ServerMessage], bool],
+    change: Callable[[ServerMessage], Iterable[ServerMessage | bytes]],
+) -> None:
+    """Send something else in the place of the first message that is meant."""
+    left = [1]
 
     def recast(message: ServerMessage) -> Iterable[ServerMessage | bytes]:
-        return (message, *left.pop()) if isinstance(message, Welcome) and left else (message,)
+        if left and is_meant(message):
+            left.clear()
+            return change(message)
+        return (message,)
 
     stage.recast = recast
+
+
+def after_welcome(stage: Stage, *pieces: ServerMessage | bytes) -> None:
+    """Let something follow the first welcome."""
+    at_first(stage, lambda message: isinstance(message, Welcome), lambda welcome: (welcome, *pieces))
 
 
 def ask_alive(stage: Stage, *pieces: ServerMessage | bytes) -> None:
@@ -101,11 +134,11 @@ def ask_alive(stage: Stage, *pieces: ServerMessage | bytes) -> None:
     stage.intercepts.append(answered)
 
 
-def is_alive(stage: Stage, _exit: Exit) -> Outcome:
+def is_alive(stage: Stage, _exit: Exit) -> Outcome | None:
     """Judge by the answer to the ping."""
-    numbers = [heard.message.n for heard in stage.heard if isinstance(heard.message, Pong)]
+    numbers = [pong.n for pong in said(stage, Pong)]
     if ALIVE in numbers:
-        return PASSED
+        return None
     if numbers:
         return failed(f"a pong with the number {numbers[0]} instead of {ALIVE}")
     return failed(not_entered(stage) or "no pong: the client did not go on")
@@ -158,7 +191,7 @@ def must_close(stage: Stage, *pieces: ServerMessage | bytes) -> None:
     """Send something after the first welcome that ends the connection; the client must close it."""
     after_welcome(stage, *pieces)
     stage.ends_on_close = True
-    ends_soon(stage, lambda message: isinstance(message, KeyLogin | GuestLogin | GuestReturn))
+    ends_soon(stage, says_who)
 
     async def pass_over(message: object) -> bool:
         return not _enters(message)
@@ -166,11 +199,11 @@ def must_close(stage: Stage, *pieces: ServerMessage | bytes) -> None:
     stage.intercepts.append(pass_over)
 
 
-def has_closed(stage: Stage, end: Exit) -> Outcome:
+def has_closed(stage: Stage, end: Exit) -> Outcome | None:
     """Judge by the end of the first connection."""
-    if (text := not_entered(stage)) is not None:
-        return failed(text)
-    return PASSED if stage.closed else failed(f"the connection was still open after {end.seconds:.0f} s")
+    if (early := shut_out(stage)) is not None or stage.closed:
+        return early
+    return failed(f"the connection was still open after {end.seconds:.0f} s")
 
 
 def not_entered(stage: Stage) -> str | None:
@@ -190,27 +223,29 @@ def says_who(message: object) -> bool:
     return isinstance(message, KeyLogin | GuestLogin | GuestReturn)
 
 
-def acts(stage: Stage) -> list[SignedAct | GuestAct]:
-    """Return every act of the client, in order."""
-    return [heard.message for heard in stage.heard if isinstance(heard.message, SignedAct | GuestAct)]
+def said(stage: Stage, kind: type[_M]) -> list[_M]:
+    """Return every message of a kind that the client has sent, in order."""
+    return [heard.message for heard in stage.heard if isinstance(heard.message, kind)]
+
+
+def shut_out(stage: Stage) -> Outcome | None:
+    """Return the outcome for a client that was not let in."""
+    text = not_entered(stage)
+    return None if text is None else failed(text)
 
 
 def absent(stage: Stage) -> Outcome | None:
     """Return the outcome for a client that took no seat."""
-    if (text := not_entered(stage)) is not None:
-        return failed(text)
-    if not stage.has_sat:
-        return Outcome(Verdict.UNIMPLEMENTED, "it took no seat at the table")
-    return None
+    if (early := shut_out(stage)) is not None or stage.has_sat:
+        return early
+    return Outcome(Verdict.UNIMPLEMENTED, "it took no seat at the table")
 
 
 def unwatched(stage: Stage) -> Outcome | None:
     """Return the outcome for a client that watched nothing."""
-    if (text := not_entered(stage)) is not None:
-        return failed(text)
-    if not any(isinstance(heard.message, Watch) for heard in stage.heard):
-        return Outcome(Verdict.UNIMPLEMENTED, "it watched no table")
-    return None
+    if (early := shut_out(stage)) is not None or said(stage, Watch):
+        return early
+    return Outcome(Verdict.UNIMPLEMENTED, "it watched no table")
 
 
 def unended(stage: Stage, end: Exit) -> Outcome | None:
@@ -228,34 +263,11 @@ def _first_fault(stage: Stage) -> str:
     return f"; {stage.faults[0].message}" if stage.faults else ""
 
 
-def played(stage: Stage, end: Exit) -> Outcome:
-    """Judge a client that must play the match to its end."""
-    return absent(stage) or unended(stage, end) or PASSED
+def faulty(stage: Stage, *codes: str) -> Outcome | None:
+    """Return the outcome for a client with one of these faults."""
+    return next((failed(fault.message) for fault in stage.faults if fault.code in codes), None)
 
 
-def watched(stage: Stage, end: Exit) -> Outcome:
-    """Judge a client that must watch the match to its end."""
-    return unwatched(stage) or unended(stage, end) or PASSED
-
-
-def without(*codes: str, before: Callable[[Stage, Exit], Outcome | None]) -> Judge:
-    """Return a judge that allows none of some faults, once the client has come far enough."""
-
-    def judge(stage: Stage, end: Exit) -> Outcome:
-        if (early := before(stage, end)) is not None:
-            return early
-        found = [fault.message for fault in stage.faults if fault.code in codes]
-        return failed(found[0]) if found else PASSED
-
-    return judge
-
-
-def let_in(stage: Stage, _exit: Exit) -> Outcome | None:
-    """Return the outcome for a client that was not let in."""
-    text = not_entered(stage)
-    return None if text is None else failed(text)
-
-
-def seated(stage: Stage, _exit: Exit) -> Outcome | None:
-    """Return the outcome for a client that took no seat."""
-    return absent(stage)
+def without(*codes: str) -> Judge:
+    """Return a judge that allows none of some faults."""
+    return lambda stage, _exit: faulty(stage, *codes)

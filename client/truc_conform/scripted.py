@@ -12,6 +12,7 @@ import trio
 import trio.testing
 
 from truc_conform import playing
+from truc_conform.noted import AnyAct
 from truc_conform.puppets import Player, secret
 from truc_conform.shown import CODE, ENCODED_INFO, TOKEN, open_options, table_state
 from truc_protocol import keys
@@ -264,7 +265,7 @@ class ScriptedServer:
             raise RuntimeError("no match is played")
         return self.ledger
 
-    async def act(self, message: SignedAct | GuestAct) -> None:
+    async def act(self, message: AnyAct) -> None:
         """Take a record, or a guest's choice, and go on."""
         if isinstance(message, SignedAct) and (self.ledger is None or message.match is None):
             await self.begin(Record(1, message.body, message.sig))
@@ -280,7 +281,7 @@ class ScriptedServer:
             await self.send(Ok(re=message.id, k=len(self.records) - 1))
             await self.go_on()
 
-    def record_of(self, message: SignedAct | GuestAct) -> Record:
+    def record_of(self, message: AnyAct) -> Record:
         """Return the record that was handed in, or that a guest's choice becomes."""
         if isinstance(message, SignedAct):
             return Record(1, message.body, message.sig)

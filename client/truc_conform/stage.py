@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from truc_conform import playing
 from truc_conform.endings import Endings
-from truc_conform.noted import Closed, Fault, Heard, subject
+from truc_conform.noted import AnyAct, Closed, Fault, Heard, subject
 from truc_conform.puppets import Player
 from truc_conform.scripted import ScriptedServer
 from truc_conform.shown import CODE, TOKEN
@@ -45,7 +45,6 @@ from truc_protocol.messages import (
     SeatState,
     ServerHello,
     ServerMessage,
-    SignedAct,
     TableState,
     Unwatch,
     Watch,
@@ -281,7 +280,7 @@ class Stage(ScriptedServer):
         self.is_ready = False
         await super().begin(own)
 
-    async def act(self, message: SignedAct | GuestAct) -> None:
+    async def act(self, message: AnyAct) -> None:
         """Take what the client hands in, if it was asked for."""
         if self.ledger is None and self.terms is None:
             await self.wrong(message, Code.NOT_NOW, "expected no act before the terms")

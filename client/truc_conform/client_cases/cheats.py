@@ -21,8 +21,9 @@ from truc_conform.forging import (
     resigned,
     ruled_out,
 )
-from truc_conform.noted import tag_of_body
+from truc_conform.noted import AnyAct, tag_of_body
 from truc_conform.puppets import Player, secret
+from truc_conform.scenes import at_first
 from truc_conform.stage import Stage
 from truc_protocol import dealing
 from truc_protocol.bodies import Act, Body, Close, Deal, End
@@ -33,7 +34,6 @@ from truc_protocol.messages import (
     BoxedOptions,
     Choice,
     ClientMessage,
-    GuestAct,
     MatchRecord,
     Ok,
     OpenOptions,
@@ -339,10 +339,9 @@ def _second_table(stage: Stage) -> Record:
 def two_histories(stage: Stage) -> None:
     """Lose the connection after a record, and afterwards send another in its place."""
 
-    async def lose(at: Stage, message: SignedAct | GuestAct) -> bool:
+    async def lose(at: Stage, message: AnyAct) -> None:
         await at.take(at.record_of(message))
         await at.drop()
-        return True
 
     async def intercept(message: ClientMessage) -> bool:
         if not isinstance(message, Resume):
@@ -356,18 +355,18 @@ def two_histories(stage: Stage) -> None:
         return True
 
     stage.intercepts.append(intercept)
-    on_choice(stage, lose, number=2)
+    on_choice(lose, number=2)(stage)
 
 
 def skipped(stage: Stage) -> None:
     """Leave a record out, once."""
-    left = [1]
 
-    def bend(message: ServerMessage) -> ServerMessage | None:
-        if isinstance(message, MatchRecord) and tag_of_body(message.body) == "draw" and left:
-            left.clear()
-            stage.cheated_at = message.k
-            return None
-        return message
+    def skip(record: ServerMessage) -> tuple[()]:
+        stage.cheated_at = record.k if isinstance(record, MatchRecord) else None
+        return ()
 
-    stage.bend = bend
+    at_first(
+        stage,
+        lambda message: isinstance(message, MatchRecord) and tag_of_body(message.body) == "draw",
+        skip,
+    )

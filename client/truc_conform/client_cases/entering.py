@@ -8,7 +8,7 @@ from typing import Final
 
 from truc_conform.forging import greeted_again
 from truc_conform.grease import greased, raw, strange_info, strange_notices
-from truc_conform.result import PASSED, Case, Outcome, Verdict, failed
+from truc_conform.result import Case, Outcome, Verdict, failed
 from truc_conform.scenes import (
     ALIVE,
     Exit,
@@ -16,13 +16,15 @@ from truc_conform.scenes import (
     after_welcome,
     ask_alive,
     ends_soon,
+    faulty,
     has_closed,
     is_alive,
-    let_in,
     must_close,
     not_entered,
     one,
+    said,
     says_who,
+    shut_out,
     without,
 )
 from truc_conform.stage import Stage
@@ -42,36 +44,30 @@ _SILENCE_S: Final = 2.0
 _WAIT_S: Final = 0.3
 _HELLO: Final = "session.md#hello"
 _KEEP_ALIVE: Final = "session.md#keep-alive"
+_FRAMES: Final = "transport.md#frames"
 _UNKNOWN: Final = "evolution.md#what-a-receiver-does-with-what-it-does-not-know"
 
 
-def _says_hello_first(stage: Stage, _exit: Exit) -> Outcome:
+def _says_hello_first(stage: Stage, _exit: Exit) -> Outcome | None:
     if not stage.heard:
         return failed(stage.faults[0].message if stage.faults else "it sent nothing")
     hello = stage.heard[0].message
     if not isinstance(hello, ClientHello):
         return failed(f"it began with {type(hello).__name__}")
-    return PASSED if 1 in hello.proto else failed(f"it offers the protocols {list(hello.proto)}")
+    return None if 1 in hello.proto else failed(f"it offers the protocols {list(hello.proto)}")
 
 
-def _keeps_to_the_size(stage: Stage, end: Exit) -> Outcome:
-    found = [fault.message for fault in stage.faults if fault.code == Code.FRAME_TOO_LARGE]
-    return failed(found[0]) if found else let_in(stage, end) or PASSED
+def _keeps_to_the_size(stage: Stage, _exit: Exit) -> Outcome | None:
+    return faulty(stage, Code.FRAME_TOO_LARGE) or shut_out(stage)
 
 
-def _sends_messages(stage: Stage, end: Exit) -> Outcome:
-    return without(
-        Code.BAD_FRAME, Code.BAD_MSGPACK, Code.BAD_MESSAGE, Code.UNKNOWN_REQUEST, before=lambda *_: None
-    )(stage, end)
-
-
-def _nonces_differ(stage: Stage, _exit: Exit) -> Outcome:
-    nonces = [heard.message.cn for heard in stage.heard if isinstance(heard.message, ClientHello)]
+def _nonces_differ(stage: Stage, _exit: Exit) -> Outcome | None:
+    nonces = [hello.cn for hello in said(stage, ClientHello)]
     if len(nonces) == 1:
         return failed("it did not say hello in both runs")
     if len(set(nonces)) < len(nonces):
         return failed("two connections had the same `cn`")
-    return failed("`cn` is one byte repeated") if any(len(set(cn)) == 1 for cn in nonces) else PASSED
+    return failed("`cn` is one byte repeated") if any(len(set(cn)) == 1 for cn in nonces) else None
 
 
 def _done_at_login(stage: Stage) -> None:
@@ -98,11 +94,10 @@ def _keep_waiting(kind: type | tuple[type, ...]) -> Callable[[Stage], None]:
     return arrange
 
 
-def _waits(stage: Stage, _exit: Exit) -> Outcome:
-    early = [fault.message for fault in stage.faults if fault.code == "early"]
-    if early:
-        return failed(early[0])
-    return PASSED if any(says_who(heard.message) for heard in stage.heard) else failed("it never logged in")
+def _waits(stage: Stage, _exit: Exit) -> Outcome | None:
+    if (early := faulty(stage, "early")) is not None:
+        return early
+    return None if any(says_who(heard.message) for heard in stage.heard) else failed("it never logged in")
 
 
 def _greased_fields(stage: Stage) -> None:
@@ -140,14 +135,14 @@ def bad_hello(stage: Stage, change: Callable[[ServerHello], ServerHello]) -> Non
     _done_at_login(stage)
 
 
-def says_nothing_of_itself(stage: Stage, _exit: Exit) -> Outcome:
+def says_nothing_of_itself(stage: Stage, _exit: Exit) -> Outcome | None:
     """Judge a client whose server has not proved itself: with a key it stops, as a guest it should."""
     if not any(isinstance(message, ServerHello) for message in stage.sent):
         return failed(not_entered(stage) or "it sent no hello")
     logins = [heard.message for heard in stage.heard if says_who(heard.message)]
     if any(isinstance(login, KeyLogin) for login in logins):
         return failed("it logged in with its key")
-    return Outcome(Verdict.NON_STRICT, "it logged in as a guest") if logins else PASSED
+    return Outcome(Verdict.NON_STRICT, "it logged in as a guest") if logins else None
 
 
 def _silent(stage: Stage) -> None:
@@ -170,17 +165,14 @@ SCENES: Final = (
     Scene(
         _done_at_login,
         (
-            (
-                Case("C0.hello", _HELLO, "`hello` comes first and offers protocol 1"),
-                _says_hello_first,
-            ),
+            (Case("C0.hello", _HELLO, "`hello` comes first and offers protocol 1"), _says_hello_first),
             (
                 Case("C0.size", "limits.md#sizes", "sends no frame above 2048 bytes before `welcome`"),
                 _keeps_to_the_size,
             ),
             (
                 Case("C0.messages", "transport.md#messages", "every frame is a message of the profile"),
-                _sends_messages,
+                without(Code.BAD_FRAME, Code.BAD_MSGPACK, Code.BAD_MESSAGE, Code.UNKNOWN_REQUEST),
             ),
         ),
     ),
@@ -200,14 +192,8 @@ SCENES: Final = (
         _waits,
     ),
     one("C0.ping", _KEEP_ALIVE, "`pong` repeats the number of the `ping`", ask_alive, is_alive),
-    one(
-        "C0.bytes",
-        "transport.md#frames",
-        "copes with frames that arrive byte by byte",
-        _byte_by_byte,
-        is_alive,
-    ),
-    one("C0.heaps", "transport.md#frames", "copes with several frames at once", _in_heaps, is_alive),
+    one("C0.bytes", _FRAMES, "copes with frames that arrive byte by byte", _byte_by_byte, is_alive),
+    one("C0.heaps", _FRAMES, "copes with several frames at once", _in_heaps, is_alive),
     one("C0.unknown-fields", _UNKNOWN, "unknown fields are ignored", _greased_fields, is_alive),
     one(
         "C0.unknown-notices",
@@ -232,14 +218,14 @@ SCENES: Final = (
     ),
     one(
         "C0.empty-frame",
-        "transport.md#frames",
+        _FRAMES,
         "a frame of length 0 ends the connection",
         lambda stage: must_close(stage, bytes(4)),
         has_closed,
     ),
     one(
         "C0.long-frame",
-        "transport.md#frames",
+        _FRAMES,
         "a length above the limit ends the connection",
         lambda stage: must_close(stage, (SERVER_LIMIT + 1).to_bytes(4, "big") + bytes(64)),
         has_closed,

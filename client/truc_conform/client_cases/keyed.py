@@ -11,8 +11,21 @@ from truc_conform.client_cases.seated import on_choice
 from truc_conform.forging import greeted_again
 from truc_conform.noted import tag_of_body
 from truc_conform.puppets import secret
-from truc_conform.result import PASSED, Case, Outcome, Verdict, failed
-from truc_conform.scenes import Exit, Judge, Scene, absent, acts, ends_soon, one, unended
+from truc_conform.result import Case, Outcome, Verdict, failed
+from truc_conform.scenes import (
+    Exit,
+    Judge,
+    Scene,
+    absent,
+    ends_soon,
+    faulty,
+    needing,
+    once,
+    one,
+    plain,
+    said,
+    unended,
+)
 from truc_conform.stage import Stage
 from truc_protocol import keys
 from truc_protocol.codec import MAX_INT, dec
@@ -37,53 +50,35 @@ def without_key(stage: Stage) -> Outcome | None:
     """Return the outcome for a client that has no key."""
     if (early := absent(stage)) is not None:
         return early
-    if not any(isinstance(heard.message, KeyLogin) for heard in stage.heard):
-        return Outcome(Verdict.UNIMPLEMENTED, "it played as a guest")
-    return None
+    return None if said(stage, KeyLogin) else Outcome(Verdict.UNIMPLEMENTED, "it played as a guest")
+
+
+def _signed(stage: Stage, subject: str) -> list[bytes]:
+    """Return the bodies of one kind that the client has signed."""
+    return [act.body for act in said(stage, SignedAct) if tag_of_body(act.body) == subject]
 
 
 def _right(subject: str) -> Judge:
     """Return a judge of the records of one kind: the client signed some, and the server took them."""
 
-    def judge(stage: Stage, end: Exit) -> Outcome:
-        if (early := without_key(stage)) is not None:
+    def judge(stage: Stage, _end: Exit) -> Outcome | None:
+        if (early := without_key(stage) or faulty(stage, subject)) is not None or _signed(stage, subject):
             return early
-        wrong = [fault.message for fault in stage.faults if fault.code == subject]
-        if wrong:
-            return failed(wrong[0])
-        signed = [message for message in acts(stage) if _is_about(message, subject)]
-        return PASSED if signed else failed(f"it signed no {subject} record")
+        return failed(f"it signed no {subject} record")
 
     return judge
 
 
-def _is_about(message: object, subject: str) -> bool:
-    return isinstance(message, SignedAct) and tag_of_body(message.body) == subject
+def _logs_in(stage: Stage, _end: Exit) -> Outcome | None:
+    return faulty(stage, "KeyLogin") or without_key(stage)
 
 
-def _logs_in(stage: Stage, _end: Exit) -> Outcome:
-    wrong = [fault.message for fault in stage.faults if fault.code == "KeyLogin"]
-    if wrong:
-        return failed(wrong[0])
-    return without_key(stage) or PASSED
-
-
-def _plays(stage: Stage, end: Exit) -> Outcome:
-    return without_key(stage) or unended(stage, end) or PASSED
-
-
-def _releases_once(stage: Stage, end: Exit) -> Outcome:
-    came = _right("release")(stage, end)
-    if came.verdict is not Verdict.PASS:
-        return came
-    signed = [message.body for message in acts(stage) if isinstance(message, SignedAct)]
-    bodies = {body for body in signed if tag_of_body(body) == "release"}
+def _releases_once(stage: Stage, end: Exit) -> Outcome | None:
+    if (early := _right("release")(stage, end)) is not None:
+        return early
+    bodies = set(_signed(stage, "release"))
     calls = sum(tag_of_body(record.body) == "call" for record in stage.records)
-    return PASSED if len(bodies) == calls else failed(f"{len(bodies)} releases for {calls} calls")
-
-
-def _plain(_stage: Stage) -> None:
-    """Keep to the protocol."""
+    return None if len(bodies) == calls else failed(f"{len(bodies)} releases for {calls} calls")
 
 
 def _renamed(stage: Stage) -> None:
@@ -92,8 +87,8 @@ def _renamed(stage: Stage) -> None:
     def recast(message: ServerMessage) -> tuple[ServerMessage]:
         return (replace(message, name=_GIVEN) if isinstance(message, Welcome) else message,)
 
-    async def done_when_signed(message: ClientMessage) -> bool:
-        if _is_about(message, "seat"):
+    async def done_when_signed(_message: ClientMessage) -> bool:
+        if _signed(stage, "seat"):
             stage.done.set()
         return False
 
@@ -101,20 +96,11 @@ def _renamed(stage: Stage) -> None:
     stage.intercepts.append(done_when_signed)
 
 
-def _signs_the_name(stage: Stage, _end: Exit) -> Outcome:
-    if (early := without_key(stage)) is not None:
-        return early
-    signed = [message.body for message in acts(stage) if isinstance(message, SignedAct)]
-    names = [dec(body)[-1] for body in signed if tag_of_body(body) == "seat"]
+def _signs_the_name(stage: Stage, _end: Exit) -> Outcome | None:
+    names = [dec(body)[-1] for body in _signed(stage, "seat")]
     if not names:
         return failed("it signed no seat record")
-    return (
-        PASSED if names[0] == _GIVEN.encode() else failed(f"it signed the name {names[0]!r}, not {_GIVEN!r}")
-    )
-
-
-def _hello(change: Callable[[Stage, ServerHello], ServerHello]) -> Callable[[Stage], None]:
-    return lambda stage: bad_hello(stage, lambda hello: change(stage, hello))
+    return None if names[0] == _GIVEN.encode() else failed(f"it signed the name {names[0]!r}, not {_GIVEN!r}")
 
 
 def _with_another_key(stage: Stage, hello: ServerHello) -> ServerHello:
@@ -138,7 +124,7 @@ def _moved_to_another(stage: Stage) -> None:
         return (message,)
 
     stage.recast = recast
-    on_choice(stage, sent_away)
+    on_choice(sent_away)(stage)
     ends_soon(stage, lambda message: isinstance(message, ClientHello) and _is_at_other_door(stage))
 
 
@@ -146,67 +132,76 @@ def _is_at_other_door(stage: Stage) -> bool:
     return stage.doors_used[-1] == 1
 
 
-def _says_nothing_there(stage: Stage, _end: Exit) -> Outcome:
-    if (early := without_key(stage)) is not None:
-        return early
+def _says_nothing_there(stage: Stage, _end: Exit) -> Outcome | None:
     if 1 not in stage.doors_used:
         return failed("it did not go to the address in `to`")
     logins = [heard for heard in stage.heard if isinstance(heard.message, KeyLogin)]
     is_said = any(stage.doors_used[heard.link - 1] == 1 for heard in logins)
-    return failed("it logged in with its key at another server") if is_said else PASSED
+    return failed("it logged in with its key at another server") if is_said else None
 
 
-_BAD_HELLOS: Final = (
-    (
-        "signature",
-        "a hello with an invalid signature ends the connection before `login`",
-        _hello(lambda _stage, hello: replace(hello, sig=bytes(64))),
-    ),
-    (
-        "key",
-        "a key without the join string's fingerprint ends the connection before `login`",
-        _hello(_with_another_key),
-    ),
-    (
-        "frame",
-        "a hello made for another connection ends this one before `login`",
-        _hello(lambda stage, hello: greeted_again(stage, hello, client_hello=bytes(32))),
-    ),
-    (
-        "info",
-        "an info other than the signed one ends the connection before `login`",
-        _hello(lambda _stage, hello: replace(hello, info=hello.info.replace(b"a server", b"A server"))),
-    ),
-    (
-        "certificate",
-        "a certificate that is not this connection's ends it before `login`",
-        _hello(lambda stage, hello: greeted_again(stage, hello, cert=bytes(32))),
-    ),
-    (
-        "rotation",
-        "an unsigned rotation at first contact ends the connection before `login` (C39)",
-        _hello(_with_a_rotation_of_nobody),
-    ),
-)
+def _bad_hello(name: str, expected: str, change: Callable[[Stage, ServerHello], ServerHello]) -> Scene:
+    """Return a scene with a hello that is changed, after which nothing may be said to the server."""
+
+    def arrange(stage: Stage) -> None:
+        bad_hello(stage, lambda hello: change(stage, hello))
+
+    return one(f"C3.hello-{name}", _HANDSHAKE, expected, arrange, says_nothing_of_itself)
+
 
 SCENES: Final = (
-    one("C3.name", "limits.md#names", "signs the name that `welcome` gives", _renamed, _signs_the_name),
-    *(
-        one(f"C3.hello-{name}", _HANDSHAKE, expected, arrange, says_nothing_of_itself)
-        for name, expected, arrange in _BAD_HELLOS
+    *needing(
+        without_key,
+        one("C3.name", "limits.md#names", "signs the name that `welcome` gives", _renamed, _signs_the_name),
     ),
-    one(
-        "C3.moved-key",
-        "session.md#goodbye",
-        "another key at the address in `to` ends the connection before `login`",
-        _moved_to_another,
-        _says_nothing_there,
+    _bad_hello(
+        "signature",
+        "a hello with an invalid signature ends the connection before `login`",
+        lambda _stage, hello: replace(hello, sig=bytes(64)),
+    ),
+    _bad_hello(
+        "key",
+        "a key without the join string's fingerprint ends the connection before `login`",
+        _with_another_key,
+    ),
+    _bad_hello(
+        "frame",
+        "a hello made for another connection ends this one before `login`",
+        lambda stage, hello: greeted_again(stage, hello, client_hello=bytes(32)),
+    ),
+    _bad_hello(
+        "info",
+        "an info other than the signed one ends the connection before `login`",
+        lambda _stage, hello: replace(hello, info=hello.info.replace(b"a server", b"A server")),
+    ),
+    _bad_hello(
+        "certificate",
+        "a certificate that is not this connection's ends it before `login`",
+        lambda stage, hello: greeted_again(stage, hello, cert=bytes(32)),
+    ),
+    _bad_hello(
+        "rotation",
+        "an unsigned rotation at first contact ends the connection before `login` (C39)",
+        _with_a_rotation_of_nobody,
+    ),
+    *needing(
+        without_key,
+        one(
+            "C3.moved-key",
+            "session.md#goodbye",
+            "another key at the address in `to` ends the connection before `login`",
+            _moved_to_another,
+            _says_nothing_there,
+        ),
     ),
     Scene(
-        _plain,
+        plain,
         (
             (Case("C3.login", _HANDSHAKE, "the login is signed for this connection (C38)"), _logs_in),
-            (Case("C3.plays", _DUTIES, "plays an honest match with a key to its end"), _plays),
+            (
+                Case("C3.plays", _DUTIES, "plays an honest match with a key to its end"),
+                once(without_key, unended),
+            ),
             (Case("C3.seat", _CHECKS, "agrees to the terms with a `seat` record (C6, C7)"), _right("seat")),
             (Case("C3.release", _DUTIES, "releases once for each call (C14, C15)"), _releases_once),
             (

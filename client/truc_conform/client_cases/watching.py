@@ -1,6 +1,6 @@
 """The cases of level C1: following a match without a seat, from wherever the match is to its end."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Final
 
 from msgspec.structs import replace
@@ -8,8 +8,20 @@ from msgspec.structs import replace
 from truc_conform.forging import place_of
 from truc_conform.grease import raw
 from truc_conform.noted import tag_of_body
-from truc_conform.result import PASSED, Outcome, Verdict, failed
-from truc_conform.scenes import Exit, cut_to_pieces, grease_all, lengthen, one, unended, unwatched, watched
+from truc_conform.result import Outcome, Verdict, failed
+from truc_conform.scenes import (
+    Exit,
+    at_first,
+    cut_to_pieces,
+    grease_all,
+    lengthen,
+    needing,
+    one,
+    plain,
+    said,
+    unended,
+    unwatched,
+)
 from truc_conform.shown import CODE, INFO
 from truc_conform.stage import Stage
 from truc_protocol.messages import (
@@ -29,58 +41,40 @@ _LOST: Final = 14
 """The position of the record that a watcher does not get, or not whole."""
 
 
-def _plain(_stage: Stage) -> None:
-    """Keep to the protocol."""
-
-
-def at_record(stage: Stage, k: int, change: Callable[[MatchRecord], Iterable[ServerMessage | bytes]]) -> None:
-    """Send something else, the first time, in the place of one record."""
-    left = [1]
-
-    def recast(message: ServerMessage) -> Iterable[ServerMessage | bytes]:
-        if isinstance(message, MatchRecord) and message.k == k and left:
-            left.clear()
-            return change(message)
-        return (message,)
-
-    stage.recast = recast
+def _is_lost(message: ServerMessage) -> bool:
+    return isinstance(message, MatchRecord) and message.k == _LOST
 
 
 def _gap(stage: Stage) -> None:
     """Leave one record out, once."""
-    at_record(stage, _LOST, lambda _message: ())
+    at_first(stage, _is_lost, lambda _record: ())
 
 
-def _notices_the_gap(stage: Stage, end: Exit) -> Outcome:
-    if (early := unwatched(stage)) is not None:
-        return early
-    watches = [heard.message for heard in stage.heard if isinstance(heard.message, Watch)]
-    if len(watches) > 1:
-        return unended(stage, end) or PASSED
-    return PASSED if end.code else failed("it went on although a record was missing")
+def _notices_the_gap(stage: Stage, end: Exit) -> Outcome | None:
+    if len(said(stage, Watch)) > 1:
+        return unended(stage, end)
+    return None if end.code else failed("it went on although a record was missing")
 
 
 def _broken_off(stage: Stage) -> None:
     """Lose the connection in the middle of a record."""
 
-    def half(message: MatchRecord) -> Iterable[ServerMessage | bytes]:
+    def half(message: ServerMessage) -> Iterable[bytes]:
         stage.is_cut_off = True
         frame = raw(message)
         return (frame[: len(frame) // 2],)
 
-    at_record(stage, _LOST, half)
+    at_first(stage, _is_lost, half)
 
 
-def _comes_back(stage: Stage, end: Exit) -> Outcome:
-    if (early := unwatched(stage)) is not None:
-        return early
-    watches = [heard.message for heard in stage.heard if isinstance(heard.message, Watch)]
+def _comes_back(stage: Stage, end: Exit) -> Outcome | None:
+    watches = said(stage, Watch)
     if len(watches) == 1:
         return failed("it did not come back with `watch`")
     again = watches[1]
     if again.next is not None and again.next > _LOST:
         return failed(f"it watched from {again.next}, but had no records from {_LOST} on")
-    return unended(stage, end) or PASSED
+    return unended(stage, end)
 
 
 def _snapshots(stage: Stage) -> None:
@@ -116,26 +110,19 @@ def _wants_snapshots(stage: Stage) -> bool:
     return isinstance(hello, ClientHello) and "snapshot" in hello.want
 
 
-def _goes_on_from_the_snapshot(stage: Stage, end: Exit) -> Outcome:
-    if (early := unwatched(stage)) is not None:
-        return early
+def _goes_on_from_the_snapshot(stage: Stage, end: Exit) -> Outcome | None:
     if not _wants_snapshots(stage):
         return Outcome(Verdict.INFO, "it does not want snapshots")
-    return unended(stage, end) or PASSED
+    return unended(stage, end)
 
 
-SCENES: Final = (
-    one("C1.watches", _WATCH, "follows a match to its end, then exits", _plain, watched),
-    one("C1.unknown", _UNKNOWN, "goes on, ignoring everything unknown", grease_all, watched),
-    one("C1.pieces", "transport.md#frames", "goes on when frames come in pieces", cut_to_pieces, watched),
-    one("C1.long-frames", "limits.md#sizes", "takes frames of 65536 bytes", lengthen, watched),
-    one(
-        "C1.gap",
-        "overview.md#one-log",
-        "asks for a missing record, or stops",
-        _gap,
-        _notices_the_gap,
-    ),
+SCENES: Final = needing(
+    unwatched,
+    one("C1.watches", _WATCH, "follows a match to its end, then exits", plain, unended),
+    one("C1.unknown", _UNKNOWN, "goes on, ignoring everything unknown", grease_all, unended),
+    one("C1.pieces", "transport.md#frames", "goes on when frames come in pieces", cut_to_pieces, unended),
+    one("C1.long-frames", "limits.md#sizes", "takes frames of 65536 bytes", lengthen, unended),
+    one("C1.gap", "overview.md#one-log", "asks for a missing record, or stops", _gap, _notices_the_gap),
     one(
         "C1.comes-back",
         _WATCH,
