@@ -5,7 +5,8 @@ about. The cases themselves are in server_cases/. Invariant: when a visit is ove
 closed, and its seats have been given up.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from functools import partial
 from types import TracebackType
 from typing import Final, NamedTuple, Self
 
@@ -37,6 +38,10 @@ class Address(NamedTuple):
     host: str
     port: int
     fingerprint: str | None = None
+
+
+class InconclusiveError(Exception):
+    """A case shows nothing that is required of this server; the text, which is only reported, says why."""
 
 
 class ServerCase(NamedTuple):
@@ -148,10 +153,8 @@ class Visit:
         reply = await create(first, chosen, game=game, private=private)
         if reply["t"] == "error" and reply["code"] == Code.BAD_OPTION:
             raise UnofferedError(f"no table with the options {chosen}: {reply['msg']}")
-        expect(reply["t"] == "ok", "a table to be created", reply)
-        first.table, first.seat = reply["table"], reply["seat"]
-        joined = await second.join(first.table)
-        expect(joined["t"] == "ok", "a seat at the table", joined)
+        expect_ok(reply, "a table to be created")
+        expect_ok(await second.join(first.table), "a seat at the table")
         return [first, second]
 
     async def match(
@@ -166,8 +169,7 @@ class Visit:
         """Return two players who have both said ready."""
         seats = await self.seats(guests=guests, boxed=boxed, game=game, private=private, **options)
         for seat in seats:
-            reply = await seat.ready()
-            expect(reply["t"] == "ok", "ok to ready", reply)
+            expect_ok(await seat.ready(), "ok to ready")
         return seats
 
 
@@ -207,16 +209,25 @@ async def together(*tasks: Callable[[], Awaitable[object]]) -> None:
             nursery.start_soon(task)
 
 
+async def play_on(seats: Iterable[Seat], until: Callable[[Seat], object] = lambda seat: seat.done) -> None:
+    """Let players play until something holds for each, by default the end of the match."""
+    await together(*(partial(seat.play, until) for seat in seats))
+
+
 async def create(
     seat: Seat,
     options: Mapping[str, int | str] | None = None,
     *,
     private: bool = True,
     game: str | None = None,
+    seats: int = PAIR,
 ) -> Map:
-    """Ask for a table for two, of the kit's game or of another, and return the reply."""
-    wanted = {"variant": game or game_of(seat.client), "seats": PAIR, "private": private}
-    return await seat.client.ask_patiently({"t": "create", **wanted, "options": dict(options or {})})
+    """Ask for a table, of the kit's game or of another, and return the reply; whoever asks sits there."""
+    wanted = {"variant": game or game_of(seat.client), "seats": seats, "private": private}
+    reply = await seat.client.ask_patiently({"t": "create", **wanted, "options": dict(options or {})})
+    if reply["t"] == "ok":
+        seat.table, seat.seat = reply.get("table", ""), reply.get("seat", -1)
+    return reply
 
 
 def game_of(client: RawClient) -> str:
@@ -253,6 +264,18 @@ def need(client: RawClient, capability: str) -> object:
     return caps[capability]
 
 
+def limit(client: RawClient, name: str, *, most: int) -> int:
+    """Return a limit of the server.
+
+    Raises:
+        InconclusiveError: It has none that a run can reach.
+    """
+    value = client.info["limits"].get(name)
+    if value is None or value > most:
+        raise InconclusiveError(f"limits.{name} is {value}: not tried")
+    return int(value)
+
+
 def welcomed(reply: Map, unwanted: Sequence[Code]) -> None:
     """Check that a login was taken.
 
@@ -272,6 +295,12 @@ def expect(holds: object, what: str, came: object) -> None:
     """
     if not holds:
         raise UnexpectedError(f"expected {what}, got {shown(came)}")
+
+
+def expect_ok(reply: Map, what: str, *fields: str) -> Map:
+    """Check that a request was taken, and that the reply has some fields; return it."""
+    expect(reply["t"] == "ok" and all(name in reply for name in fields), what, reply)
+    return reply
 
 
 def held_seats(welcome: Map) -> list[tuple[str, bytes | None, int]]:
@@ -304,8 +333,7 @@ async def refused(client: RawClient, message: Map, code: Code, *, field: str | N
 
 async def check_alive(client: RawClient) -> None:
     """Check that a connection still takes requests."""
-    reply = await client.ask_patiently({"t": "tables"})
-    expect(reply["t"] == "ok", "the connection to stay open", reply)
+    expect_ok(await client.ask_patiently({"t": "tables"}), "the connection to stay open")
 
 
 async def check_ended(client: RawClient, code: Code) -> list[Map]:

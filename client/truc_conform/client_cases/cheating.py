@@ -157,9 +157,7 @@ SCENES: Final = needing(
         cheats.twisting(cheats.foreign_card),
     ),
     _of_options(
-        "options-line",
-        "an option that says one move and makes another",
-        cheats.twisting(cheats.another_line),
+        "options-line", "an option that says one move and makes another", cheats.twisting(cheats.another_line)
     ),
     _of_options("options-clear", "options outside their box", cheats.bending(cheats.in_clear)),
     one(

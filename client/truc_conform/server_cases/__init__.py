@@ -5,7 +5,7 @@ from typing import Final
 
 import trio
 
-from truc_conform.judged import ServerCase, UnofferedError, Visit, read_address, shown
+from truc_conform.judged import InconclusiveError, ServerCase, UnofferedError, Visit, read_address, shown
 from truc_conform.raw_client import UnexpectedError
 from truc_conform.result import PASSED, Case, Outcome, Verdict, failed
 from truc_conform.server_cases import (
@@ -104,6 +104,8 @@ def _outcome(error: Exception, patience_s: float) -> Outcome:
     match error:
         case UnofferedError():
             return Outcome(Verdict.UNIMPLEMENTED, str(error))
+        case InconclusiveError():
+            return Outcome(Verdict.INFO, str(error))
         case UnexpectedError() | RemoteError() | AuditError():
             return failed(str(error))
         case trio.TooSlowError():

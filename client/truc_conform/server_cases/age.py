@@ -1,13 +1,11 @@
 """Case S2: how long a table has waited, or its match has been played; only if the server tells it."""
 
-from functools import partial
 from typing import Final
 
 import trio
 
-from truc_conform.judged import ServerCase, UnofferedError, Visit, expect, together
+from truc_conform.judged import ServerCase, UnofferedError, Visit, expect, play_on, server_case
 from truc_conform.raw_client import Map
-from truc_conform.result import Case
 from truc_conform.server_cases.play import is_asked
 
 _WAIT_S: Final = 0.3
@@ -24,7 +22,7 @@ async def _aged(visit: Visit) -> None:
     begun = trio.current_time()
     for seat in seats:
         await seat.ready()
-    await together(*(partial(seat.play, is_asked) for seat in seats))
+    await play_on(seats, is_asked)
     states = [message for message in client.log if message["t"] == "table" and message["table"] == code]
     playing = [state for state in states if state["state"] == "playing"]
     expect(playing, "a table shown as playing", [state["state"] for state in states])
@@ -40,12 +38,11 @@ def _check(state: Map, *, since: float) -> None:
 
 
 CASES: Final[tuple[ServerCase, ...]] = (
-    ServerCase(
-        Case(
-            "S2.table-age",
-            "lobby.md#tables",
-            "age_ms counts from the table's creation, then from the match's start",
-        ),
+    server_case(
+        "S2",
+        "table-age",
+        "lobby.md#tables",
+        "age_ms counts from the table's creation, then from the match's start",
         _aged,
     ),
 )

@@ -4,7 +4,7 @@ from collections import defaultdict
 from functools import partial
 from typing import Final
 
-from truc_conform.judged import ServerCase, Visit, expect, server_case, together
+from truc_conform.judged import ServerCase, Visit, expect, expect_ok, play_on, server_case
 from truc_conform.raw_client import Map
 from truc_conform.raw_seat import Seat, bodies
 from truc_conform.result import Outcome, Verdict
@@ -33,7 +33,7 @@ def hands_of(seat: Seat) -> int:
 
 async def _keyed(visit: Visit) -> None:
     seats = await visit.match(target=_SHORT)
-    await together(*(partial(seat.play) for seat in seats))
+    await play_on(seats)
     for seat in seats:
         proven(seat)
     expect(seats[0].records == seats[1].records, "the same records for both seats", "different ones")
@@ -41,25 +41,24 @@ async def _keyed(visit: Visit) -> None:
 
 async def _by_options(visit: Visit, *, boxed: bool) -> None:
     seats = await visit.match(guests=(1,), boxed=boxed, target=_SHORT)
-    await together(*(partial(seat.play) for seat in seats))
+    await play_on(seats)
     proven(seats[0])
     expect(seats[0].records == seats[1].records, "the same records for both seats", "different ones")
 
 
 async def _two_guests(visit: Visit) -> None:
     seats = await visit.match(guests=(0, 1), target=2)
-    await together(*(partial(seat.play) for seat in seats))
+    await play_on(seats)
     expect(seats[0].records == seats[1].records, "the same records for both seats", "different ones")
 
 
 async def _over(visit: Visit) -> None:
     seats = await visit.match(target=_SHORT)
-    await together(*(partial(seat.play) for seat in seats))
+    await play_on(seats)
     before = seats[0].ledger.setup.mid
     for seat in seats:
-        reply = await seat.ready()
-        expect(reply["t"] == "ok", "ok to ready after the match", reply)
-    await together(*(partial(seat.play, lambda seat: seat.ledger.setup.mid != before) for seat in seats))
+        expect_ok(await seat.ready(), "ok to ready after the match")
+    await play_on(seats, lambda seat: seat.ledger.setup.mid != before)
 
 
 async def hands_played(visit: Visit, hands: int) -> list[Seat]:
@@ -67,7 +66,7 @@ async def hands_played(visit: Visit, hands: int) -> list[Seat]:
     seats = await visit.match(target=LONG)
     for seat in seats:
         seat.chooses = partial(_until_closed, seat, hands)
-    await together(*(partial(seat.play, partial(_rests, hands=hands)) for seat in seats))
+    await play_on(seats, partial(_rests, hands=hands))
     return seats
 
 
@@ -83,7 +82,7 @@ def _rests(seat: Seat, *, hands: int) -> bool:
 async def _audit(visit: Visit) -> Outcome:
     seats = await hands_played(visit, visit.hands)
     await seats[0].resign()
-    await together(*(partial(seat.play) for seat in seats))
+    await play_on(seats)
     for seat in seats:
         proven(seat)
     return Outcome(Verdict.PASS, f"{hands_of(seats[0])} hands, {seats[0].next} records, proven")
@@ -184,10 +183,5 @@ CASES: Final[tuple[ServerCase, ...]] = (
     _case("sizes", _VIEWS, "Boxes are padded: their sizes do not depend on the cards", _sizes),
     _case("deadline", "play.md#decisions", "deadline_ms is the time that is left", _deadline),
     _case("no-clock", "play.md#terms-and-setup", "decision_ms 0 means no deadline", _no_clock),
-    _case(
-        "ruled",
-        "play.md#decisions",
-        "The server rules, and signs, for a player whose time is up",
-        _ruled,
-    ),
+    _case("ruled", "play.md#decisions", "The server rules, and signs, for a player whose time is up", _ruled),
 )

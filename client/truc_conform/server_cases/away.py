@@ -10,12 +10,14 @@ from typing import Final
 import trio
 
 from truc_conform.judged import (
+    InconclusiveError,
     ServerCase,
     UnofferedError,
     Visit,
     check_refusal,
     create,
     expect,
+    expect_ok,
     need,
     refused,
     server_case,
@@ -23,7 +25,6 @@ from truc_conform.judged import (
 )
 from truc_conform.raw_client import Map, RawClient
 from truc_conform.raw_seat import Seat
-from truc_conform.result import Outcome, Verdict
 from truc_conform.server_cases.play import in_hand
 from truc_protocol.bodies import Rule
 from truc_protocol.errors import Code
@@ -68,9 +69,7 @@ async def _follow(seat: Seat, until: Callable[[Seat], object]) -> None:
 
 
 async def _come_back(visit: Visit, seat: Seat) -> Map:
-    reply = await seat.come_back(await visit.connect())
-    expect(reply["t"] == "ok", "ok to resume", reply)
-    return reply
+    return expect_ok(await seat.come_back(await visit.connect()), "ok to resume")
 
 
 async def _told(visit: Visit) -> None:
@@ -196,14 +195,12 @@ async def _four(visit: Visit, **options: int | str) -> list[Seat]:
     game = next((name for name, counts in offers.items() if PARTNERS in counts), None)
     if game is None:
         raise UnofferedError("the server offers no game for four")
-    wanted = {"variant": game, "seats": PARTNERS, "private": True, "options": options}
-    reply = await seats[0].client.ask_patiently({"t": "create", **wanted})
-    expect(reply["t"] == "ok", "a table for four to be created", reply)
-    seats[0].table, seats[0].seat = reply["table"], reply["seat"]
+    made = await create(seats[0], options, game=game, seats=PARTNERS)
+    expect_ok(made, "a table for four to be created")
     for seat in seats[1:]:
-        expect((await seat.join(seats[0].table))["t"] == "ok", "a seat at the table", seat.client.log[-1])
+        expect_ok(await seat.join(seats[0].table), "a seat at the table")
     for seat in seats:
-        expect((await seat.ready())["t"] == "ok", "ok to ready", seat.client.log[-1])
+        expect_ok(await seat.ready(), "ok to ready")
     return seats
 
 
@@ -248,10 +245,10 @@ async def _claim_word(visit: Visit) -> None:
     check_refusal(await create(seat, {"claim": "anybody"}), Code.BAD_OPTION, field="options/claim")
 
 
-async def _uncalled(visit: Visit) -> Outcome | None:
+async def _uncalled(visit: Visit) -> None:
     asked = await visit.player(want=["house-bots"])
     if "house-bots" not in asked.info["caps"]:
-        return Outcome(Verdict.INFO, "the server calls no bots")
+        raise InconclusiveError("the server calls no bots")
     silent = await visit.player()
     seats = await visit.match(release_ms=_SOON_MS, gone=1)
     seats[1].is_idle = True
@@ -260,15 +257,14 @@ async def _uncalled(visit: Visit) -> Outcome | None:
         await stranger.ask({"t": "tables"})
         calls = [told for told in stranger.log if told["t"] == "bot_wanted"]
         expect(not calls, "no bot_wanted to a key that the host has not listed", calls)
-    return None
 
 
-async def _unwanted(visit: Visit) -> Outcome | None:
+async def _unwanted(visit: Visit) -> None:
     strangers = [await visit.player(want=["house-bots"]), await visit.player()]
     if "house-bots" not in strangers[0].info["caps"]:
-        return Outcome(Verdict.INFO, "the server calls no bots")
+        raise InconclusiveError("the server calls no bots")
     waiting = await visit.seat()
-    expect((await create(waiting, {}, private=False))["t"] == "ok", "a public table", waiting.client.log[-1])
+    expect_ok(await create(waiting, {}, private=False), "a public table")
     await waiting.ready()
     for _ in range(_LOOKS):
         await trio.sleep(visit.patience_s / 2)
@@ -276,7 +272,6 @@ async def _unwanted(visit: Visit) -> Outcome | None:
             await client.ask({"t": "tables"})
             calls = [told for told in client.log if told["t"] == "players_wanted"]
             expect(not calls, "no players_wanted to a key that the host has not listed", calls)
-    return None
 
 
 def _has_begun(seat: Seat) -> bool:

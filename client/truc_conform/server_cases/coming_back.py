@@ -10,6 +10,7 @@ from truc_conform.judged import (
     Visit,
     check_alive,
     expect,
+    expect_ok,
     held_seats,
     refused,
     server_case,
@@ -59,8 +60,7 @@ async def _every_position(visit: Visit) -> None:
 async def _with_setup(visit: Visit) -> None:
     mover, _ = await in_hand(visit)
     client = await visit.player(mover.key)
-    reply = await client.ask(resuming(mover, -1))
-    expect(reply["t"] == "ok", "ok to resume", reply)
+    expect_ok(await client.ask(resuming(mover, -1)), "ok to resume")
     tags = [message["t"] for message in client.log if message["t"] in ("setup", "record")]
     expect(tags == ["setup"] + ["record"] * mover.next, "the setup, then every record", tags)
     (setup,) = [message for message in client.log if message["t"] == "setup"]
@@ -137,8 +137,7 @@ async def _restless(visit: Visit, seat: Seat) -> None:
         if seat.done:
             return
         await trio.aclose_forcefully(seat.client.stream)
-        reply = await seat.come_back(await visit.connect())
-        expect(reply["t"] == "ok", "ok to resume", reply)
+        expect_ok(await seat.come_back(await visit.connect()), "ok to resume")
         await seat.send_again()
     await seat.play()
 
@@ -159,22 +158,13 @@ async def _offline(visit: Visit) -> None:
 
 _case: Final = partial(server_case, "S3")
 _BACK: Final = "session.md#coming-back"
-_REFUSED: Final[tuple[tuple[str, str, str, Map, Code], ...]] = (
-    (
-        "resume-beyond",
-        "errors.md#bad_position",
-        "A resume from beyond the last record gets bad_position",
-        {"next": _FAR},
-        Code.BAD_POSITION,
-    ),
-    (
-        "resume-other",
-        "errors.md#no_such_match",
-        "A resume of another match gets no_such_match",
-        {"match": bytes(32)},
-        Code.NO_SUCH_MATCH,
-    ),
-)
+
+
+def _refused_case(name: str, what: str, changed: Map, code: Code) -> ServerCase:
+    """Return a case about a resume that is refused."""
+    run = partial(_refused_resume, changed=changed, code=code)
+    return _case(name, f"errors.md#{code}", f"A resume {what} gets {code}", run)
+
 
 CASES: Final[tuple[ServerCase, ...]] = (
     _case(
@@ -188,10 +178,8 @@ CASES: Final[tuple[ServerCase, ...]] = (
         _options_again,
     ),
     _case("resume-cards", _BACK, "A guest without x is sent its cards again", _cards_again),
-    *(
-        _case(name, clause, text, partial(_refused_resume, changed=changed, code=code))
-        for name, clause, text, changed, code in _REFUSED
-    ),
+    _refused_case("resume-beyond", "from beyond the last record", {"next": _FAR}, Code.BAD_POSITION),
+    _refused_case("resume-other", "of another match", {"match": bytes(32)}, Code.NO_SUCH_MATCH),
     _case("resume-stranger", "errors.md#not_seated", "Nobody can resume the seat of another", _not_mine),
     _case(
         "take-over",

@@ -4,12 +4,14 @@ from functools import partial
 from typing import Final
 
 from truc_conform.judged import (
+    InconclusiveError,
     ServerCase,
     Visit,
     check_alive,
     check_refusal,
     create,
     expect,
+    expect_ok,
     game_of,
     need,
     refused,
@@ -17,7 +19,6 @@ from truc_conform.judged import (
 )
 from truc_conform.raw_client import Map, RawClient, UnexpectedError
 from truc_conform.raw_seat import Seat
-from truc_conform.result import Outcome, Verdict
 from truc_conform.server_cases.play import in_hand
 from truc_conform.server_cases.watch import watching
 from truc_protocol.capabilities import BROUGHT_BY
@@ -49,16 +50,13 @@ _BAD_TEXTS: Final = (
 )
 
 
-async def _unannounced(visit: Visit) -> Outcome | None:
+async def _unannounced(visit: Visit) -> None:
     client = await visit.player()
     absent = sorted(tag for tag in TO_SERVER if BROUGHT_BY[tag] not in client.info["caps"])
     for tag in absent:
         await refused(client, _sound(client, tag), Code.UNKNOWN_REQUEST, field="t")
-    return (
-        None
-        if absent
-        else Outcome(Verdict.INFO, "the server announces every capability that brings a request")
-    )
+    if not absent:
+        raise InconclusiveError("the server announces every capability that brings a request")
 
 
 def _sound(client: RawClient, tag: str) -> Map:
@@ -84,8 +82,7 @@ async def _heard(visit: Visit) -> None:
     first, second = await _talking(visit)
     eye, _ = await watching(visit, first.table)
     for n, text in enumerate(("Bon dia", "Truc?")):
-        reply = await say(first.client, text, table=first.table)
-        expect(reply["t"] == "ok", "ok to chat", reply)
+        expect_ok(await say(first.client, text, table=first.table), "ok to chat")
         for client in (first.client, second.client, eye):
             line = await _line(client, n)
             came = (line["text"], line.get("table"), line.get("seat"), line["name"])
@@ -106,8 +103,7 @@ async def _tagged(visit: Visit) -> None:
     first, second = await _talking(visit)
     await say(first.client, "hello", table=first.table)
     line = await second.client.until("chat")
-    state = await second.client.ask_patiently({"t": "ready", "table": second.table})
-    expect(state["t"] == "ok", "ok to ready", state)
+    expect_ok(await second.client.ask_patiently({"t": "ready", "table": second.table}), "ok to ready")
     shown = (await second.client.until("table"))["seats"][first.seat].get("player")
     own = first.client.welcome.get("player")
     expect(
@@ -168,8 +164,7 @@ async def _lobby_chat(visit: Visit) -> None:
         need(first, "chat in the lobby")
     for client in (first, second):
         await _follow(client)
-    reply = await say(first, "anybody?")
-    expect(reply["t"] == "ok", "ok to chat", reply)
+    expect_ok(await say(first, "anybody?"), "ok to chat")
     line = await second.until("chat", text="anybody?")
     expect("table" not in line and "n" not in line, "a line without table or number", line)
 
@@ -177,8 +172,7 @@ async def _lobby_chat(visit: Visit) -> None:
 async def _ignored(visit: Visit) -> None:
     first, second = await _talking(visit)
     tag = first.client.welcome["player"]
-    reply = await second.client.ask({"t": "ignore", "player": tag})
-    expect(reply["t"] == "ok", "ok to ignore", reply)
+    expect_ok(await second.client.ask({"t": "ignore", "player": tag}), "ok to ignore")
     await say(first.client, "unheard", table=first.table)
     await second.client.ask({"t": "ignore", "player": tag, "off": True})
     await say(first.client, "heard", table=first.table)
@@ -195,8 +189,7 @@ async def _ignore_self(visit: Visit) -> None:
 
 
 async def _follow(client: RawClient) -> None:
-    reply = await client.ask_patiently({"t": "lobby"})
-    expect(reply["t"] == "ok", "ok to lobby", reply)
+    expect_ok(await client.ask_patiently({"t": "lobby"}), "ok to lobby")
 
 
 async def _followed(visit: Visit) -> None:
@@ -204,10 +197,8 @@ async def _followed(visit: Visit) -> None:
     need(client, "lobby")
     await _follow(client)
     seat, hidden = await visit.seat(0), await visit.seat(1)
-    secret = await create(hidden)
-    hidden.table = secret["table"]
-    public = await create(seat, private=False)
-    seat.table = public["table"]
+    await create(hidden)
+    await create(seat, private=False)
     state = await client.until("table", table=seat.table)
     expect(state["state"] == "open", "the public table, open", state)
     await seat.client.ask({"t": "leave", "table": seat.table})
@@ -229,11 +220,10 @@ async def _unfollowed(visit: Visit) -> None:
     client = await visit.player()
     need(client, "lobby")
     await _follow(client)
-    reply = await client.ask_patiently({"t": "lobby", "off": True})
-    expect(reply["t"] == "ok", "ok to lobby", reply)
+    expect_ok(await client.ask_patiently({"t": "lobby", "off": True}), "ok to lobby")
     client.log.clear()
     seat = await visit.seat()
-    seat.table = (await create(seat, private=False))["table"]
+    await create(seat, private=False)
     await check_alive(client)
     told = [message for message in client.log if message["t"] in ("table", "lobby")]
     expect(not told, "no more word of the lobby", told)
@@ -246,8 +236,8 @@ async def _players(visit: Visit) -> None:
     tags: list[str] = []
     for _ in range(_PAGES):
         after = {"after": tags[-1]} if tags else {}
-        reply = await seat.client.ask_patiently({"t": "players", **after})
-        expect(reply["t"] == "ok" and "players" in reply, "ok with players", reply)
+        asked = await seat.client.ask_patiently({"t": "players", **after})
+        reply = expect_ok(asked, "ok with players", "players")
         tags += [each["player"] for each in reply["players"]]
         if not reply.get("more"):
             break
@@ -266,8 +256,8 @@ async def _sought(visit: Visit) -> None:
     }
     taken = []
     for seat in (first, second):
-        reply = await seat.client.ask_patiently(wanted)
-        expect(reply["t"] == "ok" and "table" in reply and "seat" in reply, "ok with table and seat", reply)
+        asked = await seat.client.ask_patiently(wanted)
+        reply = expect_ok(asked, "ok with table and seat", "table", "seat")
         seat.table, seat.seat = reply["table"], reply["seat"]
         taken.append((seat.table, seat.seat))
     expect(first.table == second.table and first.seat != second.seat, "two seats at one table", taken)
@@ -287,8 +277,7 @@ async def _forgotten(visit: Visit) -> None:
     seats = await visit.seats(guests=(0,))
     guest = seats[0]
     need(guest.client, "forget")
-    reply = await guest.client.ask({"t": "forget"})
-    expect(reply["t"] == "ok", "ok to forget", reply)
+    expect_ok(await guest.client.ask({"t": "forget"}), "ok to forget")
     rest = await guest.client.closed()
     expect(
         rest and rest[-1]["t"] == "bye" and rest[-1]["code"] == "forgotten", "bye forgotten to a guest", rest
@@ -301,12 +290,10 @@ async def _forgotten(visit: Visit) -> None:
 async def _key_forgotten(visit: Visit) -> None:
     seat = await visit.seat()
     need(seat.client, "forget")
-    reply = await create(seat)
-    table = reply["table"]
-    reply = await seat.client.ask({"t": "forget"})
-    expect(reply["t"] == "ok", "ok to forget", reply)
+    await create(seat)
+    expect_ok(await seat.client.ask({"t": "forget"}), "ok to forget")
     await check_alive(seat.client)
-    await refused(await visit.player(), {"t": "join", "table": table}, Code.NO_SUCH_TABLE)
+    await refused(await visit.player(), {"t": "join", "table": seat.table}, Code.NO_SUCH_TABLE)
 
 
 _case: Final = partial(server_case, "S2")
@@ -321,12 +308,7 @@ CASES: Final[tuple[ServerCase, ...]] = (
         _unannounced,
     ),
     _case("chat", _CHAT, "A line goes, numbered, to everybody who follows the table", _heard),
-    _case(
-        "chat-tag",
-        _CHAT,
-        "A line has its speaker's tag, the same as in welcome and at the seat",
-        _tagged,
-    ),
+    _case("chat-tag", _CHAT, "A line has its speaker's tag, the same as in welcome and at the seat", _tagged),
     _case("chat-watcher", _CHAT, "A watcher may speak, without a seat", _watcher_speaks),
     _case("chat-outsider", _CHAT, "Only those who follow may speak; others get not_now", _outsider),
     *(
@@ -344,10 +326,7 @@ CASES: Final[tuple[ServerCase, ...]] = (
     ),
     _case("chat-lobby", _CHAT, "The lobby has a chat for those who follow it", _lobby_chat),
     _case(
-        "ignore",
-        "lobby.md#ignoring",
-        "Ignoring a player hides their lines until it is taken back",
-        _ignored,
+        "ignore", "lobby.md#ignoring", "Ignoring a player hides their lines until it is taken back", _ignored
     ),
     _case("ignore-self", "lobby.md#ignoring", "Nobody can ignore themselves: bad_message", _ignore_self),
     _case(

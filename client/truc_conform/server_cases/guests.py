@@ -3,7 +3,16 @@
 from functools import partial
 from typing import Final
 
-from truc_conform.judged import ServerCase, Visit, check_refusal, expect, need_game, server_case, together
+from truc_conform.judged import (
+    ServerCase,
+    Visit,
+    check_refusal,
+    expect,
+    expect_ok,
+    need_game,
+    play_on,
+    server_case,
+)
 from truc_conform.raw_client import Map
 from truc_conform.raw_seat import Seat
 from truc_conform.server_cases.play import (
@@ -52,8 +61,7 @@ async def _guest_refused(visit: Visit, *, at: int, line: str, code: Code) -> Non
     mover, _ = await _guests(visit)
     line = line or quiet(mover)["key"]
     check_refusal(await choose(mover, line, at=mover.next + at), code)
-    reply = await choose(mover, quiet(mover)["key"])
-    expect(reply["t"] == "ok", "the match to go on after a refusal", reply)
+    expect_ok(await choose(mover, quiet(mover)["key"]), "the match to go on after a refusal")
 
 
 async def _guest_out_of_turn(visit: Visit) -> None:
@@ -64,10 +72,9 @@ async def _guest_out_of_turn(visit: Visit) -> None:
 async def _paused(visit: Visit) -> tuple[Seat, Seat]:
     mover, other = await in_hand(visit)
     for seat in (mover, other):
-        reply = await hand_in(seat, act(seat, {"kind": "pause"}))
-        expect(reply["t"] == "ok", "ok to pause", reply)
+        expect_ok(await hand_in(seat, act(seat, {"kind": "pause"})), "ok to pause")
         await level(mover, other)
-    await together(*(partial(seat.play, lambda seat: seat.ledger.pause.active) for seat in (mover, other)))
+    await play_on((mover, other), lambda seat: seat.ledger.pause.active)
     return mover, other
 
 
@@ -81,9 +88,8 @@ async def _resumed(visit: Visit) -> None:
     both = await _paused(visit)
     for seat in both:
         await level(*both)
-        reply = await hand_in(seat, act(seat, {"kind": "resume"}))
-        expect(reply["t"] == "ok", "ok to resume", reply)
-    await together(*(partial(seat.play, lambda seat: not seat.ledger.pause.active) for seat in both))
+        expect_ok(await hand_in(seat, act(seat, {"kind": "resume"})), "ok to resume")
+    await play_on(both, lambda seat: not seat.ledger.pause.active)
 
 
 async def _not_paused(visit: Visit) -> None:
@@ -113,17 +119,12 @@ def _play_of(seat: Seat) -> Map:
 
 
 _case: Final = partial(server_case, "S3")
-_GUEST_LINES: Final[tuple[tuple[str, str, int, str, Code], ...]] = (
-    ("guest-stale", "A guest's choice at a taken position gets stale_position", -1, "", Code.STALE_POSITION),
-    ("guest-ahead", "A guest's choice ahead of the match gets bad_position", 90, "", Code.BAD_POSITION),
-    (
-        "guest-illegal",
-        "A line that is not among the options gets illegal_action",
-        0,
-        "fly away",
-        Code.ILLEGAL_ACTION,
-    ),
-)
+
+
+def _refused_case(name: str, what: str, code: Code, *, at: int = 0, line: str = "") -> ServerCase:
+    """Return a case about a guest's choice that is refused."""
+    return _case(name, _PLAY, f"{what} gets {code}", partial(_guest_refused, at=at, line=line, code=code))
+
 
 CASES: Final[tuple[ServerCase, ...]] = (
     _case("keyed-chooses", _PLAY, "choose from a player with a key gets not_now", _keyed_chooses),
@@ -131,9 +132,10 @@ CASES: Final[tuple[ServerCase, ...]] = (
     _case(
         "guest-act", _PLAY, "A guest chooses by a move line; the same again gets ok with dup", _guest_taken
     ),
-    *(
-        _case(name, _PLAY, text, partial(_guest_refused, at=at, line=line, code=code))
-        for name, text, at, line, code in _GUEST_LINES
+    _refused_case("guest-stale", "A guest's choice at a taken position", Code.STALE_POSITION, at=-1),
+    _refused_case("guest-ahead", "A guest's choice ahead of the match", Code.BAD_POSITION, at=90),
+    _refused_case(
+        "guest-illegal", "A line that is not among the options", Code.ILLEGAL_ACTION, line="fly away"
     ),
     _case("guest-out-of-turn", _PLAY, "A guest's choice out of turn gets not_your_turn", _guest_out_of_turn),
     _case("move-in-pause", _PLAY, "A move in a pause gets paused, with evidence", _move_in_pause),

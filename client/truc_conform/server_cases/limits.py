@@ -11,12 +11,15 @@ from typing import Final
 import trio
 
 from truc_conform.judged import (
+    InconclusiveError,
     ServerCase,
     Visit,
     check_alive,
     check_ended,
     check_refusal,
     expect,
+    expect_ok,
+    limit,
     server_case,
 )
 from truc_conform.raw_client import Map, RawClient, length
@@ -34,23 +37,13 @@ _ANNOUNCED: Final = 2_000
 _SLACK_S: Final = 2.0
 
 
-async def _figure(visit: Visit, name: str, most: int) -> int | Outcome:
-    """Return a limit of the server, or the outcome if it cannot be reached."""
-    value = (await visit.player()).info["limits"].get(name)
-    if value is None or value > most:
-        return Outcome(Verdict.INFO, f"limits.{name} is {value}: not tried")
-    return int(value)
-
-
 def _allowed(per_min: int, since: float) -> int:
     """Return how often something may have been done since a moment, at this many times a minute."""
     return per_min + 1 + int(per_min * (trio.current_time() - since) / 60)
 
 
 async def _failed_logins(visit: Visit) -> Outcome | None:
-    most = await _figure(visit, "failed_logins_per_min", MOST_FAILURES)
-    if isinstance(most, Outcome):
-        return most
+    most = limit(await visit.player(), "failed_logins_per_min", most=MOST_FAILURES)
     since, endings = trio.current_time(), [await _fail(visit)]
     while endings[-1][0]["code"] == Code.BAD_SIGNATURE and len(endings) <= _allowed(most, since):
         endings.append(await _fail(visit))
@@ -79,10 +72,8 @@ async def _fail(visit: Visit) -> tuple[Map, Map]:
     return rest[0], rest[1]
 
 
-async def _connections(visit: Visit) -> Outcome | None:
-    most = await _figure(visit, "connections_per_address", MOST_CONNECTIONS)
-    if isinstance(most, Outcome):
-        return most
+async def _connections(visit: Visit) -> None:
+    most = limit(await visit.player(), "connections_per_address", most=MOST_CONNECTIONS)
     member = await visit.player()
     others = [await visit.connect() for _ in range(most)]
     (error, _) = await check_ended(others[-1], Code.SERVER_FULL)
@@ -91,7 +82,6 @@ async def _connections(visit: Visit) -> Outcome | None:
     for other in others:
         await other.stream.aclose()
     await _lets_in_again(visit)
-    return None
 
 
 async def _lets_in_again(visit: Visit) -> None:
@@ -102,21 +92,17 @@ async def _lets_in_again(visit: Visit) -> None:
         await trio.sleep(_AGAIN_S)
 
 
-async def _tables(visit: Visit) -> Outcome | None:
-    most = await _figure(visit, "tables_per_min", MOST_TABLES)
-    if isinstance(most, Outcome):
-        return most
+async def _tables(visit: Visit) -> None:
     key = generate_signing_key()
     client = await visit.player(key)
+    most = limit(client, "tables_per_min", most=MOST_TABLES)
     since, replies = trio.current_time(), [await _open_and_leave(client)]
     while replies[-1]["t"] == "ok" and len(replies) <= _allowed(most, since):
         replies.append(await _open_and_leave(client))
     error = check_refusal(replies[-1], Code.RATE_LIMITED)
     expect(error.get("retry_after_ms", 0) > 0, "retry_after_ms", error)
     await trio.sleep(error["retry_after_ms"] / 1000)
-    again = await _open_and_leave(await visit.player(key))
-    expect(again["t"] == "ok", "a table after retry_after_ms", again)
-    return None
+    expect_ok(await _open_and_leave(await visit.player(key)), "a table after retry_after_ms")
 
 
 async def _open_and_leave(client: RawClient) -> Map:
@@ -125,33 +111,28 @@ async def _open_and_leave(client: RawClient) -> Map:
     game = client.info["variants"][0]["name"]
     reply = await client.ask({"t": "create", "variant": game, "private": True})
     if reply["t"] == "ok":
-        left = await client.ask_patiently({"t": "leave", "table": reply["table"]})
-        expect(left["t"] == "ok", "ok to leave", left)
+        expect_ok(await client.ask_patiently({"t": "leave", "table": reply["table"]}), "ok to leave")
     return reply
 
 
-async def _dripping(visit: Visit) -> Outcome | None:
+async def _dripping(visit: Visit) -> None:
     client = await visit.player()
     last_s = 1.5 * float(client.info["limits"]["idle_s"])
     if last_s > visit.patience_s:
-        return Outcome(
-            Verdict.INFO, f"silence ends a connection after {last_s:g} s: longer than this run waits"
-        )
+        raise InconclusiveError(f"silence ends a connection after {last_s:g} s: longer than this run waits")
     rest = await _drip(client, last_s + _SLACK_S)
     expect(rest is not None, f"the end after {last_s:g} s without a whole frame", "an open connection")
     expect(rest and rest[-1].get("code") == Code.TIMEOUT, "bye timeout", rest)
-    return None
 
 
-async def _dripping_login(visit: Visit) -> Outcome | None:
+async def _dripping_login(visit: Visit) -> None:
     client = await visit.connect()
     started = trio.current_time()
     rest = await _drip(client, min(visit.patience_s, LATEST_LOGIN_S))
     seconds = trio.current_time() - started
     if rest is None:
-        return Outcome(Verdict.INFO, f"after {seconds:.0f} s the server still waits for the rest of a hello")
+        raise InconclusiveError(f"after {seconds:.0f} s the server still waits for the rest of a hello")
     expect(rest and rest[-1].get("code") == Code.TIMEOUT, "bye timeout", rest)
-    return None
 
 
 async def _drip(client: RawClient, seconds: float) -> list[Map] | None:

@@ -4,18 +4,19 @@ from functools import partial
 from typing import Final
 
 from truc_conform.judged import (
+    InconclusiveError,
     ServerCase,
     Visit,
     check_alive,
     check_ended,
     create,
     expect,
+    expect_ok,
     held_seats,
     refused,
     server_case,
 )
 from truc_conform.raw_client import Map, RawClient, UnexpectedError
-from truc_conform.result import Outcome, Verdict
 from truc_protocol.codec import sha256
 from truc_protocol.errors import Code
 from truc_protocol.handshake import Auth
@@ -100,13 +101,12 @@ async def _entered(visit: Visit) -> None:
     expect("token" not in client.welcome, "no token for a key", "one")
 
 
-async def _fingerprint(visit: Visit) -> Outcome | None:
+async def _fingerprint(visit: Visit) -> None:
     known, client = visit.address.fingerprint, await _greeted(visit)
     came = fingerprint(client.spk)
     if known is None:
-        return Outcome(Verdict.INFO, f"no fingerprint was given with the address; the server's is {came}")
+        raise InconclusiveError(f"no fingerprint was given with the address; the server's is {came}")
     expect(came == known, f"a server with the fingerprint {known}", came)
-    return None
 
 
 async def _second_login(visit: Visit) -> None:
@@ -117,9 +117,7 @@ async def _second_login(visit: Visit) -> None:
 
 async def _seats_listed(visit: Visit) -> None:
     seat = await visit.seat()
-    reply = await create(seat)
-    expect(reply["t"] == "ok", "a table to be created", reply)
-    seat.table, seat.seat = reply["table"], reply["seat"]
+    expect_ok(await create(seat), "a table to be created")
     again = await visit.player(seat.key)
     expected = [(seat.table, None, seat.seat)]
     expect(held_seats(again.welcome) == expected, f"seats to be {expected}", again.welcome)
@@ -132,13 +130,12 @@ async def _guest(visit: Visit) -> None:
     expect(tag.startswith(_GUEST_MARK), f"a tag that begins with {_GUEST_MARK}", tag)
 
 
-async def _guests_refused(visit: Visit) -> Outcome | None:
+async def _guests_refused(visit: Visit) -> None:
     client = await _greeted(visit)
     if client.info["guests"]:
-        return Outcome(Verdict.INFO, "the server admits guests")
+        raise InconclusiveError("the server admits guests")
     await client.send({"t": "login", "name": "Gus"})
     await check_ended(client, Code.GUESTS_NOT_ALLOWED)
-    return None
 
 
 async def _token(visit: Visit) -> None:
@@ -177,15 +174,14 @@ async def _alike(visit: Visit) -> None:
     expect(name != other, f"a name other than {name!r} for the second who asks for it", other)
 
 
-async def _invite(visit: Visit) -> Outcome | None:
+async def _invite(visit: Visit) -> None:
     client = await _greeted(visit)
     if "invite" not in client.info["caps"]:
-        return Outcome(Verdict.INFO, "the server takes no invites")
+        raise InconclusiveError("the server takes no invites")
     login: Map = client.auth(generate_signing_key())
     await client.send({**login, "invite": _INVITE})
     (error, _) = await check_ended(client, Code.KEY_NOT_ALLOWED)
     expect(error.get("field") == "invite", "the field invite", error)
-    return None
 
 
 _case: Final = partial(server_case, "S1")
@@ -204,10 +200,7 @@ CASES: Final[tuple[ServerCase, ...]] = (
         "fingerprint", "security.md#keys", "The server has the fingerprint of its join string", _fingerprint
     ),
     _case(
-        "bad-signature",
-        _HANDSHAKE,
-        "A login signed by another key gets bad_signature (C38)",
-        _bad_signature,
+        "bad-signature", _HANDSHAKE, "A login signed by another key gets bad_signature (C38)", _bad_signature
     ),
     _case("other-body", _HANDSHAKE, "A signature of other bytes gets bad_signature (C38)", _other_body),
     _case("replayed", _HANDSHAKE, "A login for another connection gets bad_signature (C38)", _replayed),

@@ -1,10 +1,20 @@
 """Cases S2: the list of matches that a player has played; only if the server announces `matches`."""
 
+from functools import partial
 from typing import Final
 
-from truc_conform.judged import Run, ServerCase, Visit, check_refusal, expect, game_of, need, together
+from truc_conform.judged import (
+    ServerCase,
+    Visit,
+    check_refusal,
+    expect,
+    expect_ok,
+    game_of,
+    need,
+    play_on,
+    server_case,
+)
 from truc_conform.raw_client import Map, RawClient
-from truc_conform.result import Case
 from truc_conform.server_cases.play import in_hand
 from truc_protocol.errors import Code
 
@@ -14,8 +24,7 @@ _CLAUSE: Final = "views.md#ones-own-matches"
 async def _own(client: RawClient, **fields: object) -> list[Map]:
     need(client, "matches")
     reply = await client.ask_patiently({"t": "matches", **fields})
-    expect(reply["t"] == "ok" and "matches" in reply, "ok with matches", reply)
-    found: list[Map] = reply["matches"]
+    found: list[Map] = expect_ok(reply, "ok with matches", "matches")["matches"]
     return found
 
 
@@ -23,7 +32,7 @@ async def _listed(visit: Visit) -> None:
     loser, winner = await in_hand(visit)
     before = await _own(loser.client)
     await loser.resign()
-    await together(loser.play, winner.play)
+    await play_on((loser, winner))
     for seat in (loser, winner):
         (match, *others) = await _own(seat.client)
         expect(not others, "only the match played with this key", others)
@@ -43,11 +52,14 @@ async def _after_none(visit: Visit) -> None:
     check_refusal(reply, Code.NO_SUCH_MATCH, field="after")
 
 
-def _case(name: str, expected: str, run: Run) -> ServerCase:
-    return ServerCase(Case(f"S2.{name}", _CLAUSE, expected), run)
-
+_case: Final = partial(server_case, "S2")
 
 CASES: Final[tuple[ServerCase, ...]] = (
-    _case("matches", "A match is listed for those who played it, and for nobody else", _listed),
-    _case("matches-none", "A list after a match that one has not played gets no_such_match", _after_none),
+    _case("matches", _CLAUSE, "A match is listed for those who played it, and for nobody else", _listed),
+    _case(
+        "matches-none",
+        _CLAUSE,
+        "A list after a match that one has not played gets no_such_match",
+        _after_none,
+    ),
 )

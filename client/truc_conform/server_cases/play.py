@@ -11,9 +11,10 @@ from truc_conform.judged import (
     check_ended,
     check_refusal,
     expect,
+    expect_ok,
+    play_on,
     refused,
     server_case,
-    together,
 )
 from truc_conform.raw_client import Map
 from truc_conform.raw_seat import Seat
@@ -41,7 +42,7 @@ async def in_hand(
     seats = await visit.match(guests=guests, boxed=boxed, game=game, private=private, **options)
     for seat in seats:
         seat.chooses = _only_cut
-    await together(*(partial(seat.play, is_asked) for seat in seats))
+    await play_on(seats, is_asked)
     first, second = seats
     return (first, second) if first.options and first.options["must"] else (second, first)
 
@@ -186,8 +187,7 @@ async def _illegal(visit: Visit) -> None:
 
 
 async def _goes_on(mover: Seat) -> None:
-    reply = await hand_in(mover, act(mover, quiet(mover)))
-    expect(reply["t"] == "ok", "the match to go on after a refusal", reply)
+    expect_ok(await hand_in(mover, act(mover, quiet(mover))), "the match to go on after a refusal")
 
 
 async def _at_cards(visit: Visit) -> Seat:
@@ -198,7 +198,7 @@ async def _at_cards(visit: Visit) -> Seat:
         if any(option["kind"] == "play" for option in mover.offered):
             return mover
         await hand_in(mover, act(mover, quiet(mover)))
-        await together(*(partial(seat.play, is_asked) for seat in seats))
+        await play_on(seats, is_asked)
     raise UnofferedError("this game offers no card to play within six decisions")
 
 
@@ -238,7 +238,7 @@ async def _off_chain(visit: Visit) -> None:
     seats = await visit.match()
     for seat in seats:
         seat.is_idle = True
-    await together(*(partial(seat.play, lambda seat: seat.next == 1) for seat in seats))
+    await play_on(seats, lambda seat: seat.next == 1)
     ledger = seats[0].ledger
     body = Release(ledger.setup.mid, *ledger.parallel, ledger.deal_index, seats[0].seat, NOTHING)
     error = check_refusal(await hand_in(seats[0], body), Code.ILLEGAL_ACTION)
@@ -254,7 +254,7 @@ async def _stranger(visit: Visit) -> None:
 async def level(*seats: Seat) -> None:
     """Let players read on until all have the same records."""
     newest = max(seat.next for seat in seats)
-    await together(*(partial(seat.play, lambda seat: seat.next >= newest) for seat in seats))
+    await play_on(seats, lambda seat: seat.next >= newest)
 
 
 _case: Final = partial(server_case, "S3")
@@ -293,10 +293,7 @@ CASES: Final[tuple[ServerCase, ...]] = (
         for name, text, place, value in _CARDS
     ),
     _case(
-        "act-signature",
-        _PLAY,
-        "An act signed by another key gets bad_signature, and the end",
-        _bad_signature,
+        "act-signature", _PLAY, "An act signed by another key gets bad_signature, and the end", _bad_signature
     ),
     _case("act-body", _PLAY, "A body of the wrong shape gets bad_message", _bad_bodies),
     _case("release-early", _PLAY, "A release that no call asks for gets not_now", _release_now),

@@ -6,9 +6,17 @@ from typing import Final
 
 import trio
 
-from truc_conform.judged import ServerCase, Visit, check_alive, check_refusal, expect, server_case
+from truc_conform.judged import (
+    InconclusiveError,
+    ServerCase,
+    Visit,
+    check_alive,
+    check_refusal,
+    expect,
+    expect_ok,
+    server_case,
+)
 from truc_conform.raw_client import RawClient, frame
-from truc_conform.result import Outcome, Verdict
 from truc_conform.server_cases.play import act, hand_in, in_hand, quiet
 from truc_protocol.errors import Code
 
@@ -18,11 +26,17 @@ _NARROW: Final = 4_096
 _BATCH: Final = 40
 
 
-async def _flood(visit: Visit) -> Outcome | None:
-    client = await visit.player()
+def _burst(client: RawClient, *, times: int) -> int:
+    """Return how many requests the server takes at once, if a flood holds some times that many."""
     burst = int(client.info["limits"]["burst"])
-    if 3 * burst > FLOOD:
-        return Outcome(Verdict.INFO, f"limits.burst is {burst}: {FLOOD} requests do not reach it")
+    if times * burst > FLOOD:
+        raise InconclusiveError(f"limits.burst is {burst}: {FLOOD} requests do not reach it")
+    return burst
+
+
+async def _flood(visit: Visit) -> None:
+    client = await visit.player()
+    _burst(client, times=3)
     await client.send_bytes(b"".join(frame({"t": "tables", "id": n}) for n in range(FLOOD)))
     rest = await client.closed()
     refusals = [message for message in rest if message["t"] == "error"]
@@ -32,38 +46,30 @@ async def _flood(visit: Visit) -> Outcome | None:
         expect(refusal.get("retry_after_ms", 0) > 0, "retry_after_ms", refusal)
     expect(rest[-1].get("code") == Code.RATE_LIMITED, "bye rate_limited at the end", rest[-1])
     await check_alive(await visit.player())
-    return None
 
 
-async def _retried(visit: Visit) -> Outcome | None:
+async def _retried(visit: Visit) -> None:
     client = await visit.player()
-    burst = int(client.info["limits"]["burst"])
-    if 2 * burst > FLOOD:
-        return Outcome(Verdict.INFO, f"limits.burst is {burst}: {FLOOD} requests do not reach it")
+    burst = _burst(client, times=2)
     for _ in range(2 * burst):
         reply = await client.ask({"t": "tables"})
         if reply["t"] == "error":
             check_refusal(reply, Code.RATE_LIMITED)
             await trio.sleep(reply["retry_after_ms"] / 1000)
-            again = await client.ask({"t": "tables"})
-            expect(again["t"] == "ok", "ok after retry_after_ms", again)
-            return None
-    return Outcome(Verdict.INFO, f"{2 * burst} requests, one after the other, were not too many")
+            expect_ok(await client.ask({"t": "tables"}), "ok after retry_after_ms")
+            return
+    raise InconclusiveError(f"{2 * burst} requests, one after the other, were not too many")
 
 
-async def _acts(visit: Visit) -> Outcome | None:
+async def _acts(visit: Visit) -> None:
     mover, _ = await in_hand(visit)
-    burst = int(mover.client.info["limits"]["burst"])
-    if 2 * burst > FLOOD:
-        return Outcome(Verdict.INFO, f"limits.burst is {burst}: {FLOOD} requests do not reach it")
+    burst = _burst(mover.client, times=2)
     for _ in range(burst + burst // 2):
         await mover.ask({"t": "tables"})
-    reply = await hand_in(mover, act(mover, quiet(mover)))
-    expect(reply["t"] == "ok", "ok to an act, whatever was asked before", reply)
-    return None
+    expect_ok(await hand_in(mover, act(mover, quiet(mover))), "ok to an act, whatever was asked before")
 
 
-async def _slow(visit: Visit) -> Outcome | None:
+async def _slow(visit: Visit) -> None:
     """Ask and never read; others must still be served, and in the end the connection is cut."""
     client, other = await visit.player(), await visit.player()
     client.stream.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _NARROW)
@@ -81,10 +87,9 @@ async def _slow(visit: Visit) -> Outcome | None:
     await check_alive(other)
     rest = await _ending(client)
     if rest is None:
-        return Outcome(Verdict.INFO, f"{asked} answers were not read, and the connection is still open")
+        raise InconclusiveError(f"{asked} answers were not read, and the connection is still open")
     goodbye = [message for message in rest if message["t"] == "bye"]
     expect(all(m["code"] == Code.SLOW_CONSUMER for m in goodbye), "bye slow_consumer, if any", goodbye)
-    return None
 
 
 async def _ask_blindly(client: RawClient, batch: int) -> None:

@@ -1,20 +1,22 @@
 """Cases S2: who is best in a game, and how one player stands; only if the server announces `ratings`."""
 
+from functools import partial
 from typing import Final
 
 from truc_conform.judged import (
     PAIR,
-    Run,
+    InconclusiveError,
     ServerCase,
     Visit,
     expect,
+    expect_ok,
     game_of,
     need,
+    play_on,
     refused,
-    together,
+    server_case,
 )
 from truc_conform.raw_client import Map, RawClient
-from truc_conform.result import Case, Outcome, Verdict
 from truc_conform.server_cases.play import in_hand
 from truc_protocol.errors import Code
 
@@ -22,27 +24,25 @@ _UNPLAYED: Final = 3
 _PAGES: Final = 200
 
 
-async def _counted(visit: Visit) -> Outcome | None:
+async def _counted(visit: Visit) -> None:
     loser, winner = await in_hand(visit, private=False)
     need(loser.client, "ratings")
     await loser.resign()
-    await together(loser.play, winner.play)
+    await play_on((loser, winner))
     (won, lost) = [await _standings(seat.client) for seat in (winner, loser)]
     if not won and not lost:
-        return Outcome(Verdict.INFO, "the server does not count a match that ends by resignation")
+        raise InconclusiveError("the server does not count a match that ends by resignation")
     expect(len(won) == len(lost) == 1, "one standing of each player", [won, lost])
     counts = [(each["matches"], each["won"]) for each in won + lost]
     expect(counts == [(1, 1), (1, 0)], "a match for both, won by one", counts)
     expect(won[0]["points"] > lost[0]["points"], "more points for the winner", [won, lost])
     await _check_board(winner.client)
-    return None
 
 
 async def _standings(client: RawClient, **fields: object) -> list[Map]:
     """Return the standings of one player."""
     reply = await client.ask_patiently({"t": "profile", **fields})
-    expect(reply["t"] == "ok" and "standings" in reply, "ok with standings", reply)
-    found: list[Map] = reply["standings"]
+    found: list[Map] = expect_ok(reply, "ok with standings", "standings")["standings"]
     return found
 
 
@@ -51,8 +51,8 @@ async def _check_board(client: RawClient) -> None:
     known = 0
     for _ in range(_PAGES):
         asked = {"variant": game_of(client), "seats": PAIR, "from": known}
-        reply = await client.ask_patiently({"t": "leaderboard", **asked})
-        expect(reply["t"] == "ok" and "standings" in reply, "ok with standings", reply)
+        page = await client.ask_patiently({"t": "leaderboard", **asked})
+        reply = expect_ok(page, "ok with standings", "standings")
         points = [each["points"] for each in reply["standings"]]
         expect(points == sorted(points, reverse=True), "the best first", points)
         ranks = [each["rank"] for each in reply["standings"]]
@@ -79,17 +79,13 @@ async def _no_board(visit: Visit) -> None:
     await refused(client, board | {"seats": _UNPLAYED}, Code.BAD_OPTION)
 
 
-def _case(name: str, clause: str, expected: str, run: Run) -> ServerCase:
-    return ServerCase(Case(f"S2.{name}", f"ratings.md#{clause}", expected), run)
-
+_case: Final = partial(server_case, "S2")
+_BOARD: Final = "ratings.md#the-board"
 
 CASES: Final[tuple[ServerCase, ...]] = (
-    _case("leaderboard", "the-board", "A match counts for both; the board has the best first", _counted),
+    _case("leaderboard", _BOARD, "A match counts for both; the board has the best first", _counted),
     _case(
-        "leaderboard-none",
-        "the-board",
-        "A board for a game or number of seats not offered is refused",
-        _no_board,
+        "leaderboard-none", _BOARD, "A board for a game or number of seats not offered is refused", _no_board
     ),
-    _case("profile-none", "one-player", "A player who has not played has no standings", _nobody),
+    _case("profile-none", "ratings.md#one-player", "A player who has not played has no standings", _nobody),
 )

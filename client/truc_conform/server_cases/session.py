@@ -6,17 +6,18 @@ from typing import Final
 import trio
 
 from truc_conform.judged import (
+    InconclusiveError,
     ServerCase,
     Visit,
     check_alive,
     check_ended,
     check_refusal,
     expect,
+    expect_ok,
     refused,
     server_case,
 )
 from truc_conform.raw_client import Map, UnexpectedError, frame
-from truc_conform.result import Outcome, Verdict
 from truc_conform.server_cases.transport import FRAME_LIMIT, hello
 from truc_protocol.capabilities import is_name
 from truc_protocol.errors import Code
@@ -91,8 +92,10 @@ async def _unknown_fields(visit: Visit) -> None:
     reply = await client.hello(**{"x-new": {"a": [1, None]}, "newer": True})
     expect(reply["t"] == "hello", "hello, although it had unknown fields", reply)
     member = await visit.player()
-    answer = await member.ask({"t": "tables", "x-new": [1, {"a": None}], "newer": "yes"})
-    expect(answer["t"] == "ok", "ok, although the request had unknown fields", answer)
+    expect_ok(
+        await member.ask({"t": "tables", "x-new": [1, {"a": None}], "newer": "yes"}),
+        "ok, although the request had unknown fields",
+    )
 
 
 async def _unknown_request(visit: Visit) -> None:
@@ -124,8 +127,7 @@ async def _second_hello(visit: Visit) -> None:
 async def _id_again(visit: Visit) -> None:
     client = await visit.player()
     for _ in range(2):
-        reply = await client.ask({"t": "tables", "id": 5})
-        expect(reply["t"] == "ok", "ok: the id is free again after its reply", reply)
+        expect_ok(await client.ask({"t": "tables", "id": 5}), "ok: the id is free again after its reply")
 
 
 async def _id_in_use(visit: Visit) -> None:
@@ -164,11 +166,11 @@ async def _ping(visit: Visit) -> None:
         expect(pong["n"] == n, f"pong {n}", pong)
 
 
-async def _keep_alive(visit: Visit) -> Outcome | None:
+async def _keep_alive(visit: Visit) -> None:
     client = await visit.player()
     idle_s = float(client.info["limits"]["idle_s"])
     if idle_s > visit.patience_s:
-        return Outcome(Verdict.INFO, f"idle_s is {idle_s:g}: longer than this run waits for an answer")
+        raise InconclusiveError(f"idle_s is {idle_s:g}: longer than this run waits for an answer")
     client.patience_s = 2 * idle_s
     started = trio.current_time()
     await client.until("ping")
@@ -177,45 +179,39 @@ async def _keep_alive(visit: Visit) -> Outcome | None:
     )
     rest = await client.closed()
     expect(rest[-1:] and rest[-1].get("code") == Code.TIMEOUT, "bye timeout after the silence", rest)
-    return None
 
 
-async def _late_login(visit: Visit) -> Outcome:
+async def _late_login(visit: Visit) -> None:
     client = await visit.connect()
     started = trio.current_time()
     client.patience_s = min(visit.patience_s, LATEST_LOGIN_S)
     try:
         rest = await client.closed()
     except trio.TooSlowError:
-        return Outcome(Verdict.INFO, f"no login for {client.patience_s:g} s: the connection is still open")
+        raise InconclusiveError(
+            f"no login for {client.patience_s:g} s: the connection is still open"
+        ) from None
     expect(rest[-1:] and rest[-1].get("code") == Code.TIMEOUT, "bye timeout before the end", rest)
-    return Outcome(
-        Verdict.INFO, f"without a login the connection ends after {trio.current_time() - started:.0f} s"
-    )
+    seconds = trio.current_time() - started
+    raise InconclusiveError(f"without a login the connection ends after {seconds:.0f} s")
 
 
 _case: Final = partial(server_case, "S0")
-_FIELDS: Final[tuple[tuple[str, str, Map, str], ...]] = (
-    ("missing-field", "A missing field gets bad_message, which names it", {"t": "join"}, "table"),
-    (
-        "wrong-type",
-        "A field of the wrong type gets bad_message, which names it",
-        {"t": "join", "table": 7},
-        "table",
-    ),
-    (
-        "wrong-bound",
-        "A field out of bounds gets bad_message, which names it",
-        {"t": "join", "table": "K7PQ", "seat": 16},
-        "seat",
-    ),
-)
+_REQUESTS: Final = "session.md#requests-and-replies"
+_KEEP_ALIVE: Final = "session.md#keep-alive"
+_UNKNOWN: Final = "evolution.md#what-a-receiver-does-with-what-it-does-not-know"
+
+
+def _field_case(name: str, what: str, field: str, **join: object) -> ServerCase:
+    """Return a case about a `join` with a field that is wrong."""
+    run = partial(_bad_field, message={"t": "join", **join}, field=field)
+    return _case(name, "errors.md#bad_message", f"{what} gets bad_message, which names it", run)
+
 
 CASES: Final[tuple[ServerCase, ...]] = (
-    *(
-        _case(name, "errors.md#bad_message", text, partial(_bad_field, message=message, field=field))
-        for name, text, message, field in _FIELDS
-    ),
+    _field_case("missing-field", "A missing field", "table"),
+    _field_case("wrong-type", "A field of the wrong type", "table", table=7),
+    _field_case("wrong-bound", "A field out of bounds", "seat", table="K7PQ", seat=16),
     _case("client-first", "session.md#hello", "The client speaks first", _client_first),
     _case(
         "server-hello",
@@ -241,60 +237,31 @@ CASES: Final[tuple[ServerCase, ...]] = (
         "Of the numbers offered, the server picks one that it speaks",
         _highest,
     ),
-    _case(
-        "unknown-want",
-        "evolution.md#what-a-receiver-does-with-what-it-does-not-know",
-        "An unknown capability in want is ignored",
-        _unknown_want,
-    ),
+    _case("unknown-want", _UNKNOWN, "An unknown capability in want is ignored", _unknown_want),
     _case(
         "unknown-require",
         "session.md#hello",
         "An unknown capability in require gets unsupported, which names it",
         _unknown_require,
     ),
-    _case(
-        "unknown-fields",
-        "evolution.md#what-a-receiver-does-with-what-it-does-not-know",
-        "Unknown fields are ignored",
-        _unknown_fields,
-    ),
+    _case("unknown-fields", _UNKNOWN, "Unknown fields are ignored", _unknown_fields),
     _case(
         "unknown-request",
-        "evolution.md#what-a-receiver-does-with-what-it-does-not-know",
+        _UNKNOWN,
         "An unknown request is refused, and the connection stays open",
         _unknown_request,
     ),
-    _case(
-        "large-id",
-        "session.md#requests-and-replies",
-        "An id that cannot be read gets an error without re",
-        _large_id,
-    ),
+    _case("large-id", _REQUESTS, "An id that cannot be read gets an error without re", _large_id),
     _case(
         "second-hello",
         "connection.md#steps",
         "A second hello gets not_now, and the connection stays open",
         _second_hello,
     ),
-    _case(
-        "id-again", "session.md#requests-and-replies", "An id may be used again after its reply", _id_again
-    ),
-    _case(
-        "id-in-use",
-        "session.md#requests-and-replies",
-        "An id that is in use gets bad_message without re",
-        _id_in_use,
-    ),
-    _case(
-        "outstanding",
-        "session.md#requests-and-replies",
-        "65 requests at once get one reply each, or rate_limited",
-        _outstanding,
-    ),
-    _case("ping", "session.md#keep-alive", "A ping is answered with the same number", _ping),
-    _case(
-        "keep-alive", "session.md#keep-alive", "Silence is answered with ping, then bye timeout", _keep_alive
-    ),
+    _case("id-again", _REQUESTS, "An id may be used again after its reply", _id_again),
+    _case("id-in-use", _REQUESTS, "An id that is in use gets bad_message without re", _id_in_use),
+    _case("outstanding", _REQUESTS, "65 requests at once get one reply each, or rate_limited", _outstanding),
+    _case("ping", _KEEP_ALIVE, "A ping is answered with the same number", _ping),
+    _case("keep-alive", _KEEP_ALIVE, "Silence is answered with ping, then bye timeout", _keep_alive),
     _case("late-login", "session.md#goodbye", "A client that does not log in gets timeout", _late_login),
 )

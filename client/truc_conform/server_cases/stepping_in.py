@@ -5,8 +5,7 @@ from typing import Final
 
 import trio
 
-from truc_conform.judged import ServerCase, Visit, check_refusal, expect, server_case, together
-from truc_conform.raw_client import Map
+from truc_conform.judged import ServerCase, Visit, check_refusal, expect, expect_ok, play_on, server_case
 from truc_conform.raw_seat import Seat, bodies
 from truc_conform.server_cases.coming_back import resuming
 from truc_protocol.bodies import Sub
@@ -23,7 +22,7 @@ async def _vacant(visit: Visit) -> tuple[Seat, Seat]:
     player, gone = await visit.match(release_ms=_SILENCE_MS, gone=1)
     gone.is_idle = True
     with trio.fail_after(visit.patience_s + _SILENCE_MS / 1000):
-        await together(partial(gone.play, _is_vacant), partial(player.play, _is_vacant))
+        await play_on((gone, player), _is_vacant)
     return player, gone
 
 
@@ -35,20 +34,16 @@ def _is_vacant(seat: Seat) -> bool:
 async def _step_in(visit: Visit, player: Seat, gone: Seat) -> Seat:
     """Return a newcomer who has the seat of the player who was gone."""
     newcomer = await visit.seat(_NEWCOMER)
-    _expect_ok(await newcomer.join(player.table, gone.seat), "a place beside the vacant seat")
-    _expect_ok(await newcomer.ask(resuming(player, -1)), "every record of the match")
-    _expect_ok(await newcomer.ask(newcomer.sign(newcomer.sub())), "the seat")
+    expect_ok(await newcomer.join(player.table, gone.seat), "a place beside the vacant seat")
+    expect_ok(await newcomer.ask(resuming(player, -1)), "every record of the match")
+    expect_ok(await newcomer.ask(newcomer.sign(newcomer.sub())), "the seat")
     return newcomer
-
-
-def _expect_ok(reply: Map, what: str) -> None:
-    expect(reply["t"] == "ok", what, reply)
 
 
 async def _substitute(visit: Visit) -> None:
     player, gone = await _vacant(visit)
     newcomer = await _step_in(visit, player, gone)
-    await together(*(partial(seat.play, _is_dealt) for seat in (player, newcomer)))
+    await play_on((player, newcomer), _is_dealt)
     taken = [body.seat for body in bodies(player.records) if isinstance(body, Sub)]
     expect(taken == [gone.seat], "one record by which the seat was taken over", taken)
     told = await gone.client.until("seat_taken_over", table=gone.table)

@@ -12,13 +12,14 @@ from truc_conform.judged import (
     check_refusal,
     create,
     expect,
+    expect_ok,
     game_of,
+    limit,
     refused,
     server_case,
 )
 from truc_conform.raw_client import Map, RawClient
 from truc_conform.raw_seat import Seat
-from truc_conform.result import Outcome, Verdict
 from truc_protocol.bodies import SeatTaken
 from truc_protocol.codec import sha256
 from truc_protocol.errors import Code
@@ -30,15 +31,6 @@ MOST_TABLES: Final = 10
 _NOWHERE: Final = "NOSUCHTABLE"
 _DECISION_MS: Final = 45_000
 _PAGES: Final = 50
-_OPTIONS: Final[tuple[tuple[str, str, str, int | str], ...]] = (
-    ("option-unknown", "An unknown option", "flying", 1),
-    ("option-high", "A term above its bound", "decision_ms", 86_400_001),
-    ("option-low", "A term below its bound", "release_ms", 999),
-    ("option-type", "A term that is a word", "decision_ms", "soon"),
-    ("option-spectators", "A spectators delay above an hour", "spectators", 3_604),
-    ("option-word", "A house rule outside its list of words", "reveal", "never"),
-    ("option-target", "A target of 0", "target", 0),
-)
 
 
 async def _bad_option(visit: Visit, *, option: str, value: int | str) -> None:
@@ -53,22 +45,25 @@ async def _refused_create(visit: Visit, *, fields: Map, code: Code, field: str) 
     await refused(client, {"t": "create", "variant": game_of(client), **fields}, code, field=field)
 
 
-async def _nowhere(visit: Visit, *, message: Map) -> None:
+async def _too_many_options(visit: Visit) -> None:
+    options = {f"o{n}": n for n in range(33)}
+    await _refused_create(visit, fields={"options": options}, code=Code.BAD_MESSAGE, field="options")
+
+
+async def _nowhere(visit: Visit, *, tag: str) -> None:
     client = await visit.player()
-    await refused(client, {**message, "table": _NOWHERE}, Code.NO_SUCH_TABLE, field="table")
+    await refused(client, {"t": tag, "table": _NOWHERE}, Code.NO_SUCH_TABLE, field="table")
 
 
-async def _not_seated(visit: Visit, *, message: Map) -> None:
+async def _not_seated(visit: Visit, *, tag: str) -> None:
     seat = await _table(visit)
-    await refused(await visit.player(), {**message, "table": seat.table}, Code.NOT_SEATED)
+    await refused(await visit.player(), {"t": tag, "table": seat.table}, Code.NOT_SEATED)
 
 
 async def _table(visit: Visit, *, private: bool = True, **options: int | str) -> Seat:
     """Return a player alone at a table of two seats."""
     seat = await visit.seat()
-    reply = await create(seat, options, private=private)
-    expect(reply["t"] == "ok" and "table" in reply and "seat" in reply, "ok with table and seat", reply)
-    seat.table, seat.seat = reply["table"], reply["seat"]
+    expect_ok(await create(seat, options, private=private), "ok with table and seat", "table", "seat")
     return seat
 
 
@@ -88,8 +83,8 @@ async def _listed(client: RawClient) -> list[str]:
     """Return the code of every table listed, over all pages."""
     codes: list[str] = []
     for _ in range(_PAGES):
-        reply = await client.ask_patiently({"t": "tables"} | ({"after": codes[-1]} if codes else {}))
-        expect(reply["t"] == "ok" and "tables" in reply, "ok with tables", reply)
+        page = await client.ask_patiently({"t": "tables"} | ({"after": codes[-1]} if codes else {}))
+        reply = expect_ok(page, "ok with tables", "tables")
         codes += [table["table"] for table in reply["tables"]]
         if not reply.get("more"):
             break
@@ -106,8 +101,7 @@ async def _public(visit: Visit) -> None:
 async def _private(visit: Visit) -> None:
     seat, other = await _table(visit), await visit.seat(1)
     expect(seat.table not in await _listed(other.client), "a list without the private table", "one with it")
-    reply = await other.join(seat.table)
-    expect(reply["t"] == "ok", "a seat for a player with the code", reply)
+    expect_ok(await other.join(seat.table), "a seat for a player with the code")
 
 
 async def _seat_taken(visit: Visit) -> None:
@@ -154,11 +148,9 @@ async def _joined(visit: Visit) -> None:
 
 async def _left(visit: Visit) -> None:
     first, second = await visit.seats()
-    reply = await second.client.ask({"t": "leave", "table": second.table})
-    expect(reply["t"] == "ok", "ok to leave", reply)
+    expect_ok(await second.client.ask({"t": "leave", "table": second.table}), "ok to leave")
     other = await visit.seat(2)
-    joined = await other.join(first.table, second.seat)
-    expect(joined["t"] == "ok", "the seat that was given up", joined)
+    expect_ok(await other.join(first.table, second.seat), "the seat that was given up")
 
 
 async def _emptied(visit: Visit) -> None:
@@ -170,8 +162,7 @@ async def _emptied(visit: Visit) -> None:
 async def _ready(visit: Visit) -> None:
     first, second = await visit.seats()
     for tag in ("ready", "unready"):
-        reply = await first.client.ask({"t": tag, "table": first.table})
-        expect(reply["t"] == "ok", f"ok to {tag}", reply)
+        expect_ok(await first.client.ask({"t": tag, "table": first.table}), f"ok to {tag}")
         state = await _seat_state(second.client, first, is_ready=tag == "ready")
         expect(state["state"] == "open", "the table to stay open", state)
 
@@ -199,27 +190,23 @@ async def _no_guests(visit: Visit) -> None:
     await refused(guest, {"t": "join", "table": seat.table}, Code.GUESTS_NOT_ALLOWED)
 
 
-async def _too_many(visit: Visit) -> Outcome | None:
+async def _too_many(visit: Visit) -> None:
     seat = await visit.seat()
-    most = seat.client.info["limits"].get("tables")
-    if most is None or most > MOST_TABLES:
-        return Outcome(Verdict.INFO, f"limits.tables is {most}: not tried")
+    most = limit(seat.client, "tables", most=MOST_TABLES)
     codes = []
     for _ in range(most):
-        reply = await create(seat)
-        expect(reply["t"] == "ok", f"{most} tables of one player", reply)
+        reply = expect_ok(await create(seat), f"{most} tables of one player")
         codes.append(reply["table"])
     check_refusal(await create(seat), Code.TOO_MANY_TABLES)
     for code in codes:
         await seat.client.ask_patiently({"t": "leave", "table": code})
-    return None
 
 
 async def _rules(visit: Visit) -> None:
     seat = await _table(visit)
     state = await seat.client.until("table", table=seat.table)
-    reply = await seat.client.ask({"t": "rules", "variant": game_of(seat.client)})
-    expect(reply["t"] == "ok" and "doc" in reply, "ok with the rule document", reply)
+    asked = await seat.client.ask({"t": "rules", "variant": game_of(seat.client)})
+    reply = expect_ok(asked, "ok with the rule document", "doc")
     expect(sha256(reply["doc"]) == state["rules"], "rules to be the SHA-256 of the document", state["rules"])
 
 
@@ -227,8 +214,7 @@ async def _terms(visit: Visit) -> tuple[Seat, Map]:
     """Return a seat that has been sent terms, and the message with them; it signs nothing."""
     first, second = await visit.seats()
     for seat in (first, second):
-        reply = await seat.client.ask({"t": "ready", "table": seat.table})
-        expect(reply["t"] == "ok", "ok to ready", reply)
+        expect_ok(await seat.client.ask({"t": "ready", "table": seat.table}), "ok to ready")
     return first, await first.client.until("terms", table=first.table)
 
 
@@ -256,8 +242,7 @@ async def _fixed(visit: Visit) -> None:
 async def _table_then_terms(visit: Visit) -> None:
     seat, _ = await _terms(visit)
     before = len(seat.client.log)
-    reply = await seat.client.ask({"t": "join", "table": seat.table})
-    expect(reply["t"] == "ok", "ok to join on one's own seat", reply)
+    expect_ok(await seat.client.ask({"t": "join", "table": seat.table}), "ok to join on one's own seat")
     await seat.client.until("terms", table=seat.table)
     came = [message["t"] for message in seat.client.log[before:] if message.get("table") == seat.table]
     expect(came[-2:] == ["table", "terms"], "the table, then its terms", came)
@@ -265,77 +250,55 @@ async def _table_then_terms(visit: Visit) -> None:
 
 _case: Final = partial(server_case, "S2")
 _TABLE: Final = "play.md#at-the-table"
-_CREATES: Final[tuple[tuple[str, str, str, Map, Code, str], ...]] = (
-    (
-        "variant-unknown",
-        "errors.md#no_such_variant",
-        "A game that the server lacks gets no_such_variant",
-        {"variant": "whist"},
-        Code.NO_SUCH_VARIANT,
-        "variant",
-    ),
-    (
-        "seats-wrong",
-        "errors.md#bad_option",
-        "A number of seats that the game lacks gets bad_option",
-        {"seats": 15},
-        Code.BAD_OPTION,
-        "seats",
-    ),
-    (
-        "seat-wrong",
-        "errors.md#bad_message",
-        "A seat that the table lacks gets bad_message",
-        {"seats": 2, "seat": 2},
-        Code.BAD_MESSAGE,
-        "seat",
-    ),
-    (
-        "options-many",
-        "options.md#table-options",
-        "33 options get bad_message",
-        {"options": {f"o{n}": n for n in range(33)}},
-        Code.BAD_MESSAGE,
-        "options",
-    ),
-)
-_AT_TABLES: Final[tuple[Map, ...]] = tuple(
-    {"t": tag} for tag in ("join", "leave", "ready", "unready", "watch", "unwatch")
-)
-_SEATED: Final[tuple[Map, ...]] = tuple({"t": tag} for tag in ("leave", "ready", "unready"))
+_OPTION: Final = "options.md#table-options"
+_AT_TABLES: Final = ("join", "leave", "ready", "unready", "watch", "unwatch")
+_SEATED: Final = ("leave", "ready", "unready")
+
+
+def _option_case(name: str, what: str, option: str, value: int | str) -> ServerCase:
+    """Return a case about a new table with a bad option."""
+    run = partial(_bad_option, option=option, value=value)
+    return _case(name, _OPTION, f"{what} gets bad_option, which names it", run)
+
+
+def _create_case(name: str, what: str, code: Code, field: str, **fields: object) -> ServerCase:
+    """Return a case about a new table that is refused."""
+    run = partial(_refused_create, fields=fields, code=code, field=field)
+    return _case(name, f"errors.md#{code}", f"{what} gets {code}", run)
+
 
 CASES: Final[tuple[ServerCase, ...]] = (
     _case("create", _TABLE, "A player who creates a table sits at it, and is told its state", _created),
+    _option_case("option-unknown", "An unknown option", "flying", 1),
+    _option_case("option-high", "A term above its bound", "decision_ms", 86_400_001),
+    _option_case("option-low", "A term below its bound", "release_ms", 999),
+    _option_case("option-type", "A term that is a word", "decision_ms", "soon"),
+    _option_case("option-spectators", "A spectators delay above an hour", "spectators", 3_604),
+    _option_case("option-word", "A house rule outside its list of words", "reveal", "never"),
+    _option_case("option-target", "A target of 0", "target", 0),
+    _create_case(
+        "variant-unknown", "A game that the server lacks", Code.NO_SUCH_VARIANT, "variant", variant="whist"
+    ),
+    _create_case("seats-wrong", "A number of seats that the game lacks", Code.BAD_OPTION, "seats", seats=15),
+    _create_case("seat-wrong", "A seat that the table lacks", Code.BAD_MESSAGE, "seat", seats=2, seat=2),
+    _case("options-many", _OPTION, "33 options get bad_message", _too_many_options),
     *(
         _case(
-            name,
-            "options.md#table-options",
-            f"{text} gets bad_option, which names it",
-            partial(_bad_option, option=option, value=value),
-        )
-        for name, text, option, value in _OPTIONS
-    ),
-    *(
-        _case(name, clause, text, partial(_refused_create, fields=fields, code=code, field=field))
-        for name, clause, text, fields, code, field in _CREATES
-    ),
-    *(
-        _case(
-            f"nowhere-{message['t']}",
+            f"nowhere-{tag}",
             "errors.md#no_such_table",
-            f"{message['t']} at a table that does not exist gets no_such_table",
-            partial(_nowhere, message=message),
+            f"{tag} at a table that does not exist gets no_such_table",
+            partial(_nowhere, tag=tag),
         )
-        for message in _AT_TABLES
+        for tag in _AT_TABLES
     ),
     *(
         _case(
-            f"not-seated-{message['t']}",
+            f"not-seated-{tag}",
             "errors.md#not_seated",
-            f"{message['t']} without a seat gets not_seated",
-            partial(_not_seated, message=message),
+            f"{tag} without a seat gets not_seated",
+            partial(_not_seated, tag=tag),
         )
-        for message in _SEATED
+        for tag in _SEATED
     ),
     _case("public", "messages.md#tables", "A public table is listed; the codes ascend", _public),
     _case(

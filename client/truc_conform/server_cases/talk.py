@@ -9,6 +9,7 @@ from truc_conform.judged import (
     Visit,
     check_refusal,
     expect,
+    expect_ok,
     need_game,
     refused,
     server_case,
@@ -40,8 +41,7 @@ async def _say(seat: Seat, phrase: str) -> Map:
 
 async def _said(visit: Visit) -> None:
     first, second, phrase = await _talking(visit)
-    reply = await _say(first, phrase)
-    expect(reply["t"] == "ok", "ok to say", reply)
+    expect_ok(await _say(first, phrase), "ok to say")
     own = [told for told in first.client.log if told["t"] == "said"]
     for said in (*own[:1], await second.client.until("said")):
         came = (said["table"], said["seat"], said["phrase"])

@@ -8,14 +8,7 @@ from typing import Final
 
 import trio
 
-from truc_conform.judged import (
-    ServerCase,
-    Visit,
-    check_alive,
-    check_ended,
-    expect,
-    server_case,
-)
+from truc_conform.judged import ServerCase, Visit, check_alive, check_ended, expect, expect_ok, server_case
 from truc_conform.raw_client import Map, frame, length
 from truc_protocol.errors import Code
 
@@ -108,8 +101,7 @@ async def _depth_taken(visit: Visit) -> None:
     nested: object = None
     for _ in range(DEEPEST - 1):
         nested = [nested]
-    reply = await client.ask({"t": "tables", "x-deep": nested})
-    expect(reply["t"] == "ok", f"{DEEPEST} levels to be accepted", reply)
+    expect_ok(await client.ask({"t": "tables", "x-deep": nested}), f"{DEEPEST} levels to be accepted")
 
 
 async def _long_integers(visit: Visit) -> None:
@@ -145,92 +137,32 @@ async def _half_frame(visit: Visit) -> None:
 
 
 _case: Final = partial(server_case, "S0")
-_BROKEN: Final = (
-    ("length-zero", "A frame of length 0 gets bad_frame", length(0), Code.BAD_FRAME),
-    (
-        "length-4gib",
-        "A length of 2^32-1 gets frame_too_large, without a wait for the rest",
-        length(LONGEST),
-        Code.FRAME_TOO_LARGE,
-    ),
-)
-_EARLY: Final = (
-    (
-        "login-oversize",
-        "transport.md#frames",
-        "A frame above 2048 bytes before welcome gets frame_too_large",
-        length(LOGIN_LIMIT + 1),
-        Code.FRAME_TOO_LARGE,
-    ),
-    (
-        "no-tag",
-        "transport.md#examples",
-        "A map without t gets bad_message",
-        b"\x00\x00\x00\x01\x80",
-        Code.BAD_MESSAGE,
-    ),
-    (
-        "request-first",
-        "session.md#hello",
-        "A request before welcome gets auth_required",
-        frame({"t": "tables", "id": 1}),
-        Code.AUTH_REQUIRED,
-    ),
-    (
-        "ping-first",
-        "transport.md#examples",
-        "A ping before welcome gets auth_required",
-        frame({"t": "ping", "n": 1}),
-        Code.AUTH_REQUIRED,
-    ),
-    (
-        "unknown-first",
-        "transport.md#examples",
-        "An unknown message before welcome gets unknown_request, and the end",
-        frame({"t": "none", "id": 1}),
-        Code.UNKNOWN_REQUEST,
-    ),
-    (
-        "login-first",
-        "session.md#login",
-        "A login before hello gets not_now",
-        frame({"t": "login", "id": 1, "name": "Ida"}),
-        Code.NOT_NOW,
-    ),
-    (
-        "short-nonce",
-        "messages.md#hello",
-        "A nonce of the wrong length gets bad_message",
-        frame(hello(cn=b"short")),
-        Code.BAD_MESSAGE,
-    ),
-    (
-        "no-proto",
-        "session.md#hello",
-        "Protocol numbers that the server does not speak get unsupported",
-        frame(hello(proto=[65_535])),
-        Code.UNSUPPORTED,
-    ),
-)
+_FRAMES: Final = "transport.md#frames"
+_EXAMPLES: Final = "transport.md#examples"
+_ZERO: Final = "A frame of length 0 gets bad_frame"
+_HUGE: Final = "A length of 2^32-1 gets frame_too_large, without a wait for the rest"
+
+
+def _early(name: str, clause: str, expected: str, code: Code, raw: bytes) -> ServerCase:
+    """Return a case about bytes that come before `welcome`."""
+    return _case(name, clause, expected, partial(_ends, raw=raw, code=code))
+
+
+def _late(name: str, expected: str, code: Code, raw: bytes) -> ServerCase:
+    """Return a case about bytes that come after `welcome`."""
+    return _case(name, _FRAMES, expected, partial(_ends_later, raw=raw, code=code))
+
+
 CASES: Final[tuple[ServerCase, ...]] = (
-    *(
-        _case(name, "transport.md#frames", text, partial(_ends, raw=raw, code=code))
-        for name, text, raw, code in _BROKEN
-    ),
-    *(
-        _case(
-            f"{name}-later",
-            "transport.md#frames",
-            f"{text}, after welcome too",
-            partial(_ends_later, raw=raw, code=code),
-        )
-        for name, text, raw, code in _BROKEN
-    ),
-    _case(
+    _early("length-zero", _FRAMES, _ZERO, Code.BAD_FRAME, length(0)),
+    _early("length-4gib", _FRAMES, _HUGE, Code.FRAME_TOO_LARGE, length(LONGEST)),
+    _late("length-zero-later", f"{_ZERO}, after welcome too", Code.BAD_FRAME, length(0)),
+    _late("length-4gib-later", f"{_HUGE}, after welcome too", Code.FRAME_TOO_LARGE, length(LONGEST)),
+    _late(
         "oversize",
-        "transport.md#frames",
         "A frame above limits.frame_in gets frame_too_large",
-        partial(_ends_later, raw=length(1 << 24), code=Code.FRAME_TOO_LARGE),
+        Code.FRAME_TOO_LARGE,
+        length(1 << 24),
     ),
     *(
         _case(name, "transport.md#messages", f"{text}: bad_msgpack", partial(_profile, raw=raw))
@@ -240,9 +172,55 @@ CASES: Final[tuple[ServerCase, ...]] = (
         _case(name, "transport.md#frames", f"{text} gets one readable line", partial(_stranger, raw=raw))
         for name, text, raw in _STRANGERS
     ),
-    *(
-        _case(name, clause, text, partial(_ends, raw=raw, code=code))
-        for name, clause, text, raw, code in _EARLY
+    _early(
+        "login-oversize",
+        _FRAMES,
+        "A frame above 2048 bytes before welcome gets frame_too_large",
+        Code.FRAME_TOO_LARGE,
+        length(LOGIN_LIMIT + 1),
+    ),
+    _early("no-tag", _EXAMPLES, "A map without t gets bad_message", Code.BAD_MESSAGE, length(1) + b"\x80"),
+    _early(
+        "request-first",
+        "session.md#hello",
+        "A request before welcome gets auth_required",
+        Code.AUTH_REQUIRED,
+        frame({"t": "tables", "id": 1}),
+    ),
+    _early(
+        "ping-first",
+        _EXAMPLES,
+        "A ping before welcome gets auth_required",
+        Code.AUTH_REQUIRED,
+        frame({"t": "ping", "n": 1}),
+    ),
+    _early(
+        "unknown-first",
+        _EXAMPLES,
+        "An unknown message before welcome gets unknown_request, and the end",
+        Code.UNKNOWN_REQUEST,
+        frame({"t": "none", "id": 1}),
+    ),
+    _early(
+        "login-first",
+        "session.md#login",
+        "A login before hello gets not_now",
+        Code.NOT_NOW,
+        frame({"t": "login", "id": 1, "name": "Ida"}),
+    ),
+    _early(
+        "short-nonce",
+        "messages.md#hello",
+        "A nonce of the wrong length gets bad_message",
+        Code.BAD_MESSAGE,
+        frame(hello(cn=b"short")),
+    ),
+    _early(
+        "no-proto",
+        "session.md#hello",
+        "Protocol numbers that the server does not speak get unsupported",
+        Code.UNSUPPORTED,
+        frame(hello(proto=[65_535])),
     ),
     _case("login-limit", "limits.md#sizes", "A frame of 2048 bytes before welcome is accepted", _login_limit),
     _case("frame-limit", "limits.md#sizes", "A frame of 8192 bytes after welcome is accepted", _frame_limit),
@@ -255,10 +233,5 @@ CASES: Final[tuple[ServerCase, ...]] = (
     ),
     _case("bytewise", "transport.md#frames", "Frames may come byte by byte", _bytewise),
     _case("coalesced", "transport.md#frames", "Several frames may come at once", _coalesced),
-    _case(
-        "half-frame",
-        "transport.md#frames",
-        "A connection lost in mid-frame harms no other",
-        _half_frame,
-    ),
+    _case("half-frame", "transport.md#frames", "A connection lost in mid-frame harms no other", _half_frame),
 )

@@ -12,10 +12,11 @@ from truc_conform.judged import (
     check_refusal,
     create,
     expect,
+    expect_ok,
     need,
+    play_on,
     refused,
     server_case,
-    together,
 )
 from truc_conform.raw_client import Map, RawClient
 from truc_conform.raw_seat import Seat
@@ -51,8 +52,7 @@ async def _watched(
     visit: Visit, table: str, *, snapshot: bool = False, since: Map | None = None
 ) -> tuple[RawClient, Map]:
     client, reply = await watching(visit, table, snapshot=snapshot, since=since)
-    expect(reply["t"] == "ok", "ok to watch", reply)
-    return client, reply
+    return client, expect_ok(reply, "ok to watch")
 
 
 async def _reads(client: RawClient, seat: Seat) -> None:
@@ -68,7 +68,7 @@ async def _same_bytes(visit: Visit, *, spectators: int) -> None:
     client, _ = await _watched(visit, seats[0].table)
     for seat in seats:
         await seat.ready()
-    await together(*(partial(seat.play) for seat in seats))
+    await play_on(seats)
     await _reads(client, seats[0])
     _check_public(client)
     own, came = records_of(seats[0].client), records_of(client)
@@ -117,8 +117,7 @@ async def _own_table(visit: Visit) -> None:
 async def _unwatched(visit: Visit) -> None:
     seats = await visit.seats()
     client, _ = await _watched(visit, seats[0].table)
-    reply = await client.ask({"t": "unwatch", "table": seats[0].table})
-    expect(reply["t"] == "ok", "ok to unwatch", reply)
+    expect_ok(await client.ask({"t": "unwatch", "table": seats[0].table}), "ok to unwatch")
     client.log.clear()
     await seats[0].ready()
     await client.ask({"t": "tables"})
@@ -243,7 +242,7 @@ async def _strangers_past(visit: Visit, *, spectators: int, code: Code | None) -
     if code is not None:
         check_refusal(reply, code)
         return
-    expect(reply["t"] == "ok", "ok as far as watchers see", reply)
+    expect_ok(reply, "ok as far as watchers see")
     deal = max(k for k, record in enumerate(_played(mover)) if isinstance(parse(record), Deal))
     end = mover.next if spectators == LIVE else deal
     expect(reply.get("k", 0) <= end, f"no record from {end} on", reply.get("k"))
@@ -251,11 +250,11 @@ async def _strangers_past(visit: Visit, *, spectators: int, code: Code | None) -
 
 async def _afterwards(visit: Visit, *, transcript: str, allowed: bool) -> None:
     seats = await visit.match(target=_SHORT, transcript=transcript, spectators=LIVE)
-    await together(*(partial(seat.play) for seat in seats))
+    await play_on(seats)
     expect(seats[0].ledger.phase is Phase.ENDED, "an ended match", seats[0].ledger.phase)
     reply = await _history(await visit.player(), seats[0].ledger.setup.mid, **{"from": 0})
     if allowed:
-        expect(reply["t"] == "ok", f"ok where transcript is {transcript}", reply)
+        expect_ok(reply, f"ok where transcript is {transcript}")
     else:
         check_refusal(reply, Code.PRIVATE_TABLE)
 
@@ -274,16 +273,6 @@ async def _bad_transcript(visit: Visit) -> None:
 _case: Final = partial(server_case, "S2")
 _VIEWS: Final = "views.md#who-sees-what"
 _MESSAGE: Final = "messages.md#history"
-_STRANGERS: Final = (
-    (
-        "history-none",
-        "Strangers get private_table for a match that nobody may watch",
-        NONE,
-        Code.PRIVATE_TABLE,
-    ),
-    ("history-live", "Strangers get what watchers see of a match in play", LIVE, None),
-    ("history-held", "Strangers get nothing of a hand that is held back", HELD, None),
-)
 _AFTER: Final = (("seats", False), ("watchers", True), ("all", True))
 
 CASES: Final[tuple[ServerCase, ...]] = (
@@ -301,12 +290,7 @@ CASES: Final[tuple[ServerCase, ...]] = (
     ),
     _case("watch-hidden", _VIEWS, "To watchers, two deals differ only in sealed bytes", _hidden),
     _case("watch-none", _VIEWS, "Watching a table that nobody may watch gets private_table", _nobody),
-    _case(
-        "watch-own",
-        "messages.md#watch",
-        "A connection with a seat need not watch: not_now",
-        _own_table,
-    ),
+    _case("watch-own", "messages.md#watch", "A connection with a seat need not watch: not_now", _own_table),
     _case("unwatch", "messages.md#unwatch", "After unwatch nothing more comes from the table", _unwatched),
     _case("watch-held", _VIEWS, "With spectators 2 no record of the open hand is shown", _held),
     _case("watch-delay", _VIEWS, "With spectators 3 + s records come s seconds late", _delayed),
@@ -325,9 +309,23 @@ CASES: Final[tuple[ServerCase, ...]] = (
     ),
     _case("history", _MESSAGE, "A player gets every record of the match, page by page", _own_past),
     _case("history-setup", _MESSAGE, "history from -1 brings the document and the setup too", _setup_past),
-    *(
-        _case(name, _VIEWS, text, partial(_strangers_past, spectators=spectators, code=code))
-        for name, text, spectators, code in _STRANGERS
+    _case(
+        "history-none",
+        _VIEWS,
+        "Strangers get private_table for a match that nobody may watch",
+        partial(_strangers_past, spectators=NONE, code=Code.PRIVATE_TABLE),
+    ),
+    _case(
+        "history-live",
+        _VIEWS,
+        "Strangers get what watchers see of a match in play",
+        partial(_strangers_past, spectators=LIVE, code=None),
+    ),
+    _case(
+        "history-held",
+        _VIEWS,
+        "Strangers get nothing of a hand that is held back",
+        partial(_strangers_past, spectators=HELD, code=None),
     ),
     *(
         _case(
