@@ -1,6 +1,10 @@
-"""How cards and digests look: suits as symbols on a terminal, plain names everywhere else."""
+"""How cards, digests, stakes and tricks look: suits as symbols on a terminal, plain names everywhere else."""
 
+from collections.abc import Sequence
 from typing import Final, NamedTuple
+
+from truc_client.course.board import Board
+from truc_protocol.words import Speech, side_name
 
 _SPANISH: Final = {"o": "◉", "c": "◡", "e": "†", "b": "♣"}
 _FRENCH: Final = {"s": "♠", "h": "♥", "d": "♦", "c": "♣"}
@@ -39,3 +43,20 @@ def faces_of(pack: tuple[str, ...], *, is_plain: bool) -> Faces:
 def short(digest: bytes) -> str:
     """Return the first digits of a digest, enough to compare by eye."""
     return digest.hex()[:_SHOWN_DIGITS]
+
+
+def stake_words(board: Board, names: Sequence[str], speech: Speech) -> str:
+    """Return what a hand is worth, and who has asked for more."""
+    stake = speech.stake(board.stake)
+    if board.asked is None:
+        return stake
+    seat, asked = board.asked
+    told = speech.say("screen.asked", seat=names[seat], stake=speech.stake(asked))
+    return f"{stake}; {told}"
+
+
+def taker(side: int | None, names: Sequence[str], speech: Speech) -> str:
+    """Return who took a trick, or the game's word for a tied one."""
+    if side is None:
+        return speech.local.facts.get("trick_tied") or speech.say("screen.tied")
+    return side_name(side, names, speech)

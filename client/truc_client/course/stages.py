@@ -48,6 +48,10 @@ class SeatCard(NamedTuple):
     where: Where
     opened: int | None
 
+    def is_open(self, number: int) -> bool:
+        """Tell whether a stage, or one before it, has laid the card open."""
+        return self.opened is not None and self.opened <= number
+
 
 class Trick(NamedTuple):
     """The cards laid in a trick, in order.
@@ -158,8 +162,7 @@ def seen_by(stage: Stage, seat: int | None) -> Stage:
 
 
 def _public(each: SeatCard, number: int) -> SeatCard:
-    is_open = each.opened is not None and each.opened <= number
-    return each if is_open else each._replace(card=None)
+    return each if each.is_open(number) else each._replace(card=None)
 
 
 def _opened_cards(records: tuple[Annotated, ...]) -> dict[tuple[int, int, int, int], tuple[str, int]]:

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from truc_client.course.board import Laid
+from truc_client.course.faces import stake_words, taker
 from truc_client.course.retelling import commitment_lines, role_name, told
 from truc_client.course.stages import Course, PlayedHand, SeatCard, Stage, Trick, Where
 from truc_client.happenings import Fact
@@ -135,7 +136,7 @@ def _hand_view(course: Course, hand: PlayedHand, stages: Sequence[Stage], lang: 
         seats=tuple(_seat_view(seat, name, stages, speech) for seat, name in enumerate(names)),
         rows=tuple(_rows(stages, names, speech)),
         turned_up=last.board.turned_up,
-        stakes=_spans((stage.number, _stake(stage, names, speech)) for stage in stages),
+        stakes=_spans((stage.number, stake_words(stage.board, names, speech)) for stage in stages),
         scores=tuple(
             (
                 side_name(side, names, speech),
@@ -158,15 +159,6 @@ def _spans(told_at: Iterable[tuple[int, str]]) -> tuple[Span, ...]:
     spans = [Span(text, at, after) for (at, text), (after, _) in pairwise(changes)]
     spans.extend(Span(text, at, None) for at, text in changes[-1:])
     return tuple(span for span in spans if span.text)
-
-
-def _stake(stage: Stage, names: Sequence[str], speech: Speech) -> str:
-    stake = speech.stake(stage.board.stake)
-    if stage.board.asked is None:
-        return stake
-    seat, asked = stage.board.asked
-    said = speech.say("screen.asked", seat=names[seat], stake=speech.stake(asked))
-    return f"{stake}; {said}"
 
 
 def _score(course: Course, stage: Stage, side: int, speech: Speech) -> str:
@@ -276,8 +268,7 @@ def _taken(n: int, stages: Sequence[Stage], names: Sequence[str], speech: Speech
     if not trick.is_over:
         return None
     over = next(at.number for at in stages if len(at.tricks) > n and at.tricks[n].is_over)
-    tied = speech.local.facts.get("trick_tied") or speech.say("screen.tied")
-    return Span(tied if trick.side is None else side_name(trick.side, names, speech), over, None)
+    return Span(taker(trick.side, names, speech), over, None)
 
 
 def _ticks(hand: PlayedHand, stages: Sequence[Stage], speech: Speech) -> Iterator[Tick]:

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from rich.text import Text
 
 from truc_client.course.board import Board, leaders, taking_cards
-from truc_client.course.faces import Faces, short
+from truc_client.course.faces import Faces, short, stake_words, taker
 from truc_client.happenings import Fact
 from truc_client.terminal.glyphs import ASCII, MANY, Glyphs
 from truc_protocol.words import Speech, score_label, side_name, sign_label, tell
@@ -93,7 +93,7 @@ def _rows(board: Board, setting: Setting) -> Iterator[Row]:
     said = setting.speech.catalogue.screen
     yield plain_row(said["score"], score_line(board, setting))
     yield from _roles(board, setting)
-    yield plain_row(said["stake"], _stake(board, setting))
+    yield plain_row(said["stake"], stake_words(board, setting.names, setting.speech))
     yield from turned_up(board, setting)
     yield from duel(board, setting)
     yield plain_row(said["tricks"], _tricks(board, setting))
@@ -142,29 +142,13 @@ def leading(board: Board, setting: Setting) -> Iterator[Row]:
         yield plain_row(setting.speech.term(role), ", ".join(setting.names[seat] for seat in seats))
 
 
-def _stake(board: Board, setting: Setting) -> str:
-    speech, stake = setting.speech, setting.speech.stake(board.stake)
-    if board.asked is None:
-        return stake
-    seat, asked = board.asked
-    told = speech.say("screen.asked", seat=setting.names[seat], stake=speech.stake(asked))
-    return f"{stake}; {told}"
-
-
 def _tricks(board: Board, setting: Setting) -> str:
     """Return who took each trick, and with which card."""
     cards = (card and setting.faces.card(card) for card in taking_cards(board))
     return setting.speech.separated(
-        f"{taker(side, setting)} ({card})" if card else taker(side, setting)
+        taker(side, setting.names, setting.speech) + (f" ({card})" if card else "")
         for side, card in zip_longest(board.tricks, islice(cards, len(board.tricks)))
     )
-
-
-def taker(side: int | None, setting: Setting) -> str:
-    """Return who took a trick, or the game's word for a tied one."""
-    if side is None:
-        return setting.speech.local.facts.get("trick_tied") or setting.speech.say("screen.tied")
-    return side_name(side, setting.names, setting.speech)
 
 
 def _laid(board: Board, setting: Setting) -> Iterator[Part]:

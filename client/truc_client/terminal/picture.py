@@ -11,7 +11,7 @@ from typing import Final, Literal, NamedTuple
 from rich.text import Text
 
 from truc_client.course.board import Board, Laid, held_by, last_trick, proven_hands
-from truc_client.course.faces import short
+from truc_client.course.faces import short, taker
 from truc_client.terminal.blocks import (
     Align,
     Block,
@@ -36,7 +36,6 @@ from truc_client.terminal.drawing import (
     plain_row,
     score_line,
     sentence,
-    taker,
     turned_up,
 )
 from truc_client.terminal.glyphs import Glyphs
@@ -300,7 +299,7 @@ def _tricks(sketch: Sketch) -> Iterator[Row]:
     board, label = sketch.board, sketch.setting.speech.say("screen.tricks")
     for laid, player, side in zip(board.past, board.takers, board.tricks, strict=False):
         cards = [part for each in laid for part in (*_of_trick(each, player, sketch), (" ", ""))]
-        yield Row(label, (*cards, (f" {taker(side, sketch.setting)}", "")))
+        yield Row(label, (*cards, (f" {taker(side, sketch.setting.names, sketch.setting.speech)}", "")))
         label = ""
 
 

@@ -15,10 +15,10 @@ from rich.text import Text
 
 from truc_client.course.annotating import Annotated
 from truc_client.course.board import Board
-from truc_client.course.faces import Faces, faces_of, short
+from truc_client.course.faces import Faces, faces_of, short, stake_words, taker
 from truc_client.course.retelling import role_name
-from truc_client.course.stages import Course, SeatCard, Stage, Trick, Where, seen_by
-from truc_client.terminal.drawing import Part, Row, Setting, plain_row, said_values, score_line, taker
+from truc_client.course.stages import Course, Stage, Trick, Where, seen_by
+from truc_client.terminal.drawing import Part, Row, Setting, plain_row, said_values, score_line
 from truc_client.terminal.glyphs import ASCII, MANY
 from truc_client.terminal.picture import picture
 from truc_client.verifying import game_name, refutation_line, verdict_lines
@@ -184,7 +184,7 @@ def _line(row: Row, width: int) -> Text:
 def _rows(replay: Replay, stage: Stage, setting: Setting) -> Iterator[Row]:
     board, names, speech, said = stage.board, setting.names, setting.speech, setting.speech.catalogue.screen
     yield plain_row(said["score"], score_line(board, setting))
-    yield plain_row(said["stake"], _stake(stage, setting))
+    yield plain_row(said["stake"], stake_words(board, names, speech))
     if board.dealer is not None:
         yield plain_row(speech.term("dealer"), names[board.dealer])
     if board.turned_up is not None:
@@ -197,15 +197,6 @@ def _rows(replay: Replay, stage: Stage, setting: Setting) -> Iterator[Row]:
         yield Row(replay.said["deal"], ((told, "green"),))
 
 
-def _stake(stage: Stage, setting: Setting) -> str:
-    speech, board = setting.speech, stage.board
-    if board.asked is None:
-        return speech.stake(board.stake)
-    seat, asked = board.asked
-    told = speech.say("screen.asked", seat=setting.names[seat], stake=speech.stake(asked))
-    return f"{speech.stake(board.stake)}; {told}"
-
-
 def _mark(seat: int, stage: Stage) -> str:
     return ">" if seat in stage.waiting else " "
 
@@ -215,7 +206,7 @@ def _of_seat(replay: Replay, stage: Stage, setting: Setting, seat: int) -> Itera
     cards = stage.cards[seat] if stage.cards else ()
     if cards and seat < len(stage.board.digests):
         digest = short(stage.board.digests[seat])
-        is_open = all(_is_open(each, stage) for each in cards)
+        is_open = all(each.is_open(stage.number) for each in cards)
         yield digest, "green" if is_open else "dim"
         yield f" {(_tick(replay) if is_open else '').ljust(_GAP)}", "green"
     for where in Where:
@@ -225,10 +216,6 @@ def _of_seat(replay: Replay, stage: Stage, setting: Setting, seat: int) -> Itera
             for each in there:
                 yield " ", ""
                 yield _face(each.card, setting)
-
-
-def _is_open(each: SeatCard, stage: Stage) -> bool:
-    return each.opened is not None and each.opened <= stage.number
 
 
 def _face(card: str | None, setting: Setting) -> Part:
@@ -256,7 +243,7 @@ def _trick(trick: Trick, replay: Replay, setting: Setting) -> Iterator[Part]:
         yield f"{'  ' if number else ''}{setting.speech.of(setting.names[seat], '')}", ""
         yield (face_down, "dim") if card is None else _face(card, setting)
     if trick.is_over:
-        taken = taker(trick.side, setting)
+        taken = taker(trick.side, setting.names, setting.speech)
         yield f"  {taken if trick.side is None else replay.said['taken'].format(side=taken)}", "bold"
 
 
