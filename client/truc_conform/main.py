@@ -2,6 +2,7 @@
 
 import shlex
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +15,7 @@ from truc_conform import client_cases, server_cases
 from truc_conform.client_cases import chosen, fits
 from truc_conform.report import Report, as_html, as_json, line, summary
 from truc_conform.result import MEANINGS, Case, Level, Result
-from truc_conform.running import Order, perform_all
+from truc_conform.running import Order, in_order, perform_all
 
 _SERVER: Final = "server"
 _LEVELS: Final = "; ".join(f"{level} {meaning}" for level, meaning in MEANINGS.items())
@@ -28,6 +29,11 @@ _page = click.option("--html", "page", type=click.Path(path_type=Path), help="Wr
 _jobs = click.option(
     "--jobs", default=1, show_default=True, type=click.IntRange(1, 64), help="How many cases run at once."
 )
+
+
+def _run_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of every run."""
+    return _cases(_seed(_json(_page(_jobs(command)))))
 
 
 class Kit(OneLineGroup):
@@ -53,11 +59,7 @@ def main() -> None:
     type=click.Choice(list(Level), case_sensitive=False),
     help="The level to ask for; C2 if no case is named.",
 )
-@_cases
-@_seed
-@_json
-@_page
-@_jobs
+@_run_options
 @click.option(
     "--timeout",
     default=20.0,
@@ -93,11 +95,7 @@ def client(
 
 
 @main.command(short_help="Judge a server with scripted clients.")
-@_cases
-@_seed
-@_json
-@_page
-@_jobs
+@_run_options
 @click.option(
     "--timeout",
     default=5.0,
@@ -123,24 +121,15 @@ def server(
     if not cases:
         raise click.UsageError("no case has a matching name")
 
-    async def run() -> list[Result]:
-        found: dict[Case, Result] = {}
-        waiting = iter(cases)
-
-        async def work() -> None:
-            for case in waiting:
-                began = time.monotonic()
-                outcome = await server_cases.judge(case, address, seed=seed, patience_s=timeout, hands=hands)
-                found[case] = Result(case, outcome, time.monotonic() - began)
-                _tell(found[case])
-
-        async with trio.open_nursery() as nursery:
-            for _ in range(jobs):
-                nursery.start_soon(work)
-        return [found[case] for case in cases]
+    async def visit(case: Case) -> Result:
+        began = time.monotonic()
+        outcome = await server_cases.judge(case, address, seed=seed, patience_s=timeout, hands=hands)
+        result = Result(case, outcome, time.monotonic() - began)
+        _tell(result)
+        return result
 
     try:
-        results = trio.run(run)
+        results = trio.run(in_order, cases, visit, jobs)
     except* (ValueError, OSError) as group:
         raise click.UsageError(str(group.exceptions[0])) from None
     _conclude(Report(address, _SERVER, seed, results), as_data, page)

@@ -7,18 +7,21 @@ has its own ports.
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO, Final, NamedTuple
+from typing import BinaryIO, Final, NamedTuple, TypeVar
 
 import trio
 
-from truc_conform.result import PASSED, Case, Outcome, Result, failed
+from truc_conform.result import PASSED, Outcome, Result, failed
 from truc_conform.scenes import Exit, Judge, Scene
 from truc_conform.shown import CODE
 from truc_conform.stage import Stage
 from truc_protocol.keys import fingerprint
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 _HOST: Final = "127.0.0.1"
 _DOORS: Final = 2
@@ -67,7 +70,7 @@ def _filled(word: str, places: dict[str, str]) -> str:
     return word
 
 
-async def perform(scene: Scene, order: Order) -> list[tuple[Case, Outcome, float, str]]:
+async def perform(scene: Scene, order: Order) -> list[Result]:
     """Run one scene and judge its cases."""
     began = time.monotonic()
     stage = Stage(seed=order.seed, target=scene.target)
@@ -75,7 +78,7 @@ async def perform(scene: Scene, order: Order) -> list[tuple[Case, Outcome, float
     with tempfile.TemporaryDirectory(prefix="truc-conform-") as folder:
         end, output = await _play(stage, scene, order, Path(folder))
     seconds = time.monotonic() - began
-    return [(case, _judged(judge, stage, end), seconds, output) for case, judge in scene.judged]
+    return [Result(case, _judged(judge, stage, end), seconds, output) for case, judge in scene.judged]
 
 
 def _judged(judge: Judge, stage: Stage, end: Exit | str) -> Outcome:
@@ -159,16 +162,26 @@ async def perform_all(
     scenes: Sequence[Scene], order: Order, tell: Callable[[Result], None] = lambda _result: None
 ) -> list[Result]:
     """Run scenes, some of them at once; the results are in the order of the scenes."""
-    results: list[list[Result]] = [[] for _ in scenes]
-    waiting = iter(enumerate(scenes))
 
-    async def work() -> None:
-        for place, scene in waiting:
-            for case, outcome, seconds, output in await perform(scene, order):
-                results[place].append(Result(case, outcome, seconds, output))
-                tell(results[place][-1])
+    async def work(scene: Scene) -> list[Result]:
+        results = await perform(scene, order)
+        for result in results:
+            tell(result)
+        return results
+
+    return [result for found in await in_order(scenes, work, order.jobs) for result in found]
+
+
+async def in_order(items: Sequence[T], work: Callable[[T], Awaitable[R]], jobs: int) -> list[R]:
+    """Work on so many items at once; return what came of each, in the order of the items."""
+    found: dict[int, R] = {}
+    waiting = iter(enumerate(items))
+
+    async def take() -> None:
+        for place, item in waiting:
+            found[place] = await work(item)
 
     async with trio.open_nursery() as nursery:
-        for _ in range(order.jobs):
-            nursery.start_soon(work)
-    return [result for found in results for result in found]
+        for _ in range(jobs):
+            nursery.start_soon(take)
+    return [found[place] for place in range(len(items))]
