@@ -87,17 +87,22 @@ def open_home(root: Path | str) -> Home:
     Raises:
         HomeError: It cannot be made.
     """
-    root = Path(root)
-    home = Home(root)
-    try:
-        root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    home = Home(Path(root))
+    with told_why("failures.folder_unusable", home.root):
+        home.root.mkdir(mode=0o700, parents=True, exist_ok=True)
         for folder in (home.transcripts, home.evidence):
             folder.mkdir(mode=0o700, exist_ok=True)
-    except OSError as error:
-        raise HomeError(
-            Sentence("failures.folder_unusable", path=root, reason=error.strerror or error)
-        ) from error
     return home
+
+
+@contextmanager
+def told_why(key: str, path: Path) -> Iterator[None]:
+    """Let what the system refuses in the block be a HomeError: a sentence with the file and the reason."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or error
+        raise HomeError(Sentence(key, path=path, reason=reason)) from error
 
 
 def has_seed(home: Home) -> bool:
@@ -113,10 +118,8 @@ def master_seed(home: Home) -> bytes:
     """
     if not has_seed(home):
         write_seed(home, secrets.token_bytes(KEY_BYTES))
-    try:
+    with told_why("failures.key_unread", home.seed):
         seed = home.seed.read_bytes()
-    except OSError as error:
-        raise HomeError(Sentence("failures.key_unread", path=home.seed, reason=error.strerror)) from error
     if len(seed) != KEY_BYTES:
         raise HomeError(Sentence("failures.key_length", path=home.seed, n=KEY_BYTES, got=len(seed)))
     return seed
@@ -128,16 +131,15 @@ def write_seed(home: Home, seed: bytes) -> None:
     Raises:
         HomeError: There is one already, or it cannot be written.
     """
-    try:
-        descriptor = os.open(home.seed, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with told_why("failures.key_unwritten", home.seed):
+        try:
+            descriptor = os.open(home.seed, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        except FileExistsError as error:
+            raise HomeError(Sentence("failures.key_there", path=home.seed)) from error
         with open(descriptor, "wb") as file:
             file.write(seed)
             file.flush()
             os.fsync(file.fileno())
-    except FileExistsError as error:
-        raise HomeError(Sentence("failures.key_there", path=home.seed)) from error
-    except OSError as error:
-        raise HomeError(Sentence("failures.key_unwritten", path=home.seed, reason=error.strerror)) from error
 
 
 def kept_name(home: Home) -> str | None:
@@ -154,10 +156,8 @@ def keep_name(home: Home, name: str) -> None:
     Raises:
         HomeError: It cannot be written.
     """
-    try:
+    with told_why("failures.cannot_write", home.name):
         home.name.write_text(f"{name}\n", "utf-8")
-    except OSError as error:
-        raise HomeError(Sentence("failures.cannot_write", path=home.name, reason=error.strerror)) from error
 
 
 def player_key(seed: bytes, first_spk: bytes) -> SigningKey:
@@ -210,6 +210,9 @@ def accept_revocation(home: Home, text: str) -> bytes:
     """
     try:
         public = read_revocation(text)
+    except KeyFileError as error:
+        raise HomeError(Sentence("failures.revocation_expected", error=_plain(error))) from error
+    with told_why("failures.revocation_unkept", home.revoked):
         home.revoked.mkdir(mode=0o700, exist_ok=True)
         path = home.revoked / f"{fingerprint(public)}.txt"
         unfinished = path.with_name(f".{path.name}.new")
@@ -218,12 +221,6 @@ def accept_revocation(home: Home, text: str) -> bytes:
             file.flush()
             os.fsync(file.fileno())
         unfinished.replace(path)
-    except KeyFileError as error:
-        raise HomeError(Sentence("failures.revocation_expected", error=_plain(error))) from error
-    except OSError as error:
-        raise HomeError(
-            Sentence("failures.revocation_unkept", path=home.revoked, reason=error.strerror)
-        ) from error
     return public
 
 
@@ -234,12 +231,12 @@ def _plain(error: KeyFileError) -> str:
 
 
 def _read_revocation(path: Path) -> bytes:
+    with told_why("failures.cannot_read", path):
+        text = path.read_text("ascii", "replace")
     try:
-        return read_revocation(path.read_text("ascii", "replace"))
+        return read_revocation(text)
     except KeyFileError as error:
         raise HomeError(Sentence("failures.revocation_in_file", path=path, error=error)) from error
-    except OSError as error:
-        raise HomeError(Sentence("failures.cannot_read", path=path, reason=error.strerror)) from error
 
 
 def hold(descriptor: int) -> bool:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from truc_client.errors import HomeError, Kept
-from truc_client.home.home import hold
+from truc_client.home.home import hold, told_why
 from truc_protocol.audit import examine
 from truc_protocol.checks import CheckError
 from truc_protocol.evidence_file import EvidenceItem, write_evidence
@@ -91,14 +91,12 @@ def create(path: Path, document: bytes, *, alone: bool = False) -> TranscriptFil
     Raises:
         HomeError: It cannot be written, or another process is writing it.
     """
-    try:
+    with told_why("failures.cannot_write", path):
         file = path.open("r+b" if path.exists() else "wb")
         if alone:
             _claim(path, file)
         file.truncate()
         file.write(MAGIC + item(document))
-    except OSError as error:
-        raise HomeError(Sentence("failures.cannot_write", path=path, reason=error.strerror)) from error
     return TranscriptFile(path, file, Transcript(document, ()))
 
 
@@ -136,10 +134,8 @@ def set_aside(path: Path) -> Path:
     """
     names = (path.with_name(f"{path.stem}-aside-{n}{path.suffix}") for n in count(1))
     aside = next(name for name in names if not name.exists())
-    try:
+    with told_why("failures.cannot_rename", path):
         return path.rename(aside)
-    except OSError as error:
-        raise HomeError(Sentence("failures.cannot_rename", path=path, reason=error.strerror)) from error
 
 
 def read_kept(path: Path) -> Transcript | None:
