@@ -9,27 +9,18 @@ AnyAct = SignedAct | GuestAct
 
 
 class Fault(NamedTuple):
-    """Something that the client did wrong: on which connection, under which code, and in words."""
+    """Something that the client did wrong: under which code, and in words."""
 
-    link: int
     code: str
     message: str
 
 
 class Heard(NamedTuple):
-    """A message of the client: on which connection, when, and after how many messages of the server."""
+    """A message of the client: on which connection, and after how many messages of the server."""
 
     link: int
-    at: float
     sent: int
     message: ClientMessage
-
-
-class Closed(NamedTuple):
-    """The end of a connection, as far as the server saw it: of which connection, and when."""
-
-    link: int
-    at: float
 
 
 def subject(message: ClientMessage) -> str:

@@ -201,7 +201,7 @@ def must_close(stage: Stage, *pieces: ServerMessage | bytes) -> None:
 
 def has_closed(stage: Stage, end: Exit) -> Outcome | None:
     """Judge by the end of the first connection."""
-    if (early := shut_out(stage)) is not None or stage.closed:
+    if (early := shut_out(stage)) is not None or stage.has_closed:
         return early
     return failed(f"the connection was still open after {end.seconds:.0f} s")
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from truc_conform import playing
 from truc_conform.endings import Endings
-from truc_conform.noted import AnyAct, Closed, Fault, Heard, subject
+from truc_conform.noted import AnyAct, Fault, Heard, subject
 from truc_conform.puppets import Player
 from truc_conform.scripted import ScriptedServer
 from truc_conform.shown import CODE, TOKEN
@@ -75,6 +75,7 @@ class Stage(ScriptedServer):
         rests_from: when the client was told to do nothing more, or nothing for a while.
         endings: counts the connections that are still open.
         opened: when each connection began.
+        has_closed: one has ended before the kit ended the client.
         one_counter: every box of options has the same counter.
         tells_optional: options that are not `must` are sent too.
         is_quiet: the puppets keep the hands going instead of deciding at random.
@@ -92,7 +93,7 @@ class Stage(ScriptedServer):
         self.done = trio.Event()
         self.heard: list[Heard] = []
         self.faults: list[Fault] = []
-        self.closed: list[Closed] = []
+        self.has_closed = False
         self.offers: dict[int, frozenset[str]] = {}
         self.recast: Recast = lambda message: (message,)
         self.cut: Callable[[bytes], Iterable[bytes]] = lambda frame: (frame,)
@@ -122,14 +123,13 @@ class Stage(ScriptedServer):
         """Speak on one connection, and write down its end; on the one before nothing more is said."""
         self._spoken.cancel()
         self._spoken = trio.CancelScope()
-        link = self.epoch + 1
         self.endings.begin()
         self.opened.append(trio.current_time())
         async with stream:
             with self._spoken:
                 await super().serve(stream)
         if not self.is_over:
-            self.closed.append(Closed(link, trio.current_time()))
+            self.has_closed = True
         if self.ends_on_close:
             self.done.set()
         self.endings.end()
@@ -144,7 +144,7 @@ class Stage(ScriptedServer):
 
     def blame(self, code: str, message: str) -> None:
         """Note a fault of the client."""
-        self.faults.append(Fault(self.epoch, code, message))
+        self.faults.append(Fault(code, message))
 
     async def send(self, message: ServerMessage) -> None:
         """Send what the script makes of a message."""
@@ -192,7 +192,7 @@ class Stage(ScriptedServer):
 
     async def answer(self, message: ClientMessage) -> None:
         """Note a message, and let the script answer it, or else the server."""
-        self.heard.append(Heard(self.epoch, trio.current_time(), len(self.sent), message))
+        self.heard.append(Heard(self.epoch, len(self.sent), message))
         for intercept in self.intercepts:
             if await intercept(message):
                 return

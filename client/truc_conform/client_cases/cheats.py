@@ -66,13 +66,19 @@ def bending(bend: Callable[[Stage], Change]) -> Cheat:
 
         def marked(message: ServerMessage) -> ServerMessage | None:
             bent = change(message)
-            if bent is not message and stage.cheated_at is None:
-                stage.cheated_at = _begins_at(message)
+            if bent is not message:
+                _note(stage, _begins_at(message))
             return bent
 
         stage.bend = marked
 
     return cheat
+
+
+def _note(stage: Stage, k: int) -> None:
+    """Note the position of a cheat, the first time."""
+    if stage.cheated_at is None:
+        stage.cheated_at = k
 
 
 def _begins_at(message: ServerMessage) -> int:
@@ -200,7 +206,7 @@ def leaves(change: Callable[[Stage, Deal], tuple[bytes, ...]]) -> Cheat:
 
         def recast(message: ServerMessage) -> Iterable[ServerMessage]:
             if isinstance(message, MatchRecord) and tag_of_body(message.body) == "close":
-                stage.cheated_at = message.k if stage.cheated_at is None else stage.cheated_at
+                _note(stage, message.k)
             return (message,)
 
         stage.forge, stage.recast = forge, recast
@@ -258,8 +264,8 @@ def one_counter(stage: Stage) -> None:
     def recast(message: ServerMessage) -> Iterable[ServerMessage]:
         if isinstance(message, BoxedOptions):
             seen.append(message.at)
-            if len(seen) > 1 and stage.cheated_at is None:
-                stage.cheated_at = message.at - 1
+            if len(seen) > 1:
+                _note(stage, message.at - 1)
         return (message,)
 
     stage.recast = recast
@@ -272,7 +278,7 @@ def twisting(change: Callable[[Stage, Option], Option]) -> Cheat:
         def twist(option: Option) -> Option:
             if option.kind != "play":
                 return option
-            stage.cheated_at = stage.at_play().k - 1 if stage.cheated_at is None else stage.cheated_at
+            _note(stage, stage.at_play().k - 1)
             return change(stage, option)
 
         stage.twist = twist

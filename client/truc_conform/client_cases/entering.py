@@ -155,7 +155,7 @@ def _silent(stage: Stage) -> None:
 
 
 def _gives_up(stage: Stage, end: Exit) -> Outcome:
-    came = "closed the connection" if stage.closed else "was still waiting"
+    came = "closed the connection" if stage.has_closed else "was still waiting"
     return Outcome(Verdict.INFO, f"{came} after {end.seconds:.1f} s without an answer to hello")
 
 
