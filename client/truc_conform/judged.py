@@ -51,8 +51,16 @@ class ServerCase(NamedTuple):
     run: "Run"
 
 
-def server_case(level: str, name: str, clause: str, expected: str, run: "Run") -> ServerCase:
-    """Return a case of a level."""
+def server_case(level: str, run: "Run", clause: str) -> ServerCase:
+    """Return the case that a function is: its name is that of the case, the first line of its docstring what is expected."""
+    expected, _, _ = (run.__doc__ or "").partition("\n")
+    return server_row(
+        level, run.__name__.strip("_").replace("_", "-"), clause, expected.removesuffix("."), run
+    )
+
+
+def server_row(level: str, name: str, clause: str, expected: str, run: "Run") -> ServerCase:
+    """Return a case that shares its function with others."""
     return ServerCase(Case(f"{level}.{name}", clause, expected), run)
 
 

@@ -12,8 +12,11 @@ _WAIT_S: Final = 0.3
 _SLACK_MS: Final = 50  # two clocks are compared, one of which counts in whole milliseconds
 
 
-async def _aged(visit: Visit) -> None:
-    """Compare each age with the kit's own clock: no table or match is older than the kit's request for it."""
+async def _table_age(visit: Visit) -> None:
+    """age_ms counts from the table's creation, then from the match's start.
+
+    Compare each age with the kit's own clock: no table or match is older than the kit's request for it.
+    """
     made = trio.current_time()
     seats = await visit.seats()
     client, code = seats[0].client, seats[0].table
@@ -37,12 +40,4 @@ def _check(state: Map, *, since: float) -> None:
     expect(state["age_ms"] <= most_ms, f"{state['state']} for at most {most_ms:.0f} ms", state["age_ms"])
 
 
-CASES: Final[tuple[ServerCase, ...]] = (
-    server_case(
-        "S2",
-        "table-age",
-        "lobby.md#tables",
-        "age_ms counts from the table's creation, then from the match's start",
-        _aged,
-    ),
-)
+CASES: Final[tuple[ServerCase, ...]] = (server_case("S2", _table_age, "lobby.md#tables"),)

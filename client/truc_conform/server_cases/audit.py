@@ -4,7 +4,7 @@ from collections import defaultdict
 from functools import partial
 from typing import Final
 
-from truc_conform.judged import ServerCase, Visit, expect, expect_ok, play_on, server_case
+from truc_conform.judged import ServerCase, Visit, expect, expect_ok, play_on, server_case, server_row
 from truc_conform.raw_client import Map
 from truc_conform.raw_seat import Seat, bodies
 from truc_conform.result import Outcome, Verdict
@@ -31,7 +31,8 @@ def hands_of(seat: Seat) -> int:
     return 0 if seat.auditor is None else len(seat.auditor.hands)
 
 
-async def _keyed(visit: Visit) -> None:
+async def _match(visit: Visit) -> None:
+    """Two keys play a match to its end; both prove it from the same records."""
     seats = await visit.match(target=_SHORT)
     await play_on(seats)
     for seat in seats:
@@ -46,13 +47,15 @@ async def _by_options(visit: Visit, *, boxed: bool) -> None:
     expect(seats[0].records == seats[1].records, "the same records for both seats", "different ones")
 
 
-async def _two_guests(visit: Visit) -> None:
+async def _match_guests(visit: Visit) -> None:
+    """Two guests play a match."""
     seats = await visit.match(guests=(0, 1), target=2)
     await play_on(seats)
     expect(seats[0].records == seats[1].records, "the same records for both seats", "different ones")
 
 
-async def _over(visit: Visit) -> None:
+async def _match_again(visit: Visit) -> None:
+    """After a match the next one starts at the same table."""
     seats = await visit.match(target=_SHORT)
     await play_on(seats)
     before = seats[0].ledger.setup.mid
@@ -80,6 +83,7 @@ def _rests(seat: Seat, *, hands: int) -> bool:
 
 
 async def _audit(visit: Visit) -> Outcome:
+    """Every deal of many hands is proven."""
     seats = await hands_played(visit, visit.hands)
     await seats[0].resign()
     await play_on(seats)
@@ -88,14 +92,16 @@ async def _audit(visit: Visit) -> Outcome:
     return Outcome(Verdict.PASS, f"{hands_of(seats[0])} hands, {seats[0].next} records, proven")
 
 
-async def _boxed(visit: Visit) -> None:
+async def _boxed_key(visit: Visit) -> None:
+    """Options for a key come in a box, its cards never in clear."""
     mover, _ = await in_hand(visit)
     options = mover.options or {}
     expect("box" in options and "list" not in options, "options for a key in a box", sorted(options))
     expect(not mover.cards, "no cards in clear for a key", "some")
 
 
-async def _guest_boxed(visit: Visit) -> None:
+async def _boxed_guest(visit: Visit) -> None:
+    """Options for a guest with x come in a box, its cards never in clear."""
     mover, _ = await in_hand(visit, guests=(0, 1), boxed=True)
     options = mover.options or {}
     expect("box" in options, "options for a guest with x in a box", sorted(options))
@@ -103,7 +109,10 @@ async def _guest_boxed(visit: Visit) -> None:
 
 
 async def _sizes(visit: Visit) -> None:
-    """Over many deals, what is in the same place of a hand must be equally long, whatever the cards are."""
+    """Boxes are padded: their sizes do not depend on the cards.
+
+    Over many deals, what is in the same place of a hand must be equally long, whatever the cards are.
+    """
     seats = await hands_played(visit, min(visit.hands, _SIZED_HANDS))
     boxes = {tuple(map(len, body.boxes)) for body in bodies(seats[0].records) if isinstance(body, Deal)}
     lengths = {length for each in boxes for length in each}
@@ -135,12 +144,14 @@ def _check_first_options(seats: list[Seat]) -> None:
 
 
 async def _deadline(visit: Visit) -> None:
+    """deadline_ms is the time that is left."""
     mover, _ = await in_hand(visit, decision_ms=_DECISION_MS, bank_ms=0)
     left = (mover.options or {}).get("deadline_ms")
     expect(left is not None and 0 < left <= _DECISION_MS, f"deadline_ms of at most {_DECISION_MS}", left)
 
 
 async def _ruled(visit: Visit) -> None:
+    """The server rules, and signs, for a player whose time is up."""
     mover, other = await in_hand(visit, decision_ms=1_000, bank_ms=0)
     before = mover.next
     await other.play(lambda seat: seat.next > before)
@@ -148,40 +159,37 @@ async def _ruled(visit: Visit) -> None:
 
 
 async def _no_clock(visit: Visit) -> None:
+    """decision_ms 0 means no deadline."""
     mover, _ = await in_hand(visit, decision_ms=0)
     expect("deadline_ms" not in (mover.options or {}), "no deadline without a clock", mover.options)
 
 
 _case: Final = partial(server_case, "S3")
+_row: Final = partial(server_row, "S3")
 _WHOLE: Final = "play.md#the-end"
 _VIEWS: Final = "views.md#who-sees-what"
 
 CASES: Final[tuple[ServerCase, ...]] = (
-    _case("match", _WHOLE, "Two keys play a match to its end; both prove it from the same records", _keyed),
-    _case(
+    _case(_match, _WHOLE),
+    _row(
         "match-guest",
         _WHOLE,
         "A guest without x plays a match by its options",
         partial(_by_options, boxed=False),
     ),
-    _case(
+    _row(
         "match-guest-boxed",
         _WHOLE,
         "A guest with x plays a match by its boxed options",
         partial(_by_options, boxed=True),
     ),
-    _case("match-guests", _WHOLE, "Two guests play a match", _two_guests),
-    _case("match-again", _WHOLE, "After a match the next one starts at the same table", _over),
-    _case("audit", "../fairness/specification.md#11-checks", "Every deal of many hands is proven", _audit),
-    _case("boxed-key", _VIEWS, "Options for a key come in a box, its cards never in clear", _boxed),
-    _case(
-        "boxed-guest",
-        _VIEWS,
-        "Options for a guest with x come in a box, its cards never in clear",
-        _guest_boxed,
-    ),
-    _case("sizes", _VIEWS, "Boxes are padded: their sizes do not depend on the cards", _sizes),
-    _case("deadline", "play.md#decisions", "deadline_ms is the time that is left", _deadline),
-    _case("no-clock", "play.md#terms-and-setup", "decision_ms 0 means no deadline", _no_clock),
-    _case("ruled", "play.md#decisions", "The server rules, and signs, for a player whose time is up", _ruled),
+    _case(_match_guests, _WHOLE),
+    _case(_match_again, _WHOLE),
+    _case(_audit, "../fairness/specification.md#11-checks"),
+    _case(_boxed_key, _VIEWS),
+    _case(_boxed_guest, _VIEWS),
+    _case(_sizes, _VIEWS),
+    _case(_deadline, "play.md#decisions"),
+    _case(_no_clock, "play.md#terms-and-setup"),
+    _case(_ruled, "play.md#decisions"),
 )

@@ -72,7 +72,8 @@ async def _come_back(visit: Visit, seat: Seat) -> Map:
     return expect_ok(await seat.come_back(await visit.connect()), "ok to resume")
 
 
-async def _told(visit: Visit) -> None:
+async def _away(visit: Visit) -> None:
+    """A seat that loses its connection is away until it is back."""
     mover, other = await _with_away(visit, decision_ms=_LATER_MS)
     await trio.aclose_forcefully(mover.client.stream)
     notice = await _until_away(other, mover.seat, online=False)
@@ -83,7 +84,8 @@ async def _told(visit: Visit) -> None:
     await _until_away(other, mover.seat, online=True)
 
 
-async def _told_who_comes(visit: Visit) -> None:
+async def _away_comer(visit: Visit) -> None:
+    """A player who resumes is told of each seat that is away."""
     mover, other = await _with_away(visit, decision_ms=_LATER_MS)
     await trio.aclose_forcefully(mover.client.stream)
     await _until_away(other, mover.seat, online=False)
@@ -91,7 +93,8 @@ async def _told_who_comes(visit: Visit) -> None:
     await _until_away(other, mover.seat, online=False)
 
 
-async def _missed(visit: Visit) -> None:
+async def _away_missed(visit: Visit) -> None:
+    """Both sides are told of a ruling in a seat's place, and when it decides again."""
     mover, other = await _with_away(visit)
     await together(
         *(partial(_until_away, seat, mover.seat, online=True, missed=1) for seat in (mover, other))
@@ -115,7 +118,8 @@ def _rulings(seat: Seat) -> list[str]:
     return [body.ruling for body in bodies if isinstance(body, Rule)]
 
 
-async def _stands_still(visit: Visit) -> None:
+async def _time_stands(visit: Visit) -> None:
+    """While no seat is connected, no seat's time runs."""
     mover, other = await _with_away(visit, decision_ms=_LATER_MS)
     before, since = _deadline(mover), trio.current_time()
     await _leave(mover, other)
@@ -139,26 +143,29 @@ def _deadline(seat: Seat) -> int:
     return int((seat.options or {}).get("deadline_ms", 0))
 
 
-async def _claim(seat: Seat) -> Map:
+async def _claimed(seat: Seat) -> Map:
     """Claim the match and return the reply."""
     return await seat.ask({"t": "claim_match", "table": seat.table, "match": seat.ledger.setup.mid})
 
 
-async def _too_early(visit: Visit) -> None:
+async def _claim_early(visit: Visit) -> None:
+    """A claim before its time gets not_now, with a time to wait."""
     mover, other = await _with_away(visit, decision_ms=_LATER_MS, claim="opponents")
     await trio.aclose_forcefully(mover.client.stream)
     notice = await _until_away(other, mover.seat, online=False)
-    error = check_refusal(await _claim(other), Code.NOT_NOW)
+    error = check_refusal(await _claimed(other), Code.NOT_NOW)
     wait_ms = error.get("retry_after_ms", 0)
     expect(0 < wait_ms <= notice["claim_in_ms"], "at most the time in the notice", error)
 
 
-async def _present(visit: Visit) -> None:
+async def _claim_present(visit: Visit) -> None:
+    """A seat that is connected and not gone cannot be claimed against."""
     _, other = await _with_away(visit, decision_ms=_LATER_MS, claim="opponents")
-    check_refusal(await _claim(other), Code.NOT_NOW)
+    check_refusal(await _claimed(other), Code.NOT_NOW)
 
 
-async def _by_stranger(visit: Visit) -> None:
+async def _claim_stranger(visit: Visit) -> None:
+    """Nobody can claim a match in which they have no seat."""
     mover, other = await _with_away(visit)
     wrong = {"t": "claim_match", "table": other.table}
     await refused(await visit.player(), wrong | {"match": other.ledger.setup.mid}, Code.NOT_SEATED)
@@ -166,12 +173,13 @@ async def _by_stranger(visit: Visit) -> None:
     expect(mover.ledger.phase is Phase.HAND, "the match to go on", mover.ledger.phase)
 
 
-async def _granted(visit: Visit) -> None:
+async def _claim(visit: Visit) -> None:
+    """Where opponents claim, the forfeit goes to the claimant, and to nobody before."""
     mover, other = await _with_away(visit, gone_after=1, claim="opponents")
     notice = await _until_away(other, mover.seat, online=True, missed=1)
     expect(notice.get("claim_in_ms") == 0, "claim_in_ms 0", notice)
     expect(_rulings(other) == ["move"], "no forfeit before the claim", _rulings(other))
-    reply = await _claim(other)
+    reply = await _claimed(other)
     expect((reply["t"], reply.get("k")) == ("ok", other.next - 1), "ok, after the ruling", reply)
     await _follow(other, lambda seat: seat.ledger.phase is Phase.ENDED)
     verdict = other.auditor.verdict() if other.auditor else None
@@ -182,7 +190,8 @@ async def _granted(visit: Visit) -> None:
     )
 
 
-async def _by_itself(visit: Visit) -> None:
+async def _claim_server(visit: Visit) -> None:
+    """By default the forfeit comes without a claim."""
     _, other = await _with_away(visit, gone_after=1)
     await _follow(other, lambda seat: seat.ledger.phase is Phase.ENDED)
     expect("forfeit" in _rulings(other), "a forfeit without a claim", _rulings(other))
@@ -209,7 +218,8 @@ def _nothing(message: Map, options: list[Map]) -> None:
     del message, options
 
 
-async def _by_partner(visit: Visit) -> None:
+async def _claim_partner(visit: Visit) -> None:
+    """The partner of a player who is gone cannot claim."""
     need(await visit.player(), "away")
     seats = await _four(visit, decision_ms=_SOON_MS, bank_ms=0, gone_after=1, claim="opponents")
     for seat in seats:
@@ -217,7 +227,7 @@ async def _by_partner(visit: Visit) -> None:
     await together(*(partial(_follow, seat, _missed_before_a_hand) for seat in seats))
     gone = next(told["seat"] for told in seats[0].client.log if told["t"] == "away" and told.get("missed"))
     partner = next(seat for seat in seats if seat.seat != gone and seat.seat % 2 == gone % 2)
-    check_refusal(await _claim(partner), Code.NOT_NOW)
+    check_refusal(await _claimed(partner), Code.NOT_NOW)
     expect("forfeit" not in _rulings(partner), "no forfeit", _rulings(partner))
 
 
@@ -230,7 +240,8 @@ def _somebody_missed(seat: Seat) -> bool:
     return any(told["t"] == "away" and told.get("missed") for told in seat.client.log)
 
 
-async def _shown(visit: Visit) -> None:
+async def _claim_shown(visit: Visit) -> None:
+    """The table's state shows claim before anybody is ready."""
     need(await visit.player(), "away")
     first, second = await visit.seats(claim="opponents")
     for seat in (first, second):
@@ -240,12 +251,14 @@ async def _shown(visit: Visit) -> None:
 
 
 async def _claim_word(visit: Visit) -> None:
+    """claim must be one of two words."""
     seat = await visit.seat()
     need(seat.client, "away")
     check_refusal(await create(seat, {"claim": "anybody"}), Code.BAD_OPTION, field="options/claim")
 
 
 async def _uncalled(visit: Visit) -> None:
+    """A key that the host has not listed is not called to a vacant seat."""
     asked = await visit.player(want=["house-bots"])
     if "house-bots" not in asked.info["caps"]:
         raise InconclusiveError("the server calls no bots")
@@ -260,6 +273,7 @@ async def _uncalled(visit: Visit) -> None:
 
 
 async def _unwanted(visit: Visit) -> None:
+    """A key that the host has not listed is not called to a free seat."""
     strangers = [await visit.player(want=["house-bots"]), await visit.player()]
     if "house-bots" not in strangers[0].info["caps"]:
         raise InconclusiveError("the server calls no bots")
@@ -293,50 +307,18 @@ _FOLLOWS: Final = "play.md#what-follows"
 _CLAIM: Final = "messages.md#claim_match"
 
 CASES: Final[tuple[ServerCase, ...]] = (
-    _case("away", _GONE, "A seat that loses its connection is away until it is back", _told),
-    _case("away-comer", _GONE, "A player who resumes is told of each seat that is away", _told_who_comes),
-    _case(
-        "away-missed",
-        _GONE,
-        "Both sides are told of a ruling in a seat's place, and when it decides again",
-        _missed,
-    ),
-    _case("time-stands", _TIME, "While no seat is connected, no seat's time runs", _stands_still),
-    _case(
-        "claim-shown",
-        "options.md#who-ends-a-match-against-a-side-that-is-gone",
-        "The table's state shows claim before anybody is ready",
-        _shown,
-    ),
-    _case(
-        "claim-word",
-        "options.md#who-ends-a-match-against-a-side-that-is-gone",
-        "claim must be one of two words",
-        _claim_word,
-    ),
-    _case("claim-early", _CLAIM, "A claim before its time gets not_now, with a time to wait", _too_early),
-    _case(
-        "claim-present", _FOLLOWS, "A seat that is connected and not gone cannot be claimed against", _present
-    ),
-    _case("claim-stranger", _CLAIM, "Nobody can claim a match in which they have no seat", _by_stranger),
-    _case("claim-partner", _FOLLOWS, "The partner of a player who is gone cannot claim", _by_partner),
-    _case(
-        "claim",
-        _FOLLOWS,
-        "Where opponents claim, the forfeit goes to the claimant, and to nobody before",
-        _granted,
-    ),
-    _case("claim-server", _FOLLOWS, "By default the forfeit comes without a claim", _by_itself),
-    _case(
-        "uncalled",
-        "play.md#a-vacant-seat",
-        "A key that the host has not listed is not called to a vacant seat",
-        _uncalled,
-    ),
-    _case(
-        "unwanted",
-        "messages.md#players_wanted",
-        "A key that the host has not listed is not called to a free seat",
-        _unwanted,
-    ),
+    _case(_away, _GONE),
+    _case(_away_comer, _GONE),
+    _case(_away_missed, _GONE),
+    _case(_time_stands, _TIME),
+    _case(_claim_shown, "options.md#who-ends-a-match-against-a-side-that-is-gone"),
+    _case(_claim_word, "options.md#who-ends-a-match-against-a-side-that-is-gone"),
+    _case(_claim_early, _CLAIM),
+    _case(_claim_present, _FOLLOWS),
+    _case(_claim_stranger, _CLAIM),
+    _case(_claim_partner, _FOLLOWS),
+    _case(_claim, _FOLLOWS),
+    _case(_claim_server, _FOLLOWS),
+    _case(_uncalled, "play.md#a-vacant-seat"),
+    _case(_unwanted, "messages.md#players_wanted"),
 )

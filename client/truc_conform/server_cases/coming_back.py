@@ -14,6 +14,7 @@ from truc_conform.judged import (
     held_seats,
     refused,
     server_case,
+    server_row,
     together,
 )
 from truc_conform.raw_client import Map, RawClient
@@ -43,7 +44,8 @@ def records_of(client: RawClient) -> list[Sent]:
     return [(each["k"], each["signer"], each["body"], each["sig"]) for each in records]
 
 
-async def _every_position(visit: Visit) -> None:
+async def _resume(visit: Visit) -> None:
+    """Resuming from any position brings the match's records unchanged."""
     mover, other = await in_hand(visit)
     await level(mover, other)
     live = records_of(mover.client)
@@ -57,7 +59,8 @@ async def _every_position(visit: Visit) -> None:
         )
 
 
-async def _with_setup(visit: Visit) -> None:
+async def _resume_setup(visit: Visit) -> None:
+    """Resuming from -1 brings the setup, then every record."""
     mover, _ = await in_hand(visit)
     client = await visit.player(mover.key)
     expect_ok(await client.ask(resuming(mover, -1)), "ok to resume")
@@ -68,7 +71,8 @@ async def _with_setup(visit: Visit) -> None:
     expect(setup["doc"] == mover.document and setup["records"] == known, "the setup as it came live", setup)
 
 
-async def _options_again(visit: Visit) -> None:
+async def _resume_options(visit: Visit) -> None:
+    """After ok come the current options, with the time that is left."""
     mover, _ = await in_hand(visit)
     known = mover.options or {}
     client = await visit.player(mover.key)
@@ -80,7 +84,8 @@ async def _options_again(visit: Visit) -> None:
     expect((was is None) == (now is None) and (now or 0) <= (was or 0), "no more time than is left", options)
 
 
-async def _cards_again(visit: Visit) -> None:
+async def _resume_cards(visit: Visit) -> None:
+    """A guest without x is sent its cards again."""
     mover, _ = await in_hand(visit, guests=(0, 1), boxed=False)
     client = await visit.connect()
     await client.login_token(mover.token)
@@ -96,12 +101,14 @@ async def _refused_resume(visit: Visit, *, changed: Map, code: Code) -> None:
     await check_alive(client)
 
 
-async def _not_mine(visit: Visit) -> None:
+async def _resume_stranger(visit: Visit) -> None:
+    """Nobody can resume the seat of another."""
     mover, _ = await in_hand(visit)
     await refused(await visit.player(), resuming(mover, 0), Code.NOT_SEATED)
 
 
-async def _taken_over(visit: Visit) -> None:
+async def _take_over(visit: Visit) -> None:
+    """The newest connection has the seat; the older one is told, and stays open."""
     mover, _ = await in_hand(visit)
     client = await visit.player(mover.key)
     await client.ask(resuming(mover, mover.next))
@@ -110,7 +117,8 @@ async def _taken_over(visit: Visit) -> None:
     await check_alive(mover.client)
 
 
-async def _listed(visit: Visit) -> None:
+async def _seats_listed(visit: Visit) -> None:
+    """welcome lists the match to resume."""
     mover, _ = await in_hand(visit)
     client = await visit.player(mover.key)
     expected = [(mover.table, mover.ledger.setup.mid, mover.seat)]
@@ -118,6 +126,7 @@ async def _listed(visit: Visit) -> None:
 
 
 async def _storm(visit: Visit) -> None:
+    """Over many lost connections a player gets every record, once and in order."""
     seats = await visit.match(target=_SHORT)
     await together(partial(_restless, visit, seats[0]), partial(seats[1].play))
     for seat in seats:
@@ -143,6 +152,7 @@ async def _restless(visit: Visit, seat: Seat) -> None:
 
 
 async def _offline(visit: Visit) -> None:
+    """A seat whose connection is gone shows as offline, and is kept."""
     first, second = await visit.seats()
     await trio.aclose_forcefully(second.client.stream)
     while True:
@@ -157,42 +167,26 @@ async def _offline(visit: Visit) -> None:
 
 
 _case: Final = partial(server_case, "S3")
+_row: Final = partial(server_row, "S3")
 _BACK: Final = "session.md#coming-back"
 
 
 def _refused_case(name: str, what: str, changed: Map, code: Code) -> ServerCase:
     """Return a case about a resume that is refused."""
     run = partial(_refused_resume, changed=changed, code=code)
-    return _case(name, f"errors.md#{code}", f"A resume {what} gets {code}", run)
+    return _row(name, f"errors.md#{code}", f"A resume {what} gets {code}", run)
 
 
 CASES: Final[tuple[ServerCase, ...]] = (
-    _case(
-        "resume", _BACK, "Resuming from any position brings the match's records unchanged", _every_position
-    ),
-    _case("resume-setup", _BACK, "Resuming from -1 brings the setup, then every record", _with_setup),
-    _case(
-        "resume-options",
-        _BACK,
-        "After ok come the current options, with the time that is left",
-        _options_again,
-    ),
-    _case("resume-cards", _BACK, "A guest without x is sent its cards again", _cards_again),
+    _case(_resume, _BACK),
+    _case(_resume_setup, _BACK),
+    _case(_resume_options, _BACK),
+    _case(_resume_cards, _BACK),
     _refused_case("resume-beyond", "from beyond the last record", {"next": _FAR}, Code.BAD_POSITION),
     _refused_case("resume-other", "of another match", {"match": bytes(32)}, Code.NO_SUCH_MATCH),
-    _case("resume-stranger", "errors.md#not_seated", "Nobody can resume the seat of another", _not_mine),
-    _case(
-        "take-over",
-        _BACK,
-        "The newest connection has the seat; the older one is told, and stays open",
-        _taken_over,
-    ),
-    _case("seats-listed", "session.md#login", "welcome lists the match to resume", _listed),
-    _case("storm", _BACK, "Over many lost connections a player gets every record, once and in order", _storm),
-    _case(
-        "offline",
-        "messages.md#seatstate",
-        "A seat whose connection is gone shows as offline, and is kept",
-        _offline,
-    ),
+    _case(_resume_stranger, "errors.md#not_seated"),
+    _case(_take_over, _BACK),
+    _case(_seats_listed, "session.md#login"),
+    _case(_storm, _BACK),
+    _case(_offline, "messages.md#seatstate"),
 )

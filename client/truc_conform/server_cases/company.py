@@ -16,6 +16,7 @@ from truc_conform.judged import (
     need,
     refused,
     server_case,
+    server_row,
 )
 from truc_conform.raw_client import Map, RawClient, UnexpectedError
 from truc_conform.raw_seat import Seat
@@ -51,6 +52,7 @@ _BAD_TEXTS: Final = (
 
 
 async def _unannounced(visit: Visit) -> None:
+    """A request whose capability the server does not announce gets unknown_request."""
     client = await visit.player()
     absent = sorted(tag for tag in TO_SERVER if BROUGHT_BY[tag] not in client.info["caps"])
     for tag in absent:
@@ -78,7 +80,8 @@ async def _talking(visit: Visit) -> list[Seat]:
     return seats
 
 
-async def _heard(visit: Visit) -> None:
+async def _chat(visit: Visit) -> None:
+    """A line goes, numbered, to everybody who follows the table."""
     first, second = await _talking(visit)
     eye, _ = await watching(visit, first.table)
     for n, text in enumerate(("Bon dia", "Truc?")):
@@ -99,7 +102,8 @@ async def _line(client: RawClient, n: int) -> Map:
     return await client.until("chat", n=n)
 
 
-async def _tagged(visit: Visit) -> None:
+async def _chat_tag(visit: Visit) -> None:
+    """A line has its speaker's tag, the same as in welcome and at the seat."""
     first, second = await _talking(visit)
     await say(first.client, "hello", table=first.table)
     line = await second.client.until("chat")
@@ -113,7 +117,8 @@ async def _tagged(visit: Visit) -> None:
     )
 
 
-async def _watcher_speaks(visit: Visit) -> None:
+async def _chat_watcher(visit: Visit) -> None:
+    """A watcher may speak, without a seat."""
     (first, _) = await _talking(visit)
     eye, _ = await watching(visit, first.table)
     await say(eye, "good game", table=first.table)
@@ -121,7 +126,8 @@ async def _watcher_speaks(visit: Visit) -> None:
     expect("seat" not in line, "no seat for a watcher", line)
 
 
-async def _outsider(visit: Visit) -> None:
+async def _chat_outsider(visit: Visit) -> None:
+    """Only those who follow may speak; others get not_now."""
     (first, _) = await _talking(visit)
     stranger = await visit.player()
     check_refusal(await say(stranger, "hello", table=first.table), Code.NOT_NOW)
@@ -134,7 +140,8 @@ async def _bad_text(visit: Visit, *, text: str) -> None:
     await check_alive(first.client)
 
 
-async def _later(visit: Visit) -> None:
+async def _chat_later(visit: Visit) -> None:
+    """A latecomer is sent the newest lines, with how long ago each was said."""
     (first, _) = await _talking(visit)
     for n in range(3):
         await say(first.client, f"line {n}", table=first.table)
@@ -145,7 +152,8 @@ async def _later(visit: Visit) -> None:
     expect(all("ago_ms" in line for line in lines), "how long ago each was said", lines)
 
 
-async def _flooded(visit: Visit) -> None:
+async def _chat_flood(visit: Visit) -> None:
+    """Too many lines get rate_limited, with a time to wait."""
     (first, _) = await _talking(visit)
     for n in range(MOST_LINES):
         reply = await first.client.ask({"t": "chat", "text": f"line {n}", "table": first.table})
@@ -156,7 +164,8 @@ async def _flooded(visit: Visit) -> None:
     raise UnexpectedError(f"expected rate_limited within {MOST_LINES} lines at once, got ok to all")
 
 
-async def _lobby_chat(visit: Visit) -> None:
+async def _chat_lobby(visit: Visit) -> None:
+    """The lobby has a chat for those who follow it."""
     first, second = await visit.player(), await visit.player()
     value = need(first, "chat")
     need(first, "lobby")
@@ -169,7 +178,8 @@ async def _lobby_chat(visit: Visit) -> None:
     expect("table" not in line and "n" not in line, "a line without table or number", line)
 
 
-async def _ignored(visit: Visit) -> None:
+async def _ignore(visit: Visit) -> None:
+    """Ignoring a player hides their lines until it is taken back."""
     first, second = await _talking(visit)
     tag = first.client.welcome["player"]
     expect_ok(await second.client.ask({"t": "ignore", "player": tag}), "ok to ignore")
@@ -181,6 +191,7 @@ async def _ignored(visit: Visit) -> None:
 
 
 async def _ignore_self(visit: Visit) -> None:
+    """Nobody can ignore themselves: bad_message."""
     client = await visit.player()
     need(client, "chat")
     await refused(
@@ -192,7 +203,8 @@ async def _follow(client: RawClient) -> None:
     expect_ok(await client.ask_patiently({"t": "lobby"}), "ok to lobby")
 
 
-async def _followed(visit: Visit) -> None:
+async def _lobby(visit: Visit) -> None:
+    """Followers of the lobby are told of public tables, and of no private ones."""
     client = await visit.player()
     need(client, "lobby")
     await _follow(client)
@@ -208,6 +220,7 @@ async def _followed(visit: Visit) -> None:
 
 
 async def _lobby_state(visit: Visit) -> None:
+    """Followers of the lobby are told how full the server is."""
     client = await visit.player()
     need(client, "lobby")
     await _follow(client)
@@ -216,7 +229,8 @@ async def _lobby_state(visit: Visit) -> None:
     expect(state["online"] >= 1 and state["playing"] <= state["tables"], "figures that can be true", state)
 
 
-async def _unfollowed(visit: Visit) -> None:
+async def _lobby_off(visit: Visit) -> None:
+    """After off nothing more comes from the lobby."""
     client = await visit.player()
     need(client, "lobby")
     await _follow(client)
@@ -230,6 +244,7 @@ async def _unfollowed(visit: Visit) -> None:
 
 
 async def _players(visit: Visit) -> None:
+    """Each player is listed once, ascending by tag."""
     seat = await visit.seat()
     need(seat.client, "lobby")
     await visit.player(seat.key)
@@ -246,7 +261,8 @@ async def _players(visit: Visit) -> None:
     expect(tags == sorted(tags), "tags in ascending order", tags)
 
 
-async def _sought(visit: Visit) -> None:
+async def _seek(visit: Visit) -> None:
+    """Two who seek the same find each other; a full table is passed over."""
     first, second = await visit.seat(0), await visit.seat(1)
     need(first.client, "seek")
     wanted: Map = {
@@ -267,13 +283,15 @@ async def _sought(visit: Visit) -> None:
     expect(reply["t"] == "ok" and third.table != first.table, "another table for the third player", reply)
 
 
-async def _not_forgotten(visit: Visit) -> None:
+async def _forget_playing(visit: Visit) -> None:
+    """A player in a match cannot be forgotten: not_now."""
     mover, _ = await in_hand(visit)
     need(mover.client, "forget")
     check_refusal(await mover.ask({"t": "forget"}), Code.NOT_NOW)
 
 
-async def _forgotten(visit: Visit) -> None:
+async def _forget_guest(visit: Visit) -> None:
+    """A guest is forgotten, and so is the token."""
     seats = await visit.seats(guests=(0,))
     guest = seats[0]
     need(guest.client, "forget")
@@ -287,7 +305,8 @@ async def _forgotten(visit: Visit) -> None:
     check_refusal(error, Code.BAD_TOKEN, closes=True)
 
 
-async def _key_forgotten(visit: Visit) -> None:
+async def _forget_key(visit: Visit) -> None:
+    """A key is forgotten, gives its seats up and stays logged in."""
     seat = await visit.seat()
     need(seat.client, "forget")
     await create(seat)
@@ -297,63 +316,31 @@ async def _key_forgotten(visit: Visit) -> None:
 
 
 _case: Final = partial(server_case, "S2")
+_row: Final = partial(server_row, "S2")
 _CHAT: Final = "lobby.md#chat"
 _LOBBY: Final = "lobby.md#following-the-lobby"
 
 CASES: Final[tuple[ServerCase, ...]] = (
-    _case(
-        "unannounced",
-        "errors.md#unknown_request",
-        "A request whose capability the server does not announce gets unknown_request",
-        _unannounced,
-    ),
-    _case("chat", _CHAT, "A line goes, numbered, to everybody who follows the table", _heard),
-    _case("chat-tag", _CHAT, "A line has its speaker's tag, the same as in welcome and at the seat", _tagged),
-    _case("chat-watcher", _CHAT, "A watcher may speak, without a seat", _watcher_speaks),
-    _case("chat-outsider", _CHAT, "Only those who follow may speak; others get not_now", _outsider),
+    _case(_unannounced, "errors.md#unknown_request"),
+    _case(_chat, _CHAT),
+    _case(_chat_tag, _CHAT),
+    _case(_chat_watcher, _CHAT),
+    _case(_chat_outsider, _CHAT),
     *(
-        _case(name, _CHAT, f"{text} gets bad_message for text", partial(_bad_text, text=line))
+        _row(name, _CHAT, f"{text} gets bad_message for text", partial(_bad_text, text=line))
         for name, text, line in _BAD_TEXTS
     ),
-    _case(
-        "chat-later", _CHAT, "A latecomer is sent the newest lines, with how long ago each was said", _later
-    ),
-    _case(
-        "chat-flood",
-        "errors.md#rate_limited",
-        "Too many lines get rate_limited, with a time to wait",
-        _flooded,
-    ),
-    _case("chat-lobby", _CHAT, "The lobby has a chat for those who follow it", _lobby_chat),
-    _case(
-        "ignore", "lobby.md#ignoring", "Ignoring a player hides their lines until it is taken back", _ignored
-    ),
-    _case("ignore-self", "lobby.md#ignoring", "Nobody can ignore themselves: bad_message", _ignore_self),
-    _case(
-        "lobby", _LOBBY, "Followers of the lobby are told of public tables, and of no private ones", _followed
-    ),
-    _case("lobby-state", _LOBBY, "Followers of the lobby are told how full the server is", _lobby_state),
-    _case("lobby-off", _LOBBY, "After off nothing more comes from the lobby", _unfollowed),
-    _case("players", "lobby.md#who-is-there", "Each player is listed once, ascending by tag", _players),
-    _case(
-        "seek",
-        "lobby.md#a-quick-seat",
-        "Two who seek the same find each other; a full table is passed over",
-        _sought,
-    ),
-    _case(
-        "forget-playing",
-        "lobby.md#being-forgotten",
-        "A player in a match cannot be forgotten: not_now",
-        _not_forgotten,
-    ),
-    _case(
-        "forget-guest", "lobby.md#being-forgotten", "A guest is forgotten, and so is the token", _forgotten
-    ),
-    _case(
-        "forget-key",
-        "lobby.md#being-forgotten",
-        "A key is forgotten, gives its seats up and stays logged in",
-        _key_forgotten,
-    ),
+    _case(_chat_later, _CHAT),
+    _case(_chat_flood, "errors.md#rate_limited"),
+    _case(_chat_lobby, _CHAT),
+    _case(_ignore, "lobby.md#ignoring"),
+    _case(_ignore_self, "lobby.md#ignoring"),
+    _case(_lobby, _LOBBY),
+    _case(_lobby_state, _LOBBY),
+    _case(_lobby_off, _LOBBY),
+    _case(_players, "lobby.md#who-is-there"),
+    _case(_seek, "lobby.md#a-quick-seat"),
+    _case(_forget_playing, "lobby.md#being-forgotten"),
+    _case(_forget_guest, "lobby.md#being-forgotten"),
+    _case(_forget_key, "lobby.md#being-forgotten"),
 )

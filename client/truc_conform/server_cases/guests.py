@@ -12,6 +12,7 @@ from truc_conform.judged import (
     need_game,
     play_on,
     server_case,
+    server_row,
 )
 from truc_conform.raw_client import Map
 from truc_conform.raw_seat import Seat
@@ -32,11 +33,13 @@ _PLAY: Final = "play.md#decisions"
 
 
 async def _keyed_chooses(visit: Visit) -> None:
+    """choose from a player with a key gets not_now."""
     mover, _ = await in_hand(visit)
     check_refusal(await choose(mover, quiet(mover)["key"]), Code.NOT_NOW)
 
 
 async def _guest_signs(visit: Visit) -> None:
+    """A body from a guest gets not_now."""
     mover, _ = await _guests(visit)
     here = {"t": "act", "table": mover.table, "match": mover.ledger.setup.mid}
     check_refusal(await mover.ask({**here, "body": b"\x90", "sig": bytes(64)}), Code.NOT_NOW)
@@ -46,7 +49,8 @@ async def _guests(visit: Visit) -> tuple[Seat, Seat]:
     return await in_hand(visit, guests=(0, 1), boxed=False)
 
 
-async def _guest_taken(visit: Visit) -> None:
+async def _guest_act(visit: Visit) -> None:
+    """A guest chooses by a move line; the same again gets ok with dup."""
     mover, _ = await _guests(visit)
     at, line = mover.next, quiet(mover)["key"]
     reply = await choose(mover, line)
@@ -65,6 +69,7 @@ async def _guest_refused(visit: Visit, *, at: int, line: str, code: Code) -> Non
 
 
 async def _guest_out_of_turn(visit: Visit) -> None:
+    """A guest's choice out of turn gets not_your_turn."""
     mover, other = await _guests(visit)
     check_refusal(await choose(other, quiet(mover)["key"]), Code.NOT_YOUR_TURN)
 
@@ -79,12 +84,14 @@ async def _paused(visit: Visit) -> tuple[Seat, Seat]:
 
 
 async def _move_in_pause(visit: Visit) -> None:
+    """A move in a pause gets paused, with evidence."""
     mover, _ = await _paused(visit)
     body = act(mover, quiet(mover))
     check_evidence(mover, body, check_refusal(await hand_in(mover, body), Code.PAUSED))
 
 
-async def _resumed(visit: Visit) -> None:
+async def _resume_pause(visit: Visit) -> None:
+    """A pause ends when every seat has asked to resume."""
     both = await _paused(visit)
     for seat in both:
         await level(*both)
@@ -93,17 +100,20 @@ async def _resumed(visit: Visit) -> None:
 
 
 async def _not_paused(visit: Visit) -> None:
+    """resume without a pause gets illegal_action."""
     mover, _ = await in_hand(visit)
     check_refusal(await hand_in(mover, act(mover, {"kind": "resume"})), Code.ILLEGAL_ACTION)
 
 
 async def _paused_twice(visit: Visit) -> None:
+    """Asking twice for a pause gets illegal_action."""
     mover, _ = await in_hand(visit)
     await hand_in(mover, act(mover, {"kind": "pause"}))
     check_refusal(await hand_in(mover, act(mover, {"kind": "pause"})), Code.ILLEGAL_ACTION)
 
 
 async def _void_bet(visit: Visit) -> None:
+    """An ask whose window the next card has closed gets void_bet."""
     need_game(await visit.player(), _LATE_ASK)
     first, second = await in_hand(visit, game=_LATE_ASK)
     await hand_in(first, act(first, _play_of(first)))
@@ -119,28 +129,27 @@ def _play_of(seat: Seat) -> Map:
 
 
 _case: Final = partial(server_case, "S3")
+_row: Final = partial(server_row, "S3")
 
 
 def _refused_case(name: str, what: str, code: Code, *, at: int = 0, line: str = "") -> ServerCase:
     """Return a case about a guest's choice that is refused."""
-    return _case(name, _PLAY, f"{what} gets {code}", partial(_guest_refused, at=at, line=line, code=code))
+    return _row(name, _PLAY, f"{what} gets {code}", partial(_guest_refused, at=at, line=line, code=code))
 
 
 CASES: Final[tuple[ServerCase, ...]] = (
-    _case("keyed-chooses", _PLAY, "choose from a player with a key gets not_now", _keyed_chooses),
-    _case("guest-signs", _PLAY, "A body from a guest gets not_now", _guest_signs),
-    _case(
-        "guest-act", _PLAY, "A guest chooses by a move line; the same again gets ok with dup", _guest_taken
-    ),
+    _case(_keyed_chooses, _PLAY),
+    _case(_guest_signs, _PLAY),
+    _case(_guest_act, _PLAY),
     _refused_case("guest-stale", "A guest's choice at a taken position", Code.STALE_POSITION, at=-1),
     _refused_case("guest-ahead", "A guest's choice ahead of the match", Code.BAD_POSITION, at=90),
     _refused_case(
         "guest-illegal", "A line that is not among the options", Code.ILLEGAL_ACTION, line="fly away"
     ),
-    _case("guest-out-of-turn", _PLAY, "A guest's choice out of turn gets not_your_turn", _guest_out_of_turn),
-    _case("move-in-pause", _PLAY, "A move in a pause gets paused, with evidence", _move_in_pause),
-    _case("resume-pause", _PLAY, "A pause ends when every seat has asked to resume", _resumed),
-    _case("not-paused", _PLAY, "resume without a pause gets illegal_action", _not_paused),
-    _case("paused-twice", _PLAY, "Asking twice for a pause gets illegal_action", _paused_twice),
-    _case("void-bet", _PLAY, "An ask whose window the next card has closed gets void_bet", _void_bet),
+    _case(_guest_out_of_turn, _PLAY),
+    _case(_move_in_pause, _PLAY),
+    _case(_resume_pause, _PLAY),
+    _case(_not_paused, _PLAY),
+    _case(_paused_twice, _PLAY),
+    _case(_void_bet, _PLAY),
 )

@@ -43,6 +43,7 @@ def _allowed(per_min: int, since: float) -> int:
 
 
 async def _failed_logins(visit: Visit) -> Outcome | None:
+    """Too many failed logins get rate_limited with a true wait, and a valid one is let in."""
     most = limit(await visit.player(), "failed_logins_per_min", most=MOST_FAILURES)
     since, endings = trio.current_time(), [await _fail(visit)]
     while endings[-1][0]["code"] == Code.BAD_SIGNATURE and len(endings) <= _allowed(most, since):
@@ -73,6 +74,7 @@ async def _fail(visit: Visit) -> tuple[Map, Map]:
 
 
 async def _connections(visit: Visit) -> None:
+    """One connection too many from an address gets server_full before it speaks, until others go."""
     most = limit(await visit.player(), "connections_per_address", most=MOST_CONNECTIONS)
     member = await visit.player()
     others = [await visit.connect() for _ in range(most)]
@@ -92,7 +94,8 @@ async def _lets_in_again(visit: Visit) -> None:
         await trio.sleep(_AGAIN_S)
 
 
-async def _tables(visit: Visit) -> None:
+async def _tables_rate(visit: Visit) -> None:
+    """Too many new tables in a minute get rate_limited; after the wait one can be opened."""
     key = generate_signing_key()
     client = await visit.player(key)
     most = limit(client, "tables_per_min", most=MOST_TABLES)
@@ -115,27 +118,29 @@ async def _open_and_leave(client: RawClient) -> Map:
     return reply
 
 
-async def _dripping(visit: Visit) -> None:
+async def _drip(visit: Visit) -> None:
+    """A frame that comes a byte at a time is no sign of life."""
     client = await visit.player()
     last_s = 1.5 * float(client.info["limits"]["idle_s"])
     if last_s > visit.patience_s:
         raise InconclusiveError(f"silence ends a connection after {last_s:g} s: longer than this run waits")
-    rest = await _drip(client, last_s + _SLACK_S)
+    rest = await _dripped(client, last_s + _SLACK_S)
     expect(rest is not None, f"the end after {last_s:g} s without a whole frame", "an open connection")
     expect(rest and rest[-1].get("code") == Code.TIMEOUT, "bye timeout", rest)
 
 
-async def _dripping_login(visit: Visit) -> None:
+async def _drip_login(visit: Visit) -> None:
+    """A hello that comes a byte at a time gets timeout."""
     client = await visit.connect()
     started = trio.current_time()
-    rest = await _drip(client, min(visit.patience_s, LATEST_LOGIN_S))
+    rest = await _dripped(client, min(visit.patience_s, LATEST_LOGIN_S))
     seconds = trio.current_time() - started
     if rest is None:
         raise InconclusiveError(f"after {seconds:.0f} s the server still waits for the rest of a hello")
     expect(rest and rest[-1].get("code") == Code.TIMEOUT, "bye timeout", rest)
 
 
-async def _drip(client: RawClient, seconds: float) -> list[Map] | None:
+async def _dripped(client: RawClient, seconds: float) -> list[Map] | None:
     """Send a frame byte by byte; return what came if the connection ends within this time, else None."""
     client.patience_s, came = 2 * seconds, None
     with trio.move_on_after(seconds):
@@ -159,24 +164,9 @@ _OF_ADDRESS: Final = "limits.md#addresses"
 _BEFORE: Final = "limits.md#before-login"
 
 CASES: Final[tuple[ServerCase, ...]] = (
-    _case(
-        "failed-logins",
-        _OF_ADDRESS,
-        "Too many failed logins get rate_limited with a true wait, and a valid one is let in",
-        _failed_logins,
-    ),
-    _case(
-        "connections",
-        _OF_ADDRESS,
-        "One connection too many from an address gets server_full before it speaks, until others go",
-        _connections,
-    ),
-    _case(
-        "tables-rate",
-        "limits.md#players",
-        "Too many new tables in a minute get rate_limited; after the wait one can be opened",
-        _tables,
-    ),
-    _case("drip", _BEFORE, "A frame that comes a byte at a time is no sign of life", _dripping),
-    _case("drip-login", _BEFORE, "A hello that comes a byte at a time gets timeout", _dripping_login),
+    _case(_failed_logins, _OF_ADDRESS),
+    _case(_connections, _OF_ADDRESS),
+    _case(_tables_rate, "limits.md#players"),
+    _case(_drip, _BEFORE),
+    _case(_drip_login, _BEFORE),
 )

@@ -15,6 +15,7 @@ from truc_conform.judged import (
     held_seats,
     refused,
     server_case,
+    server_row,
 )
 from truc_conform.raw_client import Map, RawClient, UnexpectedError
 from truc_protocol.codec import sha256
@@ -62,17 +63,20 @@ async def _another_field(visit: Visit, *, field: str) -> None:
 
 
 async def _bad_signature(visit: Visit) -> None:
+    """A login signed by another key gets bad_signature (C38)."""
     client = await _greeted(visit)
     body = auth(client, generate_signing_key())
     await _refused(client, body, generate_signing_key().sign(body), Code.BAD_SIGNATURE)
 
 
 async def _other_body(visit: Visit) -> None:
+    """A signature of other bytes gets bad_signature (C38)."""
     client, key = await _greeted(visit), generate_signing_key()
     await _refused(client, auth(client, key), key.sign(b"other bytes"), Code.BAD_SIGNATURE)
 
 
 async def _replayed(visit: Visit) -> None:
+    """A login for another connection gets bad_signature (C38)."""
     first, second = await _greeted(visit), await _greeted(visit)
     key = generate_signing_key()
     body = auth(first, key)
@@ -80,6 +84,7 @@ async def _replayed(visit: Visit) -> None:
 
 
 async def _small_order(visit: Visit) -> None:
+    """A key of small order gets key_not_allowed (C38)."""
     for public in sorted(SMALL_ORDER)[::4]:
         client = await _greeted(visit)
         body = auth(client, generate_signing_key(), pk=public)
@@ -88,12 +93,14 @@ async def _small_order(visit: Visit) -> None:
 
 
 async def _loose_body(visit: Visit) -> None:
+    """A body with bytes after it gets bad_message (C38)."""
     client, key = await _greeted(visit), generate_signing_key()
     body = auth(client, key) + b"\xc0"
     await _refused(client, body, key.sign(body), Code.BAD_MESSAGE)
 
 
-async def _entered(visit: Visit) -> None:
+async def _key(visit: Visit) -> None:
+    """A key is let in; its tag is its fingerprint."""
     key = generate_signing_key()
     client = await visit.player(key)
     tag = client.welcome.get("player")
@@ -102,6 +109,7 @@ async def _entered(visit: Visit) -> None:
 
 
 async def _fingerprint(visit: Visit) -> None:
+    """The server has the fingerprint of its join string."""
     known, client = visit.address.fingerprint, await _greeted(visit)
     came = fingerprint(client.spk)
     if known is None:
@@ -110,12 +118,14 @@ async def _fingerprint(visit: Visit) -> None:
 
 
 async def _second_login(visit: Visit) -> None:
+    """A second login gets not_now, and the connection stays open."""
     client = await visit.player()
     await refused(client, {"t": "login", "name": "Ida"}, Code.NOT_NOW)
     await check_alive(client)
 
 
 async def _seats_listed(visit: Visit) -> None:
+    """welcome lists the player's seats."""
     seat = await visit.seat()
     expect_ok(await create(seat), "a table to be created")
     again = await visit.player(seat.key)
@@ -124,6 +134,7 @@ async def _seats_listed(visit: Visit) -> None:
 
 
 async def _guest(visit: Visit) -> None:
+    """A guest is let in with a name, and gets a token."""
     client = await visit.guest()
     tag = client.welcome.get("player", _GUEST_MARK)
     expect(client.welcome.get("token"), "a token for a guest", client.welcome)
@@ -131,6 +142,7 @@ async def _guest(visit: Visit) -> None:
 
 
 async def _guests_refused(visit: Visit) -> None:
+    """A server without guests says guests_not_allowed."""
     client = await _greeted(visit)
     if client.info["guests"]:
         raise InconclusiveError("the server admits guests")
@@ -139,6 +151,7 @@ async def _guests_refused(visit: Visit) -> None:
 
 
 async def _token(visit: Visit) -> None:
+    """A guest who has sat down comes back with the token."""
     (guest, _) = await visit.seats(guests=(0,))
     again = await visit.connect()
     reply = await again.login_token(guest.token)
@@ -148,6 +161,7 @@ async def _token(visit: Visit) -> None:
 
 
 async def _token_early(visit: Visit) -> None:
+    """A token gets bad_token before its guest has sat down."""
     guest = await visit.guest()
     client = await _greeted(visit)
     await client.send({"t": "login", "token": guest.welcome["token"]})
@@ -155,6 +169,7 @@ async def _token_early(visit: Visit) -> None:
 
 
 async def _token_wrong(visit: Visit) -> None:
+    """A token that was never given gets bad_token."""
     await visit.guest()
     client = await _greeted(visit)
     await client.send({"t": "login", "token": _TOKEN})
@@ -168,13 +183,15 @@ async def _name(visit: Visit, *, name: str) -> None:
     expect(error.get("field") == "name", "the field name", error)
 
 
-async def _alike(visit: Visit) -> None:
+async def _name_alike(visit: Visit) -> None:
+    """Of two players who ask for one name, the second gets another."""
     name = (await visit.player()).welcome.get("name")
     other = (await visit.player()).welcome.get("name")
     expect(name != other, f"a name other than {name!r} for the second who asks for it", other)
 
 
 async def _invite(visit: Visit) -> None:
+    """An invite that was never given gets key_not_allowed."""
     client = await _greeted(visit)
     if "invite" not in client.info["caps"]:
         raise InconclusiveError("the server takes no invites")
@@ -185,6 +202,7 @@ async def _invite(visit: Visit) -> None:
 
 
 _case: Final = partial(server_case, "S1")
+_row: Final = partial(server_row, "S1")
 _HANDSHAKE: Final = "security.md#the-handshake"
 _LOGIN: Final = "session.md#login"
 _FIELDS: Final = (
@@ -195,54 +213,28 @@ _FIELDS: Final = (
 )
 
 CASES: Final[tuple[ServerCase, ...]] = (
-    _case("key", _LOGIN, "A key is let in; its tag is its fingerprint", _entered),
-    _case(
-        "fingerprint", "security.md#keys", "The server has the fingerprint of its join string", _fingerprint
-    ),
-    _case(
-        "bad-signature", _HANDSHAKE, "A login signed by another key gets bad_signature (C38)", _bad_signature
-    ),
-    _case("other-body", _HANDSHAKE, "A signature of other bytes gets bad_signature (C38)", _other_body),
-    _case("replayed", _HANDSHAKE, "A login for another connection gets bad_signature (C38)", _replayed),
+    _case(_key, _LOGIN),
+    _case(_fingerprint, "security.md#keys"),
+    _case(_bad_signature, _HANDSHAKE),
+    _case(_other_body, _HANDSHAKE),
+    _case(_replayed, _HANDSHAKE),
     *(
-        _case(name, _HANDSHAKE, f"{text} gets bad_signature (C38)", partial(_another_field, field=field))
+        _row(name, _HANDSHAKE, f"{text} gets bad_signature (C38)", partial(_another_field, field=field))
         for name, field, text in _FIELDS
     ),
-    _case("small-order", "security.md#keys", "A key of small order gets key_not_allowed (C38)", _small_order),
-    _case(
-        "loose-body",
-        "security.md#what-is-signed",
-        "A body with bytes after it gets bad_message (C38)",
-        _loose_body,
-    ),
+    _case(_small_order, "security.md#keys"),
+    _case(_loose_body, "security.md#what-is-signed"),
     *(
-        _case(name, "limits.md#sizes", f"{text} gets bad_message for name", partial(_name, name=value))
+        _row(name, "limits.md#sizes", f"{text} gets bad_message for name", partial(_name, name=value))
         for name, text, value in _NAMES
     ),
-    _case(
-        "name-alike",
-        "limits.md#names",
-        "Of two players who ask for one name, the second gets another",
-        _alike,
-    ),
-    _case(
-        "second-login",
-        "connection.md#steps",
-        "A second login gets not_now, and the connection stays open",
-        _second_login,
-    ),
-    _case("seats-listed", _LOGIN, "welcome lists the player's seats", _seats_listed),
-    _case("guest", _LOGIN, "A guest is let in with a name, and gets a token", _guest),
-    _case(
-        "guests-refused",
-        "errors.md#guests_not_allowed",
-        "A server without guests says guests_not_allowed",
-        _guests_refused,
-    ),
-    _case("token", _LOGIN, "A guest who has sat down comes back with the token", _token),
-    _case("token-early", _LOGIN, "A token gets bad_token before its guest has sat down", _token_early),
-    _case("token-wrong", _LOGIN, "A token that was never given gets bad_token", _token_wrong),
-    _case(
-        "invite", "errors.md#key_not_allowed", "An invite that was never given gets key_not_allowed", _invite
-    ),
+    _case(_name_alike, "limits.md#names"),
+    _case(_second_login, "connection.md#steps"),
+    _case(_seats_listed, _LOGIN),
+    _case(_guest, _LOGIN),
+    _case(_guests_refused, "errors.md#guests_not_allowed"),
+    _case(_token, _LOGIN),
+    _case(_token_early, _LOGIN),
+    _case(_token_wrong, _LOGIN),
+    _case(_invite, "errors.md#key_not_allowed"),
 )

@@ -28,7 +28,8 @@ async def _own(client: RawClient, **fields: object) -> list[Map]:
     return found
 
 
-async def _listed(visit: Visit) -> None:
+async def _matches(visit: Visit) -> None:
+    """A match is listed for those who played it, and for nobody else."""
     loser, winner = await in_hand(visit)
     before = await _own(loser.client)
     await loser.resign()
@@ -45,7 +46,8 @@ async def _listed(visit: Visit) -> None:
     expect(not strangers, "no matches for a player who has played none", strangers)
 
 
-async def _after_none(visit: Visit) -> None:
+async def _matches_none(visit: Visit) -> None:
+    """A list after a match that one has not played gets no_such_match."""
     client = await visit.player()
     need(client, "matches")
     reply = await client.ask_patiently({"t": "matches", "after": bytes(32)})
@@ -55,11 +57,6 @@ async def _after_none(visit: Visit) -> None:
 _case: Final = partial(server_case, "S2")
 
 CASES: Final[tuple[ServerCase, ...]] = (
-    _case("matches", _CLAUSE, "A match is listed for those who played it, and for nobody else", _listed),
-    _case(
-        "matches-none",
-        _CLAUSE,
-        "A list after a match that one has not played gets no_such_match",
-        _after_none,
-    ),
+    _case(_matches, _CLAUSE),
+    _case(_matches_none, _CLAUSE),
 )

@@ -15,6 +15,7 @@ from truc_conform.judged import (
     play_on,
     refused,
     server_case,
+    server_row,
 )
 from truc_conform.raw_client import Map
 from truc_conform.raw_seat import Seat
@@ -110,7 +111,8 @@ def check_evidence(seat: Seat, body: Body, error: Map) -> None:
     expect(verify(seat.ledger.setup.terms.table.spk, refusal, sig), "a refusal signed by the server", sig)
 
 
-async def _taken(visit: Visit) -> None:
+async def _act(visit: Visit) -> None:
+    """An act gets ok, after its record."""
     mover, _ = await in_hand(visit)
     at = mover.next
     reply = await hand_in(mover, act(mover, quiet(mover)))
@@ -118,7 +120,8 @@ async def _taken(visit: Visit) -> None:
     expect(mover.next > at, "the record before the reply that confirms it", reply)
 
 
-async def _repeated(visit: Visit) -> None:
+async def _act_again(visit: Visit) -> None:
+    """The same act again gets ok with dup."""
     mover, _ = await in_hand(visit)
     at, body = mover.next, act(mover, quiet(mover))
     await hand_in(mover, body)
@@ -128,7 +131,8 @@ async def _repeated(visit: Visit) -> None:
     )
 
 
-async def _released_again(visit: Visit) -> None:
+async def _release_again(visit: Visit) -> None:
+    """The same release again gets ok with dup."""
     mover, _ = await in_hand(visit)
     (stored, *_) = [message for (what, _), message in mover.stored.items() if what == "release"]
     reply = await mover.ask(stored)
@@ -136,6 +140,7 @@ async def _released_again(visit: Visit) -> None:
 
 
 async def _stale(visit: Visit) -> None:
+    """Another act at a taken position gets stale_position."""
     mover, _ = await in_hand(visit)
     other = act(mover, unoffered(mover))
     await hand_in(mover, act(mover, quiet(mover)))
@@ -154,24 +159,28 @@ async def _changed(visit: Visit, *, changed: Map, code: Code) -> None:
 
 
 async def _ahead(visit: Visit) -> None:
+    """An act for a later position gets bad_position."""
     mover, _ = await in_hand(visit)
     body = act(mover, quiet(mover), k=mover.next + 1)
     check_refusal(await hand_in(mover, body), Code.BAD_POSITION)
 
 
 async def _other_match(visit: Visit) -> None:
+    """An act for another match gets no_such_match."""
     mover, _ = await in_hand(visit)
     reply = await hand_in(mover, act(mover, quiet(mover)), match=NOTHING)
     check_refusal(reply, Code.NO_SUCH_MATCH)
 
 
 async def _other_seat(visit: Visit) -> None:
+    """An act in the name of another seat gets bad_message."""
     mover, other = await in_hand(visit)
     reply = await hand_in(other, act(mover, quiet(mover)))
     check_refusal(reply, Code.BAD_MESSAGE)
 
 
 async def _out_of_turn(visit: Visit) -> None:
+    """An act out of turn gets not_your_turn, with evidence."""
     mover, other = await in_hand(visit)
     body = act(other, quiet(mover))
     error = check_refusal(await hand_in(other, body), Code.NOT_YOUR_TURN)
@@ -179,6 +188,7 @@ async def _out_of_turn(visit: Visit) -> None:
 
 
 async def _illegal(visit: Visit) -> None:
+    """An act that is not an option gets illegal_action, with evidence."""
     mover, _ = await in_hand(visit)
     body = act(mover, unoffered(mover))
     error = check_refusal(await hand_in(mover, body), Code.ILLEGAL_ACTION)
@@ -212,14 +222,16 @@ async def _card(visit: Visit, *, place: int, value: object) -> None:
     check_evidence(mover, body, error)
 
 
-async def _bad_signature(visit: Visit) -> None:
+async def _act_signature(visit: Visit) -> None:
+    """An act signed by another key gets bad_signature, and the end."""
     mover, _ = await in_hand(visit)
     message = mover.sign(act(mover, quiet(mover)))
     await mover.client.send(message | {"sig": generate_signing_key().sign(message["body"])})
     await check_ended(mover.client, Code.BAD_SIGNATURE)
 
 
-async def _bad_bodies(visit: Visit) -> None:
+async def _act_body(visit: Visit) -> None:
+    """A body of the wrong shape gets bad_message."""
     mover, _ = await in_hand(visit)
     here = {"t": "act", "table": mover.table, "match": mover.ledger.setup.mid}
     for body in (*_BODIES, encode(act(mover, quiet(mover), kind="fly"))):
@@ -227,14 +239,16 @@ async def _bad_bodies(visit: Visit) -> None:
         check_refusal(reply, Code.BAD_MESSAGE)
 
 
-async def _release_now(visit: Visit) -> None:
+async def _release_early(visit: Visit) -> None:
+    """A release that no call asks for gets not_now."""
     mover, _ = await in_hand(visit)
     ledger = mover.ledger
     body = Release(ledger.setup.mid, *ledger.parallel, ledger.deal_index, mover.seat, NOTHING)
     check_refusal(await hand_in(mover, body), Code.NOT_NOW)
 
 
-async def _off_chain(visit: Visit) -> None:
+async def _release_chain(visit: Visit) -> None:
+    """A release off its chain gets illegal_action, with evidence."""
     seats = await visit.match()
     for seat in seats:
         seat.is_idle = True
@@ -246,6 +260,7 @@ async def _off_chain(visit: Visit) -> None:
 
 
 async def _stranger(visit: Visit) -> None:
+    """An act from somebody without a seat gets not_seated."""
     mover, _ = await in_hand(visit)
     stranger = await visit.player()
     await refused(stranger, mover.sign(act(mover, quiet(mover))), Code.NOT_SEATED)
@@ -258,6 +273,7 @@ async def level(*seats: Seat) -> None:
 
 
 _case: Final = partial(server_case, "S3")
+_row: Final = partial(server_row, "S3")
 _PLAY: Final = "play.md#decisions"
 _CHANGED: Final[tuple[tuple[str, str, Map, Code], ...]] = (
     ("other-head", "An act under another head gets bad_position", {"head": NOTHING}, Code.BAD_POSITION),
@@ -273,32 +289,26 @@ _CARDS: Final[tuple[tuple[str, str, int, object], ...]] = (
     ("card-salt", "A card with another salt gets illegal_action, with evidence", 2, bytes(16)),
 )
 CASES: Final[tuple[ServerCase, ...]] = (
-    _case("act", "session.md#requests-and-replies", "An act gets ok, after its record", _taken),
-    _case("act-again", "session.md#coming-back", "The same act again gets ok with dup", _repeated),
-    _case(
-        "release-again", "session.md#coming-back", "The same release again gets ok with dup", _released_again
-    ),
-    _case("stale", _PLAY, "Another act at a taken position gets stale_position", _stale),
-    _case("ahead", _PLAY, "An act for a later position gets bad_position", _ahead),
+    _case(_act, "session.md#requests-and-replies"),
+    _case(_act_again, "session.md#coming-back"),
+    _case(_release_again, "session.md#coming-back"),
+    _case(_stale, _PLAY),
+    _case(_ahead, _PLAY),
     *(
-        _case(name, _PLAY, text, partial(_changed, changed=changed, code=code))
+        _row(name, _PLAY, text, partial(_changed, changed=changed, code=code))
         for name, text, changed, code in _CHANGED
     ),
-    _case("other-match", _PLAY, "An act for another match gets no_such_match", _other_match),
-    _case("other-seat", _PLAY, "An act in the name of another seat gets bad_message", _other_seat),
-    _case("out-of-turn", _PLAY, "An act out of turn gets not_your_turn, with evidence", _out_of_turn),
-    _case("illegal", _PLAY, "An act that is not an option gets illegal_action, with evidence", _illegal),
+    _case(_other_match, _PLAY),
+    _case(_other_seat, _PLAY),
+    _case(_out_of_turn, _PLAY),
+    _case(_illegal, _PLAY),
     *(
-        _case(name, _PLAY, text, partial(_card, place=place, value=value))
+        _row(name, _PLAY, text, partial(_card, place=place, value=value))
         for name, text, place, value in _CARDS
     ),
-    _case(
-        "act-signature", _PLAY, "An act signed by another key gets bad_signature, and the end", _bad_signature
-    ),
-    _case("act-body", _PLAY, "A body of the wrong shape gets bad_message", _bad_bodies),
-    _case("release-early", _PLAY, "A release that no call asks for gets not_now", _release_now),
-    _case("release-chain", _PLAY, "A release off its chain gets illegal_action, with evidence", _off_chain),
-    _case(
-        "stranger", "errors.md#not_seated", "An act from somebody without a seat gets not_seated", _stranger
-    ),
+    _case(_act_signature, _PLAY),
+    _case(_act_body, _PLAY),
+    _case(_release_early, _PLAY),
+    _case(_release_chain, _PLAY),
+    _case(_stranger, "errors.md#not_seated"),
 )

@@ -35,6 +35,7 @@ def _burst(client: RawClient, *, times: int) -> int:
 
 
 async def _flood(visit: Visit) -> None:
+    """A flood gets rate_limited with a time to wait, then bye."""
     client = await visit.player()
     _burst(client, times=3)
     await client.send_bytes(b"".join(frame({"t": "tables", "id": n}) for n in range(FLOOD)))
@@ -48,7 +49,8 @@ async def _flood(visit: Visit) -> None:
     await check_alive(await visit.player())
 
 
-async def _retried(visit: Visit) -> None:
+async def _retry(visit: Visit) -> None:
+    """After retry_after_ms the request is accepted."""
     client = await visit.player()
     burst = _burst(client, times=2)
     for _ in range(2 * burst):
@@ -61,7 +63,8 @@ async def _retried(visit: Visit) -> None:
     raise InconclusiveError(f"{2 * burst} requests, one after the other, were not too many")
 
 
-async def _acts(visit: Visit) -> None:
+async def _acts_free(visit: Visit) -> None:
+    """An act on an open option is never refused for its rate."""
     mover, _ = await in_hand(visit)
     burst = _burst(mover.client, times=2)
     for _ in range(burst + burst // 2):
@@ -69,8 +72,11 @@ async def _acts(visit: Visit) -> None:
     expect_ok(await hand_in(mover, act(mover, quiet(mover))), "ok to an act, whatever was asked before")
 
 
-async def _slow(visit: Visit) -> None:
-    """Ask and never read; others must still be served, and in the end the connection is cut."""
+async def _slow_reader(visit: Visit) -> None:
+    """A client that does not read is cut off; nobody waits for it.
+
+    Ask and never read; others must still be served, and in the end the connection is cut.
+    """
     client, other = await visit.player(), await visit.player()
     client.stream.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _NARROW)
     rate = int(client.info["limits"]["requests_per_s"])
@@ -111,13 +117,8 @@ async def _ending(client: RawClient) -> list[dict[str, object]] | None:
 _case: Final = partial(server_case, "S3")
 
 CASES: Final[tuple[ServerCase, ...]] = (
-    _case("flood", "limits.md#rates", "A flood gets rate_limited with a time to wait, then bye", _flood),
-    _case("retry", "limits.md#rates", "After retry_after_ms the request is accepted", _retried),
-    _case("acts-free", "limits.md#rates", "An act on an open option is never refused for its rate", _acts),
-    _case(
-        "slow-reader",
-        "limits.md#slow-clients",
-        "A client that does not read is cut off; nobody waits for it",
-        _slow,
-    ),
+    _case(_flood, "limits.md#rates"),
+    _case(_retry, "limits.md#rates"),
+    _case(_acts_free, "limits.md#rates"),
+    _case(_slow_reader, "limits.md#slow-clients"),
 )

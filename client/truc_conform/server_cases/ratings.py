@@ -24,7 +24,8 @@ _UNPLAYED: Final = 3
 _PAGES: Final = 200
 
 
-async def _counted(visit: Visit) -> None:
+async def _leaderboard(visit: Visit) -> None:
+    """A match counts for both; the board has the best first."""
     loser, winner = await in_hand(visit, private=False)
     need(loser.client, "ratings")
     await loser.resign()
@@ -63,7 +64,8 @@ async def _check_board(client: RawClient) -> None:
     expect(known > 0, "a board that lists the rated players", known)
 
 
-async def _nobody(visit: Visit) -> None:
+async def _profile_none(visit: Visit) -> None:
+    """A player who has not played has no standings."""
     client = await visit.player()
     need(client, "ratings")
     for fields in ({}, {"player": "guest-nobody"}):
@@ -71,7 +73,8 @@ async def _nobody(visit: Visit) -> None:
         expect(not standings, "no standings for a player who has not played", standings)
 
 
-async def _no_board(visit: Visit) -> None:
+async def _leaderboard_none(visit: Visit) -> None:
+    """A board for a game or number of seats not offered is refused."""
     client = await visit.player()
     need(client, "ratings")
     board = {"t": "leaderboard", "variant": game_of(client), "seats": PAIR}
@@ -83,9 +86,7 @@ _case: Final = partial(server_case, "S2")
 _BOARD: Final = "ratings.md#the-board"
 
 CASES: Final[tuple[ServerCase, ...]] = (
-    _case("leaderboard", _BOARD, "A match counts for both; the board has the best first", _counted),
-    _case(
-        "leaderboard-none", _BOARD, "A board for a game or number of seats not offered is refused", _no_board
-    ),
-    _case("profile-none", "ratings.md#one-player", "A player who has not played has no standings", _nobody),
+    _case(_leaderboard, _BOARD),
+    _case(_leaderboard_none, _BOARD),
+    _case(_profile_none, "ratings.md#one-player"),
 )

@@ -16,6 +16,7 @@ from truc_conform.judged import (
     expect_ok,
     refused,
     server_case,
+    server_row,
 )
 from truc_conform.raw_client import Map, UnexpectedError, frame
 from truc_conform.server_cases.transport import FRAME_LIMIT, hello
@@ -31,6 +32,7 @@ _UNKNOWN_CAPABILITY: Final = "example.org/flying"
 
 
 async def _server_hello(visit: Visit) -> None:
+    """The server proves itself, with a fresh nonce (C37)."""
     nonces = [await _nonce(visit) for _ in range(_CONNECTIONS)]
     expect(len(set(nonces)) == _CONNECTIONS, "a fresh nonce on each connection", nonces)
 
@@ -45,6 +47,7 @@ async def _nonce(visit: Visit) -> bytes:
 
 
 async def _client_first(visit: Visit) -> None:
+    """The client speaks first."""
     client = await visit.connect()
     with trio.move_on_after(_QUIET_S):
         raise UnexpectedError(f"expected the server to wait for hello, got {await client.receive_bytes()!r}")
@@ -53,6 +56,7 @@ async def _client_first(visit: Visit) -> None:
 
 
 async def _info(visit: Visit) -> None:
+    """info fits the reference, with limits not below the specification's."""
     client = await visit.connect()
     reply = await client.hello()
     info = decode_info(reply["info"])
@@ -62,25 +66,29 @@ async def _info(visit: Visit) -> None:
 
 
 async def _capability_names(visit: Visit) -> None:
+    """Capability names have the specified form."""
     client = await visit.connect()
     await client.hello()
     wrong = [name for name in client.info["caps"] if not is_name(name)]
     expect(not wrong, "capability names of the specified form", wrong)
 
 
-async def _highest(visit: Visit) -> None:
+async def _proto_list(visit: Visit) -> None:
+    """Of the numbers offered, the server picks one that it speaks."""
     client = await visit.connect()
     reply = await client.hello(proto=[65_535, 1, 7])
     expect(reply["t"] == "hello" and client.server, "the one number that both speak", reply)
 
 
 async def _unknown_want(visit: Visit) -> None:
+    """An unknown capability in want is ignored."""
     client = await visit.connect()
     reply = await client.hello(want=[_UNKNOWN_CAPABILITY])
     expect(reply["t"] == "hello", "hello, although an unknown capability was wanted", reply)
 
 
 async def _unknown_require(visit: Visit) -> None:
+    """An unknown capability in require gets unsupported, which names it."""
     client = await visit.connect()
     await client.send(hello(require=[_UNKNOWN_CAPABILITY]))
     (error, _) = await check_ended(client, Code.UNSUPPORTED)
@@ -88,6 +96,7 @@ async def _unknown_require(visit: Visit) -> None:
 
 
 async def _unknown_fields(visit: Visit) -> None:
+    """Unknown fields are ignored."""
     client = await visit.connect()
     reply = await client.hello(**{"x-new": {"a": [1, None]}, "newer": True})
     expect(reply["t"] == "hello", "hello, although it had unknown fields", reply)
@@ -99,6 +108,7 @@ async def _unknown_fields(visit: Visit) -> None:
 
 
 async def _unknown_request(visit: Visit) -> None:
+    """An unknown request is refused, and the connection stays open."""
     client = await visit.player()
     error = await refused(client, {"t": "dance"}, Code.UNKNOWN_REQUEST, field="t")
     expect(error["close"] is False, "the connection to stay open", error)
@@ -112,6 +122,7 @@ async def _bad_field(visit: Visit, *, message: Map, field: str) -> None:
 
 
 async def _large_id(visit: Visit) -> None:
+    """An id that cannot be read gets an error without re."""
     client = await visit.player()
     await client.send({"t": "tables", "id": 2**32})
     error = check_refusal(await client.until("error"), Code.BAD_MESSAGE)
@@ -119,18 +130,21 @@ async def _large_id(visit: Visit) -> None:
 
 
 async def _second_hello(visit: Visit) -> None:
+    """A second hello gets not_now, and the connection stays open."""
     client = await visit.player()
     await refused(client, hello(id=901), Code.NOT_NOW)
     await check_alive(client)
 
 
 async def _id_again(visit: Visit) -> None:
+    """An id may be used again after its reply."""
     client = await visit.player()
     for _ in range(2):
         expect_ok(await client.ask({"t": "tables", "id": 5}), "ok: the id is free again after its reply")
 
 
 async def _id_in_use(visit: Visit) -> None:
+    """An id that is in use gets bad_message without re."""
     client = await visit.player()
     await client.send_bytes(frame({"t": "tables", "id": 6}) * 2 + frame({"t": "ping", "n": 6}))
     replies = []
@@ -142,6 +156,7 @@ async def _id_in_use(visit: Visit) -> None:
 
 
 async def _outstanding(visit: Visit) -> None:
+    """65 requests at once get one reply each, or rate_limited."""
     client = await visit.player()
     ids = range(1_000, 1_000 + OUTSTANDING + 1)
     await client.send_bytes(b"".join(frame({"t": "tables", "id": n}) for n in ids))
@@ -159,6 +174,7 @@ async def _outstanding(visit: Visit) -> None:
 
 
 async def _ping(visit: Visit) -> None:
+    """A ping is answered with the same number."""
     client = await visit.player()
     for n in (0, 12, 2**53 - 1):
         await client.send({"t": "ping", "n": n})
@@ -167,6 +183,7 @@ async def _ping(visit: Visit) -> None:
 
 
 async def _keep_alive(visit: Visit) -> None:
+    """Silence is answered with ping, then bye timeout."""
     client = await visit.player()
     idle_s = float(client.info["limits"]["idle_s"])
     if idle_s > visit.patience_s:
@@ -182,6 +199,7 @@ async def _keep_alive(visit: Visit) -> None:
 
 
 async def _late_login(visit: Visit) -> None:
+    """A client that does not log in gets timeout."""
     client = await visit.connect()
     started = trio.current_time()
     client.patience_s = min(visit.patience_s, LATEST_LOGIN_S)
@@ -197,6 +215,7 @@ async def _late_login(visit: Visit) -> None:
 
 
 _case: Final = partial(server_case, "S0")
+_row: Final = partial(server_row, "S0")
 _REQUESTS: Final = "session.md#requests-and-replies"
 _KEEP_ALIVE: Final = "session.md#keep-alive"
 _UNKNOWN: Final = "evolution.md#what-a-receiver-does-with-what-it-does-not-know"
@@ -205,63 +224,28 @@ _UNKNOWN: Final = "evolution.md#what-a-receiver-does-with-what-it-does-not-know"
 def _field_case(name: str, what: str, field: str, **join: object) -> ServerCase:
     """Return a case about a `join` with a field that is wrong."""
     run = partial(_bad_field, message={"t": "join", **join}, field=field)
-    return _case(name, "errors.md#bad_message", f"{what} gets bad_message, which names it", run)
+    return _row(name, "errors.md#bad_message", f"{what} gets bad_message, which names it", run)
 
 
 CASES: Final[tuple[ServerCase, ...]] = (
     _field_case("missing-field", "A missing field", "table"),
     _field_case("wrong-type", "A field of the wrong type", "table", table=7),
     _field_case("wrong-bound", "A field out of bounds", "seat", table="K7PQ", seat=16),
-    _case("client-first", "session.md#hello", "The client speaks first", _client_first),
-    _case(
-        "server-hello",
-        "security.md#the-handshake",
-        "The server proves itself, with a fresh nonce (C37)",
-        _server_hello,
-    ),
-    _case(
-        "info",
-        "messages.md#info",
-        "info fits the reference, with limits not below the specification's",
-        _info,
-    ),
-    _case(
-        "capability-names",
-        "evolution.md#names",
-        "Capability names have the specified form",
-        _capability_names,
-    ),
-    _case(
-        "proto-list",
-        "session.md#hello",
-        "Of the numbers offered, the server picks one that it speaks",
-        _highest,
-    ),
-    _case("unknown-want", _UNKNOWN, "An unknown capability in want is ignored", _unknown_want),
-    _case(
-        "unknown-require",
-        "session.md#hello",
-        "An unknown capability in require gets unsupported, which names it",
-        _unknown_require,
-    ),
-    _case("unknown-fields", _UNKNOWN, "Unknown fields are ignored", _unknown_fields),
-    _case(
-        "unknown-request",
-        _UNKNOWN,
-        "An unknown request is refused, and the connection stays open",
-        _unknown_request,
-    ),
-    _case("large-id", _REQUESTS, "An id that cannot be read gets an error without re", _large_id),
-    _case(
-        "second-hello",
-        "connection.md#steps",
-        "A second hello gets not_now, and the connection stays open",
-        _second_hello,
-    ),
-    _case("id-again", _REQUESTS, "An id may be used again after its reply", _id_again),
-    _case("id-in-use", _REQUESTS, "An id that is in use gets bad_message without re", _id_in_use),
-    _case("outstanding", _REQUESTS, "65 requests at once get one reply each, or rate_limited", _outstanding),
-    _case("ping", _KEEP_ALIVE, "A ping is answered with the same number", _ping),
-    _case("keep-alive", _KEEP_ALIVE, "Silence is answered with ping, then bye timeout", _keep_alive),
-    _case("late-login", "session.md#goodbye", "A client that does not log in gets timeout", _late_login),
+    _case(_client_first, "session.md#hello"),
+    _case(_server_hello, "security.md#the-handshake"),
+    _case(_info, "messages.md#info"),
+    _case(_capability_names, "evolution.md#names"),
+    _case(_proto_list, "session.md#hello"),
+    _case(_unknown_want, _UNKNOWN),
+    _case(_unknown_require, "session.md#hello"),
+    _case(_unknown_fields, _UNKNOWN),
+    _case(_unknown_request, _UNKNOWN),
+    _case(_large_id, _REQUESTS),
+    _case(_second_hello, "connection.md#steps"),
+    _case(_id_again, _REQUESTS),
+    _case(_id_in_use, _REQUESTS),
+    _case(_outstanding, _REQUESTS),
+    _case(_ping, _KEEP_ALIVE),
+    _case(_keep_alive, _KEEP_ALIVE),
+    _case(_late_login, "session.md#goodbye"),
 )

@@ -41,6 +41,7 @@ async def _step_in(visit: Visit, player: Seat, gone: Seat) -> Seat:
 
 
 async def _substitute(visit: Visit) -> None:
+    """A newcomer takes a vacant seat over, and is dealt cards."""
     player, gone = await _vacant(visit)
     newcomer = await _step_in(visit, player, gone)
     await play_on((player, newcomer), _is_dealt)
@@ -55,6 +56,7 @@ def _is_dealt(seat: Seat) -> bool:
 
 
 async def _seat_gone(visit: Visit) -> None:
+    """Whose seat a substitute has is refused it with seat_gone."""
     player, gone = await _vacant(visit)
     late = gone.sign(gone.rekey())
     await _step_in(visit, player, gone)
@@ -67,6 +69,6 @@ _case: Final = partial(server_case, "S3")
 _VACANT: Final = "play.md#a-vacant-seat"
 
 CASES: Final[tuple[ServerCase, ...]] = (
-    _case("substitute", _VACANT, "A newcomer takes a vacant seat over, and is dealt cards", _substitute),
-    _case("seat-gone", _VACANT, "Whose seat a substitute has is refused it with seat_gone", _seat_gone),
+    _case(_substitute, _VACANT),
+    _case(_seat_gone, _VACANT),
 )

@@ -17,6 +17,7 @@ from truc_conform.judged import (
     limit,
     refused,
     server_case,
+    server_row,
 )
 from truc_conform.raw_client import Map, RawClient
 from truc_conform.raw_seat import Seat
@@ -45,7 +46,8 @@ async def _refused_create(visit: Visit, *, fields: Map, code: Code, field: str) 
     await refused(client, {"t": "create", "variant": game_of(client), **fields}, code, field=field)
 
 
-async def _too_many_options(visit: Visit) -> None:
+async def _options_many(visit: Visit) -> None:
+    """33 options get bad_message."""
     options = {f"o{n}": n for n in range(33)}
     await _refused_create(visit, fields={"options": options}, code=Code.BAD_MESSAGE, field="options")
 
@@ -67,7 +69,8 @@ async def _table(visit: Visit, *, private: bool = True, **options: int | str) ->
     return seat
 
 
-async def _created(visit: Visit) -> None:
+async def _create(visit: Visit) -> None:
+    """A player who creates a table sits at it, and is told its state."""
     seat = await _table(visit, decision_ms=_DECISION_MS)
     state = await seat.client.until("table", table=seat.table)
     expect(
@@ -92,6 +95,7 @@ async def _listed(client: RawClient) -> list[str]:
 
 
 async def _public(visit: Visit) -> None:
+    """A public table is listed; the codes ascend."""
     seat = await _table(visit, private=False)
     codes = await _listed(await visit.player())
     expect(seat.table in codes, f"the table {seat.table} among those listed", codes)
@@ -99,29 +103,34 @@ async def _public(visit: Visit) -> None:
 
 
 async def _private(visit: Visit) -> None:
+    """A private table is not listed; anybody with its code may join."""
     seat, other = await _table(visit), await visit.seat(1)
     expect(seat.table not in await _listed(other.client), "a list without the private table", "one with it")
     expect_ok(await other.join(seat.table), "a seat for a player with the code")
 
 
 async def _seat_taken(visit: Visit) -> None:
+    """Joining a taken seat gets seat_taken."""
     seat = await _table(visit)
     other = await visit.player()
     await refused(other, {"t": "join", "table": seat.table, "seat": seat.seat}, Code.SEAT_TAKEN)
 
 
-async def _full(visit: Visit) -> None:
+async def _table_full(visit: Visit) -> None:
+    """Joining a full table gets table_full."""
     seats = await visit.seats()
     await refused(await visit.player(), {"t": "join", "table": seats[0].table}, Code.TABLE_FULL)
 
 
 async def _no_such_seat(visit: Visit) -> None:
+    """Joining a seat the table lacks gets bad_message."""
     seat = await _table(visit)
     wanted = {"t": "join", "table": seat.table, "seat": 2}
     await refused(await visit.player(), wanted, Code.BAD_MESSAGE, field="seat")
 
 
-async def _race(visit: Visit) -> None:
+async def _join_race(visit: Visit) -> None:
+    """Of four who join one seat at once, one gets it."""
     seat = await _table(visit)
     rivals = [await visit.seat(n) for n in range(1, 5)]
     replies: list[Map] = []
@@ -138,6 +147,7 @@ async def _race(visit: Visit) -> None:
 
 
 async def _joined(visit: Visit) -> None:
+    """Everybody at a table is told who has joined."""
     first, second = await visit.seats()
     state = await first.client.until("table")
     while sum(each["kind"] == "key" for each in state["seats"]) < len(state["seats"]):
@@ -147,6 +157,7 @@ async def _joined(visit: Visit) -> None:
 
 
 async def _left(visit: Visit) -> None:
+    """A seat that was given up is free."""
     first, second = await visit.seats()
     expect_ok(await second.client.ask({"t": "leave", "table": second.table}), "ok to leave")
     other = await visit.seat(2)
@@ -154,12 +165,14 @@ async def _left(visit: Visit) -> None:
 
 
 async def _emptied(visit: Visit) -> None:
+    """A table that everybody has left is gone."""
     seat = await _table(visit)
     await seat.client.ask({"t": "leave", "table": seat.table})
     await refused(seat.client, {"t": "join", "table": seat.table}, Code.NO_SUCH_TABLE)
 
 
 async def _ready(visit: Visit) -> None:
+    """ready and unready show in the state."""
     first, second = await visit.seats()
     for tag in ("ready", "unready"):
         expect_ok(await first.client.ask({"t": tag, "table": first.table}), f"ok to {tag}")
@@ -175,7 +188,8 @@ async def _seat_state(client: RawClient, seat: Seat, *, is_ready: bool) -> Map:
             return state
 
 
-async def _joined_again(visit: Visit) -> None:
+async def _join_again(visit: Visit) -> None:
+    """join on another connection moves one's seat there; the older one is told, and stays open."""
     first, _ = await visit.seats()
     client = await visit.player(first.key)
     reply = await client.ask({"t": "join", "table": first.table})
@@ -186,11 +200,13 @@ async def _joined_again(visit: Visit) -> None:
 
 
 async def _no_guests(visit: Visit) -> None:
+    """A guest at a table without guests gets guests_not_allowed."""
     guest, seat = await visit.guest(), await _table(visit, guests=0)
     await refused(guest, {"t": "join", "table": seat.table}, Code.GUESTS_NOT_ALLOWED)
 
 
-async def _too_many(visit: Visit) -> None:
+async def _too_many_tables(visit: Visit) -> None:
+    """More tables than limits.tables get too_many_tables."""
     seat = await visit.seat()
     most = limit(seat.client, "tables", most=MOST_TABLES)
     codes = []
@@ -203,6 +219,7 @@ async def _too_many(visit: Visit) -> None:
 
 
 async def _rules(visit: Visit) -> None:
+    """rules brings the document whose hash the table shows."""
     seat = await _table(visit)
     state = await seat.client.until("table", table=seat.table)
     asked = await seat.client.ask({"t": "rules", "variant": game_of(seat.client)})
@@ -218,7 +235,8 @@ async def _terms(visit: Visit) -> tuple[Seat, Map]:
     return first, await first.client.until("terms", table=first.table)
 
 
-async def _other_pk(visit: Visit) -> None:
+async def _terms_other_key(visit: Visit) -> None:
+    """A seat record with a pk other than the login's gets terms_refused."""
     seat, message = await _terms(visit)
     terms = open_terms(message["doc"], Record(*message["record"]))
     other = generate_signing_key()
@@ -227,19 +245,22 @@ async def _other_pk(visit: Visit) -> None:
     check_refusal(await seat.client.ask(act), Code.TERMS_REFUSED)
 
 
-async def _other_name(visit: Visit) -> None:
+async def _terms_name(visit: Visit) -> None:
+    """A seat record in another name gets terms_refused."""
     seat, message = await _terms(visit)
     seat.name = f"not {seat.name}"
     await seat.sign_terms(message)
     check_refusal(await seat.client.until("error"), Code.TERMS_REFUSED)
 
 
-async def _fixed(visit: Visit) -> None:
+async def _terms_fixed(visit: Visit) -> None:
+    """While the terms are out, seats are fixed."""
     seat, _ = await _terms(visit)
     await refused(seat.client, {"t": "leave", "table": seat.table}, Code.TABLE_NOT_OPEN)
 
 
-async def _table_then_terms(visit: Visit) -> None:
+async def _terms_again(visit: Visit) -> None:
+    """join while the terms are out brings table, then terms."""
     seat, _ = await _terms(visit)
     before = len(seat.client.log)
     expect_ok(await seat.client.ask({"t": "join", "table": seat.table}), "ok to join on one's own seat")
@@ -249,6 +270,7 @@ async def _table_then_terms(visit: Visit) -> None:
 
 
 _case: Final = partial(server_case, "S2")
+_row: Final = partial(server_row, "S2")
 _TABLE: Final = "play.md#at-the-table"
 _OPTION: Final = "options.md#table-options"
 _AT_TABLES: Final = ("join", "leave", "ready", "unready", "watch", "unwatch")
@@ -258,17 +280,17 @@ _SEATED: Final = ("leave", "ready", "unready")
 def _option_case(name: str, what: str, option: str, value: int | str) -> ServerCase:
     """Return a case about a new table with a bad option."""
     run = partial(_bad_option, option=option, value=value)
-    return _case(name, _OPTION, f"{what} gets bad_option, which names it", run)
+    return _row(name, _OPTION, f"{what} gets bad_option, which names it", run)
 
 
 def _create_case(name: str, what: str, code: Code, field: str, **fields: object) -> ServerCase:
     """Return a case about a new table that is refused."""
     run = partial(_refused_create, fields=fields, code=code, field=field)
-    return _case(name, f"errors.md#{code}", f"{what} gets {code}", run)
+    return _row(name, f"errors.md#{code}", f"{what} gets {code}", run)
 
 
 CASES: Final[tuple[ServerCase, ...]] = (
-    _case("create", _TABLE, "A player who creates a table sits at it, and is told its state", _created),
+    _case(_create, _TABLE),
     _option_case("option-unknown", "An unknown option", "flying", 1),
     _option_case("option-high", "A term above its bound", "decision_ms", 86_400_001),
     _option_case("option-low", "A term below its bound", "release_ms", 999),
@@ -281,9 +303,9 @@ CASES: Final[tuple[ServerCase, ...]] = (
     ),
     _create_case("seats-wrong", "A number of seats that the game lacks", Code.BAD_OPTION, "seats", seats=15),
     _create_case("seat-wrong", "A seat that the table lacks", Code.BAD_MESSAGE, "seat", seats=2, seat=2),
-    _case("options-many", _OPTION, "33 options get bad_message", _too_many_options),
+    _case(_options_many, _OPTION),
     *(
-        _case(
+        _row(
             f"nowhere-{tag}",
             "errors.md#no_such_table",
             f"{tag} at a table that does not exist gets no_such_table",
@@ -292,7 +314,7 @@ CASES: Final[tuple[ServerCase, ...]] = (
         for tag in _AT_TABLES
     ),
     *(
-        _case(
+        _row(
             f"not-seated-{tag}",
             "errors.md#not_seated",
             f"{tag} without a seat gets not_seated",
@@ -300,62 +322,22 @@ CASES: Final[tuple[ServerCase, ...]] = (
         )
         for tag in _SEATED
     ),
-    _case("public", "messages.md#tables", "A public table is listed; the codes ascend", _public),
-    _case(
-        "private",
-        "views.md#who-sees-what",
-        "A private table is not listed; anybody with its code may join",
-        _private,
-    ),
-    _case("joined", _TABLE, "Everybody at a table is told who has joined", _joined),
-    _case("seat-taken", "errors.md#seat_taken", "Joining a taken seat gets seat_taken", _seat_taken),
-    _case("table-full", "errors.md#table_full", "Joining a full table gets table_full", _full),
-    _case(
-        "no-such-seat",
-        "errors.md#bad_message",
-        "Joining a seat the table lacks gets bad_message",
-        _no_such_seat,
-    ),
-    _case("join-race", "errors.md#seat_taken", "Of four who join one seat at once, one gets it", _race),
-    _case("left", _TABLE, "A seat that was given up is free", _left),
-    _case("emptied", "errors.md#no_such_table", "A table that everybody has left is gone", _emptied),
-    _case("ready", _TABLE, "ready and unready show in the state", _ready),
-    _case(
-        "join-again",
-        "session.md#coming-back",
-        "join on another connection moves one's seat there; the older one is told, and stays open",
-        _joined_again,
-    ),
-    _case(
-        "no-guests",
-        "errors.md#guests_not_allowed",
-        "A guest at a table without guests gets guests_not_allowed",
-        _no_guests,
-    ),
-    _case(
-        "too-many-tables",
-        "errors.md#too_many_tables",
-        "More tables than limits.tables get too_many_tables",
-        _too_many,
-    ),
-    _case(
-        "rules",
-        "session.md#the-games-of-a-server",
-        "rules brings the document whose hash the table shows",
-        _rules,
-    ),
-    _case(
-        "terms-other-key",
-        "play.md#terms-and-setup",
-        "A seat record with a pk other than the login's gets terms_refused",
-        _other_pk,
-    ),
-    _case("terms-name", "limits.md#names", "A seat record in another name gets terms_refused", _other_name),
-    _case(
-        "terms-again",
-        "session.md#coming-back",
-        "join while the terms are out brings table, then terms",
-        _table_then_terms,
-    ),
-    _case("terms-fixed", "errors.md#table_not_open", "While the terms are out, seats are fixed", _fixed),
+    _case(_public, "messages.md#tables"),
+    _case(_private, "views.md#who-sees-what"),
+    _case(_joined, _TABLE),
+    _case(_seat_taken, "errors.md#seat_taken"),
+    _case(_table_full, "errors.md#table_full"),
+    _case(_no_such_seat, "errors.md#bad_message"),
+    _case(_join_race, "errors.md#seat_taken"),
+    _case(_left, _TABLE),
+    _case(_emptied, "errors.md#no_such_table"),
+    _case(_ready, _TABLE),
+    _case(_join_again, "session.md#coming-back"),
+    _case(_no_guests, "errors.md#guests_not_allowed"),
+    _case(_too_many_tables, "errors.md#too_many_tables"),
+    _case(_rules, "session.md#the-games-of-a-server"),
+    _case(_terms_other_key, "play.md#terms-and-setup"),
+    _case(_terms_name, "limits.md#names"),
+    _case(_terms_again, "session.md#coming-back"),
+    _case(_terms_fixed, "errors.md#table_not_open"),
 )

@@ -35,13 +35,14 @@ async def _talking(visit: Visit) -> tuple[Seat, Seat, str]:
     return first, second, phrases[0]
 
 
-async def _say(seat: Seat, phrase: str) -> Map:
+async def _speak(seat: Seat, phrase: str) -> Map:
     return await seat.client.ask({"t": "say", "table": seat.table, "phrase": phrase})
 
 
-async def _said(visit: Visit) -> None:
+async def _say(visit: Visit) -> None:
+    """A phrase goes to everybody at the table, then comes ok."""
     first, second, phrase = await _talking(visit)
-    expect_ok(await _say(first, phrase), "ok to say")
+    expect_ok(await _speak(first, phrase), "ok to say")
     own = [told for told in first.client.log if told["t"] == "said"]
     for said in (*own[:1], await second.client.until("said")):
         came = (said["table"], said["seat"], said["phrase"])
@@ -49,20 +50,23 @@ async def _said(visit: Visit) -> None:
     expect(own, "the phrase to its speaker too, before ok", first.client.log[-2:])
 
 
-async def _unknown(visit: Visit) -> None:
+async def _say_unknown(visit: Visit) -> None:
+    """A phrase that the game lacks gets illegal_action."""
     first, _, _ = await _talking(visit)
-    check_refusal(await _say(first, _NONSENSE), Code.ILLEGAL_ACTION)
+    check_refusal(await _speak(first, _NONSENSE), Code.ILLEGAL_ACTION)
 
 
-async def _outsider(visit: Visit) -> None:
+async def _say_outsider(visit: Visit) -> None:
+    """A player without a seat cannot say a phrase."""
     first, _, phrase = await _talking(visit)
     wanted = {"t": "say", "table": first.table, "phrase": phrase}
     await refused(await visit.player(), wanted, Code.NOT_SEATED)
 
 
-async def _too_much(visit: Visit) -> None:
+async def _say_flood(visit: Visit) -> None:
+    """Too many phrases get rate_limited, with a time to wait."""
     first, _, phrase = await _talking(visit)
-    replies = [await _say(first, phrase) for _ in range(AT_ONCE)]
+    replies = [await _speak(first, phrase) for _ in range(AT_ONCE)]
     errors = [reply for reply in replies if reply["t"] == "error"]
     expect(errors, f"rate_limited to one of {AT_ONCE} phrases at once", replies[-1])
     error = check_refusal(errors[0], Code.RATE_LIMITED)
@@ -73,10 +77,8 @@ _case: Final = partial(server_case, "S3")
 _SIGNS: Final = "play.md#signs-and-phrases"
 
 CASES: Final[tuple[ServerCase, ...]] = (
-    _case("say", _SIGNS, "A phrase goes to everybody at the table, then comes ok", _said),
-    _case("say-unknown", _SIGNS, "A phrase that the game lacks gets illegal_action", _unknown),
-    _case("say-outsider", _SIGNS, "A player without a seat cannot say a phrase", _outsider),
-    _case(
-        "say-flood", "limits.md#rates", "Too many phrases get rate_limited, with a time to wait", _too_much
-    ),
+    _case(_say, _SIGNS),
+    _case(_say_unknown, _SIGNS),
+    _case(_say_outsider, _SIGNS),
+    _case(_say_flood, "limits.md#rates"),
 )

@@ -8,7 +8,16 @@ from typing import Final
 
 import trio
 
-from truc_conform.judged import ServerCase, Visit, check_alive, check_ended, expect, expect_ok, server_case
+from truc_conform.judged import (
+    ServerCase,
+    Visit,
+    check_alive,
+    check_ended,
+    expect,
+    expect_ok,
+    server_case,
+    server_row,
+)
 from truc_conform.raw_client import Map, frame, length
 from truc_protocol.errors import Code
 
@@ -83,6 +92,7 @@ async def _stranger(visit: Visit, *, raw: bytes) -> None:
 
 
 async def _login_limit(visit: Visit) -> None:
+    """A frame of 2048 bytes before welcome is accepted."""
     client = await visit.connect()
     await client.send_bytes(padded(hello(), LOGIN_LIMIT))
     reply = await client.receive()
@@ -90,6 +100,7 @@ async def _login_limit(visit: Visit) -> None:
 
 
 async def _frame_limit(visit: Visit) -> None:
+    """A frame of 8192 bytes after welcome is accepted."""
     client = await visit.player()
     await client.send_bytes(padded({"t": "tables", "id": _NUMBER}, FRAME_LIMIT))
     reply = await client.until("ok")
@@ -97,6 +108,7 @@ async def _frame_limit(visit: Visit) -> None:
 
 
 async def _depth_taken(visit: Visit) -> None:
+    """16 levels of arrays and maps are accepted."""
     client = await visit.player()
     nested: object = None
     for _ in range(DEEPEST - 1):
@@ -105,6 +117,7 @@ async def _depth_taken(visit: Visit) -> None:
 
 
 async def _long_integers(visit: Visit) -> None:
+    """Integers need not be in their shortest form."""
     client = await visit.player()
     tables = b"\x82\xa1t\xa6tables\xa2id\xcf" + _NUMBER.to_bytes(8, "big")
     await client.send_bytes(length(len(tables)) + tables)
@@ -113,6 +126,7 @@ async def _long_integers(visit: Visit) -> None:
 
 
 async def _bytewise(visit: Visit) -> None:
+    """Frames may come byte by byte."""
     client = await visit.connect()
     for byte in frame(hello()):
         await client.send_bytes(bytes([byte]))
@@ -122,6 +136,7 @@ async def _bytewise(visit: Visit) -> None:
 
 
 async def _coalesced(visit: Visit) -> None:
+    """Several frames may come at once."""
     client = await visit.player()
     ids = list(range(100, 108))
     await client.send_bytes(b"".join(frame({"t": "tables", "id": n}) for n in ids))
@@ -130,6 +145,7 @@ async def _coalesced(visit: Visit) -> None:
 
 
 async def _half_frame(visit: Visit) -> None:
+    """A connection lost in mid-frame harms no other."""
     broken = await visit.connect()
     await broken.send_bytes(frame(hello())[:20])
     await trio.aclose_forcefully(broken.stream)
@@ -137,6 +153,7 @@ async def _half_frame(visit: Visit) -> None:
 
 
 _case: Final = partial(server_case, "S0")
+_row: Final = partial(server_row, "S0")
 _FRAMES: Final = "transport.md#frames"
 _EXAMPLES: Final = "transport.md#examples"
 _ZERO: Final = "A frame of length 0 gets bad_frame"
@@ -145,12 +162,12 @@ _HUGE: Final = "A length of 2^32-1 gets frame_too_large, without a wait for the 
 
 def _early(name: str, clause: str, expected: str, code: Code, raw: bytes) -> ServerCase:
     """Return a case about bytes that come before `welcome`."""
-    return _case(name, clause, expected, partial(_ends, raw=raw, code=code))
+    return _row(name, clause, expected, partial(_ends, raw=raw, code=code))
 
 
 def _late(name: str, expected: str, code: Code, raw: bytes) -> ServerCase:
     """Return a case about bytes that come after `welcome`."""
-    return _case(name, _FRAMES, expected, partial(_ends_later, raw=raw, code=code))
+    return _row(name, _FRAMES, expected, partial(_ends_later, raw=raw, code=code))
 
 
 CASES: Final[tuple[ServerCase, ...]] = (
@@ -165,11 +182,11 @@ CASES: Final[tuple[ServerCase, ...]] = (
         length(1 << 24),
     ),
     *(
-        _case(name, "transport.md#messages", f"{text}: bad_msgpack", partial(_profile, raw=raw))
+        _row(name, "transport.md#messages", f"{text}: bad_msgpack", partial(_profile, raw=raw))
         for name, text, raw in _PROFILE
     ),
     *(
-        _case(name, "transport.md#frames", f"{text} gets one readable line", partial(_stranger, raw=raw))
+        _row(name, "transport.md#frames", f"{text} gets one readable line", partial(_stranger, raw=raw))
         for name, text, raw in _STRANGERS
     ),
     _early(
@@ -222,16 +239,11 @@ CASES: Final[tuple[ServerCase, ...]] = (
         Code.UNSUPPORTED,
         frame(hello(proto=[65_535])),
     ),
-    _case("login-limit", "limits.md#sizes", "A frame of 2048 bytes before welcome is accepted", _login_limit),
-    _case("frame-limit", "limits.md#sizes", "A frame of 8192 bytes after welcome is accepted", _frame_limit),
-    _case("depth-taken", "limits.md#sizes", "16 levels of arrays and maps are accepted", _depth_taken),
-    _case(
-        "long-integers",
-        "transport.md#messages",
-        "Integers need not be in their shortest form",
-        _long_integers,
-    ),
-    _case("bytewise", "transport.md#frames", "Frames may come byte by byte", _bytewise),
-    _case("coalesced", "transport.md#frames", "Several frames may come at once", _coalesced),
-    _case("half-frame", "transport.md#frames", "A connection lost in mid-frame harms no other", _half_frame),
+    _case(_login_limit, "limits.md#sizes"),
+    _case(_frame_limit, "limits.md#sizes"),
+    _case(_depth_taken, "limits.md#sizes"),
+    _case(_long_integers, "transport.md#messages"),
+    _case(_bytewise, "transport.md#frames"),
+    _case(_coalesced, "transport.md#frames"),
+    _case(_half_frame, "transport.md#frames"),
 )

@@ -17,6 +17,7 @@ from truc_conform.judged import (
     play_on,
     refused,
     server_case,
+    server_row,
 )
 from truc_conform.raw_client import Map, RawClient
 from truc_conform.raw_seat import Seat
@@ -80,8 +81,11 @@ def _check_public(client: RawClient) -> None:
     expect(not tags & _PRIVATE, "nothing that only a seat may know", sorted(tags))
 
 
-async def _hidden(visit: Visit) -> None:
-    """Before the first card two matches may differ, to watchers, only in what is sealed, and not in its length."""
+async def _watch_hidden(visit: Visit) -> None:
+    """To watchers, two deals differ only in sealed bytes.
+
+    Before the first card two matches may differ, to watchers, only in what is sealed, and not in its length.
+    """
     shapes = []
     for _ in range(2):
         mover, other = await in_hand(visit, spectators=LIVE)
@@ -103,18 +107,21 @@ def _shape(message: Map) -> tuple[tuple[str, ...], int]:
     return (kind, *(what for what in facts if _FACT.fullmatch(what))), len(message["body"])
 
 
-async def _nobody(visit: Visit) -> None:
+async def _watch_none(visit: Visit) -> None:
+    """Watching a table that nobody may watch gets private_table."""
     seats = await visit.seats(spectators=NONE)
     _, reply = await watching(visit, seats[0].table)
     check_refusal(reply, Code.PRIVATE_TABLE)
 
 
-async def _own_table(visit: Visit) -> None:
+async def _watch_own(visit: Visit) -> None:
+    """A connection with a seat need not watch: not_now."""
     (seat, _) = await visit.seats()
     await refused(seat.client, {"t": "watch", "table": seat.table}, Code.NOT_NOW)
 
 
-async def _unwatched(visit: Visit) -> None:
+async def _unwatch(visit: Visit) -> None:
+    """After unwatch nothing more comes from the table."""
     seats = await visit.seats()
     client, _ = await _watched(visit, seats[0].table)
     expect_ok(await client.ask({"t": "unwatch", "table": seats[0].table}), "ok to unwatch")
@@ -125,7 +132,8 @@ async def _unwatched(visit: Visit) -> None:
     expect(not told, "no more word of the table", told)
 
 
-async def _held(visit: Visit) -> None:
+async def _watch_held(visit: Visit) -> None:
+    """With spectators 2 no record of the open hand is shown."""
     mover, _ = await in_hand(visit, spectators=HELD)
     deal = max(k for k, record in enumerate(_played(mover)) if isinstance(parse(record), Deal))
     client, reply = await _watched(visit, mover.table)
@@ -138,7 +146,8 @@ def _played(seat: Seat) -> list[Record]:
     return seat.records[len(seat.ledger.setup.records) :]
 
 
-async def _delayed(visit: Visit) -> None:
+async def _watch_delay(visit: Visit) -> None:
+    """With spectators 3 + s records come s seconds late."""
     need(await visit.player(), "delay")
     mover, other = await in_hand(visit, spectators=DELAYED + _DELAY_S)
     await level(mover, other)
@@ -152,7 +161,8 @@ async def _delayed(visit: Visit) -> None:
     expect(passed >= _DELAY_S - _SLACK_S, f"the record {_DELAY_S} s late", f"{passed:.2f} s")
 
 
-async def _from(visit: Visit) -> None:
+async def _watch_next(visit: Visit) -> None:
+    """A watcher can go on from a position."""
     mover, other = await in_hand(visit, spectators=LIVE)
     await level(mover, other)
     here = {"match": mover.ledger.setup.mid, "next": 2}
@@ -164,6 +174,7 @@ async def _from(visit: Visit) -> None:
 
 
 async def _snapshot(visit: Visit) -> None:
+    """A watcher who wants snapshots begins at the current hand."""
     mover, other = await in_hand(visit, spectators=LIVE)
     await level(mover, other)
     client, reply = await _watched(visit, mover.table, snapshot=True)
@@ -193,13 +204,14 @@ def _head_at(seat: Seat, k: int) -> bytes:
 
 
 async def _no_snapshot(visit: Visit) -> None:
+    """A watcher without snapshots gets the setup and every record."""
     mover, _ = await in_hand(visit, spectators=LIVE)
     client, _ = await _watched(visit, mover.table)
     tags = [message["t"] for message in client.log]
     expect("snapshot" not in tags and "setup" in tags, "a setup, and no snapshot that was not wanted", tags)
 
 
-async def _history(client: RawClient, mid: bytes, **fields: object) -> Map:
+async def _page(client: RawClient, mid: bytes, **fields: object) -> Map:
     need(client, "history")
     return await client.ask_patiently({"t": "history", "match": mid, **fields})
 
@@ -209,7 +221,7 @@ async def _paged(client: RawClient, mid: bytes, limit: int) -> list[Map]:
     past: list[Map] = []
     more = True
     while more:
-        page = await _history(client, mid, **{"from": len(past), "limit": limit})
+        page = await _page(client, mid, **{"from": len(past), "limit": limit})
         expect(page["t"] == "ok" and len(page["past"]) <= limit, f"ok with at most {limit} records", page)
         past += page["past"]
         expect(page.get("k") == len(past), f"k {len(past)} after the page", page.get("k"))
@@ -217,7 +229,8 @@ async def _paged(client: RawClient, mid: bytes, limit: int) -> list[Map]:
     return past
 
 
-async def _own_past(visit: Visit) -> None:
+async def _history(visit: Visit) -> None:
+    """A player gets every record of the match, page by page."""
     mover, other = await in_hand(visit)
     await level(mover, other)
     past = await _paged(mover.client, mover.ledger.setup.mid, 3)
@@ -226,9 +239,10 @@ async def _own_past(visit: Visit) -> None:
     expect(came == known, "exactly the records of the match", len(came))
 
 
-async def _setup_past(visit: Visit) -> None:
+async def _history_setup(visit: Visit) -> None:
+    """history from -1 brings the document and the setup too."""
     mover, _ = await in_hand(visit)
-    page = await _history(mover.client, mover.ledger.setup.mid, **{"from": -1})
+    page = await _page(mover.client, mover.ledger.setup.mid, **{"from": -1})
     expect(page["t"] == "ok" and page.get("doc") == mover.document, "the rule document", page.get("code"))
     expect(
         page.get("setup") == [list(record) for record in mover.ledger.setup.records], "the setup", page["k"]
@@ -238,7 +252,7 @@ async def _setup_past(visit: Visit) -> None:
 
 async def _strangers_past(visit: Visit, *, spectators: int, code: Code | None) -> None:
     mover, _ = await in_hand(visit, spectators=spectators)
-    reply = await _history(await visit.player(), mover.ledger.setup.mid, **{"from": 0})
+    reply = await _page(await visit.player(), mover.ledger.setup.mid, **{"from": 0})
     if code is not None:
         check_refusal(reply, code)
         return
@@ -252,83 +266,76 @@ async def _afterwards(visit: Visit, *, transcript: str, allowed: bool) -> None:
     seats = await visit.match(target=_SHORT, transcript=transcript, spectators=LIVE)
     await play_on(seats)
     expect(seats[0].ledger.phase is Phase.ENDED, "an ended match", seats[0].ledger.phase)
-    reply = await _history(await visit.player(), seats[0].ledger.setup.mid, **{"from": 0})
+    reply = await _page(await visit.player(), seats[0].ledger.setup.mid, **{"from": 0})
     if allowed:
         expect_ok(reply, f"ok where transcript is {transcript}")
     else:
         check_refusal(reply, Code.PRIVATE_TABLE)
 
 
-async def _no_past(visit: Visit) -> None:
+async def _history_unknown(visit: Visit) -> None:
+    """A match that was never played gets no_such_match."""
     client = await visit.player()
-    check_refusal(await _history(client, bytes(32), **{"from": 0}), Code.NO_SUCH_MATCH)
+    check_refusal(await _page(client, bytes(32), **{"from": 0}), Code.NO_SUCH_MATCH)
 
 
-async def _bad_transcript(visit: Visit) -> None:
+async def _transcript_word(visit: Visit) -> None:
+    """transcript must be one of three words."""
     seat = await visit.seat()
     need(seat.client, "history")
     check_refusal(await create(seat, {"transcript": "nobody"}), Code.BAD_OPTION, field="options/transcript")
 
 
 _case: Final = partial(server_case, "S2")
+_row: Final = partial(server_row, "S2")
 _VIEWS: Final = "views.md#who-sees-what"
 _MESSAGE: Final = "messages.md#history"
 _AFTER: Final = (("seats", False), ("watchers", True), ("all", True))
 
 CASES: Final[tuple[ServerCase, ...]] = (
-    _case(
+    _row(
         "watch",
         _VIEWS,
         "Watchers get the same bytes as seats, and nothing that only seats may know",
         partial(_same_bytes, spectators=LIVE),
     ),
-    _case(
+    _row(
         "watch-held-match",
         _VIEWS,
         "With records held back, watchers get the same bytes, only later",
         partial(_same_bytes, spectators=HELD),
     ),
-    _case("watch-hidden", _VIEWS, "To watchers, two deals differ only in sealed bytes", _hidden),
-    _case("watch-none", _VIEWS, "Watching a table that nobody may watch gets private_table", _nobody),
-    _case("watch-own", "messages.md#watch", "A connection with a seat need not watch: not_now", _own_table),
-    _case("unwatch", "messages.md#unwatch", "After unwatch nothing more comes from the table", _unwatched),
-    _case("watch-held", _VIEWS, "With spectators 2 no record of the open hand is shown", _held),
-    _case("watch-delay", _VIEWS, "With spectators 3 + s records come s seconds late", _delayed),
-    _case("watch-next", "messages.md#watch", "A watcher can go on from a position", _from),
-    _case(
-        "snapshot",
-        "messages.md#snapshot",
-        "A watcher who wants snapshots begins at the current hand",
-        _snapshot,
-    ),
-    _case(
-        "no-snapshot",
-        "capabilities.md#snapshot",
-        "A watcher without snapshots gets the setup and every record",
-        _no_snapshot,
-    ),
-    _case("history", _MESSAGE, "A player gets every record of the match, page by page", _own_past),
-    _case("history-setup", _MESSAGE, "history from -1 brings the document and the setup too", _setup_past),
-    _case(
+    _case(_watch_hidden, _VIEWS),
+    _case(_watch_none, _VIEWS),
+    _case(_watch_own, "messages.md#watch"),
+    _case(_unwatch, "messages.md#unwatch"),
+    _case(_watch_held, _VIEWS),
+    _case(_watch_delay, _VIEWS),
+    _case(_watch_next, "messages.md#watch"),
+    _case(_snapshot, "messages.md#snapshot"),
+    _case(_no_snapshot, "capabilities.md#snapshot"),
+    _case(_history, _MESSAGE),
+    _case(_history_setup, _MESSAGE),
+    _row(
         "history-none",
         _VIEWS,
         "Strangers get private_table for a match that nobody may watch",
         partial(_strangers_past, spectators=NONE, code=Code.PRIVATE_TABLE),
     ),
-    _case(
+    _row(
         "history-live",
         _VIEWS,
         "Strangers get what watchers see of a match in play",
         partial(_strangers_past, spectators=LIVE, code=None),
     ),
-    _case(
+    _row(
         "history-held",
         _VIEWS,
         "Strangers get nothing of a hand that is held back",
         partial(_strangers_past, spectators=HELD, code=None),
     ),
     *(
-        _case(
+        _row(
             f"history-after-{word}",
             _VIEWS,
             f"After the match, transcript {word} {'admits' if allowed else 'refuses'} those who did not play",
@@ -336,16 +343,6 @@ CASES: Final[tuple[ServerCase, ...]] = (
         )
         for word, allowed in _AFTER
     ),
-    _case(
-        "history-unknown",
-        "errors.md#no_such_match",
-        "A match that was never played gets no_such_match",
-        _no_past,
-    ),
-    _case(
-        "transcript-word",
-        "options.md#table-options",
-        "transcript must be one of three words",
-        _bad_transcript,
-    ),
+    _case(_history_unknown, "errors.md#no_such_match"),
+    _case(_transcript_word, "options.md#table-options"),
 )
