@@ -73,15 +73,13 @@ class Sharp:
 
         Other seats' cards that were not shown are not looked at, even if they are known in `match`.
         """
-        seen = as_seen(match, Seat(seat))
-        places = _places(seen, Seat(seat), lines)
-        if len(places) < _COMPARED:
-            return next(iter(places.values()), None)
-        values = {action: each.chance for action, each in self._compare(seen, Seat(seat), [*places]).items()}
-        best = max(values.values())
+        tried = self.compare(match, seat, lines)
+        if not tried:
+            return next(iter(_places(as_seen(match, Seat(seat)), Seat(seat), lines).values()), None)
+        best = max(each.chance for each in tried.values())
         mixing = _MIXING / match.variant.scoring.target
-        shares = [exp((value - best) / mixing) for value in values.values()]
-        return places[self._dice.choices([*values], shares)[0]]
+        shares = [exp((each.chance - best) / mixing) for each in tried.values()]
+        return self._dice.choices([*tried], shares)[0]
 
     def compare(self, match: Match, seat: int, lines: Sequence[str]) -> dict[int, Tried]:
         """Return what became of the options that were compared to the end, by their places, the best first.

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from secrets import token_bytes
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from truc_client.happenings import Choice
 from truc_client.matches.signer import Signer
@@ -37,24 +37,6 @@ class Offered(NamedTuple):
     at: int
     offer: int
     choices: tuple[Choice, ...]
-
-
-class OfferReader(Protocol):
-    """Reads the options of one seat."""
-
-    def read(
-        self, message: BoxedOptions | OpenOptions, ledger: Ledger, openings: Sequence[Opening]
-    ) -> Offered:
-        """Return the options offered; raises BoxError."""
-        ...
-
-    def read_sign(self, message: BoxedSignSeen | OpenSignSeen, ledger: Ledger) -> str:
-        """Return the word signed; raises BoxError."""
-        ...
-
-    def seal_sign(self, ledger: Ledger, to: int, word: str) -> bytes | None:
-        """Return the box of a sign of this seat; None if it goes in clear."""
-        ...
 
 
 class BoxedReader:
@@ -166,6 +148,9 @@ class ClearReader:
     def seal_sign(self, _ledger: Ledger, _to: int, _word: str) -> None:
         """Return None: a guest's sign goes in clear."""
         return
+
+
+OfferReader = BoxedReader | ClearReader
 
 
 def same_decision(choice: Choice, offer: int, offered: Offered, between: Sequence[Record]) -> bool:
