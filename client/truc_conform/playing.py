@@ -26,9 +26,9 @@ QUIET: Final = ("play", "cut", "stand", "accept", "deal")
 """The kinds that keep a match going, the preferred ones first."""
 
 
-def open_actions(ledger: Ledger, seat: int = 0) -> tuple[Action, ...]:
+def open_actions(ledger: Ledger) -> tuple[Action, ...]:
     """Return what the seat under test may do."""
-    return legal(ledger.match, Seat(seat)) if ledger.match is not None and due(ledger) is Due.PLAYERS else ()
+    return legal(ledger.match, Seat(0)) if ledger.match is not None and due(ledger) is Due.PLAYERS else ()
 
 
 def _rules(ledger: Ledger) -> Match:
@@ -59,31 +59,31 @@ def written_choice(ledger: Ledger, dealer: Dealer, line: str) -> Record:
     return unsigned(proxy(ledger, 0, line.split(maxsplit=1)[0], args))
 
 
-def acted(ledger: Ledger, dealer: Dealer, player: Player, action: Action) -> Record:
+def acted(ledger: Ledger, dealer: Dealer, players: Mapping[int, Player], action: Action) -> Record:
     """Let a puppet sign an action."""
     option = option_of(ledger, dealer, action)
-    return player.act(ledger, option.kind, option.args)
+    return players[action.seat].act(ledger, option.kind, option.args)
 
 
 def drawn_act(ledger: Ledger, dealer: Dealer, players: Mapping[int, Player], dice: random.Random) -> Record:
     """Let a puppet decide at random; it concedes only if nothing else is left."""
     actions = _actions(ledger, players)
     action = dice.choice([action for action in actions if action.kind != "concede"] or actions)
-    return acted(ledger, dealer, players[action.seat], action)
+    return acted(ledger, dealer, players, action)
 
 
 def quiet_act(ledger: Ledger, dealer: Dealer, players: Mapping[int, Player]) -> Record:
     """Let a puppet that holds the decision keep the match going."""
     actions = _actions(ledger, players)
     action = min(actions, key=lambda each: QUIET.index(each.kind) if each.kind in QUIET else len(QUIET))
-    return acted(ledger, dealer, players[action.seat], action)
+    return acted(ledger, dealer, players, action)
 
 
 def conceding_act(ledger: Ledger, dealer: Dealer, players: Mapping[int, Player]) -> Record:
     """Let a puppet that holds the decision give the hand up, as soon as it can."""
     actions = _actions(ledger, players)
     action = next((action for action in actions if action.kind == "concede"), actions[0])
-    return acted(ledger, dealer, players[action.seat], action)
+    return acted(ledger, dealer, players, action)
 
 
 def may_decide(ledger: Ledger, players: Iterable[int]) -> bool:

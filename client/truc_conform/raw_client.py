@@ -211,9 +211,9 @@ class RawClient:
         await self._greet(want)
         return await self.enter({"t": "login", "name": name})
 
-    async def login_token(self, token: str, *, want: Sequence[str] = ()) -> Map:
+    async def login_token(self, token: str) -> Map:
         """Say hello, log in as a guest who was here before, and return the answer."""
-        await self._greet(want)
+        await self._greet(())
         return await self.enter({"t": "login", "token": token})
 
     async def enter(self, login: Map) -> Map:

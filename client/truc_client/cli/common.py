@@ -101,7 +101,12 @@ def own_home() -> Home:
     Raises:
         HomeError: It cannot be used.
     """
-    return open_home(default_root(os.environ))
+    return open_home(home_as_is().root)
+
+
+def home_as_is() -> Home:
+    """Return the player's home without creating it: it may not exist."""
+    return Home(default_root(os.environ))
 
 
 def tell_first_use(home: Home) -> None:

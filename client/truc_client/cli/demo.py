@@ -6,7 +6,6 @@ client never imports it.
 
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -21,10 +20,9 @@ import trio
 from truc_client.advice import sharp_advice
 from truc_client.bots import careful, play_match
 from truc_client.cli.afterwards import tell_commands
-from truc_client.cli.common import FailedError, lang_option, own_home, player_name, run, spoken
+from truc_client.cli.common import FailedError, lang_option, own_home, player_name, run
 from truc_client.cli.game_files import game_called
 from truc_client.cli.terminal import (
-    HANGUP,
     color_option,
     ended_as_by_ctrl_c,
     lines_of,
@@ -100,14 +98,14 @@ def demo(
                 _add_game(data, game.text)
             async with _server(data) as address:
                 you = Player(open_home(Path(folder) / "you"), shown)
-                screen = own_screen(spoken(), plain=plain, no_color=no_color)
+                screen = own_screen(plain=plain, no_color=no_color)
                 played = await _play(address, Path(folder), you, screen, wanted)
                 if played is None:
                     screen.say(Sentence("commands.demo_left"))
                 else:
                     _verify(played, keep, screen)
 
-    with ended_as_by_ctrl_c(HANGUP, signal.SIGTERM):
+    with ended_as_by_ctrl_c():
         run(main, lambda: Sentence("commands.demo_stopped"))
 
 

@@ -9,12 +9,11 @@ from typing import BinaryIO, TextIO
 import click
 
 from truc_client.address import parse_address
-from truc_client.cli.common import FailedError, lang_option, own_home, tell
+from truc_client.cli.common import FailedError, home_as_is, lang_option, own_home, tell
 from truc_client.cli.where import server_meant
 from truc_client.home.home import (
     Home,
     accept_revocation,
-    default_root,
     export_seed,
     has_seed,
     import_seed,
@@ -43,7 +42,7 @@ def keys() -> None:
 @lang_option
 def show_keys() -> None:
     """Show where the key is, and the public key for each server known."""
-    home = Home(default_root(os.environ))
+    home = home_as_is()
     if not has_seed(home):
         tell(Sentence("commands.no_key_yet", path=home.seed))
         return

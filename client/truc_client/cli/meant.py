@@ -3,20 +3,19 @@
 A file comes first. A transcript in the home may still be growing: then its whole items count.
 """
 
-import os
 from pathlib import Path
 
+from truc_client.cli.common import home_as_is
 from truc_client.cli.output import UnusableError, unusable
 from truc_client.errors import HomeError
 from truc_client.home.history import find_transcript, newest, whole_part
-from truc_client.home.home import Home, default_root
 from truc_client.verifying import read_file
 from truc_protocol.words import Sentence
 
 
 def own_transcripts() -> Path:
     """Return the folder of the transcripts of this home, without creating it."""
-    return Home(default_root(os.environ)).transcripts
+    return home_as_is().transcripts
 
 
 def file_meant(text: str) -> Path:

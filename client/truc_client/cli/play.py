@@ -1,6 +1,5 @@
 """`truc play`: sit down at a table, in person."""
 
-import signal
 import sys
 from enum import Enum
 from typing import Final, NamedTuple, Unpack
@@ -28,7 +27,6 @@ from truc_client.cli.manner import Manner, guest_option, name_option, teach_opti
 from truc_client.cli.rematch import Another, another
 from truc_client.cli.stepping_in import agrees_to_step_in, look_on, show_terms, wanted
 from truc_client.cli.terminal import (
-    HANGUP,
     color_option,
     ended_as_by_ctrl_c,
     lines_of,
@@ -158,7 +156,7 @@ def play_at(where: Address, wish: Wish, **manner: Unpack[Manner]) -> None:
 
     async def main() -> None:
         nonlocal here
-        screen = own_screen(spoken(), plain=manner["plain"], no_color=manner["no_color"])
+        screen = own_screen(plain=manner["plain"], no_color=manner["no_color"])
         async with connect(where, player) as connection:
             here = connection
             if name is not None:
@@ -171,7 +169,7 @@ def play_at(where: Address, wish: Wish, **manner: Unpack[Manner]) -> None:
                 if table is not None and await play_matches(table, screen, lines):
                     screen.say(farewell())
 
-    with ended_as_by_ctrl_c(HANGUP, signal.SIGTERM):
+    with ended_as_by_ctrl_c():
         run(main, farewell)
 
 

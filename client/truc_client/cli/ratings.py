@@ -1,15 +1,14 @@
 """`truc leaderboard` and `truc profile`: how players stand at a server, on the server's word."""
 
-import os
 from typing import Final
 
 import click
 
-from truc_client.cli.common import FailedError, lang_option, spoken, tell
+from truc_client.cli.common import FailedError, home_as_is, lang_option, spoken, tell
 from truc_client.cli.reading import asked
 from truc_client.cli.where import game_meant, player_meant
 from truc_client.connection import Connection
-from truc_client.home.home import Home, default_root, has_seed
+from truc_client.home.home import has_seed
 from truc_protocol.messages import Standing
 from truc_protocol.words import ENGLISH, Sentence, Speech, printable
 
@@ -57,7 +56,7 @@ def profile(address: str | None, player: str | None) -> None:
     With one server known no ADDRESS is needed.
     """
     (where, player), speech = player_meant(address, player), Speech(spoken())
-    if player is None and not has_seed(Home(default_root(os.environ))):
+    if player is None and not has_seed(home_as_is()):
         raise FailedError(Sentence("ratings.no_key"))
     found = asked(where.place, lambda connection: connection.profile(player))
     width = max((len(standing.variant) for standing in found), default=0)

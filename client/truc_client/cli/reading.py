@@ -1,17 +1,16 @@
 """One question to a server, without sitting down anywhere: no key is made for it."""
 
-import os
 import tempfile
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from truc_client.cli.common import player_name, run, told_player
+from truc_client.cli.common import home_as_is, player_name, run, told_player
 from truc_client.connecting import connect
 from truc_client.connection import Connection
 from truc_client.home.account import Player
-from truc_client.home.home import Home, default_root, has_seed, open_home
+from truc_client.home.home import has_seed, open_home
 
 T = TypeVar("T")
 
@@ -30,9 +29,10 @@ def asked(address: str, question: Callable[[Connection], Awaitable[T]]) -> T:
 @contextmanager
 def _reader() -> Iterator[Player]:
     """Yield the player who asks: that of this home, else a guest of whom nothing is kept."""
-    root = default_root(os.environ)
-    if has_seed(Home(root)):
-        yield told_player(open_home(root), player_name(None, Home(root)))
+    home = home_as_is()
+    name = player_name(None, home)
+    if has_seed(home):
+        yield told_player(open_home(home.root), name)
         return
     with tempfile.TemporaryDirectory(prefix="truc-reader-") as folder:
-        yield Player(open_home(Path(folder)), player_name(None, Home(root)), is_guest=True)
+        yield Player(open_home(Path(folder)), name, is_guest=True)

@@ -1,7 +1,5 @@
 """`truc tables`: what is open at a server."""
 
-import signal
-
 import click
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
@@ -9,7 +7,7 @@ from rich.text import Text
 from truc_client.cli.common import lang_option, own_player, run, spoken, usage_error
 from truc_client.cli.listing import Listing, has_seat, in_order, table_line
 from truc_client.cli.tables_followed import FollowedTables, follow_lines, follow_list
-from truc_client.cli.terminal import HANGUP, ended_as_by_ctrl_c
+from truc_client.cli.terminal import ended_as_by_ctrl_c
 from truc_client.cli.where import server_meant
 from truc_client.connecting import connect
 from truc_client.connection import Connection
@@ -42,7 +40,7 @@ def tables(address: str | None, variant: str | None, *, follow: bool) -> None:
             else:
                 _show(await _tables(connection, where.table, variant), where.place)
 
-    with ended_as_by_ctrl_c(HANGUP, signal.SIGTERM):
+    with ended_as_by_ctrl_c():
         run(main)
 
 

@@ -12,13 +12,14 @@ import click
 import trio
 from rich.console import Console
 
+from truc_client.cli.common import spoken
 from truc_client.terminal.person import Lines, Typed, typed_lines
 from truc_client.terminal.screen import Screen
 
 if TYPE_CHECKING:
     from truc_client.terminal.prompt import Prompt
 
-HANGUP: Final[signal.Signals] = getattr(signal, "SIGHUP", signal.SIGTERM)  # Windows has none
+_ENDING: Final = ("SIGHUP", "SIGTERM")  # Windows lacks the first
 _TYPED_AHEAD: Final = 100  # lines; more must be an accidental paste, and is dropped
 
 plain_option = click.option(
@@ -29,10 +30,10 @@ color_option = click.option(
 )
 
 
-def own_screen(lang: str, *, plain: bool, no_color: bool) -> Screen:
+def own_screen(*, plain: bool, no_color: bool) -> Screen:
     """Return the screen on standard output: plain if it is no terminal, or should not be treated as one."""
     console = Console(force_terminal=False if plain else None, no_color=no_color or None, highlight=False)
-    return Screen(console, lang, os.environ.get("TERM", ""))
+    return Screen(console, spoken(), os.environ.get("TERM", ""))
 
 
 @asynccontextmanager
@@ -93,11 +94,12 @@ async def _running(prompt: "Prompt") -> AsyncIterator[None]:
 
 
 @contextmanager
-def ended_as_by_ctrl_c(*signals: signal.Signals) -> Iterator[None]:
-    """Let signals, such as that of a closed terminal, end the block as Ctrl-C does: nothing is left behind.
+def ended_as_by_ctrl_c() -> Iterator[None]:
+    """Let the loss of the terminal, and being told to end, end the block as Ctrl-C does: nothing is left behind.
 
     Ctrl-C ends it even if the process was started with SIGINT ignored, as shells do for background commands.
     """
+    signals = (getattr(signal, name) for name in _ENDING if hasattr(signal, name))
     handlers = {signal.SIGINT: signal.default_int_handler, **dict.fromkeys(signals, _interrupt)}
     before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:

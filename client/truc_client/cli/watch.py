@@ -1,6 +1,5 @@
 """`truc watch`: a table as seen by somebody without a seat there."""
 
-import signal
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -9,9 +8,8 @@ import click
 
 from truc_client.address import Address
 from truc_client.cli.afterwards import tell_commands
-from truc_client.cli.common import lang_option, own_player, run, spoken
+from truc_client.cli.common import lang_option, own_player, run
 from truc_client.cli.terminal import (
-    HANGUP,
     color_option,
     ended_as_by_ctrl_c,
     lines_of,
@@ -50,8 +48,8 @@ def watch(address: str, code: str | None, *, follow: bool, plain: bool, no_color
     at once, and are told when what was before has been checked.
     """
     where, table = table_meant(address, code)
-    player, screen = own_player(), own_screen(spoken(), plain=plain, no_color=no_color)
-    with ended_as_by_ctrl_c(HANGUP, signal.SIGTERM):
+    player, screen = own_player(), own_screen(plain=plain, no_color=no_color)
+    with ended_as_by_ctrl_c():
         run(lambda: _watch(where, table, player, screen, follow=follow))
 
 

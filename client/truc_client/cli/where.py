@@ -4,14 +4,12 @@ To which server a command goes without having been told is said in one line, on 
 home that does not exist knows no server.
 """
 
-import os
 import re
 from contextlib import closing
 from typing import Final
 
 from truc_client.address import Address, parse_address
-from truc_client.cli.common import FailedError, tell, usage_error
-from truc_client.home.home import Home, default_root
+from truc_client.cli.common import FailedError, home_as_is, tell, usage_error
 from truc_client.home.store import Store
 from truc_protocol.keys import FINGERPRINT_CHARACTERS
 from truc_protocol.words import Sentence
@@ -24,7 +22,7 @@ _CODE: Final = re.compile(r"[A-Z2-7]{5}|[A-Z2-7]{16}")  # docs/protocol/lobby.md
 
 def known_servers() -> tuple[Address, ...]:
     """Return every server that this home knows."""
-    home = Home(default_root(os.environ))
+    home = home_as_is()
     if not home.state.exists():
         return ()
     with closing(Store(home.state)) as store:

@@ -87,16 +87,14 @@ SCENES: Final = needing(
         "a setup with somebody else in the client's own seat (C9)",
         cheats.bending(cheats.puppet_in_the_seat),
     ),
-    _cheat("head", "a record that names the wrong head (C10)", cheats.resigning("call", head=b"\x01" * 32)),
+    _cheat("head", "a record that names the wrong head (C10)", cheats.other_calls(head=b"\x01" * 32)),
     _cheat("position", "a record one position too high (C10)", cheats.bending(cheats.one_further)),
     _cheat(
         "called-twice",
         "a deal that is called twice (C11)",
         cheats.rewriting(Release, 1, lambda place, body: Call(*place, body.j, 0, 3, 0, (0, 1, 2))),
     ),
-    _cheat(
-        "dealer", "a call for the wrong dealer, signed anew (C13)", cheats.resigning("call", dealer=1, cut=9)
-    ),
+    _cheat("dealer", "a call for the wrong dealer, signed anew (C13)", cheats.other_calls(dealer=1, cut=9)),
     _cheat(
         "left-out",
         "a call that leaves a contributor out (C13)",

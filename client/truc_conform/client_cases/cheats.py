@@ -98,9 +98,9 @@ def rewriting(kind: type[Body], index: int, *makers: Maker) -> Cheat:
     return bending(lambda stage: Rewrite(stage, kind, index, *makers))
 
 
-def resigning(tag: str, **changes: Any) -> Cheat:
-    """Return a cheat that changes the records of a kind, and signs them again."""
-    return bending(lambda stage: on_record(tag, lambda message: resigned(stage, message, **changes)))
+def other_calls(**changes: Any) -> Cheat:
+    """Return a cheat that changes the calls, and signs them again."""
+    return bending(lambda stage: on_record("call", lambda message: resigned(stage, message, **changes)))
 
 
 def bad_signature(stage: Stage) -> None:

@@ -22,7 +22,7 @@ from truc_conform.raw_seat import Seat
 from truc_protocol.bodies import Act, Body, Refuse, Release
 from truc_protocol.codec import sha256
 from truc_protocol.errors import Code
-from truc_protocol.keys import SigningKey, generate_signing_key, verify
+from truc_protocol.keys import generate_signing_key, verify
 from truc_protocol.records import encode
 
 NOTHING: Final = bytes(32)
@@ -88,12 +88,9 @@ def unoffered(player: Seat) -> Map:
     return {"kind": next(kind for kind in ("accept", "refuse", "stand") if kind not in kinds)}
 
 
-async def hand_in(seat: Seat, body: Body, *, key: SigningKey | None = None, **fields: object) -> Map:
+async def hand_in(seat: Seat, body: Body, **fields: object) -> Map:
     """Hand a body in and return the reply."""
-    message = seat.sign(body) | fields
-    if key is not None:
-        message["sig"] = key.sign(message["body"])
-    return await seat.ask(message)
+    return await seat.ask(seat.sign(body) | fields)
 
 
 async def choose(seat: Seat, line: str, **fields: object) -> Map:
