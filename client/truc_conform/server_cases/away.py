@@ -35,8 +35,8 @@ _SOON_MS: Final = 1_000
 _LATER_MS: Final = 60_000
 _OUT_S: Final = 1.5
 _SLACK_MS: Final = 700
-_LOOKS: Final = 10
-"""How often it is checked whether somebody was called to a free seat, each after half the time an answer may take."""
+_LOOKS: Final = 20
+"""How often it is checked whether somebody was called to a free seat, each after a quarter of the time an answer may take."""
 
 
 async def _with_away(
@@ -281,7 +281,7 @@ async def _unwanted(visit: Visit) -> None:
     expect_ok(await create(waiting, {}, private=False), "a public table")
     await waiting.ready()
     for _ in range(_LOOKS):
-        await trio.sleep(visit.patience_s / 2)
+        await trio.sleep(visit.patience_s / 4)
         for client in (waiting.client, *strangers):
             await client.ask({"t": "tables"})
             calls = [told for told in client.log if told["t"] == "players_wanted"]
