@@ -1,7 +1,7 @@
 """`truc bot`: a bot with its own key, at a server."""
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from functools import partial
 from typing import NamedTuple
 
@@ -146,8 +146,8 @@ def _bot_home(name: str) -> Iterator[Home]:
     bots = own_home().root / "bots"
     for number in range(1, _MOST_BOTS):
         home = open_home(bots / (name if number == 1 else f"{name}-{number}"))
-        with ExitStack() as stack:
-            if stack.enter_context(sole_use(home.root)):
+        with sole_use(home.root) as is_free:
+            if is_free:
                 yield home
                 return
     raise FailedError(Sentence("commands.too_many_bots", n=_MOST_BOTS, name=name))
