@@ -24,22 +24,11 @@ from truc_conform.server_cases.play import in_hand
 from truc_conform.server_cases.watch import watching
 from truc_protocol.capabilities import BROUGHT_BY
 from truc_protocol.errors import Code
+from truc_protocol.messages import Direction
+from truc_protocol.messages.course import COURSES
 
-TO_SERVER: Final = frozenset(
-    {
-        "chat",
-        "ignore",
-        "lobby",
-        "players",
-        "seek",
-        "history",
-        "matches",
-        "forget",
-        "claim_match",
-        "leaderboard",
-        "profile",
-    }
-)
+_OPTIONAL: Final = BROUGHT_BY.keys() & COURSES[Direction.TO_SERVER].keys()
+"""The requests that a capability brings."""
 MOST_LINES: Final = 40
 _PAGES: Final = 200
 _BAD_TEXTS: Final = (
@@ -54,7 +43,7 @@ _BAD_TEXTS: Final = (
 async def _unannounced(visit: Visit) -> None:
     """A request whose capability the server does not announce gets unknown_request."""
     client = await visit.player()
-    absent = sorted(tag for tag in TO_SERVER if BROUGHT_BY[tag] not in client.info["caps"])
+    absent = sorted(tag for tag in _OPTIONAL if BROUGHT_BY[tag] not in client.info["caps"])
     for tag in absent:
         await refused(client, _sound(client, tag), Code.UNKNOWN_REQUEST, field="t")
     if not absent:
