@@ -5,11 +5,12 @@ the client's signature cannot be forged.
 """
 
 from collections.abc import Callable
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec.structs import replace
 
+from truc_conform.noted import tag_of_body
 from truc_conform.scripted import ScriptedServer
 from truc_protocol.bodies import Body, Deal, Rule
 from truc_protocol.codec import dec
@@ -21,7 +22,6 @@ Place = tuple[bytes, int, bytes]
 Maker = Callable[[Place, Any], Body]
 Bend = Callable[[ServerMessage], ServerMessage | None]
 _M = TypeVar("_M", bound=ServerMessage)
-_FIXSTR: Final = 0xA0
 
 
 def on(kind: type[_M], change: Callable[[_M], ServerMessage | None]) -> Bend:
@@ -31,16 +31,7 @@ def on(kind: type[_M], change: Callable[[_M], ServerMessage | None]) -> Bend:
 
 def on_record(tag: str, change: Callable[[MatchRecord], ServerMessage | None]) -> Bend:
     """Return a bend for records of one kind."""
-
-    def bend(message: MatchRecord) -> ServerMessage | None:
-        return change(message) if message.body[1:].startswith(_tagged(tag)) else message
-
-    return on(MatchRecord, bend)
-
-
-def _tagged(tag: str) -> bytes:
-    name = f"truc/1/{tag}".encode()
-    return bytes([_FIXSTR + len(name)]) + name
+    return on(MatchRecord, lambda message: change(message) if tag_of_body(message.body) == tag else message)
 
 
 def body_of(message: MatchRecord) -> Any:
