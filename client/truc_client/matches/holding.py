@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from truc_client.home.store import HeldChain, Store
 from truc_protocol.chains import LINK_BYTES, Chain
-from truc_protocol.keys import BoxKey, box_key, generate_box_key
+from truc_protocol.keys import generate_box_key
 from truc_protocol.ledger import Ledger
 from truc_protocol.setup import Terms
 
@@ -25,11 +25,6 @@ class Holding:
         self._store = store
         self._held = {chain.x: chain for chain in store.chains(terms.th)}
         self._made: dict[bytes, Chain] = {}
-
-    @property
-    def box_keys(self) -> tuple[BoxKey, ...]:
-        """Every X25519 key of this client in this match, oldest first."""
-        return tuple(box_key(held.secret) for held in self._held.values())
 
     def in_force(self, ledger: Ledger, seat: int) -> HeldChain | None:
         """Return the chain in force for a seat; None if it is not this client's."""

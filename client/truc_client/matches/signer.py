@@ -14,7 +14,7 @@ from truc_client.matches.standing import Standing, Wish
 from truc_protocol.bodies import Ack, Act, Body, Refuse, Rekey, Release, Resign, SeatTaken, Sub
 from truc_protocol.checks import CheckError
 from truc_protocol.codec import EncodingError, dec, sha256
-from truc_protocol.keys import BoxKey, SigningKey, verify
+from truc_protocol.keys import SigningKey, verify
 from truc_protocol.ledger import Ledger, is_gone, missing, must_end
 from truc_protocol.ledger.state import is_exhausted
 from truc_protocol.records import SERVER, Phase, Record, encode, tag_of
@@ -76,11 +76,6 @@ class Signer:
         held = self.chain(ledger)
         if held is not None:
             self._holding.counted(held, counter)
-
-    @property
-    def box_keys(self) -> tuple[BoxKey, ...]:
-        """Every X25519 key of this client in this match."""
-        return self._holding.box_keys
 
     def may_decide(self, ledger: Ledger) -> bool:
         """Tell whether this client may sign a decision: it holds the seat, and has not lost it since the last call."""
