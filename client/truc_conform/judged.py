@@ -334,6 +334,14 @@ def check_refusal(reply: Map, code: Code, *, field: str | None = None, closes: b
     return reply
 
 
+def check_too_soon(error: Map, *, closes: bool = False) -> int:
+    """Check that an error says that something came too soon, and for how many milliseconds to wait; return them."""
+    check_refusal(error, Code.RATE_LIMITED, closes=closes)
+    wait_ms: int = error.get("retry_after_ms", 0)
+    expect(wait_ms > 0, "retry_after_ms", error)
+    return wait_ms
+
+
 async def refused(client: RawClient, message: Map, code: Code, *, field: str | None = None) -> Map:
     """Send a request that must be refused while the connection goes on; return the error."""
     return check_refusal(await client.ask_patiently(message), code, field=field)

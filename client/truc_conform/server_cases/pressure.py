@@ -11,7 +11,7 @@ from truc_conform.judged import (
     ServerCase,
     Visit,
     check_alive,
-    check_refusal,
+    check_too_soon,
     expect,
     expect_ok,
     server_case,
@@ -43,8 +43,7 @@ async def _flood(visit: Visit) -> None:
     refusals = [message for message in rest if message["t"] == "error"]
     expect(refusals, "rate_limited", rest[-1:])
     for refusal in refusals:
-        check_refusal(refusal, Code.RATE_LIMITED)
-        expect(refusal.get("retry_after_ms", 0) > 0, "retry_after_ms", refusal)
+        check_too_soon(refusal)
     expect(rest[-1].get("code") == Code.RATE_LIMITED, "bye rate_limited at the end", rest[-1])
     await check_alive(await visit.player())
 
@@ -56,8 +55,7 @@ async def _retry(visit: Visit) -> None:
     for _ in range(2 * burst):
         reply = await client.ask({"t": "tables"})
         if reply["t"] == "error":
-            check_refusal(reply, Code.RATE_LIMITED)
-            await trio.sleep(reply["retry_after_ms"] / 1000)
+            await trio.sleep(check_too_soon(reply) / 1000)
             expect_ok(await client.ask({"t": "tables"}), "ok after retry_after_ms")
             return
     raise InconclusiveError(f"{2 * burst} requests, one after the other, were not too many")
