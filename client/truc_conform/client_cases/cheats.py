@@ -93,9 +93,9 @@ def _begins_at(message: ServerMessage) -> int:
             return _BEFORE_MATCH
 
 
-def rewriting(kind: type[Body], index: int, *makers: Maker) -> Cheat:
+def rewriting(kind: type[Body], index: int, maker: Maker) -> Cheat:
     """Return a cheat that puts another record in the place of the first of its kind and deal index."""
-    return bending(lambda stage: Rewrite(stage, kind, index, *makers))
+    return bending(lambda stage: Rewrite(stage, kind, index, maker))
 
 
 def other_calls(**changes: Any) -> Cheat:
