@@ -11,7 +11,7 @@ from truc_client.cli.common import lang_option, spoken
 from truc_client.cli.meant import transcript_meant
 from truc_client.cli.output import FindingCommand, Output, say
 from truc_client.course.annotating import Annotated, Annotator, Commitment
-from truc_client.course.retelling import commitment_lines, role_name, sentences
+from truc_client.course.retelling import Telling
 from truc_client.plain_values import refutation_facts
 from truc_client.verifying import EXIT_CODES, refutation_line, shortened, verdict_lines
 from truc_protocol.audit import Result
@@ -48,13 +48,13 @@ def show(match: str | None, as_json: bool) -> None:
 
 
 def _print(each: Annotated, speech: Speech, console: Console) -> None:
-    said = speech.catalogue.records
+    said, telling = speech.catalogue.records, Telling(each, speech.lang)
     place = said["setup" if each.is_setup else "record"].format(n=each.place)
-    say(console, f"{place}: {each.kind}, {_signature(each, speech)}", "bold")
-    for line in sentences(each, speech.lang):
+    say(console, f"{place}: {each.kind}, {_signature(telling)}", "bold")
+    for line in telling.sentences():
         say(console, f"  {line}")
     for commitment in each.commitments:
-        for line in commitment_lines(commitment, each, speech.lang):
+        for line in telling.commitment(commitment):
             say(console, f"    {line}", "dim")
     if each.refutation is not None:
         failed = refutation_line(each.refutation, each.names, speech)
@@ -62,11 +62,11 @@ def _print(each: Annotated, speech: Speech, console: Console) -> None:
         say(console, f"  {told(str(words_of_check(each.refutation.check)), speech.lang)}", "red")
 
 
-def _signature(each: Annotated, speech: Speech) -> str:
-    said = speech.catalogue.records
+def _signature(telling: Telling) -> str:
+    each, said = telling.each, telling.speech.catalogue.records
     if each.refutation is None and not each.is_signed:
         return said["unsigned"]
-    who = role_name(each, each.signer, speech.lang)
+    who = telling.role(each.signer)
     return said["unchecked" if each.refutation else "signed"].format(who=who)
 
 

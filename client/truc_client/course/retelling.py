@@ -26,30 +26,6 @@ from truc_protocol.words import Speech, as_told, tell
 _SCORED: Final = ("close", "end")
 
 
-def sentences(each: Annotated, lang: str) -> Iterator[str]:
-    """Yield what a record says, one sentence for each fact that has one, in a language and in the words of the game."""
-    yield from filter(None, (told(fact, each, lang) for fact in as_told(each.facts)))
-    if each.is_unseen and each.seat is not None:
-        telling = Telling(each, lang)
-        yield telling.said("unseen", who=telling.names[each.seat])
-
-
-def told(fact: Fact, each: Annotated, lang: str) -> str:
-    """Return the sentence for one fact of a record; empty if there is none."""
-    telling = Telling(each, lang)
-    return tell(fact, telling.names, speech=telling.speech) or telling.plainly(fact)
-
-
-def role_name(each: Annotated, role: int, lang: str) -> str:
-    """Return the name of a role: a player always with the seat, as a name may be anything."""
-    return Telling(each, lang).role(role)
-
-
-def commitment_lines(commitment: Commitment, each: Annotated, lang: str) -> Iterator[str]:
-    """Yield what a record commits to, or what it opens."""
-    return Telling(each, lang).commitment(commitment)
-
-
 class Telling(NamedTuple):
     """A record, to be told in a language."""
 
@@ -66,8 +42,18 @@ class Telling(NamedTuple):
         """The players by seat, in quotes."""
         return tuple(quoted_name(name, seat) for seat, name in enumerate(self.each.names))
 
+    def sentences(self) -> Iterator[str]:
+        """Yield what the record says, one sentence for each fact that has one, in the words of the game."""
+        yield from filter(None, map(self.told, as_told(self.each.facts)))
+        if self.each.is_unseen and self.each.seat is not None:
+            yield self.said("unseen", who=self.names[self.each.seat])
+
+    def told(self, fact: Fact) -> str:
+        """Return the sentence for one fact of the record; empty if there is none."""
+        return tell(fact, self.names, speech=self.speech) or self.plainly(fact)
+
     def role(self, role: int) -> str:
-        """Return the name of a role."""
+        """Return the name of a role: a player always with the seat, as a name may be anything."""
         names, seat = self.each.names, role - 1
         if role == 0:
             return self.speech.say("said.the_server")

@@ -17,7 +17,7 @@ from truc_client.course.annotating import (
     OpenedLink,
 )
 from truc_client.course.board import Board, Laid, after
-from truc_client.course.retelling import sentences
+from truc_client.course.retelling import Telling
 from truc_client.happenings import Fact
 from truc_protocol.audit import Refutation, Verdict
 from truc_protocol.setup import Terms
@@ -189,7 +189,7 @@ def _of_deal(deal: OpenedDeal) -> Iterable[tuple[tuple[int, int, int, int], str]
 
 def _next(before: Stage, record: Annotated, known: _Known) -> Stage:
     stage = before._replace(
-        number=before.number + 1, record=record, said=tuple(sentences(record, known.lang))
+        number=before.number + 1, record=record, said=tuple(Telling(record, known.lang).sentences())
     )
     for fact in record.facts:
         stage = _after(stage, fact)

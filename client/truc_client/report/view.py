@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from truc_client.course.board import Laid
 from truc_client.course.faces import stake_words, taker
-from truc_client.course.retelling import commitment_lines, role_name, told
+from truc_client.course.retelling import Telling
 from truc_client.course.stages import Course, PlayedHand, SeatCard, Stage, Trick, Where
 from truc_client.happenings import Fact
 from truc_protocol.words import Speech, score_label, shown_name, side_name
@@ -170,7 +170,7 @@ def _outcome(stages: Sequence[Stage], lang: str) -> Iterator[str]:
     for stage in stages:
         for fact in stage.record.facts:
             if fact["what"] in _SCORED:
-                yield told(fact, stage.record, lang)
+                yield Telling(stage.record, lang).told(fact)
 
 
 def _seat_view(seat: int, name: str, stages: Sequence[Stage], speech: Speech) -> SeatView:
@@ -224,7 +224,7 @@ def _rows(stages: Sequence[Stage], names: Sequence[str], speech: Speech) -> Iter
         seats = (facts[0][1]["seat"], facts[0][1]["opponent"])
         met = Span(" - ".join(names[seat] for seat in seats), number, None)
         scored = tuple(
-            Span(told(fact, stage.record, speech.lang), stage.number, None)
+            Span(Telling(stage.record, speech.lang).told(fact), stage.number, None)
             for stage, fact in facts
             if fact["what"] in _SCORED
         )
@@ -273,22 +273,22 @@ def _taken(n: int, stages: Sequence[Stage], names: Sequence[str], speech: Speech
 
 def _ticks(hand: PlayedHand, stages: Sequence[Stage], speech: Speech) -> Iterator[Tick]:
     """Yield the secret numbers of a deal, with who opened them and when, and finally the deal as a whole."""
-    record, said = stages[-1].record, speech.catalogue.report
+    telling, said = Telling(stages[-1].record, speech.lang), speech.catalogue.report
     for role, opened in hand.links:
-        yield Tick(said["number"].format(who=role_name(record, role, speech.lang)), opened)
+        yield Tick(said["number"].format(who=telling.role(role)), opened)
     yield Tick(said["deal"], hand.recomputed)
 
 
 def _entry(stage: Stage, lang: str) -> Entry:
-    record = stage.record
+    record, telling = stage.record, Telling(stage.record, lang)
     return Entry(
         stage=stage.number,
         place=record.place,
         kind=record.kind,
-        signer=role_name(record, record.signer, lang),
+        signer=telling.role(record.signer),
         is_signed=record.is_signed,
         is_quiet=record.kind in _QUIET and record.refutation is None,
         fails=record.refutation is not None,
         said=stage.said,
-        opens=tuple(line for it in record.commitments for line in commitment_lines(it, record, lang)),
+        opens=tuple(line for it in record.commitments for line in telling.commitment(it)),
     )

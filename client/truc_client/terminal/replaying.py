@@ -16,7 +16,7 @@ from rich.text import Text
 from truc_client.course.annotating import Annotated
 from truc_client.course.board import Board
 from truc_client.course.faces import Faces, faces_of, short, stake_words, taker
-from truc_client.course.retelling import role_name
+from truc_client.course.retelling import Telling
 from truc_client.course.stages import Course, Stage, Trick, Where, seen_by
 from truc_client.terminal.drawing import Part, Row, Setting, plain_row, said_values, score_line
 from truc_client.terminal.glyphs import ASCII, MANY
@@ -140,7 +140,7 @@ def _title(replay: Replay, stage: Stage) -> str:
 def _eyes(replay: Replay, record: Annotated) -> str:
     if replay.seat is None:
         return replay.said["open"]
-    return replay.said["eyes"].format(who=role_name(record, replay.seat + 1, replay.lang))
+    return replay.said["eyes"].format(who=Telling(record, replay.lang).role(replay.seat + 1))
 
 
 def _told(replay: Replay, stage: Stage) -> list[Text]:
@@ -256,7 +256,7 @@ def _numbers(replay: Replay, stage: Stage) -> str:
     """Return whose secret numbers of the deal are open by now, and whether it was dealt again from them."""
     hand = next(hand for hand in replay.course.hands if hand.number == stage.hand)
     opened = (role for role, at in hand.links if at <= stage.number)
-    roles = dict.fromkeys(role_name(stage.record, role, replay.lang) for role in opened)
+    roles = dict.fromkeys(map(Telling(stage.record, replay.lang).role, opened))
     told = [replay.said["numbers"].format(who=", ".join(roles))] if roles else []
     if hand.recomputed is not None and hand.recomputed <= stage.number:
         told.append(replay.said["again"].format(tick=_tick(replay)))
