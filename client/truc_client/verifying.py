@@ -99,7 +99,7 @@ def _unreadable(message: str) -> Verdict:
 
 def verdict_lines(verdict: Verdict, speech: Speech = ENGLISH) -> Iterator[str]:
     """Yield the verdict in sentences, of which the first alone is enough; words for machines stay in English."""
-    names = player_names(verdict, speech)
+    names = _named(verdict.players, speech)
     yield _first_line(verdict, speech)
     if verdict.refutation is not None:
         yield told(str(words_of_check(verdict.refutation.check)), speech.lang)
@@ -127,12 +127,8 @@ def game_name(variant: str | None, *, is_preset: bool, speech: Speech = ENGLISH)
     return f"{variant}" if is_preset else speech.say("verdict.house_rules", game=variant)
 
 
-def player_names(verdict: Verdict, speech: Speech = ENGLISH) -> list[str]:
-    """Return the players by seat, as they may be shown; a name alone could be anything, even "the server"."""
-    return _named(verdict.players, speech)
-
-
 def _named(players: Sequence[str], speech: Speech) -> list[str]:
+    """Return players by seat, as they may be shown; a name alone could be anything, even "the server"."""
     return [named_seat(name, seat, speech) for seat, name in enumerate(players)]
 
 

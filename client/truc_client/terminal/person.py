@@ -86,7 +86,11 @@ def _standard_input() -> str:
 
 
 class Person:
-    """One person at one table; `advise`, if given, thinks about each of their turns while they do."""
+    """One person at one table; `advise`, if given, thinks about each of their turns while they do.
+
+    Attributes:
+        has_lost_seat: another connection or player has the seat, or the table was closed.
+    """
 
     def __init__(self, table: Table, screen: Screen, lines: Lines, advise: Advise | None = None) -> None:
         self._table = table
@@ -99,12 +103,7 @@ class Person:
         self._asked = trio.Event()
         self._resigning = False
         self._awaits_own = False
-        self._has_lost_seat = False
-
-    @property
-    def has_lost_seat(self) -> bool:
-        """Whether the seat is no longer this player's: another connection or player has it, or the table was closed."""
-        return self._has_lost_seat
+        self.has_lost_seat = False
 
     async def play(self) -> MatchEnded | None:
         """Play until the match has ended; None when the person leaves or the table closes.
@@ -167,7 +166,7 @@ class Person:
         if isinstance(item, Typed):
             return await self._typed(item)
         self._note_turn(item)
-        self._has_lost_seat = isinstance(item, TableClosed | SeatTakenOver)
+        self.has_lost_seat = isinstance(item, TableClosed | SeatTakenOver)
         rested = self._screen.awaits_resume
         self._screen.show(item)
         if self._screen.awaits_resume != rested:
