@@ -185,7 +185,7 @@ Run = Callable[[Visit], Awaitable[Outcome | None]]
 
 
 def _wait_at_the_door(client: RawClient) -> float:
-    errors = [message for message in client.log if message["t"] == "error"]
+    errors = client.came("error")
     if client.welcome.get("t") == "welcome" or not errors or errors[-1]["code"] != Code.RATE_LIMITED:
         return 0.0
     return int(errors[-1].get("retry_after_ms", 0)) / 1000

@@ -136,10 +136,13 @@ class RawClient:
 
     async def until(self, tag: str, **fields: object) -> Map:
         """Receive until a message with this tag and these fields, and return it."""
-        while True:
-            message = await self.receive()
-            if message["t"] == tag and all(message.get(name) == value for name, value in fields.items()):
-                return message
+        while not _has(message := await self.receive(), tag, fields):
+            pass
+        return message
+
+    def came(self, tag: str, **fields: object) -> list[Map]:
+        """Return the messages received with this tag and these fields."""
+        return [message for message in self.log if _has(message, tag, fields)]
 
     async def ask(self, message: Map) -> Map:
         """Send a request and return its reply."""
@@ -220,6 +223,10 @@ class RawClient:
         """Send a login and return the answer."""
         self.welcome = await self.ask(login)
         return self.welcome
+
+
+def _has(message: Map, tag: str, fields: Map) -> bool:
+    return message["t"] == tag and all(message.get(name) == value for name, value in fields.items())
 
 
 def check_fits(whole: bytes) -> None:

@@ -26,7 +26,7 @@ async def _table_age(visit: Visit) -> None:
     for seat in seats:
         await seat.ready()
     await play_on(seats, is_asked)
-    states = [message for message in client.log if message["t"] == "table" and message["table"] == code]
+    states = client.came("table", table=code)
     playing = [state for state in states if state["state"] == "playing"]
     expect(playing, "a table shown as playing", [state["state"] for state in states])
     for state in playing:

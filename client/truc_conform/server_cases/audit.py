@@ -124,7 +124,7 @@ async def _sizes(visit: Visit) -> None:
 
 def _check_padding(seat: Seat) -> None:
     overhead = COUNTER_BYTES + TAG_BYTES
-    sealed = [len(message["box"]) for message in seat.client.log if message["t"] == "options"]
+    sealed = [len(message["box"]) for message in seat.client.came("options")]
     expect(all((n - overhead) % BLOCK_BYTES == 0 for n in sealed), "options padded to 256 bytes", set(sealed))
 
 

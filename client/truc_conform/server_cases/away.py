@@ -48,7 +48,7 @@ async def _with_away(
 
 
 def _of(client: RawClient, number: int) -> list[Map]:
-    return [told for told in client.log if told["t"] == "away" and told["seat"] == number]
+    return client.came("away", seat=number)
 
 
 async def _until_away(seat: Seat, number: int, *, online: bool, missed: int = 0) -> Map:
@@ -225,7 +225,7 @@ async def _claim_partner(visit: Visit) -> None:
     for seat in seats:
         seat.chooses = _nothing
     await together(*(partial(_follow, seat, _missed_before_a_hand) for seat in seats))
-    gone = next(told["seat"] for told in seats[0].client.log if told["t"] == "away" and told.get("missed"))
+    gone = next(told["seat"] for told in seats[0].client.came("away") if told.get("missed"))
     partner = next(seat for seat in seats if seat.seat != gone and seat.seat % 2 == gone % 2)
     check_refusal(await _claimed(partner), Code.NOT_NOW)
     expect("forfeit" not in _rulings(partner), "no forfeit", _rulings(partner))
@@ -237,7 +237,7 @@ def _missed_before_a_hand(seat: Seat) -> bool:
 
 
 def _somebody_missed(seat: Seat) -> bool:
-    return any(told["t"] == "away" and told.get("missed") for told in seat.client.log)
+    return any(told.get("missed") for told in seat.client.came("away"))
 
 
 async def _claim_shown(visit: Visit) -> None:
@@ -245,7 +245,7 @@ async def _claim_shown(visit: Visit) -> None:
     need(await visit.player(), "away")
     first, second = await visit.seats(claim="opponents")
     for seat in (first, second):
-        state = [told for told in seat.client.log if told["t"] == "table"][-1:]
+        state = seat.client.came("table")[-1:]
         state = state or [await seat.client.until("table", table=seat.table)]
         expect(state[-1].get("claim") == "opponents", "claim opponents in the table's state", state[-1])
 
@@ -268,7 +268,7 @@ async def _uncalled(visit: Visit) -> None:
     await together(partial(_follow, seats[1], _has_begun), partial(_follow, seats[0], _sees_vacant))
     for stranger in (asked, silent, *(seat.client for seat in seats)):
         await stranger.ask({"t": "tables"})
-        calls = [told for told in stranger.log if told["t"] == "bot_wanted"]
+        calls = stranger.came("bot_wanted")
         expect(not calls, "no bot_wanted to a key that the host has not listed", calls)
 
 
@@ -284,7 +284,7 @@ async def _unwanted(visit: Visit) -> None:
         await trio.sleep(visit.patience_s / 4)
         for client in (waiting.client, *strangers):
             await client.ask({"t": "tables"})
-            calls = [told for told in client.log if told["t"] == "players_wanted"]
+            calls = client.came("players_wanted")
             expect(not calls, "no players_wanted to a key that the host has not listed", calls)
 
 
@@ -293,11 +293,7 @@ def _has_begun(seat: Seat) -> bool:
 
 
 def _sees_vacant(seat: Seat) -> bool:
-    return any(map(_is_vacant, seat.client.log))
-
-
-def _is_vacant(told: Map) -> bool:
-    return told["t"] == "table" and any(seat.get("vacant") for seat in told["seats"])
+    return any(each.get("vacant") for state in seat.client.came("table") for each in state["seats"])
 
 
 _case: Final = partial(server_case, "S3")

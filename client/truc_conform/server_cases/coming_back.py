@@ -40,7 +40,7 @@ Sent = tuple[int, int, bytes, bytes]
 
 def records_of(client: RawClient) -> list[Sent]:
     """Return the records that came on a connection, in order."""
-    records = [message for message in client.log if message["t"] == "record"]
+    records = client.came("record")
     return [(each["k"], each["signer"], each["body"], each["sig"]) for each in records]
 
 
@@ -66,7 +66,7 @@ async def _resume_setup(visit: Visit) -> None:
     expect_ok(await client.ask(resuming(mover, -1)), "ok to resume")
     tags = [message["t"] for message in client.log if message["t"] in ("setup", "record")]
     expect(tags == ["setup"] + ["record"] * mover.next, "the setup, then every record", tags)
-    (setup,) = [message for message in client.log if message["t"] == "setup"]
+    (setup,) = client.came("setup")
     known = [list(record) for record in mover.ledger.setup.records]
     expect(setup["doc"] == mover.document and setup["records"] == known, "the setup as it came live", setup)
 

@@ -86,10 +86,8 @@ async def _chat(visit: Visit) -> None:
 
 async def _line(client: RawClient, n: int) -> Map:
     """Return the chat line with a number, whether it has come already or is still to come."""
-    for message in client.log:
-        if message["t"] == "chat" and message.get("n") == n:
-            return message
-    return await client.until("chat", n=n)
+    came = client.came("chat", n=n)
+    return came[0] if came else await client.until("chat", n=n)
 
 
 async def _chat_tag(visit: Visit) -> None:
@@ -137,7 +135,7 @@ async def _chat_later(visit: Visit) -> None:
         await say(first.client, f"line {n}", table=first.table)
     eye, _ = await watching(visit, first.table)
     await _line(eye, 2)
-    lines = [message for message in eye.log if message["t"] == "chat"]
+    lines = eye.came("chat")
     expect([line["n"] for line in lines] == [0, 1, 2], "the lines so far, each once and in order", lines)
     expect(all("ago_ms" in line for line in lines), "how long ago each was said", lines)
 
@@ -155,13 +153,10 @@ async def _chat_flood(visit: Visit) -> None:
 
 async def _chat_lobby(visit: Visit) -> None:
     """The lobby has a chat for those who follow it."""
-    first, second = await visit.player(), await visit.player()
-    value = need(first, "chat")
-    need(first, "lobby")
+    value = need(await visit.player(), "chat")
+    first, second = await _follower(visit), await _follower(visit)
     if isinstance(value, dict) and not value.get("lobby"):
         need(first, "chat in the lobby")
-    for client in (first, second):
-        await _follow(client)
     expect_ok(await say(first, "anybody?"), "ok to chat")
     line = await second.until("chat", text="anybody?")
     expect("table" not in line and "n" not in line, "a line without table or number", line)
@@ -188,15 +183,17 @@ async def _ignore_self(visit: Visit) -> None:
     )
 
 
-async def _follow(client: RawClient) -> None:
+async def _follower(visit: Visit) -> RawClient:
+    """Return a player who follows the lobby."""
+    client = await visit.player()
+    need(client, "lobby")
     expect_ok(await client.ask_patiently({"t": "lobby"}), "ok to lobby")
+    return client
 
 
 async def _lobby(visit: Visit) -> None:
     """Followers of the lobby are told of public tables, and of no private ones."""
-    client = await visit.player()
-    need(client, "lobby")
-    await _follow(client)
+    client = await _follower(visit)
     seat, hidden = await visit.seat(0), await visit.seat(1)
     await create(hidden)
     await create(seat, private=False)
@@ -210,19 +207,15 @@ async def _lobby(visit: Visit) -> None:
 
 async def _lobby_state(visit: Visit) -> None:
     """Followers of the lobby are told how full the server is."""
-    client = await visit.player()
-    need(client, "lobby")
-    await _follow(client)
-    came = [message for message in client.log if message["t"] == "lobby"]
+    client = await _follower(visit)
+    came = client.came("lobby")
     state = came[0] if came else await client.until("lobby")
     expect(state["online"] >= 1 and state["playing"] <= state["tables"], "figures that can be true", state)
 
 
 async def _lobby_off(visit: Visit) -> None:
     """After off nothing more comes from the lobby."""
-    client = await visit.player()
-    need(client, "lobby")
-    await _follow(client)
+    client = await _follower(visit)
     expect_ok(await client.ask_patiently({"t": "lobby", "off": True}), "ok to lobby")
     client.log.clear()
     seat = await visit.seat()

@@ -27,7 +27,7 @@ async def _vacant(visit: Visit) -> tuple[Seat, Seat]:
 
 
 def _is_vacant(seat: Seat) -> bool:
-    told = [message for message in seat.client.log if message["t"] == "table"]
+    told = seat.client.came("table")
     return any(each.get("vacant") for each in told[-1]["seats"])
 
 

@@ -44,7 +44,7 @@ async def _say(visit: Visit) -> None:
     """A phrase goes to everybody at the table, then comes ok."""
     first, second, phrase = await _talking(visit)
     expect_ok(await _speak(first, phrase), "ok to say")
-    own = [told for told in first.client.log if told["t"] == "said"]
+    own = first.client.came("said")
     for said in (*own[:1], await second.client.until("said")):
         came = (said["table"], said["seat"], said["phrase"])
         expect(came == (first.table, first.seat, phrase), "the phrase, and the seat that says it", said)

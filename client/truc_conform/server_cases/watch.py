@@ -93,7 +93,7 @@ async def _watch_hidden(visit: Visit) -> None:
         client, reply = await _watched(visit, mover.table)
         expect(reply.get("k") == mover.next, f"ok with k {mover.next}", reply)
         _check_public(client)
-        shapes.append([_shape(message) for message in client.log if message["t"] == "record"])
+        shapes.append([_shape(message) for message in client.came("record")])
     deals = [[length for what, length in shape if what[:1] == ("deal",)] for shape in shapes]
     expect(deals[0] == deals[1] and deals[0], "deals of one length, whatever is dealt", deals)
     told = [{what for what, _ in shape} for shape in shapes]
@@ -179,7 +179,7 @@ async def _snapshot(visit: Visit) -> None:
     await level(mover, other)
     client, reply = await _watched(visit, mover.table, snapshot=True)
     first = max(k for k, record in enumerate(_played(mover)) if isinstance(parse(record), Call))
-    came = [message for message in client.log if message["t"] == "snapshot"]
+    came = client.came("snapshot")
     expect([message["k"] for message in came] == [first], f"one snapshot, at {first}", came)
     (snapshot,) = came
     expect(snapshot["head"] == _head_at(mover, first), f"the head at {first}", snapshot["head"])
