@@ -4,8 +4,8 @@ Functions of a ledger, its dealer and the puppets; nothing here sends anything.
 """
 
 import random
-from collections.abc import Iterable, Mapping
-from typing import Final
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
 
 from truc_conform.puppets import Player, secret
 from truc_protocol.acts import write_args
@@ -16,7 +16,7 @@ from truc_protocol.dealing import DealtCards
 from truc_protocol.ledger import Due, Ledger, due, fold, missing
 from truc_protocol.ledger.state import is_exhausted
 from truc_protocol.meaning import Fact, means
-from truc_protocol.messages import Choice, SignedAct
+from truc_protocol.messages import SignedAct
 from truc_protocol.records import Record, parse, unsigned
 from truc_rules import Action, Match, Seat, deciders, legal, move_line, parse_move
 from truc_server.matches.dealer import Dealer, proxy
@@ -24,6 +24,8 @@ from truc_server.matches.dealer import Dealer, proxy
 CUT: Final = 7
 QUIET: Final = ("play", "cut", "stand", "accept", "deal")
 """The kinds that keep a match going, the preferred ones first."""
+
+Pick = Callable[[list[Action]], Action]
 
 
 def open_actions(ledger: Ledger) -> tuple[Action, ...]:
@@ -40,50 +42,40 @@ def _rules(ledger: Ledger) -> Match:
 def option_of(ledger: Ledger, dealer: Dealer, action: Action) -> Option:
     """Return an action as an option."""
     match = _rules(ledger)
-    openings = dealer.openings(ledger, action.seat) if ledger.hand else ()
-    args = tuple(write_args(match, action, openings, cut=CUT))
-    return Option(str(action.kind), args, move_line(match.variant, action))
-
-
-def choice_of(option: Option) -> Choice:
-    """Return an option as a guest sees it."""
-    return Choice(key=option.line, kind=option.kind, hints={})
+    return Option(str(action.kind), _args(ledger, dealer, action), move_line(match.variant, action))
 
 
 def written_choice(ledger: Ledger, dealer: Dealer, line: str) -> Record:
     """Write down what a guest at seat 0 has chosen."""
-    match = _rules(ledger)
-    action = parse_move(match.variant, Seat(0), line)
-    openings = dealer.openings(ledger, 0) if ledger.hand else ()
-    args = tuple(write_args(match, action, openings, cut=CUT))
-    return unsigned(proxy(ledger, 0, line.split(maxsplit=1)[0], args))
+    action = parse_move(_rules(ledger).variant, Seat(0), line)
+    return unsigned(proxy(ledger, 0, line.split(maxsplit=1)[0], _args(ledger, dealer, action)))
 
 
-def acted(ledger: Ledger, dealer: Dealer, players: Mapping[int, Player], action: Action) -> Record:
-    """Let a puppet sign an action."""
+def _args(ledger: Ledger, dealer: Dealer, action: Action) -> tuple[Any, ...]:
+    openings = dealer.openings(ledger, action.seat) if ledger.hand else ()
+    return tuple(write_args(_rules(ledger), action, openings, cut=CUT))
+
+
+def decided(ledger: Ledger, dealer: Dealer, players: Mapping[int, Player], pick: Pick) -> Record:
+    """Let a puppet that holds the decision pick an action."""
+    action = pick([action for seat in players for action in legal(_rules(ledger), Seat(seat))])
     option = option_of(ledger, dealer, action)
     return players[action.seat].act(ledger, option.kind, option.args)
 
 
-def drawn_act(ledger: Ledger, dealer: Dealer, players: Mapping[int, Player], dice: random.Random) -> Record:
-    """Let a puppet decide at random; it concedes only if nothing else is left."""
-    actions = _actions(ledger, players)
-    action = dice.choice([action for action in actions if action.kind != "concede"] or actions)
-    return acted(ledger, dealer, players, action)
+def drawn(actions: list[Action], dice: random.Random) -> Action:
+    """Pick an action at random; concede only if nothing else is left."""
+    return dice.choice([action for action in actions if action.kind != "concede"] or actions)
 
 
-def quiet_act(ledger: Ledger, dealer: Dealer, players: Mapping[int, Player]) -> Record:
-    """Let a puppet that holds the decision keep the match going."""
-    actions = _actions(ledger, players)
-    action = min(actions, key=lambda each: QUIET.index(each.kind) if each.kind in QUIET else len(QUIET))
-    return acted(ledger, dealer, players, action)
+def quiet(actions: list[Action]) -> Action:
+    """Pick the action that keeps the match going."""
+    return min(actions, key=lambda each: QUIET.index(each.kind) if each.kind in QUIET else len(QUIET))
 
 
-def conceding_act(ledger: Ledger, dealer: Dealer, players: Mapping[int, Player]) -> Record:
-    """Let a puppet that holds the decision give the hand up, as soon as it can."""
-    actions = _actions(ledger, players)
-    action = next((action for action in actions if action.kind == "concede"), actions[0])
-    return acted(ledger, dealer, players, action)
+def conceding(actions: list[Action]) -> Action:
+    """Give the hand up, as soon as that is possible."""
+    return next((action for action in actions if action.kind == "concede"), actions[0])
 
 
 def may_decide(ledger: Ledger, players: Iterable[int]) -> bool:
@@ -91,10 +83,6 @@ def may_decide(ledger: Ledger, players: Iterable[int]) -> bool:
     if ledger.match is None or due(ledger) is not Due.PLAYERS:
         return False
     return bool(set(deciders(ledger.match)) & set(players))
-
-
-def _actions(ledger: Ledger, seats: Iterable[int]) -> list[Action]:
-    return [action for seat in seats for action in legal(_rules(ledger), Seat(seat))]
 
 
 def next_release(ledger: Ledger, players: Mapping[int, Player]) -> Record | None:

@@ -6,6 +6,7 @@ rulings play for the remote seat. It is not a server to play at: it trusts its o
 """
 
 import random
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 import trio
@@ -342,7 +343,8 @@ class ScriptedServer:
 
     def decide(self) -> Record:
         """Return the decision of a puppet."""
-        return playing.drawn_act(self.at_play(), self.dealer, self.players, self.random)
+        pick = partial(playing.drawn, dice=self.random)
+        return playing.decided(self.at_play(), self.dealer, self.players, pick)
 
     def is_held(self) -> bool:
         """Tell whether the next call waits for the remote seat's new chain."""

@@ -2,11 +2,11 @@
 
 from typing import Final
 
-from truc_conform.playing import choice_of
 from truc_protocol.boxes import Option
 from truc_protocol.codec import sha256
 from truc_protocol.documents import rule_document
 from truc_protocol.messages import (
+    Choice,
     Info,
     Limits,
     OpenOptions,
@@ -50,5 +50,5 @@ def table_state(variant: Variant, opts: Opts, seats: int) -> TableState:
 
 def open_options(match: bytes, at: int, offer: int, options: tuple[Option, ...]) -> OpenOptions:
     """Return options as a guest is sent them."""
-    choices = tuple(map(choice_of, options))
+    choices = tuple(Choice(key=option.line, kind=option.kind, hints={}) for option in options)
     return OpenOptions(table=CODE, match=match, at=at, offer=offer, must=True, choices=choices)

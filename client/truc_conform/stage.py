@@ -60,7 +60,6 @@ TARGET: Final = 2
 PAST: Final = 9
 """How many records a match has had when somebody begins to watch it."""
 
-
 Recast = Callable[[ServerMessage], Iterable[ServerMessage | bytes]]
 Intercept = Callable[[ClientMessage], Awaitable[bool]]
 
@@ -344,12 +343,11 @@ class Stage(ScriptedServer):
             await self.rehearse()
         if self.setup is None:
             return
-        goes_on = message.match == self.setup.match and message.next is not None
-        first = message.next if goes_on and message.next is not None else 0
+        first = message.next if message.match == self.setup.match else None
         await self.send(self.state())
-        if not goes_on:
+        if first is None:
             await self.send(self.setup)
-        for k in range(first, len(self.records)):
+        for k in range(first or 0, len(self.records)):
             await self.send(self.message(k))
         await self.send(Ok(re=message.id, k=len(self.records)))
         self.stop_at = None
@@ -377,8 +375,10 @@ class Stage(ScriptedServer):
         if not playing.may_decide(ledger, self.players):
             return None
         if ledger.deal_index == self.concedes_at:
-            return playing.conceding_act(ledger, self.dealer, self.players)
-        return playing.quiet_act(ledger, self.dealer, self.players) if self.is_quiet else self.decide()
+            return playing.decided(ledger, self.dealer, self.players, playing.conceding)
+        if self.is_quiet:
+            return playing.decided(ledger, self.dealer, self.players, playing.quiet)
+        return self.decide()
 
     async def go_on(self) -> None:
         """Let everybody else play; if the script wants it, tell the remote seat before each record what it may do."""

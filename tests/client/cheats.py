@@ -14,7 +14,7 @@ from truc_conform.forging import (
     resigned,
     ruled_out,
 )
-from truc_conform.playing import may_decide, quiet_act
+from truc_conform.playing import decided, may_decide, quiet
 from truc_conform.scripted import ScriptedServer
 from truc_protocol.audit import TranscriptExamined
 from truc_protocol.messages import MatchRecord
@@ -29,7 +29,7 @@ class QuietServer(ScriptedServer):
     def other(self) -> Record | None:
         if not may_decide(self.ledger, self.players):
             return super().other()
-        return quiet_act(self.ledger, self.dealer, self.players)
+        return decided(self.ledger, self.dealer, self.players, quiet)
 
 
 async def caught(server, player, *, choose=None) -> CheckFailedError:
