@@ -1,6 +1,6 @@
 """What a player may ask of a server: tables, seats, the lobby, who is there, and past matches."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from truc_client.address import Address
@@ -207,13 +207,7 @@ class Connection:
             LostError: The connection was lost meanwhile.
         """
         following = self.session.return_to(code, seat)
-        try:
-            await self.session.request(lambda n: Join(id=n, table=code, seat=seat), following.seated)
-        except ClientError:
-            self.session.drop(code)
-            following.close()
-            raise
-        return self._table(following)
+        return await self._follow(following, lambda n: Join(id=n, table=code, seat=seat), following.seated)
 
     async def watch(self, code: str) -> Table:
         """Follow a table without a seat, as the table allows: live, with a delay, or hand by hand.
@@ -224,13 +218,18 @@ class Connection:
             RefusedError: There is no such table, or it admits no watchers.
         """
         following = self.session.follow(code, None)
+        return await self._follow(following, lambda n: Watch(id=n, table=code))
+
+    async def _follow(
+        self, following: Following, build: Build, at_once: Callable[[Ok], None] | None = None
+    ) -> Table:
+        table = self._table(following)
         try:
-            await self.session.request(lambda n: Watch(id=n, table=code))
+            await self.session.request(build, at_once)
         except ClientError:
-            self.session.drop(code)
-            following.close()
+            table.close()
             raise
-        return self._table(following)
+        return table
 
     async def glance(self, code: str) -> Glance:
         """Look at a table for a moment, as a watcher, without joining it."""
