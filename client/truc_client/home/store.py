@@ -216,7 +216,7 @@ class Store:
 
     def joined(self, th: bytes) -> Joined | None:
         """Return an acceptance by the hash of its table record."""
-        return self._match("th", th)
+        return self._match("th = ?", th)
 
     def held(self, server: bytes) -> tuple[Joined, ...]:
         """Return every acceptance at a server, by its first key, whose secrets are here, so none that has ended."""
@@ -225,22 +225,20 @@ class Store:
 
     def joined_with(self, server: bytes, tn: bytes) -> Joined | None:
         """Return an acceptance by the server's first key and the table's nonce: two servers may use the same nonce."""
-        query = f"SELECT {_MATCH_COLUMNS} FROM matches WHERE server = ? AND tn = ?"
-        row = self._database.execute(query, (server, tn)).fetchone()
-        return Joined(*row) if row else None
+        return self._match("server = ? AND tn = ?", server, tn)
 
     def playing(self, mid: bytes) -> Joined | None:
         """Return the acceptance that became this match."""
-        return self._match("mid", mid)
+        return self._match("mid = ?", mid)
 
     def played(self, server: bytes) -> tuple[bytes, ...]:
         """Return every match that this client has a seat in at a server, by its first key, newest first."""
         query = "SELECT mid FROM matches WHERE server = ? AND mid IS NOT NULL ORDER BY rowid DESC"
         return tuple(mid for (mid,) in self._database.execute(query, (server,)))
 
-    def _match(self, column: str, value: bytes) -> Joined | None:
-        query = f"SELECT {_MATCH_COLUMNS} FROM matches WHERE {column} = ?"
-        row = self._database.execute(query, (value,)).fetchone()
+    def _match(self, where: str, *values: bytes) -> Joined | None:
+        query = f"SELECT {_MATCH_COLUMNS} FROM matches WHERE {where}"
+        row = self._database.execute(query, values).fetchone()
         return Joined(*row) if row else None
 
     def begin(self, th: bytes, mid: bytes) -> None:
