@@ -219,7 +219,7 @@ class Screen:
         self.note("steps_in", "yellow", name=shown)
 
     def show_standing(self) -> None:
-        """Show how a match stands that was only watched so far."""
+        """Show how the match stands."""
         self.note("new_score", "bold", score=score_line(self._board, self._setting))
 
     def _name(self, seat: int) -> str:
@@ -302,7 +302,7 @@ class Screen:
                 for line in opened_lines(self._board, self._setting, fact["cards"]):
                     self.say(line, "green")
             case "hand_closed":
-                self.note("new_score", "bold", score=score_line(self._board, self._setting))
+                self.show_standing()
             case _ if told is not None:
                 self.say(f"  {told}")
             case _:
@@ -311,8 +311,8 @@ class Screen:
     def _ask(self, turn: YourTurn) -> None:
         if turn.again:
             self.note("overtaken", "yellow")
-        self._board = with_options(self._board, (choice.line for choice in turn.options))
         offered = tuple(choice.line for choice in turn.options)
+        self._board = with_options(self._board, offered)
         if turn.must:
             self._ask_now(turn)
         elif offered and offered != self._offered:
