@@ -175,7 +175,7 @@ def _outcome(stages: Sequence[Stage], lang: str) -> Iterator[str]:
 
 def _seat_view(seat: int, name: str, stages: Sequence[Stage], speech: Speech) -> SeatView:
     rows = [(stage.number, stage.cards[seat]) for stage in stages if stage.cards]
-    deals = [number for number, stage in _deals(stages)]
+    deals = [stage.number for stage in stages if stage.record.kind == "deal"]
     newest = [row for number, row in rows if not deals or number >= deals[-1]]
     older = [row for number, row in rows if deals and number < deals[-1]]
     return SeatView(
@@ -188,10 +188,6 @@ def _seat_view(seat: int, name: str, stages: Sequence[Stage], speech: Speech) ->
         acts=tuple(Span("", at.number, at.number + 1) for at in stages if at.record.seat == seat),
         says=_spans((stage.number, _says(stage, seat)) for stage in stages),
     )
-
-
-def _deals(stages: Sequence[Stage]) -> Iterator[tuple[int, Stage]]:
-    return ((stage.number, stage) for stage in stages if stage.record.kind == "deal")
 
 
 def _turn(stage: Stage, seat: int, speech: Speech) -> str:

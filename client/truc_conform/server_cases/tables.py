@@ -3,8 +3,6 @@
 from functools import partial
 from typing import Final
 
-import trio
-
 from truc_conform.judged import (
     ServerCase,
     Visit,
@@ -18,6 +16,7 @@ from truc_conform.judged import (
     refused,
     server_case,
     server_row,
+    together,
 )
 from truc_conform.raw_client import Map, RawClient
 from truc_conform.raw_seat import Seat
@@ -138,9 +137,7 @@ async def _join_race(visit: Visit) -> None:
     async def join(rival: Seat) -> None:
         replies.append(await rival.join(seat.table, 1))
 
-    async with trio.open_nursery() as nursery:
-        for rival in rivals:
-            nursery.start_soon(join, rival)
+    await together(*(partial(join, rival) for rival in rivals))
     kinds = sorted(reply.get("code", "ok") for reply in replies)
     expect(kinds.count("ok") == 1, "one of four to get the seat", kinds)
     expect(set(kinds) <= {"ok", Code.SEAT_TAKEN, Code.TABLE_FULL}, "seat_taken for the others", kinds)
