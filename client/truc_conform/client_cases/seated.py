@@ -49,7 +49,8 @@ _REPLIES: Final = "session.md#requests-and-replies"
 _KEEP_ALIVE: Final = "session.md#keep-alive"
 _UNKNOWN: Final = "evolution.md#what-a-receiver-does-with-what-it-does-not-know"
 _LATE_S: Final = 0.03
-_SECOND: Final = 2
+_LAST_PINGS: Final = 10
+"""How many pings may have come with the end of the match, too late for an answer."""
 
 OnChoice = Callable[[Stage, AnyAct], Awaitable[None]]
 
@@ -135,7 +136,7 @@ def _answers_pings(stage: Stage, end: Exit) -> Outcome | None:
     if pongs != pings[: len(pongs)]:
         return failed("the pongs do not repeat the numbers of the pings in order")
     missing = pings[len(pongs) :]
-    is_end = end.code is not None and len(missing) <= _SECOND * 5  # what came with the end of the match
+    is_end = end.code is not None and len(missing) <= _LAST_PINGS
     return None if is_end else failed(f"{len(missing)} of {len(pings)} pings have no pong")
 
 
