@@ -17,6 +17,7 @@ from truc_server.keys.rotation import roll
 from truc_server.main import main
 
 NOW = int(datetime(2026, 11, 1, 23, 30, tzinfo=UTC).timestamp())
+UNREADABLE = "the database cannot be read as it is, truc-server check says why"
 STRANGER = signing_key_from_seed(b"s" * 32)
 
 
@@ -88,7 +89,7 @@ def test_keys_of_a_database_of_an_older_version_are_not_called_needless(folder, 
     before = folder.database.read_bytes()
     roll(folder, NOW)
     (line,) = [line for line in shown(folder) if line.startswith("earlier")]
-    assert line.endswith(f"not known whether a match needs it: {folder.database} is not readable as it is")
+    assert line.endswith(f"not known whether a match needs it: {UNREADABLE}")
     assert folder.database.read_bytes() == before
 
 
@@ -96,7 +97,15 @@ def test_damaged_database_calls_no_key_needless(folder, first):
     roll(folder, NOW)
     folder.database.write_bytes(b"no database " * 100)
     (line,) = [line for line in shown(folder) if line.startswith("earlier")]
-    assert "not known whether a match needs it" in line
+    assert line.endswith(f"not known whether a match needs it: {UNREADABLE}")
+
+
+def test_keys_are_shown_while_postgresql_does_not_answer(folder, first, monkeypatch):
+    monkeypatch.setenv("TRUC_STORE_URL", "postgresql://truc@127.0.0.1:1/truc")
+    roll(folder, NOW)
+    assert f"earlier key  {first.fingerprint}  not known whether a match needs it: {UNREADABLE}" in shown(
+        folder
+    )
 
 
 def test_keys_given_up_are_shown_with_whose_they_are(folder, first):

@@ -58,7 +58,7 @@ def _lines(settings: Settings, folder: Folder, identity: PublicIdentity) -> Iter
         )
     needs = _needs(settings, folder) if identity.rotations else {}
     for rotation in identity.rotations:
-        yield _line("earlier key", _earlier(folder, identity, rotation.change.old, needs))
+        yield _line("earlier key", _earlier(identity, rotation.change.old, needs))
     for public in sorted(identity.revoked, key=fingerprint):
         yield _line("given up", f"{fingerprint(public)}  {_whose(identity, public)}")
 
@@ -73,13 +73,12 @@ def _sealing(folder: Folder) -> str:
     return f"none for {names}" if plain else "on every key file"
 
 
-def _earlier(
-    folder: Folder, identity: PublicIdentity, public: bytes, needs: Mapping[bytes | None, int] | None
-) -> str:
+def _earlier(identity: PublicIdentity, public: bytes, needs: Mapping[bytes | None, int] | None) -> str:
     is_there = public in identity.earlier
     found = "" if is_there else "not in the folder, "
     if needs is None:
-        return f"{fingerprint(public)}  {found}not known whether a match needs it: {folder.database} is not readable as it is"
+        why = "the database cannot be read as it is, truc-server check says why"
+        return f"{fingerprint(public)}  {found}not known whether a match needs it: {why}"
     count = needs.get(public, 0)
     if count:
         return f"{fingerprint(public)}  {found}{count} running {'match needs' if count == 1 else 'matches need'} it"
@@ -98,15 +97,16 @@ def _needs(settings: Settings, folder: Folder) -> Mapping[bytes | None, int] | N
     """Return how many running matches were begun under each key; None if the database does not say."""
     # Slow to import.
     from truc_server.store import open_store
+    from truc_server.store.engine import inspect_server
     from truc_server.store.inspection import inspect
 
-    if not settings.store.url:
-        if not folder.database.exists():
-            return {}
-        found = inspect(folder.database)
-        if found.problem is not None or found.is_older or found.is_newer or found.revision is None:
-            return None
-    store = open_store(settings.store.url or f"sqlite:///{folder.database}")
+    url = settings.store.url
+    if not url and not folder.database.exists():
+        return {}
+    found = inspect_server(url) if url else inspect(folder.database)
+    if found.problem is not None or found.is_older or found.is_newer or found.revision is None:
+        return None
+    store = open_store(url or f"sqlite:///{folder.database}")
     try:
         return Counter(_key_of(match.setup[0]) for match in store.running())
     finally:
