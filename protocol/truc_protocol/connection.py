@@ -250,8 +250,7 @@ class Connection:
 
     def _out_of_step(self, message: AnyMessage) -> RemoteError:
         tag = tag_of(message)
-        early = self.state is not State.READY and tag not in _HANDSHAKE_TAGS
-        code = Code.AUTH_REQUIRED if early else Code.NOT_NOW
+        code = Code.NOT_NOW if tag in _HANDSHAKE_TAGS else Code.AUTH_REQUIRED  # READY takes all others
         expected = " or ".join(sorted(_allowed(self.state, _PEER[self.role]))) or "nothing"
         number = message.id if isinstance(message, Request) else None
         return RemoteError(

@@ -158,3 +158,5 @@ def test_newcomer_that_the_server_has_signed_after_counts() -> None:
     verdict = verify(table.file())
     told = verdict.records, verdict.reason, len(verdict.substitutes), verdict.players[0]
     assert told == (table.ledger.k, "resigned", 1, "new player 0")
+    ((k, _),) = verdict.substitutes
+    assert (verdict.players_at(k)[0], verdict.players_at(k + 1)[0]) == ("player 0", "new player 0")

@@ -359,6 +359,12 @@ def test_nothing_is_open_after_bye():
     assert client.outstanding == frozenset()
 
 
+def test_nothing_is_read_after_bye():
+    client, server = pair()
+    farewell = bye(Code.SHUTTING_DOWN, "stopping")
+    assert client.receive(server.send(farewell) + raw(t="ping", n=1)) == [farewell]
+
+
 def test_nothing_is_sent_after_bye():
     _, server = pair()
     server.send(bye(Code.SHUTTING_DOWN, "stopping"))
@@ -396,6 +402,13 @@ def test_server_refuses_an_open_id_without_taking_its_reply():
     _, failure = server.receive(raw(t="leave", id=3, table="A") * 2)
     (error,) = messages_in(server.answer(failure))
     assert (error.code, error.field, error.re, server.outstanding) == ("bad_message", "id", None, {3})
+
+
+def test_bad_request_under_an_open_id_leaves_the_open_one_its_reply():
+    _, server = pair()
+    _, failure = server.receive(raw(t="leave", id=3, table="A") + raw(t="join", id=3, table=5))
+    (error,) = messages_in(server.answer(failure))
+    assert (error.re, messages_in(server.send(Ok(re=3)))) == (None, [Ok(re=3)])
 
 
 def test_server_answers_no_request_twice():
