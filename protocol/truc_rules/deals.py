@@ -133,14 +133,7 @@ def named(match: Match, action: Action) -> Action:
 
 
 def lowest_slot(match: Match, seat: Seat) -> int:
-    """Return the lowest slot of `seat` that it may play from.
-
-    Raises:
-        CardError: It has no card left.
-    """
-    left = match.hand.row.left
-    if not 0 <= seat < len(left) or not left[seat]:
-        raise CardError(f"expected a seat with a card left, got seat {seat}")
+    """Return the lowest slot that `seat`, which has a card left, may play from."""
     return orders.open_slots(match, seat)[0]
 
 

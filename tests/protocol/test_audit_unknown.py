@@ -119,6 +119,11 @@ def covered_card_in_the_first_trick():
     return table, table.act(turn(table), "cover", (0,))
 
 
+def covered_card_before_the_deal():
+    table = Table(paulista(cover_from_trick=2, target=30)).to("between")
+    return table, table.act(0, "cover", (0,))
+
+
 def covered_slot_that_was_played():
     table = covering_table()
     return table, table.act(turn(table), "cover", (0,))
@@ -245,6 +250,7 @@ def card_of_another_seat_that_a_ruling_plays():
         ("C20", SIGNER, order_of_a_seat_that_does_not_govern),
         ("C20", SIGNER, order_nobody_knows),
         ("C20", SIGNER, covered_card_in_the_first_trick),
+        ("C20", SIGNER, covered_card_before_the_deal),
         ("C20", SIGNER, covered_slot_that_was_played),
         ("C20", SIGNER, covered_slot_that_was_not_dealt),
         ("C20", SIGNER, covered_card_out_of_turn),

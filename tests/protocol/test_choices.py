@@ -47,7 +47,7 @@ def test_option_that_says_what_it_signs_is_taken(kind, args, line) -> None:
         ("show", ([[0, *OWN[1]]],), "show 3o", "own card in slot 0"),
         ("dance", (), "dance", "known kind"),
         ("raise", (), "raise 2", "shape"),
-        ("cover", (9,), "cover", "own card in slot 9"),
+        ("cover", (3,), "cover", "own card in slot 3"),
     ],
 )
 def test_option_that_would_sign_something_else_is_refused(kind, args, line, said) -> None:

@@ -122,11 +122,6 @@ def test_the_lowest_slot_left():
     assert lowest_slot(match, Seat(0)) == 1
 
 
-def test_without_cards_there_is_no_lowest_slot():
-    with pytest.raises(CardError, match="expected a seat with a card left"):
-        lowest_slot(new_match(FRENCH, seats=2, dealer=Seat(0)), Seat(0))
-
-
 def test_no_card_is_turned_up():
     assert turn_count(FRENCH) == 0
     with pytest.raises(CardError, match="expected 0 cards to be turned up, got 1"):

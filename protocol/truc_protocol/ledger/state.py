@@ -297,7 +297,7 @@ def next_share(ledger: Ledger) -> tuple[Seat, Seat] | None:
     if hand is None or match is None or not (owed := owed_shares(match)):
         return None
     given = sum(share.d == len(hand.deals) - 1 for share in hand.shares)
-    return sorted(owed)[given] if given < len(owed) else None
+    return owed[given] if given < len(owed) else None
 
 
 def next_open(ledger: Ledger) -> Shown | None:
