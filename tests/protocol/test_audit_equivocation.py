@@ -121,6 +121,19 @@ def test_releases_in_two_orders_under_two_draws_convict_the_server():
     assert any("two histories" in message for message in messages)
 
 
+def test_releases_of_two_indexes_in_one_position_convict_no_seat():
+    first, second = (Table(opts=Opts(gone=2, rekeys=9)).to("between", index=1) for _ in range(2))
+    second.step()
+    second.add(second.dealer.void(second.ledger))
+    second.step()
+    while first.ledger.k < second.ledger.k - 1:
+        first.add(first.players[1].rekey(first.ledger))
+    first.step()
+    lists = [list_of(table, table.players[0].release(table.ledger)) for table in (first, second)]
+    assert (first.ledger.k, first.ledger.deal_index) == (second.ledger.k, 1)
+    assert found(*lists) == {("C33", "server")}
+
+
 def test_two_guest_acts_that_the_server_vouched_for_convict_it():
     first, second = Table(guests=(0, 1)).to("hand"), Table(guests=(0, 1)).to("hand")
     first.play("stand")
