@@ -31,9 +31,12 @@ def read_document(document: bytes) -> Variant:
     """
     try:
         name, version, pack, fields = _items(dec(document, MAX_DOCUMENT))
-        return variant_from_params(name, version, pack, fields)
+        variant = variant_from_params(name, version, pack, fields)
     except (EncodingError, RulesError) as error:
         raise CheckError("C5", f"rule document: {error}", "server") from error
+    if rule_document(variant) != document:
+        raise CheckError("C5", "rule document: expected ascending names in every group", "server")
+    return variant
 
 
 def game_of(document: bytes) -> str | None:
@@ -64,9 +67,6 @@ def _pairs(fields: list[Any]) -> tuple[tuple[str, Any], ...]:
                 pairs.append((name, _frozen(value)))
             case _:
                 raise EncodingError("expected params as pairs of a name and a value")
-    names = [name for name, _ in pairs]
-    if names != sorted(set(names)):
-        raise EncodingError("expected params with different names in ascending order")
     return tuple(pairs)
 
 

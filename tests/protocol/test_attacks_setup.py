@@ -50,6 +50,13 @@ def document_with_truth_for_the_engine():
     return table_with(document, rules=sha256(document))
 
 
+def document_with_a_group_in_another_order():
+    *items, fields = dec(Table().document)
+    groups = [[name, value[::-1] if name == "scoring" else value] for name, value in fields]
+    document = enc([*items, groups])
+    return table_with(document, rules=sha256(document))
+
+
 def deck_of_another_size():
     return table_with(deck=31)
 
@@ -278,6 +285,7 @@ def table_in_place_of_the_match():
         ("C5", None, document_of_other_rules),
         ("C5", SERVER, document_that_is_none),
         ("C5", SERVER, document_with_truth_for_the_engine),
+        ("C5", SERVER, document_with_a_group_in_another_order),
         ("C5", SERVER, deck_of_another_size),
         ("C5", SERVER, seats_the_rules_refuse),
         ("C5", SERVER, chains_without_links),
