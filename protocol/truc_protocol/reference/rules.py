@@ -75,6 +75,11 @@ sentence for this:
 * a covered card (`cover_from_trick`) is weaker than all others, and equal to another covered one;
 * in a flor that is a run the numbers of the pack follow each other in ascending order; where a rank is no number, the
   ranks do as they first stand in the pack.
+
+What no param changes is on the pages of the games: tricks and asks on each, the cut and the last point on
+[truc-catalan](truc-catalan.md), envido, flor and duels on [truco-argentino-6-flor](truco-argentino-6-flor.md), the
+turn-up and shared cards on [truco-paulista](truco-paulista.md), new cards, the remainder and governors on
+[truc-partnership](truc-partnership.md), units on [trut](trut.md).
 """
 
 _PRESETS: Final = """
