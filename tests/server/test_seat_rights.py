@@ -1,11 +1,16 @@
 """Whose match it is: told by who has played on the seats, by key or guest, and not by a name or by who sits there now."""
 
+from functools import partial
+
 import pytest
 from server.conftest import QUICK, changed, in_hand, running, together
 from server.rawclient import Seat
 from server.substituting import standing_by, step_in, voided
 from server.test_resigning import in_the_hand
 from server.visitors import guest, heard, keyed
+
+from truc_protocol.bodies import Ack
+from truc_protocol.records import Phase
 
 SETTINGS = changed(QUICK, limits={"idle_s": 3600, "login_s": 120})
 
@@ -104,6 +109,27 @@ async def test_player_who_has_changed_seats_is_not_shown_the_cards_of_the_other(
     seats = await moved(server)
     await resume(seats[1].client, seats)
     assert await heard(seats[1].client, "cards") == []
+
+
+async def test_player_who_has_changed_seats_acknowledges_nothing_for_the_other(server):
+    seats = await server.match(2, options={"match": 1})
+    seats[0].follow = partial(until_the_end, seats[0], seats[0].follow)
+    await together(*(partial(seat.play, has_ended) for seat in seats))
+    await replaced(server, seats)
+    await seats[0].ask({"t": "leave", "table": seats[0].table})
+    assert (await seats[1].ask({"t": "join", "table": seats[0].table}))["seat"] == 0
+    ack = Ack(mid_of(seats), *seats[1].ledger.parallel, 0)
+    assert (await seats[1].ask(seats[1].sign(ack)))["code"] == "bad_signature"
+
+
+def has_ended(seat: Seat) -> bool:
+    return seat.next > 0 and seat.ledger.phase is Phase.ENDED
+
+
+async def until_the_end(seat: Seat, follow) -> None:
+    """Do what a match needs, except to acknowledge its end."""
+    if not has_ended(seat):
+        await follow()
 
 
 async def test_newcomer_takes_no_part_in_the_match_before(server):
