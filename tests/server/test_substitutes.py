@@ -283,6 +283,15 @@ async def test_sub_for_another_seat_than_stood_by_for_is_refused(server, mock_cl
     assert (await step_in(newcomer, seat=3))["code"] == "bad_message"
 
 
+@pytest.mark.parametrize("field", ["name", "pk"])
+async def test_newcomer_signs_the_name_and_the_key_that_the_server_knows(server, mock_clock, field):
+    seats = await voided(server, mock_clock)
+    newcomer = await standing_by(server, seats)
+    other = {"name": seats[1].name.encode(), "pk": seats[1].key.public}[field]
+    reply = await step_in(newcomer, **{field: other})
+    assert (reply["code"], reply["msg"].partition(":")[0]) == ("terms_refused", field)
+
+
 async def test_sub_of_a_seated_player_is_refused(server, mock_clock):
     seats = await voided(server, mock_clock)
     assert (await seats[0].ask(seats[0].sign(seats[0].sub())))["code"] == "not_now"
