@@ -170,6 +170,22 @@ async def test_a_late_ask_whose_window_a_card_has_closed_is_void(server):
     assert (reply["code"], "refuse" in reply) == ("void_bet", False)
 
 
+async def test_a_late_ask_that_another_ask_has_overtaken_is_stale(server):
+    first, second = holder_of(await in_hand(server, "truc-catalan"))
+    await hand_in(first, act(first, *card(first)))
+    late = act(first, "raise", (2,))
+    await second.play(until=lambda seat: seat.next == first.next)
+    assert (await hand_in(second, act(second, "raise", (2,))))["t"] == "ok"
+    assert (await hand_in(first, late))["code"] == "stale_position"
+
+
+async def test_a_late_ask_that_an_own_card_has_overtaken_is_stale(server):
+    first, _ = holder_of(await in_hand(server, "truc-catalan"))
+    late = act(first, "raise", (2,))
+    await hand_in(first, act(first, *card(first)))
+    assert (await hand_in(first, late))["code"] == "stale_position"
+
+
 async def test_an_ask_signed_for_the_present_position_after_the_next_card_is_void_and_refused_by_signature(
     server,
 ):

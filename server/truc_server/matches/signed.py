@@ -166,9 +166,9 @@ def look_at_newcomer(game: Game, record: Record, newcomer: Player) -> Looked:
 
 
 def _check_newcomer(game: Game, looked: Looked, newcomer: Player) -> None:
-    (record, body), seat = looked, looked.record.signer - 1
-    if not isinstance(body, Sub) or body.seat != seat:
-        raise RefusedBodyError(Code.NOT_NOW, f"expected a sub record for seat {seat}")
+    record, body = looked
+    if not isinstance(body, Sub):
+        raise RefusedBodyError(Code.NOT_NOW, f"expected a sub record for seat {record.signer - 1}")
     _check_place(game, record, body)
     if body.pk != newcomer.id:
         raise RefusedBodyError(Code.TERMS_REFUSED, "pk: expected the key that is logged in")
