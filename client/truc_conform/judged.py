@@ -25,6 +25,7 @@ _GUESTS_UNWANTED: Final = (Code.GUESTS_NOT_ALLOWED, Code.KEY_NOT_ALLOWED)
 _CLOSED_DOOR: Final = (Code.KEY_NOT_ALLOWED, Code.BANNED)
 _FAREWELL_S: Final = 1.0
 _GAME: Final = "truc-french"
+_MOST_PAGES: Final = 200
 PAIR: Final = 2
 
 
@@ -248,6 +249,18 @@ def game_of(client: RawClient) -> str:
     if not offered:
         raise UnofferedError("the server offers no game for two")
     return _GAME if _GAME in offered else offered[0]
+
+
+async def listed(client: RawClient, tag: str, name: str) -> list[str]:
+    """Return how everything in a list is named, over all pages of it; each is asked for by the last name before it."""
+    names: list[str] = []
+    for _ in range(_MOST_PAGES):
+        page = await client.ask_patiently({"t": tag} | ({"after": names[-1]} if names else {}))
+        reply = expect_ok(page, f"ok with {tag}", tag)
+        names += [each[name] for each in reply[tag]]
+        if not reply.get("more"):
+            break
+    return names
 
 
 def need_game(client: RawClient, game: str) -> None:

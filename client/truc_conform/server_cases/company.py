@@ -14,6 +14,7 @@ from truc_conform.judged import (
     expect,
     expect_ok,
     game_of,
+    listed,
     need,
     refused,
     server_case,
@@ -31,7 +32,6 @@ from truc_protocol.messages.course import COURSES
 _OPTIONAL: Final = BROUGHT_BY.keys() & COURSES[Direction.TO_SERVER].keys()
 """The requests that a capability brings."""
 MOST_LINES: Final = 40
-_PAGES: Final = 200
 _BAD_TEXTS: Final = (
     ("chat-empty", "An empty line", ""),
     ("chat-blank", "A line of spaces", "   "),
@@ -230,14 +230,7 @@ async def _players(visit: Visit) -> None:
     seat = await visit.seat()
     need(seat.client, "lobby")
     await visit.player(seat.key)
-    tags: list[str] = []
-    for _ in range(_PAGES):
-        after = {"after": tags[-1]} if tags else {}
-        asked = await seat.client.ask_patiently({"t": "players", **after})
-        reply = expect_ok(asked, "ok with players", "players")
-        tags += [each["player"] for each in reply["players"]]
-        if not reply.get("more"):
-            break
+    tags = await listed(seat.client, "players", "player")
     own = seat.client.welcome["player"]
     expect(tags.count(own) == 1, "a player once, however many their connections", tags.count(own))
     expect(tags == sorted(tags), "tags in ascending order", tags)

@@ -13,6 +13,7 @@ from truc_conform.judged import (
     expect_ok,
     game_of,
     limit,
+    listed,
     refused,
     server_case,
     server_row,
@@ -30,7 +31,6 @@ from truc_protocol.setup import open_terms
 MOST_TABLES: Final = 10
 _NOWHERE: Final = "NOSUCHTABLE"
 _DECISION_MS: Final = 45_000
-_PAGES: Final = 50
 
 
 async def _bad_option(visit: Visit, *, option: str, value: int | str) -> None:
@@ -81,22 +81,15 @@ async def _create(visit: Visit) -> None:
     expect(state["options"] == {"decision_ms": _DECISION_MS}, "the options chosen", state["options"])
 
 
-async def _listed(client: RawClient) -> list[str]:
-    """Return the code of every table listed, over all pages."""
-    codes: list[str] = []
-    for _ in range(_PAGES):
-        page = await client.ask_patiently({"t": "tables"} | ({"after": codes[-1]} if codes else {}))
-        reply = expect_ok(page, "ok with tables", "tables")
-        codes += [table["table"] for table in reply["tables"]]
-        if not reply.get("more"):
-            break
-    return codes
+async def _codes(client: RawClient) -> list[str]:
+    """Return the code of every table listed."""
+    return await listed(client, "tables", "table")
 
 
 async def _public(visit: Visit) -> None:
     """A public table is listed; the codes ascend."""
     seat = await _table(visit, private=False)
-    codes = await _listed(await visit.player())
+    codes = await _codes(await visit.player())
     expect(seat.table in codes, f"the table {seat.table} among those listed", codes)
     expect(codes == sorted(set(codes)), "codes in ascending order, each once", codes)
 
@@ -104,7 +97,7 @@ async def _public(visit: Visit) -> None:
 async def _private(visit: Visit) -> None:
     """A private table is not listed; anybody with its code may join."""
     seat, other = await _table(visit), await visit.seat(1)
-    expect(seat.table not in await _listed(other.client), "a list without the private table", "one with it")
+    expect(seat.table not in await _codes(other.client), "a list without the private table", "one with it")
     expect_ok(await other.join(seat.table), "a seat for a player with the code")
 
 
