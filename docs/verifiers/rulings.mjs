@@ -10,7 +10,7 @@ const OTHERS = ['good', 'flor', 'decline', 'stand']
 
 function rule(m, f) {
   m.tell('ruling', [f.ruling, f.kind, f.seat === null ? null : `for seat ${f.seat}`].filter(Boolean).join(' '))
-  if (f.ruling === 'move') return ruleMove(m, f)
+  if (f.ruling === 'move' && f.seat !== null && f.kind !== null) return ruleMove(m, f)
   const row = ROWS.find(([ruling, kind]) => ruling === f.ruling && kind === f.kind)
   const isRow = row !== undefined && (f.seat !== null) === (f.ruling === 'forfeit') && f.args.length === 0
   m.must(isRow && row[2](m, f.seat), 'C22')
@@ -56,7 +56,7 @@ function ruleMove(m, f) {
   m.must(!m.paused, 'C29')
   m.must(m.opts.decision_ms !== 0, 'C22')
   const isBefore = m.phase === 'between'
-  m.must(f.seat !== null && (isBefore ? m.decider !== null : !m.hand.isRedealt), 'C22')
+  m.must(isBefore ? m.decider !== null : !m.hand.isRedealt, 'C22')
   const args = argsOf(m, f)
   if (isBefore) {
     const { seat, kinds } = m.decider
