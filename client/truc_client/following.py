@@ -7,13 +7,7 @@ The connection hands in every message; nothing here waits. Whatever fails a chec
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, assert_never
 
-from truc_client.errors import (
-    ClientError,
-    NotPlayedError,
-    RefusedError,
-    TakenOverError,
-    UnboundError,
-)
+from truc_client.errors import ClientError, NotPlayedError, RefusedError, TakenOverError, UnboundError
 from truc_client.happenings import (
     Away,
     Happening,
@@ -131,7 +125,7 @@ class Following:
                 self.maker.drop_unbegun(self._session)
                 self._say(TableClosed(message.reason, self.code))
                 self.playing.close()
-                self._finish()
+                self._give_up()
             case _:
                 self._take_of(self.match, message)
 
@@ -384,12 +378,15 @@ class Following:
     def fail(self, error: ClientError) -> None:
         """End this table with an error: nothing is signed or sent for it any more."""
         self.reports.fail(error)
+        self._give_up()
+
+    def _give_up(self) -> None:
+        self._session.drop(self.code)
+        if self.match is not None:
+            self.match.close()
         self._finish()
 
     def _finish(self) -> None:
-        if self.match is not None:
-            self.match.close()
-        self._session.drop(self.code)
         self._catching_up.stop()
         self.playing.stop()
         self.reports.finish()
