@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+import psycopg
 import pytest
 import trio
 from chaos.postgres import Cluster, cluster, programs
@@ -16,7 +17,7 @@ from server.rawclient import GoneError, Seat
 
 from truc_protocol.audit import Result
 from truc_server.main import main
-from truc_server.store import SaveGuest, Store, StoreError, open_store
+from truc_server.store import AddRecord, SaveGuest, Store, StoreError, appending, open_store
 from truc_server.store.archive import open_archive
 from truc_server.store.schema import REVISION, metadata
 
@@ -146,6 +147,20 @@ async def test_lost_connection_ends_the_server_and_nothing_acknowledged_is_lost(
             await seat.send_again()
         await together(*(seat.play for seat in seats))
     assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
+
+
+def test_connection_that_cannot_even_roll_back_is_an_error_and_not_used_again(store, monkeypatch):
+    # As psycopg's is where the server has ended it among the statements of a batch.
+    def fail(*_) -> None:
+        raise psycopg.OperationalError("cannot exit pipeline mode while busy")
+
+    record = AddRecord(b"mid", 0, 0, b"body", b"sig", b"", 0, b"")
+    with monkeypatch.context() as broken:
+        broken.setattr(appending, "_append", fail)
+        broken.setattr(psycopg.Connection, "rollback", fail)
+        with pytest.raises(StoreError, match="cannot exit pipeline mode"):
+            store.commit([record])
+    store.commit([SaveGuest(b"one", "Pau", b"hash", 0)])
 
 
 def test_error_is_one_line_without_what_was_to_be_written(store):

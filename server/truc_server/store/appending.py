@@ -6,7 +6,7 @@ so, or nothing was written.
 """
 
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import cache
 from typing import Any, Final
 
@@ -47,11 +47,12 @@ def append(connection: Connection, lease: Lease, writes: Sequence[AddRecord]) ->
 
 
 def _give_up(connection: Connection, driver: Any, error: Any) -> None:
-    """Roll back; a connection that is lost is not used again."""
-    if connection.dialect.is_disconnect(error, driver, None):
-        connection.invalidate(error)
-    else:
-        driver.rollback()
+    """Roll back; a connection that is lost, or cannot even do that, is not used again."""
+    if not connection.dialect.is_disconnect(error, driver, None):
+        with suppress(connection.dialect.loaded_dbapi.Error):
+            driver.rollback()
+            return
+    connection.invalidate(error)
 
 
 def _append(cursor: Any, dialect: Dialect, lease: Lease, writes: Sequence[AddRecord]) -> bool:
