@@ -42,11 +42,6 @@ def ruled_card_from_another_slot_with_a_false_opening():
     return table, table.rule("move", turn(table), "play", (1, 0, bytes(16), None))
 
 
-def ruled_card_of_another_seat_with_a_false_opening():
-    table = standing()
-    return table, table.rule("move", 1 - turn(table), "play", (0, 0, bytes(16), None))
-
-
 def ruled_card_with_an_ask():
     table = Table("truc-catalan").to("hand")
     return table, table.rule("move", turn(table), "play", (*opening(table, turn(table), 0), 2))
@@ -375,7 +370,6 @@ def second_ack():
         ("C22", SERVER, ruled_cut_in_a_place),
         ("C22", SERVER, ruled_card_at_the_cut),
         ("C22", SERVER, ruled_card_from_another_slot_with_a_false_opening),
-        ("C22", SERVER, ruled_card_of_another_seat_with_a_false_opening),
         ("C22", SERVER, ruled_move_of_a_seat_that_does_not_decide),
         ("C22", SERVER, ruled_move_before_the_draw),
         ("C22", SERVER, ruled_move_where_decisions_have_no_end),
@@ -434,3 +428,10 @@ def second_ack():
 )
 def test_forged_ruling_or_ending_is_refused(case: Case) -> None:
     check_refused(case)
+
+
+def test_ruling_for_another_seat_is_refused_before_its_card_is_looked_at() -> None:
+    """Who decides only the rules know; a verifier without them looks at the card, and names C19."""
+    table = standing()
+    forged = table.rule("move", 1 - turn(table), "play", (0, 0, bytes(16), None))
+    check_refused(Case("C22", SERVER, lambda: (table, forged)))
