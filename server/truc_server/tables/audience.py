@@ -69,9 +69,8 @@ class Audience:
         self._put(seat, peer)
         self._forget(peer)
         self._live.discard(peer)
-        if before is None:
-            return None
-        self._live.discard(before)
+        if before is not None:
+            self._live.discard(before)
         return before
 
     def hand_over(self, seat: int, peer: Peer) -> Peer | None:
