@@ -120,13 +120,21 @@ async def test_who_waits_is_told_who_is_away_and_is_asked_nothing(tmp_path):
     assert (seats[0].options, [message for message in told if message["t"] == "waiting"]) == (None, [])
 
 
-async def test_what_was_sent_meanwhile_is_answered_when_the_match_goes_on(tmp_path):
+def resignation(seat: Seat) -> dict:
+    """Return the act with which a seat resigns at the position it has come to."""
+    mid, k, head = mid_of(seat), seat.ledger.k, seat.ledger.head
+    if seat.key is None:
+        return {"t": "act", "table": seat.table, "match": mid, "at": k, "choose": "resign"}
+    return seat.sign(Resign(mid, k, head, seat.seat))
+
+
+@pytest.mark.parametrize("guests", [(), (0,)], ids=["key", "guest"])
+async def test_what_was_sent_meanwhile_is_answered_when_the_match_goes_on(tmp_path, guests):
     path = tmp_path / "data"
-    seats = await restored(path)
+    seats = await restored(path, guests=guests)
     async with running(path) as server:
         await back(server, seats[0])
-        ledger = seats[0].ledger
-        number = await seats[0].client.send(seats[0].sign(Resign(ledger.setup.mid, ledger.k, ledger.head, 0)))
+        number = await seats[0].client.send(resignation(seats[0]))
         answers = []
         note = seats[0].note
         seats[0].note = lambda message: (
