@@ -1,5 +1,6 @@
 """A server that takes nobody now: how long a client waits, how often it asks again, and what it tells."""
 
+import itertools
 from dataclasses import replace as with_field
 
 import pytest
@@ -116,3 +117,35 @@ def test_clients_that_lost_a_server_together_come_back_at_different_times() -> N
 
 def test_wait_that_a_server_asks_for_is_believed_up_to_two_minutes() -> None:
     assert 120 <= _wait(0.1, 86_400_000) <= 180
+
+
+@pytest.fixture
+async def pauses(busy, player, nursery):
+    """Return a way to have each connection cut when it has lasted a time, and to know the pauses until the next."""
+
+    async def cut(lasts_s: float) -> None:
+        await trio.sleep(lasts_s)
+        await busy._stream.aclose()
+
+    async def known(lasts_s: float) -> list[float]:
+        async def answer(message) -> None:
+            await Busy.answer(busy, message)
+            if isinstance(message, KeyLogin):
+                nursery.start_soon(cut, lasts_s)
+
+        busy.times, busy.answer = 0, answer
+        async with connect("host", player, dial=busy.dial):
+            await trio.sleep(100)
+        return [later - earlier - lasts_s for earlier, later in itertools.pairwise(busy.dialed)]
+
+    return known
+
+
+async def test_pauses_grow_while_each_connection_is_lost_as_soon_as_it_is_open(
+    pauses, autojump_clock
+) -> None:
+    assert min((await pauses(0))[5:]) > 1
+
+
+async def test_pause_is_short_when_a_connection_has_stood_for_a_while(pauses, autojump_clock) -> None:
+    assert max(await pauses(3)) < 1

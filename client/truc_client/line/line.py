@@ -21,6 +21,7 @@ from truc_protocol.words import Sentence
 
 _TRIES: Final = 8
 _DEFAULT_RETRY_MS: Final = 500
+_STEADY_S: Final = 2.0  # a connection that does not last as long was hardly open
 
 
 class Follower(Protocol):
@@ -113,15 +114,18 @@ class Line:
 
     async def run(self, follower: Follower) -> None:
         """Keep the line open until patience ends; never raises."""
+        losses = 0
         try:
             while True:
+                opened = trio.current_time()
                 lost = await self._run_link(follower)
+                losses = losses + 1 if trio.current_time() - opened < _STEADY_S else 0
                 if not lost.again:
                     raise lost
                 self._interrupt(lost)
                 follower.interrupted(str(lost))
                 visit = self._visit if lost.to is None else self._visit.elsewhere(lost.to)
-                entered = await come_back(visit, lost.after_ms)
+                entered = await come_back(visit, lost.after_ms, losses=losses)
                 self._adopt(entered)
                 follower.returned(entered)
         except ClientError as error:

@@ -36,6 +36,7 @@ PATIENCE_S: Final = 120.0
 _LONGEST_ASKED_S: Final = 120.0  # a server that asks for a longer wait does not get it
 _FIRST_PAUSE_S: Final = 0.1
 _LONGEST_PAUSE_S: Final = 5.0
+_MOST_DOUBLINGS: Final = 5  # of the first pause, to nearly the longest
 _DICE: Final = SystemRandom()
 _RETRYABLE: Final = frozenset(code.value for code, row in REGISTRY.items() if row.retryable)
 
@@ -82,13 +83,14 @@ async def come_in(visit: Visit) -> Entered:
     return await _insist(visit, _is_busy, since=trio.current_time())
 
 
-async def come_back(visit: Visit, after_ms: int | None = None) -> Entered:
+async def come_back(visit: Visit, after_ms: int | None = None, *, losses: int = 0) -> Entered:
     """Connect again, with growing pauses, until the server is back or patience ends; raises what `come_in` does.
 
-    `after_ms` is how long the server has asked clients to wait first.
+    `after_ms` is how long the server has asked clients to wait first, `losses` how often in a row a connection was lost
+    as soon as it was open: that is no success, and the pauses go on growing.
     """
     start = trio.current_time()
-    await trio.sleep(_wait(_FIRST_PAUSE_S, after_ms))
+    await trio.sleep(_wait(_FIRST_PAUSE_S * 2 ** min(losses, _MOST_DOUBLINGS), after_ms))
     return await _insist(visit, _may_retry, since=start)
 
 
