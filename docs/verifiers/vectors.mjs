@@ -164,14 +164,12 @@ function asItem(text) {
 const listOf = (items) => Buffer.concat([Buffer.from('truc transcript 1\n'), ...items.map(asItem)])
 const culpritOf = ({ culprit }) => culprit === null ? null : nameOf(culprit)
 
-// Tampered transcripts. What only the rules show passes here, or fails what is looked at next in a ruled move: the answer
-// is null then, "not for us to say".
+// Tampered transcripts. What only the rules show passes here: the answer is null then, "not for us to say".
 const NEEDS_RULES = ['C20', 'C22', 'C23', 'C24', 'C25']
-const isNext = (t, verdict) => t.check === 'C22' && verdict.check === 'C19' && verdict.record === t.record
 
 function isJudged(t, bytes) {
   const verdict = verify(bytes)
-  if (NEEDS_RULES.includes(t.check) && (verdict.result !== 'refuted' || isNext(t, verdict))) return null
+  if (NEEDS_RULES.includes(t.check) && verdict.result !== 'refuted') return null
   const wanted = [t.result, t.check, t.culprit, t.record, t.setup]
   return isDeepStrictEqual([verdict.result, verdict.check, culpritOf(verdict), verdict.record, verdict.setup], wanted)
 }
