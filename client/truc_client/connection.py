@@ -207,7 +207,13 @@ class Connection:
             LostError: The connection was lost meanwhile.
         """
         following = self.session.return_to(code, seat)
-        return await self._follow(following, lambda n: Join(id=n, table=code, seat=seat), following.seated)
+
+        def seated(answer: Ok) -> None:
+            if answer.seat is None:
+                raise LostError(Sentence("failures.table_without_seat"), again=False)
+            following.seated(answer)
+
+        return await self._follow(following, lambda n: Join(id=n, table=code, seat=seat), seated)
 
     async def watch(self, code: str) -> Table:
         """Follow a table without a seat, as the table allows: live, with a delay, or hand by hand.

@@ -4,7 +4,7 @@ It comes back automatically with the connection: everything is shown again, and 
 meanwhile. Nothing of the lobby is stored.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -18,10 +18,8 @@ from truc_client.happenings import (
     TableChanged,
     TableClosed,
 )
-from truc_client.line.line import pause_of
 from truc_client.reports import Reports
 from truc_protocol import messages
-from truc_protocol.errors import Code
 from truc_protocol.messages import (
     Chat,
     ChatLine,
@@ -76,16 +74,10 @@ class LobbyFollowing:
                 case Ok():
                     for code in sorted(self._unseen):
                         self._close(code, MEANWHILE)
-                case Refusal(code=Code.RATE_LIMITED):
-                    session.later(pause_of(answer.retry_after_ms), lambda: self._ask(session, answered))
                 case Refusal():
                     self.fail(RefusedError(answer.code, answer.msg))
 
-        self._ask(session, answered)
-
-    def _ask(self, session: "Session", answered: Callable[[Ok | Refusal], None]) -> None:
-        if session.followed.lobby is self:
-            session.post(lambda n: FollowLobby(id=n), answered)
+        session.post(lambda n: FollowLobby(id=n), answered)
 
     def _close(self, code: str, reason: str) -> None:
         self._unseen.discard(code)

@@ -15,9 +15,10 @@ from truc_client.followed import Followed
 from truc_client.following import Following
 from truc_client.home.account import Account
 from truc_client.line.entering import Entered
-from truc_client.line.line import Line
+from truc_client.line.line import Line, pause_of
 from truc_client.line.link import Answer, Build
-from truc_protocol.messages import Capabilities, Ok, SeatHeld, ServerMessage
+from truc_protocol.errors import Code
+from truc_protocol.messages import Capabilities, Ok, Refusal, SeatHeld, ServerMessage
 
 if TYPE_CHECKING:
     from truc_protocol.handshake import ServerIdentity
@@ -97,8 +98,24 @@ class Session:
             self.account.store.keep_token(self.first_spk, None)
 
     def post(self, build: Build, on_answer: Callable[[Answer], None]) -> bool:
-        """Send a request without waiting; tell whether the connection was open."""
-        return self.line.post(build, on_answer)
+        """Send a request without waiting, and again after a pause if there were too many; tell whether the connection was open.
+
+        Once the connection is lost it is not sent again: what is needed on the next is asked there anew.
+        """
+        server = self.server
+
+        def answered(answer: Answer) -> None:
+            if isinstance(answer, Refusal) and answer.code == Code.RATE_LIMITED:
+                self._nursery.start_soon(again, pause_of(answer.retry_after_ms))
+            else:
+                on_answer(answer)
+
+        async def again(pause: float) -> None:
+            await trio.sleep(pause)
+            if self.server is server:
+                self.line.post(build, answered)
+
+        return self.line.post(build, answered)
 
     async def request(self, build: Build, at_once: Callable[[Ok], None] | None = None) -> Ok:
         """Send a request and return its reply; `at_once` sees it before any message that comes after it.
@@ -108,15 +125,6 @@ class Session:
             LostError: The connection was lost before the reply.
         """
         return await self.line.request(build, at_once)
-
-    def later(self, seconds: float, step: Callable[[], None]) -> None:
-        """Take a step after so many seconds, unless the session ends before."""
-
-        async def wait() -> None:
-            await trio.sleep(seconds)
-            step()
-
-        self._nursery.start_soon(wait)
 
     def handle(self, message: ServerMessage) -> None:
         """Take a message that is not a reply."""

@@ -7,7 +7,7 @@ from client.playing import play_on
 from msgspec.structs import replace
 from trio.testing import wait_all_tasks_blocked
 
-from truc_client import RefusedError, Substituted, TableChanged, connect
+from truc_client import LostError, RefusedError, Substituted, TableChanged, connect
 from truc_client.cli.stepping_in import find_vacant
 from truc_client.matches.agreement import Agreement
 from truc_protocol.bodies import Sub
@@ -77,6 +77,16 @@ async def test_ready_for_the_next_match_takes_no_seat_over_in_a_running_one(dese
         await table.ready()
         await follow(connection, table)
     assert subs(deserted) == []
+
+
+async def test_join_that_is_answered_without_a_seat_ends_in_words(deserted, player) -> None:
+    async def seat(message) -> None:
+        await deserted.send(Ok(re=message.id, table="TABLE"))
+
+    deserted.seat = seat
+    with pytest.raises(LostError, match="without saying which seat"):
+        async with connect("host", player, dial=deserted.dial) as connection:
+            await connection.join("TABLE", 0)
 
 
 async def show_twice(server, honest) -> None:

@@ -407,6 +407,26 @@ async def test_too_many_requests_are_asked_again(scripted, player, autojump_cloc
         assert await connection.tables()
 
 
+async def test_missing_records_are_asked_for_again_after_too_many_requests(
+    scripted, player, autojump_clock
+) -> None:
+    server = scripted(target=3)
+    server.bend = once(MatchRecord, lambda message: None)
+    willing, asked = server.resume, []
+
+    async def busy(message) -> None:
+        asked.append(message)
+        if len(asked) < 3:
+            await server.send(refusal(Code.RATE_LIMITED, "slowly", re=message.id))
+        else:
+            await willing(message)
+
+    server.resume = busy
+    async with connect("host", player, dial=server.dial) as connection:
+        seen = await play_on(await start(connection))
+    assert (seen[-1].verdict.result, len(asked)) == (Result.PROVEN, 3)
+
+
 async def test_server_that_does_not_come_back_ends_the_table(scripted, player, autojump_clock) -> None:
     server = scripted()
 

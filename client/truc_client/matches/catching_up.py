@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Final
 
 from truc_client.errors import LostError
 from truc_client.happenings import Happening, RecordUnchecked, Resumed, SnapshotTaken
-from truc_client.line.line import pause_of
 from truc_client.matches.seatmatch import SeatMatch
 from truc_client.past import records_of
 from truc_protocol.bodies import End
 from truc_protocol.checks import CheckError
-from truc_protocol.errors import Code
 from truc_protocol.messages import History, MatchRecord, Ok, Refusal, Snapshot
 from truc_protocol.records import Record, parse, tag_of
 from truc_protocol.words import Sentence
@@ -97,13 +95,10 @@ class CatchingUp:
             if self._snapshot is snapshot:
                 self._guard(lambda: self._answered(match, snapshot, answer))
 
-        if self._snapshot is snapshot:
-            self._session.post(lambda n: History(id=n, match=match.mid, first=match.next), answered)
+        self._session.post(lambda n: History(id=n, match=match.mid, first=match.next), answered)
 
     def _answered(self, match: SeatMatch, snapshot: Snapshot, answer: Ok | Refusal) -> None:
         match answer:
-            case Refusal(code=Code.RATE_LIMITED):
-                self._session.later(pause_of(answer.retry_after_ms), lambda: self._ask(match, snapshot))
             case Refusal():
                 self._give_up(match)
             case Ok():
