@@ -24,6 +24,7 @@ from truc_server.host.variants import read_catalogue
 from truc_server.keys.identity import load_identity
 from truc_server.server import serve
 from truc_server.store import Store, open_store
+from truc_server.store.archive import Archive, open_archive
 
 QUICK = Settings(
     listen=Listen(hosts=("127.0.0.1",), port=0),
@@ -250,6 +251,13 @@ def store(folder: Path) -> Iterator[Store]:
     with_claim.claim("this process")
     yield with_claim
     with_claim.close()
+
+
+@pytest.fixture
+def archive(folder: Path) -> Iterator[Archive]:
+    """What another program reads of the same store."""
+    with closing(open_archive(url(folder))) as opened:
+        yield opened
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from server.rawclient import GoneError, Seat
 from truc_protocol.audit import Result
 from truc_server.main import main
 from truc_server.store import AddRecord, SaveGuest, Store, StoreError, appending, open_store
-from truc_server.store.archive import open_archive
+from truc_server.store.archive import Archive, open_archive
 from truc_server.store.schema import REVISION, metadata
 
 pytestmark = [
@@ -78,6 +78,12 @@ def store(database) -> Iterator[Store]:
     with closing(open_store(database.url)) as claimed:
         claimed.claim("this process")
         yield claimed
+
+
+@pytest.fixture
+def archive(database) -> Iterator[Archive]:
+    with closing(open_archive(database.url)) as opened:
+        yield opened
 
 
 @pytest.fixture

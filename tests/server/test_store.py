@@ -3,7 +3,6 @@
 import sqlite3
 import subprocess
 import sys
-from contextlib import closing
 
 import pytest
 from alembic.autogenerate import compare_metadata
@@ -29,7 +28,6 @@ from truc_server.store import (
     StoreLostError,
     open_store,
 )
-from truc_server.store.archive import open_archive
 from truc_server.store.engine import open_engine
 from truc_server.store.schema import REVISION, metadata, records, tables
 from truc_server.store.statements import _upsert
@@ -134,20 +132,17 @@ class TestMatches:
         store.commit([TABLE, SaveSecrets(TH, b"sealed"), MATCH, SaveSecrets(b"u" * 32, b"sealed")])
         assert store.stray_secrets() == (b"u" * 32,)
 
-    def test_transcript_outlives_its_table(self, store, folder):
+    def test_transcript_outlives_its_table(self, store, archive):
         store.commit([TABLE, MATCH, record(0), record(1), EndMatch(MID, "won", 5)])
         store.commit([DropTable("ABC")])
-        with closing(open_archive(url(folder))) as archive:
-            transcript = archive.transcript(MID)
-        assert transcript == (
+        assert archive.transcript(MID) == (
             b"document",
             MATCH.setup,
             (Record(0, b"body 0", b"s" * 64), Record(0, b"body 1", b"s" * 64)),
         )
 
-    def test_transcript_of_an_unknown_match_is_none(self, store, folder):
-        with closing(open_archive(url(folder))) as archive:
-            assert archive.transcript(b"?" * 32) is None
+    def test_transcript_of_an_unknown_match_is_none(self, archive):
+        assert archive.transcript(b"?" * 32) is None
 
 
 class TestRecords:
