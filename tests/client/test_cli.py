@@ -295,8 +295,11 @@ def test_guest_on_plain_tcp_is_told_that_cards_travel_in_clear(real_server, tmp_
 
 
 @pytest.mark.slow
-def test_unknown_table_is_one_line_and_status_1(real_server, tmp_path) -> None:
-    told = run(tmp_path / "home", "bot", real_server.url, "--table", "NOPE1")
+@pytest.mark.parametrize("is_link", [False, True])
+def test_unknown_table_is_one_line_and_status_1(real_server, tmp_path, is_link) -> None:
+    address = real_server.address
+    of_table = [f"truc://{address.place}/NOPE1"] if is_link else [real_server.url, "--table", "NOPE1"]
+    told = run(tmp_path / "home", "bot", *of_table)
     assert told.returncode == 1
     assert told.stderr.strip().splitlines()[-1].endswith("(no_such_table)")
 

@@ -104,10 +104,11 @@ def bot(
 
     With one server known no ADDRESS is needed.
     """
+    where = server_meant(address)
+    code = code or where.table
     sits = (code and code.upper(), variant, seats, table_options(options), private)
     work = Work(*sits, matches, substitute, style, seed, patience_s)
     _check_usage(work, is_called=house)
-    where = server_meant(address)
     with _bot_home(name) as home:
         player = told_player(home, home.root.name)
 
