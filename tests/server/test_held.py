@@ -142,8 +142,9 @@ async def test_what_was_sent_meanwhile_is_answered_when_the_match_goes_on(tmp_pa
         )
         await back(server, seats[1])
         await together(*(seat.play for seat in seats))
-    # An act of the seat that the stopped server had not taken comes before it; then its place has passed.
-    assert [answer.get("code", "ok") for answer in answers] in (["ok"], ["stale_position"])
+    # An act of the seat that the stopped server had not taken comes before it; then its place has passed. Or the server
+    # was stopped where it owed a record, which then comes first.
+    assert [answer.get("code", "ok") for answer in answers] in (["ok"], ["stale_position"], ["not_now"])
     reasons = {seat.auditor.verdict().reason for seat in seats}
     assert reasons == {"won" if "code" in answers[0] else "resigned"}
 
