@@ -8,7 +8,7 @@ that. If a seat gives its own box key, its cards are opened and checked at every
 from typing import NamedTuple
 
 from truc_protocol import chains, keys
-from truc_protocol.audit.hands import ClosedHand, check_boxes, closed_hand, open_at_close, open_hand
+from truc_protocol.audit.hands import ClosedHand, check_boxes, closed_hand, open_at_close, open_hand, untold
 from truc_protocol.audit.own import Accepted, OwnSeat, check_setup, check_terms, open_deal, open_share
 from truc_protocol.audit.verdict import Refutation, Result, Verdict, Words, describe
 from truc_protocol.bodies import AnyBody, Close, Deal, End, Guest, Proxy, SeatTaken, Share, Sub
@@ -26,7 +26,7 @@ from truc_protocol.setup import (
     open_terms,
     read_seat,
 )
-from truc_rules import Event, settled
+from truc_rules import Event
 
 
 class AuditError(Exception):
@@ -61,6 +61,7 @@ class Auditor:
         self._ledger: Ledger | None = None
         self._signed: Ledger | None = None
         self._hands: tuple[ClosedHand, ...] = ()
+        self._told: tuple[Event, ...] = ()  # of the open hand
         self._openings: tuple[Opening, ...] = ()
         self._partners: tuple[tuple[int, tuple[Opening, ...]], ...] = ()
         self._words = Words()
@@ -138,6 +139,7 @@ class Auditor:
         _check_author(before, record, body)
         folded = self._close(before, record, body) if isinstance(body, Close) else fold(before, record, body)
         self._ledger = self._audit(before, folded.ledger, body)
+        self._told = () if isinstance(body, Close) else self._told + folded.events
         self._count(before, record, body)
         return Finding(before.k, body, folded.events)
 
@@ -201,15 +203,17 @@ class Auditor:
         return ledger
 
     def _close(self, before: Ledger, record: Record, body: Close) -> Folded:
-        """Fold a close; the cards that it opens are recomputed first, since they alone may tell that the hand is over."""
+        """Fold a close; the cards that it opens are recomputed first, since they alone may tell that the hand is over.
+
+        Its events are what has not been told yet, such as what became of a claim.
+        """
         check_place(before, record, body)
         if before.hand is None or before.match is None:
             return fold(before, record, body)
-        opened, hand = open_at_close(before, closed_hand(before, body))
+        opened, hand, happened = open_at_close(before, closed_hand(before, body))
         folded = fold(opened, record, body)
         self._hands = (*self._hands, hand)
-        unheard = () if hand.dealt is None else settled(before.match)[1]
-        return Folded(folded.ledger, unheard + folded.events)
+        return Folded(folded.ledger, untold(happened + folded.events, self._told))
 
     def _end(self, before: Ledger, body: End) -> None:
         links = server_links(before, body)

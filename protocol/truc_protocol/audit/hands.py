@@ -1,5 +1,6 @@
 """The audit of one hand: its cards recomputed from the links, its moves replayed by the rules, its boxes made again."""
 
+from collections import Counter
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -20,7 +21,9 @@ from truc_protocol.ledger import (
     side_scores,
 )
 from truc_protocol.setup import Setup
-from truc_rules import Card, Match, RulesError, is_hand_over, turn_count
+from truc_rules import Card, Event, Match, RulesError, is_hand_over, turn_count
+
+Events = tuple[Event, ...]
 
 
 class ClosedHand(NamedTuple):
@@ -50,20 +53,32 @@ def closed_hand(ledger: Ledger, close: Close) -> ClosedHand:
     return ClosedHand(ledger.hand, close, publics, tuple(box_public(ledger, seat) for seat in seats))
 
 
-def open_at_close(ledger: Ledger, hand: ClosedHand) -> tuple[Ledger, ClosedHand]:
+def open_at_close(ledger: Ledger, hand: ClosedHand) -> tuple[Ledger, ClosedHand, Events]:
     """Return the ledger that knows every card of the hand, if the close opens the server's link, and the hand so opened.
 
-    What the rules make of all the cards replaces what a reader could make of those it knew.
+    With them comes all that happened in the hand, if it is opened. What the rules make of all the cards replaces what a reader could make of those it knew.
 
     Raises:
         CheckError: C12, C14; C25, the culprit is the server.
     """
     link = check_server_link(ledger, hand.close)
     if link is None:
-        return ledger, hand
-    dealt, match = _opened(ledger.setup, hand.log, link)
+        return ledger, hand, ()
+    dealt, match, happened = _opened(ledger.setup, hand.log, link)
     log = replace(hand.log, known=len(hand.log.deals))
-    return replace(ledger, match=match, hand=log), hand._replace(dealt=dealt)
+    return replace(ledger, match=match, hand=log), hand._replace(dealt=dealt), happened
+
+
+def untold(happened: Events, told: Events) -> Events:
+    """Return what happened and has not been told, in its order; what can happen twice may have been told once."""
+    left = Counter((type(event), event) for event in told)
+    found: list[Event] = []
+    for event in happened:
+        if left[type(event), event]:
+            left[type(event), event] -= 1
+        else:
+            found.append(event)
+    return tuple(found)
 
 
 def open_hand(setup: Setup, hand: ClosedHand, server_link: bytes) -> ClosedHand:
@@ -72,7 +87,7 @@ def open_hand(setup: Setup, hand: ClosedHand, server_link: bytes) -> ClosedHand:
     Raises:
         CheckError: C23 other cards were opened than were owed; C24, C25; the culprit is the server.
     """
-    dealt, match = _opened(setup, hand.log, server_link)
+    dealt, match, _ = _opened(setup, hand.log, server_link)
     is_short = hand.close.reason == "hand" and not is_hand_over(match)
     if is_short or side_scores(match) != hand.close.score:
         raise CheckError("C25", f"deal {hand.log.call.j}: with all cards open the score is another", "server")
@@ -84,9 +99,9 @@ def open_hand(setup: Setup, hand: ClosedHand, server_link: bytes) -> ClosedHand:
     return hand._replace(dealt=dealt)
 
 
-def _opened(setup: Setup, log: HandLog, server_link: bytes) -> tuple[tuple[DealtCards, ...], Match]:
+def _opened(setup: Setup, log: HandLog, server_link: bytes) -> tuple[tuple[DealtCards, ...], Match, Events]:
     dealt = _recompute(setup, log, server_link)
-    return dealt, _replay(log, dealt)
+    return dealt, *_replay(log, dealt)
 
 
 def _recompute(setup: Setup, log: HandLog, server_link: bytes) -> tuple[DealtCards, ...]:
@@ -120,7 +135,7 @@ def _compare(setup: Setup, body: Deal, cards: DealtCards) -> None:
         raise CheckError("C25", f"deal {body.j}: the cards turned up are not those of the shuffle", "server")
 
 
-def _replay(log: HandLog, dealt: tuple[DealtCards, ...]) -> Match:
+def _replay(log: HandLog, dealt: tuple[DealtCards, ...]) -> tuple[Match, Events]:
     hands = tuple(
         tuple(tuple(Card(opening.card) for opening in hand) for hand in cards.hands) for cards in dealt
     )

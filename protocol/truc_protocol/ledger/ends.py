@@ -10,7 +10,7 @@ from truc_protocol.ledger.opens import check_shown
 from truc_protocol.ledger.replay import is_unsure, known_hands, replayed
 from truc_protocol.ledger.state import HandLog, Ledger, Outcome, Pause, score, side_scores
 from truc_protocol.records import Phase
-from truc_rules import Event, Match, RulesError, Score, is_hand_over, next_hand, settled
+from truc_rules import Event, Match, RulesError, Score, is_hand_over, next_hand
 
 Events = tuple[Event, ...]
 _SERVER = "server"
@@ -19,13 +19,15 @@ _SERVER = "server"
 def close(ledger: Ledger, body: Close) -> tuple[Ledger, Events]:
     """Take the end of a hand; the next one begins with the score that its known cards prove.
 
+    The events are all those of the hand, as these cards tell it; none if every card was known from the first.
+
     Raises:
         CheckError: C12, C14, C23, C24, C25.
     """
     check_index(ledger, body.j, _SERVER)
     if ledger.hand is None or ledger.match is None:
         raise CheckError("C24", "no hand is open to be closed", _SERVER)
-    match, told = _proven(ledger.hand, ledger.match)
+    match, happened = _proven(ledger.hand, ledger.match)
     reason = "ended" if ledger.phase is Phase.OVER else "hand"
     if reason == "hand" and not is_hand_over(match):
         raise CheckError("C24", "the hand is not over", _SERVER)
@@ -38,15 +40,15 @@ def close(ledger: Ledger, body: Close) -> tuple[Ledger, Events]:
     elif is_unsure(match):
         match = _believed(match, body.score)
     _check_score(side_scores(match), body.score)
-    return _closed(server_link(ledger, body.link), match), told
+    return _closed(server_link(ledger, body.link), match), happened
 
 
 def _proven(hand: HandLog, match: Match) -> tuple[Match, Events]:
-    """Return the state that the known cards prove, and what a reader has not been told of it yet."""
+    """Return the state that the known cards prove, and all that happened, if it took some cards to prove it."""
     if hand.is_known:
         return match, ()
     try:
-        return replayed(hand, known_hands(hand, match)), settled(match)[1]
+        return replayed(hand, known_hands(hand, match))
     except RulesError as error:
         message = f"deal {hand.call.j}: with the cards opened the rules refuse a move: {error}"
         raise CheckError("C25", message, _SERVER) from error

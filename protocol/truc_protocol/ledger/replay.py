@@ -112,24 +112,27 @@ def known_hands(log: HandLog, match: Match) -> tuple[Hands, ...]:
     return unknown if awaits_deal(match) else (*unknown[:-1], match.hand.dealt.cards)
 
 
-def replayed(log: HandLog, hands: Sequence[Hands]) -> Match:
-    """Play a hand again from its start; `hands` are the cards of each deal.
+def replayed(log: HandLog, hands: Sequence[Hands]) -> Told:
+    """Play a hand again from its start, and return all that happens; `hands` are the cards of each deal.
 
     Raises:
         RulesError: The rules refuse a move.
     """
     waiting = iter(zip(log.deals, hands, strict=True))
-    match = _dealt(log.start, waiting)
+    match, happened = _dealt(log.start, waiting)
     for step in log.steps:
-        match, _ = told(match, step)
+        match, events = told(match, step)
+        happened += events
         if awaits_deal(match):
-            match = _dealt(match, waiting)
-    return settled(match)[0]
+            match, events = _dealt(match, waiting)
+            happened += events
+    match, events = settled(match)
+    return match, happened + events
 
 
-def _dealt(match: Match, waiting: Iterator[tuple[Deal, Hands]]) -> Match:
+def _dealt(match: Match, waiting: Iterator[tuple[Deal, Hands]]) -> Told:
     newest = next(waiting, None)
     if newest is None:
-        return match
+        return match, ()
     body, cards = newest
-    return deal(match, cards, tuple(Card(card) for card in body.up))[0]
+    return deal(match, cards, tuple(Card(card) for card in body.up))
