@@ -117,7 +117,8 @@ def rules_of_server(hand: Hand) -> None:
 def rules_of_client(hand: Hand, seat: int) -> None:
     """Tell the engine alone what a seat's auditor tells it, and at the close the hand again with every card."""
     _moved(_known(_dealt(hand), seat, hand.cards), hand)
-    _conclude(replayed(hand.log, (hand.cards,)))
+    match, _ = replayed(hand.log, (hand.cards,))
+    _conclude(match)
 
 
 def _dealt(hand: Hand) -> Match:
