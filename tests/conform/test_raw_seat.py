@@ -1,0 +1,20 @@
+"""The kit's own seat at a table: what it takes, and what it calls a fault."""
+
+import pytest
+
+from truc_conform.raw_client import UnexpectedError
+from truc_conform.raw_seat import Seat
+
+IN_CLEAR = {"t": "options", "at": 5, "offer": 5, "must": True, "list": [{"key": "accept", "kind": "accept"}]}
+
+
+def test_a_guest_without_a_box_is_shown_its_options_in_clear():
+    seat = Seat(None, keyed=False, boxed=False)
+    assert seat.open(IN_CLEAR) == IN_CLEAR["list"]
+
+
+@pytest.mark.parametrize("kind", [{"keyed": True}, {"keyed": False, "boxed": True}])
+def test_a_seat_with_a_box_key_takes_none_in_clear(kind):
+    seat = Seat(None, **kind)
+    with pytest.raises(UnexpectedError, match="in a box"):
+        seat.open(IN_CLEAR)
