@@ -296,10 +296,8 @@ class Seat:
     def open(self, message: Map) -> list[Map]:
         """Return the options of a message, boxed or not, each as {key, kind, args}."""
         if "list" in message:
-            if self.x is not None:
-                raise UnexpectedError(
-                    "expected options in a box for a seat with a box key, got them in clear"
-                )
+            if self.key is not None or self.x is not None:
+                raise UnexpectedError("expected options in a box for who has a key or x, got them in clear")
             return list(message["list"])
         if self.x is None:
             raise UnexpectedError("expected options in clear for a guest without x, got a box")

@@ -14,7 +14,7 @@ def test_a_guest_without_a_box_is_shown_its_options_in_clear():
 
 
 @pytest.mark.parametrize("kind", [{"keyed": True}, {"keyed": False, "boxed": True}])
-def test_a_seat_with_a_box_key_takes_none_in_clear(kind):
+def test_whoever_has_a_key_or_x_takes_none_in_clear(kind):
     seat = Seat(None, **kind)
     with pytest.raises(UnexpectedError, match="in a box"):
         seat.open(IN_CLEAR)
