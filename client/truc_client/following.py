@@ -178,15 +178,22 @@ class Following:
 
     def _take_of(self, match: SeatMatch | None, message: ServerMessage) -> None:
         if match is None or getattr(message, "match", None) != match.mid:
-            shown = self.state if isinstance(message, MatchRecord) else None
-            if shown is not None and self._is_missed(shown, has_joined=False):
-                self.come_back(shown.match or b"")  # its setup has not come
+            if isinstance(message, MatchRecord):
+                self._miss_setup(message.match)
         elif isinstance(message, MatchRecord) and self._catching_up.is_under_way:
             self._catching_up.hold(match, message)
         elif isinstance(message, MatchRecord) and match.is_ahead(message):
             self._resume(match)
         else:
             self.playing.take(match, message)
+
+    def _miss_setup(self, mid: bytes) -> None:
+        """Come back to the match shown, if its setup has not come; or, as an old table may be shown, to that of a record."""
+        is_idle = self.match is None or self.match.is_finished
+        if self.state is not None and self._is_missed(self.state, has_joined=False):
+            self.come_back(self.state.match or b"")
+        elif is_idle and self.seat is not None and not self._resuming:
+            self.come_back(mid)
 
     def _take_snapshot(self, snapshot: Snapshot) -> None:
         """Begin at a snapshot, or go on from it; the records missing before it are fetched."""

@@ -29,6 +29,7 @@ from truc_protocol.messages import (
     OpenOptions,
     Ready,
     Resume,
+    Setup,
     TableClosed,
     TableState,
     Terms,
@@ -192,6 +193,26 @@ async def test_refusal_of_what_was_signed_for_terms_that_are_out_is_told(
         await table.ready()
         with pytest.raises(RefusedError, match="another name"):
             await play_on(table)
+
+
+async def test_setup_that_is_lost_is_asked_for_though_the_table_was_shown_as_it_was_before(
+    nursery, scripted, player, autojump_clock
+) -> None:
+    server = scripted(target=3)
+    lose_until(server, Resume, lambda sent: isinstance(sent, Setup))  # all that shows is the open table
+
+    async def go_on() -> None:
+        while True:
+            await trio.sleep(1)
+            await server.send(server.message(0))
+
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await start(connection)
+        nursery.start_soon(go_on)
+        with trio.fail_after(LONG_S):
+            seen = await play_on(table)
+        nursery.cancel_scope.cancel()
+    assert seen[-1].verdict.result is Result.PROVEN
 
 
 async def test_table_that_is_never_shown_is_asked_for(scripted, player, autojump_clock) -> None:
