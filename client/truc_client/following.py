@@ -5,23 +5,21 @@ The connection hands in every message; nothing here waits. Whatever fails a chec
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, assert_never
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
 from truc_client.errors import ClientError, NotPlayedError, RefusedError, TakenOverError, UnboundError
 from truc_client.happenings import (
-    Away,
     Happening,
     Interrupted,
-    PhraseSaid,
     Resumed,
     SeatTakenOver,
-    ServerDraining,
     TableChanged,
     TableClosed,
 )
-from truc_client.lobby import TableChat
 from truc_client.matches.accepting import Accepting
 from truc_client.matches.agreement import Agreement
+from truc_client.matches.beside import Aside, Beside
 from truc_client.matches.catching_up import CatchingUp
 from truc_client.matches.doubts import Doubts
 from truc_client.matches.playing import Playing
@@ -32,7 +30,6 @@ from truc_client.reports import Reports
 from truc_protocol import messages
 from truc_protocol.errors import Code
 from truc_protocol.messages import (
-    ChatLine,
     Join,
     MatchRecord,
     Ok,
@@ -50,7 +47,7 @@ from truc_protocol.messages import (
 if TYPE_CHECKING:
     from truc_client.session import Session
 
-_Notice = messages.SeatTakenOver | messages.Said | ChatLine | messages.Away | messages.Draining
+_BESIDE = TableState | messages.SeatTakenOver | Aside  # they tell nothing of what a match may lack
 _FROM_THE_START: Final = -1
 
 
@@ -68,7 +65,7 @@ class Following:
         self._accepting = Accepting(session, code, self.agreement, self.maker, self.fail)
         self._session = session
         self._say = self.reports.say
-        self._chat = TableChat()
+        self._beside = Beside(self.reports.say)
         self._doubts = Doubts(self.playing, self.maker, self.fail)
         self._catching_up = CatchingUp(session, self._say, self.guard, self._caught_up)
         self._resuming = False
@@ -95,7 +92,7 @@ class Following:
 
     def handle(self, message: ServerMessage) -> None:
         """Take a message about this table; what fails a check ends it."""
-        self._is_silent = self._is_silent and isinstance(message, TableState | _Notice)
+        self._is_silent = self._is_silent and isinstance(message, _BESIDE)
         self.guard(lambda: self._take(message))
 
     def guard(self, step: Callable[[], None]) -> None:
@@ -119,8 +116,10 @@ class Following:
                 self._begin(message)
             case Snapshot() if self.seat is None:
                 self._take_snapshot(message)
-            case _ if isinstance(message, _Notice):
-                self._hear(message)
+            case _ if isinstance(message, Aside):
+                self._beside.hear(message, self.match)
+            case messages.SeatTakenOver():
+                self._yield_seat(message.seat)
             case messages.TableClosed():
                 self.maker.drop_unbegun(self._session)
                 self._say(TableClosed(message.reason, self.code))
@@ -128,27 +127,6 @@ class Following:
                 self._give_up()
             case _:
                 self._take_of(self.match, message)
-
-    def _hear(self, message: _Notice) -> None:
-        match message:
-            case messages.SeatTakenOver():
-                self._yield_seat(message.seat)
-            case messages.Said():
-                self._say(PhraseSaid(message.seat, message.phrase))
-            case ChatLine():
-                self._say(*self._chat.news(message))
-            case messages.Away():
-                self._tell_away(message)
-            case messages.Draining():
-                self._say(ServerDraining(message.left_ms))
-            case _:
-                assert_never(message)
-
-    def _tell_away(self, away: messages.Away) -> None:
-        """Tell who is away; once the match is over nobody is, whatever notices were still on their way."""
-        match = self.match
-        if match is None or match.mid != away.match or not match.is_over:
-            self._say(Away(away.seat, away.online, away.missed, away.claim_in_ms))
 
     def _yield_seat(self, seat: int) -> None:
         """Go on as a watcher: another connection or a substitute has the seat."""
@@ -189,10 +167,10 @@ class Following:
 
     def _miss_setup(self, mid: bytes) -> None:
         """Come back to the match shown, if its setup has not come; or, as an old table may be shown, to that of a record."""
-        is_idle = self.match is None or self.match.is_finished
-        if self.state is not None and self._is_missed(self.state, has_joined=False):
-            self.come_back(self.state.match or b"")
-        elif is_idle and self.seat is not None and not self._resuming:
+        state, match = self.state, self.match
+        if state is not None and self._is_missed(state, has_joined=False):
+            self.come_back(state.match or b"")
+        elif (match is None or match.is_finished) and self.seat is not None and not self._resuming:
             self.come_back(mid)
 
     def _take_snapshot(self, snapshot: Snapshot) -> None:
@@ -287,11 +265,12 @@ class Following:
 
     def _resume_from(self, mid: bytes, position: int) -> None:
         self._resuming = True
-        self._session.post(lambda n: Resume(id=n, table=self.code, match=mid, next=position), self._resumed)
+        answered = partial(self._answered, self._go_on)
+        self._session.post(lambda n: Resume(id=n, table=self.code, match=mid, next=position), answered)
 
-    def _resumed(self, answer: Ok | Refusal) -> None:
+    def _answered(self, go_on: Callable[[Ok | Refusal], None], answer: Ok | Refusal) -> None:
         self._resuming = False
-        self.guard(lambda: self._go_on(answer))
+        self.guard(lambda: go_on(answer))
 
     def _go_on(self, answer: Ok | Refusal) -> None:
         match = self.match
@@ -349,13 +328,10 @@ class Following:
         """Watch again, from the first missing record."""
         match = None if self.match is None or self.match.is_finished else self.match
         mid, k = (None, None) if match is None else (match.mid, match.next)
+        answered = partial(self._answered, self._look_on)
         self._resuming = self._session.post(
-            lambda n: Watch(id=n, table=self.code, match=mid, next=k), self._watched
+            lambda n: Watch(id=n, table=self.code, match=mid, next=k), answered
         )
-
-    def _watched(self, answer: Ok | Refusal) -> None:
-        self._resuming = False
-        self.guard(lambda: self._look_on(answer))
 
     def _look_on(self, answer: Ok | Refusal) -> None:
         match = self.match

@@ -132,20 +132,6 @@ class Lobby:
         await self._session.request(lambda n: FollowLobby(id=n, off=True))
 
 
-class TableChat:
-    """The chat of a table: of the lines that a server repeats on a new connection, those that are news."""
-
-    def __init__(self) -> None:
-        self._newest = -1
-
-    def news(self, line: ChatLine) -> list[ChatSaid]:
-        """Return a line as a happening, unless it was heard before: lines have ascending numbers."""
-        if line.n is None:
-            return [chat_said(line)]
-        before, self._newest = self._newest, max(line.n, self._newest)
-        return [chat_said(line)] if line.n > before else []
-
-
 def chat_said(line: ChatLine) -> ChatSaid:
     """Return a line of chat as a happening."""
     return ChatSaid(line.player, line.name, line.text, line.table, line.seat, line.n, line.ago_ms)
