@@ -206,6 +206,7 @@ class Connection:
             RefusedError: There is no such table, or that seat is not free.
             LostError: The connection was lost meanwhile.
         """
+        is_followed = code in self.session.followed.tables
         following = self.session.return_to(code, seat)
 
         def seated(answer: Ok) -> None:
@@ -213,7 +214,9 @@ class Connection:
                 raise LostError(Sentence("failures.table_without_seat"), again=False)
             following.seated(answer)
 
-        return await self._follow(following, lambda n: Join(id=n, table=code, seat=seat), seated)
+        return await self._follow(
+            following, lambda n: Join(id=n, table=code, seat=seat), seated, goes_on=is_followed
+        )
 
     async def watch(self, code: str) -> Table:
         """Follow a table without a seat, as the table allows: live, with a delay, or hand by hand.
@@ -227,13 +230,20 @@ class Connection:
         return await self._follow(following, lambda n: Watch(id=n, table=code))
 
     async def _follow(
-        self, following: Following, build: Build, at_once: Callable[[Ok], None] | None = None
+        self,
+        following: Following,
+        build: Build,
+        at_once: Callable[[Ok], None] | None = None,
+        *,
+        goes_on: bool = False,
     ) -> Table:
+        """Ask for a table; if it is refused, it is followed no more unless it `goes_on`."""
         table = self._table(following)
         try:
             await self.session.request(build, at_once)
         except ClientError:
-            table.close()
+            if not goes_on:
+                table.close()
             raise
         return table
 

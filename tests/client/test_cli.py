@@ -182,7 +182,11 @@ def test_import_never_replaces_a_key(truc, tmp_path) -> None:
         (("play",), "expected the ADDRESS of a server"),
         (("bot", "host", "--option", "nonsense"), "expected NAME=VALUE"),
         (("bot", "host", "--name", "../x"), "expected a name that can also name a folder"),
-        (("demo", "--seats", "9"), "expected 2 to 6 seats"),
+        (("demo", "--seats", "3"), "truc-catalan is for 2/4 players, not for 3"),
+        (
+            ("demo", "--seats", "2", "--variant", "truc-partnership"),
+            "truc-partnership is for 4 players, not for 2",
+        ),
         (("keys", "export"), "there is no key"),
         (("keys", "forget", "host"), "host is not known"),
     ],

@@ -455,6 +455,21 @@ async def test_setup_that_has_not_come_is_asked_for(scripted, player, autojump_c
     assert isinstance(seen[-1], MatchStarted)
 
 
+async def test_another_seat_that_is_refused_leaves_the_table_as_it_is(
+    scripted, player, autojump_clock
+) -> None:
+    server = scripted(target=3)
+    async with connect("host", player, dial=server.dial) as connection:
+        table = await start(connection)
+        server.bend = once(
+            Ok, lambda answer: refusal(Code.NOT_NOW, "leave your own seat first", re=answer.re)
+        )
+        with pytest.raises(RefusedError, match="leave your own"):
+            await connection.join("TABLE", 1)
+        seen = await play_on(table)
+    assert seen[-1].verdict.result is Result.PROVEN
+
+
 def refusing_the_seat(server, code: Code):
     """Return a bend that answers the seat's record by an error."""
 

@@ -85,10 +85,11 @@ def demo(
 
     If you have never played, --teach explains the game as it goes. Without a terminal a careful bot plays for you.
     """
-    if not 1 < seats <= len(_BOTS) + 1:
-        raise FailedError(Sentence("commands.seats_expected", most=len(_BOTS) + 1, got=seats))
-    keep, shown = own_home(), player_name(name, own_home())
     game = game_called(variant)
+    if seats not in game.players:
+        players = "/".join(map(str, game.players))
+        raise FailedError(Sentence("commands.seats_expected", game=game.name, players=players, got=seats))
+    keep, shown = own_home(), player_name(name, own_home())
     wanted = Wanted(game.name, seats, STYLES[style], teach)
 
     async def main() -> None:

@@ -11,9 +11,10 @@ VARIANT_FILE: Final = ".toml"
 
 
 class Game(NamedTuple):
-    """A game by its name, with the text that describes it unless it is a preset."""
+    """A game by its name, with how many may play it, and the text that describes it unless it is a preset."""
 
     name: str
+    players: tuple[int, ...]
     text: str | None
 
 
@@ -41,8 +42,10 @@ def game_called(given: str) -> Game:
     """
     try:
         if not given.endswith(VARIANT_FILE):
-            return Game(preset_called(given, Sentence("failures.others_in_files")).name, None)
+            variant = preset_called(given, Sentence("failures.others_in_files"))
+            return Game(variant.name, variant.players, None)
         text = read_text(given)
-        return Game(read_variant(text, given).name, text)
+        variant = read_variant(text, given)
+        return Game(variant.name, variant.players, text)
     except HouseVariantError as error:
         raise FailedError(str(error)) from error
