@@ -529,6 +529,13 @@ async def test_chat_without_a_text_is_explained_and_not_sent() -> None:
     assert table.done == []
 
 
+@pytest.mark.parametrize(("lang", "said"), [("en", "this one has 201"), ("ca", "aquest en té 201")])
+async def test_chat_that_is_too_long_is_told_in_the_players_language_and_not_sent(lang, said) -> None:
+    table = FakeTable()
+    assert said in await play(table, "chat " + 201 * "a", "chat " + 200 * "a", terminal=True, lang=lang)
+    assert table.done == ["chat " + 200 * "a"]
+
+
 async def test_mark_before_a_line_talks() -> None:
     table = FakeTable(turn("play 3b"))
     await play(table, "'come now", terminal=True)

@@ -11,6 +11,7 @@ from truc_client.terminal.drawing import sign_of
 from truc_client.terminal.explaining import word_expected
 from truc_client.terminal.screen import Screen
 from truc_protocol.errors import Code
+from truc_protocol.messages.fields import CHAT_LENGTH
 
 _SIGN: Final = "sign"
 _SAY: Final = "say"
@@ -34,7 +35,7 @@ async def talk(table: Table, screen: Screen, line: str) -> None:
         if kind.lower() == CHAT and not word:
             screen.note("explain_end")
         elif kind.lower() == CHAT:
-            await table.chat(rest.strip())
+            await _chat(table, screen, rest.strip())
         elif kind.lower() == _SIGN:
             await _sign(table, screen, word)
         else:
@@ -59,6 +60,13 @@ async def claim(table: Table, screen: Screen) -> None:
             screen.say(str(error), "red")
     except ClientError as error:
         screen.say(str(error), "red")
+
+
+async def _chat(table: Table, screen: Screen, text: str) -> None:
+    if len(text) > CHAT_LENGTH:
+        screen.note("chat_too_long", "red", most=CHAT_LENGTH, n=len(text))
+    else:
+        await table.chat(text)
 
 
 async def _sign(table: Table, screen: Screen, word: str) -> None:

@@ -4,13 +4,16 @@ The bounds are those of the wire. Whether a value makes sense at a table is for 
 """
 
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, Final
 
 import msgspec
 from msgspec import Meta
 
 from truc_protocol.bodies import Hash, U
 from truc_protocol.records import Record
+
+CHAT_LENGTH: Final = 200
+"""The most characters of a line of chat."""
 
 RequestId = Annotated[int, Meta(ge=0, le=2**32 - 1)]
 ProtocolNumber = Annotated[int, Meta(ge=1, le=65_535)]
@@ -25,7 +28,7 @@ Word = Annotated[str, Meta(min_length=1, max_length=64)]
 Name = Annotated[str, Meta(min_length=1, max_length=64)]
 PlayerTag = Annotated[str, Meta(min_length=1, max_length=32)]
 Invite = Annotated[str, Meta(min_length=8, max_length=64)]
-ChatText = Annotated[str, Meta(min_length=1, max_length=200)]
+ChatText = Annotated[str, Meta(min_length=1, max_length=CHAT_LENGTH)]
 MoveLine = Annotated[str, Meta(min_length=1, max_length=64)]
 Capabilities = Annotated[tuple[Word, ...], Meta(max_length=32)]
 TableOptions = Annotated[dict[Word, int | Word], Meta(max_length=32)]
@@ -36,6 +39,7 @@ Roll = tuple[bytes, Signature, Signature]
 Rolls = Annotated[tuple[Roll, ...], Meta(max_length=8)]
 
 __all__ = [
+    "CHAT_LENGTH",
     "Capabilities",
     "ChatText",
     "Fact",
