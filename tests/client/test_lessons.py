@@ -42,7 +42,9 @@ def turn(*lines: str) -> YourTurn:
 def setting(game: str = "truc-catalan", seats: int = 2, lang: str = "en") -> Setting:
     variant = preset(game)
     names = ("north", "east", "south", "west")[:seats]
-    return Setting(names, faces_of(variant.pack, is_plain=True), Speech(lang, variant.words), 12)
+    return Setting(
+        names, faces_of(variant.pack, Speech(lang), is_plain=True), Speech(lang, variant.words), 12
+    )
 
 
 def started(game: str = "truc-catalan") -> MatchStarted:

@@ -523,6 +523,15 @@ async def test_question_mark_calls_a_move_as_the_screen_does() -> None:
     assert told.count("truco [raise 2]: Ask to play for more.") == 2
 
 
+@pytest.mark.parametrize("typed", ["play Rs", "play rs", "play R♠", "play Ks"])
+async def test_card_is_played_by_its_letter_in_the_players_language_too(typed) -> None:
+    table = FakeTable(turn("play Ks", "play Qs"))
+    shown = await play(table, typed, terminal=True, lang="fr", words="french", pack=("Ks", "Qs", "Js"))
+    assert table.done == ["play Ks"]
+    assert "R♠" in shown
+    assert "K♠" not in shown
+
+
 async def test_chat_without_a_text_is_explained_and_not_sent() -> None:
     table = FakeTable(turn("play 3b"))
     assert "chat TEXT: talk to everybody at the table." in await play(table, "chat")

@@ -44,6 +44,14 @@ def test_table_options_and_prompt_fit_the_screen(name) -> None:
     assert len(lines) - first < SCENES[name].height
 
 
+@pytest.mark.parametrize("is_plain", [False, True])
+def test_drawn_french_card_has_the_letter_of_the_players_language(is_plain) -> None:
+    faces = faces_of(("Ks", "7h"), Speech("fr"), is_plain=is_plain)
+    lines = card_block("Ks", faces, WIDE, Edge(ASCII.frame))
+    told = "".join(line.plain for line in lines)
+    assert (told.count("R"), "K" in told) == (3 if is_plain else 2, False)
+
+
 @pytest.mark.parametrize("transcript", TRANSCRIPTS, ids=lambda path: path.stem)
 def test_every_moment_of_a_match_fits_every_width(transcript) -> None:
     board = None
@@ -213,7 +221,7 @@ def test_cards_of_a_trick_are_kept_until_the_hand_ends() -> None:
 @pytest.mark.parametrize("size", [NARROW, WIDE], ids=["narrow", "wide"])
 def test_every_card_of_every_game_fills_its_frame(size, glyphs) -> None:
     for pack in {preset(name).pack for name in presets()}:
-        faces = faces_of(pack, is_plain=glyphs is ASCII)
+        faces = faces_of(pack, Speech("en"), is_plain=glyphs is ASCII)
         edge = Edge(glyphs.taking)
         blocks = [back_block("#", size, edge), *(card_block(card, faces, size, edge) for card in pack)]
         assert {len(block) for block in blocks} == {size.height}

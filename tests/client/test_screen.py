@@ -32,7 +32,7 @@ from truc_client.course.board import (
 from truc_client.course.faces import faces_of, short
 from truc_client.terminal.answers import find_choice
 from truc_client.terminal.screen import Screen
-from truc_protocol.words import LANGUAGES, catalogue
+from truc_protocol.words import LANGUAGES, Speech, catalogue
 
 SPANISH = ("1o", "7e", "3b", "2c")
 FRENCH = ("As", "Kc")
@@ -191,8 +191,18 @@ def test_other_seats_card_does_not_leave_the_own_cards() -> None:
 
 
 def test_clubs_and_cups_are_told_apart_by_the_pack() -> None:
-    faces = [faces_of(pack, is_plain=False) for pack in (SPANISH, FRENCH)]
+    faces = [faces_of(pack, Speech("en"), is_plain=False) for pack in (SPANISH, FRENCH)]
     assert [face.card("2c") for face in faces] == ["2◡", "2♣"]
+
+
+@pytest.mark.parametrize(
+    ("lang", "plain", "symbols"),
+    [("fr", "Vs Dh Rd 10c 7s", "V♠ D♥ R♦ 10♣ 7♠"), ("es", "Js Qh Kd 10c 7s", "J♠ Q♥ K♦ 10♣ 7♠")],
+)
+def test_french_cards_have_the_letters_of_the_players_language(lang, plain, symbols) -> None:
+    pack = ("Js", "Qh", "Kd", "10c", "7s")
+    shown = [faces_of(pack, Speech(lang), is_plain=is_plain) for is_plain in (True, False)]
+    assert [" ".join(map(faces.card, pack)) for faces in shown] == [plain, symbols]
 
 
 def test_digest_is_shown_short() -> None:

@@ -1,6 +1,6 @@
 """How cards, digests, stakes and tricks look: suits as symbols on a terminal, plain names everywhere else."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 from truc_client.course.board import Board
@@ -13,17 +13,21 @@ _SHOWN_DIGITS: Final = 8
 
 
 class Faces(NamedTuple):
-    """How the cards of one pack are shown; plain means by name."""
+    """How the cards of one pack are shown; plain means as they are `written` in the player's language."""
 
     is_spanish: bool
     is_plain: bool
+    written: Callable[[str], str] = str
 
     def card(self, name: str) -> str:
         """Return a card as people see it: `7†` for `7e`, or its name if plain."""
-        if self.is_plain:
-            return name
-        suits = _SPANISH if self.is_spanish else _FRENCH
-        return name[:-1] + suits.get(name[-1], name[-1])
+        suit = name[-1]
+        shown = suit if self.is_plain else (_SPANISH if self.is_spanish else _FRENCH).get(suit, suit)
+        return self.rank(name) + shown
+
+    def rank(self, name: str) -> str:
+        """Return what is written on a card: `7` for `7e`."""
+        return self.written(name)[:-1]
 
     def colour(self, name: str) -> str:
         """Return the colour of a card's suit."""
@@ -35,9 +39,9 @@ class Faces(NamedTuple):
         return "spanish_suits" if self.is_spanish else "french_suits"
 
 
-def faces_of(pack: tuple[str, ...], *, is_plain: bool) -> Faces:
+def faces_of(pack: tuple[str, ...], speech: Speech, *, is_plain: bool) -> Faces:
     """Return how to show the cards of a pack."""
-    return Faces(any(card.endswith("o") for card in pack), is_plain)
+    return Faces(any(card.endswith("o") for card in pack), is_plain, speech.card)
 
 
 def short(digest: bytes) -> str:

@@ -8,6 +8,8 @@ from typing import Final, NamedTuple
 
 from markupsafe import Markup
 
+from truc_protocol.words import Speech
+
 _INDEX: Final = Markup(
     '<g id="index-{name}"><text x="10.5" y="17" class="rank"{narrow}>{rank}</text>'
     '<use href="#suit-{suit}" x="6" y="20" width="9" height="9"/></g>'
@@ -143,7 +145,7 @@ def style_of(pack: tuple[str, ...]) -> Style:
     return _SPANISH if any(card.endswith("o") for card in pack) else _FRENCH
 
 
-def symbols(pack: tuple[str, ...]) -> Markup:
+def symbols(pack: tuple[str, ...], speech: Speech) -> Markup:
     """Return the definitions of all cards of a pack, `card-NAME`, and of their parts."""
     style = style_of(pack)
     suits = Markup("").join(
@@ -154,10 +156,10 @@ def symbols(pack: tuple[str, ...]) -> Markup:
         Markup('<symbol id="figure-{}" viewBox="0 0 32 56">{}</symbol>').format(name, _FIGURES[name])
         for name in style.figures.values()
     )
-    return suits + figures + Markup("").join(_card(name, style) for name in pack)
+    return suits + figures + Markup("").join(_card(name, speech.card(name)[:-1], style) for name in pack)
 
 
-def _card(name: str, style: Style) -> Markup:
+def _card(name: str, written: str, style: Style) -> Markup:
     rank, suit = name[:-1], name[-1]
     gaps = Markup("").join(_GAP.format(x=x) for x in style.gaps.get(suit, ()))
     return _SYMBOL.format(
@@ -166,7 +168,7 @@ def _card(name: str, style: Style) -> Markup:
         ink=style.inks[suit],
         frame=_FRAME.format(gaps=gaps) if style.gaps else "",
         middle=_middle(rank, suit, style),
-        index=_INDEX.format(name=name, rank=rank, suit=suit, narrow=_NARROW if len(rank) > 1 else ""),
+        index=_INDEX.format(name=name, rank=written, suit=suit, narrow=_NARROW if len(written) > 1 else ""),
     )
 
 

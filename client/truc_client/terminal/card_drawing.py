@@ -56,7 +56,7 @@ def card_block(card: str, faces: Faces, size: CardSize, edge: Edge) -> Block:
     colour = f"bold {faces.colour(card)}"
     if size == NARROW:
         return _framed([faces.card(card).rjust(inner)], "", colour, edge)
-    return _framed([row.center(inner) for row in _face(card, faces)], card[:-1], colour, edge)
+    return _framed([row.center(inner) for row in _face(card, faces)], faces.rank(card), colour, edge)
 
 
 def back_block(back: str, size: CardSize, edge: Edge) -> Block:
@@ -71,7 +71,7 @@ def _face(card: str, faces: Faces) -> Iterator[str]:
         yield from (_ROWS[count].replace("*", pip) for count in _PIPS[rank])
         return
     yield f"{pip}    "
-    yield rank if figure is None or faces.is_plain else figure
+    yield faces.rank(card) if figure is None or faces.is_plain else figure
     yield f"    {pip}"
 
 

@@ -170,7 +170,7 @@ def _setting(replay: Replay, stage: Stage) -> Setting:
     speech, terms = Speech(replay.lang, stage.record.words), replay.course.terms
     if terms is None:
         return Setting(names, Faces(is_spanish=False, is_plain=True), speech, 0)
-    faces = faces_of(terms.variant.pack, is_plain=replay.is_plain)
+    faces = faces_of(terms.variant.pack, speech, is_plain=replay.is_plain)
     return Setting(names, faces, speech, terms.variant.scoring.target)
 
 

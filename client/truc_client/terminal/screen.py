@@ -240,8 +240,8 @@ class Screen:
 
     def _begin(self, started: MatchStarted) -> None:
         names = tuple(shown_name(name, seat) for seat, name in enumerate(started.players))
-        faces = faces_of(started.pack, is_plain=self._has_ascii)
         speech = Speech(self._speech.lang, started.words)
+        faces = faces_of(started.pack, speech, is_plain=self._has_ascii)
         talk = (started.signs, started.phrases)
         self._setting = Setting(names, faces, speech, started.target, *talk, started.raised)
         self._board = Board(len(names), started.seat)

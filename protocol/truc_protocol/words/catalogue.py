@@ -45,6 +45,8 @@ class Catalogue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A sentence for what happened, by `what`; some also by a value, such as `ruled-pause`."""
     ranks: Mapping[str, str]
     """A card of a rank, by the rank's name."""
+    letters: Mapping[str, str]
+    """What is written on a card of a rank, by the rank's name."""
     signs: Mapping[str, str]
     """What is claimed, by word of the vocabulary."""
     gestures: Mapping[str, str]

@@ -70,12 +70,14 @@ def as_told(facts: Sequence[Fact]) -> tuple[Fact, ...]:
     return tuple({**fact, "leader": None} if "leader" in fact else fact for fact in facts)
 
 
-def tell(fact: Fact, players: Sequence[str], card: ShowCard = str, speech: Speech = ENGLISH) -> str | None:
+def tell(
+    fact: Fact, players: Sequence[str], card: ShowCard | None = None, speech: Speech = ENGLISH
+) -> str | None:
     """Return a fact of a match as a sentence, or None for one that is shown in another way."""
     key = fact_key(fact)
     if key not in speech.catalogue.facts:
         return None
-    filled = _Filled(players, card, speech)
+    filled = _Filled(players, card or speech.card, speech)
     values = {name: filled.text(name, value) for name, value in fact.items()}
     sentence = speech.catalogue.facts[key].format(
         unit=speech.counted("unit", 1), partner=_partner(fact, players), **values

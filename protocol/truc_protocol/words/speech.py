@@ -33,6 +33,11 @@ class Speech(NamedTuple):
         """Return a text of the catalogue by its part and name, such as `verdict.winner`, with its values filled in."""
         return Sentence(key, **values).told(self.lang)
 
+    def card(self, name: str) -> str:
+        """Return a card as the listener writes it: in French `Vs`, a jack of spades, for `Js`."""
+        rank, suit = name[:-1], name[-1:]
+        return self.catalogue.letters.get(rank, rank) + suit
+
     def counted(self, what: str, n: int) -> str:
         """Return a number with what it counts, such as `2 points`."""
         one, several = self.local.counts.get(what) or self.catalogue.counts[what]
