@@ -66,6 +66,14 @@ def test_every_moment_of_a_match_fits_every_width(transcript) -> None:
             assert max(line.cell_len for line in lines) <= width
 
 
+@pytest.mark.parametrize(("width", "label"), [(80, "carta virada (vira)  3♠"), (60, "carta virada  3♠")])
+def test_label_that_is_too_long_loses_what_is_in_brackets(width, label) -> None:
+    told = Setting(("north", "east"), FRENCH, Speech("pt", "paulista"), 12)
+    shown = drawn(Board(2, 0, cards=("2d", "Jc", "As"), turned_up="3s"), told, width)
+    assert label in shown
+    assert "…" not in shown
+
+
 @pytest.mark.parametrize("width", [80, 50])
 def test_terminal_without_signs_is_given_ascii_alone(width) -> None:
     faces = Faces(is_spanish=True, is_plain=True)

@@ -43,6 +43,11 @@ class Row(NamedTuple):
     parts: tuple[Part, ...]
 
 
+def short_label(label: str) -> str:
+    """Return a label without its explanation in brackets."""
+    return label.partition(" (")[0]
+
+
 def glyphs_of(faces: Faces) -> Glyphs:
     """Return the characters to draw with if cards look like this."""
     return ASCII if faces.is_plain else MANY

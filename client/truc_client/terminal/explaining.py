@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 from truc_client.course.board import Board, answering
 from truc_client.happenings import Choice, YourTurn
 from truc_client.terminal.answers import grouped, meanings
-from truc_client.terminal.drawing import Setting
-from truc_client.terminal.questions import option_label, short_label
+from truc_client.terminal.drawing import Setting, short_label
+from truc_client.terminal.questions import option_label
 from truc_protocol.words import Speech, move_meaning, phrase_label, printable, sign_label
 
 TABLE: Final = "table"

@@ -15,8 +15,8 @@ from truc_client.course.board import Board, Laid, answering
 from truc_client.happenings import Choice, Fact, MatchStarted, YourTurn
 from truc_client.table import Table
 from truc_client.terminal.answers import numbered
-from truc_client.terminal.drawing import Setting
-from truc_client.terminal.questions import option_label, short_label
+from truc_client.terminal.drawing import Setting, short_label
+from truc_client.terminal.questions import option_label
 from truc_protocol.primer import Primer
 from truc_protocol.words import move_meaning
 

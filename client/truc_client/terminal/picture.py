@@ -8,6 +8,7 @@ of a trick lie side by side, each towards its seat, until the next trick begins.
 from collections.abc import Iterator, Sequence
 from typing import Final, Literal, NamedTuple
 
+from rich.cells import cell_len
 from rich.text import Text
 
 from truc_client.course.board import Board, Laid, held_by, last_trick, proven_hands
@@ -36,6 +37,7 @@ from truc_client.terminal.drawing import (
     plain_row,
     score_line,
     sentence,
+    short_label,
     turned_up,
 )
 from truc_client.terminal.glyphs import Glyphs
@@ -304,10 +306,12 @@ def _tricks(sketch: Sketch) -> Iterator[Row]:
 
 
 def _rows(rows: Sequence[Row], sketch: Sketch) -> Iterator[Text]:
-    """Yield the lines of rows, with their texts aligned and wrapped."""
-    widest = min(width_of(row.label for row in rows), sketch.width // 2 - _GAP)
-    for row in rows:
-        label = Text(row.label, style="dim")
+    """Yield the lines of rows, with their texts aligned and wrapped; a label that is too long loses what is in brackets."""
+    most = sketch.width // 2 - _GAP
+    labels = [row.label if cell_len(row.label) <= most else short_label(row.label) for row in rows]
+    widest = min(width_of(labels), most)
+    for row, told in zip(rows, labels, strict=True):
+        label = Text(told, style="dim")
         for line in wrapped(text_of(row.parts), sketch.width - widest - _GAP):
             yield sketch.line(Text(" " * _GAP).join([fitted(label, widest, sketch.glyphs), line]))
             label = Text()

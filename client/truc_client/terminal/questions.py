@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from truc_client.course.board import Board, answering
 from truc_client.happenings import Choice, Waiting, YourTurn
 from truc_client.terminal.answers import grouped, numbered
-from truc_client.terminal.drawing import Setting
+from truc_client.terminal.drawing import Setting, short_label
 from truc_protocol.words import joined, move_label
 
 _OF_CARDS: Final = ("play", "cover", "show")
@@ -68,11 +68,6 @@ def option_names(choice: Choice, board: Board, setting: Setting) -> Iterator[str
         label = option_label(choice, board, setting._replace(faces=faces))
         yield label
         yield short_label(label)
-
-
-def short_label(label: str) -> str:
-    """Return a label without its explanation."""
-    return label.partition(" (")[0]
 
 
 def optional(turn: YourTurn, board: Board, setting: Setting) -> str:
