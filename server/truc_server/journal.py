@@ -141,8 +141,19 @@ class Journal:
         """Commit batch after batch until the journal is closed or a commit fails; a commit once begun is finished."""
         async with trio.open_nursery() as tasks:
             tasks.start_soon(self._worker.run)
+            tasks.start_soon(self._watch)
             await self._ended.wait()
             tasks.cancel_scope.cancel()
+
+    async def _watch(self) -> None:
+        """Say of each commit that does not return that it hangs, while it does."""
+        told = 0
+        while True:
+            await trio.sleep(SLOW_S)
+            took = self.commit_s(trio.current_time())
+            if took >= SLOW_S and told < self._taken:
+                told = self._taken
+                log.warning("store_is_slow", seconds=round(took, 1), waiting=self._waiting)
 
     def _begin(self) -> None:
         """Let the thread commit the oldest batch, if there is one and no commit is under way."""
