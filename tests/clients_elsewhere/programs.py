@@ -156,18 +156,18 @@ class _Pair:
         with suppress(OSError):
             while self._left != 0 and (received := source.recv(65536)):
                 for piece in self._relay.pieces(received) if target is self._client else [received]:
-                    passes = self._passes(piece)
+                    passes, is_last = self._passes(piece)
                     target.sendall(passes)
-                    if self._left == 0 and passes:
+                    if is_last:
                         self._relay.ended()
         self._end()
 
-    def _passes(self, piece: bytes) -> bytes:
-        """Return as much of a piece as may still pass."""
+    def _passes(self, piece: bytes) -> tuple[bytes, bool]:
+        """Return as much of a piece as may still pass, and whether nothing will after it; for one way only."""
         with self._lock:
             passes = piece[: self._left]
             self._left = None if self._left is None else self._left - len(passes)
-        return passes
+            return passes, self._left == 0 and bool(passes)
 
     def _end(self) -> None:
         for end in (self._client, self._server):
