@@ -1,6 +1,6 @@
 """What fuzzing starts from: real frames, records, files and texts, taken from the repository when they are asked for.
 
-Nothing is stored here a second time: frames come from the traces of the documentation, signed things from the vectors,
+Nothing is stored here a second time: frames come from the traces, signed things from the vectors,
 texts from the presets and the scenarios.
 """
 
@@ -31,7 +31,7 @@ PLAYERS = ("Ana", "Ben")
 BEGINNING = 16
 """How many frames of a trace are enough: all kinds of steps are among the first."""
 ROOT = Path(__file__).parents[2]
-TRACES = ROOT / "docs" / "protocol" / "traces"
+TRACES = ROOT / "tests" / "vectors" / "traces"
 VECTORS = ROOT / "tests" / "vectors"
 SCENARIOS = ROOT / "tests" / "scenarios"
 SERVER_KEY = signing_key_from_seed(bytes([1]) * 32)

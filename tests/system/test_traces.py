@@ -1,4 +1,4 @@
-"""The traces in docs/protocol: what a server and its players really say, and nothing else."""
+"""The traces of tests/vectors: what a server and its players really say, and nothing else."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""Write docs/protocol/traces: a hand of each family as it goes over the wire, every frame in hex, in JSON and in words.
+"""Write tests/vectors/traces: a hand of each family as it goes over the wire, every frame in hex, in JSON and in words.
 
     PYTHONPATH=tests:protocol:server:client python -m vectors.traces
 
@@ -20,7 +20,7 @@ from truc_protocol.bodies import AnyBody, Deal, Table
 from truc_protocol.codec import dec, unpack
 from truc_protocol.records import Record, parse, tag_of
 
-FOLDER: Final = Path(__file__).parents[2] / "docs" / "protocol" / "traces"
+FOLDER: Final = Path(__file__).parent / "traces"
 _ASKED: Final = ("* raise 2", "* accept", "* raise 3", "* decline")
 _TRUCO: Final = ("* play", "* raise 3", "* accept", "* raise 6", "* decline")
 HANDS: Final[Mapping[str, tuple[str, Script]]] = {
@@ -168,7 +168,7 @@ def index() -> str:
     """Write the page that lists the others."""
     lines = ["# Traces", "", _GENERATED, _INDEX, "| page | game | |", "|---|---|---|"]
     for family, (title, script) in HANDS.items():
-        game = f"[`{script.variant}`](../../rules/{script.variant}.md)"
+        game = f"[`{script.variant}`](../../../docs/rules/{script.variant}.md)"
         lines.append(f"| [{family}.md]({family}.md) | {game} | {title} |")
     return "\n".join(lines) + "\n"
 
@@ -199,7 +199,7 @@ happens.
 
 def _heading(trace: Trace) -> Iterator[str]:
     script = trace.script
-    yield f"The game [`{script.variant}`](../../rules/{script.variant}.md). {_players(script)} [What stands here](README.md)."
+    yield f"The game `{script.variant}`. {_players(script)} [What stands here](README.md)."
     yield ""
     for seat, secrets in enumerate(trace.secrets):
         if seat:
@@ -359,7 +359,7 @@ def _lists(value: Any) -> Any:
 
 
 def main() -> None:
-    """Write every page into the documentation."""
+    """Write every page."""
     FOLDER.mkdir(exist_ok=True)
     for path, text in pages():
         path.write_text(text, encoding="utf-8")

@@ -52,7 +52,7 @@ Types: `int` with its range, `str` and `bin` with their length (`str` in charact
 together; [schema/](schema/README.md) has the same types as JSON Schema.
 
 Each form has an example: first in JSON, with `bin` as base64, then the msgpack bytes in hex, without the length
-before them. Bodies in the examples are shortened and signatures made up; [traces](traces/README.md) show real ones.
+before them. Bodies in the examples are shortened and signatures made up; [traces](../../tests/vectors/traces/README.md) show real ones.
 
 *Errors* lists the codes that a request may be refused with; besides these, {every} may answer any request after
 `welcome`, `auth_required` any before it, and `unknown_request` one whose [capability](capabilities.md) the server
