@@ -5,7 +5,7 @@ import inspect
 from collections.abc import Mapping
 from itertools import pairwise
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 from msgspec import inspect as types
@@ -21,15 +21,30 @@ def summary(kind: type) -> str:
     return (inspect.getdoc(kind) or "").split("\n\n", maxsplit=1)[0].replace("\n", " ")
 
 
-def field_table(kind: type[msgspec.Struct]) -> list[str]:
-    """Write a row for each field."""
+class FieldText(NamedTuple):
+    """What the reference says of a field: its name on the wire, its type with bounds, and the line under it."""
+
+    name: str
+    type: str
+    line: str
+    required: bool
+
+    def __str__(self) -> str:
+        return f"* `{self.name}`, {'' if self.required else 'optional '}{self.type}: {self.line}"
+
+
+def field_texts(kind: type[msgspec.Struct]) -> list[FieldText]:
+    """Describe each field."""
     described = field_lines(kind)
-    lines = ["| field | type | required | meaning |", "|---|---|---|---|"]
-    for field in msgspec.structs.fields(kind):
-        type_ = type_text(types.type_info(field.type))
-        needed = "yes" if field.required else "no"
-        lines.append(f"| `{field.encode_name}` | {type_} | {needed} | {described[field.name]} |")
-    return lines
+    return [
+        FieldText(
+            name=field.encode_name,
+            type=type_text(types.type_info(field.type)),
+            line=described[field.name],
+            required=field.required,
+        )
+        for field in msgspec.structs.fields(kind)
+    ]
 
 
 def field_lines(kind: type[msgspec.Struct]) -> dict[str, str]:

@@ -12,8 +12,10 @@ from truc_protocol.messages import (
     MESSAGES,
     Choice,
     Direction,
+    GuestAct,
     Info,
     Message,
+    Ok,
     PastRecord,
     PlayedMatch,
     PlayerState,
@@ -27,7 +29,7 @@ from truc_protocol.messages.course import COURSES, EVERY
 from truc_protocol.messages.info import Limits, VariantOffer
 from truc_protocol.messages.wire import Form, Row
 from truc_protocol.reference import GENERATED
-from truc_protocol.reference.fields import field_table, summary
+from truc_protocol.reference.fields import field_texts, summary
 
 PARTS: Final[tuple[type[msgspec.Struct], ...]] = (
     Software,
@@ -42,36 +44,45 @@ PARTS: Final[tuple[type[msgspec.Struct], ...]] = (
     Standing,
     Choice,
 )
+_COMMON: Final = tuple(
+    text
+    for kind, names in ((GuestAct, ("id", "table", "match")), (Ok, ("re",)))
+    for text in field_texts(kind)
+    if text.name in names
+)
+"""Fields that have the same type and line in most messages."""
 _HEX_WIDTH: Final = 96
 _INTRODUCTION: Final = """
-Every message is a msgpack map. `t` names its kind; the other fields are listed below. *Required* fields are always
-there. An optional field that is absent means the same as one that is nil; an absent `bool` is false, an absent
-`array` or `map` is empty unless its line says otherwise. Fields that are not listed are to be ignored.
-Types: `int` with its range, `str` and `bin` with their length (`str` in characters), `array`, `map`,
-`bool`. A *record* is an array `[signer: int, body: bin, sig: bin]`. [envelope.md](envelope.md) says how messages work
-together; [schema/](schema/README.md) has the same types as JSON Schema.
+Every message is a msgpack map whose `t` names its kind. A field is there unless it is *optional*; an optional field that
+is absent means the same as nil: an absent `bool` is false, an absent `array` or `map` empty, unless its line says
+otherwise. Ignore fields that are not listed. Types: `int` with its range, `str` (characters) and `bin` (bytes) with their
+length, `array`, `map`, `bool`; a *record* is an array `[signer: int, body: bin, sig: bin]`.
+[schema/](schema/README.md) has the same as JSON Schema, [overview](overview.md) says how messages work together.
 
-Each form has an example: first in JSON, with `bin` as base64, then the msgpack bytes in hex, without the length
-before them. Bodies in the examples are shortened and signatures made up; [traces](../../tests/vectors/traces/README.md) show real ones.
+These fields mean the same in every message, which then only names them:
 
-*Errors* lists the codes that a request may be refused with; besides these, {every} may answer any request after
-`welcome`, `auth_required` any before it, and `unknown_request` one whose [capability](capabilities.md) the server
-does not have. *Then* says what may come next. Everything here has been there since protocol 1.
+{common}
+
+Each example stands in JSON, `bin` as base64, then as msgpack in hex, without the length before it. Its bodies are
+shortened and its signatures made up; [traces](../../tests/vectors/traces/README.md) have real ones.
+
+Any request may be refused with {every} after `welcome`, with `auth_required` before it, and with `unknown_request` if
+the server lacks its [capability](capabilities.md); *Errors* lists the other codes. *Then* is what may come next.
 """
 
 
 def messages_page() -> str:
     """Write messages.md: every message with its fields."""
-    lines = ["# Messages", "", GENERATED, _INTRODUCTION.format(every=_listed(EVERY))]
+    common = "\n".join(map(str, _COMMON))
+    lines = ["# Messages", "", GENERATED, _INTRODUCTION.format(every=_listed(EVERY), common=common)]
     for direction in Direction:
         lines += [f"## {direction.value[0].upper()}{direction.value[1:]}", ""]
-        lines += [f"* [`{row.tag}`](#{_anchor(row)}): {_purpose(row)}" for row in _rows(direction)]
-        lines.append("")
+        lines += [", ".join(f"[`{row.tag}`](#{_anchor(row)})" for row in _rows(direction)), ""]
         for row in _rows(direction):
             lines += _message(row)
     lines += ["## Maps inside messages", ""]
     for part in PARTS:
-        lines += [f"### {part.__name__}", "", summary(part), "", *field_table(part), ""]
+        lines += [f"### {part.__name__}", "", summary(part), "", *_fields(part), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -87,21 +98,25 @@ def _anchor(row: Row) -> str:
     return f"{row.tag}-1" if second else row.tag
 
 
-def _purpose(row: Row) -> str:
-    return " Or: ".join(summary(form.message) for form in row.forms)
-
-
 def _message(row: Row) -> list[str]:
-    lines = [f"### {row.tag}", "", f"*{row.direction.value}{_capability(row)}*", ""]
+    lines = [f"### {row.tag}", "", *_capability(row)]
     for form in row.forms:
-        lines += [summary(form.message) + _told_apart(form, row), "", *field_table(form.message), ""]
+        lines += [summary(form.message) + _told_apart(form, row), "", *_fields(form.message), ""]
         lines += _example(row.direction, form.message)
     return lines + _course(row)
 
 
-def _capability(row: Row) -> str:
+def _fields(kind: type[msgspec.Struct]) -> list[str]:
+    """Describe the fields of a map; those that are common are only named."""
+    texts = field_texts(kind)
+    common = [text for text in texts if text._replace(required=True) in _COMMON]
+    named = ", ".join(f"`{text.name}`" + ("" if text.required else " (optional)") for text in common)
+    return [*([f"* {named}"] if named else []), *(str(text) for text in texts if text not in common)]
+
+
+def _capability(row: Row) -> list[str]:
     name = BROUGHT_BY.get(row.tag)
-    return "" if name is None else f"; with the capability [`{name}`](capabilities.md#{name})"
+    return [] if name is None else [f"*Capability [`{name}`](capabilities.md#{name})*", ""]
 
 
 def _course(row: Row) -> list[str]:
